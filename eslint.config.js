@@ -1,0 +1,32 @@
+import js from "@eslint/js";
+import globals from "globals";
+
+// House rules for every file: small files, short functions, no surprises.
+const house = {
+  "max-lines": ["error", 300],
+  "max-lines-per-function": ["error", 60],
+  "prefer-const": "error",
+  "no-var": "error",
+  eqeqeq: "error",
+  "no-shadow": "error",
+  "no-implicit-globals": "error",
+  "no-console": "error",
+  "no-else-return": "error",
+  "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+};
+
+export default [
+  { ignores: ["static/vendor/", "node_modules/"] },
+  js.configs.recommended,
+  { files: ["**/*.js", "**/*.mjs"], languageOptions: { ecmaVersion: 2024, sourceType: "module" }, rules: house },
+  { files: ["static/js/**/*.js"], ignores: ["static/js/pure/**"], languageOptions: { globals: globals.browser } },
+  {
+    // Pure modules know no DOM: only what the language, workers and Node share.
+    files: ["static/js/pure/**/*.js"],
+    languageOptions: { globals: { TextDecoder: "readonly", TextEncoder: "readonly", URLSearchParams: "readonly" } },
+    rules: {
+      "no-restricted-imports": ["error", { patterns: [{ regex: "^(?!\\./)", message: "pure modules import only each other" }] }],
+    },
+  },
+  { files: ["tests/js/**"], languageOptions: { globals: globals.node }, rules: { "no-console": "off" } },
+];

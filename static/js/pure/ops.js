@@ -1,0 +1,160 @@
+// What a code byte means: kind, chunk, micro-batch, text. Knows the order; knows no time.
+
+/** @import {OpRef, Schedule} from "./types.js" */
+
+export const KIND_F = 0;
+export const KIND_I = 1;
+export const KIND_W = 2;
+export const KIND_B = 3;
+export const KIND_PAIR = 4;
+const LETTERS = "FIWB";
+
+/** Codes a rank can have: the width of every (rank, code) table. @param {number} chunks */
+export const codesPerRank = (chunks) => Math.min(256, 4 * chunks + chunks * chunks);
+
+/** @param {number} code @param {number} chunks */
+export const kindOf = (code, chunks) => (code < 4 * chunks ? (code / chunks) | 0 : KIND_PAIR);
+
+/** The chunk of an op; of a pair, the chunk of its forward half. @param {number} code @param {number} chunks */
+export const chunkOf = (code, chunks) => (code < 4 * chunks ? code % chunks : ((code - 4 * chunks) / chunks) | 0);
+
+/** @param {number} code @param {number} chunks @returns {[number, number]} the forward's and the backward's chunk */
+export const pairChunks = (code, chunks) => [chunkOf(code, chunks), code % chunks];
+
+/** The rank of a flat op index. @param {Schedule} schedule @param {number} i */
+export function rankOf(schedule, i) {
+  let lo = 0;
+  let hi = schedule.p;
+  while (hi - lo > 1) {
+    const mid = (lo + hi) >> 1;
+    if (schedule.offsets[mid] <= i) lo = mid;
+    else hi = mid;
+  }
+  // Ranks without ops share an offset: the search already ends on the last of them, the one that holds i.
+  return lo;
+}
+
+/** @param {Schedule} schedule @param {number} i @returns {OpRef} */
+export function refOf(schedule, i) {
+  const rank = rankOf(schedule, i);
+  return { rank, index: i - schedule.offsets[rank], i };
+}
+
+/** @typedef {{first: Int32Array, second: Int32Array|null}} Micros */
+/** @type {WeakMap<Schedule, Micros>} */
+const microCache = new WeakMap();
+
+/**
+ * Local micro-batch of every op; second is the backward half of pairs, -1 elsewhere, null without pairs.
+ * @param {Schedule} schedule @returns {Micros}
+ */
+export function micros(schedule) {
+  let found = microCache.get(schedule);
+  if (!found) {
+    found = schedule.micro.length > 0
+      ? { first: schedule.micro[0], second: schedule.micro[1] ?? null }
+      : implied(schedule);
+    microCache.set(schedule, found);
+  }
+  return found;
+}
+
+/**
+ * The counting rule: a slot's k-th F is its micro-batch k, its k-th gradient (I or B) is k, and its W's take, in
+ * order, the micro-batches whose gradient was an I.
+ * @param {Schedule} schedule @returns {Micros}
+ */
+function implied(schedule) {
+  const { p, chunks, codes, offsets, count } = schedule;
+  const first = new Int32Array(count);
+  const second = codes.some((code) => code >= 4 * chunks) ? new Int32Array(count).fill(-1) : null;
+  for (let r = 0; r < p; r++) {
+    const split = deferred(schedule, r);
+    const done = new Int32Array(3 * chunks); // F's, gradients and W's so far, by chunk
+    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
+      const code = codes[i];
+      const kind = kindOf(code, chunks);
+      const c = chunkOf(code, chunks);
+      if (kind === KIND_W) first[i] = split[c][done[2 * chunks + c]++] ?? -1;
+      else if (kind === KIND_I || kind === KIND_B) first[i] = done[chunks + c]++;
+      else first[i] = done[c]++;
+      if (kind === KIND_PAIR && second) second[i] = done[chunks + (code % chunks)]++;
+    }
+  }
+  return { first, second };
+}
+
+/** Per chunk of a rank, the micro-batches whose gradient is an I. @param {Schedule} schedule @param {number} rank */
+function deferred(schedule, rank) {
+  const { chunks, codes, offsets } = schedule;
+  const split = Array.from({ length: chunks }, () => /** @type {number[]} */ ([]));
+  const gradients = new Int32Array(chunks);
+  for (let i = offsets[rank]; i < offsets[rank + 1]; i++) {
+    const kind = kindOf(codes[i], chunks);
+    if (kind === KIND_I) split[codes[i] % chunks].push(gradients[codes[i] % chunks]++);
+    else if (kind >= KIND_B) gradients[codes[i] % chunks]++;
+  }
+  return split;
+}
+
+/** The number in op text: streams number their micro-batches one after the other. @param {Schedule} schedule
+ * @param {number} slot @param {number} k local micro-batch */
+export const globalMicro = (schedule, slot, k) => schedule.placement.stream[slot] * schedule.n + k;
+
+/** @param {Schedule} schedule @param {number} slot @param {number} kind @param {number} k */
+export const partText = (schedule, slot, kind, k) =>
+  `${schedule.placement.stage[slot]}${LETTERS[kind]}${globalMicro(schedule, slot, k)}`;
+
+/**
+ * Op text as torch spells it: "2F0", "(0F7;7B3)OVERLAP_F_B".
+ * @param {Schedule} schedule @param {number} i flat index
+ */
+export function opText(schedule, i) {
+  const { chunks, codes } = schedule;
+  const base = rankOf(schedule, i) * chunks;
+  const kind = kindOf(codes[i], chunks);
+  const { first, second } = micros(schedule);
+  if (kind !== KIND_PAIR) return partText(schedule, base + chunkOf(codes[i], chunks), kind, first[i]);
+  const [f, b] = pairChunks(codes[i], chunks);
+  const backward = partText(schedule, base + b, KIND_B, second ? second[i] : -1);
+  return `(${partText(schedule, base + f, KIND_F, first[i])};${backward})OVERLAP_F_B`;
+}
+
+const PART = /^(\d+)([FIWB])(\d+)$/;
+const PAIR = /^\((\d+F\d+);(\d+B\d+)\)OVERLAP_F_B$/;
+
+/**
+ * The op of a text; half of a pair finds the pair.
+ * @param {Schedule} schedule @param {string} text @returns {OpRef|null}
+ */
+export function find(schedule, text) {
+  const pair = PAIR.exec(text.trim());
+  const i = findPart(schedule, pair ? pair[1] : text.trim());
+  if (i < 0 || (pair && opText(schedule, i) !== text.trim())) return null;
+  return refOf(schedule, i);
+}
+
+/** @param {Schedule} schedule @param {string} text @returns {number} flat index, or -1 */
+function findPart(schedule, text) {
+  const match = PART.exec(text.toUpperCase());
+  if (!match) return -1;
+  const { placement, n, chunks } = schedule;
+  const stream = Math.floor(Number(match[3]) / n);
+  const slot = placement.stage.findIndex((s, at) => s === Number(match[1]) && placement.stream[at] === stream);
+  if (slot < 0) return -1;
+  return scan(schedule, Math.floor(slot / chunks), slot % chunks, LETTERS.indexOf(match[2]), Number(match[3]) - stream * n);
+}
+
+/** @param {Schedule} schedule @param {number} rank @param {number} chunk @param {number} kind @param {number} k */
+function scan(schedule, rank, chunk, kind, k) {
+  const { chunks, codes, offsets } = schedule;
+  const { first, second } = micros(schedule);
+  for (let i = offsets[rank]; i < offsets[rank + 1]; i++) {
+    const code = codes[i];
+    if (code < 4 * chunks) {
+      if (code === kind * chunks + chunk && first[i] === k) return i;
+    } else if (kind === KIND_F && chunkOf(code, chunks) === chunk && first[i] === k) return i;
+    else if (kind === KIND_B && code % chunks === chunk && second && second[i] === k) return i;
+  }
+  return -1;
+}

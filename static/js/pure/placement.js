@@ -1,0 +1,43 @@
+// Where each stage lives. Knows ranks, chunks and stages; knows no orders and no times.
+
+/** @import {Placement, PlacementKind} from "./types.js" */
+
+/**
+ * The stage and the stream of one chunk of one rank.
+ * @param {PlacementKind} kind @param {number} p @param {number} rank @param {number} chunk
+ * @returns {[number, number]}
+ */
+function place(kind, p, rank, chunk) {
+  if (kind === "bidirectional") return chunk === 0 ? [rank, 0] : [p - 1 - rank, 1];
+  const turned = kind === "v" && chunk % 2 === 1;
+  return [chunk * p + (turned ? p - 1 - rank : rank), 0];
+}
+
+/**
+ * @param {PlacementKind} kind @param {number} p number of ranks @param {number} chunks model parts on each rank
+ * @returns {Placement}
+ */
+export function build(kind, p, chunks) {
+  if (kind !== "looped" && kind !== "v" && kind !== "bidirectional") throw new Error(`unknown placement "${kind}"`);
+  if (kind === "bidirectional" && chunks !== 2) throw new Error("a bidirectional placement has 2 chunks a rank");
+  const slots = p * chunks;
+  const streams = kind === "bidirectional" ? 2 : 1;
+  const stages = slots / streams;
+  const stage = new Int32Array(slots);
+  const stream = new Int8Array(slots);
+  const home = new Int32Array(slots); // stream * stages + stage -> slot
+  for (let slot = 0; slot < slots; slot++) {
+    const [s, d] = place(kind, p, Math.floor(slot / chunks), slot % chunks);
+    stage[slot] = s;
+    stream[slot] = d;
+    home[d * stages + s] = slot;
+  }
+  const prev = new Int32Array(slots).fill(-1);
+  const next = new Int32Array(slots).fill(-1);
+  for (let slot = 0; slot < slots; slot++) {
+    const at = stream[slot] * stages + stage[slot];
+    if (stage[slot] > 0) prev[slot] = home[at - 1];
+    if (stage[slot] < stages - 1) next[slot] = home[at + 1];
+  }
+  return { kind, p, chunks, stages, streams, stage, stream, prev, next };
+}

@@ -1,0 +1,52 @@
+// Data to pixels, round ticks, numbers as text. Knows no schedule.
+
+/**
+ * @param {number} d0 @param {number} d1 data range @param {number} r0 @param {number} r1 pixel range
+ * @returns {{map: (x: number) => number, invert: (y: number) => number}}
+ */
+export function linear(d0, d1, r0, r1) {
+  const k = d1 === d0 ? 0 : (r1 - r0) / (d1 - d0);
+  return {
+    map: (x) => r0 + (x - d0) * k,
+    invert: (y) => (k === 0 ? d0 : d0 + (y - r0) / k),
+  };
+}
+
+/** The smallest of 1, 2, 5 times a power of ten that gives at most count steps. @param {number} span @param {number} count */
+export function tickStep(span, count) {
+  const rough = span / Math.max(1, count);
+  if (!(rough > 0) || !Number.isFinite(rough)) return 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  for (const unit of [1, 2, 5]) if (unit * power >= rough * (1 - 1e-9)) return unit * power;
+  return 10 * power;
+}
+
+/**
+ * Round positions within [d0, d1], at most count + 1 of them.
+ * @param {number} d0 @param {number} d1 @param {number} count @returns {number[]}
+ */
+export function ticks(d0, d1, count) {
+  const step = tickStep(d1 - d0, count);
+  const out = [];
+  // Multiply, never add up: 0.1 * 3 shows less dust than 0.1 + 0.1 + 0.1, and toPrecision removes the rest.
+  for (let k = Math.ceil(d0 / step - 1e-9); k * step <= d1 + step * 1e-9; k++) out.push(Number((k * step).toPrecision(12)));
+  return out;
+}
+
+/** A time with just the decimals that a step of this size needs. @param {number} x @param {number} step */
+export function formatTime(x, step) {
+  const decimals = step > 0 && step < 1 ? Math.min(9, Math.ceil(-Math.log10(step) - 1e-9)) : 0;
+  const text = x.toFixed(decimals);
+  return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text;
+}
+
+/** One decimal, so that a moving number keeps its width. @param {number} x a fraction @returns {string} "9.4 %" */
+export const formatPercent = (x) => `${formatTime(100 * x, 0.1)} %`;
+
+/** A number for prose: at most four decimals, no trailing zeros. @param {number} x @returns {string} */
+export function formatNumber(x) {
+  if (!Number.isFinite(x)) return Number.isNaN(x) ? "?" : x > 0 ? "∞" : "−∞";
+  if (x !== 0 && Math.abs(x) < 5e-5) return Number(x.toPrecision(4)).toString();
+  const rounded = Number(x.toFixed(4));
+  return (rounded === 0 ? 0 : rounded).toString();
+}

@@ -1,0 +1,27 @@
+// The shapes that the pure modules share. Knows no behaviour.
+
+/**
+ * @typedef {{F: number|number[], I: number|number[], W: number|number[], comm: number, FB: number|null}} Costs
+ *   A number is a device's whole share of layers (an op takes 1/v of it); a list has one entry a stage, as it stands.
+ *
+ * @typedef {{family: string, p: number, m: number, v: number, group: number|null, memory: number|null,
+ *   w_share: number, lifo: boolean, costs: Costs}} Spec
+ *
+ * @typedef {"looped"|"v"|"bidirectional"} PlacementKind
+ *
+ * @typedef {{kind: PlacementKind, p: number, chunks: number, stages: number, streams: number,
+ *   stage: Int32Array, stream: Int8Array, prev: Int32Array, next: Int32Array}} Placement
+ *   Arrays by slot = rank * chunks + chunk; prev and next are the neighbouring slots in the same stream, -1 for none.
+ *
+ * @typedef {{spec: Spec, placement: Placement, p: number, m: number, n: number, v: number, chunks: number,
+ *   codes: Uint8Array, offsets: Int32Array, micro: Int32Array[], count: number}} Schedule
+ *   One byte an op; rank r is codes[offsets[r]:offsets[r+1]]. micro is [] when the micro-batches are implied.
+ *
+ * @typedef {{start: Float64Array, end: Float64Array, makespan: number}} Times
+ *   By flat op index. Arrays may be longer than the schedule. An op of a live run that has not been reported yet has
+ *   start = end = Infinity, so a rank's ends always ascend.
+ *
+ * @typedef {{rank: number, index: number, i: number}} OpRef  index = position in the rank's row, i = flat index
+ */
+
+export {};
