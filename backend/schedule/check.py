@@ -1,0 +1,121 @@
+"""Is this order a schedule? Completeness, order on each rank, and no deadlock: the first violation, in a sentence.
+
+Knows nothing of where the order came from; families, searches and imported files are judged alike.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from .costs import Costs
+from .deps import FORWARD, rules
+from .errors import OrderError
+from .ops import KIND_NAMES, KINDS, Op, Pair
+from .order import Order, micro_numbers
+from .placement import Placement
+from .simulate import advance
+
+_UNIT = Costs()
+
+
+def check(order: Order) -> None:
+    """Raise OrderError for the first violation; return quietly for an order that can run to its end."""
+    for rank in range(order.p):
+        if order.offsets[rank] == order.offsets[rank + 1]:
+            raise OrderError(f"rank {rank} has no ops", rank=rank)
+        _check_rank(order, rank)
+    _, at, done = advance(order, _UNIT, 1)
+    stuck = np.flatnonzero(at < order.offsets[1:])
+    if len(stuck):
+        raise _deadlock(order, [int(rank) for rank in stuck], at.tolist(), done)
+
+
+def _check_rank(order: Order, rank: int) -> None:
+    """Each micro-batch of each chunk: F once, then I and W in that order or B once."""
+    seen: set[tuple[str, int, int]] = set()
+    counts: Counter[tuple[int, str]] = Counter()
+    for op in _halves(order.row(rank)):
+        _check_range(order, rank, op)
+        key = (op.kind, op.chunk, op.micro)
+        if key in seen:
+            raise OrderError(f"rank {rank} does {op.text()} twice", rank=rank, op=op.text())
+        missing = _missing_before(op, seen)
+        if missing:
+            message = f"rank {rank} does {op.text()} before {op.stage}{missing}{op.micro}, which it needs"
+            raise OrderError(message, rank=rank, op=op.text())
+        seen.add(key)
+        counts[op.chunk, op.kind] += 1
+    _check_complete(order, rank, seen)
+
+
+def _halves(row: list[Op | Pair]) -> list[Op]:
+    return [half for op in row for half in ((op.forward, op.backward) if isinstance(op, Pair) else (op,))]
+
+
+def _check_range(order: Order, rank: int, op: Op) -> None:
+    low = order.n * order.placement.stream(rank, op.chunk)
+    if not low <= op.micro < low + order.n:
+        message = f"rank {rank} does {op.text()}, but stage {op.stage} there has micro-batches {low} to {low + order.n - 1}"
+        raise OrderError(message, rank=rank, op=op.text())
+
+
+def _missing_before(op: Op, seen: set[tuple[str, int, int]]) -> str:
+    """The kind that has to come before this op on its own rank and did not; a gradient already taken counts too."""
+    if op.kind == "F":
+        return ""
+    if op.kind == "W":
+        return "" if ("I", op.chunk, op.micro) in seen else "I"
+    if ("B" if op.kind == "I" else "I", op.chunk, op.micro) in seen:
+        return "F again"  # both I and B of one micro-batch: the second has no forward of its own
+    return "" if ("F", op.chunk, op.micro) in seen else "F"
+
+
+def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]]) -> None:
+    for chunk in range(order.chunks):
+        stage = order.placement.stage(rank, chunk)
+        low = order.n * order.placement.stream(rank, chunk)
+        for micro in range(low, low + order.n):
+            have = {kind for kind in KINDS if (kind, chunk, micro) in seen}
+            if have not in ({"F", "B"}, {"F", "I", "W"}):
+                lacking = "F" if "F" not in have else "W" if "I" in have else "I" if "W" in have else "B"
+                name = KIND_NAMES[KINDS.index(lacking)]
+                message = f"rank {rank} never does {stage}{lacking}{micro}, the {name} of micro-batch {micro} in stage {stage}"
+                raise OrderError(message, rank=rank, op=f"{stage}{lacking}{micro}")
+
+
+def _deadlock(order: Order, stuck: list[int], at: list[int], done: np.ndarray) -> OrderError:  # type: ignore[type-arg]
+    """Follow who waits for whom from the first stuck rank until the chain closes, and tell it."""
+    waits = {rank: _awaited(order, rank, at[rank], done) for rank in stuck}
+    rank, chain = stuck[0], []
+    while rank not in chain:
+        chain.append(rank)
+        rank = waits[rank][2]
+    told = [f"rank {r} waits at {waits[r][0]} for {waits[r][1]} on rank {waits[r][2]}" for r in chain]
+    first = waits[chain[0]]
+    message = f"deadlock: {'; '.join(told[:4])}{'; ...' if len(told) > 4 else ''}; none of them can go on"
+    return OrderError(message, rank=chain[0], op=first[0])
+
+
+def _awaited(order: Order, rank: int, at: int, done: np.ndarray) -> tuple[str, str, int]:  # type: ignore[type-arg]
+    """(the op a rank is stuck at, the producer it waits for, that producer's rank)."""
+    place, rule, code = order.placement, rules(order.placement), int(order.codes[at])
+    index = at - int(order.offsets[rank])
+    numbers = micro_numbers(order, rank)
+    for half in (0, 1):
+        row, k = int(rule.need[rank, code, half]), int(numbers[half][index])
+        if row >= 0 and done[row, k] < 0:
+            slot, result = divmod(row, 2)
+            owner, chunk = divmod(slot, order.chunks)
+            letter = "F" if result == FORWARD else _gradient(order, place, owner, chunk, k)
+            micro = k + order.n * place.stream(owner, chunk)
+            return order.row(rank)[index].text(), f"{place.stage(owner, chunk)}{letter}{micro}", owner
+    raise AssertionError("a stuck rank waits for something")
+
+
+def _gradient(order: Order, place: Placement, rank: int, chunk: int, k: int) -> str:
+    """Whether that rank makes this gradient by I or by B."""
+    micro = k + order.n * place.stream(rank, chunk)
+    split = any(op.kind == "I" and op.chunk == chunk and op.micro == micro for op in _halves(order.row(rank)))
+    return "I" if split else "B"

@@ -1,0 +1,75 @@
+"""What every family says of itself, and the two helpers that let its code read like its paper.
+
+A family is one file: a row of ops for each rank, written as phases (a count and a pattern), the specs that are legal,
+and its laws. It knows no times and no other family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..laws import Law
+from ..order import Codes, Order, from_rows
+from ..placement import Kind, place
+from ..spec import Spec
+
+Row = npt.NDArray[np.uint8]
+Pattern = Sequence[int] | Row
+
+
+@dataclass(frozen=True)
+class Family:
+    """``rows(spec)`` gives each rank's op codes with implied micro-batches, ``legal(spec)`` raises SpecError for what
+    the family cannot do (after the sizes of spec.py), ``chunks(spec)`` the model parts per rank."""
+
+    name: str
+    title: str
+    year: int
+    source: str
+    used_by: str
+    group: Literal["classic", "interleaved", "zero bubble", "V", "bidirectional", "memory"]
+    summary: str
+    backward: Literal["full", "split", "both"]
+    complexity: str
+    placement: Kind
+    rows: Callable[[Spec], list[Row]]
+    legal: Callable[[Spec], None]
+    laws: tuple[Law, ...]
+    fields: tuple[str, ...] = ()
+    """Which of group, lifo, FB the family takes, besides p, m, the costs and memory."""
+    v: tuple[int, int, int] = (1, 1, 1)
+    """Least, natural and greatest v; where all are alike the page shows no slider."""
+    chunks: Callable[[Spec], int] = lambda spec: spec.v
+    finish: Callable[[Spec, Order], Order] = lambda spec, order: order
+    """A last step on the order, for what phases cannot say (GPipe's backward from last to first)."""
+
+    def order(self, spec: Spec) -> Order:
+        """The order of a legal spec."""
+        placement = place(self.placement, spec.p, self.chunks(spec))
+        return self.finish(spec, from_rows(placement, spec.m, self.rows(spec)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The family as the page and the command line show it."""
+        least, natural, most = self.v
+        plain = ("name", "title", "year", "source", "used_by", "group", "summary", "backward", "complexity", "placement")
+        return {key: getattr(self, key) for key in plain} | {
+            "fields": list(self.fields),
+            "v": {"min": least, "default": natural, "max": most},
+            "laws": [law.as_dict() for law in self.laws],
+        }
+
+
+def phases(*steps: tuple[int, Pattern]) -> Codes:
+    """A row from its phases: each a count (none if not positive) and the pattern to repeat."""
+    parts = [np.tile(np.asarray(pattern, np.uint8), count) for count, pattern in steps if count > 0]
+    return np.concatenate(parts) if parts else np.empty(0, np.uint8)
+
+
+def alternate(*columns: Row) -> Row:
+    """One op of each column in turn: ``alternate(F, B)`` is the steady phase of 1F1B. All columns are as long."""
+    return np.stack(columns, axis=1).ravel()

@@ -1,0 +1,66 @@
+"""ZB-H1: 1F1B with the backward split, at 1F1B's memory (Qi et al. 2023, Zero Bubble, arXiv 2401.10241, section 2.1)."""
+
+from __future__ import annotations
+
+from ..laws import NO_HOPS, UNIFORM, Law
+from ..spec import Spec
+from .family import Family, Row, phases
+
+F, I, W = range(3)  # noqa: E741
+
+
+def handcrafted(spec: Spec, c: int) -> list[Row]:
+    """The handcrafted schedules: rank r warms up with c(p-1-r) forwards and its W lags its I by c*r micro-batches.
+
+    ``c`` is 1 for ZB-H1, 2 for ZB-H2.
+    """
+    p, m = spec.p, spec.m
+    out = []
+    for r in range(p):
+        warmup = min(m, c * (p - 1 - r))
+        left, lag = m - warmup, min(m, c * r)  # forwards left after the warm-up; how far W is behind I
+        early = min(left, lag)
+        out.append(
+            phases(
+                (warmup, [F]),
+                (early, [F, I]),  # no W yet: the next rank waits for I, not for W
+                (left - early, [F, I, W]),
+                (lag - early, [I]),
+                (m - max(left, lag), [I, W]),
+                (lag, [W]),  # W fills what 1F1B leaves idle in the cool-down
+            )
+        )
+    return out
+
+
+ZB_H1 = Family(
+    name="zb-h1",
+    title="ZB-H1",
+    year=2023,
+    source="Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 2.1",
+    used_by="Sea AI Lab's Megatron-LM fork; the order behind DeepSeek's ZB1P",
+    group="zero bubble",
+    summary="1F1B with the backward split: weight gradients move into the cool-down. A third of the bubble, same memory.",
+    backward="split",
+    complexity="five phases",
+    placement="looped",
+    rows=lambda spec: handcrafted(spec, 1),
+    legal=lambda spec: None,
+    laws=(
+        Law(
+            "bubble",
+            "global",
+            "(p-1)*max(f, i, f+i-w)",
+            (UNIFORM, NO_HOPS, ("m >= p", "fewer micro-batches than devices")),
+            "arXiv 2401.10241 table 1 gives (p-1)(f+i-w), which needs w <= f and w <= i",
+        ),
+        Law(
+            "bubble",
+            "span",
+            "(p-1)*max(i, f+i-w)",
+            (UNIFORM, NO_HOPS, ("m >= p", "fewer micro-batches than devices")),
+            "the same, by each device's own window",
+        ),
+        Law("peak", "global", "min(p, m)", (), "W lags by r what the warm-up is shorter by"),
+    ),
+)

@@ -1,0 +1,102 @@
+"""Formulas as data: one expression that is evaluated, printed, and drawn as mathematics by the page.
+
+A formula is written as a Python expression, ``(p-1)*(f+b)/v``, and kept as a tree of JSON values: a number, a name, or
+``[op, operand, ...]``. Knows no schedule; what a name stands for is the caller's.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+Tree = Any  # float | int | str | list[Tree]; JSON has no better name for it
+Vars = Mapping[str, float]
+
+_BINARY: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "mod"}
+_COMPARE: dict[type[ast.AST], str] = {ast.LtE: "<=", ast.GtE: ">=", ast.Eq: "==", ast.Lt: "<", ast.Gt: ">"}
+_APPLY: dict[str, Callable[..., float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "mod": operator.mod,
+    "floor": math.floor,
+    "max": max,
+    "min": min,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_TIGHTNESS = {"or": 0, "and": 1, "<=": 2, ">=": 2, "==": 2, "<": 2, ">": 2, "+": 3, "-": 3, "*": 4, "/": 4, "mod": 4}
+
+
+@cache
+def parse(source: str) -> Tree:
+    """The tree of an expression. Raises ValueError for anything but the operators above."""
+    return _tree(ast.parse(source, mode="eval").body)
+
+
+def _tree(node: ast.expr) -> Tree:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return value
+        case ast.Name(id=name):
+            return name
+        case ast.BinOp(left=left, op=op, right=right):
+            return [_BINARY[type(op)], _tree(left), _tree(right)]
+        case ast.BoolOp(op=op, values=values):
+            return ["and" if isinstance(op, ast.And) else "or", *map(_tree, values)]
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return [_COMPARE[type(op)], _tree(left), _tree(right)]
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return ["if", _tree(test), _tree(body), _tree(orelse)]
+        case ast.Call(func=ast.Name(id="floor" | "max" | "min" as name), args=args):
+            return [name, *map(_tree, args)]
+    raise ValueError(f"not part of a formula: {ast.unparse(node)}")
+
+
+def evaluate(tree: Tree, names: Vars) -> float:
+    """The value of a formula; conditions give 1 or 0."""
+    if isinstance(tree, str):
+        return names[tree]
+    if not isinstance(tree, list):
+        return float(tree)
+    op, *parts = tree
+    if op == "if":
+        return evaluate(parts[1] if evaluate(parts[0], names) else parts[2], names)
+    if op == "and":
+        return float(all(evaluate(part, names) for part in parts))
+    if op == "or":
+        return float(any(evaluate(part, names) for part in parts))
+    return float(_APPLY[op](*(evaluate(part, names) for part in parts)))
+
+
+def text(tree: Tree, names: Vars | None = None) -> str:
+    """The formula in a line of text, with its names or with their values put in."""
+    if isinstance(tree, str):
+        return tree if names is None else f"{names[tree]:.6g}"
+    if not isinstance(tree, list):
+        return f"{tree:g}"
+    op, *parts = tree
+    if op in ("floor", "max", "min"):
+        return f"{op}({', '.join(text(part, names) for part in parts)})"
+    if op == "if":
+        return f"{_inside(op, parts[1], names)} if {text(parts[0], names)} else {_inside(op, parts[2], names)}"
+    joint = op if op in "*/" else f" {op} "
+    return joint.join(_inside(op, part, names, right=k > 0) for k, part in enumerate(parts))
+
+
+def _inside(op: str, part: Tree, names: Vars | None, right: bool = False) -> str:
+    """One operand, in brackets where it binds less tightly than the operator around it."""
+    shown = text(part, names)
+    if not isinstance(part, list) or part[0] in ("floor", "max", "min"):
+        return shown
+    outer, inner = _TIGHTNESS.get(op, -1), _TIGHTNESS.get(part[0], -1)
+    needs = inner < outer or (inner == outer and right and op in ("-", "/", "mod"))
+    return f"({shown})" if needs or part[0] == "if" else shown

@@ -1,0 +1,63 @@
+"""One source for interpreted and compiled execution.
+
+A kernel is a plain Python function over numpy arrays. It runs interpreted until ``compile_all`` has compiled it with
+numba (from numba's cache on disk after the first time), so that nothing waits for compilation: a server answers its
+first request interpreted and compiles in a thread of its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Below this many ops an interpreted run is over before numba would be imported (about 0.5 s).
+COMPILE_FROM_OPS = 50_000
+
+_kernels: list[Kernel[Any, Any]] = []
+_lock = threading.Lock()
+
+
+class Kernel(Generic[P, R]):
+    """A function that calls its compiled twin once there is one."""
+
+    def __init__(self, function: Callable[P, R], signature: str) -> None:
+        self.interpreted = function
+        self.signature = signature
+        self.compiled: Callable[P, R] | None = None
+        self.__doc__ = function.__doc__
+        _kernels.append(self)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return (self.compiled or self.interpreted)(*args, **kwargs)
+
+
+def kernel(signature: str) -> Callable[[Callable[P, R]], Kernel[P, R]]:
+    """Mark a function as a kernel; ``signature`` is numba's, so that compiling needs no sample call."""
+    return lambda function: Kernel(function, signature)
+
+
+def ready() -> bool:
+    """Whether every kernel is compiled."""
+    return all(each.compiled is not None for each in _kernels)
+
+
+def compile_all() -> None:
+    """Compile every kernel (or load it from the cache). Takes seconds the first time ever, then well under one."""
+    with _lock:
+        if ready():
+            return
+        import numba
+
+        for each in _kernels:
+            if each.compiled is None:
+                each.compiled = numba.njit(each.signature, cache=True, nogil=True)(each.interpreted)
+
+
+def compile_for(ops: int) -> None:
+    """Compile if a job of so many ops is worth it."""
+    if ops >= COMPILE_FROM_OPS:
+        compile_all()

@@ -1,0 +1,152 @@
+"""An order: what each rank does, op after op. The only description of a schedule; everything else reads it.
+
+One byte an op: ``kind * chunks + chunk`` for F, I, W, B and ``4 * chunks + f_chunk * chunks + b_chunk`` for an
+overlapped pair. Micro-batches are implied where each slot takes them first in, first out, and stored where not.
+Holds no times and no costs; whether the order can run is for check.py to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .ops import KINDS, PAIR, B, F, I, Op, Pair, W
+from .placement import Placement
+
+Codes = npt.NDArray[np.uint8]
+Micro = npt.NDArray[np.int32]
+
+MAX_CHUNKS = 64  # 4 kinds * 64 chunks fill the byte
+MAX_PAIR_CHUNKS = 14  # 4 * 14 + 14 * 14 codes still fit it
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """``codes`` (N,) all ranks' ops one after the other, rank r in ``[offsets[r]:offsets[r + 1]]``; ``m`` the
+    micro-batches of a step; ``micro`` None where implied, else (N, 2): the slot's own micro-batch number of each op,
+    column 1 for the backward half of a pair (-1 where there is none)."""
+
+    placement: Placement
+    m: int
+    codes: Codes
+    offsets: npt.NDArray[np.int64]
+    micro: Micro | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def p(self) -> int:
+        return self.placement.p
+
+    @property
+    def chunks(self) -> int:
+        return self.placement.chunks
+
+    @property
+    def n(self) -> int:
+        """Micro-batches through one slot: m, or half of it where two streams share them."""
+        return self.m // self.placement.streams
+
+    def row(self, rank: int) -> list[Op | Pair]:
+        """The ops of one rank, in order."""
+        codes = self.codes[self.offsets[rank] : self.offsets[rank + 1]]
+        first, second = micro_numbers(self, rank)
+        ops: list[Op | Pair] = []
+        for code, one, two in zip(codes.tolist(), first.tolist(), second.tolist(), strict=True):
+            kind, a, b = decode(code, self.chunks)
+            if kind == PAIR:
+                ops.append(Pair(self._op(rank, F, a, one), self._op(rank, B, b, two)))
+            else:
+                ops.append(self._op(rank, kind, a, one))
+        return ops
+
+    def _op(self, rank: int, kind: int, chunk: int, k: int) -> Op:
+        place = self.placement
+        return Op(KINDS[kind], place.stage(rank, chunk), k + self.n * place.stream(rank, chunk), chunk)
+
+    def text(self) -> list[str]:
+        """One line of op texts for each rank."""
+        return [" ".join(op.text() for op in self.row(rank)) for rank in range(self.p)]
+
+
+def encode(kind: int, chunk: int, chunks: int, b_chunk: int = 0) -> int:
+    """The byte of an op; for a pair ``chunk`` is the forward's and ``b_chunk`` the backward's."""
+    return 4 * chunks + chunk * chunks + b_chunk if kind == PAIR else kind * chunks + chunk
+
+
+def decode(code: int, chunks: int) -> tuple[int, int, int]:
+    """(kind, chunk, backward chunk of a pair or 0) of a byte."""
+    if code >= 4 * chunks:
+        return (PAIR, *divmod(code - 4 * chunks, chunks))
+    return (*divmod(code, chunks), 0)
+
+
+def from_rows(placement: Placement, m: int, rows: Sequence[npt.ArrayLike]) -> Order:
+    """An order with implied micro-batches from each rank's codes."""
+    arrays = [np.asarray(row, np.uint8) for row in rows]
+    return Order(placement, m, np.concatenate(arrays), _offsets([len(row) for row in arrays]))
+
+
+def from_ops(placement: Placement, m: int, rows: Sequence[Sequence[Op | Pair]]) -> Order:
+    """An order from each rank's ops with their own micro-batch numbers (global); the micro-batches are stored only
+    if they are not what the codes alone imply, so that equal orders are equal arrays."""
+    chunks, n = placement.chunks, m // placement.streams
+    codes, micro = [], []
+    for rank, row in enumerate(rows):
+        shift = [n * placement.stream(rank, chunk) for chunk in range(chunks)]
+        for op in row:
+            if isinstance(op, Pair):
+                codes.append(encode(PAIR, op.forward.chunk, chunks, op.backward.chunk))
+                micro.append((op.forward.micro - shift[op.forward.chunk], op.backward.micro - shift[op.backward.chunk]))
+            else:
+                codes.append(encode(KINDS.index(op.kind), op.chunk, chunks))
+                micro.append((op.micro - shift[op.chunk], -1))
+    offsets = _offsets([len(row) for row in rows])
+    numbers = np.array(micro, np.int32).reshape(-1, 2)
+    implied = Order(placement, m, np.array(codes, np.uint8), offsets)
+    if all(
+        np.array_equal(np.stack(micro_numbers(implied, r), 1), numbers[offsets[r] : offsets[r + 1]])
+        for r in range(placement.p)
+    ):
+        return implied
+    return Order(placement, m, implied.codes, offsets, numbers)
+
+
+def _offsets(lengths: Sequence[int]) -> npt.NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+
+def micro_numbers(order: Order, rank: int) -> tuple[Micro, Micro]:
+    """The slot's own micro-batch number of each op of a rank, and of each pair's backward half (-1 elsewhere).
+
+    Implied numbers: a slot's k-th F is its micro-batch k; so is its k-th gradient, be it I, B or half a pair; its W
+    ops take, in order, the micro-batches whose gradient was an I.
+    """
+    span = slice(order.offsets[rank], order.offsets[rank + 1])
+    if order.micro is not None:
+        return order.micro[span, 0], order.micro[span, 1]
+    codes, chunks = order.codes[span].astype(np.int64), order.chunks
+    paired = codes >= 4 * chunks
+    kind = np.where(paired, PAIR, codes // chunks)
+    chunk = np.where(paired, (codes - 4 * chunks) // chunks, codes % chunks)
+    b_chunk = np.where(paired, (codes - 4 * chunks) % chunks, chunk)
+    first = np.full(len(codes), -1, np.int32)
+    second = np.full(len(codes), -1, np.int32)
+    for c in range(chunks):
+        forward = np.flatnonzero(((kind == F) | paired) & (chunk == c))
+        first[forward] = np.arange(len(forward))
+        gradient = np.flatnonzero((kind == I) | (kind == B) | paired) 
+        gradient = gradient[b_chunk[gradient] == c]
+        number = np.arange(len(gradient), dtype=np.int32)
+        half = paired[gradient]
+        second[gradient[half]] = number[half]
+        first[gradient[~half]] = number[~half]
+        weight = np.flatnonzero((kind == W) & (chunk == c))
+        split = number[kind[gradient] == I]
+        # A W too many (an order that check.py will refuse) gets the number n, which no micro-batch has.
+        first[weight] = np.concatenate((split, np.full(len(weight), order.n, np.int32)))[: len(weight)]
+    return first, second

@@ -1,0 +1,51 @@
+"""A Result: everything that can be said of one spec, as the command line and the API give it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import SpecError
+from .families import family_of, order
+from .families.interleaved import group_size
+from .laws import names
+from .memory import peaks
+from .metrics import figures
+from .order import Order
+from .simulate import Timeline, simulate
+from .spec import Spec
+
+
+def result(spec: Spec, times: bool = False) -> dict[str, Any]:
+    """The Result of a spec. Raises SpecError for an illegal one."""
+    built = order(spec)
+    return describe(spec, built, simulate(built, spec.costs, spec.v), times)
+
+
+def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) -> dict[str, Any]:
+    """The Result of an order that is already timed."""
+    in_flight, memory = peaks(built, spec.w_share, spec.v)
+    laws = law_values(spec)
+    shape: dict[str, Any] = {"spec": spec.to_json(), "order": built.text()}
+    if times:
+        ranks = [timeline.rank(rank) for rank in range(built.p)]
+        shape["start"] = [start.tolist() for start, _ in ranks]
+        shape["end"] = [end.tolist() for _, end in ranks]
+    shape |= figures(timeline).as_dict()
+    shape["peak_in_flight"] = in_flight.tolist()
+    shape["peak_memory"] = memory.tolist()
+    shape["law"] = next((law for law in laws if law["exact"]), laws[0]) if laws else None
+    shape["laws"] = laws
+    return shape
+
+
+def law_values(spec: Spec) -> list[dict[str, Any]]:
+    """Every law of the spec's family with its numbers put in."""
+    family = family_of(spec)
+    stages = spec.p if family.placement == "bidirectional" else spec.p * spec.v
+    values = names(spec.p, spec.m, spec.v, group_size(spec), stages, spec.costs) | {"lifo": float(spec.lifo)}
+    return [law.judge(values) for law in family.laws]
+
+
+def failure(data: Any, error: SpecError) -> dict[str, Any]:
+    """What stands in a Result's place for a spec that is not legal."""
+    return {"spec": data, "error": error.as_dict()}

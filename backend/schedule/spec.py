@@ -1,0 +1,151 @@
+"""What a person asks for: a family, its sizes and its costs. Strict reading of it from JSON.
+
+Judges each field by itself (type, range, size of the whole); what a family makes of p, m, v and group is the
+family's to judge. Every error names the field and the nearest legal value. Builds no schedule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from .costs import Cost, Costs
+from .errors import SpecError
+
+# Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before.
+LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
+MAX_TIME = 1e9  # sums of a million ops stay exact to a nanounit in float64
+COST_KEYS = ("F", "I", "W", "comm", "FB")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One schedule. ``p`` devices, ``m`` micro-batches a step, ``v`` model chunks per device, ``group`` the
+    micro-batches an interleaved schedule takes together (None: torch's rule), ``memory`` a limit in micro-batches'
+    activations on one device, ``w_share`` the part of them that W still needs after I, ``lifo`` GPipe's backward from
+    the last micro-batch to the first."""
+
+    family: str = "1f1b"
+    p: int = 4
+    m: int = 8
+    v: int = 1
+    group: int | None = None
+    memory: float | None = None
+    w_share: float = 1.0
+    lifo: bool = False
+    costs: Costs = field(default_factory=Costs)
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any], default_v: Mapping[str, int] | None = None) -> Spec:
+        """Read a spec; keys left out take their defaults (``v``: what is natural for the family).
+
+        Raises SpecError for unknown keys, wrong types, NaN, infinity, and sizes out of range.
+        """
+        if not isinstance(data, Mapping):
+            raise SpecError("spec", data, "a spec is an object such as {\"family\": \"1f1b\", \"p\": 4, \"m\": 8}")
+        known = [each.name for each in fields(Spec)]
+        reject_unknown(data, known, "spec")
+        family = data.get("family", Spec.family)
+        if not isinstance(family, str):
+            raise SpecError("family", family, "family must be a name such as 1f1b", nearest=Spec.family)
+        spec = Spec(
+            family=family,
+            p=integer("p", data.get("p", Spec.p), 1, LIMITS["p"]),
+            m=integer("m", data.get("m", Spec.m), 1, LIMITS["m"]),
+            v=integer("v", data.get("v", (default_v or {}).get(family, Spec.v)), 1, LIMITS["v"]),
+            group=optional(integer, "group", data.get("group"), 1, LIMITS["m"]),
+            memory=optional(number, "memory", data.get("memory"), 1e-3, MAX_TIME),
+            w_share=number("w_share", data.get("w_share", Spec.w_share), 0.0, 1.0),
+            lifo=boolean("lifo", data.get("lifo", Spec.lifo)),
+            costs=_costs(data.get("costs", {})),
+        )
+        ops = 3 * spec.p * spec.m * spec.v
+        if ops > LIMITS["ops"]:
+            nearest = max(1, LIMITS["ops"] // (3 * spec.p * spec.v))
+            message = f"p x m x v is {ops:,} ops, over the limit of {LIMITS['ops']:,}; m = {nearest} is the most here"
+            raise SpecError("m", spec.m, message, limit=nearest, nearest=nearest)
+        return spec
+
+    def to_json(self) -> dict[str, Any]:
+        """Every key, as ``from_json`` reads it."""
+        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "costs"}
+        costs = {key: getattr(self.costs, key) for key in COST_KEYS}
+        return plain | {"costs": {key: list(c) if isinstance(c, tuple) else c for key, c in costs.items()}}
+
+    def with_(self, **changes: Any) -> Spec:
+        """The same spec with some fields changed."""
+        return replace(self, **changes)
+
+
+def _costs(data: Any) -> Costs:
+    if not isinstance(data, Mapping):
+        raise SpecError("costs", data, "costs is an object such as {\"F\": 1, \"I\": 1, \"W\": 1, \"comm\": 0}")
+    reject_unknown(data, COST_KEYS, "costs")
+    return Costs(
+        F=_cost("F", data.get("F", 1.0)),
+        I=_cost("I", data.get("I", 1.0)),
+        W=_cost("W", data.get("W", 1.0)),
+        comm=number("comm", data.get("comm", 0.0), 0.0, MAX_TIME),
+        FB=optional(number, "FB", data.get("FB"), 0.0, MAX_TIME),
+    )
+
+
+def _cost(name: str, value: Any) -> Cost:
+    """One number, or a list with one number a stage (its length is judged where the stages are known)."""
+    if not isinstance(value, list | tuple):
+        return number(name, value, 0.0, MAX_TIME)
+    if not 1 <= len(value) <= LIMITS["p"] * LIMITS["v"]:
+        raise SpecError(name, len(value), f"{name} as a list has one entry a stage, not {len(value)}")
+    return tuple(number(name, each, 0.0, MAX_TIME) for each in value)
+
+
+def reject_unknown(data: Mapping[str, Any], known: Any, where: str) -> None:
+    """Raise SpecError for the first key that is not known, with the closest known one."""
+    for key in data:
+        if key not in known:
+            import difflib
+
+            close = difflib.get_close_matches(str(key), list(known), 1)
+            hint = f"; did you mean {close[0]}?" if close else f"; {where} has {', '.join(known)}"
+            raise SpecError(str(key)[:80], data[key], f"unknown key{hint}", nearest=close[0] if close else None)
+
+
+def integer(name: str, value: Any, low: int, high: int) -> int:
+    """``value`` as a whole number from ``low`` to ``high``."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SpecError(name, value, f"{name} must be a whole number from {low} to {high}", nearest=low)
+    if isinstance(value, float):
+        number(name, value, low, high)  # NaN and infinity first, then the range
+        if value != math.floor(value):
+            nearest = min(max(round(value), low), high)
+            raise SpecError(name, value, f"{name} must be a whole number; {nearest} is the nearest", nearest=nearest)
+    if not low <= value <= high:
+        bound = low if value < low else high
+        raise SpecError(name, value, f"{name} must be from {low} to {high}", limit=bound, nearest=bound)
+    return int(value)
+
+
+def number(name: str, value: Any, low: float, high: float) -> float:
+    """``value`` as a finite number from ``low`` to ``high``."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SpecError(name, value, f"{name} must be a number from {low:g} to {high:g}", nearest=low)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise SpecError(name, value, f"{name} must be a finite number from {low:g} to {high:g}", nearest=low)
+    if not low <= value <= high:
+        bound = low if value < low else high
+        raise SpecError(name, value, f"{name} must be from {low:g} to {high:g}", limit=bound, nearest=bound)
+    return float(value)
+
+
+def boolean(name: str, value: Any) -> bool:
+    """``value`` as true or false."""
+    if not isinstance(value, bool):
+        raise SpecError(name, value, f"{name} must be true or false", nearest=False)
+    return value
+
+
+def optional(read: Any, name: str, value: Any, low: Any, high: Any) -> Any:
+    """None, or what ``read`` makes of the value."""
+    return None if value is None else read(name, value, low, high)
