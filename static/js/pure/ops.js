@@ -9,8 +9,10 @@ export const KIND_B = 3;
 export const KIND_PAIR = 4;
 const LETTERS = "FIWB";
 
+const MAX_PAIR_CHUNKS = 14; // 4 * 14 + 14 * 14 codes still fit a byte; with more chunks there are no pairs
+
 /** Codes a rank can have: the width of every (rank, code) table. @param {number} chunks */
-export const codesPerRank = (chunks) => Math.min(256, 4 * chunks + chunks * chunks);
+export const codesPerRank = (chunks) => 4 * chunks + (chunks <= MAX_PAIR_CHUNKS ? chunks * chunks : 0);
 
 /** @param {number} code @param {number} chunks */
 export const kindOf = (code, chunks) => (code < 4 * chunks ? (code / chunks) | 0 : KIND_PAIR);

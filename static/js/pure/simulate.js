@@ -64,9 +64,7 @@ function tables(schedule, comm) {
         if (placement.prev[slot] >= 0) t.inA[at] = placement.prev[slot] * n;
         t.lagA[at] = lag(placement.prev[slot]);
         t.outA[at] = slot * n;
-      } else if (kind === KIND_W) {
-        t.inA[at] = gradients + slot * n;
-      } else {
+      } else if (kind !== KIND_W) { // W needs its own I, which stands before it on its rank, and nothing waits for W
         t.inA[at] = gradientIn;
         t.lagA[at] = lag(placement.next[back]);
         t.outA[at] = gradients + slot * n;

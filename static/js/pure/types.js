@@ -21,6 +21,11 @@
  *   By flat op index. Arrays may be longer than the schedule. An op of a live run that has not been reported yet has
  *   start = end = Infinity, so a rank's ends always ascend.
  *
+ * @typedef {number|string|[string, ...any[]]} Tree  a formula: a number, a name, or [op, operand, ...]
+ * @typedef {Record<string, number>} Vars
+ * @typedef {{formula: Tree, where: [Tree, string][], name?: string, quantity?: string, window?: string,
+ *   source?: string}} Law
+ *
  * @typedef {{rank: number, index: number, i: number}} OpRef  index = position in the rank's row, i = flat index
  */
 

@@ -1,5 +1,6 @@
 // The bytes of GET /api/schedule to a Schedule. Knows the wire format; knows no family and no time.
 
+import { codesPerRank } from "./ops.js";
 import { build } from "./placement.js";
 
 /** @import {PlacementKind, Schedule, Spec} from "./types.js" */
@@ -29,7 +30,7 @@ function readHeader(buffer) {
   if (typeof spec !== "object" || spec === null || !isCount(spec.p, 1) || !isCount(spec.m, 1)) {
     refuse("the header has no spec with p and m");
   }
-  if (!isCount(chunks, 1)) refuse(`chunks is ${chunks}`);
+  if (!isCount(chunks, 1) || chunks > 64) refuse(`chunks is ${chunks}, not 1 to 64`);
   if (![0, 1, 2].includes(stored)) refuse(`stored is ${stored}, not 0, 1 or 2`);
   const rows = Array.isArray(counts) ? counts : [counts];
   if (!rows.every((c) => isCount(c, 0)) || (Array.isArray(counts) && counts.length !== spec.p)) {
@@ -47,7 +48,7 @@ function offsetsOf(p, counts) {
 
 /** @param {Uint8Array} codes @param {number} chunks */
 function checkCodes(codes, chunks) {
-  const limit = 4 * chunks + chunks * chunks;
+  const limit = codesPerRank(chunks);
   for (let i = 0; i < codes.length; i++) {
     if (codes[i] >= limit) refuse(`op ${i} has code ${codes[i]}, the limit is ${limit}`);
   }

@@ -1,0 +1,162 @@
+// The whole view as a readable query and back: only what differs from the defaults. Knows no page and no server.
+//
+// The second schedule's keys carry "b." and are relative to the first schedule: ?family=1f1b&p=8&b.family=zb-h1 compares
+// both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times over.
+
+import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fields.js";
+
+/** @import {Costs, Spec} from "./types.js" */
+/** @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark",
+ *   tab: string|null, run: string|null}} ViewState
+ *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank */
+/** @typedef {{spec: Spec, second: Spec|null, view: ViewState}} State */
+/** @typedef {{field: string, value: string, message: string}} Problem */
+/** @typedef {Record<string, number>} NaturalV  v of a family when the query names none */
+
+/** @type {ViewState} */
+const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null };
+const SECOND = "b.";
+
+/** Zoom and playhead to the seven digits that a screen can show. @param {number} t */
+const rounded = (t) => Number(t.toPrecision(7));
+
+/** @param {string} text @returns {number|null} */
+function readTime(text) {
+  const t = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
+  return Number.isFinite(t) ? t : null;
+}
+
+/** @param {RegExp} form @returns {(text: string) => string|null} */
+const matching = (form) => (text) => (form.test(text) ? text : null);
+
+/** Each view key: its reader (null for a bad value) and what it wants. @type {Record<string, [(text: string) => unknown, string]>} */
+const VIEW_FIELDS = {
+  t0: [readTime, "a time of 0 or more"],
+  t1: [readTime, "a time of 0 or more"],
+  at: [readTime, "a time of 0 or more"],
+  sel: [matching(/^[0-9A-Za-z_();@]{3,60}$/), "an op such as 2F5 or 2F5@3"],
+  theme: [matching(/^(auto|light|dark)$/), "auto, light or dark"],
+  tab: [matching(/^[a-z][a-z0-9-]{0,23}$/), "the name of a tab"],
+  run: [matching(/^[\w-]{1,64}$/), "the id of a run"],
+};
+
+/**
+ * The keys of a query, each once.
+ * @param {string} search @param {Problem[]} problems
+ */
+function entries(search, problems) {
+  /** @type {Map<string, string>} */
+  const found = new Map();
+  for (const [key, value] of new URLSearchParams(search)) {
+    if (found.has(key)) problems.push({ field: key, value, message: `${key} is given twice; the first one counts` });
+    else found.set(key, value);
+  }
+  return found;
+}
+
+/**
+ * @param {Map<string, string>} given @param {string} prefix @param {Spec} base @param {NaturalV} natural
+ * @param {Problem[]} problems
+ * @returns {Spec}
+ */
+function readSpec(given, prefix, base, natural, problems) {
+  /** @type {Spec} */
+  const spec = { ...base, costs: { ...base.costs } };
+  for (const name of SPEC_FIELDS) {
+    // After the family and before v: a family brings its own natural v.
+    if (name === "v" && spec.family !== base.family) spec.v = natural[spec.family] ?? base.v;
+    const text = given.get(prefix + name);
+    if (text === undefined) continue;
+    given.delete(prefix + name);
+    const read = readSpecField(name, text);
+    if ("wanted" in read) {
+      problems.push({ field: prefix + name, value: text, message: `${prefix}${name} must be ${read.wanted}` });
+    } else if (COST_KEYS.includes(name)) Object.assign(spec.costs, { [name]: read.value });
+    else Object.assign(spec, { [name]: read.value });
+  }
+  return spec;
+}
+
+/** @param {Map<string, string>} given @param {Problem[]} problems @returns {ViewState} */
+function readView(given, problems) {
+  /** @type {Record<string, unknown>} */
+  const view = { ...PLAIN_VIEW };
+  for (const [name, [read, wanted]] of Object.entries(VIEW_FIELDS)) {
+    const text = given.get(name);
+    if (text === undefined) continue;
+    given.delete(name);
+    const value = read(text);
+    if (value === null) problems.push({ field: name, value: text, message: `${name} must be ${wanted}` });
+    else view[name] = value;
+  }
+  const { t0, t1 } = /** @type {ViewState} */ (view);
+  if (t0 !== null && t1 !== null && t1 <= t0) {
+    problems.push({ field: "t1", value: String(t1), message: `t1 must be greater than t0, which is ${t0}` });
+    view.t0 = view.t1 = null;
+  }
+  return /** @type {ViewState} */ (view);
+}
+
+/**
+ * Never throws: a bad value is reported and its default taken; an unknown key is reported and kept aside in unknown.
+ * @param {string} search @param {Spec} defaults @param {NaturalV} [natural]
+ * @returns {{state: State, problems: Problem[], unknown: Record<string, string>}}
+ */
+export function parse(search, defaults, natural = {}) {
+  /** @type {Problem[]} */
+  const problems = [];
+  const given = entries(search, problems);
+  const spec = readSpec(given, "", defaults, natural, problems);
+  const hasSecond = SPEC_FIELDS.some((name) => given.has(SECOND + name));
+  const second = hasSecond ? readSpec(given, SECOND, spec, natural, problems) : null;
+  const view = readView(given, problems);
+  for (const [field, value] of given) problems.push({ field, value, message: `${field} is no part of a link; it is ignored` });
+  return { state: { spec, second, view }, problems, unknown: Object.fromEntries(given) };
+}
+
+/** Escapes what a query cannot hold and leaves what people can read. @param {string} text */
+const escape = (text) =>
+  encodeURIComponent(text).replace(/%(2C|3B|3A|40)/g, (code) => decodeURIComponent(code));
+
+/**
+ * What a spec differs in from another, as query parts.
+ * @param {Spec} spec @param {Spec} base @param {string} prefix @param {NaturalV} natural @param {boolean} short
+ * @returns {string[]}
+ */
+function specParts(spec, base, prefix, natural, short) {
+  const from = spec.family === base.family ? base : { ...base, v: natural[spec.family] ?? base.v };
+  return SPEC_FIELDS.flatMap((name) => {
+    const now = showSpecField(name, spec, short);
+    return now === showSpecField(name, from, short) ? [] : [`${prefix}${name}=${escape(now)}`];
+  });
+}
+
+/**
+ * The query of a state: "" for the defaults, "?..." otherwise.
+ * @param {State} state @param {Spec} defaults @param {NaturalV} [natural] @returns {string}
+ */
+export function format({ spec, second, view }, defaults, natural = {}) {
+  const parts = specParts(spec, defaults, "", natural, true);
+  if (second) {
+    const differs = specParts(second, spec, SECOND, natural, true);
+    // Without any key there would be no second schedule, so an equal one names its family.
+    parts.push(...(differs.length ? differs : [`${SECOND}family=${escape(second.family)}`]));
+  }
+  for (const name of /** @type {(keyof ViewState)[]} */ (Object.keys(PLAIN_VIEW))) {
+    const value = view[name];
+    if (value === null || value === PLAIN_VIEW[name]) continue;
+    parts.push(`${name}=${escape(typeof value === "number" ? String(rounded(value)) : value)}`);
+  }
+  return parts.length ? `?${parts.join("&")}` : "";
+}
+
+/**
+ * The query for /api/schedule: family, p, m and v always, because the server has its own natural v; lists in full.
+ * @param {Spec} spec @param {Spec} defaults @returns {string} without "?"
+ */
+export function specQuery(spec, defaults) {
+  const always = ["family", "p", "m", "v"];
+  return SPEC_FIELDS.filter((name) => always.includes(name) || showSpecField(name, spec, false) !== showSpecField(name, defaults, false))
+    .map((name) => `${name}=${escape(showSpecField(name, spec, false))}`)
+    .join("&");
+}

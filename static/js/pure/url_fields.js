@@ -1,0 +1,97 @@
+// Each field of a spec as text in a query, and back. Knows forms and ranges of single fields; url.js puts them together.
+
+/** @import {Spec} from "./types.js" */
+/** @typedef {{value: unknown}|{wanted: string}} Read  the value, or what the text should have been */
+
+/** In the order of the query. v comes after family: a family brings its own natural v. */
+export const SPEC_FIELDS = ["family", "p", "m", "v", "group", "memory", "w_share", "lifo", "F", "I", "W", "comm", "FB"];
+export const COST_KEYS = ["F", "I", "W", "comm", "FB"];
+
+const NONE = "none";
+const MOST_STAGES = 65536;
+
+/** @param {string} text @returns {number} NaN for anything but a plain finite number of 0 or more */
+function plain(text) {
+  const x = /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
+  return Number.isFinite(x) ? x : NaN;
+}
+
+/** @param {(x: number) => boolean} accept @param {string} wanted @returns {(text: string) => Read} */
+const number = (accept, wanted) => (text) => {
+  const value = plain(text);
+  return accept(value) ? { value } : { wanted };
+};
+
+/** @param {(text: string) => Read} read @returns {(text: string) => Read} */
+const optional = (read) => (text) => {
+  if (text === NONE || text === "") return { value: null };
+  const got = read(text);
+  return "wanted" in got ? { wanted: `${got.wanted}, or ${NONE}` } : got;
+};
+
+/** "1.5,62*1,1.5" @param {string} text @returns {Read} */
+function costs(text) {
+  const wanted = "a number of 0 or more, or a list with one for each stage";
+  if (!text.includes(",") && !text.includes("*")) return number((x) => x >= 0, wanted)(text);
+  /** @type {number[]} */
+  const list = [];
+  for (const part of text.split(",")) {
+    const [count, value] = part.includes("*") ? part.split("*") : ["1", part];
+    const times = plain(count);
+    const x = plain(value);
+    if (!(Number.isInteger(times) && times >= 1 && list.length + times <= MOST_STAGES) || !(x >= 0)) return { wanted };
+    for (let k = 0; k < times; k++) list.push(x);
+  }
+  return { value: list };
+}
+
+const wholeNumber = number((x) => Number.isInteger(x) && x >= 1, "a whole number of 1 or more");
+const atLeastZero = number((x) => x >= 0, "a number of 0 or more");
+
+/** @type {Record<string, (text: string) => Read>} */
+const READERS = {
+  family: (text) => (/^[a-z0-9][a-z0-9-]{0,39}$/.test(text) ? { value: text } : { wanted: "the name of a family, such as 1f1b" }),
+  p: wholeNumber,
+  m: wholeNumber,
+  v: wholeNumber,
+  group: optional(wholeNumber),
+  memory: optional(number((x) => x > 0, "a number greater than 0")),
+  w_share: number((x) => x >= 0 && x <= 1, "a number from 0 to 1"),
+  lifo: (text) => (/^(true|1|false|0)$/.test(text) ? { value: text === "true" || text === "1" } : { wanted: "true or false" }),
+  F: costs,
+  I: costs,
+  W: costs,
+  comm: atLeastZero,
+  FB: optional(atLeastZero),
+};
+
+/** @param {string} name one of SPEC_FIELDS @param {string} text @returns {Read} */
+export const readSpecField = (name, text) => READERS[name](text.trim());
+
+/** Equal neighbours as k*x where that is shorter. @param {number[]} list */
+function packed(list) {
+  const out = [];
+  for (let at = 0; at < list.length; ) {
+    let next = at + 1;
+    while (next < list.length && list[next] === list[at]) next++;
+    const one = String(list[at]);
+    const run = `${next - at}*${one}`;
+    const full = new Array(next - at).fill(one).join(",");
+    out.push(run.length < full.length ? run : full);
+    at = next;
+  }
+  // One entry alone would read as a plain number, which means something else than a list of one stage.
+  return list.length === 1 ? `1*${list[0]}` : out.join(",");
+}
+
+/**
+ * @param {string} name one of SPEC_FIELDS @param {Spec} spec @param {boolean} short lists with k*x
+ * @returns {string}
+ */
+export function showSpecField(name, spec, short) {
+  const fields = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (COST_KEYS.includes(name) ? spec.costs : spec));
+  const value = fields[name];
+  if (value === null || value === undefined) return NONE;
+  if (Array.isArray(value)) return short ? packed(value) : value.join(",");
+  return String(value);
+}
