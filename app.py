@@ -1,0 +1,41 @@
+"""Bubbleline's command line and the one place that knows every part.
+
+python app.py                                  serve on http://127.0.0.1:5000
+python app.py serve --host 0.0.0.0 --port 80   serve elsewhere
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import click
+
+from backend.config import Config, ConfigError
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """See, share and run pipeline-parallel training schedules. Without a command: serve."""
+    if context.invoked_subcommand is None:
+        context.invoke(serve)
+
+
+@cli.command()
+@click.option("--host", help="Address to listen on (127.0.0.1).")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on (5000); 0 takes any free one.")
+def serve(host: str | None = None, port: int | None = None) -> None:
+    """Serve the page until Ctrl-C or SIGTERM."""
+    try:
+        config = Config.from_env()
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    config = replace(config, host=host or config.host, port=config.port if port is None else port)
+    from backend.web.serve import serve as serve_web  # the other commands need no web
+
+    sys.exit(serve_web(config))
+
+
+if __name__ == "__main__":
+    cli()

@@ -1,0 +1,127 @@
+"""The settings of the server, read once from the environment.
+
+Knows the names, defaults and legal values of every setting; does not know who uses them.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parents[1]
+LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
+
+
+Reader = Callable[[str, str], Any]  # (variable, text) -> value, or ConfigError
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be used; the message names the variable."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Every setting, its variable and what it does. Command line options override them.
+
+    ============================ =========================== ====================================================
+    Variable                     Default                     Meaning
+    ============================ =========================== ====================================================
+    BUBBLELINE_HOST              127.0.0.1                   address to listen on
+    BUBBLELINE_PORT              5000                        port to listen on; 0 takes any free one
+    BUBBLELINE_DATABASE          var/bubbleline.sqlite3      file that keeps the runs
+    BUBBLELINE_RUNNER            python -m runner            command line of the runner program
+    BUBBLELINE_QUEUE             32                          runs that may wait in all; more are refused (503)
+    BUBBLELINE_QUEUE_PER_CLIENT  8                           runs of one address that may wait (429)
+    BUBBLELINE_SILENCE_S         120                         seconds without a word until a run counts as hung
+    BUBBLELINE_KEEP              32                          finished runs kept in memory, besides the database
+    BUBBLELINE_CACHE_MB          32                          megabytes of encoded schedules kept in memory
+    BUBBLELINE_BODY_KB           256                         largest request body, in kilobytes
+    BUBBLELINE_HOSTS             (see right)                 host names that requests may carry, comma separated;
+                                                             by default the local ones if it listens only there,
+                                                             else any
+    ============================ =========================== ====================================================
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 5000
+    database: Path = PROJECT / "var" / "bubbleline.sqlite3"
+    runner: tuple[str, ...] = (sys.executable, "-m", "runner")
+    queue: int = 32
+    queue_per_client: int = 8
+    silence_s: float = 120.0
+    keep: int = 32
+    cache_mb: int = 32
+    body_kb: int = 256
+    hosts: tuple[str, ...] = ()
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Config:
+        """The settings of this environment; an empty variable counts as absent."""
+        environ = os.environ if environ is None else environ
+        given = {}
+        for field in fields(cls):
+            text = environ.get(variable(field.name), "").strip()
+            if text:
+                given[field.name] = _READERS[field.name](variable(field.name), text)
+        return cls(**given)
+
+    def trusted_hosts(self) -> tuple[str, ...] | None:
+        """Host names that a request may carry, None for any.
+
+        A page of another site can resolve its own name to 127.0.0.1 and so read a local server; that request
+        still carries the other site's name.
+        """
+        if self.hosts:
+            return self.hosts
+        return LOOPBACK if self.host in LOOPBACK else None
+
+
+def variable(field: str) -> str:
+    """The environment variable of a field of Config."""
+    return "BUBBLELINE_" + field.upper()
+
+
+def _integer(low: int, high: int) -> Reader:
+    def read(name: str, text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
+            raise ConfigError(f"{name} must be a whole number from {low} to {high}, not {text!r}")
+        return int(text)
+
+    return read
+
+
+def _seconds(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.05 <= value <= 86400:
+        raise ConfigError(f"{name} must be a number of seconds from 0.05 to 86400, not {text!r}")
+    return value
+
+
+def _command(name: str, text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise ConfigError(f"{name} is not a command line: {error}") from None
+
+
+_READERS: dict[str, Reader] = {
+    "host": lambda name, text: text,
+    "port": _integer(0, 65535),
+    "database": lambda name, text: Path(text).expanduser().resolve(),
+    "runner": _command,
+    "queue": _integer(1, 10_000),
+    "queue_per_client": _integer(1, 10_000),
+    "silence_s": _seconds,
+    "keep": _integer(1, 10_000),
+    "cache_mb": _integer(0, 4096),
+    "body_kb": _integer(1, 65_536),
+    "hosts": lambda name, text: tuple(part.strip() for part in text.split(",") if part.strip()),
+}

@@ -1,0 +1,99 @@
+"""One run: what was asked, how far it is, and how the runner's events change that.
+
+Pure state: knows no process, no queue, no database and no viewer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.runs.errors import failure
+from backend.runs.log import Message, RunLog
+
+OVER = frozenset({"finished", "failed", "cancelled"})
+STATUSES = ("queued", "warming", "running", "verified", "finished", "failed", "cancelled")
+MODES = ("auto", "paced", "free")
+# What an event of the runner sets, besides the status.
+CARRIED = {
+    "warming": (),
+    "running": ("mode", "device", "overlapped", "unit_ms", "clock_ns"),
+    "verified": ("verified", "loss", "reference_loss", "max_grad_error", "worst"),
+    "finished": ("verified", "max_grad_error", "device", "mode", "predicted", "measured", "largest_residual"),
+    "failed": ("error",),
+    "cancelled": (),
+}
+
+
+@dataclass(slots=True)
+class Run:
+    """A run from its request to its end; `log` holds what happened, the other fields what holds now."""
+
+    id: str
+    spec: dict[str, Any]
+    asked_mode: str
+    unit_ms: float | None
+    created: float
+    owner: str = ""
+    status: str = "queued"
+    position: int | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    log: RunLog = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.log = RunLog(self.id)
+
+    @property
+    def over(self) -> bool:
+        return self.status in OVER
+
+    def move(self, position: int) -> bool:
+        """Note the run's place in the line, 1 being next; tells whether it changed."""
+        if position == self.position:
+            return False
+        self.position = position
+        self.log.append("queued", position=position)
+        return True
+
+    def apply(self, event: Message) -> None:
+        """Take an event of the runner in; nothing changes a run that is over."""
+        name = event.get("event")
+        if self.over:
+            return
+        if name == "op_batch":
+            self.log.append("op_batch", ops=_rows(event["ops"]))
+        elif name in CARRIED:
+            carried = {key: event[key] for key in CARRIED[name] if key in event}
+            self.facts |= carried
+            self.status, self.position = name, None
+            self.log.append(name, **carried)
+        else:
+            raise ValueError(f"the runner sent an unknown event: {str(name)[:80]}")
+
+    def fail(self, field_: str, value: Any, message: str) -> None:
+        """End the run with an error of our own."""
+        self.apply({"event": "failed", "error": failure(field_, value, message)})
+
+    def summary(self) -> dict[str, Any]:
+        """The run without its ops: what a list shows."""
+        facts = dict.fromkeys(
+            ("device", "overlapped", "clock_ns", "predicted", "measured", "verified", "max_grad_error", "loss",
+             "reference_loss", "worst", "largest_residual", "error")
+        )  # fmt: skip
+        return {
+            "id": self.id, "status": self.status, "position": self.position, "spec": self.spec,
+            "mode": None, "unit_ms": self.unit_ms, "asked_mode": self.asked_mode, "created": self.created,
+            "seq": self.log.seq, "op_count": self.log.ops, **facts, **self.facts,
+        }  # fmt: skip
+
+    def as_dict(self) -> dict[str, Any]:
+        """The whole run, with every op measured so far."""
+        return self.summary() | {"ops": self.log.rows()}
+
+
+def _rows(rows: Any) -> list[list[int]]:
+    """The ops of a batch, held to their shape so that a bad row cannot spoil what is kept and sent on."""
+    for row in rows:
+        if len(row) != 6 or not all(type(number) is int for number in row):
+            raise ValueError("the runner sent an op that is not six whole numbers")
+    return list(rows)

@@ -1,0 +1,87 @@
+"""Socket events: a page watches runs. Answers go back in the ack, errors in the shape that the routes have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flask
+from flask_socketio import SocketIO
+
+from backend.runs.log import Message
+from backend.schedule.errors import SpecError
+from backend.web.body import only
+from backend.web.errors import ApiError, shape_of
+from backend.web.services import services
+
+MOST_SEQ = 2**53
+
+
+class Sockets:
+    """The feed's transport: Socket.IO on gevent."""
+
+    def __init__(self, socketio: SocketIO) -> None:
+        self._socketio = socketio
+
+    def idle(self, viewer: str) -> bool:
+        """Whether nothing waits in the viewer's own queue: its writer has handed all to the network."""
+        server = self._socketio.server
+        socket = server.eio.sockets.get(server.manager.eio_sid_from_sid(viewer, "/"))
+        return socket is not None and bool(socket.queue.qsize() == 0)
+
+    def send(self, viewers: list[str], message: Message) -> None:
+        """Queue a message for the viewers; it is encoded once."""
+        self._socketio.emit("run", message, to=viewers)
+
+
+def register(socketio: SocketIO) -> None:
+    """Handle the events of pages."""
+    socketio.on_event("watch", watch)
+    socketio.on_event("unwatch", unwatch)
+    socketio.on_event("disconnect", leave)
+    socketio.on_event("*", refuse)
+    socketio.on_error_default(lambda error: {"error": shape_of(error)[1]})
+
+
+def watch(*args: Any) -> dict[str, Any]:
+    """{"run": ID, "since": seq}: send everything after `since`, then what comes."""
+    data = _payload("watch", args, ("run", "since"))
+    since = data.get("since", 0)
+    if type(since) is not int or not 0 <= since <= MOST_SEQ:
+        raise SpecError("since", since, "since must be the number of an event, 0 for all", nearest=0)
+    run = services().runs.get(_run_id(data))
+    services().feed.watch(_viewer(), run, since)
+    return {"ok": True, "seq": run.log.seq}
+
+
+def unwatch(*args: Any) -> dict[str, Any]:
+    """{"run": ID}: send no more of this run."""
+    data = _payload("unwatch", args, ("run",))
+    services().feed.unwatch(_viewer(), _run_id(data))
+    return {"ok": True}
+
+
+def leave(*_: Any) -> None:
+    """The page has gone."""
+    services().feed.drop(_viewer())
+
+
+def refuse(event: Any, *_: Any) -> dict[str, Any]:
+    """An event that nobody knows."""
+    raise ApiError(400, "event", event, "There are the events watch and unwatch.")
+
+
+def _payload(event: str, args: tuple[Any, ...], known: tuple[str, ...]) -> dict[str, Any]:
+    if len(args) != 1:
+        raise SpecError(event, len(args), f"{event} takes one object with {', '.join(known)}")
+    return only(args[0], known, event)
+
+
+def _run_id(data: dict[str, Any]) -> str:
+    run_id = data.get("run")
+    if not isinstance(run_id, str):
+        raise SpecError("run", run_id, "run must be the id of a run")
+    return run_id
+
+
+def _viewer() -> str:
+    return str(flask.request.sid)  # type: ignore[attr-defined]  # put there by Flask-SocketIO

@@ -1,0 +1,45 @@
+"""Puts the web together: the Flask app with its routes, sockets and shared parts. Starts no process and no server."""
+
+from __future__ import annotations
+
+import mimetypes
+from typing import Any
+
+from flask import Flask
+from flask_socketio import SocketIO
+
+from backend.config import PROJECT, Config
+from backend.runs.manager import Manager
+from backend.web import errors, events, security
+from backend.web.cache import Cache
+from backend.web.feed import Feed
+from backend.web.health import health
+from backend.web.page import pages
+from backend.web.runs import runs
+from backend.web.schedule import schedules
+from backend.web.services import NAME, Services
+
+LARGEST_EVENT = 16_384  # bytes of one message from a page; a watch has under a hundred
+
+
+def create_app(config: Config | None = None) -> Flask:
+    """An app with its own runs, cache and viewers."""
+    config = config or Config()
+    mimetypes.add_type("text/javascript", ".js")  # some systems' tables say otherwise, and modules then do not load
+    app = Flask("bubbleline", static_folder=PROJECT / "static", template_folder=PROJECT / "templates")
+    app.config.update(MAX_CONTENT_LENGTH=config.body_kb * 1024, SEND_FILE_MAX_AGE_DEFAULT=0)
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # of the default provider
+    socketio = SocketIO(
+        app, async_mode="gevent", async_handlers=False, manage_session=False, max_http_buffer_size=LARGEST_EVENT,
+        cors_allowed_origins=None,  # None: the server's own origin only
+    )  # fmt: skip
+    feed = Feed(events.Sockets(socketio))
+    app.extensions[NAME] = Services(config, Cache(config.cache_mb * 1_000_000), feed, Manager(config, feed.notify))
+    errors.register(app)
+    security.register(app)
+    events.register(socketio)
+    for blueprint in (pages, schedules, runs, health):
+        app.register_blueprint(blueprint)
+    any_app: Any = app  # to Flask's types wsgi_app is a method; wrapping it is what its manual advises
+    any_app.wsgi_app = security.gate(app.wsgi_app, config.trusted_hosts())
+    return app

@@ -1,0 +1,123 @@
+"""Who watches which run, and what each viewer gets next.
+
+A viewer is a cursor into the run's log. Replay and live are the same thing: whatever stands behind the cursor is sent
+next, so nothing can fall between the two or come twice. A viewer who has not taken the last message yet gets nothing;
+what has gathered meanwhile comes as one larger message, so no viewer makes the server keep more than that one.
+Knows no sockets: a Transport tells who is free and sends.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Protocol
+
+import gevent
+from gevent.event import Event
+
+from backend.runs.errors import RunError
+from backend.runs.log import Message
+from backend.runs.run import Run
+
+logger = logging.getLogger(__name__)
+MOST_ROWS = 4096  # ops in one message: about 200 kB
+MOST_WATCHES = 8  # runs that one viewer may watch
+RETRY_S = 0.02  # how soon to look again at viewers who were not free
+
+
+class Transport(Protocol):
+    """What the feed needs of the sockets."""
+
+    def idle(self, viewer: str) -> bool:
+        """Whether the viewer has taken all that was sent."""
+
+    def send(self, viewers: list[str], message: Message) -> None:
+        """Send one message to these viewers, without waiting."""
+
+
+class Feed:
+    """The viewers of all runs."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._watched: dict[str, tuple[Run, dict[str, int]]] = {}  # run id -> run, {viewer: cursor}
+        self._wake = Event()
+        self._loop: Any = None
+
+    def watch(self, viewer: str, run: Run, since: int) -> None:
+        """Send the viewer everything after entry `since`, then what comes."""
+        if since > run.log.seq:
+            message = f"This run has {run.log.seq} events so far; load it anew and ask from there."
+            raise RunError("bad", "since", since, message, run.log.seq)
+        others = sum(viewer in cursors for name, (_, cursors) in self._watched.items() if name != run.id)
+        if others >= MOST_WATCHES:
+            raise RunError("share", "run", run.id, f"One page can watch {MOST_WATCHES} runs.", MOST_WATCHES)
+        _, cursors = self._watched.setdefault(run.id, (run, {}))
+        cursors[viewer] = since
+        self.notify(run)
+
+    def unwatch(self, viewer: str, run_id: str) -> None:
+        """Send the viewer no more of this run."""
+        if run_id in self._watched:
+            self._watched[run_id][1].pop(viewer, None)
+            self._sweep(run_id)
+
+    def drop(self, viewer: str) -> None:
+        """Forget a viewer who has gone."""
+        for run_id in list(self._watched):
+            self.unwatch(viewer, run_id)
+
+    def viewers(self) -> int:
+        """How many watch something."""
+        return len(set().union(*(cursors for _, cursors in self._watched.values())))
+
+    def notify(self, run: Run) -> None:
+        """The run's log has grown."""
+        if run.id in self._watched:
+            if self._loop is None:
+                self._loop = gevent.spawn(self._pump_for_ever)
+            self._wake.set()
+
+    def pump(self) -> bool:
+        """Send what can be sent now; tells whether somebody still waits for more."""
+        waiting = False
+        for run_id in list(self._watched):
+            run, cursors = self._watched[run_id]
+            behind: dict[int, list[str]] = {}
+            for viewer, cursor in cursors.items():
+                if cursor < run.log.seq:
+                    waiting = True
+                    if self._transport.idle(viewer):
+                        behind.setdefault(cursor, []).append(viewer)
+            # Viewers at the same place, which in a class are nearly all, share one encoding.
+            for cursor, viewers in behind.items():
+                for message in run.log.messages(cursor, MOST_ROWS):
+                    self._transport.send(viewers, message)
+                    for viewer in viewers:
+                        cursors[viewer] = message["seq"]
+            self._sweep(run_id)
+        return waiting
+
+    def _pump_for_ever(self) -> None:
+        while True:
+            self._wake.wait()
+            self._wake.clear()
+            while self._pump_safely():
+                self._wake.wait(RETRY_S)
+                self._wake.clear()
+
+    def _pump_safely(self) -> bool:
+        """Pump; an error costs this round, never the feed of everybody."""
+        try:
+            return self.pump()
+        except Exception:
+            logger.exception("the feed of runs")
+            return True
+
+    def _sweep(self, run_id: str) -> None:
+        """Let go of a run that is over and seen to its end, or that nobody watches."""
+        run, cursors = self._watched[run_id]
+        if run.over:
+            for viewer in [viewer for viewer, cursor in cursors.items() if cursor >= run.log.seq]:
+                del cursors[viewer]
+        if not cursors:
+            del self._watched[run_id]

@@ -1,0 +1,48 @@
+"""Routes for whoever looks after the server: is it well, and what does it do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from flask import Blueprint, Response, jsonify
+
+from backend import __version__
+from backend.web.services import Services, services
+
+health = Blueprint("health", __name__)
+
+
+@health.get("/healthz")
+def healthz() -> Response:
+    """Whether the server serves, and how its parts are."""
+    runs = services().runs
+    runner = {"state": runs.client.state, "why": runs.client.why or None, "devices": runs.client.devices}
+    store = {"ok": runs.store_error is None, "why": runs.store_error}
+    return jsonify(ok=True, version=__version__, runner=runner, store=store, queue=len(runs.queue))
+
+
+@health.get("/metrics")
+def metrics() -> Response:
+    """The same as numbers, in Prometheus' text format."""
+    lines = [line for name, kind, say, samples in _metrics(services()) for line in _lines(name, kind, say, samples)]
+    return Response("\n".join(lines) + "\n", content_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _metrics(parts: Services) -> Iterable[tuple[str, str, str, Mapping[str, Any]]]:
+    runs = parts.runs
+    requests = {f'{{route="{route}",status="{status}"}}': n for (route, status), n in parts.requests.copy().items()}
+    by_status = {f'{{status="{status}"}}': n for status, n in runs.by_status().items()}
+    yield "bubbleline_requests_total", "counter", "Requests answered.", requests
+    yield "bubbleline_runs", "gauge", "Runs under way, and over since the start, by status.", by_status
+    yield "bubbleline_queue_length", "gauge", "Runs that wait.", {"": len(runs.queue)}
+    yield "bubbleline_viewers", "gauge", "Pages that watch a run.", {"": parts.feed.viewers()}
+    yield "bubbleline_runner_ready", "gauge", "Whether the runner is ready.", {"": int(runs.client.state == "ready")}
+    yield "bubbleline_runner_starts_total", "counter", "Runner processes started.", {"": runs.client.starts}
+    yield "bubbleline_cache_bytes", "gauge", "Encoded schedules in memory.", {"": parts.cache.bytes}
+    yield "bubbleline_uptime_seconds", "gauge", "Seconds since the start.", {"": round(time.time() - parts.started, 1)}
+
+
+def _lines(name: str, kind: str, say: str, samples: Mapping[str, Any]) -> list[str]:
+    return [f"# HELP {name} {say}", f"# TYPE {name} {kind}"] + [f"{name}{at} {n}" for at, n in samples.items()]

@@ -1,0 +1,15 @@
+"""The page and its files. All state of a view is in the page's own URL, which only the page reads."""
+
+from __future__ import annotations
+
+from flask import Blueprint, render_template
+
+from backend import __version__
+
+pages = Blueprint("page", __name__)
+
+
+@pages.get("/")
+def index() -> str:
+    """The whole page; what it shows comes from the API."""
+    return render_template("index.html", version=__version__)

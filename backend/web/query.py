@@ -1,0 +1,84 @@
+"""Between a spec and a query string: strict reading of one, and the shortest link to the other.
+
+Knows how values are written in a URL; which values are legal is the schedule core's to judge.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import parse_qsl, quote_plus
+
+from backend.schedule.errors import SpecError
+from backend.schedule.families import family_of, read
+from backend.schedule.spec import COST_KEYS, Spec, reject_unknown
+
+SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
+KEYS = SPEC_KEYS + COST_KEYS
+LISTS = frozenset({"F", "I", "W"})
+TRUTHS = {"true": True, "1": True, "false": False, "0": False}
+# JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
+NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.ASCII)
+MOST_FIELDS = 64
+
+
+def spec_of(query: bytes) -> Spec:
+    """The legal spec that a query string asks for; SpecError names the key that is wrong."""
+    data: dict[str, Any] = {}
+    costs: dict[str, Any] = {}
+    for key, value in pairs(query):
+        target = costs if key in COST_KEYS else data
+        reject_unknown({key: value}, KEYS, "the address")
+        if key in target:
+            raise SpecError(key, value, f"{key} stands more than once in the address")
+        target[key] = _value(key, value)
+    return read(data | {"costs": costs})
+
+
+def pairs(query: bytes) -> list[tuple[str, str]]:
+    """Keys and values of a query string, in order."""
+    try:
+        text = query.decode("ascii")
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
+    except UnicodeDecodeError:
+        raise SpecError("query", repr(query[:60]), "the address is not UTF-8 text") from None
+    except ValueError:
+        raise SpecError("query", None, f"the address has more than {MOST_FIELDS} keys", limit=MOST_FIELDS) from None
+
+
+def query_of(spec: Spec) -> str:
+    """The shortest query string for a spec: what differs from the defaults, in a fixed order."""
+    now, plain = spec.to_json(), Spec().to_json()
+    now, plain = now | now.pop("costs"), plain | plain.pop("costs")
+    # v is left out only where 1 is also what the family takes by itself.
+    plain["v"] = 1 if family_of(spec).v[1] == 1 else None
+    parts = [f"{key}={quote_plus(_text(now[key]), safe=',')}" for key in KEYS if now[key] != plain[key]]
+    return "&".join(parts)
+
+
+def _value(key: str, text: str) -> Any:
+    if key == "family":
+        return text
+    if key == "lifo":
+        if text not in TRUTHS:
+            raise SpecError(key, text, f"{key} must be true or false", nearest=False)
+        return TRUTHS[text]
+    if key in LISTS and "," in text:
+        return [_number(key, part) for part in text.split(",")]
+    return _number(key, text)
+
+
+def _number(key: str, text: str) -> int | float:
+    if not NUMBER.fullmatch(text):
+        raise SpecError(key, text, f"{key} must be a plain number such as 4 or 0.5")
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(_text(each) for each in value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,67 @@
+"""Routes about runs: start one, list them, open one, cancel one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, request
+
+from backend.runs.run import MODES
+from backend.schedule.errors import SpecError
+from backend.schedule.families import read
+from backend.schedule.spec import number, reject_unknown
+from backend.web.answer import apart, encode_json, send
+from backend.web.body import only, read_object
+from backend.web.query import pairs, query_of
+from backend.web.services import services
+
+runs = Blueprint("runs", __name__, url_prefix="/api/runs")
+MOST_LISTED = 100
+UNIT_MS = (0.001, 10_000.0)
+
+
+@runs.post("")
+def start_run() -> tuple[Response, int]:
+    """Put a run into the line; the answer tells its id and the page that shows it."""
+    asked = only(read_object(request), ("spec", "mode", "unit_ms"), "a run")
+    spec = read(asked.get("spec", {}))
+    mode, unit_ms = asked.get("mode", "auto"), asked.get("unit_ms")
+    if mode not in MODES:
+        raise SpecError("mode", mode, f"mode must be one of {', '.join(MODES)}", nearest="auto")
+    if unit_ms is not None:
+        unit_ms = number("unit_ms", unit_ms, *UNIT_MS)
+    run = services().runs.submit(request.remote_addr or "", spec.to_json(), mode, unit_ms)
+    query = query_of(spec)
+    url = f"/?{query}&run={run.id}" if query else f"/?run={run.id}"
+    return jsonify(id=run.id, status=run.status, position=run.position, url=url), 202
+
+
+@runs.get("")
+def list_runs() -> Response:
+    """The latest runs without their ops; `before=ID` goes on behind the last one listed."""
+    given: dict[str, Any] = {}
+    for key, text in pairs(request.query_string):
+        reject_unknown({key: text}, ("limit", "before"), "the address")
+        if key in given:
+            raise SpecError(key, text, f"{key} stands more than once in the address")
+        given[key] = text
+    limit = given.get("limit", "20")
+    if not (limit.isascii() and limit.isdigit() and len(limit) < 5 and 1 <= int(limit) <= MOST_LISTED):
+        message = f"limit must be a whole number from 1 to {MOST_LISTED}"
+        raise SpecError("limit", limit, message, limit=MOST_LISTED, nearest=20)
+    listed = services().runs.recent(int(limit), given.get("before"))
+    return jsonify(runs=listed, next=listed[-1]["id"] if len(listed) == int(limit) else None)
+
+
+@runs.get("/<run_id>")
+def show_run(run_id: str) -> Response:
+    """One run, whole; `seq` is where a viewer goes on watching."""
+    run = services().runs.get(run_id)
+    return send(request, apart(run.log.ops * 3, lambda: encode_json(run.as_dict(), level=1)))
+
+
+@runs.post("/<run_id>/cancel")
+def cancel_run(run_id: str) -> tuple[Response, int]:
+    """Cancel a run; one under way is over when its event says so."""
+    run = services().runs.cancel(run_id)
+    return jsonify(id=run.id, status=run.status), 202

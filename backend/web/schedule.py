@@ -1,0 +1,66 @@
+"""Routes about schedules: the families, the order of a spec, its laws. Knows how answers are encoded and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from backend.schedule import families, wire
+from backend.schedule.result import law_values, result
+from backend.schedule.spec import LIMITS, Spec
+from backend.web.answer import JSON, apart, encode_json, send
+from backend.web.cache import Encoded
+from backend.web.query import spec_of
+from backend.web.services import services
+
+schedules = Blueprint("schedule", __name__, url_prefix="/api")
+BINARY = "application/vnd.bubbleline.schedule"
+
+
+@schedules.get("/families")
+def list_families() -> Response:
+    """Every family with its laws as data, the limits and the default spec."""
+    return send(request, _kept("families", lambda: encode_json(_families())))
+
+
+@schedules.get("/schedule")
+def show_schedule() -> Response:
+    """The order of a spec in its compact form, or its Result where JSON is asked for."""
+    spec = spec_of(request.query_string)
+    as_json = request.accept_mimetypes.best_match([BINARY, JSON], default=BINARY) == JSON
+    make = _result if as_json else _wire
+    return send(request, _kept((as_json, spec), lambda: apart(_ops(spec), lambda: make(spec))))
+
+
+@schedules.get("/laws")
+def show_laws() -> Response:
+    """What the closed forms say of a spec, and whether they are exact there."""
+    spec = spec_of(request.query_string)
+    return send(request, _kept(("laws", spec), lambda: encode_json({"laws": law_values(spec)})))
+
+
+def _kept(key: Any, make: Callable[[], Encoded]) -> Encoded:
+    cache = services().cache
+    found = cache.get(key)
+    if found is None:
+        found = make()
+        cache.put(key, found)
+    return found
+
+
+def _wire(spec: Spec) -> Encoded:
+    return Encoded.of(wire.compress(wire.encode(spec, families.order(spec))), BINARY)
+
+
+def _result(spec: Spec) -> Encoded:
+    return encode_json(result(spec))
+
+
+def _families() -> dict[str, Any]:
+    return {"families": families.describe(), "limits": LIMITS, "defaults": Spec().to_json()}
+
+
+def _ops(spec: Spec) -> int:
+    return 3 * spec.p * spec.m * spec.v

@@ -1,0 +1,74 @@
+"""Who may ask, and what a browser may do with the answer.
+
+The page loads nothing from elsewhere and no script stands inside it, which the headers below enforce. Requests must
+carry a host name of ours, and changes must come from our own page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from flask import Flask, Response, request
+
+from backend.runs.errors import failure
+from backend.schedule.errors import printable
+from backend.web.errors import ApiError
+from backend.web.services import services
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'self'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
+
+
+def register(app: Flask) -> None:
+    """Put the checks before every route and the headers on every answer."""
+    app.before_request(_refuse_other_origins)
+    app.after_request(_dress)
+
+
+def gate(inner: Wsgi, hosts: tuple[str, ...] | None) -> Wsgi:
+    """The whole server, sockets too, for requests to these host names only."""
+
+    def serve(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        given = environ.get("HTTP_HOST", "")
+        if hosts is None or not given or _name(given) in hosts:
+            return inner(environ, start_response)
+        shape = failure("Host", printable(given), "This server does not go by that name (see BUBBLELINE_HOSTS).")
+        body = json.dumps({"error": shape}).encode()
+        start_response("400 Bad Request", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+        return [body]
+
+    return serve
+
+
+def _name(host: str) -> str:
+    """The host without its port: [::1]:5000 -> [::1]."""
+    return (host.partition("]")[0] + "]" if host.startswith("[") else host.partition(":")[0]).lower()
+
+
+def _refuse_other_origins() -> None:
+    """A page of another site must not start or cancel runs here."""
+    origin = request.headers.get("Origin")
+    if request.method == "POST" and origin is not None and origin != request.host_url.rstrip("/"):
+        raise ApiError(403, "Origin", origin, "Only this server's own page may do this.")
+
+
+def _dress(response: Response) -> Response:
+    response.headers.extend(HEADERS)
+    response.headers.setdefault("Cache-Control", "no-store")
+    route = request.url_rule.rule if request.url_rule is not None else "none"
+    services().requests[route, response.status_code] += 1
+    return response

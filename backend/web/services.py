@@ -1,0 +1,34 @@
+"""What the routes and events of one app share. Each route takes what it needs from here; nothing is global."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import cast
+
+from flask import current_app
+
+from backend.config import Config
+from backend.runs.manager import Manager
+from backend.web.cache import Cache
+from backend.web.feed import Feed
+
+NAME = "bubbleline"
+
+
+@dataclass(frozen=True)
+class Services:
+    """One app's parts."""
+
+    config: Config
+    cache: Cache
+    feed: Feed
+    runs: Manager
+    requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> how many
+    started: float = field(default_factory=time.time)
+
+
+def services() -> Services:
+    """The parts of the app that handles the present request."""
+    return cast(Services, current_app.extensions[NAME])
