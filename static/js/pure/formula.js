@@ -123,5 +123,6 @@ export function vars(spec, size = {}) {
     f, i, w, b: i + w, c: costs.comm, FB: costs.FB ?? f + i + w,
     sum_f: sum(perF), max_f: Math.max(...perF), sum_b: sum(perB), max_b: Math.max(...perB),
     uniform: Number(alike), fb_full: Number(costs.FB === null || costs.FB === f + i + w),
+    lifo: Number(spec.lifo),
   };
 }

@@ -160,8 +160,8 @@ export function simulate(schedule, costs, into) {
 function deadlock(schedule, at) {
   for (let r = 0; r < schedule.p; r++) {
     if (at[r] < schedule.offsets[r + 1]) {
-      return new Error(`deadlock: rank ${r} waits forever to start ${opText(schedule, at[r])}`);
+      return new Error(`rank ${r} waits forever at ${opText(schedule, at[r])}: the order deadlocks`);
     }
   }
-  return new Error("deadlock");
+  return new Error("the order deadlocks");
 }

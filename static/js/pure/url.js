@@ -5,7 +5,7 @@
 
 import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fields.js";
 
-/** @import {Costs, Spec} from "./types.js" */
+/** @import {Spec} from "./types.js" */
 /** @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark",
  *   tab: string|null, run: string|null}} ViewState
  *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank */
@@ -152,11 +152,12 @@ export function format({ spec, second, view }, defaults, natural = {}) {
 
 /**
  * The query for /api/schedule: family, p, m and v always, because the server has its own natural v; lists in full.
- * @param {Spec} spec @param {Spec} defaults @returns {string} without "?"
+ * @param {Spec} spec @param {Spec} defaults @returns {string} "?family=..."
  */
 export function specQuery(spec, defaults) {
   const always = ["family", "p", "m", "v"];
-  return SPEC_FIELDS.filter((name) => always.includes(name) || showSpecField(name, spec, false) !== showSpecField(name, defaults, false))
-    .map((name) => `${name}=${escape(showSpecField(name, spec, false))}`)
-    .join("&");
+  /** @param {string} name @param {Spec} of */
+  const shown = (name, of) => showSpecField(name, of, false);
+  const names = SPEC_FIELDS.filter((name) => always.includes(name) || shown(name, spec) !== shown(name, defaults));
+  return `?${names.map((name) => `${name}=${escape(shown(name, spec))}`).join("&")}`;
 }

@@ -1,0 +1,53 @@
+// How fast the pure modules are: `node tests/js/bench.mjs`. Prints medians after a warm-up; asserts nothing.
+
+import { binRank } from "../../static/js/pure/bins.js";
+import { makers } from "../../static/js/pure/links.js";
+import { figures } from "../../static/js/pure/metrics.js";
+import { peakMemory } from "../../static/js/pure/memory.js";
+import { micros } from "../../static/js/pure/ops.js";
+import { simulate } from "../../static/js/pure/simulate.js";
+import { UNIT, breadthFirst, oneFOneB, zbH1 } from "./helpers.js";
+
+/** @import {Schedule, Times} from "../../static/js/pure/types.js" */
+
+/** Median time of one call in ms. @param {() => void} work */
+function median(work) {
+  for (let k = 0; k < 12; k++) work();
+  const took = Array.from({ length: 25 }, () => {
+    const from = performance.now();
+    work();
+    return performance.now() - from;
+  });
+  return took.sort((a, b) => a - b)[12];
+}
+
+/** All ranks into pixel rows. @param {Schedule} schedule @param {Times} times @param {Uint8Array} out @param {number} t1 */
+function bins(schedule, times, out, t1) {
+  for (let r = 0; r < schedule.p; r++) binRank(schedule, times, r, 0, t1, 1600, out);
+}
+
+const cases = [
+  ["1F1B    16 x 128", oneFOneB(16, 128)],
+  ["ZB-H1   16 x 520", zbH1(16, 520)],
+  ["BFS     16 x 128 x 4", breadthFirst(16, 128, 4)],
+  ["ZB-H1   16 x 2083", zbH1(16, 2083)],
+  ["BFS     16 x 4096 x 2", breadthFirst(16, 4096, 2)],
+  ["ZB-H1   64 x 5208", zbH1(64, 5208)],
+];
+const costs = { ...UNIT, F: 1.1, comm: 0.1 };
+const out = new Uint8Array(1600);
+for (const [name, schedule] of /** @type {[string, Schedule][]} */ (cases)) {
+  const times = simulate(schedule, costs);
+  const ms = {
+    simulate: median(() => simulate(schedule, costs, times)),
+    micros: median(() => micros({ ...schedule })),
+    figures: median(() => figures(schedule, times)),
+    memory: median(() => peakMemory(schedule, 1)),
+    links: median(() => makers({ ...schedule })),
+    "bins, all": median(() => bins(schedule, times, out, times.makespan)),
+    "bins, a third": median(() => bins(schedule, times, out, times.makespan / 3)),
+  };
+  const rate = schedule.count / ms.simulate / 1e3;
+  const parts = Object.entries(ms).map(([what, took]) => `${what} ${took.toFixed(2)} ms`);
+  console.log(`${name}: ${schedule.count} ops; ${rate.toFixed(0)} million ops/s; ${parts.join("; ")}`);
+}

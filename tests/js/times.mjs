@@ -1,0 +1,48 @@
+// Times schedules for tests/test_js_parity.py: one JSON case a line in, one answer a line out, in order.
+// Case: {"wire": base64, "laws": [...]}. Float arrays go back as base64 of their bytes, so that no digit is lost.
+import { createInterface } from "node:readline";
+
+import { judge, vars } from "../../static/js/pure/formula.js";
+import { curve, peakInFlight, peakMemory } from "../../static/js/pure/memory.js";
+import { figures } from "../../static/js/pure/metrics.js";
+import { opText } from "../../static/js/pure/ops.js";
+import { simulate } from "../../static/js/pure/simulate.js";
+import { decode } from "../../static/js/pure/wire.js";
+
+/** @import {Times} from "../../static/js/pure/types.js" */
+
+/** @param {Float64Array} floats */
+const base64 = (floats) => Buffer.from(floats.buffer, floats.byteOffset, floats.byteLength).toString("base64");
+
+/** @type {Times|undefined} reused from case to case, as the page does */
+let scratch;
+
+/** @param {string} line */
+function answer(line) {
+  const { wire, laws } = JSON.parse(line);
+  const bytes = Buffer.from(wire, "base64");
+  const schedule = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  const { spec, count, p } = schedule;
+  scratch = simulate(schedule, spec.costs, scratch);
+  const { makespan, longestStage, bubble } = figures(schedule, scratch);
+  const names = vars(spec, { stages: schedule.placement.stages, n: schedule.n });
+  const memory = curve(schedule, scratch, p - 1, spec.w_share);
+  return {
+    start: base64(scratch.start.subarray(0, count)),
+    end: base64(scratch.end.subarray(0, count)),
+    simulated: scratch.makespan,
+    figures: { makespan, longest_stage: longestStage,
+      bubble: { global: { of_total: bubble.global.ofTotal, of_ideal: bubble.global.ofIdeal },
+        span: { of_total: bubble.span.ofTotal, of_ideal: bubble.span.ofIdeal } } },
+    peak_in_flight: Array.from(peakInFlight(schedule)),
+    peak_memory: Array.from(peakMemory(schedule, spec.w_share, spec.v)),
+    curve: [base64(memory.t), base64(memory.y)],
+    order: Array.from({ length: p }, (_, r) => Array.from(
+      { length: schedule.offsets[r + 1] - schedule.offsets[r] }, (_op, x) => opText(schedule, schedule.offsets[r] + x)).join(" ")),
+    laws: laws.map((/** @type {import("../../static/js/pure/types.js").Law} */ law) => judge(law, names)),
+  };
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line.trim()) process.stdout.write(`${JSON.stringify(answer(line))}\n`);
+}

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { format, parse, specQuery } from "../../static/js/pure/url.js";
+import { DEFAULTS, seeded } from "./helpers.js";
+
+/** @import {Spec} from "../../static/js/pure/types.js" */
+/** @import {State, ViewState} from "../../static/js/pure/url.js" */
+
+/** @type {ViewState} */
+const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null };
+const NATURAL = { "1f1b": 1, interleaved: 2, dualpipev: 2 };
+/** @param {Partial<Spec>} spec @param {Partial<Spec>|null} [second] @param {Partial<ViewState>} [view] @returns {State} */
+const state = (spec, second = null, view = {}) =>
+  ({ spec: { ...DEFAULTS, ...spec }, second: second && { ...DEFAULTS, ...second }, view: { ...VIEW, ...view } });
+/** @param {string} search */
+const read = (search) => parse(search, DEFAULTS, NATURAL);
+
+/** @type {[string, State][]} published forms: links of every one of these must keep working */
+const forms = [
+  ["", state({})],
+  ["?family=zb-h1&p=8&m=32", state({ family: "zb-h1", p: 8, m: 32 })],
+  ["?p=8&b.family=zb-h1", state({ p: 8 }, { family: "zb-h1", p: 8 })],
+  ["?b.family=1f1b", state({}, {})],
+  ["?family=interleaved", state({ family: "interleaved", v: 2 })],
+  ["?family=interleaved&v=4&group=8&b.group=none", state({ family: "interleaved", v: 4, group: 8 }, { family: "interleaved", v: 4 })],
+  ["?family=interleaved&b.family=1f1b", state({ family: "interleaved", v: 2 }, { family: "1f1b", v: 1 })],
+  ["?F=1.5,2*1.25,1.5&comm=0.25", state({ costs: { ...DEFAULTS.costs, F: [1.5, 1.25, 1.25, 1.5], comm: 0.25 } })],
+  ["?memory=2.5&w_share=0.4324&lifo=true", state({ lifo: true, w_share: 0.4324, memory: 2.5 })],
+  ["?t0=3&t1=9.5&at=4.25&sel=2F5@3&theme=dark&tab=run&run=a1-B_2",
+    state({}, null, { t0: 3, t1: 9.5, at: 4.25, sel: "2F5@3", theme: "dark", tab: "run", run: "a1-B_2" })],
+  ["?sel=(0F7;7B3)OVERLAP_F_B", state({}, null, { sel: "(0F7;7B3)OVERLAP_F_B" })],
+];
+for (const [search, expected] of forms) {
+  test(`${search || "no query"} is read and written back as it stands`, () => {
+    const { state: got, problems } = read(search);
+    assert.deepEqual(problems, []);
+    assert.deepEqual(got, expected);
+    assert.equal(format(got, DEFAULTS, NATURAL), search);
+  });
+}
+
+test("numbers may also be written in full, escaped, or with a comma list", () => {
+  const { state: got, problems } = read("?F=1%2C2%2C3%2C4&lifo=1&p=08&m=8.0&FB=&theme=auto");
+  assert.deepEqual(problems, []);
+  assert.deepEqual(got.spec, { ...DEFAULTS, p: 8, lifo: true, costs: { ...DEFAULTS.costs, F: [1, 2, 3, 4] } });
+});
+
+/** @type {[string, string][]} */
+const bad = [
+  ["p", "zero"], ["p", "0"], ["p", "-3"], ["p", "2.5"], ["p", "NaN"], ["p", "1e999"], ["p", "0x10"], ["m", ""], ["v", "Infinity"],
+  ["group", "x"], ["memory", "0"], ["w_share", "1.01"], ["lifo", "yes"], ["F", "1,,2"], ["F", "9999999*1"], ["F", "1.5*2"],
+  ["F", "-1"], ["comm", "1,2"], ["FB", "-1"], ["family", "<b>"], ["t0", "-1"], ["at", "soon"], ["sel", "<script>"],
+  ["theme", "pink"], ["tab", "No such"], ["run", "../x"], ["b.p", "none"], ["b.family", "A B"],
+];
+for (const [field, value] of bad) {
+  test(`${field}=${value || "nothing"} is reported by name and its default taken`, () => {
+    const { state: got, problems } = read(`?${new URLSearchParams({ m: "9", [field]: value })}`);
+    const mine = problems.filter((problem) => problem.field === field);
+    assert.equal(mine.length, 1);
+    assert.equal(mine[0].value, value);
+    assert.match(mine[0].message, new RegExp(`^${field.replace(".", "\\.")} (must be|is given twice)`));
+    assert.deepEqual({ ...got.spec, m: 8 }, DEFAULTS);
+    assert.deepEqual(got.view, VIEW);
+  });
+}
+
+test("a zoom window that ends before it begins is reported and dropped", () => {
+  const { state: got, problems } = read("?t0=9&t1=3");
+  assert.deepEqual([got.view.t0, got.view.t1, problems.length], [null, null, 1]);
+});
+
+test("unknown keys are reported and kept aside, a key given twice counts once", () => {
+  const { state: got, problems, unknown } = read("?p=8&famly=gpipe&utm_source=x&p=9");
+  assert.equal(got.spec.p, 8);
+  assert.deepEqual(unknown, { famly: "gpipe", utm_source: "x" });
+  assert.deepEqual(problems.map(({ field }) => field).sort(), ["famly", "p", "utm_source"]);
+});
+
+test("names that objects have by birth are no keys", () => {
+  const { state: got, unknown } = read("?__proto__=1&constructor=2&toString=3");
+  assert.deepEqual(got, state({}));
+  assert.equal(unknown.constructor, "2");
+});
+
+/** @param {() => number} random @param {(() => number)} cost */
+function randomSpec(random, cost) {
+  /** @param {number} n */
+  const below = (n) => Math.floor(random() * n);
+  const families = ["1f1b", "interleaved", "dualpipev", "zb-h1", "gis-h"];
+  const list = () => Array.from({ length: 1 + below(6) }, () => (random() < 0.5 ? 1 : cost()));
+  const one = () => (random() < 0.2 ? list() : random() < 0.5 ? 1 : cost());
+  return { family: families[below(families.length)], p: 1 + below(64), m: 1 + below(1024), v: 1 + below(8),
+    group: random() < 0.3 ? 1 + below(64) : null, memory: random() < 0.3 ? cost() + 0.01 : null, w_share: random() < 0.5 ? 1 : random(),
+    lifo: random() < 0.5, costs: { F: one(), I: one(), W: one(), comm: random() < 0.5 ? 0 : cost(), FB: random() < 0.3 ? cost() : null } };
+}
+
+test("any state comes back from its link exactly", () => {
+  const random = seeded(11);
+  const tiny = () => random() * 10 ** Math.floor(random() * 30 - 15);
+  for (let round = 0; round < 2000; round++) {
+    const t0 = Number((random() * 100).toPrecision(7));
+    const view = random() < 0.5 ? VIEW : { ...VIEW, t0, t1: Number((t0 + 1 + random()).toPrecision(7)), at: t0, sel: "2F5",
+      theme: /** @type {const} */ ("light"), tab: "compare", run: "r1" };
+    const before = { spec: randomSpec(random, tiny), second: random() < 0.5 ? randomSpec(random, tiny) : null, view };
+    const link = format(before, DEFAULTS, NATURAL);
+    const { state: after, problems } = read(link);
+    assert.deepEqual(problems, [], link);
+    assert.deepEqual(after, before, link);
+  }
+});
+
+test("a zoom window is kept to the seven digits that a screen can show, and writing it again changes nothing", () => {
+  const link = format(state({}, null, { t0: 1 / 3, t1: 1000 / 3 }), DEFAULTS, NATURAL);
+  assert.equal(link, "?t0=0.3333333&t1=333.3333");
+  assert.equal(format(read(link).state, DEFAULTS, NATURAL), link);
+});
+
+/** @type {Partial<ViewState>} */
+const FULL_VIEW = { t0: 10234.56, t1: 11234.56, at: 10600.25, sel: "127F1023@127", theme: "light", tab: "compare", run: "0f3a9c2e" };
+const uneven = [3.25, ...new Array(126).fill(1), 4.25];
+const even = { F: 18.52, I: 18.09, W: 9.337, comm: 0.601, FB: null };
+/** @type {[string, Partial<Spec>, Partial<Spec>][]} */
+const large = [
+  ["uneven stages", { family: "zb-auto", p: 128, m: 1024, memory: 12.25, w_share: 0.4324, costs: { ...even, F: uneven, I: uneven, W: uneven } },
+    { family: "v-half", p: 64, m: 512, v: 2, w_share: 0.4324, costs: { ...even, F: uneven, I: uneven, W: uneven } }],
+  ["all costs different", { family: "zb-auto", p: 128, m: 1024, memory: 12.25, w_share: 0.4324, costs: even },
+    { family: "dualpipev", p: 64, m: 512, v: 2, w_share: 0.4324, costs: { F: 11.25, I: 12.5, W: 3.125, comm: 0.55, FB: 46.12 } }],
+];
+for (const [name, first, second] of large) {
+  test(`a comparison with ${name} and every view key set stays under 300 characters`, () => {
+    const before = state(first, second, FULL_VIEW);
+    const link = format(before, DEFAULTS, NATURAL);
+    assert.ok(link.length < 300, `${link.length}: ${link}`);
+    assert.deepEqual(read(link).state, before);
+  });
+}
+
+test("the server's query names family, p, m and v always, lists in full, and other keys only where they differ", () => {
+  assert.equal(specQuery(DEFAULTS, DEFAULTS), "?family=1f1b&p=4&m=8&v=1");
+  const spec = { ...DEFAULTS, lifo: true, costs: { ...DEFAULTS.costs, F: [1, 1, 1, 2], FB: 2.5 } };
+  assert.equal(specQuery(spec, DEFAULTS), "?family=1f1b&p=4&m=8&v=1&lifo=true&F=1,1,1,2&FB=2.5");
+});
