@@ -1,0 +1,32 @@
+"""The one clock of a run: CLOCK_MONOTONIC, which all processes of a Linux machine share.
+
+Knows how to read it, how sure a reading is, and how to sleep until a time of it. Offsets between machines would
+belong here; the local engine has none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+
+now = time.monotonic_ns
+SPIN_NS = 60_000
+_PR_SET_TIMERSLACK = 29
+
+
+def uncertainty(readings: int = 1000) -> int:
+    """How far apart two readings in direct succession may lie, in ns: the 99th percentile of their gaps."""
+    gaps = sorted(-now() + now() for _ in range(readings))
+    return max(1, gaps[readings * 99 // 100])
+
+
+def sharpen_sleep() -> None:
+    """Ask the kernel to wake this process's sleeps within 1 us instead of 50 us."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_TIMERSLACK, 1000, 0, 0, 0)
+
+
+def sleep_until(deadline: int) -> None:
+    """Sleep, and spin over the last moments only: ranks outnumber cores, so the others need this core."""
+    while (rest := deadline - now()) > 0:
+        if rest > SPIN_NS:
+            time.sleep((rest - SPIN_NS) * 1e-9)

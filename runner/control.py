@@ -1,0 +1,98 @@
+"""What the main process and a worker say to each other. Plain data, no tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner.shape import Shape
+from runner.steps import RankProgram
+
+Places = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A process group: built once for a set of workers, used again as long as `key` stays the same."""
+
+    key: str
+    store: str
+    rank: int
+    ranks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Get ready for a job: one rank's program and all that is needed to build its stages.
+
+    `copies` lists the (rank, chunk) places of each stage that is held more than once; `unit` and `hop` are in ns and
+    0 in free mode.
+    """
+
+    group: Group
+    program: RankProgram
+    board: str
+    offset: int
+    shape: Shape
+    stages: int
+    micros: int
+    seed: int
+    device: str
+    copies: tuple[Places, ...]
+    unit: float
+    hop: int
+    gradients: str
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Start the program at time `zero` of the common clock."""
+
+    zero: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """Train the reference and compare: `gradients` has a file a rank, `losses` each micro-batch's loss."""
+
+    shape: Shape
+    stages: int
+    micros: int
+    seed: int
+    gradients: tuple[str, ...]
+    losses: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The rank has built its stages, met its peers and warmed up; `device` in words."""
+
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The rank's program ran and its gradients are written; the losses of the micro-batches that ended here."""
+
+    losses: dict[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether loss and every gradient agree, the largest relative error of a parameter's gradient and whose it is."""
+
+    verified: bool
+    loss: float
+    reference_loss: float
+    max_grad_error: float | None
+    worst: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something was raised in the worker."""
+
+    message: str
+
+
+Command = Setup | Go | Verify
+Reply = Ready | Done | Verdict | Trouble

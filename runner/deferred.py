@@ -1,0 +1,160 @@
+"""Linear, layer norm and embedding whose backward splits in two: the input gradient now, the weight gradient later.
+
+Autograd runs only the way of the input gradient. Each function's backward leaves what its weight gradient needs (its
+input and the gradient of its output) in a list; running the list's entries adds the parameter gradients, and dropping
+it frees them. A DeferredStage drives a stage of the model so, op by op. (Torch's own split of a backward fails on a
+stage whose output is a view, and leaves nothing for the first stage's I.) Knows nothing of ranks or schedules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from runner.arithmetic import EPSILON, Arithmetic
+from runner.stage import Data, Stage
+
+Later = list[Callable[[], None]]
+
+
+class DeferredArithmetic(Arithmetic):
+    """The same operations, their weight gradients left in `later`, a list of the caller's."""
+
+    def __init__(self, later: Later) -> None:
+        self.later = later
+
+    def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        """x times weight transposed, plus bias."""
+        return _apply(_Linear, x, weight, bias, self.later)
+
+    def norm(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """Layer norm over the last dimension."""
+        return _apply(_Norm, x, weight, bias, self.later)
+
+    def embed(self, tokens: Tensor, weight: Tensor) -> Tensor:
+        """The rows of weight that tokens name."""
+        return _apply(_Embedding, tokens, weight, self.later)
+
+
+def _apply(function: Any, *arguments: object) -> Tensor:
+    result: Tensor = function.apply(*arguments)
+    return result
+
+
+def accumulate(parameter: Tensor, gradient: Tensor) -> None:
+    """Add to the parameter's gradient."""
+    if parameter.grad is None:
+        parameter.grad = gradient
+    else:
+        parameter.grad.add_(gradient)
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, later: Later) -> Tensor:
+        ctx.save_for_backward(x)
+        ctx.weight, ctx.bias, ctx.later = weight, bias, later
+        return functional.linear(x, weight, bias)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+        (x,) = ctx.saved_tensors
+        ctx.later.append(partial(_linear_weight, ctx.weight, ctx.bias, x, grad))
+        return grad @ ctx.weight.detach(), None, None, None
+
+
+def _linear_weight(weight: Tensor, bias: Tensor | None, x: Tensor, grad: Tensor) -> None:
+    rows = grad.reshape(-1, grad.shape[-1])
+    accumulate(weight, rows.t() @ x.reshape(-1, x.shape[-1]))
+    if bias is not None:
+        accumulate(bias, rows.sum(0))
+
+
+class _Norm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, later: Later) -> Tensor:
+        out, mean, scale = torch.native_layer_norm(x, weight.shape, weight, bias, EPSILON)
+        ctx.save_for_backward(x, mean, scale)
+        ctx.weight, ctx.bias, ctx.later = weight, bias, later
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+        x, mean, scale = ctx.saved_tensors
+        ctx.later.append(partial(_norm_weight, ctx.weight, ctx.bias, x, mean, scale, grad))
+        return _norm_backward(grad, x, mean, scale, ctx.weight, ctx.bias, [True, False, False])[0], None, None, None
+
+
+def _norm_weight(weight: Tensor, bias: Tensor, x: Tensor, mean: Tensor, scale: Tensor, grad: Tensor) -> None:
+    _, weight_grad, bias_grad = _norm_backward(grad, x, mean, scale, weight, bias, [False, True, True])
+    accumulate(weight, weight_grad)
+    accumulate(bias, bias_grad)
+
+
+def _norm_backward(
+    grad: Tensor, x: Tensor, mean: Tensor, scale: Tensor, weight: Tensor, bias: Tensor, wanted: list[bool]
+) -> tuple[Tensor, Tensor, Tensor]:
+    backward = torch.ops.aten.native_layer_norm_backward.default
+    grads: tuple[Tensor, Tensor, Tensor] = backward(
+        grad, x, weight.shape, mean, scale, weight.detach(), bias.detach(), wanted
+    )
+    return grads
+
+
+class _Embedding(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, tokens: Tensor, weight: Tensor, later: Later) -> Tensor:
+        ctx.save_for_backward(tokens)
+        ctx.weight, ctx.later = weight, later
+        return functional.embedding(tokens, weight)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, None, None]:  # type: ignore[override]
+        (tokens,) = ctx.saved_tensors
+        ctx.later.append(partial(_embedding_weight, ctx.weight, tokens, grad))
+        return None, None, None
+
+
+def _embedding_weight(weight: Tensor, tokens: Tensor, grad: Tensor) -> None:
+    rows = torch.zeros_like(weight)
+    accumulate(weight, rows.index_add_(0, tokens.reshape(-1), grad.reshape(-1, grad.shape[-1])))
+
+
+class DeferredStage:
+    """A stage driven op by op, its weight gradients deferred; keeps the activations of micro-batches in flight."""
+
+    def __init__(self, stage: Stage, data: Data, micros: int) -> None:
+        self.stage, self.data, self.micros = stage, data, micros
+        self.saved: dict[int, tuple[Tensor, Tensor]] = {}
+        self.later: dict[int, Later] = {}
+        self.losses: dict[int, Tensor] = {}
+
+    def forward(self, micro: int, x: Tensor | None) -> Tensor:
+        """F: hidden states out, or on the last stage this micro-batch's share of the loss."""
+        later = self.later[micro] = []
+        do = DeferredArithmetic(later)
+        entry = self.data.inputs(micro) if x is None else x.detach().requires_grad_()
+        out = self.stage(entry, do)
+        if self.stage.last:
+            loss = self.stage.loss(out, self.data.targets(micro), do)
+            self.losses[micro] = loss.detach()
+            out = loss / self.micros
+        self.saved[micro] = (entry, out)
+        return out.detach()
+
+    def input_gradient(self, micro: int, gradient: Tensor | None) -> Tensor | None:
+        """I: the gradient of the stage's input (None on the first stage); leaves the weights' for later."""
+        entry, out = self.saved.pop(micro)
+        torch.autograd.backward(out, gradient)
+        return entry.grad
+
+    def weight_gradient(self, micro: int) -> None:
+        """W: add this micro-batch to the parameters' gradients and free what was kept for it."""
+        with torch.no_grad():
+            for run in self.later.pop(micro):
+                run()

@@ -1,0 +1,123 @@
+"""Worker processes on this machine: forked from a server that has torch loaded, kept warm between jobs.
+
+Knows how to start, keep, replace and end processes. Does not know what a job is: whoever runs one says when its
+workers can be used again and when they must go.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from uuid import uuid4
+
+from runner.control import Command, Group, Reply
+
+ROOT = Path(__file__).resolve().parents[2]
+PRELOADED = "runner.process"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worker:
+    """A process of the pool and the pipe to it."""
+
+    process: ForkServerProcess
+    pipe: Connection[Command, Reply]
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        pid = self.process.pid
+        assert pid is not None
+        return pid
+
+
+class LocalEngine:
+    """A pool of worker processes that grows and shrinks to the number of ranks."""
+
+    def __init__(self) -> None:
+        self.context = multiprocessing.get_context("forkserver")
+        self.context.set_forkserver_preload([PRELOADED])
+        self.workers: list[Worker] = []
+        self.groups: list[Group] = []
+        self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-")
+
+    def boot(self) -> None:
+        """Start the fork server, which loads torch while the caller goes on."""
+        from multiprocessing import forkserver
+
+        given = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT)] + ([given] if given else []))
+        try:
+            forkserver.ensure_running()
+        finally:
+            if given is None:
+                del os.environ["PYTHONPATH"]
+            else:
+                os.environ["PYTHONPATH"] = given
+
+    def resize(self, ranks: int) -> None:
+        """Make the pool `ranks` workers; those that stay keep their processes."""
+        for worker in self.workers[ranks:]:
+            _end(worker)
+        changed = len(self.workers) != ranks
+        del self.workers[ranks:]
+        while len(self.workers) < ranks:
+            self.workers.append(self._start())
+        if changed:
+            self.regroup()
+
+    def regroup(self) -> None:
+        """Have the workers build a process group of their own at the next job."""
+        key = uuid4().hex
+        ranks = len(self.workers)
+        self.groups = [Group(key, self.path(f"store-{key}"), rank, ranks) for rank in range(ranks)]
+
+    def path(self, name: str) -> str:
+        """A file of this engine's own scratch folder."""
+        return os.path.join(self.scratch.name, name)
+
+    def replace(self) -> None:
+        """End all workers, whatever they are doing, and start as many new ones."""
+        ranks = len(self.workers)
+        self.clear()
+        self.resize(ranks)
+
+    def clear(self) -> None:
+        """End all workers now."""
+        for worker in self.workers:
+            worker.process.kill()
+        for worker in self.workers:
+            _end(worker)
+        self.workers = []
+
+    def close(self) -> None:
+        """End everything this engine started."""
+        self.clear()
+        self.scratch.cleanup()
+
+    def _start(self) -> Worker:
+        ours, theirs = self.context.Pipe()
+        process = self.context.Process(target=_child, args=(theirs,), daemon=True)
+        process.start()
+        theirs.close()
+        return Worker(process, ours)
+
+
+def _child(pipe: Connection[Reply, Command]) -> None:
+    """A worker's first call, here so that the main process need not load torch to name it."""
+    from runner.process import main
+
+    main(pipe)
+
+
+def _end(worker: Worker) -> None:
+    """SIGKILL reaches a stopped or blocked process too; a worker holds nothing that would need a farewell."""
+    worker.process.kill()
+    worker.process.join(5)
+    worker.process.close()
+    worker.pipe.close()

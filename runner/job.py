@@ -1,0 +1,236 @@
+"""One run from its command to its last event: planning, warming, running, verifying.
+
+A state machine that is fed by the service: replies of workers, deaths of workers, and ticks. Knows nothing of lines
+on stdin and of how processes are made.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from backend.schedule.errors import OrderError, SpecError
+from runner import clock
+from runner.board import Board
+from runner.control import Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
+from runner.engines.local import LocalEngine
+from runner.measure import outcome
+from runner.plan import Plan, plan
+from runner.protocol import Run
+from runner.watchdog import SECOND, Watchdog
+
+Emit = Callable[..., None]
+BATCH_NS = 50_000_000
+START_NS = 10_000_000  # from "go" to the common start: the time in which the slowest worker has read it
+BLAME_NS = 300_000_000  # how long an error of a worker waits for the death of another that may explain it
+
+
+class State(Enum):
+    """Where a job is."""
+
+    PLANNING = 0
+    WARMING = 1
+    RUNNING = 2
+    VERIFYING = 3
+    OVER = 4
+
+
+class Job:
+    """Drives one run on an engine; emits its events."""
+
+    def __init__(self, run: Run, engine: LocalEngine, emit: Emit) -> None:
+        self.run, self.engine, self.emit_line = run, engine, emit
+        self.state = State.PLANNING
+        self.planned: Plan | Exception | None = None
+        self.replies: dict[int, Reply] = {}
+        self.sent: list[int] = []
+        self.last_batch = self.since = clock.now()
+        self.longest = 0
+        self.trouble: tuple[int, dict[str, Any]] | None = None
+        threading.Thread(target=self._make_plan, name="plan", daemon=True).start()
+
+    def emit(self, event: str, **fields: Any) -> None:
+        """An event of this run."""
+        self.emit_line(event, id=self.run.id, **fields)
+
+    def _make_plan(self) -> None:
+        try:
+            self.planned = plan(self.run)
+        except Exception as error:  # judged by `tick`, in the main thread
+            self.planned = error
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which the service should tick at the latest."""
+        return {State.PLANNING: 0.002, State.RUNNING: 0.05}.get(self.state, 0.25)
+
+    def tick(self) -> None:
+        """Whatever is due now."""
+        if self.trouble is not None and clock.now() > self.trouble[0]:
+            self.fail(self.trouble[1])
+        elif self.state is State.PLANNING and self.planned is not None:
+            self._warm(self.planned)
+        elif self.state is State.RUNNING:
+            self._stream()
+            error = self.watchdog.look(self.longest)
+            if error is not None:
+                self.fail(error)
+        elif self.state in (State.WARMING, State.VERIFYING):
+            self._check_patience()
+
+    def reply(self, rank: int, reply: Reply) -> None:
+        """A worker has answered."""
+        if isinstance(reply, Trouble):
+            message = f"rank {rank} failed{self._where(rank)}: {reply.message}"
+            if self.trouble is None:
+                self.trouble = (clock.now() + BLAME_NS, {"field": "rank", "value": rank, "message": message})
+            return
+        if isinstance(reply, Verdict):
+            self._finish(reply)
+            return
+        self.replies[rank] = reply
+        if len(self.replies) == self.plan.ranks:
+            if self.state is State.WARMING:
+                self._go()
+            else:
+                self._verify()
+
+    def lost(self, rank: int, exit_code: int | None) -> None:
+        """A worker is gone."""
+        cause = signal.Signals(-exit_code).name if exit_code is not None and exit_code < 0 else f"exit {exit_code}"
+        message = f"rank {rank}'s worker process ended ({cause}){self._where(rank)}"
+        self.fail({"field": "rank", "value": rank, "message": message})
+
+    def cancel(self) -> None:
+        """End the run now."""
+        self._abandon("cancelled")
+
+    def fail(self, error: dict[str, Any]) -> None:
+        """End the run with an error."""
+        self._abandon("failed", error=error)
+
+    def _abandon(self, event: str, **fields: Any) -> None:
+        """What a broken run leaves in processes and sockets goes with its workers; new ones are forked at once."""
+        touched = self.state is not State.PLANNING
+        ranks = len(self.engine.workers)
+        self.state = State.OVER
+        if touched:
+            self.engine.clear()
+        self.emit(event, **fields)
+        if touched:
+            self.engine.resize(ranks)
+
+    def _where(self, rank: int) -> str:
+        if self.state is State.RUNNING:
+            return f" in op {self.watchdog.step(rank).text}"
+        return {State.WARMING: " while warming up", State.VERIFYING: " while verifying"}.get(self.state, "")
+
+    def _warm(self, planned: Plan | Exception) -> None:
+        if isinstance(planned, SpecError | OrderError):
+            self.state = State.OVER
+            self.emit("error", error=planned.as_dict())
+            return
+        if isinstance(planned, Exception):
+            raise planned
+        self.plan, self.state, self.since = planned, State.WARMING, clock.now()
+        self.emit("warming")
+        self.engine.resize(planned.ranks)
+        counts = [len(program.steps) for program in planned.program.ranks]
+        self.board = Board(self.engine.path("board"), counts)
+        self.sent = [0] * planned.ranks
+        unit = (planned.unit_ms or 0.0) * 1e6
+        for rank, worker in enumerate(self.engine.workers):
+            setup = Setup(
+                group=self.engine.groups[rank],
+                program=planned.program.ranks[rank],
+                board=self.board.path,
+                offset=int(self.board.offsets[rank]),
+                shape=planned.shape,
+                stages=planned.program.stages,
+                micros=planned.program.micros,
+                seed=planned.seed,
+                device=planned.device,
+                copies=planned.program.copies,
+                unit=unit,
+                hop=int(planned.hop_ms * 1e6),
+                gradients=self.engine.path(f"gradients-{rank}"),
+            )
+            worker.pipe.send(setup)
+
+    def _go(self) -> None:
+        """All are ready: name a start a little ahead, which every worker then sleeps to."""
+        devices = {reply.device for reply in self.replies.values() if isinstance(reply, Ready)}
+        self.replies = {}
+        self.state = State.RUNNING
+        zero = clock.now() + START_NS + 200_000 * self.plan.ranks
+        for worker in self.engine.workers:
+            worker.pipe.send(Go(zero))
+        self.watchdog = Watchdog(self.plan, self.board, [worker.pid for worker in self.engine.workers])
+        self.device = "cpu" if devices == {"cpu"} else ", ".join(sorted(devices))
+        self.emit(
+            "running",
+            mode=self.plan.mode,
+            device=self.device,
+            overlapped=False,
+            unit_ms=self.plan.unit_ms,
+            clock_ns=clock.uncertainty(),
+            ops=self.plan.program.ops,
+        )
+
+    def _stream(self, rest: bool = False) -> None:
+        """Report the ops that ended since the last batch."""
+        if not rest and clock.now() - self.last_batch < BATCH_NS:
+            return
+        self.last_batch = clock.now()
+        rows: list[list[int]] = []
+        for rank, done in enumerate(self.board.done().tolist()):
+            rows += self.board.rows(rank, self.sent[rank], done)
+            self.sent[rank] = done
+        if rows:
+            self.longest = max(self.longest, max(row[4] - row[3] for row in rows))
+            self.emit("op_batch", ops=rows)
+
+    def _verify(self) -> None:
+        self._stream(rest=True)
+        self.state, self.since = State.VERIFYING, clock.now()
+        losses: dict[int, float] = {}
+        for reply in self.replies.values():
+            if isinstance(reply, Done):
+                losses |= reply.losses
+        micros = self.plan.program.micros
+        paths = tuple(self.engine.path(f"gradients-{rank}") for rank in range(self.plan.ranks))
+        in_order = tuple(losses.get(micro, float("nan")) for micro in range(micros))
+        verify = Verify(self.plan.shape, self.plan.program.stages, micros, self.plan.seed, paths, in_order)
+        self.engine.workers[0].pipe.send(verify)
+
+    def _finish(self, verdict: Verdict) -> None:
+        self.state = State.OVER
+        figures = {"verified": verdict.verified, "max_grad_error": verdict.max_grad_error}
+        loss = {"loss": verdict.loss, "reference_loss": verdict.reference_loss}
+        self.emit("verified", **figures, **loss, worst=verdict.worst)
+        unit_ns = None if self.plan.unit_ms is None else self.plan.unit_ms * 1e6
+        found = outcome(self.plan.timeline, self.board.times, unit_ns)
+        self.emit(
+            "finished",
+            status="finished",
+            **figures,
+            **loss,
+            device=self.device,
+            mode=self.plan.mode,
+            unit_ms=found.unit_ms,
+            predicted=found.predicted,
+            measured=found.measured,
+            largest_residual=found.largest_residual,
+        )
+
+    def _check_patience(self) -> None:
+        """Neither warming nor verifying may last for ever."""
+        seconds = 30.0 + 0.05 * self.plan.program.ops + 20 * self.longest * self.plan.program.ops / SECOND
+        if clock.now() - self.since > seconds * SECOND:
+            silent = [rank for rank in range(self.plan.ranks) if rank not in self.replies]
+            rank = 0 if self.state is State.VERIFYING else silent[0]
+            message = f"rank {rank} has not answered for {seconds:.0f} s{self._where(rank)}"
+            self.fail({"field": "rank", "value": rank, "message": message})

@@ -1,0 +1,148 @@
+"""What a run command comes to: the order, its planned times, its matched program, how fast and on what it runs.
+
+Knows the limits of this machine. Every refusal is a SpecError (field, value, limit, nearest) or an OrderError.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from backend.schedule import families
+from backend.schedule.check import check
+from backend.schedule.costs import Costs
+from backend.schedule.errors import SpecError
+from backend.schedule.interop import torch_csv
+from backend.schedule.memory import peaks
+from backend.schedule.order import Order
+from backend.schedule.simulate import Timeline, simulate
+from backend.schedule.spec import Spec
+from runner import devices
+from runner.program import Program, build
+from runner.protocol import Run
+from runner.shape import SMALL, TINY, Shape, shape_from_json
+
+MAX_RANKS = 64
+MAX_OPS = 100_000
+MAX_SECONDS = 600.0
+DEFAULT_SECONDS = 60.0
+DEFAULT_OP_MS = 20.0
+WORK_MS = 3.0  # an op of the tiny model with its messages, and room for what else the core does
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run, ready to be set up. `unit_ms` is None in free mode."""
+
+    program: Program
+    timeline: Timeline
+    shape: Shape
+    seed: int
+    mode: str
+    device: str
+    unit_ms: float | None
+    hop_ms: float
+
+    @property
+    def ranks(self) -> int:
+        """Number of worker processes needed."""
+        return len(self.program.ranks)
+
+    @property
+    def longest_op_ms(self) -> float:
+        """The longest time that an op is meant to take, with its hop; 0 in free mode."""
+        longest = float((self.timeline.end - self.timeline.start).max())
+        return longest * (self.unit_ms or 0.0) + self.hop_ms
+
+
+def plan(run: Run) -> Plan:
+    """The plan of a run command."""
+    order, costs, v = _imported(run) if run.csv is not None else _built(run)
+    if len(order) > MAX_OPS:
+        nearest = max(1, order.m * MAX_OPS // len(order))
+        message = f"{len(order):,} ops are over the runner's limit of {MAX_OPS:,}; m = {nearest} is about the most"
+        raise SpecError("m", order.m, message, limit=MAX_OPS, nearest=nearest)
+    check(order)
+    timeline = simulate(order, costs, v)
+    mode = run.mode if run.mode != "auto" else ("free" if order.p <= devices.cores() else "paced")
+    unit_ms = _unit(run, timeline) if mode == "paced" else None
+    if mode == "free" and run.unit_ms is not None:
+        raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; in free mode ops run as fast as they can")
+    shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
+    device = "cuda" if len(devices.gpus()) >= order.p else "cpu"
+    _limit_memory(shape, order, device)
+    program = build(order, (timeline.end - timeline.start).tolist())
+    hop_ms = costs.comm * (unit_ms or 0.0)
+    return Plan(program, timeline, shape, run.seed, mode, device, unit_ms, hop_ms)
+
+
+def _built(run: Run) -> tuple[Order, Costs, int]:
+    spec = families.read(run.spec or {})
+    _limit_ranks(spec.p)
+    return families.order(spec), spec.costs, spec.v
+
+
+def _imported(run: Run) -> tuple[Order, Costs, int]:
+    """An imported order, one line a rank; costs, if a spec goes with it, are its."""
+    assert run.csv is not None
+    order = torch_csv.load(run.csv, run.placement)
+    if run.p is not None and run.p != order.p:
+        raise SpecError("p", run.p, f"the csv has {order.p} lines, one a rank", limit=order.p, nearest=order.p)
+    _limit_ranks(order.p)
+    costs, stages = Spec.from_json(run.spec or {}).costs, order.placement.stages
+    for name in ("F", "I", "W"):
+        cost = getattr(costs, name)
+        if isinstance(cost, tuple) and len(cost) != stages:
+            message = f"{name} as a list has one entry a stage: {stages} here, not {len(cost)}"
+            raise SpecError(name, len(cost), message, limit=stages, nearest=stages)
+    return order, costs, order.chunks
+
+
+def _limit_ranks(ranks: int) -> None:
+    if ranks > MAX_RANKS:
+        message = f"the local engine runs at most {MAX_RANKS} ranks"
+        raise SpecError("p", ranks, message, limit=MAX_RANKS, nearest=MAX_RANKS)
+
+
+def _unit(run: Run, timeline: Timeline) -> float:
+    """Milliseconds of a time unit: as asked, or so that a mean op lasts DEFAULT_OP_MS, longer where ranks crowd the
+    cores, shorter where the whole would last over DEFAULT_SECONDS."""
+    makespan = float(timeline.end.max())
+    if makespan <= 0:
+        raise SpecError("costs", 0, "paced mode needs at least one op with a cost above zero", nearest=1)
+    most = MAX_SECONDS * 1000 / makespan
+    if run.unit_ms is None:
+        lasting = timeline.end - timeline.start
+        crowd = max(1.0, timeline.order.p / devices.cores())
+        wanted = max(DEFAULT_OP_MS, WORK_MS * crowd) / float(np.mean(lasting[lasting > 0]))
+        return min(wanted, DEFAULT_SECONDS * 1000 / makespan)
+    if run.unit_ms > most:
+        message = (
+            f"{makespan:g} units of {run.unit_ms:g} ms take {makespan * run.unit_ms / 1000:,.0f} s, "
+            f"over the limit of {MAX_SECONDS:g} s"
+        )
+        raise SpecError("unit_ms", run.unit_ms, message, limit=MAX_SECONDS, nearest=_floor(most))
+    return run.unit_ms
+
+
+def _floor(value: float) -> float:
+    """Rounded down to three figures, so that the nearest legal value is legal."""
+    text = f"{value:.3g}"
+    return float(text) if float(text) <= value else float(f"{value * 0.995:.3g}")
+
+
+def _limit_memory(shape: Shape, order: Order, device: str) -> None:
+    """An estimate of what weights, gradients, the reference's and the activations in flight take, before it is taken."""
+    if device != "cpu":
+        return
+    stages, rows = order.placement.stages, shape.batch * shape.sequence
+    weights = shape.layers * 12 * shape.hidden**2 * stages + 2 * shape.vocabulary * shape.hidden
+    attention = shape.batch * shape.heads * shape.sequence
+    kept = shape.layers * (rows * 34 * shape.hidden + 2 * attention) + rows * 3 * shape.vocabulary
+    needed = 4 * (weights * 2 * (1 + order.placement.streams) + kept * int(peaks(order)[0].sum()))
+    limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    if needed > limit:
+        message = f"this run would take about {needed / 2**30:.1f} GiB, over half of this machine's memory"
+        raise SpecError("model", f"{needed / 2**30:.1f} GiB", message, limit=f"{limit / 2**30:.1f} GiB")

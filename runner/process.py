@@ -1,0 +1,164 @@
+"""A worker process of the pool: waits for commands, runs one rank of one job at a time, stays warm between jobs.
+
+Knows nothing of other jobs or of the protocol on stdin and stdout. It dies with the main process: when its pipe
+closes, and by the kernel's hand when its parent goes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import queue
+import signal
+import threading
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection
+from typing import Any
+
+import torch
+
+from runner import clock
+from runner.board import WAITING, Ledger
+from runner.control import Command, Done, Go, Group, Ready, Reply, Setup, Trouble, Verify
+from runner.deferred import DeferredStage
+from runner.reference import judge, mean, named_gradients, train
+from runner.replicas import sum_copies
+from runner.stage import Data, Stage
+from runner.transport import GlooTransport, gloo_group
+from runner.worker import Pace, StageWorker
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main(pipe: Connection[Reply, Command]) -> None:
+    """The life of a worker process."""
+    _die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
+    clock.sharpen_sleep()
+    commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(pipe, commands), name="commands", daemon=True).start()
+    process = WorkerProcess()
+    while True:
+        command = commands.get()
+        try:
+            reply = process.answer(command)
+        except Exception as error:  # whatever it was, the job's owner must hear of it
+            reply = Trouble(f"{type(error).__name__}: {error}")
+        pipe.send(reply)
+
+
+class WorkerProcess:
+    """Answers commands one after the other; keeps its process group from job to job."""
+
+    def __init__(self) -> None:
+        self.group: Any = None
+        self.key = ""
+        self.job: RankJob | None = None
+
+    def answer(self, command: Command) -> Reply:
+        """Do what a command says and report."""
+        if isinstance(command, Setup):
+            self.job = None  # lets go of the last job's tensors
+            self.job = RankJob(command, self.join(command.group))
+            return Ready(self.job.warm_up())
+        if isinstance(command, Go):
+            assert self.job is not None
+            return Done(self.job.run(command.zero))
+        return verify(command)
+
+    def join(self, group: Group) -> Any:
+        """The process group of a job: the last one if it is still the same."""
+        if group.key != self.key:
+            self.group = gloo_group(group.store, group.rank, group.ranks)
+            self.key = group.key
+        return self.group
+
+
+class RankJob:
+    """One rank of one job: its stages, its transport and its worker."""
+
+    def __init__(self, setup: Setup, group: Any) -> None:
+        self.setup, self.group = setup, group
+        self.device = torch.device(setup.device)
+        data = Data(setup.shape, setup.micros, setup.seed, self.device)
+        program = setup.program
+        self.stages = [
+            Stage(setup.shape, index, setup.stages, setup.seed).to(self.device) for index in program.stages
+        ]
+        self.parts = [DeferredStage(stage, data, setup.micros) for stage in self.stages]
+        self.ledger = Ledger(setup.board, program.rank, setup.group.ranks, setup.offset)
+        self.transport = GlooTransport(group, program.receives(), setup.shape.activation)
+        pace = Pace(setup.unit, setup.hop)
+        self.worker = StageWorker(program, self.parts, self.transport, self.ledger, pace)
+
+    def warm_up(self) -> str:
+        """Meet every peer, run every kind of op once, and leave no trace of it."""
+        self.ledger.enter(WAITING, 0)
+        self.meet()
+        for part in self.parts:
+            for _ in range(2):
+                x = None if part.stage.first else torch.zeros(self.setup.shape.activation, device=self.device)
+                part.forward(0, x)
+                part.input_gradient(0, None if part.stage.last else torch.zeros(self.setup.shape.activation))
+                part.weight_gradient(0)
+            part.losses.clear()
+            part.stage.zero_grad(set_to_none=True)
+        self.transport.prime()
+        return str(self.device)
+
+    @property
+    def spare_tag(self) -> int:
+        """The first tag that no link of the program has."""
+        return 2 * self.setup.stages * self.setup.micros
+
+    def meet(self) -> None:
+        """Exchange one message with each peer, so that connections exist before the clock runs."""
+        program, tag = self.setup.program, self.spare_tag
+        works = [
+            self.group.recv([torch.empty(1)], peer, tag) for peer in sorted({one.source for one in program.receives()})
+        ]
+        works += [self.group.send([torch.ones(1)], peer, tag) for peer in sorted({one.target for one in program.sends()})]
+        for work in works:
+            work.wait()
+
+    def run(self, zero: int) -> dict[int, float]:
+        """Execute the program, sum what replicas hold in common, write the gradients; returns the losses."""
+        setup = self.setup
+        self.worker.run(zero)
+        self.transport.flush()
+        sum_copies(self.group, setup.program.rank, self.stages, setup.copies, self.spare_tag + 1)
+        gradients: dict[str, torch.Tensor] = {}
+        for chunk, (stage, index) in enumerate(zip(self.stages, setup.program.stages, strict=True)):
+            named = named_gradients(stage, index)
+            gradients |= {f"{chunk}/{name}": gradient for name, gradient in named.items()}
+        torch.save(gradients, setup.gradients)
+        return {micro: float(loss) for part in self.parts for micro, loss in part.losses.items()}
+
+
+def verify(command: Verify) -> Reply:
+    """Train the reference in this one process and judge the run by it."""
+    reference_loss, reference = train(command.shape, command.stages, command.micros, command.seed)
+    copies = []
+    for path in command.gradients:
+        held = torch.load(path, weights_only=True)
+        copies += [{name.split("/", 1)[1]: gradient} for name, gradient in held.items()]
+    loss = mean([torch.tensor(one) for one in command.losses])
+    return judge(loss, copies, reference_loss, reference)
+
+
+def _listen(pipe: Connection[Reply, Command], commands: queue.SimpleQueue[Command]) -> None:
+    """Take commands from the main process; without it there is nothing to live for."""
+    while True:
+        try:
+            commands.put(pipe.recv())
+        except (EOFError, OSError):
+            os._exit(0)
+
+
+def _die_with_parent() -> None:
+    """SIGKILL when the fork server ends, which it does with the main process once no worker keeps it alive."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    held = getattr(forkserver._forkserver, "_forkserver_alive_fd", None)  # type: ignore[attr-defined]
+    if held is not None:
+        os.close(held)

@@ -1,0 +1,117 @@
+"""Turns a checked order into one program a rank, every message matched before anything runs.
+
+Knows orders and placements, and no schedule by name: an imported order is treated as any other. Does not know
+how a message travels or what an op computes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.schedule.errors import OrderError
+from backend.schedule.ops import Op, Pair
+from backend.schedule.order import Order
+from runner.steps import Link, RankProgram, Step, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The programs of all ranks; `copies` lists, for each stage held more than once, its (rank, chunk) places."""
+
+    stages: int
+    micros: int
+    ranks: tuple[RankProgram, ...]
+    copies: tuple[tuple[tuple[int, int], ...], ...]
+
+    @property
+    def ops(self) -> int:
+        """Number of ops over all ranks."""
+        return sum(len(rank.steps) for rank in self.ranks)
+
+
+def build(order: Order, nominal: Sequence[float]) -> Program:
+    """The matched program of `order`; `nominal` has one duration an op, rank after rank."""
+    placement = order.placement
+    ranks: list[RankProgram] = []
+    durations = iter(nominal)
+    for rank in range(order.p):
+        steps = tuple(
+            Step(index, entry.text(), _tasks(order, rank, entry), float(next(durations)))
+            for index, entry in enumerate(order.row(rank))
+        )
+        stages = tuple(placement.stage(rank, chunk) for chunk in range(placement.chunks))
+        ranks.append(RankProgram(rank, stages, steps))
+    program = Program(placement.stages, order.m, tuple(ranks), _copies(ranks))
+    match(program.ranks)
+    return program
+
+
+def match(ranks: Sequence[RankProgram]) -> None:
+    """Check that every send has exactly one receive and the reverse; raises OrderError naming the first loose end."""
+    given: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
+    taken: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
+    for program in ranks:
+        for step in program.steps:
+            for task in step.tasks:
+                if task.given is not None:
+                    given[task.given.tag].append((program.rank, step, task.given))
+                if task.taken is not None:
+                    taken[task.taken.tag].append((program.rank, step, task.taken))
+    for tag, ends in given.items():
+        rank, step, link = ends[0]
+        if len(ends) > 1:
+            raise OrderError(f"the {link.text()} is sent {len(ends)} times", rank=ends[1][0], op=ends[1][1].text)
+        if tag not in taken:
+            raise OrderError(f"the {link.text()} is sent but never received", rank=rank, op=step.text)
+    for tag, ends in taken.items():
+        rank, step, link = ends[0]
+        if len(ends) > 1:
+            raise OrderError(f"the {link.text()} is received {len(ends)} times", rank=ends[1][0], op=ends[1][1].text)
+        if tag not in given:
+            raise OrderError(f"the {link.text()} is awaited but never sent", rank=rank, op=step.text)
+        _match_ends(given[tag][0], ends[0])
+
+
+def _match_ends(sender: tuple[int, Step, Link], receiver: tuple[int, Step, Link]) -> None:
+    """Both ends of a link must mean the same ranks; a local one must be given before it is taken."""
+    rank, step, link = receiver
+    if (link.source, link.target) != (sender[0], rank) or sender[2] != link:
+        raise OrderError(f"the {link.text()} is sent by rank {sender[0]} as {sender[2].text()}", rank=rank, op=step.text)
+    if link.local and sender[1].index >= step.index:
+        raise OrderError(f"the {link.text()} is taken before it is made", rank=rank, op=step.text)
+
+
+def _tasks(order: Order, rank: int, entry: Op | Pair) -> tuple[Task, ...]:
+    halves = (entry.forward, entry.backward) if isinstance(entry, Pair) else (entry,)
+    return tuple(_task(order, rank, op) for op in halves)
+
+
+def _task(order: Order, rank: int, op: Op) -> Task:
+    """A forward takes the previous stage's output and feeds the next; a gradient goes the other way; W stays."""
+    before = order.placement.prev(rank, op.chunk)
+    after = order.placement.next(rank, op.chunk)
+    if op.kind == "W":
+        return Task(op.kind, op.stage, op.micro, op.chunk, None, None)
+    if op.kind == "F":
+        taken = before and _link(order, "activation", op, op.stage, before[0], rank)
+        given = after and _link(order, "activation", op, op.stage + 1, rank, after[0])
+    else:
+        taken = after and _link(order, "gradient", op, op.stage, after[0], rank)
+        given = before and _link(order, "gradient", op, op.stage - 1, rank, before[0])
+    return Task(op.kind, op.stage, op.micro, op.chunk, taken, given)
+
+
+def _link(order: Order, what: str, op: Op, into: int, source: int, target: int) -> Link:
+    """The link into stage `into`. Stage and micro-batch name its stream too, so two numbers make a unique tag."""
+    tag = (into * order.m + op.micro) * 2 + (what == "gradient")
+    return Link(tag, what, into, op.micro, source, target)
+
+
+def _copies(ranks: Sequence[RankProgram]) -> tuple[tuple[tuple[int, int], ...], ...]:
+    places: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for program in ranks:
+        for chunk, stage in enumerate(program.stages):
+            places[stage].append((program.rank, chunk))
+    return tuple(tuple(found) for found in places.values() if len(found) > 1)

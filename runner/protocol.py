@@ -1,0 +1,150 @@
+"""The lines in and out: strict reading of commands, one shape of error. Executes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from backend.schedule.errors import SpecError
+from backend.schedule.spec import integer, number, optional, reject_unknown
+
+VERSION = 1
+MAX_LINE = 16 * 2**20
+MODES = ("auto", "paced", "free")
+PLACEMENTS = ("looped", "v")
+MAX_UNIT_MS = 60_000.0
+MIN_UNIT_MS = 0.001
+MAX_SEED = 2**31 - 1
+RUN_KEYS = ("cmd", "id", "spec", "csv", "placement", "p", "mode", "unit_ms", "model", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Run a spec, or an order imported as torch's CSV (`placement` None: found from its stages)."""
+
+    id: str
+    spec: Mapping[str, Any] | None = None
+    csv: str | None = None
+    placement: str | None = None
+    p: int | None = None
+    mode: str = "auto"
+    unit_ms: float | None = None
+    model: Mapping[str, Any] | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """End a run."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """Say what there is to run on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """End the program."""
+
+
+Command = Run | Cancel | Devices | Shutdown
+
+
+class LineError(SpecError):
+    """A line that is no command; `id` is the run it was about, if it said so legibly."""
+
+    def __init__(self, error: SpecError, run_id: str | None) -> None:
+        super().__init__(error.field, error.value, error.message, limit=error.limit, nearest=error.nearest)
+        self.id = run_id
+
+
+def parse(line: bytes) -> Command:
+    """Read one line; raises LineError."""
+    try:
+        data = json.loads(line, parse_constant=_no_constant)
+    except SpecError as error:
+        raise LineError(error, None) from None
+    except (ValueError, RecursionError) as error:
+        message = f"not a line of JSON: {str(error)[:200]}"
+        raise LineError(SpecError("line", line[:60].decode(errors="replace"), message), None) from None
+    known = data.get("id") if isinstance(data, dict) else None
+    try:
+        return _command(data)
+    except SpecError as error:
+        raise LineError(error, known if isinstance(known, str) and _legible(known) else None) from None
+
+
+def _command(data: Any) -> Command:
+    if not isinstance(data, dict):
+        raise SpecError("line", data, 'a command is an object such as {"cmd": "run", "id": "1", "spec": {}}')
+    cmd = data.get("cmd")
+    if cmd == "run":
+        return _run(data)
+    if cmd == "cancel":
+        reject_unknown(data, ("cmd", "id"), "cancel")
+        return Cancel(_id(data))
+    if cmd in ("devices", "shutdown"):
+        reject_unknown(data, ("cmd",), cmd)
+        return Devices() if cmd == "devices" else Shutdown()
+    raise SpecError("cmd", cmd, "cmd must be run, cancel, devices or shutdown", nearest="run")
+
+
+def _run(data: Mapping[str, Any]) -> Run:
+    reject_unknown(data, RUN_KEYS, "run")
+    run_id = _id(data)
+    spec, csv = data.get("spec"), data.get("csv")
+    if csv is None:
+        for key in ("placement", "p"):
+            if data.get(key) is not None:
+                raise SpecError(key, data[key], f"{key} goes with csv; a spec has its own")
+    if csv is None and spec is None:
+        raise SpecError("spec", None, "a run needs a spec or a csv")
+    if spec is not None and not isinstance(spec, dict):
+        raise SpecError("spec", spec, "spec must be an object or null")
+    if csv is not None and not isinstance(csv, str):
+        raise SpecError("csv", csv, "csv must be a text or null")
+    model = data.get("model")
+    if model is not None and not isinstance(model, dict):
+        raise SpecError("model", model, "model must be an object or null")
+    return Run(
+        id=run_id,
+        spec=spec,
+        csv=csv,
+        placement=optional(_choice, "placement", data.get("placement"), *PLACEMENTS),
+        p=optional(integer, "p", data.get("p"), 1, 1024),
+        mode=_choice("mode", data.get("mode", MODES[0]), *MODES),
+        unit_ms=optional(number, "unit_ms", data.get("unit_ms"), MIN_UNIT_MS, MAX_UNIT_MS),
+        model=model,
+        seed=integer("seed", 0 if data.get("seed") is None else data["seed"], 0, MAX_SEED),
+    )
+
+
+def _choice(field: str, value: Any, *choices: str) -> str:
+    if not isinstance(value, str) or value not in choices:
+        raise SpecError(field, value, f"{field} must be {' or '.join(choices)}", nearest=choices[0])
+    return value
+
+
+def _id(data: Mapping[str, Any]) -> str:
+    value = data.get("id")
+    if not isinstance(value, str) or not _legible(value):
+        raise SpecError("id", value, "id must be a text of 1 to 100 printable characters")
+    return value
+
+
+def _legible(value: str) -> bool:
+    return 1 <= len(value) <= 100 and value.isprintable()
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise SpecError("line", name, f"{name} is not a number that JSON has")
+
+
+def line(event: str, **fields: Any) -> bytes:
+    """One line out."""
+    return json.dumps({"event": event, **fields}, separators=(",", ":"), allow_nan=False).encode() + b"\n"

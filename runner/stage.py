@@ -1,0 +1,111 @@
+"""One stage of the model: transformer blocks, the embedding on the first stage, the head and the loss on the last.
+
+Weights and tokens come from the seed alone, so that every process, replica and the reference build the same ones.
+Which arithmetic the stage uses (autograd's own or the deferred one) is given at each call. Knows nothing of ranks,
+messages or schedules.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from runner.arithmetic import Arithmetic
+from runner.shape import Shape
+
+
+class Block(nn.Module):
+    """Causal self-attention and an MLP, each behind a layer norm.
+
+    The query-key-value projection has no bias: a key bias has a gradient of exactly zero, which no relative error
+    could judge.
+    """
+
+    def __init__(self, shape: Shape, random: torch.Generator) -> None:
+        super().__init__()
+        hidden, self.heads = shape.hidden, shape.heads
+        self.norm1, self.bias1 = _scale(hidden), _shift(hidden)
+        self.qkv = _matrix(3 * hidden, hidden, random)
+        self.out, self.out_bias = _matrix(hidden, hidden, random), _shift(hidden)
+        self.norm2, self.bias2 = _scale(hidden), _shift(hidden)
+        self.up, self.up_bias = _matrix(4 * hidden, hidden, random), _shift(4 * hidden)
+        self.down, self.down_bias = _matrix(hidden, 4 * hidden, random), _shift(hidden)
+
+    def forward(self, x: Tensor, do: Arithmetic) -> Tensor:
+        """x plus attention plus MLP."""
+        x = x + do.linear(self.attention(do.norm(x, self.norm1, self.bias1), do), self.out, self.out_bias)
+        inner = functional.gelu(do.linear(do.norm(x, self.norm2, self.bias2), self.up, self.up_bias))
+        return x + do.linear(inner, self.down, self.down_bias)
+
+    def attention(self, x: Tensor, do: Arithmetic) -> Tensor:
+        """Causal self-attention over all heads."""
+        batch, sequence, hidden = x.shape
+        qkv = do.linear(x, self.qkv).view(batch, sequence, 3, self.heads, hidden // self.heads)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+        mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return mixed.transpose(1, 2).reshape(batch, sequence, hidden)
+
+
+class Stage(nn.Module):
+    """Stage `index` of `stages`. `forward` takes tokens on the first stage; `loss` ends the last one."""
+
+    def __init__(self, shape: Shape, index: int, stages: int, seed: int) -> None:
+        super().__init__()
+        random = torch.Generator().manual_seed(seed * 100_003 + index)
+        self.first, self.last = index == 0, index == stages - 1
+        if self.first:
+            self.tokens = _matrix(shape.vocabulary, shape.hidden, random)
+            self.positions = _matrix(shape.sequence, shape.hidden, random)
+            self.register_buffer("range", torch.arange(shape.sequence), persistent=False)
+        self.blocks = nn.ModuleList(Block(shape, random) for _ in range(shape.layers))
+        if self.last:
+            self.norm, self.bias = _scale(shape.hidden), _shift(shape.hidden)
+            self.head = _matrix(shape.vocabulary, shape.hidden, random)
+
+    def forward(self, x: Tensor, do: Arithmetic) -> Tensor:
+        """Hidden states out; of tokens on the first stage, of hidden states elsewhere."""
+        if self.first:
+            x = do.embed(x, self.tokens) + do.embed(self.get_buffer("range"), self.positions)
+        for block in self.blocks:
+            x = block(x, do)
+        return x
+
+    def loss(self, x: Tensor, targets: Tensor, do: Arithmetic) -> Tensor:
+        """Mean cross-entropy of the next token, from the last stage's hidden states."""
+        logits = do.linear(do.norm(x, self.norm, self.bias), self.head)
+        return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+class Data:
+    """The tokens of every micro-batch, made from the seed."""
+
+    def __init__(self, shape: Shape, micros: int, seed: int, device: torch.device) -> None:
+        self.batches = [_tokens(shape, micro, seed).to(device) for micro in range(micros)]
+
+    def inputs(self, micro: int) -> Tensor:
+        """What the first stage reads."""
+        return self.batches[micro][:, :-1]
+
+    def targets(self, micro: int) -> Tensor:
+        """What the last stage should say: the same tokens, one later."""
+        return self.batches[micro][:, 1:]
+
+
+def _tokens(shape: Shape, micro: int, seed: int) -> Tensor:
+    random = torch.Generator().manual_seed(seed * 1_000_003 + 500_000_003 + micro)
+    return torch.randint(shape.vocabulary, (shape.batch, shape.sequence + 1), generator=random)
+
+
+def _matrix(rows: int, columns: int, random: torch.Generator) -> nn.Parameter:
+    return nn.Parameter(torch.randn(rows, columns, generator=random) / math.sqrt(columns))
+
+
+def _scale(size: int) -> nn.Parameter:
+    return nn.Parameter(torch.ones(size))
+
+
+def _shift(size: int) -> nn.Parameter:
+    return nn.Parameter(torch.zeros(size))

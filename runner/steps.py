@@ -1,0 +1,74 @@
+"""The words of a per-rank program: links, tasks, steps.
+
+Plain data that travels from the main process to the workers; knows neither orders nor tensors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One value handed from one op to another: a message between two ranks, or a local hand-over.
+
+    `tag` is unique in a program, as what is carried (activation or gradient), the stage that takes it and the
+    micro-batch are together.
+    """
+
+    tag: int
+    what: str
+    stage: int
+    micro: int
+    source: int
+    target: int
+
+    @property
+    def local(self) -> bool:
+        """Whether both ends are on one rank (the turn of a V), where no message is sent."""
+        return self.source == self.target
+
+    def text(self) -> str:
+        """The link in words, for errors."""
+        return f"{self.what} of micro-batch {self.micro} into stage {self.stage} (rank {self.source} to {self.target})"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One op's half: what to compute (kind F, I, W or B), from which link, into which link."""
+
+    kind: str
+    stage: int
+    micro: int
+    chunk: int
+    taken: Link | None
+    given: Link | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One op of a rank's row: one task, or two for an overlapped pair; `nominal` is in time units of the costs."""
+
+    index: int
+    text: str
+    tasks: tuple[Task, ...]
+    nominal: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankProgram:
+    """All that one rank does in a training step, in order; `stages` holds its chunks' stage numbers."""
+
+    rank: int
+    stages: tuple[int, ...]
+    steps: tuple[Step, ...]
+
+    def receives(self) -> tuple[Link, ...]:
+        """The messages from other ranks, in the order in which they are needed."""
+        links = (task.taken for step in self.steps for task in step.tasks)
+        return tuple(link for link in links if link is not None and not link.local)
+
+    def sends(self) -> tuple[Link, ...]:
+        """The messages to other ranks, in the order in which they are sent."""
+        links = (task.given for step in self.steps for task in step.tasks)
+        return tuple(link for link in links if link is not None and not link.local)

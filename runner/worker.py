@@ -1,0 +1,126 @@
+"""One rank of a run: a short loop over its program and a dispatch table from op kind to method.
+
+Knows how ops are timed and, in paced mode, held to their nominal duration. Does not know where messages travel, how
+gradients are computed, or any schedule by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
+
+from runner.board import FINISHED, WAITING, WORKING, Ledger
+from runner.clock import now, sleep_until
+from runner.steps import Link, RankProgram, Step, Task
+from runner.transport import Transport
+
+
+class Part(Protocol):
+    """What a worker needs of a stage: forward, input gradient and weight gradient as separate ops."""
+
+    def forward(self, micro: int, x: Tensor | None) -> Tensor:
+        """F of a micro-batch."""
+
+    def input_gradient(self, micro: int, gradient: Tensor | None) -> Tensor | None:
+        """I of a micro-batch."""
+
+    def weight_gradient(self, micro: int) -> None:
+        """W of a micro-batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Nanoseconds of a time unit that an op is held to, and of one hop between ranks; both 0 in free mode."""
+
+    unit: float = 0.0
+    hop: int = 0
+
+
+class StageWorker:
+    """Runs one rank's program over its parts (one a chunk)."""
+
+    def __init__(
+        self, program: RankProgram, parts: Sequence[Part], transport: Transport, ledger: Ledger, pace: Pace
+    ) -> None:
+        self.program, self.parts, self.transport, self.ledger, self.pace = program, parts, transport, ledger, pace
+        self.handed: dict[int, Tensor] = {}
+        self.dispatch: dict[str, Callable[[Task, Tensor | None], Tensor | None]] = {
+            "F": self.forward,
+            "I": self.input_gradient,
+            "W": self.weight_gradient,
+            "B": self.backward,
+        }
+
+    def run(self, zero: int, settle: Callable[[], None] = lambda: None) -> None:
+        """Execute the program from time `zero` on; `settle` ends each op's work (a GPU's synchronisation)."""
+        unit, ledger = self.pace.unit, self.ledger
+        ledger.zero = free_at = zero
+        sleep_until(zero)
+        for step in self.program.steps:
+            inputs, ready, waited = self.gather(step, free_at)
+            ledger.enter(WORKING, step.index)
+            start = now()
+            results = [self.dispatch[task.kind](task, x) for task, x in zip(step.tasks, inputs, strict=True)]
+            settle()
+            if unit:
+                sleep_until(ready + int(step.nominal * unit))
+            free_at = now()
+            for task, result in zip(step.tasks, results, strict=True):
+                if task.given is not None and result is not None:
+                    self.hand(task.given, result, free_at)
+            ledger.record(ready, start, free_at, waited)
+        ledger.enter(FINISHED, len(self.program.steps) - 1)
+
+    def gather(self, step: Step, free_at: int) -> tuple[list[Tensor | None], int, int]:
+        """A step's inputs, when the last of them was there, and how long the rank was blocked for them.
+
+        Paced: a message is there one hop after its sender's op ended; how long it really travelled is part of that
+        hop, or, if it took longer, of the op that it delays. Free: when the wait for it was over.
+        """
+        inputs: list[Tensor | None] = []
+        ready, waited, paced = free_at, 0, self.pace.unit > 0
+        for task in step.tasks:
+            link = task.taken
+            if link is None:
+                inputs.append(None)
+            elif link.local:
+                inputs.append(self.handed.pop(link.tag))
+            else:
+                self.ledger.enter(WAITING, step.index, link.tag)
+                begin = now()
+                x, stamp = self.transport.receive(link)
+                inputs.append(x)
+                if paced:
+                    sleep_until(stamp + self.pace.hop)
+                end = now()
+                waited += end - begin
+                ready = max(ready, stamp + self.pace.hop if paced else end)
+        return inputs, ready, waited
+
+    def hand(self, link: Link, tensor: Tensor, stamp: int) -> None:
+        """Pass a result on: to another rank, or to a later op of this one."""
+        if link.local:
+            self.handed[link.tag] = tensor
+        else:
+            self.transport.send(link, tensor, stamp)
+
+    def forward(self, task: Task, x: Tensor | None) -> Tensor | None:
+        """F."""
+        return self.parts[task.chunk].forward(task.micro, x)
+
+    def input_gradient(self, task: Task, gradient: Tensor | None) -> Tensor | None:
+        """I."""
+        return self.parts[task.chunk].input_gradient(task.micro, gradient)
+
+    def weight_gradient(self, task: Task, _: Tensor | None) -> None:
+        """W."""
+        self.parts[task.chunk].weight_gradient(task.micro)
+
+    def backward(self, task: Task, gradient: Tensor | None) -> Tensor | None:
+        """B: I and W in one op; what it hands on leaves when both are done, as the simulator has it."""
+        result = self.input_gradient(task, gradient)
+        self.weight_gradient(task, None)
+        return result
