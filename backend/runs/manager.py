@@ -149,13 +149,18 @@ class Manager:
     def _drive(self, run: Run) -> None:
         """Hand one run to the runner and take its events until it is over."""
         self._current, self._mail = run, SimpleQueue()
-        job = {"cmd": "run", "id": run.id, "spec": run.spec, "mode": run.asked_mode, "unit_ms": run.unit_ms, "seed": 0}
-        if not self.client.send(job):
-            self._on_death("The runner stopped just before this run; try again.")
+        again = True  # a runner that was dead already when it got the run is no fault of the run
+        self._hand_over(run)
         while not run.over:
             try:
                 event = self._mail.get(timeout=self.config.silence_s)
-                self._take(run, event)
+                if event["event"] == "died" and run.status == "queued" and again:
+                    again = False
+                    self.client.wait_ready()
+                    self._mail = SimpleQueue()  # whatever else the dead runner's end had to say
+                    self._hand_over(run)
+                else:
+                    self._take(run, event)
             except Empty:
                 self._abandon(run, f"The runner said nothing for {self.config.silence_s:g} s; it is being restarted.")
             except (ValueError, TypeError, KeyError) as error:
@@ -163,8 +168,13 @@ class Manager:
                 self._abandon(run, "The runner sent something that cannot be read; it is being restarted.")
         self._current = None
 
+    def _hand_over(self, run: Run) -> None:
+        job = {"cmd": "run", "id": run.id, "spec": run.spec, "mode": run.asked_mode, "unit_ms": run.unit_ms, "seed": 0}
+        if not self.client.send(job):
+            self._on_death(self.client.why or "The runner stopped just before this run; try again.")
+
     def _take(self, run: Run, event: Message) -> None:
-        if event["event"] == "error":  # the runner refused the job itself
+        if event["event"] in ("error", "died"):  # "error": the runner refused the job itself
             event = {"event": "failed", "error": event["error"]}
         if event["event"] in OVER:
             self._end(run, event)
@@ -192,13 +202,13 @@ class Manager:
         self._save(run)
 
     def _on_event(self, event: Message) -> None:
-        if self._current is not None and event.get("id") == self._current.id:
+        if self._current is not None and event.get("id") == self._current.id and event["event"] != "died":
             self._mail.put(event)
 
     def _on_death(self, why: str) -> None:
         if self._current is not None:
             error = {"field": "runner", "value": None, "message": why}
-            self._mail.put({"event": "failed", "id": self._current.id, "error": error})
+            self._mail.put({"event": "died", "error": error})
 
     def _renumber(self) -> None:
         for position, name in enumerate(self.queue, start=1):

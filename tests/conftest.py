@@ -1,0 +1,103 @@
+"""Fixtures for tests of the web side: an app in this process, and servers as real processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from backend.config import PROJECT, Config
+
+FAKE_RUNNER = (sys.executable, str(Path(__file__).with_name("fake_runner.py")))
+
+
+@dataclass
+class Server:
+    """`python app.py serve` as a process; `url` is what it printed."""
+
+    process: subprocess.Popen[str]
+    url: str
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(timeout=10)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return Config(port=0, database=tmp_path / "runs.sqlite3", runner=FAKE_RUNNER, silence_s=10)
+
+
+@pytest.fixture
+def app(config: Config) -> Iterator[Flask]:
+    from backend.web.factory import create_app
+
+    made = create_app(config)
+    made.testing = False  # errors are answered as they are to people
+    yield made
+    made.extensions["bubbleline"].runs.stop()
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+def launch(folder: Path, *runner_options: str, **environ: str) -> Server:
+    """Start a server on a free port and wait until it says where it is."""
+    runner = " ".join([*FAKE_RUNNER, *runner_options])
+    env = os.environ | {"BUBBLELINE_RUNNER": runner, "BUBBLELINE_DATABASE": str(folder / "runs.sqlite3")} | environ
+    log = (folder / "server.log").open("a")
+    process = subprocess.Popen(
+        [sys.executable, "app.py", "serve", "--port", "0"], cwd=PROJECT, env=env, text=True, stdout=subprocess.PIPE,
+        stderr=log,
+    )  # fmt: skip
+    log.close()
+    assert process.stdout is not None
+    said = process.stdout.readline()
+    found = re.search(r"http://[0-9.:]+", said)
+    assert found, f"the server said {said!r}: {(folder / 'server.log').read_text()}"
+    return Server(process, found[0])
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Start servers that end with the test."""
+    started: list[Server] = []
+
+    def launch_here(*runner_options: str, **environ: str) -> Server:
+        started.append(launch(tmp_path, *runner_options, **environ))
+        return started[-1]
+
+    yield launch_here
+    for server in started:
+        if server.process.poll() is None:
+            server.stop()
+        server.process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server with a fake runner for all tests that leave it as they found it."""
+    made = launch(tmp_path_factory.mktemp("server"))
+    yield made
+    made.stop()
+    made.process.stdout.close()
+
+
+def until(true: Callable[[], object], seconds: float = 5.0, sleep: Callable[[float], object] = time.sleep) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, f"not within {seconds} s"
+        sleep(0.01)

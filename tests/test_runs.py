@@ -1,0 +1,232 @@
+"""The parts of runs that need no process: the line, the log, the state of a run, the store."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.runs.errors import RunError
+from backend.runs.fair import FairQueue
+from backend.runs.log import RunLog
+from backend.runs.run import Run
+from backend.runs.store import STOPPED, Store, StoreError, pack, unpack
+from backend.schedule.spec import Spec
+
+
+def taken(queue: FairQueue) -> list[str]:
+    return [queue.pop() for _ in range(len(queue))]
+
+
+def test_owners_take_turns_and_within_an_owner_the_first_comes_first():
+    queue = FairQueue(10, 10)
+    for owner, item in ["a1", "a2", "a3", "b1", "c1", "b2"]:
+        queue.put(owner, owner + item)
+    assert taken(queue) == ["a1", "b1", "c1", "a2", "b2", "a3"]
+
+
+def test_an_owner_just_served_stands_behind_those_who_still_wait_for_their_first_turn():
+    queue = FairQueue(10, 10)
+    queue.put("a", "a1")
+    queue.put("b", "b1")
+    assert queue.pop() == "a1"
+    queue.put("a", "a2")
+    queue.put("c", "c1")
+    assert taken(queue) == ["b1", "c1", "a2"]
+
+
+def test_a_full_line_and_a_used_up_share_are_refused_with_their_limits():
+    queue = FairQueue(3, 2)
+    queue.put("a", "a1")
+    queue.put("a", "a2")
+    with pytest.raises(RunError, match="of yours") as share:
+        queue.put("a", "a3")
+    queue.put("b", "b1")
+    with pytest.raises(RunError, match="wait already") as full:
+        queue.put("c", "c1")
+    assert (share.value.kind, share.value.limit) == ("share", 2)
+    assert (full.value.kind, full.value.limit) == ("full", 3)
+
+
+def test_an_item_can_leave_the_line_wherever_it_stands():
+    queue = FairQueue(5, 5)
+    for item in ("x", "y", "z"):
+        queue.put("a", item)
+    assert queue.remove("y")
+    assert not queue.remove("y")
+    assert list(queue) == ["x", "z"]
+
+
+def log_of(*batches: int) -> RunLog:
+    log = RunLog("r")
+    log.append("queued", position=1)
+    log.append("running")
+    for number, size in enumerate(batches):
+        log.append("op_batch", ops=[[number, k, 0, 0, 0, 0] for k in range(size)])
+    log.append("finished")
+    return log
+
+
+@given(st.lists(st.integers(0, 9), max_size=20), st.integers(0, 25), st.integers(1, 30))
+def test_whatever_a_viewer_has_the_messages_that_follow_leave_nothing_out_and_bring_nothing_twice(sizes, since, most):
+    log = log_of(*sizes)
+    cursor = since = min(since, log.seq)
+    events, rows = [], []
+    while cursor < log.seq:
+        for message in log.messages(cursor, most):
+            assert message["first"] == cursor + 1
+            cursor = message["seq"]
+            events.append(message["event"])
+            rows += message.get("ops", [])
+    assert cursor == log.seq
+    assert rows == log_of(*sizes).rows()[sum(sizes[: max(0, since - 2)]) :]
+    others = [(1, "queued"), (2, "running"), (log.seq, "finished")]
+    assert [event for event in events if event != "op_batch"] == [event for seq, event in others if seq > since]
+
+
+def test_a_viewer_far_behind_gets_one_large_message_instead_of_many():
+    messages = log_of(*[2] * 50).messages(2, most=1000)
+    assert [(message["event"], message["first"], message["seq"]) for message in messages] == [
+        ("op_batch", 3, 52),
+        ("finished", 53, 53),
+    ]
+
+
+def test_a_message_stops_at_its_cap_but_always_carries_something():
+    messages = log_of(100, 100).messages(2, most=10)
+    assert [(message["seq"], len(message["ops"])) for message in messages] == [(3, 100)]
+
+
+def a_run(run_id: str = "abc", created: float = 100.0) -> Run:
+    return Run(run_id, Spec().to_json(), "auto", None, created)
+
+
+def a_finished_run(run_id: str = "abc", created: float = 100.0, rows: int = 3) -> Run:
+    run = a_run(run_id, created)
+    run.move(1)
+    run.apply({"event": "warming", "id": run_id})
+    run.apply({"event": "running", "mode": "paced", "device": "cpu", "overlapped": True, "unit_ms": 2.0, "clock_ns": 9})
+    for k in range(rows):
+        run.apply({"event": "op_batch", "ops": [[0, k, 10**15 + k, 20 + k, 30 + k, -1]]})
+    run.apply({"event": "verified", "verified": True, "max_grad_error": 0.0, "loss": 1.5})
+    run.apply({"event": "finished", "verified": True, "measured": {"makespan": 3.5}, "predicted": {"makespan": 3.0}})
+    return run
+
+
+def test_a_run_tells_what_the_runner_said_of_it():
+    told = a_finished_run().as_dict()
+    assert (told["status"], told["mode"], told["device"], told["unit_ms"]) == ("finished", "paced", "cpu", 2.0)
+    assert (told["verified"], told["loss"], told["measured"]) == (True, 1.5, {"makespan": 3.5})
+    assert told["seq"] == 8
+    assert len(told["ops"]) == told["op_count"] == 3
+
+
+def test_nothing_changes_a_run_that_is_over():
+    run = a_finished_run()
+    run.apply({"event": "failed", "error": {}})
+    assert (run.status, run.log.seq) == ("finished", 8)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"event": "op_batch", "ops": [[0, 1, 2]]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5.5]]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, True]]},
+        {"event": "op_batch", "ops": [7]},
+        {"event": "op_batch"},
+        {"event": "boom"},
+        {"event": None},
+    ],
+)
+def test_an_event_out_of_shape_is_refused_before_anything_is_kept(event):
+    run = a_run()
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        run.apply(event)
+    assert run.log.seq == 0
+
+
+@given(st.lists(st.lists(st.integers(-(2**62), 2**62), min_size=6, max_size=6), max_size=50))
+def test_packed_ops_come_back_exactly(rows):
+    assert unpack(pack(rows)) == rows
+
+
+def test_ops_pack_small():
+    rows = [[k % 8, k // 8, 10**6 * k, 10**6 * k + 300, 10**6 * (k + 1), 0] for k in range(10_000)]
+    assert len(pack(rows)) < 10 * len(rows)
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    made = Store(tmp_path / "deep" / "runs.sqlite3")
+    made.open()
+    yield made
+    made.close()
+
+
+def test_a_run_comes_back_whole_after_a_restart(store):
+    run = a_finished_run()
+    store.save(run)
+    store.close()
+    again = Store(store.path)
+    assert again.open() == 0
+    back = again.load(run.id)
+    again.close()
+    assert back.as_dict() == run.as_dict()
+    assert back.log.messages(0, 1) == run.log.messages(0, 1)
+
+
+def test_a_run_under_way_when_the_server_stopped_is_failed_at_the_next_start_and_never_finished(store):
+    run = a_run()
+    run.apply({"event": "warming"})
+    store.save(run)
+    store.close()
+    again = Store(store.path)
+    assert again.open() == 1
+    back = again.load(run.id)
+    again.close()
+    assert back.status == "failed"
+    assert back.facts["error"] == STOPPED
+    assert [entry["event"] for entry in back.log.entries()] == ["warming", "failed"]
+
+
+def test_the_list_pages_from_the_newest_and_knows_sizes_without_the_ops(store):
+    for k in range(5):
+        store.save(a_finished_run(f"r{k}", created=100.0 + k // 2, rows=k))  # pairs share a time
+    first = store.recent(2, None)
+    second = store.recent(10, (first[-1]["created"], first[-1]["id"]))
+    assert [row["id"] for row in first + second] == ["r4", "r3", "r2", "r1", "r0"]
+    assert [row["op_count"] for row in first + second] == [4, 3, 2, 1, 0]
+    assert first[0]["seq"] == a_finished_run(rows=4).log.seq
+
+
+def test_an_unknown_id_is_none(store):
+    assert store.load("'; DROP TABLE runs; --") is None
+
+
+def test_a_database_of_a_newer_version_is_left_alone_and_said_so(tmp_path):
+    path = tmp_path / "new.sqlite3"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreError, match="newer Bubbleline"):
+        Store(path).open()
+
+
+@pytest.mark.parametrize("make", [lambda p: p.write_text("not a database, " * 100), lambda p: p.mkdir()])
+def test_a_file_that_is_no_database_is_reported_with_its_name(tmp_path, make):
+    path = tmp_path / "runs.sqlite3"
+    make(path)
+    with pytest.raises(StoreError, match=r"runs\.sqlite3"):
+        Store(path).open()
+
+
+def test_a_full_disk_is_reported_and_what_was_there_stays(store):
+    store.save(a_finished_run("small"))
+    store._connection.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(StoreError, match="full"):
+        store.save(a_finished_run("large", rows=20_000))
+    assert store.load("small").status == "finished"
