@@ -2,6 +2,10 @@
 
 python app.py                                  serve on http://127.0.0.1:5000
 python app.py serve --host 0.0.0.0 --port 80   serve elsewhere
+python app.py show zb-h1 -p 4 -m 8             print a timeline, its figures and its law
+python app.py sweep < specs.jsonl              one Result a line
+python app.py export 1f1b --format torch-csv   write it for another program
+python app.py check FILE.csv                   judge an order in torch's CSV
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from dataclasses import replace
 
 import click
 
+from backend.cli import COMMANDS
 from backend.config import Config, ConfigError
 
 
@@ -35,6 +40,10 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     from backend.web.serve import serve as serve_web  # the other commands need no web
 
     sys.exit(serve_web(config))
+
+
+for command in COMMANDS:
+    cli.add_command(command)
 
 
 if __name__ == "__main__":

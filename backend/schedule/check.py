@@ -5,8 +5,6 @@ Knows nothing of where the order came from; families, searches and imported file
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 
 from .costs import Costs
@@ -15,7 +13,7 @@ from .errors import OrderError
 from .ops import KIND_NAMES, KINDS, Op, Pair
 from .order import Order, micro_numbers
 from .placement import Placement
-from .simulate import advance
+from .simulate import Floats, advance
 
 _UNIT = Costs()
 
@@ -35,18 +33,15 @@ def check(order: Order) -> None:
 def _check_rank(order: Order, rank: int) -> None:
     """Each micro-batch of each chunk: F once, then I and W in that order or B once."""
     seen: set[tuple[str, int, int]] = set()
-    counts: Counter[tuple[int, str]] = Counter()
     for op in _halves(order.row(rank)):
         _check_range(order, rank, op)
         key = (op.kind, op.chunk, op.micro)
         if key in seen:
             raise OrderError(f"rank {rank} does {op.text()} twice", rank=rank, op=op.text())
-        missing = _missing_before(op, seen)
-        if missing:
-            message = f"rank {rank} does {op.text()} before {op.stage}{missing}{op.micro}, which it needs"
-            raise OrderError(message, rank=rank, op=op.text())
+        wrong = _wrong_before(op, seen)
+        if wrong:
+            raise OrderError(f"rank {rank} does {op.text()} {wrong}", rank=rank, op=op.text())
         seen.add(key)
-        counts[op.chunk, op.kind] += 1
     _check_complete(order, rank, seen)
 
 
@@ -57,19 +52,21 @@ def _halves(row: list[Op | Pair]) -> list[Op]:
 def _check_range(order: Order, rank: int, op: Op) -> None:
     low = order.n * order.placement.stream(rank, op.chunk)
     if not low <= op.micro < low + order.n:
-        message = f"rank {rank} does {op.text()}, but stage {op.stage} there has micro-batches {low} to {low + order.n - 1}"
+        message = (
+            f"rank {rank} does {op.text()}, but stage {op.stage} there has micro-batches {low} to {low + order.n - 1}"
+        )
         raise OrderError(message, rank=rank, op=op.text())
 
 
-def _missing_before(op: Op, seen: set[tuple[str, int, int]]) -> str:
-    """The kind that has to come before this op on its own rank and did not; a gradient already taken counts too."""
+def _wrong_before(op: Op, seen: set[tuple[str, int, int]]) -> str:
+    """What is wrong with what came before an op on its own rank; empty if nothing."""
     if op.kind == "F":
         return ""
-    if op.kind == "W":
-        return "" if ("I", op.chunk, op.micro) in seen else "I"
-    if ("B" if op.kind == "I" else "I", op.chunk, op.micro) in seen:
-        return "F again"  # both I and B of one micro-batch: the second has no forward of its own
-    return "" if ("F", op.chunk, op.micro) in seen else "F"
+    other = {"I": "B", "B": "I"}.get(op.kind)
+    if other and (other, op.chunk, op.micro) in seen:
+        return f"after {op.stage}{other}{op.micro}, which has taken that gradient already"
+    needed = "I" if op.kind == "W" else "F"
+    return "" if (needed, op.chunk, op.micro) in seen else f"before {op.stage}{needed}{op.micro}, which it needs"
 
 
 def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]]) -> None:
@@ -80,12 +77,12 @@ def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]]) ->
             have = {kind for kind in KINDS if (kind, chunk, micro) in seen}
             if have not in ({"F", "B"}, {"F", "I", "W"}):
                 lacking = "F" if "F" not in have else "W" if "I" in have else "I" if "W" in have else "B"
-                name = KIND_NAMES[KINDS.index(lacking)]
-                message = f"rank {rank} never does {stage}{lacking}{micro}, the {name} of micro-batch {micro} in stage {stage}"
-                raise OrderError(message, rank=rank, op=f"{stage}{lacking}{micro}")
+                text, name = f"{stage}{lacking}{micro}", KIND_NAMES[KINDS.index(lacking)]
+                message = f"rank {rank} never does {text}, the {name} of micro-batch {micro} in stage {stage}"
+                raise OrderError(message, rank=rank, op=text)
 
 
-def _deadlock(order: Order, stuck: list[int], at: list[int], done: np.ndarray) -> OrderError:  # type: ignore[type-arg]
+def _deadlock(order: Order, stuck: list[int], at: list[int], done: Floats) -> OrderError:
     """Follow who waits for whom from the first stuck rank until the chain closes, and tell it."""
     waits = {rank: _awaited(order, rank, at[rank], done) for rank in stuck}
     rank, chain = stuck[0], []
@@ -98,7 +95,7 @@ def _deadlock(order: Order, stuck: list[int], at: list[int], done: np.ndarray) -
     return OrderError(message, rank=chain[0], op=first[0])
 
 
-def _awaited(order: Order, rank: int, at: int, done: np.ndarray) -> tuple[str, str, int]:  # type: ignore[type-arg]
+def _awaited(order: Order, rank: int, at: int, done: Floats) -> tuple[str, str, int]:
     """(the op a rank is stuck at, the producer it waits for, that producer's rank)."""
     place, rule, code = order.placement, rules(order.placement), int(order.codes[at])
     index = at - int(order.offsets[rank])

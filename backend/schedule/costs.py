@@ -1,4 +1,4 @@
-"""What an op costs: durations by rank and op code, from costs per device or per stage. Knows no order and no schedule."""
+"""What an op costs: durations by rank and op code, from costs per device or per stage. Knows no order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Costs:
     the latency of one hop between ranks; ``FB`` the time of an overlapped pair, default F + I + W."""
 
     F: Cost = 1.0
-    I: Cost = 1.0  # noqa: E741 - the field's own letter
+    I: Cost = 1.0
     W: Cost = 1.0
     comm: float = 0.0
     FB: float | None = None

@@ -1,8 +1,8 @@
 """The two ways in which an input can be wrong; every message names the place and the way out.
 
-    ValueError
-    ├── SpecError    a value that no schedule can be built from: field, value, limit, nearest legal value
-    └── OrderError   an order of ops that cannot run: rank, op, and the producer that is missing
+ValueError
+├── SpecError    a value that no schedule can be built from: field, value, limit, nearest legal value
+└── OrderError   an order of ops that cannot run: rank, op, and the producer that is missing
 """
 
 from __future__ import annotations

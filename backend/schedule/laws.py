@@ -67,7 +67,7 @@ def names(p: int, m: int, v: int, g: int, stages: int, costs: Costs) -> dict[str
     return {
         "p": p, "m": m, "v": v, "g": g, "S": stages, "f": f, "i": i, "w": w, "b": i + w, "c": costs.comm, "FB": pair,
         "sum_f": sum(per_f), "max_f": max(per_f), "sum_b": sum(per_b), "max_b": max(per_b),
-        "uniform": float(costs.uniform), "fb_full": float(costs.FB is None or costs.FB == f + i + w),
+        "uniform": float(costs.uniform), "fb_full": float(costs.FB is None or f + i + w == costs.FB),
     }  # fmt: skip
 
 

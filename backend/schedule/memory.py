@@ -54,7 +54,9 @@ def peaks(order: Order, w_share: float = 1.0, v: int = 1) -> tuple[npt.NDArray[n
     return peak[:, 0].astype(np.int64), peak[:, 1] / v
 
 
-def curve(order: Order, start: Floats, end: Floats, rank: int, w_share: float = 1.0, v: int = 1) -> tuple[Floats, Floats]:
+def curve(
+    order: Order, start: Floats, end: Floats, rank: int, w_share: float = 1.0, v: int = 1
+) -> tuple[Floats, Floats]:
     """Times and levels of one rank's memory as steps: level ``y[k]`` holds from ``t[k]`` on. Same unit as ``peaks``."""
     span = slice(order.offsets[rank], order.offsets[rank + 1])
     take, back = (table[order.codes[span], 1] for table in changes(order.chunks, w_share))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-F, I, W, B, PAIR = range(5)  # noqa: E741 - the field's own letters
+F, I, W, B, PAIR = range(5)
 KINDS = "FIWB"
 KIND_NAMES = ("forward", "input gradient", "weight gradient", "full backward", "overlapped forward and backward")
 
@@ -56,4 +56,4 @@ def parse(text: str) -> Op | Pair:
     if pair:
         return Pair(Op("F", int(pair[1]), int(pair[2])), Op("B", int(pair[3]), int(pair[4])))
     shown = text if len(text) <= 60 else text[:57] + "..."
-    raise ValueError(f"{shown!r} is not an op: expected STAGE KIND MICRO-BATCH such as 2F0 (kinds F I W B) or (0F7;7B3)OVERLAP_F_B")
+    raise ValueError(f"{shown!r} is not an op: expected one such as 2F0 (kinds F I W B) or (0F7;7B3)OVERLAP_F_B")

@@ -139,7 +139,7 @@ def micro_numbers(order: Order, rank: int) -> tuple[Micro, Micro]:
     for c in range(chunks):
         forward = np.flatnonzero(((kind == F) | paired) & (chunk == c))
         first[forward] = np.arange(len(forward))
-        gradient = np.flatnonzero((kind == I) | (kind == B) | paired) 
+        gradient = np.flatnonzero((kind == I) | (kind == B) | paired)
         gradient = gradient[b_chunk[gradient] == c]
         number = np.arange(len(gradient), dtype=np.int32)
         half = paired[gradient]

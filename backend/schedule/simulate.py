@@ -40,7 +40,17 @@ class Timeline:
     " float64[:, ::1], float64[:, ::1], int64[::1], float64[::1], float64[::1])"
 )
 def _run(
-    codes: Any, offsets: Any, micro: Any, need: Any, give: Any, lag: Any, cost: Any, done: Any, at: Any, start: Any, end: Any
+    codes: Any,
+    offsets: Any,
+    micro: Any,
+    need: Any,
+    give: Any,
+    lag: Any,
+    cost: Any,
+    done: Any,
+    at: Any,
+    start: Any,
+    end: Any,
 ) -> int:
     """Advance every rank as far as its inputs allow, sweeping down and up the ranks until nothing moves.
 

@@ -44,7 +44,7 @@ class Spec:
         Raises SpecError for unknown keys, wrong types, NaN, infinity, and sizes out of range.
         """
         if not isinstance(data, Mapping):
-            raise SpecError("spec", data, "a spec is an object such as {\"family\": \"1f1b\", \"p\": 4, \"m\": 8}")
+            raise SpecError("spec", data, 'a spec is an object such as {"family": "1f1b", "p": 4, "m": 8}')
         known = [each.name for each in fields(Spec)]
         reject_unknown(data, known, "spec")
         family = data.get("family", Spec.family)
@@ -81,7 +81,7 @@ class Spec:
 
 def _costs(data: Any) -> Costs:
     if not isinstance(data, Mapping):
-        raise SpecError("costs", data, "costs is an object such as {\"F\": 1, \"I\": 1, \"W\": 1, \"comm\": 0}")
+        raise SpecError("costs", data, 'costs is an object such as {"F": 1, "I": 1, "W": 1, "comm": 0}')
     reject_unknown(data, COST_KEYS, "costs")
     return Costs(
         F=_cost("F", data.get("F", 1.0)),

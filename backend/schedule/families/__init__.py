@@ -22,8 +22,7 @@ from .zb_h2 import ZB_H2
 __all__ = ["FAMILIES", "Family", "describe", "family_of", "judge", "order", "read"]
 
 FAMILIES: dict[str, Family] = {
-    each.name: each
-    for each in (GPIPE, ONE_F_ONE_B, INTERLEAVED, INTERLEAVED_ZB, ZB_H1, ZB_H2, DUALPIPE, DUALPIPEV)
+    each.name: each for each in (GPIPE, ONE_F_ONE_B, INTERLEAVED, INTERLEAVED_ZB, ZB_H1, ZB_H2, DUALPIPE, DUALPIPEV)
 }
 
 _OPTIONS = {"group": None, "lifo": False}

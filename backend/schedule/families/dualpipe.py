@@ -15,7 +15,7 @@ from ..spec import Spec
 from .family import Family, Row, phases
 
 CHUNKS = 2
-F, I, W, B, FB = (kind * CHUNKS for kind in range(5))  # noqa: E741 - the first code of each kind
+F, I, W, B, FB = (kind * CHUNKS for kind in range(5))
 
 
 def eight_steps(half: int, h: int, m: int, near: int, unpaired_start: bool) -> Row:
@@ -73,9 +73,12 @@ def legal(spec: Spec) -> None:
     if m < 2 * p:
         raise SpecError("m", m, f"DualPipe needs at least 2p = {2 * p} micro-batches", limit=2 * p, nearest=2 * p)
     if m % 2:
-        raise SpecError("m", m, f"DualPipe needs an even number of micro-batches; {m + 1} is the nearest", nearest=m + 1)
+        raise SpecError(
+            "m", m, f"DualPipe needs an even number of micro-batches; {m + 1} is the nearest", nearest=m + 1
+        )
 
 
+SHORT_W = ("w <= f and w <= i", "W takes longer than F or I and does not fit where it should fill")
 FULL_PAIR = ("fb_full == 1", "a pair that is faster than F + B leaves different idle time on each rank")
 
 DUALPIPE = Family(
@@ -98,14 +101,14 @@ DUALPIPE = Family(
             "bubble",
             "global",
             "(S/2-1)*(FB+b-3*w)/v",
-            (UNIFORM, NO_HOPS, ("f == i", "F and I take different times"), FULL_PAIR),
+            (UNIFORM, NO_HOPS, ("f == i", "F and I take different times"), SHORT_W, FULL_PAIR),
             "DeepSeek's table: (PP/2-1)(F&B + B - 3W), B the full backward",
         ),
         Law(
             "bubble",
             "global",
             "(S/2-1)*(2*f+i-w)/v",
-            (UNIFORM, NO_HOPS, ("f >= i", "F is shorter than I"), FULL_PAIR),
+            (UNIFORM, NO_HOPS, ("f >= i", "F is shorter than I"), SHORT_W, FULL_PAIR),
             "the same where F takes longer than I",
         ),
         Law("peak", "global", "S+1", (), "DeepSeek's table: PP + 1, on every rank"),

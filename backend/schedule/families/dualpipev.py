@@ -1,4 +1,4 @@
-"""DualPipeV: DualPipe cut in half, its two directions folded into a V (Qi et al. 2025, "cut-in-half"; DeepSeek's DualPipe).
+"""DualPipeV: DualPipe cut in half, its two directions folded into a V (Sea AI Lab 2025, "Cut-in-half").
 
 Rank r holds stages r and 2p-1-r: chunk 0 is DualPipe's direction 0, chunk 1 its direction 1, and every rank behaves as
 one of the first half of a DualPipe over 2p devices. Parameters are held once.

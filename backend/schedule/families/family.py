@@ -56,7 +56,18 @@ class Family:
     def as_dict(self) -> dict[str, Any]:
         """The family as the page and the command line show it."""
         least, natural, most = self.v
-        plain = ("name", "title", "year", "source", "used_by", "group", "summary", "backward", "complexity", "placement")
+        plain = (
+            "name",
+            "title",
+            "year",
+            "source",
+            "used_by",
+            "group",
+            "summary",
+            "backward",
+            "complexity",
+            "placement",
+        )
         return {key: getattr(self, key) for key in plain} | {
             "fields": list(self.fields),
             "v": {"min": least, "default": natural, "max": most},

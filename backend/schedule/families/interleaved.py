@@ -13,7 +13,7 @@ from ..laws import NO_HOPS, UNIFORM, Law
 from ..spec import Spec
 from .family import Family, Row, alternate
 
-F, I, W, B = range(4)  # noqa: E741
+F, B = 0, 3
 
 
 def group_size(spec: Spec) -> int:
@@ -52,29 +52,33 @@ def rows(spec: Spec) -> list[Row]:
 
 
 def legal(spec: Spec) -> None:
-    """The last group may be smaller than g only if it still fills the pipeline; else a rank waits for a forward
-    that stands behind the backward it would allow."""
-    p, m, v, g = spec.p, spec.m, spec.v, group_size(spec)
+    """Groups small beside p deadlock: a rank would wait for a forward that stands behind the backward it allows."""
+    judge_groups(spec, least=spec.p - 1)
+
+
+def judge_groups(spec: Spec, least: int) -> None:
+    """Raise SpecError unless every group has ``least`` micro-batches (found with the checker over p <= 9, m <= 25),
+    or there is one chunk or one group. With torch's own group size, m must be whole groups, as torch demands."""
+    m, v, g = spec.m, spec.v, group_size(spec)
     if g > m:
         raise SpecError("group", g, f"group must be at most m = {m}", limit=m, nearest=m)
-    if v == 1 or m % g == 0 or (g >= p and m % g >= p):
+    if _runs(spec, m, least):
         return
-    nearest = _nearest_m(spec)
+    if g < least and spec.group is not None:
+        nearest = min(least, m)
+        message = f"groups of {g} deadlock on {spec.p} devices with v = {v}; {nearest} is the least that works"
+        raise SpecError("group", g, message, limit=least, nearest=nearest)
+    nearest = next(each for d in range(1, m + 1) for each in (m - d, m + d) if each > 0 and _runs(spec, each, least))
+    message = f"groups of {g} leave {m % g} of m = {m} micro-batches over; m = {nearest} is the nearest that works"
+    raise SpecError("m", m, message, nearest=nearest)
+
+
+def _runs(spec: Spec, m: int, least: int) -> bool:
+    g = group_size(spec.with_(m=m))
     if spec.group is None:
-        message = f"m = {m} leaves a group of {m % g} of {g} micro-batches, too small for {p} devices"
-    else:
-        message = f"groups of {g} leave {m % g} of m = {m} micro-batches over, too few for {p} devices"
-    raise SpecError("m", m, f"{message}; m = {nearest} is the nearest that works", nearest=nearest)
-
-
-def _nearest_m(spec: Spec) -> int:
-    """The m closest to the spec's, smaller first, whose groups are whole."""
-    for distance in range(1, spec.m):
-        for m in (spec.m - distance, spec.m + distance):
-            g = group_size(spec.with_(m=m))
-            if g <= m and m % g == 0:
-                return m
-    return 1
+        return m % g == 0
+    rest = m % g
+    return spec.v == 1 or g == m or (least <= g < m and (rest == 0 or rest >= least))
 
 
 WHOLE_GROUPS = ("g >= p and (m % g == 0 or m % g >= p)", "some group has fewer than p micro-batches")

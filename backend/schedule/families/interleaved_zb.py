@@ -10,9 +10,9 @@ import numpy as np
 from ..laws import Law
 from ..spec import Spec
 from .family import Family, Row, alternate
-from .interleaved import chunk_sequence, group_size, legal
+from .interleaved import chunk_sequence, group_size, judge_groups
 
-F, I, W = range(3)  # noqa: E741
+F, I, W = range(3)
 
 
 def rows(spec: Spec) -> list[Row]:
@@ -53,7 +53,7 @@ INTERLEAVED_ZB = Family(
     complexity="five phases over a chunk sequence",
     placement="looped",
     rows=rows,
-    legal=legal,
+    legal=lambda spec: judge_groups(spec, least=spec.p // 2),  # half the warm-up of interleaved 1F1B
     fields=("group",),
     v=(1, 2, 64),
     laws=(Law("peak", "global", "min(m*v, p + (v-1)*g)", (("g >= p", "the group is smaller than p"),), "warm-up"),),

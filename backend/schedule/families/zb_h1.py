@@ -1,4 +1,4 @@
-"""ZB-H1: 1F1B with the backward split, at 1F1B's memory (Qi et al. 2023, Zero Bubble, arXiv 2401.10241, section 2.1)."""
+"""ZB-H1: 1F1B with the backward split, at 1F1B's memory (Qi et al. 2023, arXiv 2401.10241, section 2.1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..laws import NO_HOPS, UNIFORM, Law
 from ..spec import Spec
 from .family import Family, Row, phases
 
-F, I, W = range(3)  # noqa: E741
+F, I, W = range(3)
 
 
 def handcrafted(spec: Spec, c: int) -> list[Row]:
@@ -40,7 +40,7 @@ ZB_H1 = Family(
     source="Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 2.1",
     used_by="Sea AI Lab's Megatron-LM fork; the order behind DeepSeek's ZB1P",
     group="zero bubble",
-    summary="1F1B with the backward split: weight gradients move into the cool-down. A third of the bubble, same memory.",
+    summary="1F1B with the backward split: weight gradients fill the cool-down. A third of the bubble, same memory.",
     backward="split",
     complexity="five phases",
     placement="looped",

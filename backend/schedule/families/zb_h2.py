@@ -1,4 +1,4 @@
-"""ZB-H2: twice ZB-H1's warm-up, no bubble in each device's own window (Qi et al. 2023, arXiv 2401.10241, section 2.2)."""
+"""ZB-H2: twice the warm-up, no bubble in each device's own window (Qi et al. 2023, arXiv 2401.10241, section 2.2)."""
 
 from __future__ import annotations
 

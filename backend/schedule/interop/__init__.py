@@ -1,0 +1,1 @@
+"""Other tools' files: torch's schedule CSV, Chrome traces, text."""

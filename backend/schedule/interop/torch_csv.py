@@ -42,17 +42,23 @@ def load(text: str, kind: str | None = None) -> Order:
     """
     if len(text) > MAX_BYTES:
         raise OrderError(f"the file has {len(text):,} bytes; {MAX_BYTES:,} is the most")
-    rows = [_parse_line(number, cells) for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), 1) if cells]
+    rows = [
+        _parse_line(number, cells) for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), 1) if cells
+    ]
     if not rows or not any(rows):
         raise OrderError("the file holds no ops: expected one line a rank, such as 0F0,0F1,0B0,0B1")
     halves = [half for row in rows for op in row for half in _halves(op)]
     micro_batches = 1 + max(half.micro for half in halves)
     stages = 1 + max(half.stage for half in halves)
     if micro_batches > LIMITS["m"] or len(rows) > LIMITS["p"]:
-        raise OrderError(f"{len(rows)} ranks and {micro_batches} micro-batches; at most {LIMITS['p']} and {LIMITS['m']}")
+        raise OrderError(
+            f"{len(rows)} ranks and {micro_batches} micro-batches; at most {LIMITS['p']} and {LIMITS['m']}"
+        )
     placement = _placement(rows, stages, kind)
     slot_of = {(r, int(s)): c for r in range(placement.p) for c, s in enumerate(placement.stage_of[r])}
-    return from_ops(placement, micro_batches, [[_with_chunk(op, r, slot_of) for op in row] for r, row in enumerate(rows)])
+    return from_ops(
+        placement, micro_batches, [[_with_chunk(op, r, slot_of) for op in row] for r, row in enumerate(rows)]
+    )
 
 
 def _parse_line(number: int, cells: list[str]) -> list[Op | Pair]:
@@ -97,7 +103,9 @@ def _misplaced(rows: list[list[Op | Pair]], placement: Placement) -> OrderError 
         for op in row:
             for half in _halves(op):
                 if half.stage not in here:
-                    message = f"rank {rank} does {half.text()}, but with {placement.kind} placement it holds {sorted(here)}"
+                    message = (
+                        f"rank {rank} does {half.text()}, but with {placement.kind} placement it holds {sorted(here)}"
+                    )
                     return OrderError(message, rank=rank, op=half.text())
     return None
 

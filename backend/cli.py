@@ -1,0 +1,199 @@
+"""The commands that need only the schedule core: show, sweep, check, export. app.py adds serve and run.
+
+Exit codes: 0 done, 1 an imported order that cannot run, 2 a spec or an option that is not legal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from backend.schedule import families, result
+from backend.schedule.check import check as check_order
+from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.interop import chrome_trace, text, torch_csv
+from backend.schedule.memory import peaks
+from backend.schedule.metrics import figures
+from backend.schedule.simulate import simulate
+from backend.schedule.spec import Spec
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _cost(value: str) -> float | list[float]:
+    parts = [float(part) for part in value.split(",")]
+    return parts[0] if len(parts) == 1 else parts
+
+
+class CostType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    """A number, or numbers separated by commas, one a stage."""
+
+    name = "number[,number...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | list[float]:
+        """Read the text; the range is the spec's to judge."""
+        try:
+            return _cost(value) if isinstance(value, str) else value
+        except ValueError:
+            self.fail(f"{value!r} is not a number, nor numbers separated by commas", param, ctx)
+
+
+def spec_options(command: F) -> F:
+    """The options that make a spec; each is passed on only if given, so that defaults stand in one place."""
+    options = [
+        click.argument("family"),
+        click.option("-p", type=int, help="devices (default 4)"),
+        click.option("-m", type=int, help="micro-batches a step (default 8)"),
+        click.option("-v", type=int, help="model chunks per device"),
+        click.option("--group", type=int, help="micro-batches an interleaved schedule takes together"),
+        click.option(
+            "--lifo", is_flag=True, default=None, help="gpipe: backward from the last micro-batch to the first"
+        ),
+        click.option("--f", "F", type=CostType(), help="forward time of a device's share, or one number a stage"),
+        click.option("--i", "I", type=CostType(), help="input-gradient time, likewise"),
+        click.option("--w", "W", type=CostType(), help="weight-gradient time, likewise"),
+        click.option("--comm", type=float, help="latency of one hop between devices"),
+        click.option("--fb", "FB", type=float, help="time of an overlapped pair (default F + I + W)"),
+        click.option("--memory", type=float, help="memory limit in micro-batches' activations on one device"),
+        click.option("--w-share", type=float, help="share of the activations that W still needs after I"),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def spec_data(given: dict[str, Any]) -> dict[str, Any]:
+    """The spec as JSON from a command's options, those not given left out."""
+    data = {key: value for key, value in given.items() if value is not None}
+    costs = {key: data.pop(key) for key in ("F", "I", "W", "comm", "FB") if key in data}
+    return data | ({"costs": costs} if costs else {})
+
+
+def fail(data: dict[str, Any], error: SpecError, as_json: bool) -> NoReturn:
+    """Say what is wrong, in the shape that was asked for, and leave with 2."""
+    if as_json:
+        click.echo(json.dumps(result.failure(data, error)))
+    else:
+        advice = f" (nearest legal value: {error.nearest})" if error.nearest is not None else ""
+        click.echo(f"Error: {error.field}: {error.message}{advice}", err=True)
+    sys.exit(2)
+
+
+@click.command()
+@spec_options
+@click.option("--json", "as_json", is_flag=True, help="the Result as JSON instead of a picture")
+@click.option("--times", is_flag=True, help="with --json: start and end of every op")
+@click.option("--columns", type=click.IntRange(10, 10_000), help="width of the picture")
+def show(as_json: bool, times: bool, columns: int | None, **given: Any) -> None:
+    """Print the timeline of FAMILY, its figures and its law."""
+    data = spec_data(given)
+    try:
+        spec = families.read(data)
+        order = families.order(spec)
+        timeline = simulate(order, spec.costs, spec.v)
+    except SpecError as error:
+        fail(data, error, as_json)
+    shape = result.describe(spec, order, timeline, times)
+    if as_json:
+        click.echo(json.dumps(shape))
+        return
+    click.echo(f"{families.family_of(spec).title}   p {spec.p}   m {spec.m}   v {spec.v}")
+    click.echo("\n".join(text.draw(timeline, columns) + text.summary(shape)))
+
+
+@click.command()
+@click.option("--times", is_flag=True, help="start and end of every op too")
+def sweep(times: bool) -> None:
+    """Read one spec a line (JSON) and print one Result a line, in order; an illegal spec gives an error line."""
+    illegal = False
+    for line in sys.stdin:
+        if line.strip():
+            shape = _answer(line, times)
+            illegal = illegal or "error" in shape
+            click.echo(json.dumps(shape))
+    sys.exit(2 if illegal else 0)
+
+
+def _answer(line: str, times: bool) -> dict[str, Any]:
+    data: Any = None
+    try:
+        data = json.loads(line)
+        return result.result(families.read(data), times)
+    except SpecError as error:
+        return result.failure(_printable(data), error)
+    except (ValueError, RecursionError) as error:
+        shown = line.strip()[:80]
+        return result.failure(None, SpecError("spec", shown, f"this line is not JSON: {str(error)[:120]}"))
+
+
+def _printable(data: Any) -> Any:
+    """The data as strict JSON has it: NaN and infinity, which Python's reader lets through, as text."""
+    try:
+        return json.loads(json.dumps(data, allow_nan=False))
+    except ValueError:
+        return repr(data)[:200]
+
+
+@click.command()
+@spec_options
+@click.option("--format", "form", type=click.Choice(["torch-csv", "chrome-trace", "json"]), required=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="file instead of standard output")
+def export(form: str, output: Path | None, **given: Any) -> None:
+    """Write FAMILY's schedule for another program."""
+    data = spec_data(given)
+    try:
+        body = render(families.read(data), form)
+    except SpecError as error:
+        fail(data, error, form == "json")
+    if output is None:
+        click.echo(body, nl=False)
+        return
+    try:
+        output.write_text(body)
+    except OSError as error:
+        raise click.FileError(str(output), error.strerror) from None
+
+
+def render(spec: Spec, form: str) -> str:
+    """The file of a spec in one of the export formats. Raises SpecError where the format cannot hold it."""
+    order = families.order(spec)
+    if form == "torch-csv":
+        return torch_csv.dump(order)
+    timeline = simulate(order, spec.costs, spec.v)
+    if form == "chrome-trace":
+        title = f"{families.family_of(spec).title} p={spec.p} m={spec.m} v={spec.v}"
+        return json.dumps(chrome_trace.trace(timeline, title)) + "\n"
+    return json.dumps(result.describe(spec, order, timeline, times=True)) + "\n"
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--placement", type=click.Choice(["looped", "v"]), help="where stages live (default: what the file shows)"
+)
+def check(file: Path, placement: str | None) -> None:
+    """Judge an order in torch's CSV: the first violation in a sentence, or its figures at unit costs."""
+    try:
+        order = torch_csv.load(file.read_text(), placement)
+        check_order(order)
+    except (OrderError, UnicodeDecodeError) as error:
+        told = error.message if isinstance(error, OrderError) else "the file is not text"
+        click.echo(f"{file.name}: {told}", err=True)
+        sys.exit(1)
+    shown = figures(simulate(order, Spec().costs, order.chunks))
+    place = order.placement
+    click.echo(
+        f"{file.name}: a schedule of {len(order)} ops, p {order.p}, m {order.m}, {place.chunks} chunks, {place.kind}"
+    )
+    click.echo(
+        f"at unit costs: makespan {shown.makespan:g}, bubble {shown.global_bubble.of_total:.2%} of total (global), "
+        f"{shown.span_bubble.of_total:.2%} (span), peak in flight {max(peaks(order)[0].tolist())}"
+    )
+
+
+COMMANDS = (show, sweep, export, check)

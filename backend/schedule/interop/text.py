@@ -1,0 +1,67 @@
+"""A timeline as lines of text for a terminal: one line a rank, one cell an op, dots where the rank is idle.
+
+``F`` forward, ``I`` input gradient, ``W`` weight gradient, ``B`` full backward, each with its micro-batch where there
+is room; ``X`` an overlapped pair; small letters are odd chunks (or DualPipe's second direction).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ops import Pair
+from ..simulate import Timeline
+
+MAX_COLUMNS = 240
+
+
+def draw(timeline: Timeline, columns: int | None = None) -> list[str]:
+    """One line a rank. Without ``columns`` the scale is the least that labels every op, up to MAX_COLUMNS."""
+    order = timeline.order
+    total = float(timeline.end.max())
+    if total <= 0.0:
+        return [f"{rank:>3} " for rank in range(order.p)]
+    spent = timeline.end - timeline.start
+    shortest = float(spent[spent > 0.0].min())
+    label = 1 + len(str(order.m - 1))
+    natural = int(np.ceil(total / shortest * (label + 1)))
+    width = columns or min(natural, MAX_COLUMNS)
+    return [f"{rank:>3} {_line(timeline, rank, width / total, width)}" for rank in range(order.p)]
+
+
+def _line(timeline: Timeline, rank: int, scale: float, width: int) -> str:
+    line = ["."] * width
+    start, end = timeline.rank(rank)
+    for op, begin, finish in zip(timeline.order.row(rank), start.tolist(), end.tolist(), strict=True):
+        left, right = round(begin * scale), min(round(finish * scale), width)
+        if isinstance(op, Pair):
+            letter, text = "X", f"X{op.forward.micro}/{op.backward.micro}"
+        else:
+            letter = op.kind.lower() if op.chunk % 2 else op.kind
+            text = f"{letter}{op.micro}"
+        room = right - left
+        cell = (text if len(text) <= room else letter).ljust(room, "-")[:room]
+        line[left:right] = cell
+    return "".join(line)
+
+
+QUANTITIES = {"bubble": "idle time per device", "makespan": "makespan", "peak": "peak chunks in flight"}
+
+
+def summary(shape: dict[str, Any]) -> list[str]:
+    """The figures of a Result, named by window and denominator, and its law."""
+    lines = [f"makespan {shape['makespan']:g}   longest stage (span) {shape['longest_stage']:g}"]
+    for window in ("global", "span"):
+        bubble = shape["bubble"][window]
+        shares = f"{bubble['of_total']:7.2%} of total  {bubble['of_ideal']:7.2%} of ideal"
+        lines.append(f"bubble, {window:<6} window: {shares}")
+    memory = " ".join(f"{each:g}" for each in shape["peak_memory"])
+    lines.append(f"peak chunks in flight {' '.join(map(str, shape['peak_in_flight']))}")
+    lines.append(f"peak memory {memory}  (micro-batches' activations on one device)")
+    law = shape["law"]
+    if law:
+        exact = "exact here" if law["exact"] else f"not exact here: {law['why']}"
+        what = f"{QUANTITIES[law['quantity']]} ({law['window']})"
+        lines.append(f"law: {what} = {law['text']} = {law['numbers']} = {law['value']:g}   {exact}")
+    return lines

@@ -1,0 +1,143 @@
+"""Orders op for op: equal to torch's own generators called live, and to golden files reviewed as diffs."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from torch.distributed.pipelining import schedules as torch_schedules
+from torch.distributed.pipelining.stage import _PipelineStageBase
+
+from backend.schedule import families
+from backend.schedule.check import check
+from backend.schedule.errors import SpecError
+from backend.schedule.placement import Placement, place
+from backend.schedule.spec import Spec
+
+GOLDEN = Path(__file__).parent / "golden" / "orders"
+
+
+class Stage(_PipelineStageBase):
+    """As much of a stage as torch's generators look at; no process group, no module."""
+
+    def __init__(self, placement: Placement, rank: int, index: int) -> None:
+        self.stage_index, self.num_stages = index, placement.stages
+        self.group_rank, self.group_size, self.group = rank, placement.p, None
+        self.submod, self.device, self.has_backward = None, "cpu", True
+
+    def _create_grad_recv_info(self, *args: Any, **kwargs: Any) -> tuple[()]:
+        return ()
+
+    def _prepare_forward_infra(self, *args: Any) -> Any: ...
+
+    def _prepare_backward_infra(self, *args: Any) -> Any: ...
+
+
+def torch_rows(name: str, placement: Placement, m: int) -> list[str]:
+    """The rows of a torch schedule class, each op as its text, idle slots and gradient reductions left out."""
+    stages = [Stage(placement, 0, index) for index in placement.stage_of[0].tolist()]
+    make = getattr(torch_schedules, name)
+    single = issubclass(make, torch_schedules.PipelineScheduleSingle)
+    made = make(stages[0] if single else stages, m, loss_fn=lambda output, target: output)
+    rows = made._get_pipeline_order() if single else made.pipeline_order
+    return [" ".join(_text(a) for a in rows[rank] if a is not None and "REDUCE" not in str(a)) for rank in sorted(rows)]
+
+
+def _text(action: Any) -> str:
+    if action.sub_actions is None:
+        return str(action)
+    return f"({';'.join(str(each) for each in action.sub_actions)})OVERLAP_F_B"
+
+
+def grid(sizes: list[tuple[int, int]], chunks: tuple[int, ...] = (1,)) -> list[tuple[int, int, int]]:
+    return [(p, m, v) for (p, m), v in product(sizes, chunks)]
+
+
+SIZES = [(p, m) for p in (1, 2, 3, 4, 5, 8) for m in (1, 2, 3, 4, 5, 6, 8, 9, 12, 15, 16, 24)]
+ENOUGH = [(p, m) for p in (1, 2, 3, 4, 5, 8) for m in (2 * p, 2 * p + 1, 2 * p + 4, 3 * p + 3)]
+
+
+@pytest.mark.parametrize(("p", "m"), SIZES)
+def test_gpipe_is_torchs_gpipe(p: int, m: int) -> None:
+    assert families.order(Spec("gpipe", p, m)).text() == torch_rows("ScheduleGPipe", place("looped", p, 1), m)
+
+
+@pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in SIZES if m >= p])
+def test_1f1b_is_torchs_1f1b_but_for_its_known_wrong_last_rank(p: int, m: int) -> None:
+    ours = families.order(Spec("1f1b", p, m)).text()
+    assert ours[:-1] == torch_rows("Schedule1F1B", place("looped", p, 1), m)[:-1]
+    assert ours[-1] == " ".join(f"{p - 1}F{k} {p - 1}B{k}" for k in range(m))
+
+
+@pytest.mark.parametrize(
+    ("family", "torch_name"),
+    [("interleaved", "ScheduleInterleaved1F1B"), ("interleaved-zb", "ScheduleInterleavedZeroBubble")],
+)
+@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3, 4)))
+def test_interleaved_is_torchs_and_illegal_where_torch_says_so(
+    family: str, torch_name: str, p: int, m: int, v: int
+) -> None:
+    spec = Spec(family, p, m, v)
+    try:
+        theirs = torch_rows(torch_name, place("looped", p, v), m)
+    except ValueError:
+        with pytest.raises(SpecError) as caught:
+            families.order(spec)
+        assert caught.value.field == "m"
+        families.judge(spec.with_(m=caught.value.nearest))
+    else:
+        assert families.order(spec).text() == theirs
+
+
+@pytest.mark.parametrize(("p", "m"), ENOUGH)
+def test_dualpipev_is_torchs_dualpipev(p: int, m: int) -> None:
+    spec = Spec("dualpipev", p, m, 2)
+    assert families.order(spec).text() == torch_rows("ScheduleDualPipeV", place("v", p, 2), m)
+
+
+@pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in ENOUGH if p % 2 == 0 and m % 2 == 0])
+def test_the_first_half_of_dualpipe_is_dualpipev_over_half_the_devices(p: int, m: int) -> None:
+    whole = families.order(Spec("dualpipe", p, m))
+    half = families.order(Spec("dualpipev", p // 2, m // 2, 2))
+    for rank in range(p // 2):
+        span = slice(whole.offsets[rank], whole.offsets[rank + 1])
+        assert whole.codes[span].tolist() == half.codes[half.offsets[rank] : half.offsets[rank + 1]].tolist()
+
+
+def test_dualpipe_is_two_replicas_in_opposite_directions_not_a_v() -> None:
+    built = families.order(Spec("dualpipe", 4, 8))
+    assert built.placement.stages == 4
+    assert built.row(0)[0].text() == "0F0"
+    assert built.row(3)[0].text() == "0F4"  # stage 0 of the second replica lives on the last rank
+    mirrored = [text.replace("(", "").split() for text in built.text()]
+    assert len(mirrored[0]) == len(mirrored[3])
+
+
+GOLDEN_SPECS = {
+    "gpipe": Spec("gpipe", 3, 4),
+    "gpipe-lifo": Spec("gpipe", 3, 4, lifo=True),
+    "1f1b": Spec("1f1b", 4, 6),
+    "interleaved-depth-first": Spec("interleaved", 2, 4, 2),
+    "interleaved-between": Spec("interleaved", 2, 6, 2, group=3),
+    "interleaved-breadth-first": Spec("interleaved", 2, 4, 2, group=4),
+    "interleaved-zb": Spec("interleaved-zb", 2, 4, 2),
+    "zb-h1": Spec("zb-h1", 4, 6),
+    "zb-h2": Spec("zb-h2", 4, 8),
+    "dualpipe": Spec("dualpipe", 4, 10),
+    "dualpipev": Spec("dualpipev", 3, 7, 2),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN_SPECS)
+def test_orders_equal_the_reviewed_golden_file(name: str) -> None:
+    lines = families.order(GOLDEN_SPECS[name]).text()
+    assert lines == (GOLDEN / f"{name}.txt").read_text().splitlines()
+
+
+@pytest.mark.parametrize("name", families.FAMILIES)
+def test_a_family_says_all_of_itself_that_the_page_shows(name: str) -> None:
+    shown = families.FAMILIES[name].as_dict()
+    assert all(shown[key] for key in ("title", "year", "source", "used_by", "group", "summary", "complexity", "laws"))
+    check(families.order(families.read({"family": name, "p": 4, "m": 8})))
