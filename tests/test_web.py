@@ -1,0 +1,322 @@
+"""The routes: answers, errors in one shape, headers, caching. Bad input stands in tables."""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+import zlib
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from backend.schedule import wire
+from backend.schedule.families import FAMILIES, order, read
+from backend.schedule.result import result
+from backend.schedule.spec import Spec
+from backend.web import schedule as schedule_routes
+from backend.web.cache import Cache, Encoded
+from backend.web.query import KEYS, query_of, spec_of
+
+DEFLATE = {"Accept-Encoding": "deflate"}
+
+
+def error_of(response) -> dict:
+    """The error of a response, which must have exactly the one shape."""
+    assert response.mimetype == "application/json"
+    body = response.get_json()
+    assert set(body) == {"error"}
+    assert {"field", "value", "message"} <= set(body["error"]) <= {"field", "value", "message", "limit", "nearest"}
+    assert isinstance(body["error"]["message"], str)
+    assert "Traceback" not in body["error"]["message"]
+    return body["error"]
+
+
+def test_the_page_is_served(client: FlaskClient):
+    response = client.get("/?family=zb-h1&zoom=1,2&theme=dark")
+    assert response.status_code == 200
+    assert response.mimetype == "text/html"
+
+
+def test_the_families_come_with_their_laws_the_limits_and_the_defaults(client: FlaskClient):
+    body = client.get("/api/families").get_json()
+    assert [family["name"] for family in body["families"]] == list(FAMILIES)
+    assert body["defaults"] == Spec().to_json()
+    assert {"p", "m", "v", "ops"} <= set(body["limits"])
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_order_of_every_family_comes_in_the_compact_form(client: FlaskClient, name: str):
+    response = client.get(f"/api/schedule?family={name}&p=4&m=8", headers=DEFLATE)
+    assert response.mimetype == "application/vnd.bubbleline.schedule"
+    assert response.headers["Content-Encoding"] == "deflate"
+    spec = read({"family": name, "p": 4, "m": 8})
+    body = zlib.decompress(response.data)
+    assert body == wire.encode(spec, order(spec))
+    (size,) = struct.unpack_from("<I", body)
+    assert json.loads(body[4 : 4 + size])["spec"] == spec.to_json()
+
+
+def test_a_client_without_deflate_gets_the_same_bytes_plain(client: FlaskClient):
+    plain = client.get("/api/schedule?p=3", headers={"Accept-Encoding": "identity"})
+    packed = client.get("/api/schedule?p=3", headers=DEFLATE)
+    assert "Content-Encoding" not in plain.headers
+    assert plain.data == zlib.decompress(packed.data)
+    assert plain.headers["ETag"] != packed.headers["ETag"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "as_json"),
+    [
+        ("application/json", True),
+        ("application/json;q=0.9,application/vnd.bubbleline.schedule;q=0.1", True),
+        ("*/*", False),
+        ("text/html,application/xhtml+xml,*/*;q=0.8", False),
+        ("application/vnd.bubbleline.schedule", False),
+        ("image/png", False),
+    ],
+)
+def test_json_comes_only_to_those_who_ask_for_it(client: FlaskClient, accept: str, as_json: bool):
+    response = client.get("/api/schedule?p=2&m=3", headers={"Accept": accept})
+    assert (response.mimetype == "application/json") == as_json
+    if as_json:
+        assert response.get_json() == json.loads(json.dumps(result(read({"p": 2, "m": 3}))))
+
+
+def test_the_laws_of_a_spec_come_with_their_numbers(client: FlaskClient):
+    laws = client.get("/api/laws?p=5&m=9").get_json()["laws"]
+    assert laws
+    assert all({"quantity", "window", "text", "numbers", "value", "exact", "why"} <= set(law) for law in laws)
+
+
+def test_who_has_an_answer_already_gets_304_without_a_body(client: FlaskClient):
+    first = client.get("/api/schedule?p=4", headers=DEFLATE)
+    again = client.get("/api/schedule?p=4", headers=DEFLATE | {"If-None-Match": first.headers["ETag"]})
+    other = client.get("/api/schedule?p=5", headers=DEFLATE | {"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    assert other.status_code == 200
+
+
+def test_two_addresses_of_one_spec_share_one_answer(client: FlaskClient, monkeypatch):
+    built = []
+    monkeypatch.setattr(schedule_routes.families, "order", lambda spec: built.append(spec) or order(spec))
+    one = client.get("/api/schedule?m=8&p=4&family=1f1b").data
+    assert client.get("/api/schedule?comm=0.0&w_share=1").data == one
+    assert len(built) == 1
+
+
+BAD_QUERIES = [
+    ("q=4", "q"),
+    ("zoom=1,2", "zoom"),
+    ("P=4", "P"),
+    ("costs=1", "costs"),
+    ("run=abc", "run"),
+    ("p=4&p=4", "p"),
+    ("F=1&F=2", "F"),
+    ("p=", "p"),
+    ("p", "p"),
+    ("p=four", "p"),
+    ("p=4.5", "p"),
+    ("p=0", "p"),
+    ("p=-4", "p"),
+    ("p=1000000000", "p"),
+    ("p=99999999999999999999999999999999999999", "p"),
+    ("p=" + "9" * 5000, "p"),
+    ("p=0x10", "p"),
+    ("p=1_000", "p"),
+    ("p=+4", "p"),
+    ("p=%204", "p"),
+    ("p=4%0A", "p"),
+    ("p=4%00", "p"),
+    ("p=%D9%A4", "p"),  # an Arabic four
+    ("p=NaN", "p"),
+    ("p=inf", "p"),
+    ("p=1e400", "p"),
+    ("p=1e9999", "p"),
+    ("p=true", "p"),
+    ("p=4,4", "p"),
+    ("m=65537", "m"),
+    ("p=1024&m=65536", "m"),
+    ("v=2", "v"),
+    ("group=0&family=interleaved", "group"),
+    ("group=null", "group"),
+    ("memory=nan", "memory"),
+    ("memory=-1", "memory"),
+    ("w_share=1.5", "w_share"),
+    ("w_share=-0.1", "w_share"),
+    ("lifo=yes", "lifo"),
+    ("lifo=True", "lifo"),
+    ("F=nan", "F"),
+    ("F=-1", "F"),
+    ("F=1e400", "F"),
+    ("F=1,2", "F"),
+    ("F=1,,2", "F"),
+    ("F=1,2,3,x", "F"),
+    ("I=,", "I"),
+    ("comm=1,2", "comm"),
+    ("comm=Infinity", "comm"),
+    ("FB=3", "FB"),
+    ("family=", "family"),
+    ("family=1f1b%20", "family"),
+    ("family=../../etc/passwd", "family"),
+    ("family=" + "x" * 5000, "family"),
+    ("family=%FF", "query"),
+    ("%FF=1", "query"),
+    ("&".join(f"k{k}=1" for k in range(100)), "query"),
+]
+
+
+@pytest.mark.parametrize("route", ["/api/schedule", "/api/laws"])
+@pytest.mark.parametrize(("query", "field"), BAD_QUERIES, ids=[query[:30] for query, _ in BAD_QUERIES])
+def test_a_bad_query_is_refused_at_once_and_the_key_is_named(client: FlaskClient, route: str, query: str, field: str):
+    begun = time.perf_counter()
+    response = client.get(f"{route}?{query}")
+    assert time.perf_counter() - begun < 0.5
+    assert response.status_code == 400
+    assert error_of(response)["field"] == field
+    assert len(response.data) < 1000
+
+
+def test_a_misspelt_family_brings_the_closest_one(client: FlaskClient):
+    assert error_of(client.get("/api/schedule?family=zbh1"))["nearest"] == "zb-h1"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "field"),
+    [
+        ("GET", "/nowhere", 404, "path"),
+        ("GET", "/api", 404, "path"),
+        ("GET", "/static/nothing.js", 404, "path"),
+        ("GET", "/static/../app.py", 404, "path"),
+        ("GET", "/static/%2e%2e/app.py", 404, "path"),
+        ("POST", "/api/schedule", 405, "method"),
+        ("DELETE", "/api/runs", 405, "method"),
+        ("PUT", "/", 405, "method"),
+        ("GET", "/api/runs/abc/cancel", 405, "method"),
+    ],
+)
+def test_what_is_not_there_is_said_in_the_one_shape(client: FlaskClient, method, path, status, field):
+    response = client.open(path, method=method)
+    assert response.status_code == status
+    assert error_of(response)["field"] == field
+
+
+def test_an_error_of_ours_shows_a_name_for_the_log_and_nothing_of_its_inside(client, monkeypatch, caplog):
+    def broken(spec):
+        raise ZeroDivisionError("secret detail")
+
+    monkeypatch.setattr(schedule_routes.families, "order", broken)
+    response = client.get("/api/schedule?p=6")
+    error = error_of(response)
+    assert response.status_code == 500
+    assert b"secret" not in response.data
+    name = error["message"].rsplit(" ", 1)[1].rstrip(".")
+    assert f"error {name}" in caplog.text
+    assert "secret detail" in caplog.text
+
+
+def test_every_answer_carries_the_headers_that_keep_other_sites_out(client: FlaskClient):
+    for path in ("/", "/api/families", "/nowhere", "/healthz"):
+        headers = client.get(path).headers
+        policy = headers["Content-Security-Policy"]
+        assert "script-src 'self';" in policy
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("host", "served"),
+    [
+        ("127.0.0.1:5000", True),
+        ("localhost", True),
+        ("[::1]:5000", True),
+        ("LOCALHOST:80", True),
+        ("evil.example", False),
+        ("127.0.0.1.evil.example:5000", False),
+        ("localhost@evil.example", False),
+    ],
+)
+@pytest.mark.parametrize("path", ["/healthz", "/socket.io/?EIO=4&transport=polling"])
+def test_a_name_that_another_site_has_pointed_at_us_is_not_served(client: FlaskClient, host, served, path):
+    response = client.get(path, headers={"Host": host})
+    if served:
+        assert response.status_code == 200
+    else:
+        assert response.status_code == 400
+        assert error_of(response)["field"] == "Host"
+
+
+def test_a_page_of_another_origin_may_not_open_a_socket(client: FlaskClient):
+    path = "/socket.io/?EIO=4&transport=polling"
+    assert client.get(path, headers={"Origin": "http://evil.example"}).status_code == 400
+    assert client.get(path, headers={"Origin": "http://localhost"}).status_code == 200
+
+
+def test_files_are_asked_for_again_each_time_but_sent_only_when_changed(client: FlaskClient):
+    first = client.get("/static/js/pure/wire.js")
+    assert first.mimetype == "text/javascript"
+    assert "no-cache" in first.headers["Cache-Control"]
+    again = client.get("/static/js/pure/wire.js", headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
+
+
+def test_health_tells_of_every_part(client: FlaskClient):
+    body = client.get("/healthz").get_json()
+    assert body["ok"] is True
+    assert body["runner"]["state"] == "off"
+    assert body["store"] == {"ok": True, "why": None}
+
+
+def test_metrics_are_lines_of_name_and_number_and_count_requests(client: FlaskClient):
+    client.get("/nowhere")
+    client.get("/api/schedule?p=0")
+    text = client.get("/metrics").get_data(as_text=True)
+    samples = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert all(float(number) >= 0 for number in samples.values())
+    assert samples['bubbleline_requests_total{route="none",status="404"}'] == "1"
+    assert samples['bubbleline_requests_total{route="/api/schedule",status="400"}'] == "1"
+    assert samples["bubbleline_queue_length"] == "0"
+
+
+def test_a_new_schedule_of_24576_ops_takes_under_two_milliseconds(app: Flask, client: FlaskClient):
+    def seconds(comm: int) -> float:
+        begun = time.perf_counter()
+        client.get(f"/api/schedule?family=interleaved&p=16&m=128&v=4&comm={comm}", headers=DEFLATE)
+        return time.perf_counter() - begun
+
+    # The least of many: what the server needs when the machine does nothing else.
+    assert min(seconds(comm) for comm in range(20)) < 0.002
+
+
+def test_the_address_takes_exactly_the_keys_that_a_spec_has():
+    spec = Spec().to_json()
+    assert set(KEYS) == (set(spec) - {"costs"}) | set(spec["costs"])
+
+
+@pytest.mark.parametrize(
+    ("spec", "query"),
+    [
+        ({}, ""),
+        ({"family": "zb-h1", "p": 8, "m": 32}, "family=zb-h1&p=8&m=32"),
+        ({"costs": {"F": [1, 2.5, 1, 1], "comm": 0.1}}, "F=1,2.5,1,1&comm=0.1"),
+        ({"family": "gpipe", "lifo": True}, "family=gpipe&lifo=true"),
+        ({"family": "interleaved", "v": 2}, "family=interleaved&v=2"),
+        ({"memory": 2.0, "w_share": 1e-7}, "memory=2&w_share=1e-07"),
+    ],
+)
+def test_a_link_holds_what_differs_from_the_defaults_and_leads_back_to_the_spec(spec, query):
+    assert query_of(read(spec)) == query
+    assert spec_of(query.encode()) == read(spec)
+
+
+def test_the_cache_keeps_to_its_bytes_and_forgets_what_was_used_least():
+    cache = Cache(10_000)
+    for key in range(6):
+        cache.put(key, Encoded.of(bytes(1000), "x"))
+        cache.get(0)
+    assert cache.bytes <= 10_000
+    assert [key for key in range(6) if cache.get(key)] == [0, 3, 4, 5]
+    cache.put(9, Encoded.of(bytes(20_000), "x"))
+    assert cache.bytes == 0
