@@ -30,7 +30,7 @@ def test_show_draws_every_family_and_its_law(family: str) -> None:
 
 def test_show_draws_ops_where_they_run() -> None:
     done = call("show", "1f1b", "-p", "2", "-m", "2", "--columns", "18")
-    assert done.output.splitlines()[1:3] == ["  0 F0F1..B0--..B1--", "  1 ..F0B0--F1B1--.."]
+    assert done.output.splitlines()[1:3] == ["  0 F0F1....B0--..B1--", "  1 ..F0B0--F1B1--...."]
 
 
 def test_show_json_is_the_result_with_times_only_when_asked() -> None:
@@ -77,7 +77,8 @@ def test_show_json_of_an_illegal_spec_is_the_error_shape() -> None:
     assert json.loads(done.output) == {
         "spec": {"family": "dualpipe", "p": 4, "m": 7},
         "error": {
-            "field": "m", "value": 7, "message": "DualPipe needs at least 2p = 8 micro-batches", "limit": 8, "nearest": 8,
+            "field": "m", "value": 7, "limit": 8, "nearest": 8,
+            "message": "DualPipe needs at least 2p = 8 micro-batches",
         },
     }  # fmt: skip
 
