@@ -1,0 +1,158 @@
+"""The feed of runs to viewers, with viewers as slow as one likes."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from backend.runs.errors import RunError
+from backend.runs.run import Run
+from backend.schedule.spec import Spec
+from backend.web import feed as feed_module
+from backend.web.feed import MOST_WATCHES, Feed
+
+
+class Viewers:
+    """A transport that keeps what it is told to send; busy viewers have not taken their last message."""
+
+    def __init__(self) -> None:
+        self.got: dict[str, list[dict]] = {}
+        self.busy: set[str] = set()
+        self.sends = 0
+
+    def idle(self, viewer: str) -> bool:
+        return viewer not in self.busy
+
+    def send(self, viewers: list[str], message: dict) -> None:
+        self.sends += 1
+        for viewer in viewers:
+            self.got.setdefault(viewer, []).append(message)
+
+    def rows(self, viewer: str) -> list:
+        """The ops that the viewer has, after a check that no number is missing or doubled."""
+        messages = self.got[viewer]
+        for before, after in zip(messages, messages[1:], strict=False):
+            assert after["first"] == before["seq"] + 1
+        return [row for message in messages for row in message.get("ops", [])]
+
+
+def a_run(name: str = "r") -> Run:
+    return Run(name, Spec().to_json(), "auto", None, 0.0)
+
+
+def grow(run: Run, ops: int = 2) -> None:
+    at = run.log.ops
+    run.apply({"event": "op_batch", "ops": [[0, at + k, 1, 2, 3, 0] for k in range(ops)]})
+
+
+@pytest.fixture
+def viewers() -> Viewers:
+    return Viewers()
+
+
+@pytest.fixture
+def feed(viewers: Viewers) -> Feed:
+    made = Feed(viewers)
+    made._loop = "the tests pump by hand"
+    return made
+
+
+def pump(feed: Feed) -> None:
+    while feed.pump():
+        pass
+
+
+def test_viewers_who_join_at_any_time_from_any_entry_all_see_the_same_run(feed, viewers):
+    dice = random.Random(7)
+    run = a_run()
+    joined = {}
+    for step in range(300):
+        grow(run, dice.randrange(4))
+        if step % 10 == 0:
+            since = dice.randrange(run.log.seq + 1)
+            feed.watch(f"v{step}", run, since)
+            joined[f"v{step}"] = since
+        viewers.busy = {viewer for viewer in joined if dice.random() < 0.7}
+        if dice.random() < 0.5:
+            feed.pump()
+    run.apply({"event": "finished"})
+    viewers.busy = set()
+    pump(feed)
+    for viewer, since in joined.items():
+        assert viewers.got[viewer][0]["first"] == since + 1
+        assert viewers.got[viewer][-1]["event"] == "finished"
+        assert viewers.rows(viewer) == sum((entry["ops"] for entry in list(run.log.entries())[since:-1]), [])
+
+
+def test_a_slow_viewer_gets_nothing_until_free_and_then_all_of_it_at_once(feed, viewers):
+    run = a_run()
+    feed.watch("slow", run, 0)
+    feed.watch("fast", run, 0)
+    viewers.busy = {"slow"}
+    for _ in range(100):
+        grow(run)
+        feed.pump()
+    assert (len(viewers.got["fast"]), "slow" in viewers.got) == (100, False)
+    viewers.busy = set()
+    pump(feed)
+    assert len(viewers.got["slow"]) == 1
+    assert viewers.rows("slow") == viewers.rows("fast")
+
+
+def test_what_one_viewer_gets_at_once_is_bounded(feed, viewers, monkeypatch):
+    monkeypatch.setattr(feed_module, "MOST_ROWS", 10)
+    run = a_run()
+    for _ in range(50):
+        grow(run, 4)
+    feed.watch("late", run, 0)
+    pump(feed)
+    assert max(len(message["ops"]) for message in viewers.got["late"]) <= 10
+    assert len(viewers.rows("late")) == 200
+
+
+def test_viewers_at_the_same_place_share_one_message(feed, viewers):
+    run = a_run()
+    for k in range(500):
+        feed.watch(f"v{k}", run, 0)
+    grow(run)
+    pump(feed)
+    assert (viewers.sends, len(viewers.got)) == (1, 500)
+
+
+def test_a_viewer_ahead_of_the_run_is_told_where_it_ends(feed):
+    run = a_run()
+    grow(run)
+    with pytest.raises(RunError) as refused:
+        feed.watch("v", run, 5)
+    assert refused.value.as_dict() == {"field": "since", "value": 5, "limit": 1, "message": refused.value.message}
+
+
+def test_watching_again_starts_from_the_new_place_and_counts_once(feed, viewers):
+    run = a_run()
+    grow(run)
+    feed.watch("v", run, 0)
+    feed.watch("v", run, 1)
+    pump(feed)
+    assert (feed.viewers(), viewers.got) == (1, {})
+
+
+def test_a_viewer_who_leaves_gets_no_more_and_a_run_seen_to_its_end_is_let_go(feed, viewers):
+    run = a_run()
+    for viewer in ("stays", "leaves", "vanishes"):
+        feed.watch(viewer, run, 0)
+    feed.unwatch("leaves", run.id)
+    feed.unwatch("leaves", "unknown")
+    feed.drop("vanishes")
+    run.apply({"event": "finished"})
+    pump(feed)
+    assert set(viewers.got) == {"stays"}
+    assert (feed.viewers(), feed._watched) == (0, {})
+
+
+def test_one_page_cannot_watch_without_end(feed):
+    for k in range(MOST_WATCHES):
+        feed.watch("v", a_run(f"r{k}"), 0)
+    feed.watch("v", a_run("r0"), 0)
+    with pytest.raises(RunError, match="can watch"):
+        feed.watch("v", a_run("more"), 0)

@@ -1,0 +1,162 @@
+"""The routes about runs: what can be asked, what is refused, and how."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from backend.schedule.spec import Spec
+from tests.test_web import error_of
+
+
+def post(client: FlaskClient, body: object = None, **options):
+    return client.post("/api/runs", json={} if body is None else body, **options)
+
+
+def test_a_run_is_taken_with_an_id_a_place_and_its_page(client: FlaskClient):
+    response = post(client, {"spec": {"family": "zb-h1", "p": 2, "m": 2}, "mode": "free", "unit_ms": 2})
+    body = response.get_json()
+    assert response.status_code == 202
+    assert body["url"] == f"/?family=zb-h1&p=2&m=2&run={body['id']}"
+    assert (body["status"], body["position"]) == ("queued", 1)
+
+
+def test_a_run_of_the_default_spec_has_the_shortest_page(client: FlaskClient):
+    body = post(client).get_json()
+    assert body["url"] == f"/?run={body['id']}"
+
+
+def test_a_run_can_be_opened_as_soon_as_it_is_taken(client: FlaskClient):
+    run_id = post(client, {"spec": {"p": 3}, "unit_ms": 2.5}).get_json()["id"]
+    run = client.get(f"/api/runs/{run_id}").get_json()
+    assert run["spec"] == Spec(p=3).to_json()
+    assert {key: run[key] for key in ("status", "position", "mode", "device", "unit_ms", "ops", "verified")} == {
+        "status": "queued", "position": 1, "mode": None, "device": None, "unit_ms": 2.5, "ops": [], "verified": None,
+    }  # fmt: skip
+    assert run["seq"] == 1
+    assert abs(run["created"] - time.time()) < 5
+
+
+BAD_BODIES = [
+    (b"", "body", 400),
+    (b"{", "body", 400),
+    (b"[]", "body", 400),
+    (b"null", "body", 400),
+    (b'"text"', "body", 400),
+    (b"\xff\xfe", "body", 400),
+    (b'{"unit_ms": NaN}', "body", 400),
+    (b'{"unit_ms": -Infinity}', "body", 400),
+    (b'{"unit_ms": ' + b"9" * 5000 + b"}", "body", 400),
+    (b"[" * 100_000, "body", 400),
+    (b'{"mode": "auto", "mode": "free"}', "mode", 400),
+    (b'{"spec": {"p": 2, "p": 3}}', "p", 400),
+    (b'{"speck": {}}', "speck", 400),
+    (b'{"spec": []}', "spec", 400),
+    (b'{"spec": null}', "spec", 400),
+    (b'{"spec": {"q": 1}}', "q", 400),
+    (b'{"spec": {"p": "4"}}', "p", 400),
+    (b'{"spec": {"p": true}}', "p", 400),
+    (b'{"spec": {"p": 1e400}}', "p", 400),
+    (b'{"spec": {"p": 1000000000}}', "p", 400),
+    (b'{"spec": {"family": ["1f1b"]}}', "family", 400),
+    (b'{"spec": {"costs": {"F": [1, "x", 1, 1]}}}', "F", 400),
+    (b'{"spec": {"costs": 3}}', "costs", 400),
+    (b'{"mode": "fast"}', "mode", 400),
+    (b'{"mode": ["auto"]}', "mode", 400),
+    (b'{"mode": null}', "mode", 400),
+    (b'{"unit_ms": "2"}', "unit_ms", 400),
+    (b'{"unit_ms": 0}', "unit_ms", 400),
+    (b'{"unit_ms": 1e400}', "unit_ms", 400),
+    (b'{"spec": {}}' + b" " * 300_000, "body", 413),
+]
+
+
+@pytest.mark.parametrize(("body", "field", "status"), BAD_BODIES, ids=[repr(body[:40]) for body, _, _ in BAD_BODIES])
+def test_a_bad_body_is_refused_at_once_and_the_key_is_named(client: FlaskClient, body, field, status):
+    begun = time.perf_counter()
+    response = client.post("/api/runs", data=body, content_type="application/json")
+    assert time.perf_counter() - begun < 0.5
+    assert response.status_code == status
+    assert error_of(response)["field"] == field
+    assert client.get("/api/runs").get_json()["runs"] == []
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
+def test_a_body_that_any_site_could_send_unasked_is_refused(client: FlaskClient, kind):
+    response = client.post("/api/runs", data=b"{}", content_type=kind)
+    assert response.status_code == 415
+    assert error_of(response)["field"] == "Content-Type"
+
+
+def test_another_origin_can_neither_start_nor_cancel_a_run(client: FlaskClient):
+    run_id = post(client).get_json()["id"]
+    for path in ("/api/runs", f"/api/runs/{run_id}/cancel"):
+        response = client.post(path, json={}, headers={"Origin": "http://evil.example"})
+        assert response.status_code == 403
+        assert error_of(response)["field"] == "Origin"
+    assert client.post(f"/api/runs/{run_id}/cancel", headers={"Origin": "http://localhost"}).status_code == 202
+
+
+@pytest.mark.parametrize("path", ["", "/cancel"])
+@pytest.mark.parametrize("run_id", ["abc", "%00", "x" * 3000, "'--", "..%2f.."])
+def test_an_unknown_run_is_404_whatever_its_id_looks_like(client: FlaskClient, run_id, path):
+    response = client.open(f"/api/runs/{run_id}{path}", method="POST" if path else "GET")
+    assert response.status_code == 404
+    error_of(response)
+
+
+def test_a_cancelled_run_cannot_be_cancelled_again(client: FlaskClient):
+    run_id = post(client).get_json()["id"]
+    assert client.post(f"/api/runs/{run_id}/cancel").get_json() == {"id": run_id, "status": "cancelled"}
+    response = client.post(f"/api/runs/{run_id}/cancel")
+    assert response.status_code == 409
+    assert error_of(response)["field"] == "id"
+
+
+def test_a_full_line_is_503_and_a_used_up_share_429(app: Flask, client: FlaskClient):
+    queue = app.extensions["bubbleline"].runs.queue
+    for _ in range(queue.per_owner):
+        assert post(client).status_code == 202
+    mine = post(client)
+    assert (mine.status_code, error_of(mine)["limit"]) == (429, queue.per_owner)
+    for k in range(queue.limit - queue.per_owner):
+        other = {"REMOTE_ADDR": f"10.0.0.{k}"}
+        assert post(client, environ_overrides=other).status_code == 202
+    full = post(client, environ_overrides={"REMOTE_ADDR": "10.1.0.0"})
+    assert (full.status_code, error_of(full)["limit"]) == (503, queue.limit)
+
+
+def test_the_list_pages_from_the_newest(client: FlaskClient):
+    ids = [post(client).get_json()["id"] for _ in range(5)]
+    first = client.get("/api/runs?limit=3").get_json()
+    second = client.get(f"/api/runs?limit=3&before={first['next']}").get_json()
+    assert [run["id"] for run in first["runs"] + second["runs"]] == ids[::-1]
+    assert second["next"] is None
+    assert "ops" not in first["runs"][0]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "field"),
+    [
+        ("limit=0", 400, "limit"),
+        ("limit=101", 400, "limit"),
+        ("limit=1e1", 400, "limit"),
+        ("limit=" + "9" * 5000, 400, "limit"),
+        ("limit=%C2%B2", 400, "limit"),  # a superscript two, which Python calls a digit
+        ("limit=2&limit=2", 400, "limit"),
+        ("page=2", 400, "page"),
+        ("before=nothing", 404, "id"),
+    ],
+)
+def test_a_bad_page_of_the_list_is_refused(client: FlaskClient, query, status, field):
+    response = client.get(f"/api/runs?{query}")
+    assert (response.status_code, error_of(response)["field"]) == (status, field)
+
+
+def test_every_run_listed_is_json_that_any_reader_takes(client: FlaskClient):
+    post(client, {"spec": {"costs": {"F": [1, 2, 3, 4]}}})
+    json.loads(client.get("/api/runs").data, parse_constant=pytest.fail)
