@@ -63,6 +63,7 @@ export function binRank(schedule, times, rank, t0, t1, width, out, shade) {
   stamps++;
   for (let i = lo; i < hi; i++) {
     const a = Math.max(0, (start[i] - t0) * k);
+    if (a >= width) break; // by rounding only
     const b = Math.min(width, (end[i] - t0) * k);
     const cls = table[codes[i]];
     const from = Math.min(width - 1, a | 0);
@@ -86,7 +87,7 @@ export function binRank(schedule, times, rank, t0, t1, width, out, shade) {
     best = tail > 0 ? cls : 0;
     kept = narrow && tail > head;
   }
-  if (pixel >= 0) settle(out, shade, pixel, best, busy, kept);
+  if (pixel >= 0 && pixel < width) settle(out, shade, pixel, best, busy, kept);
 }
 
 /**
@@ -94,7 +95,6 @@ export function binRank(schedule, times, rank, t0, t1, width, out, shade) {
  * @param {number} busy @param {boolean} kept
  */
 function settle(out, shade, x, best, busy, kept) {
-  if (x >= out.length) return;
   if (kept || busy >= 0.5) out[x] = best;
   if (shade) shade[x] = Math.min(255, Math.round(busy * 255));
 }

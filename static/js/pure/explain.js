@@ -2,7 +2,7 @@
 
 import { firstEndingAfter } from "./layout.js";
 import { sources, targets } from "./links.js";
-import { KIND_F, opText, rankOf, refOf } from "./ops.js";
+import { opText, rankOf, refOf } from "./ops.js";
 import { formatNumber as num } from "./scale.js";
 
 /** @import {Costs, OpRef, Schedule, Times} from "./types.js" */
@@ -13,15 +13,17 @@ import { formatNumber as num } from "./scale.js";
 /** @typedef {{from: number, to: number, sentence: string, awaits: OpRef|null, kind: IdleKind, arrives: number|null}} Idle */
 
 /** @type {Record<Link["cargo"], string>} */
-const CARGO = { activation: "output", gradient: "gradient", loss: "forward pass", own: "input gradient" };
+const CARGO = { activation: "output", gradient: "gradient", loss: "loss", own: "input gradient" };
 
 /** @param {number} end @param {Link} link @param {Costs} costs */
 const arrival = (end, link, costs) => (link.hops ? end + costs.comm : end);
 
-/** "ends at 6 and arrives at 7 after a hop of 1" @param {number} end @param {Link} link @param {Costs} costs */
-function travel(end, link, costs) {
+/** "ends at 6 and arrives at 7 after a hop of 1". @param {number} end @param {Link} link @param {Costs} costs
+ * @param {number} [by] when the value was there at the latest: a measured hop can be shorter than the planned one */
+function travel(end, link, costs, by = Infinity) {
   if (end === Infinity) return "has not ended yet";
   if (!link.hops || costs.comm === 0) return `ends at ${num(end)}`;
+  if (end + costs.comm > by) return `ends at ${num(end)} and arrives by ${num(by)}`;
   return `ends at ${num(end)} and arrives at ${num(end + costs.comm)} after a hop of ${num(costs.comm)}`;
 }
 
@@ -35,7 +37,7 @@ export function needs(schedule, times, costs, op) {
   const out = sources(schedule, op.i).map((link) => {
     const ref = refOf(schedule, link.i);
     const text = opText(schedule, link.i);
-    const reason = `needs the ${CARGO[link.cargo]} of ${text} on rank ${ref.rank}, which ${travel(times.end[link.i], link, costs)}`;
+    const reason = `needs the ${CARGO[link.cargo]} of ${link.giver} on rank ${ref.rank}, which ${travel(times.end[link.i], link, costs)}`;
     return { ref, text, arrives: arrival(times.end[link.i], link, costs), reason, kind: "data" };
   });
   if (op.index > 0) {
@@ -110,7 +112,7 @@ function pending(schedule, times, rank, i, from) {
   const open = sources(schedule, i).find((link) => times.end[link.i] === Infinity);
   const next = opText(schedule, i);
   const why = open
-    ? `its next op ${next} waits for ${opText(schedule, open.i)} on rank ${rankOf(schedule, open.i)}, which has not ended yet`
+    ? `its next op ${next} waits for ${open.giver} on rank ${rankOf(schedule, open.i)}, which has not ended yet`
     : `its next op ${next} has what it needs and has not been reported yet`;
   return { from, to: times.makespan, kind: "pending", arrives: null, awaits: open ? refOf(schedule, open.i) : null,
     sentence: `Rank ${rank} has been idle since ${num(from)}: ${why}.` };
@@ -130,14 +132,13 @@ function wait(schedule, times, costs, rank, i, from) {
     return { from, to, sentence, awaits: null, kind: "overhead", arrives: last ? last.arrives : null };
   }
   const { link, arrives } = last;
-  const source = opText(schedule, link.i);
-  const half = link.cargo === "activation" ? "input" : "gradient";
-  const first = filling && link.kind === KIND_F ? "it waits for the first micro-batch, " : "it waits for ";
-  let sentence = `${head}${first}${op}'s ${half}, the ${link.cargo === "loss" ? "forward pass" : "output"} of ${source} on rank ` +
-    `${rankOf(schedule, link.i)}, which ${travel(times.end[link.i], link, costs)}.`;
+  const value = `${link.taker}'s ${link.cargo === "activation" ? "input" : "gradient"}`;
+  const waits = filling ? `it waits for the first micro-batch. ${value} is` : `it waits for ${value},`;
+  let sentence = `${head}${waits} the output of ${link.giver} on rank ${rankOf(schedule, link.i)}, ` +
+    `which ${travel(times.end[link.i], link, costs, to)}.`;
   if (to - arrives > tolerance) sentence += ` The input was there at ${num(arrives)}: overhead of ${num(to - arrives)}.`;
   else sentence += deeper(schedule, times, costs, link.i, from, tolerance);
-  return { from, to, sentence, awaits: refOf(schedule, link.i), kind: filling ? "fill" : "wait", arrives };
+  return { from, to, sentence, awaits: refOf(schedule, link.i), kind: filling ? "fill" : "wait", arrives: Math.min(arrives, to) };
 }
 
 /** What held the awaited op back, when it started only after the gap began. @param {Schedule} schedule
@@ -150,7 +151,7 @@ function deeper(schedule, times, costs, i, from, tolerance) {
   const free = i > schedule.offsets[rank] ? times.end[i - 1] : 0;
   const text = opText(schedule, i);
   if (last !== null && last.arrives > free + tolerance) {
-    const source = `${opText(schedule, last.link.i)} on rank ${rankOf(schedule, last.link.i)}`;
+    const source = `${last.link.giver} on rank ${rankOf(schedule, last.link.i)}`;
     return ` ${text} itself waits for ${source}, which ${travel(times.end[last.link.i], last.link, costs)}.`;
   }
   if (free <= from + tolerance) return "";
