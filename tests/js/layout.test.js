@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { DEFAULTS, hit, lanes, layoutGroups, opAt, opsInWindow } from "../../static/js/pure/layout.js";
+import { simulate } from "../../static/js/pure/simulate.js";
+import { UNIT, oneFOneB, seeded } from "./helpers.js";
+
+const two = [{ id: "a", p: 8, title: "ZB-H1" }, { id: "b", p: 4, title: "1F1B" }];
+
+test("rows stand one under the other with their strips above, pinned ranks first", () => {
+  const rows = lanes({ p: 4, top: 10, laneHeight: 20, gap: 1, strip: 6, pinned: [2, 2, 9] });
+  assert.deepEqual(rows.map(({ rank }) => rank), [2, 0, 1, 3]);
+  assert.deepEqual(rows[1], { rank: 0, y: 43, h: 20, stripY: 37, stripH: 6 });
+});
+
+test("all groups share one lane height and one plot, and fill the height", () => {
+  const layout = layoutGroups(two, 1000, 400);
+  assert.ok(layout.groups.every(({ rows }) => rows.every(({ h }) => h === layout.laneHeight)));
+  assert.ok(layout.contentHeight <= 400 && layout.contentHeight > 400 - 12);
+  assert.equal(layout.plotLeft + layout.plotWidth, 1000 - DEFAULTS.right);
+});
+
+test("rows never overlap and never leave their group", () => {
+  const layout = layoutGroups(two, 800, 600, { strip: 10 });
+  let bottom = layout.axisY + layout.axisHeight;
+  for (const group of layout.groups) {
+    assert.ok(group.top >= bottom);
+    bottom = group.top;
+    for (const { y, h, stripY } of group.rows) {
+      assert.ok(stripY >= bottom && y >= stripY);
+      bottom = y + h;
+    }
+    assert.ok(bottom <= group.top + group.height);
+  }
+});
+
+test("too many ranks for the height keep a lane that can be seen, and the content grows", () => {
+  const layout = layoutGroups([{ id: "a", p: 512, title: "" }], 300, 200);
+  assert.equal(layout.laneHeight, DEFAULTS.minLane);
+  assert.ok(layout.contentHeight > 512 * DEFAULTS.minLane);
+});
+
+test("a point finds its row, and nothing between titles", () => {
+  const layout = layoutGroups(two, 1000, 400);
+  for (const { id, rows } of layout.groups) {
+    for (const { rank, y, h } of rows) assert.deepEqual(hit(layout, 500, y + h / 2), { group: id, rank, inPlot: true });
+  }
+  assert.equal(hit(layout, 10, layout.groups[0].rows[0].y)?.inPlot, false);
+  assert.equal(hit(layout, 500, layout.groups[1].titleY + 2), null);
+  assert.equal(hit(layout, 500, 5), null);
+  assert.equal(hit(layout, 500, 5000), null);
+  assert.equal(layoutGroups([], 100, 100).groups.length, 0);
+});
+
+test("the op at a time is the one that a look through the whole row finds", () => {
+  const order = oneFOneB(4, 9);
+  const times = simulate(order, { ...UNIT, F: 1.5, comm: 0.3 });
+  const random = seeded(2);
+  for (let round = 0; round < 400; round++) {
+    const rank = Math.floor(random() * 4);
+    const t = random() * (times.makespan + 4) - 2;
+    const from = order.offsets[rank];
+    const at = times.start.subarray(from, order.offsets[rank + 1]).findIndex((s, x) => s <= t && t < times.end[from + x]);
+    assert.equal(opAt(order, times, rank, t), at < 0 ? -1 : from + at);
+  }
+});
+
+test("the ops in a window are those that overlap it", () => {
+  const order = oneFOneB(4, 9);
+  const times = simulate(order, { ...UNIT, comm: 0.3 });
+  const random = seeded(4);
+  for (let round = 0; round < 300; round++) {
+    const rank = Math.floor(random() * 4);
+    const t0 = random() * times.makespan - 1;
+    const t1 = t0 + random() * 8;
+    const [lo, hi] = opsInWindow(order, times, rank, t0, t1);
+    for (let i = order.offsets[rank]; i < order.offsets[rank + 1]; i++) {
+      assert.equal(i >= lo && i < hi, times.end[i] > t0 && times.start[i] < t1);
+    }
+  }
+});
+
+test("ops of a live run that are still to come are nowhere", () => {
+  const order = oneFOneB(2, 3);
+  const times = simulate(order, UNIT);
+  times.start.fill(Infinity, 2, 6);
+  times.end.fill(Infinity, 2, 6);
+  assert.deepEqual(opsInWindow(order, times, 0, 0, 1e9), [0, 2]);
+  assert.equal(opAt(order, times, 0, 1e6), -1);
+});
