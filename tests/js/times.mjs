@@ -1,5 +1,5 @@
 // Times schedules for tests/test_js_parity.py: one JSON case a line in, one answer a line out, in order.
-// Case: {"wire": base64, "laws": [...]}. Float arrays go back as base64 of their bytes, so that no digit is lost.
+// Case: {"wire": base64, "laws": [...], "link": query, "defaults": spec, "natural": {family: v}}. Float arrays go back as base64 of their bytes, so that no digit is lost.
 import { createInterface } from "node:readline";
 
 import { judge, vars } from "../../static/js/pure/formula.js";
@@ -7,6 +7,7 @@ import { curve, peakInFlight, peakMemory } from "../../static/js/pure/memory.js"
 import { figures } from "../../static/js/pure/metrics.js";
 import { opText } from "../../static/js/pure/ops.js";
 import { simulate } from "../../static/js/pure/simulate.js";
+import { parse, specQuery } from "../../static/js/pure/url.js";
 import { decode } from "../../static/js/pure/wire.js";
 
 /** @import {Times} from "../../static/js/pure/types.js" */
@@ -19,7 +20,7 @@ let scratch;
 
 /** @param {string} line */
 function answer(line) {
-  const { wire, laws } = JSON.parse(line);
+  const { wire, laws, link, defaults, natural } = JSON.parse(line);
   const bytes = Buffer.from(wire, "base64");
   const schedule = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   const { spec, count, p } = schedule;
@@ -27,7 +28,11 @@ function answer(line) {
   const { makespan, longestStage, bubble } = figures(schedule, scratch);
   const names = vars(spec, { stages: schedule.placement.stages, n: schedule.n });
   const memory = curve(schedule, scratch, p - 1, spec.w_share);
+  const linked = parse(link, defaults, natural);
   return {
+    asked: specQuery(spec, defaults),
+    linked: linked.state.spec,
+    problems: linked.problems,
     start: base64(scratch.start.subarray(0, count)),
     end: base64(scratch.end.subarray(0, count)),
     simulated: scratch.makespan,
