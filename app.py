@@ -6,6 +6,7 @@ python app.py show zb-h1 -p 4 -m 8             print a timeline, its figures and
 python app.py sweep < specs.jsonl              one Result a line
 python app.py export 1f1b --format torch-csv   write it for another program
 python app.py check FILE.csv                   judge an order in torch's CSV
+python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import replace
 import click
 
 from backend.cli import COMMANDS
+from backend.cli_run import run
 from backend.config import Config, ConfigError
 
 
@@ -42,7 +44,7 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     sys.exit(serve_web(config))
 
 
-for command in COMMANDS:
+for command in (*COMMANDS, run):
     cli.add_command(command)
 
 

@@ -43,10 +43,10 @@ class CostType(click.ParamType):  # type: ignore[type-arg]  # generic only from 
             self.fail(f"{value!r} is not a number, nor numbers separated by commas", param, ctx)
 
 
-def spec_options(command: F) -> F:
+def spec_options(optional: bool = False) -> Callable[[F], F]:
     """The options that make a spec; each is passed on only if given, so that defaults stand in one place."""
     options = [
-        click.argument("family"),
+        click.argument("family", required=not optional),
         click.option("-p", type=int, help="devices (default 4)"),
         click.option("-m", type=int, help="micro-batches a step (default 8)"),
         click.option("-v", type=int, help="model chunks per device"),
@@ -62,9 +62,13 @@ def spec_options(command: F) -> F:
         click.option("--memory", type=float, help="memory limit in micro-batches' activations on one device"),
         click.option("--w-share", type=float, help="share of the activations that W still needs after I"),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 def spec_data(given: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +89,7 @@ def fail(data: dict[str, Any], error: SpecError, as_json: bool) -> NoReturn:
 
 
 @click.command()
-@spec_options
+@spec_options()
 @click.option("--json", "as_json", is_flag=True, help="the Result as JSON instead of a picture")
 @click.option("--times", is_flag=True, help="with --json: start and end of every op")
 @click.option("--columns", type=click.IntRange(10, 10_000), help="width of the picture")
@@ -140,7 +144,7 @@ def _printable(data: Any) -> Any:
 
 
 @click.command()
-@spec_options
+@spec_options()
 @click.option("--format", "form", type=click.Choice(["torch-csv", "chrome-trace", "json"]), required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="file instead of standard output")
 def export(form: str, output: Path | None, **given: Any) -> None:

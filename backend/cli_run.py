@@ -1,0 +1,111 @@
+"""The command `run`: execute a schedule on the local engine, verify it, and print what was measured."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backend.cli import fail, spec_data, spec_options
+from backend.config import PROJECT, Config
+from backend.runs.once import RunnerGoneError, run_once
+from backend.schedule import families
+from backend.schedule.check import check
+from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.interop import torch_csv
+from backend.schedule.order import Order
+from backend.schedule.spec import number, optional
+
+EVENT_KEYS = ("ready", "start", "end", "recv_wait")
+
+
+@click.command()
+@spec_options(optional=True)
+@click.option("--csv", "csv_file", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+              help="run an order from a file in torch's CSV instead of a FAMILY")  # fmt: skip
+@click.option("--mode", type=click.Choice(["auto", "paced", "free"]), default="auto", show_default=True,
+              help="paced holds each op to its nominal time, free runs as fast as it can")  # fmt: skip
+@click.option("--unit-ms", type=float, help="paced: milliseconds of one unit of the costs")
+@click.option("--json", "as_json", is_flag=True, help="only the last line: everything, as JSON")
+def run(csv_file: Path | None, mode: str, unit_ms: float | None, as_json: bool, **given: Any) -> None:
+    """Execute FAMILY with real tensors on this machine; its gradients are held against a single process."""
+    data = spec_data(given)
+    job: dict[str, Any] = {"mode": mode, "unit_ms": unit_ms}
+    try:
+        optional(number, "unit_ms", unit_ms, 0.001, 60_000)
+        order, job = _order(csv_file, data, job)
+    except SpecError as error:
+        fail(data, error, as_json)
+    except (OrderError, UnicodeDecodeError) as error:
+        raise click.ClickException(str(error)) from None
+    quiet = as_json or not sys.stderr.isatty()
+    try:
+        last, rows = run_once(Config.from_env().runner, str(PROJECT), job, lambda m: None if quiet else _progress(m))
+    except RunnerGoneError as error:
+        raise click.ClickException(str(error)) from None
+    if last["event"] != "finished":
+        _failed(data, last, as_json)
+    shape = _shape(last, order, rows)
+    if not as_json:
+        click.echo("\n".join(_told(shape)))
+    click.echo(json.dumps(shape))
+    sys.exit(0 if shape["verified"] else 1)
+
+
+def _order(csv_file: Path | None, data: dict[str, Any], job: dict[str, Any]) -> tuple[Order, dict[str, Any]]:
+    """The order to run, checked, and the job that names it to the runner."""
+    if csv_file is not None:
+        if data.get("family"):
+            raise SpecError("family", data["family"], "give a FAMILY or --csv FILE, not both")
+        text = csv_file.read_text()
+        order = torch_csv.load(text)
+        check(order)
+        return order, job | {"csv": text}
+    if not data.get("family"):
+        raise SpecError("family", None, "name a FAMILY such as 1f1b, or a file with --csv", nearest="1f1b")
+    spec = families.read(data)
+    return families.order(spec), job | {"spec": spec.to_json()}
+
+
+def _progress(message: dict[str, Any]) -> None:
+    if message["event"] == "running":
+        click.echo(f"running {message['ops']} ops on {message['device']}, {message['mode']}", err=True)
+    elif message["event"] == "warming":
+        click.echo("starting the workers ...", err=True)
+
+
+def _failed(data: dict[str, Any], last: dict[str, Any], as_json: bool) -> None:
+    error = last.get("error", {"field": "run", "message": f"the run was {last['event']}"})
+    if as_json:
+        click.echo(json.dumps({"status": "failed", "spec": data, "error": error}))
+    else:
+        click.echo(f"Error: {error.get('field')}: {error.get('message')}", err=True)
+    sys.exit(2 if last["event"] == "error" else 1)
+
+
+def _shape(last: dict[str, Any], order: Order, rows: list[list[int]]) -> dict[str, Any]:
+    """The run's last line: the verdict, both sets of figures, every op with its text."""
+    texts = [[op.text() for op in order.row(rank)] for rank in range(order.p)]
+    ops = [
+        {"rank": rank, "op": texts[rank][index]} | dict(zip(EVENT_KEYS, times, strict=True))
+        for rank, index, *times in sorted(rows)
+    ]
+    return {key: value for key, value in last.items() if key not in ("event", "id")} | {"ops": ops}
+
+
+def _told(shape: dict[str, Any]) -> list[str]:
+    """The verdict in a few lines."""
+    verdict = "verified" if shape["verified"] else "NOT VERIFIED"
+    lines = [
+        f"{verdict}: loss {shape['loss']:.6f}, single process {shape['reference_loss']:.6f}, "
+        f"largest relative gradient error {shape['max_grad_error']:.2e}",
+        f"on {shape['device']}, {shape['mode']}, {len(shape['ops'])} ops",
+    ]
+    for name in ("predicted", "measured"):
+        shown = shape[name]
+        bubble = shown["bubble"]["global"]["of_total"]
+        lines.append(f"{name:<9} makespan {shown['makespan']:.2f}, bubble {bubble:.2%} of total (global window)")
+    return lines
