@@ -1,0 +1,58 @@
+// Talks to the server: schedules, families, runs. Turns every failure into a Refusal (the server said no) or Offline.
+
+/** @typedef {{field: string, value: unknown, message: string, limit?: unknown, nearest?: unknown}} SpecError */
+
+/** The server understood and said no. */
+export class Refusal extends Error {
+  /** @param {SpecError} error @param {number} status */
+  constructor(error, status) {
+    super(error.message);
+    this.name = "Refusal";
+    this.error = error;
+    this.status = status;
+  }
+}
+
+/** Nobody answered, or not in a way that this page understands. */
+export class Offline extends Error {
+  constructor() {
+    super("The server does not answer.");
+    this.name = "Offline";
+  }
+}
+
+/** @param {string} url @param {RequestInit} [init] @returns {Promise<Response>} */
+async function ask(url, init) {
+  let response;
+  try {
+    response = await fetch(url, init);
+  } catch (problem) {
+    if (problem instanceof DOMException && problem.name === "AbortError") throw problem;
+    throw new Offline();
+  }
+  if (response.ok) return response;
+  let body = null;
+  try {
+    body = await response.json();
+  } catch {
+    throw new Offline();
+  }
+  if (!body || !body.error) throw new Offline();
+  throw new Refusal(body.error, response.status);
+}
+
+/** @param {string} path */
+export const getJson = async (path) => (await ask(path, { headers: { Accept: "application/json" } })).json();
+
+/** @param {string} path @param {unknown} body */
+export async function postJson(path, body) {
+  const headers = { Accept: "application/json", "Content-Type": "application/json" };
+  return (await ask(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
+}
+
+/** @param {string} query with its "?" @param {{signal?: AbortSignal, priority?: "high" | "low"}} [options] */
+export async function getSchedule(query, options = {}) {
+  const headers = { Accept: "application/vnd.bubbleline.schedule" };
+  const response = await ask(`/api/schedule${query}`, { headers, ...options });
+  return response.arrayBuffer();
+}

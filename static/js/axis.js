@@ -1,0 +1,73 @@
+// The time axis and the rank labels, and where an op or a moment stands on the screen.
+import { colour } from "./palette.js";
+import { formatTime, tickStep, ticks } from "./pure/scale.js";
+
+/** @import {Scene} from "./lanes.js" */
+/** @typedef {{x: number, y: number, w: number, h: number}} Box */
+
+/** @param {Scene} scene @param {number} t */
+export function xOf({ layout, t0, t1 }, t) {
+  return layout.plotLeft + ((t - t0) / (t1 - t0)) * layout.plotWidth;
+}
+
+/** @param {Scene} scene @param {number} x */
+export function timeAt({ layout, t0, t1 }, x) {
+  return t0 + ((x - layout.plotLeft) / layout.plotWidth) * (t1 - t0);
+}
+
+/** Where an op stands, cut to the plot; null when it is out of sight. */
+/** @param {Scene} scene @param {string} laneId @param {number} rank @param {number} i @returns {Box | null} */
+export function boxOf(scene, laneId, rank, i) {
+  const at = scene.lanes.findIndex((lane) => lane.id === laneId);
+  if (at < 0) return null;
+  const { times } = scene.lanes[at];
+  const row = scene.layout.groups[at].rows.find((r) => r.rank === rank);
+  if (!row || !Number.isFinite(times.end[i])) return null;
+  const left = scene.layout.plotLeft;
+  const right = left + scene.layout.plotWidth;
+  const a = xOf(scene, times.start[i]);
+  const b = xOf(scene, times.end[i]);
+  if (b < left || a > right) return null;
+  const x = Math.max(left, a);
+  return { x, y: row.y, w: Math.max(1, Math.min(right, b) - x), h: row.h };
+}
+
+/** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} height */
+export function drawAxis(scene, ctx, height) {
+  const { layout, t0, t1 } = scene;
+  const count = Math.max(2, Math.floor(layout.plotWidth / 88));
+  const step = tickStep(t1 - t0, count);
+  ctx.fillStyle = colour("surface");
+  ctx.fillRect(0, 0, layout.plotLeft + layout.plotWidth + 64, layout.axisHeight);
+  ctx.font = font(11);
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "center";
+  for (const t of ticks(t0, t1, count)) {
+    const x = Math.round(xOf(scene, t)) + 0.5;
+    ctx.fillStyle = colour("plot-grid");
+    ctx.fillRect(x - 0.5, layout.axisHeight - 6, 1, Math.min(height, layout.contentHeight) - layout.axisHeight + 6);
+    ctx.fillStyle = colour("ink-3");
+    const label = formatTime(t, step);
+    const half = ctx.measureText(label).width / 2;
+    ctx.fillText(label, Math.min(Math.max(x, layout.plotLeft + half - 4), layout.plotLeft + layout.plotWidth - half + 8), 9);
+  }
+}
+
+/** Rank numbers in the gutter, as many as fit. @param {Scene} scene @param {CanvasRenderingContext2D} ctx */
+export function drawRanks({ layout, lanes }, ctx) {
+  const pitch = layout.laneHeight + 2;
+  const every = pitch >= 13 ? 1 : pitch * 2 >= 13 ? 2 : pitch * 4 >= 13 ? 4 : 8;
+  ctx.font = font(Math.min(12, Math.max(10, pitch - 2)));
+  ctx.textAlign = "right";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = colour("ink-3");
+  layout.groups.forEach((group, at) => {
+    for (const row of group.rows) {
+      if (row.rank % every && lanes[at].schedule.p > 1) continue;
+      ctx.fillText(String(row.rank), layout.plotLeft - 8, row.y + row.h / 2 + 0.5);
+    }
+  });
+}
+
+/** @param {number} size */
+export const font = (size) => `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;

@@ -1,0 +1,48 @@
+// Thousands of ops at once: binned to pixels, two pixel rows a rank, drawn scaled up. Knows nothing of labels.
+import { context, h } from "./dom.js";
+import { paintsFor } from "./palette.js";
+import { binRank } from "./pure/bins.js";
+
+/** @import {Row} from "./pure/layout.js" */
+/** @import {Lane} from "./lanes.js" */
+
+const sheet = h("canvas");
+const ctx = context(sheet);
+/** @type {ImageData | null} */
+let image = null;
+let pixels = new Uint32Array(0);
+let classes = new Uint8Array(0);
+
+/** @param {number} width @param {number} height */
+function prepare(width, height) {
+  if (!image || image.width !== width || image.height < height) {
+    image = new ImageData(width, height);
+    pixels = new Uint32Array(image.data.buffer);
+    sheet.width = width;
+    sheet.height = height;
+    classes = new Uint8Array(width);
+  }
+  return image;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} target @param {Lane} lane @param {Row[]} rows @param {number} left
+ * @param {number} width CSS pixels @param {number} t0 @param {number} t1 @param {number} dpr
+ */
+export function drawBinned(target, lane, rows, left, width, t0, t1, dpr) {
+  const columns = Math.max(1, Math.round(width * dpr));
+  const data = prepare(columns, rows.length * 2);
+  const { top, bottom } = paintsFor(lane.schedule.chunks);
+  rows.forEach((row, at) => {
+    binRank(lane.schedule, lane.times, row.rank, t0, t1, columns, classes);
+    const upper = 2 * at * columns;
+    const lower = upper + columns;
+    for (let x = 0; x < columns; x++) {
+      pixels[upper + x] = top[classes[x]];
+      pixels[lower + x] = bottom[classes[x]];
+    }
+  });
+  ctx.putImageData(data, 0, 0, 0, 0, columns, rows.length * 2);
+  target.imageSmoothingEnabled = false;
+  rows.forEach((row, at) => target.drawImage(sheet, 0, 2 * at, columns, 2, left, row.y, width, row.h));
+}

@@ -1,0 +1,101 @@
+// The right column: figures that matter, each named by its window and denominator, one column a schedule.
+import { byId, h, replace, setText } from "./dom.js";
+import { messages } from "./pure/metrics.js";
+import { formatNumber, formatPercent } from "./pure/scale.js";
+
+/** @import {Plan} from "./plans.js" */
+/** @import {Desk} from "./desk.js" */
+/** @import {Figures} from "./pure/metrics.js" */
+/** @typedef {{figures: Figures, plan: Plan}} Source */
+/** @typedef {{name: string, hint?: string, lead?: boolean, of: (source: Source) => string}} Row */
+
+/** @type {Row[]} */
+const BUBBLE = [
+  { name: "of total", hint: "idle ÷ all time", lead: true, of: ({ figures }) => formatPercent(figures.bubble.global.ofTotal) },
+  { name: "of ideal", hint: "idle ÷ work", of: ({ figures }) => formatPercent(figures.bubble.global.ofIdeal) },
+];
+/** @type {Row[]} */
+const SPAN = [
+  { name: "of total", hint: "longest device window", of: ({ figures }) => formatPercent(figures.bubble.span.ofTotal) },
+  { name: "of ideal", of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal) },
+];
+/** @type {Row[]} */
+const REST = [
+  { name: "Makespan", of: ({ figures }) => formatNumber(figures.makespan) },
+  { name: "Longest stage", hint: "span", of: ({ figures }) => formatNumber(figures.longestStage) },
+  { name: "Throughput", hint: "micro-batches a unit", of: ({ figures, plan }) => formatNumber((plan.shown?.m ?? 0) / figures.makespan) },
+  { name: "of ideal", hint: "no bubble at all", of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
+  { name: "Peak memory", hint: "micro-batches on a device", of: ({ plan }) => formatNumber(plan.memory) },
+  { name: "Peak in flight", hint: "chunks, worst rank", of: ({ plan }) => formatNumber(plan.peak) },
+  { name: "Messages", hint: "between devices, a step", of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–") },
+];
+
+/** @param {Desk} desk */
+export function createFigures(desk) {
+  const home = byId("figures");
+  const holder = h("div");
+  const meaning = h("p", { class: "meaning", id: "meaning" });
+  const law = h("div", { id: "law" });
+  home.append(holder, h("h2", { text: "Law" }), law, h("h2", { text: "What B means here" }), meaning);
+  let columns = 0;
+  /** @type {{cells: HTMLElement[], row: Row}[]} */
+  let rows = [];
+  /** @type {HTMLElement[]} */
+  let heads = [];
+
+  /** @param {string} title @param {string} hint @param {Row[]} list */
+  function table(title, hint, list) {
+    const body = h("tbody");
+    for (const row of list) {
+      const cells = Array.from({ length: columns }, () => h("td", { text: "–" }));
+      rows.push({ cells, row });
+      body.append(h("tr", { class: row.lead ? "lead" : null }, h("th", { scope: "row", title: row.hint }, row.name,
+        row.hint && columns === 1 ? h("small", { text: row.hint }) : ""), ...cells));
+    }
+    const tops = Array.from({ length: columns }, () => h("th", { scope: "col" }));
+    if (!heads.length) heads = tops;
+    const head = columns > 1 ? h("thead", {}, h("tr", {}, h("th", { scope: "col", "aria-label": "Figure" }), ...tops)) : null;
+    return [h("h2", { title: hint }, title), h("table", { class: columns > 1 ? "fig-table two" : "fig-table" }, head, body)];
+  }
+
+  /** @param {number} count */
+  function build(count) {
+    columns = count;
+    rows = [];
+    heads = [];
+    replace(holder, ...table("Bubble, global", "first start to last end", BUBBLE),
+      ...table("Bubble, span", "each device's own first start to its last end, the longest; as the zero-bubble papers count", SPAN),
+      ...table("Whole step", "", REST));
+  }
+  build(1);
+
+  return {
+    law,
+    /** @param {Plan[]} plans */
+    show(plans) {
+      if (plans.length !== columns) build(plans.length);
+      home.classList.toggle("is-stale", plans.some((plan) => plan.shown !== plan.asked && plan.error !== null));
+      plans.forEach((plan, at) => {
+        const { figures } = plan;
+        for (const { cells, row } of rows) setText(cells[at], figures ? row.of({ figures, plan }) : "–");
+        const spec = plan.shown ?? plan.asked;
+        if (heads[at]) setText(heads[at], desk.family(spec.family)?.title ?? spec.family);
+      });
+      setText(meaning, plans.map((plan) => meaningOf(desk, plan, plans.length > 1)).filter((x, k, all) => all.indexOf(x) === k).join(" "));
+    },
+  };
+}
+
+/** @param {Desk} desk @param {Plan} plan @param {boolean} named */
+function meaningOf(desk, plan, named) {
+  const family = desk.family((plan.shown ?? plan.asked).family);
+  if (!family) return "";
+  const whose = named ? `${family.title}: ` : "";
+  if (family.backward === "full") return `${whose}B is the full backward pass, input and weight gradient in one op: b = i + w.`;
+  if (family.backward === "split") {
+    return `${whose}the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.`;
+  }
+  return `${whose}B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient and W the weight gradient.`;
+}
+
+/** @typedef {ReturnType<typeof createFigures>} FiguresPanel */

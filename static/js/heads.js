@@ -1,0 +1,68 @@
+// A heading over each lane group: what it is and the two figures that matter most.
+import { h, replace, setText, show } from "./dom.js";
+import { formatNumber, formatPercent } from "./pure/scale.js";
+
+/** @import {Layout} from "./pure/layout.js" */
+/** @import {Desk} from "./desk.js" */
+/** @import {Plan} from "./plans.js" */
+/** @typedef {{node: HTMLElement, badge: HTMLElement, title: HTMLElement, sizes: HTMLElement, bubble: HTMLElement, span: HTMLElement}} Head */
+
+/** @param {HTMLElement} plot */
+export function createHeads(plot) {
+  /** @type {Map<string, Head>} */
+  const heads = new Map();
+
+  /** @param {string} id */
+  function head(id) {
+    let found = heads.get(id);
+    if (!found) {
+      const badge = h("span", { class: "badge", hidden: true });
+      const title = h("strong");
+      const sizes = h("span", { class: "optional" });
+      const bubble = h("span", { class: "num" });
+      const span = h("span", { class: "num optional" });
+      const node = h("div", { class: "lane-head", "data-lane": id }, title, sizes, badge,
+        h("span", { class: "push" }, "bubble ", bubble), h("span", { class: "optional" }, "makespan ", span));
+      plot.append(node);
+      found = { node, badge, title, sizes, bubble, span };
+      heads.set(id, found);
+    }
+    return found;
+  }
+
+  return {
+    /** @param {Layout} layout */
+    place(layout) {
+      for (const [id, each] of heads) {
+        const group = layout.groups.find((g) => g.id === id);
+        show(each.node, group !== undefined && group.titleY > -8);
+        if (group) each.node.style.transform = `translateY(${group.titleY + 2}px)`;
+      }
+    },
+    /** @param {string} id @param {{title: string, sizes: string, bubble: number, makespan: number, badge: string, tone: string}} text */
+    write(id, { title, sizes, bubble, makespan, badge, tone }) {
+      const each = head(id);
+      setText(each.title, title);
+      setText(each.sizes, sizes);
+      setText(each.bubble, Number.isNaN(bubble) ? "–" : formatPercent(bubble));
+      setText(each.span, Number.isNaN(makespan) ? "–" : formatNumber(makespan));
+      show(each.badge, badge !== "");
+      if (each.badge.textContent !== badge) replace(each.badge, badge);
+      each.badge.className = `badge ${tone}`;
+    },
+  };
+}
+
+/** @param {Plan} plan @param {Desk} desk @param {boolean} two */
+export function headText(plan, desk, two) {
+  const spec = plan.shown ?? plan.asked;
+  const family = desk.family(spec.family);
+  const sizes = [`p ${spec.p}`, `m ${spec.m}`];
+  if (family && family.v.max > 1) sizes.push(`v ${spec.v}`);
+  const stale = plan.shown !== plan.asked;
+  let badge = "";
+  if (stale && plan.offline) badge = "server gone: this is the last schedule";
+  else if (stale && plan.error) badge = "not what was asked for: this is the last legal schedule";
+  return { title: `${two ? `${plan.id.toUpperCase()}  ` : ""}${family?.title ?? spec.family}`, sizes: sizes.join("  "), bubble: plan.figures?.bubble.global.ofTotal ?? NaN,
+    makespan: plan.figures?.makespan ?? NaN, badge, tone: "warn" };
+}

@@ -1,0 +1,48 @@
+// What the timeline shows: one lane group a schedule, planned or measured, all on one time axis.
+import { layoutGroups } from "./pure/layout.js";
+
+/** @import {Costs, Schedule, Times} from "./pure/types.js" */
+/** @import {Layout} from "./pure/layout.js" */
+
+/**
+ * @typedef {object} Lane
+ * @property {"a" | "b" | "run"} id
+ * @property {Schedule} schedule
+ * @property {Times} times
+ * @property {Costs} costs
+ * @property {number} end     where its time ends, in the plan's units
+ * @property {boolean} stale  what is drawn is not what was asked for
+ * @property {boolean} live   ops are still arriving
+ */
+
+/** @typedef {{layout: Layout, lanes: Lane[], t0: number, t1: number}} Scene  what one frame draws */
+
+/** Time at the right edge when all is shown. @param {Lane[]} lanes */
+export function totalTime(lanes) {
+  let total = 0;
+  for (const lane of lanes) total = Math.max(total, lane.end);
+  return total > 0 ? total : 1;
+}
+
+/** @param {Lane[]} lanes @param {number} width @param {number} height */
+export function arrange(lanes, width, height) {
+  const groups = lanes.map((lane) => ({ id: lane.id, p: lane.schedule.p, title: "" }));
+  const narrow = width < 520;
+  return layoutGroups(groups, width, height, { titleHeight: 28, gutter: narrow ? 28 : 40, right: narrow ? 8 : 16,
+    gap: lanes.some((lane) => lane.schedule.p > 24) ? 1 : 2, groupGap: 12, maxLane: 44 });
+}
+
+/** Move every row by what is scrolled away. @param {Layout} layout @param {number} scroll */
+export function shift(layout, scroll) {
+  if (!scroll) return layout;
+  for (const group of layout.groups) {
+    group.top -= scroll;
+    group.titleY -= scroll;
+    for (const row of group.rows) { row.y -= scroll; row.stripY -= scroll; }
+  }
+  return layout;
+}
+
+/** @param {Lane[]} lanes @param {string} id */
+export const laneOf = (lanes, id) => lanes.find((lane) => lane.id === id) ?? null;
+

@@ -1,0 +1,81 @@
+// The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation agrees.
+import { h, replace } from "./dom.js";
+import { judge, mathml, mathmlNumbers, vars } from "./pure/formula.js";
+import { formatNumber } from "./pure/scale.js";
+
+/** @import {Law} from "./pure/types.js" */
+/** @import {Plan} from "./plans.js" */
+/** @import {Desk} from "./desk.js" */
+
+const MOST = 3;
+
+/** @param {HTMLElement} home @param {Plan[]} plans @param {Desk} desk */
+export function showLaws(home, plans, desk) {
+  const parts = plans.flatMap((plan) => lawsOf(plan, desk, plans.length > 1));
+  replace(home, ...parts);
+}
+
+/** @param {Plan} plan @param {Desk} desk @param {boolean} two */
+function lawsOf(plan, desk, two) {
+  const { shown, schedule, figures } = plan;
+  if (!shown || !schedule || !figures) return [];
+  const family = desk.family(shown.family);
+  if (!family) return [];
+  const names = { ...vars(shown, { stages: schedule.placement.stages, n: schedule.n }), lifo: Number(shown.lifo) };
+  const judged = family.laws.map((law) => ({ law, ...judge(law, names) }));
+  // One entry a quantity and window, the exact one where a family offers several.
+  const best = judged.filter((each, at) => judged.findIndex((other) => sameKind(other.law, each.law) &&
+    (other.exact || !judged.some((any) => any.exact && sameKind(any.law, each.law)))) === at);
+  if (!best.length) return [h("p", { class: "meaning", text: `${family.title} has no closed form; the simulation is the law.` })];
+  const kept = two ? best.filter((each) => each.law.quantity === "bubble").slice(0, 1) : best.slice(0, MOST);
+  return kept.map((each) => lawNode(each, measure(each.law, plan), names, two ? `${family.title}: ` : ""));
+}
+
+/** @param {Law} a @param {Law} b */
+const sameKind = (a, b) => a.quantity === b.quantity && a.window === b.window;
+
+/** What the simulation says of a law's quantity. @param {Law} law @param {Plan} plan */
+function measure(law, { figures, peak, schedule }) {
+  if (!figures || !schedule) return NaN;
+  if (law.quantity === "peak") return peak;
+  const whole = law.window === "span" ? figures.longestStage : figures.makespan;
+  if (law.quantity === "makespan") return whole;
+  return whole - figures.busy.reduce((a, b) => a + b, 0) / schedule.p;
+}
+
+/**
+ * @param {{law: Law, value: number, exact: boolean, why: string | null}} judged @param {number} simulated
+ * @param {import("./pure/types.js").Vars} names @param {string} whose
+ */
+function lawNode({ law, value, exact, why }, simulated, names, whose) {
+  const agrees = Math.abs(value - simulated) <= 1e-9 * Math.max(1, Math.abs(simulated));
+  const node = h("div", { class: "law", "data-law": `${law.quantity}-${law.window}` }, h("h3", { text: whose + title(law) }));
+  const maths = h("div", { class: "maths" });
+  maths.innerHTML = mathml(law.formula);
+  const numbers = h("div", { class: "maths numbers" });
+  numbers.innerHTML = mathmlNumbers(law.formula, names);
+  numbers.querySelector("math")?.prepend(equals());
+  const verdict = exact && agrees ? "exact here" : agrees ? "equal here" : exact ? "differs from the simulation" : "not exact here";
+  node.append(maths, numbers, h("p", {}, h("span", { class: "value", text: `= ${formatNumber(value)}` }),
+    h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict })));
+  const reason = exact ? "" : `${sentence(why ?? "")} The simulation gives ${formatNumber(simulated)}.`;
+  if (reason) node.append(h("p", { class: "why", text: reason }));
+  if (law.source) node.append(h("p", { class: "source", text: sentence(law.source) }));
+  return node;
+}
+
+function equals() {
+  const sign = document.createElementNS("http://www.w3.org/1998/Math/MathML", "mo");
+  sign.textContent = "=";
+  return sign;
+}
+
+/** @param {Law} law */
+function title(law) {
+  if (law.quantity === "peak") return "Peak, chunks in flight on the worst rank";
+  const window = law.window === "span" ? "span" : "global";
+  return law.quantity === "bubble" ? `Idle time of a device, ${window}` : `Makespan, ${window}`;
+}
+
+/** @param {string} text */
+const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}` : "");

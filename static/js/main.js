@@ -1,0 +1,26 @@
+// Starts the page: asks for the families, reads the URL, and hands over to the view. Says so when the server is gone.
+import { getJson } from "./api.js";
+import { byId, h, replace } from "./dom.js";
+import { readPalette } from "./palette.js";
+import { createStore } from "./store.js";
+import { createView } from "./view.js";
+
+/** @typedef {{families: import("./picker.js").Family[], defaults: import("./pure/types.js").Spec}} Catalogue */
+
+async function start() {
+  readPalette();
+  /** @type {Catalogue} */
+  let catalogue;
+  try {
+    catalogue = await getJson("/api/families");
+  } catch {
+    const again = h("button", { type: "button", class: "button soft", onclick: () => location.reload() }, "Try again");
+    replace(byId("plot"), h("div", { class: "plot-state" }, h("strong", { text: "The server does not answer" }),
+      h("p", { text: "It gave you this page and then went away. Start it again, or check the connection." }), again));
+    return;
+  }
+  const natural = Object.fromEntries(catalogue.families.map((family) => [family.name, family.v.default]));
+  createView(createStore(catalogue.defaults, natural), catalogue.families);
+}
+
+start();

@@ -1,0 +1,74 @@
+// The whole of time in a strip: every lane group, the window in sight, the playhead. Dragging moves the window.
+import { drawBinned } from "./bitmap.js";
+import { begin, resize, surface } from "./canvas.js";
+import { colour } from "./palette.js";
+
+/** @import {Scene} from "./lanes.js" */
+/** @import {View} from "./pure/viewport.js" */
+
+const PAD = 4;
+
+/**
+ * @param {HTMLCanvasElement} node
+ * @param {{total: () => number, window: () => View, moveTo: (t: number) => void}} timeline
+ */
+export function createMinimap(node, timeline) {
+  const strip = surface(node);
+  const still = surface(document.createElement("canvas"));
+  let left = 40;
+  let width = 1;
+
+  new ResizeObserver(() => { strip.width = 0; }).observe(node);
+
+  /** Ops change seldom: they are drawn once, the window and the playhead over them every time. @param {Scene} scene */
+  function drawOps(scene) {
+    const wide = node.clientWidth;
+    left = scene.layout.plotLeft;
+    width = scene.layout.plotWidth;
+    resize(still, wide, 40);
+    const ctx = begin(still);
+    const rows = scene.lanes.reduce((sum, lane) => sum + lane.schedule.p, 0) || 1;
+    const gap = scene.lanes.length > 1 ? 2 : 0;
+    const each = (40 - 2 * PAD - gap * (scene.lanes.length - 1)) / rows;
+    let y = PAD;
+    for (const lane of scene.lanes) {
+      const at = Array.from({ length: lane.schedule.p }, (_, rank) => ({ rank, y: y + rank * each, h: each, stripY: 0, stripH: 0 }));
+      ctx.fillStyle = colour("plot-row");
+      ctx.fillRect(left, y, (lane.end / timeline.total()) * width, each * lane.schedule.p);
+      drawBinned(ctx, lane, at, left, width, 0, timeline.total(), still.dpr);
+      y += each * lane.schedule.p + gap;
+    }
+  }
+
+  /** @param {number | null} at */
+  function draw(at) {
+    resize(strip, still.width, 40);
+    const ctx = begin(strip);
+    ctx.drawImage(still.node, 0, 0, still.width, 40);
+    const { t0, t1 } = timeline.window();
+    const k = width / timeline.total();
+    const a = left + t0 * k;
+    const b = left + t1 * k;
+    if (t1 - t0 < timeline.total() * 0.999) {
+      ctx.fillStyle = colour("plot-dim");
+      ctx.fillRect(left, 0, a - left, 40);
+      ctx.fillRect(b, 0, left + width - b, 40);
+      ctx.strokeStyle = colour("accent");
+      ctx.lineWidth = 2;
+      ctx.strokeRect(a, 1, Math.max(4, b - a), 38);
+    }
+    if (at === null) return;
+    ctx.fillStyle = colour("mark-head");
+    ctx.fillRect(left + at * k - 0.5, 0, 1.5, 40);
+  }
+
+  /** @param {PointerEvent} event */
+  function moveTo(event) {
+    const box = node.getBoundingClientRect();
+    timeline.moveTo(((event.clientX - box.left - left) / width) * timeline.total());
+  }
+  node.addEventListener("pointerdown", (event) => { node.setPointerCapture(event.pointerId); moveTo(event); });
+  node.addEventListener("pointermove", (event) => { if (node.hasPointerCapture(event.pointerId)) moveTo(event); });
+
+  return { drawOps, draw };
+}

@@ -1,0 +1,131 @@
+// What lies over the ops and changes often: the playhead and what is ahead of it, outlines of the traced op and its links.
+import { boxOf, xOf } from "./axis.js";
+import { inset } from "./paint.js";
+import { colour } from "./palette.js";
+
+/** @import {Scene} from "./lanes.js" */
+/** @import {Trace} from "./trace.js" */
+/** @import {Box} from "./axis.js" */
+/** @typedef {CanvasRenderingContext2D} Ctx */
+
+/** Ops that have not begun at the playhead lie under a veil. */
+/** @param {Scene} scene @param {Ctx} ctx @param {number | null} at @param {number} height */
+export function drawPlayhead(scene, ctx, at, height) {
+  if (at === null) return;
+  const { layout } = scene;
+  const left = layout.plotLeft;
+  const right = left + layout.plotWidth;
+  const x = xOf(scene, at);
+  ctx.fillStyle = colour("plot-dim");
+  const veil = Math.max(left, x);
+  for (const group of layout.groups) {
+    if (group.id === "run" || veil >= right || !group.rows.length) continue;
+    const top = group.rows[0].y;
+    ctx.fillRect(veil, top, right - veil, group.top + group.height - top);
+  }
+  if (x < left - 1 || x > right + 1) return;
+  ctx.fillStyle = colour("mark-head");
+  ctx.fillRect(Math.round(x) - 0.5, layout.axisHeight - 8, 1, Math.min(height, layout.contentHeight) - layout.axisHeight + 8);
+  ctx.beginPath();
+  ctx.moveTo(x - 5, layout.axisHeight - 12);
+  ctx.lineTo(x + 5, layout.axisHeight - 12);
+  ctx.lineTo(x, layout.axisHeight - 4);
+  ctx.fill();
+}
+
+/** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace @param {boolean} selected */
+export function drawTrace(scene, ctx, trace, selected) {
+  if (trace.op) {
+    const here = boxOf(scene, trace.lane.id, trace.op.rank, trace.op.i);
+    const links = [
+      { list: trace.needs, mark: colour("mark-needs"), dash: SOLID, into: true },
+      { list: trace.frees, mark: colour("mark-frees"), dash: DASHED, into: false },
+    ];
+    for (const { list, mark, dash, into } of links) {
+      for (const link of list) {
+        if (!link.ref) continue;
+        const box = boxOf(scene, trace.lane.id, link.ref.rank, link.ref.i);
+        if (!box) continue;
+        if (here) drawLink(ctx, into ? box : here, into ? here : box, mark, dash);
+        outline(ctx, box, mark, dash, 2);
+        drawFlag(ctx, box, mark, into);
+      }
+    }
+    if (here) outline(ctx, here, colour("mark-here"), SOLID, selected ? 3 : 2);
+    return;
+  }
+  if (trace.idle) drawIdle(scene, ctx, trace);
+}
+
+const SOLID = /** @type {number[]} */ ([]);
+const DASHED = [5, 3];
+
+/** A ring outside the op with a halo, so that it shows on every fill. */
+/** @param {Ctx} ctx @param {Box} box @param {string} mark @param {number[]} dash @param {number} width */
+function outline(ctx, box, mark, dash, width) {
+  const x = box.x - 1;
+  const w = Math.max(2, inset(box.w)) + 2;
+  ctx.setLineDash(SOLID);
+  ctx.lineWidth = width + 2;
+  ctx.strokeStyle = colour("surface");
+  ctx.strokeRect(x, box.y - 1, w, box.h + 2);
+  ctx.setLineDash(dash);
+  ctx.lineWidth = width;
+  ctx.strokeStyle = mark;
+  ctx.strokeRect(x, box.y - 1, w, box.h + 2);
+  ctx.setLineDash(SOLID);
+}
+
+/** A curve from one op's end to another's start. */
+/** @param {Ctx} ctx @param {Box} from @param {Box} to @param {string} mark @param {number[]} dash */
+function drawLink(ctx, from, to, mark, dash) {
+  const x0 = from.x + from.w;
+  const y0 = from.y + from.h / 2;
+  const y1 = to.y + to.h / 2;
+  const bend = Math.max(10, Math.abs(to.x - x0) / 2);
+  for (const pass of [colour("surface"), mark]) {
+    ctx.strokeStyle = pass;
+    ctx.lineWidth = pass === mark ? 1.5 : 4;
+    ctx.setLineDash(pass === mark ? dash : SOLID);
+    ctx.beginPath();
+    ctx.moveTo(x0, y0);
+    ctx.bezierCurveTo(x0 + bend, y0, to.x - bend, y1, to.x, y1);
+    ctx.stroke();
+  }
+  ctx.setLineDash(SOLID);
+}
+
+/** A corner flag by shape: what is needed points in from its right end, what is unblocked opens at its left. */
+/** @param {Ctx} ctx @param {Box} box @param {string} mark @param {boolean} into */
+function drawFlag(ctx, box, mark, into) {
+  const size = Math.min(7, Math.max(4, box.h / 3));
+  const x = into ? box.x + inset(box.w) : box.x;
+  ctx.fillStyle = mark;
+  ctx.beginPath();
+  if (into) {
+    ctx.arc(x, box.y + box.h / 2, size * 0.62, 0, 2 * Math.PI);
+  } else {
+    ctx.moveTo(x + size * 0.4, box.y + box.h / 2);
+    ctx.lineTo(x - size, box.y + box.h / 2 - size * 0.8);
+    ctx.lineTo(x - size, box.y + box.h / 2 + size * 0.8);
+  }
+  ctx.fill();
+}
+
+/** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
+function drawIdle(scene, ctx, trace) {
+  const idle = trace.idle;
+  const group = scene.layout.groups.find((g) => g.id === trace.lane.id);
+  const row = group?.rows.find((r) => r.rank === trace.rank);
+  if (!idle || !row) return;
+  const left = scene.layout.plotLeft;
+  const x = Math.max(left, xOf(scene, idle.from));
+  const w = Math.min(left + scene.layout.plotWidth, xOf(scene, idle.to)) - x;
+  outline(ctx, { x, y: row.y, w, h: row.h }, colour("ink-3"), SOLID, 1.5);
+  if (!idle.awaits) return;
+  const awaited = boxOf(scene, trace.lane.id, idle.awaits.rank, idle.awaits.i);
+  if (!awaited) return;
+  drawLink(ctx, awaited, { x: x + w, y: row.y, w: 0, h: row.h }, colour("mark-needs"), SOLID);
+  outline(ctx, awaited, colour("mark-needs"), SOLID, 2);
+  drawFlag(ctx, awaited, colour("mark-needs"), true);
+}

@@ -1,0 +1,180 @@
+// Draws the ops. Few enough: rectangles grouped by colour, with labels on their own pass. Too many: binned to pixels.
+import { drawBinned } from "./bitmap.js";
+import { colour, hatchPattern, paintsFor } from "./palette.js";
+import { classTable } from "./pure/bins.js";
+import { opsInWindow } from "./pure/layout.js";
+import { KIND_B, KIND_I, KIND_PAIR, KIND_W, kindOf, micros } from "./pure/ops.js";
+import { drawLabels } from "./labels.js";
+
+/** @import {Scene, Lane} from "./lanes.js" */
+/** @import {Row} from "./pure/layout.js" */
+
+export const RECTANGLES = 5000;
+
+/** Boxes of one lane group, reused every frame. */
+export const boxes = {
+  n: 0,
+  x: new Float32Array(RECTANGLES),
+  w: new Float32Array(RECTANGLES),
+  y: new Float32Array(RECTANGLES),
+  op: new Int32Array(RECTANGLES),
+  slot: new Int32Array(RECTANGLES), // rank * chunks
+  cls: new Uint8Array(RECTANGLES),
+  order: new Int32Array(RECTANGLES), // box numbers grouped by class
+};
+const counts = new Int32Array(258);
+
+/** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} dpr */
+export function paintOps(scene, ctx, dpr) {
+  const { layout, lanes, t0, t1 } = scene;
+  const { plotLeft, plotWidth, laneHeight } = layout;
+  let visible = 0;
+  for (const lane of lanes) visible += countVisible(lane, t0, t1);
+  lanes.forEach((lane, at) => {
+    const rows = layout.groups[at].rows;
+    paintBubbles(ctx, lane, rows, scene, dpr);
+    if (visible > RECTANGLES) {
+      drawBinned(ctx, lane, rows, plotLeft, plotWidth, t0, t1, dpr);
+      return;
+    }
+    gather(lane, rows, scene);
+    paintBoxes(ctx, lane, laneHeight);
+    if (lane.costs.comm > 0 && lane.id !== "run") paintMessages(ctx, lane, scene, laneHeight);
+    drawLabels(ctx, lane, laneHeight, micros(lane.schedule));
+  });
+}
+
+/** @param {Lane} lane @param {number} t0 @param {number} t1 */
+function countVisible(lane, t0, t1) {
+  let n = 0;
+  for (let r = 0; r < lane.schedule.p; r++) {
+    const [lo, hi] = opsInWindow(lane.schedule, lane.times, r, t0, t1);
+    n += hi - lo;
+  }
+  return n;
+}
+
+/** The hatch lies under a whole row, from the first moment to the last; ops cover it. */
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr */
+function paintBubbles(ctx, lane, rows, { layout, t0, t1 }, dpr) {
+  const k = layout.plotWidth / (t1 - t0);
+  const from = Math.max(0, -t0 * k);
+  const to = Math.min(layout.plotWidth, (lane.end - t0) * k);
+  if (to <= from) return;
+  ctx.fillStyle = hatchPattern(dpr) ?? colour("plot-row");
+  ctx.save();
+  ctx.scale(1 / dpr, 1 / dpr); // the pattern's tile is in device pixels
+  for (const row of rows) {
+    ctx.fillRect((layout.plotLeft + from) * dpr, row.y * dpr, (to - from) * dpr, row.h * dpr);
+  }
+  ctx.restore();
+}
+
+/** Fill `boxes` with the visible ops of a lane group and sort them by class. */
+/** @param {Lane} lane @param {Row[]} rows @param {Scene} scene */
+function gather(lane, rows, { layout, t0, t1 }) {
+  const { schedule, times } = lane;
+  const table = classTable(schedule.chunks);
+  const k = layout.plotWidth / (t1 - t0);
+  const left = layout.plotLeft;
+  const right = left + layout.plotWidth;
+  let n = 0;
+  counts.fill(0);
+  for (const row of rows) {
+    const [lo, hi] = opsInWindow(schedule, times, row.rank, t0, t1);
+    for (let i = lo; i < hi && n < RECTANGLES; i++) {
+      const a = Math.max(left, left + (times.start[i] - t0) * k);
+      const b = Math.min(right, left + (times.end[i] - t0) * k);
+      boxes.x[n] = a;
+      boxes.w[n] = Math.max(0.5, b - a);
+      boxes.y[n] = row.y;
+      boxes.op[n] = i;
+      boxes.slot[n] = row.rank * schedule.chunks;
+      boxes.cls[n] = table[schedule.codes[i]];
+      counts[boxes.cls[n] + 1]++;
+      n++;
+    }
+  }
+  boxes.n = n;
+  for (let c = 1; c < counts.length; c++) counts[c] += counts[c - 1];
+  for (let b = 0; b < n; b++) boxes.order[counts[boxes.cls[b]]++] = b;
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height */
+function paintBoxes(ctx, lane, height) {
+  const paints = paintsFor(lane.schedule.chunks);
+  const { chunks, codes } = lane.schedule;
+  const bar = height >= 12 ? Math.max(2, Math.round(height / 9)) : 0;
+  for (let at = 0; at < boxes.n; at = boxEnd(at)) {
+    const cls = boxes.cls[boxes.order[at]];
+    const to = boxEnd(at);
+    const kind = kindOf(codes[boxes.op[boxes.order[at]]], chunks);
+    ctx.fillStyle = paints.fill[cls];
+    for (let n = at; n < to; n++) {
+      const b = boxes.order[n];
+      ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), height);
+    }
+    if (kind === KIND_PAIR) paintForwardHalves(ctx, at, to, height, paintsFor(chunks), cls);
+    else if (bar) paintBars(ctx, at, to, height, bar, kind, paints.edge[cls]);
+  }
+}
+
+/** Where the run of equal classes that starts at `at` ends. @param {number} at */
+function boxEnd(at) {
+  const cls = boxes.cls[boxes.order[at]];
+  let to = at + 1;
+  while (to < boxes.n && boxes.cls[boxes.order[to]] === cls) to++;
+  return to;
+}
+
+/** A hairline between neighbours, when there is room. @param {number} w */
+export const inset = (w) => (w > 4 ? w - 1 : w > 2 ? w - 0.5 : w);
+
+/** Kind without colour: I has a bar below, W above, the full backward both, since B = I + W; F has none. */
+/** @param {CanvasRenderingContext2D} ctx @param {number} from @param {number} to @param {number} height @param {number} bar
+ *  @param {number} kind @param {string} edge */
+function paintBars(ctx, from, to, height, bar, kind, edge) {
+  if (kind !== KIND_I && kind !== KIND_W && kind !== KIND_B) return;
+  ctx.fillStyle = edge;
+  for (let n = from; n < to; n++) {
+    const b = boxes.order[n];
+    if (boxes.w[b] < 3) continue;
+    if (kind !== KIND_W) ctx.fillRect(boxes.x[b], boxes.y[b] + height - bar, inset(boxes.w[b]), bar);
+    if (kind !== KIND_I) ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), bar);
+  }
+}
+
+/** The forward half of an overlapped pair: the upper left of a split diagonal. */
+/** @param {CanvasRenderingContext2D} ctx @param {number} from @param {number} to @param {number} height
+ *  @param {{top: Uint32Array}} paints @param {number} cls */
+function paintForwardHalves(ctx, from, to, height, paints, cls) {
+  const c = paints.top[cls];
+  ctx.fillStyle = `rgb(${c & 255}, ${(c >> 8) & 255}, ${(c >> 16) & 255})`;
+  ctx.beginPath();
+  for (let n = from; n < to; n++) {
+    const b = boxes.order[n];
+    ctx.moveTo(boxes.x[b], boxes.y[b]);
+    ctx.lineTo(boxes.x[b] + inset(boxes.w[b]), boxes.y[b]);
+    ctx.lineTo(boxes.x[b], boxes.y[b] + height);
+  }
+  ctx.fill();
+}
+
+/** A wait always ends with a message's arrival, so the last hop of it is a message in flight. */
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {Scene} scene @param {number} height */
+function paintMessages(ctx, { schedule, times, costs }, { layout, t0, t1 }, height) {
+  const k = layout.plotWidth / (t1 - t0);
+  const { start, end } = times;
+  const tall = Math.max(2, Math.round(height / 3));
+  ctx.fillStyle = colour("k-c");
+  for (let b = 0; b < boxes.n; b++) {
+    const i = boxes.op[b];
+    const first = schedule.offsets[boxes.slot[b] / schedule.chunks] === i;
+    const idleFrom = first ? 0 : end[i - 1];
+    if (start[i] - idleFrom <= 1e-9) continue;
+    const wide = Math.min(costs.comm, start[i] - idleFrom) * k;
+    const x = layout.plotLeft + (start[i] - t0) * k - wide;
+    const cut = Math.max(layout.plotLeft, x);
+    if (cut < x + wide) ctx.fillRect(cut, boxes.y[b] + (height - tall) / 2, x + wide - cut, tall);
+  }
+}

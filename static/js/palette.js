@@ -1,0 +1,112 @@
+// Colours for the canvas, read once a theme from the CSS tokens: by kind, and by chunk through lightness alone.
+import { context, h } from "./dom.js";
+import { CLASSES, SHADES, kindOfClass, shadeOfClass } from "./pure/bins.js";
+import { KIND_B, KIND_F, KIND_PAIR } from "./pure/ops.js";
+
+/** @typedef {[number, number, number]} Rgb */
+/** @typedef {{fill: string[], ink: string[], edge: string[], top: Uint32Array, bottom: Uint32Array}} Paints
+ *   by paint class; top and bottom are the two pixel rows a rank has when ops are narrower than pixels */
+
+const TOKENS = ["k-f", "k-i", "k-w", "k-b", "k-c", "surface", "plot-row", "plot-hatch", "plot-grid", "plot-ink", "plot-dim",
+  "mark-needs", "mark-frees", "mark-here", "mark-head", "ink", "ink-3", "accent", "line"];
+const KINDS = ["k-f", "k-i", "k-w", "k-b"];
+const DARK_INK = "#14161a";
+const LIGHT_INK = "#ffffff";
+
+/** @type {Record<string, string>} */
+let colours = {};
+/** @type {Map<number, Paints>} */
+const paints = new Map();
+/** @type {CanvasPattern | null} */
+let hatch = null;
+let hatchScale = 0;
+
+/** Read the tokens again after a change of theme. */
+export function readPalette() {
+  const probe = h("span", { hidden: true });
+  document.body.append(probe);
+  const next = /** @type {Record<string, string>} */ ({});
+  for (const token of TOKENS) {
+    probe.style.color = `var(--${token})`;
+    next[token] = getComputedStyle(probe).color;
+  }
+  probe.remove();
+  colours = next;
+  paints.clear();
+  hatch = null;
+}
+
+/** @param {string} token without its dashes */
+export const colour = (token) => colours[token];
+
+/** @param {string} css "rgb(1, 2, 3)" @returns {Rgb} */
+function parse(css) {
+  const [r, g, b] = (css.match(/[\d.]+/g) ?? []).map(Number);
+  return [r, g, b];
+}
+
+/** @param {Rgb} a @param {Rgb} b @param {number} t @returns {Rgb} */
+const mix = (a, b, t) => [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t];
+
+/** @param {Rgb} c */
+const css = (c) => `rgb(${Math.round(c[0])}, ${Math.round(c[1])}, ${Math.round(c[2])})`;
+
+/** The little-endian pixel of ImageData. @param {Rgb} c */
+const pixel = (c) => ((255 << 24) | (Math.round(c[2]) << 16) | (Math.round(c[1]) << 8) | Math.round(c[0])) >>> 0;
+
+/** Relative luminance, WCAG. @param {Rgb} c */
+function luminance(c) {
+  const [r, g, b] = c.map((x) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** The more legible of dark and light text. @param {Rgb} c */
+const inkOn = (c) => (1.05 / (luminance(c) + 0.05) > (luminance(c) + 0.05) / 0.058 ? LIGHT_INK : DARK_INK);
+
+/** @param {number} kind @param {number} shade @param {number} chunks @returns {Rgb} */
+function tint(kind, shade, chunks) {
+  const steps = Math.min(chunks, SHADES) - 1;
+  return mix(parse(colours[KINDS[kind]]), [255, 255, 255], steps > 0 ? (0.46 * shade) / steps : 0);
+}
+
+/** The paints of a schedule with this many chunks a rank. @param {number} chunks @returns {Paints} */
+export function paintsFor(chunks) {
+  let found = paints.get(chunks);
+  if (!found) {
+    found = { fill: [""], ink: [""], edge: [""], top: new Uint32Array(CLASSES), bottom: new Uint32Array(CLASSES) };
+    for (let cls = 1; cls < CLASSES; cls++) {
+      const kind = kindOfClass(cls);
+      const shade = shadeOfClass(cls);
+      const upper = tint(kind === KIND_PAIR ? KIND_F : kind, shade, chunks);
+      const lower = kind === KIND_PAIR ? tint(KIND_B, chunks > 1 ? 1 - (shade % 2) : 0, chunks) : upper;
+      found.fill.push(css(lower));
+      found.ink.push(inkOn(kind === KIND_PAIR ? mix(upper, lower, 0.5) : lower));
+      found.edge.push(css(mix(lower, [0, 0, 0], 0.42)));
+      found.top[cls] = pixel(upper);
+      found.bottom[cls] = pixel(lower);
+    }
+    paints.set(chunks, found);
+  }
+  return found;
+}
+
+/** The quiet hatch of a bubble. @param {number} dpr */
+export function hatchPattern(dpr) {
+  if (hatch && hatchScale === dpr) return hatch;
+  const size = Math.round(6 * dpr);
+  const tile = h("canvas", { width: size, height: size });
+  const ctx = context(tile);
+  ctx.fillStyle = colours["plot-row"];
+  ctx.fillRect(0, 0, size, size);
+  ctx.strokeStyle = colours["plot-hatch"];
+  ctx.lineWidth = Math.max(1, dpr * 0.8);
+  ctx.beginPath();
+  for (const shift of [-size, 0, size]) {
+    ctx.moveTo(shift - 1, size + 1);
+    ctx.lineTo(shift + size + 1, -1);
+  }
+  ctx.stroke();
+  hatch = ctx.createPattern(tile, "repeat");
+  hatchScale = dpr;
+  return hatch;
+}

@@ -1,0 +1,106 @@
+// The plans on the screen: from a spec to an order, its times and its figures. The last good one stays until the next is here.
+import { Offline, Refusal } from "./api.js";
+import { known, order } from "./orders.js";
+import { specQuery } from "./pure/url.js";
+import { figures } from "./pure/metrics.js";
+import { peakInFlight, peakMemory } from "./pure/memory.js";
+import { simulate } from "./pure/simulate.js";
+
+/** @import {Schedule, Spec, Times} from "./pure/types.js" */
+/** @import {Figures} from "./pure/metrics.js" */
+/** @import {SpecError} from "./api.js" */
+
+/**
+ * @typedef {object} Plan
+ * @property {"a" | "b"} id
+ * @property {Spec} asked             what the controls say
+ * @property {Spec | null} shown      what is drawn
+ * @property {Schedule | null} schedule
+ * @property {Times | null} times
+ * @property {Figures | null} figures
+ * @property {number} peak            chunks in flight, the worst rank
+ * @property {number} memory          activations, the worst rank, in units of one micro-batch on a device
+ * @property {SpecError | null} error
+ * @property {boolean} offline
+ * @property {AbortController | null} fetching
+ * @property {boolean} fresh          must be timed again
+ */
+
+/** @param {"a" | "b"} id @param {Spec} spec @returns {Plan} */
+export function createPlan(id, spec) {
+  return { id, asked: spec, shown: null, schedule: null, times: null, figures: null, peak: 0, memory: 0,
+    error: null, offline: false, fetching: null, fresh: false };
+}
+
+/** @param {Plan} plan */
+export const isStale = (plan) => plan.shown !== null && plan.shown !== plan.asked;
+
+/** @param {Spec["costs"]} costs */
+const uneven = (costs) => [costs.F, costs.I, costs.W].some((cost) => typeof cost !== "number");
+
+/**
+ * The query of a spec's order. Costs time an order but seldom shape it, so they are left out and a cost slider asks the
+ * server nothing; only a search shapes its order by them, and lists are for the server to check.
+ * @param {Spec} spec @param {Spec} defaults @param {ReadonlySet<string>} shapedByCosts families
+ */
+export function orderQuery(spec, defaults, shapedByCosts) {
+  if (shapedByCosts.has(spec.family)) return specQuery(spec, defaults);
+  const costs = uneven(spec.costs) ? spec.costs : defaults.costs;
+  return specQuery({ ...spec, costs, w_share: defaults.w_share }, defaults);
+}
+
+/**
+ * Ask for another spec. Calls `changed` when something may be drawn: at once if the order is here already.
+ * @param {Plan} plan @param {Spec} spec @param {string} query @param {() => void} changed
+ */
+export function request(plan, spec, query, changed) {
+  plan.asked = spec;
+  plan.fetching?.abort();
+  plan.fetching = null;
+  const answer = known(query);
+  if (answer) {
+    settle(plan, answer, changed);
+    return;
+  }
+  const controller = new AbortController();
+  plan.fetching = controller;
+  order(query, controller.signal).then(
+    (got) => { if (plan.asked === spec) settle(plan, got, changed); },
+    (problem) => { if (plan.asked === spec && problem.name !== "AbortError") fail(plan, problem, changed); },
+  ).finally(() => { if (plan.fetching === controller) plan.fetching = null; });
+}
+
+/** @param {Plan} plan @param {import("./orders.js").Answer} answer @param {() => void} changed */
+function settle(plan, answer, changed) {
+  plan.offline = false;
+  plan.error = answer.error;
+  if (answer.schedule) {
+    plan.schedule = answer.schedule;
+    plan.shown = plan.asked;
+    plan.fresh = true;
+  }
+  changed();
+}
+
+/** @param {Plan} plan @param {Error} problem @param {() => void} changed */
+function fail(plan, problem, changed) {
+  plan.offline = problem instanceof Offline;
+  plan.error = problem instanceof Refusal ? problem.error : null;
+  if (!plan.offline && !plan.error) plan.error = { field: "", value: null, message: problem.message };
+  changed();
+}
+
+/** Time a plan again if its order or its costs are new. @param {Plan} plan */
+export function timePlan(plan) {
+  const { schedule, shown } = plan;
+  if (!plan.fresh || !schedule || !shown) return;
+  plan.fresh = false;
+  try {
+    plan.times = simulate(schedule, shown.costs, plan.times ?? undefined);
+    plan.figures = figures(schedule, plan.times);
+    plan.peak = Math.max(...peakInFlight(schedule));
+    plan.memory = Math.max(...peakMemory(schedule, shown.w_share, schedule.v));
+  } catch (problem) {
+    plan.error = { field: "", value: null, message: problem instanceof Error ? problem.message : String(problem) };
+  }
+}

@@ -1,0 +1,51 @@
+// The states between: nothing drawn yet, a first spec that cannot be drawn, a server that has gone.
+import { byId, h, replace, show } from "./dom.js";
+
+/** @import {Plan} from "./plans.js" */
+
+/** @param {HTMLElement} plot @param {() => void} retry @param {(plan: Plan, nearest: any) => void} apply */
+export function createStatus(plot, retry, apply) {
+  const cover = h("div", { class: "plot-state" }, h("strong", { text: "Asking for the first schedule …" }));
+  plot.append(cover);
+  const banner = byId("banner");
+  let timer = 0;
+
+  /** Nothing to draw: say why, in the timeline's own place. @param {Plan} plan */
+  function showCover(plan) {
+    show(cover, !plan.schedule);
+    if (plan.schedule) return;
+    if (plan.offline) {
+      replace(cover, h("strong", { text: "The server does not answer" }), h("p", { text: "Schedules are built by the server that gave you this page. It is asked again every few seconds." }),
+        h("button", { type: "button", class: "button soft", onclick: retry }, "Try now"));
+    } else if (plan.error) {
+      const { field, message, nearest } = plan.error;
+      replace(cover, h("strong", { text: "No such schedule" }), h("p", { text: message }),
+        nearest === undefined ? "" : h("button", { type: "button", class: "button primary", onclick: () => apply(plan, nearest) }, `Use ${field} = ${nearest}`));
+    } else {
+      replace(cover, h("strong", { text: "Asking for the first schedule …" }));
+    }
+  }
+
+  return {
+    /** @param {Plan[]} plans */
+    update(plans) {
+      showCover(plans[0]);
+      const gone = plans.some((plan) => plan.offline);
+      const drawn = plans[0].schedule !== null;
+      show(banner, gone && drawn);
+      if (gone && drawn) {
+        replace(banner, h("span", { text: "The server does not answer. What is drawn still plays, zooms and takes costs; new orders must wait." }),
+          h("button", { type: "button", class: "button", onclick: retry }, "Try now"));
+      }
+      clearTimeout(timer);
+      if (gone) timer = window.setTimeout(retry, 4000);
+    },
+    /** A word in passing. @param {string} text */
+    toast(text) {
+      replace(banner, h("span", { text }));
+      show(banner, true);
+      clearTimeout(timer);
+      timer = window.setTimeout(() => show(banner, false), 2000);
+    },
+  };
+}
