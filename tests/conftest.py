@@ -101,3 +101,14 @@ def until(true: Callable[[], object], seconds: float = 5.0, sleep: Callable[[flo
     while not true():
         assert time.monotonic() < end, f"not within {seconds} s"
         sleep(0.01)
+
+
+def error_of(response) -> dict:
+    """The error of a response, which must have exactly the one shape."""
+    assert response.mimetype == "application/json"
+    body = response.get_json()
+    assert set(body) == {"error"}
+    assert {"field", "value", "message"} <= set(body["error"]) <= {"field", "value", "message", "limit", "nearest"}
+    assert isinstance(body["error"]["message"], str)
+    assert "Traceback" not in body["error"]["message"]
+    return body["error"]

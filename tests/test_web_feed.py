@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -32,7 +33,7 @@ class Viewers:
     def rows(self, viewer: str) -> list:
         """The ops that the viewer has, after a check that no number is missing or doubled."""
         messages = self.got[viewer]
-        for before, after in zip(messages, messages[1:], strict=False):
+        for before, after in pairwise(messages):
             assert after["first"] == before["seq"] + 1
         return [row for message in messages for row in message.get("ops", [])]
 
@@ -82,7 +83,8 @@ def test_viewers_who_join_at_any_time_from_any_entry_all_see_the_same_run(feed, 
     for viewer, since in joined.items():
         assert viewers.got[viewer][0]["first"] == since + 1
         assert viewers.got[viewer][-1]["event"] == "finished"
-        assert viewers.rows(viewer) == sum((entry["ops"] for entry in list(run.log.entries())[since:-1]), [])
+        later = list(run.log.entries())[since:-1]
+        assert viewers.rows(viewer) == [row for entry in later for row in entry["ops"]]
 
 
 def test_a_slow_viewer_gets_nothing_until_free_and_then_all_of_it_at_once(feed, viewers):

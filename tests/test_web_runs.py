@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from backend.schedule.spec import Spec
-from tests.test_web import error_of
+from tests.conftest import error_of
 
 
 def post(client: FlaskClient, body: object = None, **options):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import mimetypes
 from typing import Any
 
@@ -32,6 +33,7 @@ def create_app(config: Config | None = None) -> Flask:
     socketio = SocketIO(
         app, async_mode="gevent", async_handlers=False, manage_session=False, max_http_buffer_size=LARGEST_EVENT,
         cors_allowed_origins=None,  # None: the server's own origin only
+        logger=logging.getLogger("bubbleline.socketio"), engineio_logger=logging.getLogger("bubbleline.engineio"),
     )  # fmt: skip
     feed = Feed(events.Sockets(socketio))
     app.extensions[NAME] = Services(config, Cache(config.cache_mb * 1_000_000), feed, Manager(config, feed.notify))
