@@ -19,10 +19,12 @@ CARRIED = {
     "warming": (),
     "running": ("mode", "device", "overlapped", "unit_ms", "clock_ns"),
     "verified": ("verified", "loss", "reference_loss", "max_grad_error", "worst"),
-    "finished": ("verified", "max_grad_error", "device", "mode", "predicted", "measured", "largest_residual"),
+    "finished": (
+        "verified", "max_grad_error", "loss", "device", "mode", "unit_ms", "predicted", "measured", "largest_residual",
+    ),
     "failed": ("error",),
     "cancelled": (),
-}
+}  # fmt: skip
 
 
 @dataclass(slots=True)
