@@ -43,7 +43,8 @@ setup: .venv/.run $(VENDOR)
 $(VENDOR): package-lock.json .venv/.node
 	@echo "Installing the Socket.IO client ..."
 	@npm ci --omit=dev --silent --no-audit --no-fund
-	@cp node_modules/socket.io-client/dist/socket.io.esm.min.js $@
+	@mkdir -p $(@D) && cp node_modules/socket.io-client/dist/socket.io.esm.min.js $@
+	@printf '%s\n' "export * from 'socket.io-client';" > $(@:.js=.d.ts)  # its types, for tsc
 
 node_modules/.test: package-lock.json $(VENDOR)
 	@echo "Installing the JavaScript tools of package.json ..."
