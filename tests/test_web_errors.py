@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import time
 
 import pytest
@@ -104,6 +106,35 @@ def test_what_is_not_there_is_said_in_the_one_shape(client: FlaskClient, method,
     response = client.open(path, method=method)
     assert response.status_code == status
     assert error_of(response)["field"] == field
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "EIO=3&transport=polling", "EIO=4&transport=carrier-pigeon", "EIO=4&transport=websocket",
+     "EIO=4&transport=polling&sid=unknown", "EIO=4&transport=polling&j=x"],
+)  # fmt: skip
+def test_the_sockets_refusals_have_the_one_shape_too(client: FlaskClient, query):
+    response = client.get("/socket.io/?" + query)
+    assert response.status_code == 400
+    assert error_of(response)["field"] == "socket"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "field"),
+    [
+        (b"GET /api/schedule?p=" + b"9" * 20_000 + b" HTTP/1.1\r\n\r\n", 414, "query"),
+        (b"nonsense\r\n\r\n", 400, "request"),
+        (b"POST /api/runs HTTP/1.1\r\nContent-Length: many\r\n\r\n", 400, "request"),
+        (b"GET / HTTP/9.9\r\n\r\n", 400, "request"),
+    ],
+)
+def test_what_is_no_request_at_all_is_still_answered_in_the_one_shape(server, sent, status, field):
+    host, port = server.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as raw:
+        raw.sendall(sent)
+        head, _, body = raw.makefile("rb").read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert json.loads(body)["error"]["field"] == field
 
 
 def test_an_error_of_ours_shows_a_name_for_the_log_and_nothing_of_its_inside(client, monkeypatch, caplog):

@@ -9,6 +9,7 @@ import threading
 import time
 from bisect import insort
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -272,6 +273,16 @@ def test_a_packet_out_of_shape_harms_nobody_else(server, shared_page, packet):
     raw = connect_raw(server)
     raw.send(packet)
     raw.close()
+    assert shared_page.ask("unwatch", {"run": "a"}) == {"ok": True}
+
+
+def test_a_frame_that_claims_a_gigabyte_ends_its_socket_before_it_is_read(server, shared_page):
+    raw = connect_raw(server)
+    raw.sock.sendall(bytes([0x81, 0x80 | 127]) + (10**9).to_bytes(8, "big") + bytes(4) + b"x" * 1000)
+    raw.sock.settimeout(3)
+    with suppress(ConnectionResetError):
+        while raw.sock.recv(4096):  # ends when the server has closed, else by its timeout
+            pass
     assert shared_page.ask("unwatch", {"run": "a"}) == {"ok": True}
 
 

@@ -14,13 +14,12 @@ from backend.runs.manager import Manager
 from backend.web import errors, events, security
 from backend.web.cache import Cache
 from backend.web.feed import Feed
+from backend.web.handler import LARGEST_EVENT
 from backend.web.health import health
 from backend.web.page import pages
 from backend.web.runs import runs
 from backend.web.schedule import schedules
 from backend.web.services import NAME, Services
-
-LARGEST_EVENT = 16_384  # bytes of one message from a page; a watch has under a hundred
 
 
 def create_app(config: Config | None = None) -> Flask:

@@ -44,14 +44,34 @@ def gate(inner: Wsgi, hosts: tuple[str, ...] | None) -> Wsgi:
 
     def serve(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         given = environ.get("HTTP_HOST", "")
-        if hosts is None or not given or _name(given) in hosts:
-            return inner(environ, start_response)
-        shape = failure("Host", printable(given), "This server does not go by that name (see BUBBLELINE_HOSTS).")
-        body = json.dumps({"error": shape}).encode()
-        start_response("400 Bad Request", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
-        return [body]
+        if hosts is not None and given and _name(given) not in hosts:
+            message = "This server does not go by that name (see BUBBLELINE_HOSTS)."
+            return _refuse(start_response, "400 Bad Request", failure("Host", printable(given), message))
+        if environ.get("PATH_INFO", "").startswith("/socket.io"):
+            return _shaped(inner, environ, start_response)
+        return inner(environ, start_response)
 
     return serve
+
+
+def _shaped(inner: Wsgi, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """Socket.IO's answers, its refusals in our one shape; once a socket is open there is no answer at all."""
+    said: list[tuple[str, Any]] = []
+    body = inner(environ, lambda status, headers, exc_info=None: said.append((status, headers)))
+    if not said:
+        return body
+    status, headers = said[0]
+    if status.startswith("4"):
+        why = b"".join(body).decode(errors="replace").strip('"')
+        return _refuse(start_response, status, failure("socket", None, why))
+    start_response(status, headers)
+    return body
+
+
+def _refuse(start_response: Any, status: str, shape: dict[str, Any]) -> Iterable[bytes]:
+    body = json.dumps({"error": shape}).encode()
+    start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+    return [body]
 
 
 def _name(host: str) -> str:

@@ -12,11 +12,11 @@ import gevent
 from flask import Flask
 from gevent.event import Event
 from gevent.pywsgi import WSGIServer
-from geventwebsocket.handler import WebSocketHandler
 
 from backend.config import Config
 from backend.schedule import jit
 from backend.web.factory import create_app
+from backend.web.handler import Handler
 from backend.web.services import NAME, Services
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ def serve(config: Config) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(number, stop.set)
     app = create_app(config)
-    server = WSGIServer((config.host, config.port), app, handler_class=WebSocketHandler, log=None)
+    server = WSGIServer((config.host, config.port), app, handler_class=Handler, log=None)
     try:
         server.start()
     except OSError as error:

@@ -1,0 +1,51 @@
+"""What the server says and refuses below the app: requests that never become one, sockets that send too much.
+
+Gives these the JSON error shape of every route. Knows gevent's handler and nothing of the routes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from geventwebsocket.exceptions import WebSocketError
+from geventwebsocket.handler import WebSocketHandler
+
+from backend.runs.errors import failure
+
+LARGEST_EVENT = 16_384  # bytes of one message from a page; a watch has under a hundred
+REFUSALS = {
+    "400": ("400 Bad Request", failure("request", None, "This is not an HTTP request that can be read.")),
+    "414": ("414 URI Too Long", failure("query", None, "The address is too long.", limit=8192)),
+}
+
+
+class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has no types
+    """One connection."""
+
+    def handle_one_request(self) -> Any:
+        """Serve a request; pywsgi's own refusals, a status and bytes, get a body."""
+        result = super().handle_one_request()
+        if isinstance(result, tuple) and result[0] in REFUSALS:
+            status, shape = REFUSALS[result[0]]
+            body = json.dumps({"error": shape})
+            head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+            result = (result[0], f"{head}\r\nConnection: close\r\n\r\n{body}".encode())
+        return result
+
+    def upgrade_connection(self) -> Any:
+        """Turn the connection into a socket whose frames are bounded before they are read."""
+        refused = super().upgrade_connection()
+        if hasattr(self, "websocket"):
+            self.websocket.raw_read = _bounded(self.websocket.raw_read)
+        return refused
+
+
+def _bounded(read: Callable[[int], bytes]) -> Callable[[int], bytes]:
+    def read_some(size: int) -> bytes:
+        if size > LARGEST_EVENT:
+            raise WebSocketError("frame too large")  # and the socket is closed
+        return read(size)
+
+    return read_some
