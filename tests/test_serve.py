@@ -6,6 +6,7 @@ import inspect
 import os
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -106,6 +107,17 @@ def test_a_finished_run_is_the_same_after_a_restart(start):
     again = start()
     assert requests.get(again.url + url, timeout=5).json() == before
     assert [run["id"] for run in requests.get(again.url + "/api/runs", timeout=5).json()["runs"]] == [run_id]
+
+
+def test_a_new_schedule_on_an_open_connection_takes_a_few_milliseconds(start):
+    server = start()
+    with requests.Session() as session:
+        times = []
+        for comm in range(30):
+            begun = time.perf_counter()
+            session.get(f"{server.url}/api/schedule?family=interleaved&p=16&m=128&v=4&comm={comm}", timeout=5)
+            times.append(time.perf_counter() - begun)
+    assert statistics.median(times) < 0.012
 
 
 def test_large_requests_do_not_hold_up_small_ones(start):
