@@ -57,7 +57,7 @@ export function createActions(store, timeline, playback, selection, help) {
     play: () => playback.toggle(),
     stepBack: () => playback.step(-1),
     stepOn: () => playback.step(1),
-    enter: () => selection.select(timeline.hover()),
+    enter: () => selection.select(timeline.hover),
     clear: () => { if (store.get().view.sel) selection.clear(); else playback.seek(null); },
     help,
   };

@@ -31,13 +31,8 @@ async function ask(url, init) {
     throw new Offline();
   }
   if (response.ok) return response;
-  let body = null;
-  try {
-    body = await response.json();
-  } catch {
-    throw new Offline();
-  }
-  if (!body || !body.error) throw new Offline();
+  const body = await response.json().catch(() => null);
+  if (!body?.error) throw new Offline();
   throw new Refusal(body.error, response.status);
 }
 

@@ -32,24 +32,32 @@ export function boxOf(scene, laneId, rank, i) {
   return { x, y: row.y, w: Math.max(1, Math.min(right, b) - x), h: row.h };
 }
 
-/** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} height */
-export function drawAxis(scene, ctx, height) {
+/** How many ticks there is room for. @param {Scene} scene */
+const tickCount = ({ layout }) => Math.max(2, Math.floor(layout.plotWidth / 88));
+
+/** Hairlines behind the rows. @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} height */
+export function drawGrid(scene, ctx, height) {
   const { layout, t0, t1 } = scene;
-  const count = Math.max(2, Math.floor(layout.plotWidth / 88));
-  const step = tickStep(t1 - t0, count);
+  const foot = Math.min(height, layout.contentHeight);
+  ctx.fillStyle = colour("plot-grid");
+  for (const t of ticks(t0, t1, tickCount(scene))) ctx.fillRect(Math.round(xOf(scene, t)), 0, 1, foot);
+}
+
+/** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} width */
+export function drawAxis(scene, ctx, width) {
+  const { layout, t0, t1 } = scene;
+  const step = tickStep(t1 - t0, tickCount(scene));
+  const right = layout.plotLeft + layout.plotWidth;
   ctx.fillStyle = colour("surface");
-  ctx.fillRect(0, 0, layout.plotLeft + layout.plotWidth + 64, layout.axisHeight);
+  ctx.fillRect(0, 0, width, layout.axisHeight - 5);
   ctx.font = font(11);
   ctx.textBaseline = "middle";
   ctx.textAlign = "center";
-  for (const t of ticks(t0, t1, count)) {
-    const x = Math.round(xOf(scene, t)) + 0.5;
-    ctx.fillStyle = colour("plot-grid");
-    ctx.fillRect(x - 0.5, layout.axisHeight - 6, 1, Math.min(height, layout.contentHeight) - layout.axisHeight + 6);
-    ctx.fillStyle = colour("ink-3");
+  ctx.fillStyle = colour("ink-3");
+  for (const t of ticks(t0, t1, tickCount(scene))) {
     const label = formatTime(t, step);
     const half = ctx.measureText(label).width / 2;
-    ctx.fillText(label, Math.min(Math.max(x, layout.plotLeft + half - 4), layout.plotLeft + layout.plotWidth - half + 8), 9);
+    ctx.fillText(label, Math.min(Math.max(xOf(scene, t), layout.plotLeft + half - 4), right - half + 8), 9);
   }
 }
 

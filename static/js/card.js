@@ -52,7 +52,7 @@ function opLines(trace, laneById) {
   const end = times.end[op.i];
   const before = op.index > 0 ? times.end[op.i - 1] : 0;
   const lines = [
-    h("h3", {}, h("code", { text: opText(schedule, op.i) }), NAMES[kind]),
+    h("h3", {}, h("code", { text: short(opText(schedule, op.i)) }), NAMES[kind]),
     h("p", { class: "times" }, pair("start", start), pair("end", end), pair("wait", Math.max(0, start - before))),
     h("p", { text: whereIs(lane, op.rank, op.i, kind) }),
   ];
@@ -80,12 +80,16 @@ function measured({ lane, op }, plan) {
   return [h("p", {}, `planned end ${formatNumber(plan.times.end[op.i])}, `, h("b", { text: `${off >= 0 ? "+" : "−"}${formatNumber(Math.abs(off))}` }))];
 }
 
+/** A pair without its suffix: the card says what it is. @param {string} text */
+const short = (text) => text.replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
+
 /** @param {string} name @param {number} t */
 const pair = (name, t) => h("span", {}, `${name} `, h("b", { text: formatNumber(t) }));
 
 /** @param {string} cls @param {string} title @param {Trace["needs"]} links */
 function list(cls, title, links) {
-  const some = links.slice(0, MOST).map((link) => h("div", { text: `${link.text} on rank ${link.ref.rank}, there at ${formatNumber(link.arrives)}` }));
+  const once = links.filter((link, at) => links.findIndex((other) => other.ref.i === link.ref.i) === at);
+  const some = once.slice(0, MOST).map((link) => h("div", { text: `${short(link.text)} on rank ${link.ref.rank}, there at ${formatNumber(link.arrives)}` }));
   return h("div", { class: cls }, h("b", { text: title }), h("div", {}, ...some));
 }
 

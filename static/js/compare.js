@@ -26,7 +26,7 @@ export function createCompare(desk, add) {
     show(plans) {
       if (panel.hidden) return;
       const head = h("tr", {}, h("th", { scope: "col", text: "Schedule" }), ...COLUMNS.map((column) => h("th", { scope: "col", text: column.name })),
-        h("th", { scope: "col", text: "backward" }), h("th", { scope: "col", text: "used by" }));
+        h("th", { scope: "col", text: "backward" }), h("th", { scope: "col", class: "text", text: "used by" }));
       const rows = plans.map((plan) => rowOf(plan, plans, desk));
       replace(panel, h("table", { class: "grid-table" }, h("thead", {}, head), h("tbody", {}, ...rows)),
         plans.length > 1 ? h("p", { class: "note", text: difference(plans, desk) }) :

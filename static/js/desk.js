@@ -10,77 +10,91 @@ import { wholeStops } from "./stops.js";
 /** @import {Spec} from "./pure/types.js" */
 /** @import {Store} from "./store.js" */
 
-const AHEAD_OPS = 300_000; // larger orders are fetched ahead only next door
+const AHEAD_OPS = 8_000_000; // fetched ahead for one field, at most
+const LARGE = 300_000; // ops of an order whose neighbours are not worth fetching
 /** Families whose order a search shapes by the costs. @type {ReadonlySet<string>} */
 const SHAPED_BY_COSTS = new Set(["zb-auto", "v-auto"]);
 
-/** @param {Store} store @param {Family[]} families @param {() => void} changed  the answer to a request is here */
-export function createDesk(store, families, changed) {
-  const plan = createPlan("a", store.get().spec);
-  const second = createPlan("b", store.get().spec);
+export class Desk {
   /** @type {Map<Plan, {times: object, lane: Lane, stale: boolean}>} */
-  const lanesOf = new Map();
-  /** @param {Spec} spec */
-  const query = (spec) => orderQuery(spec, store.defaults, SHAPED_BY_COSTS);
+  #lanes = new Map();
 
-  function arrived() {
-    invalidate("plan");
-    changed();
+  /** @param {Store} store @param {Family[]} families @param {() => void} changed the answer to a request is here */
+  constructor(store, families, changed) {
+    this.store = store;
+    this.families = families;
+    this.changed = changed;
+    this.first = createPlan("a", store.get().spec);
+    this.second = createPlan("b", store.get().spec);
+  }
+
+  /** @param {Spec} spec */
+  query(spec) {
+    return orderQuery(spec, this.store.defaults, SHAPED_BY_COSTS);
   }
 
   /** Ask for what the state says, if that is new. @param {boolean} [again] even if it is not (after being offline) */
-  function sync(again) {
-    const { spec, second: other } = store.get();
-    if (again || plan.asked !== spec || !plan.shown) request(plan, spec, query(spec), arrived);
-    if (other && (again || second.asked !== other || !second.shown)) request(second, other, query(other), arrived);
+  sync(again) {
+    const { spec, second } = this.store.get();
+    for (const [plan, wanted] of /** @type {[Plan, Spec | null][]} */ ([[this.first, spec], [this.second, second]])) {
+      if (!wanted || (!again && plan.asked === wanted && plan.shown)) continue;
+      request(plan, wanted, this.query(wanted), () => {
+        invalidate("plan");
+        this.changed();
+      });
+    }
   }
 
-  /** @returns {Plan[]} */
-  const plans = () => (store.get().second ? [plan, second] : [plan]);
+  /** The plans on the screen. @returns {Plan[]} */
+  plans() {
+    return this.store.get().second ? [this.first, this.second] : [this.first];
+  }
 
-  /** @param {Plan} each @returns {Lane | null} */
-  function laneOf(each) {
-    const { schedule, times, shown } = each;
+  /** Time what is new and list the lanes. @returns {Lane[]} */
+  lanes() {
+    for (const plan of this.plans()) timePlan(plan);
+    return this.plans().map((plan) => this.#laneOf(plan)).filter((lane) => lane !== null);
+  }
+
+  /** The same lane as before unless its times are new. @param {Plan} plan @returns {Lane | null} */
+  #laneOf(plan) {
+    const { schedule, times, shown } = plan;
     if (!schedule || !times || !shown) return null;
-    const before = lanesOf.get(each);
-    const stale = isStale(each) && (each.error !== null || each.offline);
+    const before = this.#lanes.get(plan);
+    const stale = isStale(plan) && (plan.error !== null || plan.offline);
     if (before && before.times === times && before.stale === stale) return before.lane;
-    const lane = { id: each.id, schedule, times, costs: shown.costs, end: times.makespan, stale, live: false };
-    lanesOf.set(each, { times, lane, stale });
+    const lane = { id: plan.id, schedule, times, costs: shown.costs, end: times.makespan, stale, live: false };
+    this.#lanes.set(plan, { times, lane, stale });
     return lane;
   }
 
   /** What the reader may drag to next: a field's other stops, nearest first, then the neighbours in p, m and v. */
-  /** @param {Plan} each @param {string} field @param {number[]} stops */
-  function prefetch(each, field, stops) {
-    const spec = each.asked;
+  /** @param {Plan} plan @param {string} field @param {number[]} stops */
+  prefetch(plan, field, stops) {
+    const spec = plan.asked;
     const value = Number(spec[/** @type {"p" | "m" | "v"} */ (field)]);
     const ops = 3 * spec.p * spec.m * spec.v;
     const near = stops.filter((stop) => stop !== value).sort((x, y) => Math.abs(x - value) - Math.abs(y - value));
-    const room = Math.max(2, Math.min(near.length, Math.floor((AHEAD_OPS * 40) / Math.max(1, ops))));
+    const room = Math.max(2, Math.min(near.length, Math.floor(AHEAD_OPS / Math.max(1, ops))));
     const specs = near.slice(0, room).map((stop) => ({ ...spec, [field]: stop }));
-    if (ops < AHEAD_OPS) specs.push(...neighbours(spec));
-    fetchAhead(specs.map(query));
+    if (ops < LARGE) specs.push(...neighbours(spec));
+    fetchAhead(specs.map((each) => this.query(each)));
   }
 
-  return {
-    sync,
-    query,
-    plans,
-    primary: plan,
-    prefetch,
-    /** Time what is new and list the lanes. @returns {Lane[]} */
-    lanes() {
-      for (const each of plans()) timePlan(each);
-      return plans().map(laneOf).filter((lane) => lane !== null);
-    },
-    /** What the server said of a spec, if it was asked already. @param {Spec} spec */
-    answerTo: (spec) => known(query(spec)),
-    /** @param {string} name */
-    family: (name) => families.find((each) => each.name === name) ?? null,
-    /** @param {Spec} spec */
-    consider: (spec) => fetchAhead([query(spec)]),
-  };
+  /** @param {Spec} spec */
+  consider(spec) {
+    fetchAhead([this.query(spec)]);
+  }
+
+  /** What the server said of a spec, if it was asked already. @param {Spec} spec */
+  answerTo(spec) {
+    return known(this.query(spec));
+  }
+
+  /** @param {string} name */
+  family(name) {
+    return this.families.find((each) => each.name === name) ?? null;
+  }
 }
 
 /** @param {Spec} spec @returns {Spec[]} */
@@ -91,5 +105,3 @@ function neighbours(spec) {
   return [...m.map((x) => ({ ...spec, m: x })), { ...spec, p: spec.p + 1 }, { ...spec, p: spec.p - 1 },
     { ...spec, v: spec.v + 1 }, { ...spec, v: spec.v - 1 }].filter((each) => each.p > 0 && each.m > 0 && each.v > 0);
 }
-
-/** @typedef {ReturnType<typeof createDesk>} Desk */

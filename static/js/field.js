@@ -1,5 +1,5 @@
 // One number with a slider and a box: arrows step, typed values commit on Enter or on leaving, the wheel never changes it.
-import { h, replace, setText, show } from "./dom.js";
+import { h, replace, show } from "./dom.js";
 
 /** @import {SpecError} from "./api.js" */
 
@@ -14,76 +14,86 @@ import { h, replace, setText, show } from "./dom.js";
  * @property {boolean} [list]   takes one entry a stage, comma separated
  */
 /** @typedef {number | number[] | null} Value */
-/** @typedef {{pick: (value: Value, event: Event, dragged: boolean) => void, near: (options: FieldOptions, value: number) => void}} FieldActs */
+/** @typedef {{pick: (value: Value, event: Event, dragged: boolean) => void, near: (options: FieldOptions) => void}} FieldActs */
 
-/** @param {FieldOptions} options @param {FieldActs} acts */
-export function createField(options, acts) {
-  const id = `field-${options.name}`;
-  const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": options.label, id: `${id}-slider` });
-  const box = h("input", { type: "text", id, autocomplete: "off", spellcheck: "false", placeholder: options.empty,
-    inputmode: options.list ? "text" : "decimal", "aria-describedby": `${id}-problem` });
-  const problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
-  const node = h("div", { class: "field", title: options.label }, h("label", { for: id, text: options.symbol }), slider, box, problem);
+export class Field {
   /** @type {Value} */
-  let value = null;
-  let stops = options.stops();
+  #value = null;
 
-  slider.addEventListener("input", (event) => acts.pick(stops[Number(slider.value)], event, true));
-  for (const kind of ["pointerenter", "focus"]) {
-    slider.addEventListener(kind, () => { if (typeof value === "number") acts.near(options, value); });
+  /** @param {FieldOptions} options @param {FieldActs} acts */
+  constructor(options, acts) {
+    const id = `field-${options.name}`;
+    this.options = options;
+    this.acts = acts;
+    this.stops = options.stops();
+    this.slider = h("input", { type: "range", min: 0, step: 1, "aria-label": options.label, id: `${id}-slider` });
+    this.box = h("input", { type: "text", id, autocomplete: "off", spellcheck: "false", placeholder: options.empty,
+      inputmode: options.list ? "text" : "decimal", "aria-describedby": `${id}-problem` });
+    this.problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
+    this.node = h("div", { class: "field", title: options.label }, h("label", { for: id, text: options.symbol }), this.slider, this.box, this.problem);
+    this.slider.addEventListener("input", (event) => acts.pick(this.stops[Number(this.slider.value)], event, true));
+    this.box.addEventListener("change", (event) => this.#commit(event));
+    this.box.addEventListener("keydown", (event) => this.#key(event));
+    for (const [node, kind] of /** @type {[HTMLElement, string][]} */ ([[this.slider, "pointerenter"], [this.slider, "focus"], [this.box, "focus"]])) {
+      node.addEventListener(kind, () => acts.near(options));
+    }
   }
-  box.addEventListener("change", (event) => commit(event));
-  box.addEventListener("focus", () => { if (typeof value === "number") acts.near(options, value); });
-  box.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") { box.value = textOf(value); box.blur(); }
-    if (event.key === "Enter") { event.preventDefault(); commit(event); }
-    if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
-    const from = Number(box.value);
-    if (box.value === "" || !Number.isFinite(from)) return;
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.key === "Escape") this.box.value = textOf(this.#value);
+    if (event.key === "Enter") this.#commit(event);
+    const way = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+    const from = Number(this.box.value);
+    if (!way || this.box.value === "" || !Number.isFinite(from)) return;
     event.preventDefault();
-    const to = Math.max(0, from + options.step * (event.key === "ArrowUp" ? 1 : -1) * (event.shiftKey ? 10 : 1));
-    acts.pick(Number(to.toPrecision(10)), event, false);
-  });
+    const to = Math.max(0, from + this.options.step * way * (event.shiftKey ? 10 : 1));
+    this.acts.pick(Number(to.toPrecision(10)), event, false);
+  }
 
   /** @param {Event} event */
-  function commit(event) {
-    if (box.value.trim() === textOf(value)) { complain(null); return; }
+  #commit(event) {
+    const { options, box } = this;
+    if (box.value.trim() === textOf(this.#value)) return;
     const read = readValue(box.value, options);
-    if (read === undefined) complain({ field: options.name, value: box.value, message: `${options.symbol} must be a number${options.list ? ", or one for each stage" : ""}.` });
-    else acts.pick(read, event, false);
+    if (read === undefined) {
+      this.complain({ field: options.name, value: box.value, message: `${options.symbol} must be a number${options.list ? ", or a list with one for each stage" : ""}` });
+    } else {
+      this.acts.pick(read, event, false);
+    }
   }
 
-  /** @param {Value} next */
-  function set(next) {
-    value = next;
-    stops = options.stops();
-    slider.max = String(stops.length - 1);
-    const at = typeof next === "number" ? nearestStop(stops, next) : 0;
-    slider.value = String(at);
-    slider.style.setProperty("--fill", `${stops.length > 1 ? (100 * at) / (stops.length - 1) : 0}%`);
-    slider.setAttribute("aria-valuetext", textOf(next) || (options.empty ?? ""));
-    show(slider, !Array.isArray(next));
-    const text = textOf(next);
+  /** @param {Value} value */
+  set(value) {
+    const { slider, box, options } = this;
+    const text = textOf(value);
+    this.#value = value;
+    this.stops = options.stops();
+    const last = this.stops.length - 1;
+    const at = typeof value === "number" ? nearestStop(this.stops, value) : 0;
+    if (slider.max !== String(last)) slider.max = String(last);
+    if (slider.value !== String(at)) slider.value = String(at);
+    slider.style.setProperty("--fill", `${last > 0 ? (100 * at) / last : 0}%`);
+    slider.setAttribute("aria-valuetext", text || (options.empty ?? ""));
+    show(slider, !Array.isArray(value));
     if (box.value !== text) box.value = text;
   }
 
+  /** Say what is wrong beside the field, with the nearest legal value as a button. */
   /** @param {SpecError | null} error @param {(value: any) => void} [apply] @param {string} [whose] */
-  function complain(error, apply, whose) {
+  complain(error, apply, whose) {
+    const { problem, options } = this;
+    if (!error && problem.hidden) return;
     show(problem, error !== null);
-    node.toggleAttribute("data-bad", error !== null);
-    box.setAttribute("aria-invalid", String(error !== null));
-    if (!error) { setText(problem, ""); return; }
-    const message = h("span", { text: (whose ? `${whose}: ` : "") + sentence(error.message) });
-    const legal = error.nearest;
-    if (legal === undefined || !apply) { replace(problem, message); return; }
-    replace(problem, message, h("br"), h("button", { type: "button", class: "button", onclick: () => apply(legal) },
-      legal === null ? `Leave ${options.symbol} out` : `Use ${options.symbol} = ${legal}`));
+    this.node.toggleAttribute("data-bad", error !== null);
+    this.box.setAttribute("aria-invalid", String(error !== null));
+    const message = h("span", { text: error ? (whose ? `${whose}: ` : "") + sentence(error.message) : "" });
+    const legal = error?.nearest;
+    const label = legal === null ? `Leave ${options.symbol} out` : `Use ${options.symbol} = ${legal}`;
+    replace(problem, message, legal === undefined || !apply ? "" :
+      h("div", {}, h("button", { type: "button", class: "button", onclick: () => apply(legal) }, label)));
   }
-
-  return { node, set, complain, options };
 }
-
-/** @typedef {ReturnType<typeof createField>} Field */
 
 /** @param {string} text */
 const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? "" : ".") : "");

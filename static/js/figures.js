@@ -16,18 +16,18 @@ const BUBBLE = [
 ];
 /** @type {Row[]} */
 const SPAN = [
-  { name: "of total", hint: "longest device window", of: ({ figures }) => formatPercent(figures.bubble.span.ofTotal) },
+  { name: "of total", hint: "idle ÷ longest stage", of: ({ figures }) => formatPercent(figures.bubble.span.ofTotal) },
   { name: "of ideal", of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal) },
 ];
 /** @type {Row[]} */
 const REST = [
   { name: "Makespan", of: ({ figures }) => formatNumber(figures.makespan) },
-  { name: "Longest stage", hint: "span", of: ({ figures }) => formatNumber(figures.longestStage) },
+  { name: "Longest stage", hint: "the span", of: ({ figures }) => formatNumber(figures.longestStage) },
   { name: "Throughput", hint: "micro-batches a unit", of: ({ figures, plan }) => formatNumber((plan.shown?.m ?? 0) / figures.makespan) },
-  { name: "of ideal", hint: "no bubble at all", of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
-  { name: "Peak memory", hint: "micro-batches on a device", of: ({ plan }) => formatNumber(plan.memory) },
-  { name: "Peak in flight", hint: "chunks, worst rank", of: ({ plan }) => formatNumber(plan.peak) },
-  { name: "Messages", hint: "between devices, a step", of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–") },
+  { name: "Efficiency", hint: "of ideal throughput", of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
+  { name: "Peak memory", hint: "micro-batches", of: ({ plan }) => formatNumber(plan.memory) },
+  { name: "Peak in flight", hint: "chunks", of: ({ plan }) => formatNumber(plan.peak) },
+  { name: "Messages", hint: "a step", of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–") },
 ];
 
 /** @param {Desk} desk */
@@ -50,7 +50,7 @@ export function createFigures(desk) {
       const cells = Array.from({ length: columns }, () => h("td", { text: "–" }));
       rows.push({ cells, row });
       body.append(h("tr", { class: row.lead ? "lead" : null }, h("th", { scope: "row", title: row.hint }, row.name,
-        row.hint && columns === 1 ? h("small", { text: row.hint }) : ""), ...cells));
+        row.hint && columns === 1 ? h("small", { text: ` ${row.hint}` }) : ""), ...cells));
     }
     const tops = Array.from({ length: columns }, () => h("th", { scope: "col" }));
     if (!heads.length) heads = tops;

@@ -12,7 +12,7 @@ export function createFollow(timeline) {
   function keep(t) {
     const { t0, t1 } = timeline.visible();
     const span = t1 - t0;
-    if (span >= timeline.total() * 0.999 || timeline.moved()) return;
+    if (span >= timeline.total() * 0.999 || timeline.moved) return;
     if (t >= t0 && t <= t0 + span * AHEAD) return;
     const from = t - span * (t > t1 ? 0.15 : AHEAD);
     timeline.follow(clamp({ t0: from, t1: from + span }, timeline.total()));

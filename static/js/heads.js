@@ -63,6 +63,6 @@ export function headText(plan, desk, two) {
   let badge = "";
   if (stale && plan.offline) badge = "server gone: this is the last schedule";
   else if (stale && plan.error) badge = "not what was asked for: this is the last legal schedule";
-  return { title: `${two ? `${plan.id.toUpperCase()}  ` : ""}${family?.title ?? spec.family}`, sizes: sizes.join("  "), bubble: plan.figures?.bubble.global.ofTotal ?? NaN,
+  return { title: `${two ? `${plan.id.toUpperCase()} · ` : ""}${family?.title ?? spec.family}`, sizes: sizes.join(" · "), bubble: plan.figures?.bubble.global.ofTotal ?? NaN,
     makespan: plan.figures?.makespan ?? NaN, badge, tone: "warn" };
 }

@@ -1,7 +1,7 @@
 // The text pass: the micro-batch inside an op that is wide enough, with its kind when wider still.
+import { RECTANGLES, boxes } from "./boxes.js";
 import { paintsFor } from "./palette.js";
 import { KIND_PAIR, chunkOf, globalMicro, kindOf, pairChunks } from "./pure/ops.js";
-import { boxes } from "./paint.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @import {Micros} from "./pure/ops.js" */
@@ -10,38 +10,49 @@ const LETTERS = "FIWB";
 /** @type {string[][]} numbers as text by kind (the last without a letter), so that no frame makes strings */
 const TEXT = [[], [], [], [], []];
 
+const done = new Uint8Array(RECTANGLES);
+
 /** @param {number} kind @param {number} k */
 function text(kind, k) {
   return (TEXT[kind][k] ??= kind < 4 ? LETTERS[kind] + k : String(k));
 }
 
+const SMALL = 10;
+
+/** Labels in a size that suits the lane; ops too narrow for that get a smaller one, in a second pass. */
 /** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros */
-export function drawLabels(ctx, { schedule }, height, micros) {
+export function drawLabels(ctx, lane, height, micros) {
   if (height < 11) return;
   const size = Math.min(13, Math.max(9, Math.floor(height * 0.5)));
-  const digit = size * 0.64;
-  const { chunks, codes } = schedule;
-  const { ink } = paintsFor(chunks);
-  ctx.font = `500 ${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
+  done.fill(0, 0, boxes.n);
+  for (const each of size > SMALL ? [size, SMALL] : [size]) {
+    ctx.font = `500 ${each}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
+    drawPass(ctx, lane, height, micros, each * 0.64);
+  }
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros @param {number} digit */
+function drawPass(ctx, { schedule }, height, micros, digit) {
+  const { chunks, codes } = schedule;
+  const { ink } = paintsFor(chunks);
   for (let n = 0; n < boxes.n; n++) {
     const b = boxes.order[n];
-    if (boxes.w[b] < digit + 3) continue;
-    const i = boxes.op[b];
-    const code = codes[i];
+    if (done[b] || boxes.w[b] < digit + 2) continue;
+    const code = codes[boxes.op[b]];
     const kind = kindOf(code, chunks);
-    const micro = globalMicro(schedule, boxes.slot[b] + chunkOf(code, chunks), micros.first[i]);
+    const micro = globalMicro(schedule, boxes.slot[b] + chunkOf(code, chunks), micros.first[boxes.op[b]]);
     ctx.fillStyle = ink[boxes.cls[b]];
-    const x = boxes.x[b] + (boxes.w[b] - 1) / 2;
-    const y = boxes.y[b] + height / 2 + 0.5;
     if (kind === KIND_PAIR) {
-      drawPair(ctx, b, height, digit, micro, pairBackward(schedule, b, micros));
+      done[b] = drawPair(ctx, b, height, digit, micro, pairBackward(schedule, b, micros));
       continue;
     }
-    const digits = micro < 10 ? 1 : micro < 100 ? 2 : micro < 1000 ? 3 : 4;
-    if (boxes.w[b] >= digit * (digits + 1) + 12) ctx.fillText(text(kind, micro), x, y);
-    else if (boxes.w[b] >= digit * digits + 3) ctx.fillText(text(4, micro), x, y);
+    const wide = digit * (micro < 10 ? 1 : micro < 100 ? 2 : micro < 1000 ? 3 : 4);
+    if (boxes.w[b] < wide + 3) continue;
+    const letter = boxes.w[b] >= wide + digit + 12;
+    ctx.fillText(text(letter ? kind : 4, micro), boxes.x[b] + (boxes.w[b] - 1) / 2, boxes.y[b] + height / 2 + 0.5);
+    done[b] = 1;
   }
 }
 
@@ -52,14 +63,13 @@ function pairBackward(schedule, b, micros) {
   return globalMicro(schedule, boxes.slot[b] + chunk, micros.second ? micros.second[i] : 0);
 }
 
-/** Forward's number above left, backward's below right of the diagonal. */
+/** Forward's number above left, backward's below right of the diagonal; 0 when there is no room. */
 /** @param {CanvasRenderingContext2D} ctx @param {number} b @param {number} height @param {number} digit
  *  @param {number} forward @param {number} backward */
 function drawPair(ctx, b, height, digit, forward, backward) {
-  const wide = digit * (String(forward).length + String(backward).length) + 10;
-  if (boxes.w[b] < wide) return;
+  if (boxes.w[b] < digit * (String(forward).length + String(backward).length) + 8) return 0;
   const y = boxes.y[b] + height / 2 + 0.5;
-  ctx.fillStyle = "#ffffff";
-  ctx.fillText(text(4, forward), boxes.x[b] + boxes.w[b] * 0.24, y - height * 0.12);
-  ctx.fillText(text(4, backward), boxes.x[b] + boxes.w[b] * 0.74, y + height * 0.12);
+  ctx.fillText(text(4, forward), boxes.x[b] + boxes.w[b] * 0.26, y - height * 0.2);
+  ctx.fillText(text(4, backward), boxes.x[b] + boxes.w[b] * 0.74, y + height * 0.2);
+  return 1;
 }

@@ -29,7 +29,7 @@ export function arrange(lanes, width, height) {
   const groups = lanes.map((lane) => ({ id: lane.id, p: lane.schedule.p, title: "" }));
   const narrow = width < 520;
   return layoutGroups(groups, width, height, { titleHeight: 28, gutter: narrow ? 28 : 40, right: narrow ? 8 : 16,
-    gap: lanes.some((lane) => lane.schedule.p > 24) ? 1 : 2, groupGap: 12, maxLane: 44 });
+    gap: lanes.some((lane) => lane.schedule.p > 24) ? 1 : 2, groupGap: 12, maxLane: 104 });
 }
 
 /** Move every row by what is scrolled away. @param {Layout} layout @param {number} scroll */

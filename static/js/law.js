@@ -13,6 +13,7 @@ const MOST = 3;
 export function showLaws(home, plans, desk) {
   const parts = plans.flatMap((plan) => lawsOf(plan, desk, plans.length > 1));
   replace(home, ...parts);
+  fitFormulas(home);
 }
 
 /** @param {Plan} plan @param {Desk} desk @param {boolean} two */
@@ -55,6 +56,7 @@ function lawNode({ law, value, exact, why }, simulated, names, whose) {
   const numbers = h("div", { class: "maths numbers" });
   numbers.innerHTML = mathmlNumbers(law.formula, names);
   numbers.querySelector("math")?.prepend(equals());
+  for (const each of [maths, numbers]) tame(each);
   const verdict = exact && agrees ? "exact here" : agrees ? "equal here" : exact ? "differs from the simulation" : "not exact here";
   node.append(maths, numbers, h("p", {}, h("span", { class: "value", text: `= ${formatNumber(value)}` }),
     h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict })));
@@ -70,6 +72,24 @@ function equals() {
   return sign;
 }
 
+/** Fractions in full size, and brackets that only around something tall: some fonts stretch them by their neighbours. @param {HTMLElement} node */
+function tame(node) {
+  node.querySelector("math")?.setAttribute("displaystyle", "true");
+  for (const sign of node.querySelectorAll("mo")) {
+    if (/^[()]$/.test(sign.textContent ?? "") && !sign.parentElement?.querySelector("mfrac, mtable")) sign.setAttribute("stretchy", "false");
+  }
+}
+
+/** Formulas that are too wide shrink a little before they scroll. @param {HTMLElement} home */
+function fitFormulas(home) {
+  const math = [...home.querySelectorAll("math")];
+  const room = home.clientWidth;
+  const widths = math.map((each) => each.getBoundingClientRect().width);
+  math.forEach((each, at) => {
+    if (widths[at] > room && room > 0) each.style.fontSize = `${Math.max(11, (15 * room) / widths[at])}px`;
+  });
+}
+
 /** @param {Law} law */
 function title(law) {
   if (law.quantity === "peak") return "Peak, chunks in flight on the worst rank";
@@ -78,4 +98,4 @@ function title(law) {
 }
 
 /** @param {string} text */
-const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}` : "");
+const sentence = (text) => (text ? `${text.startsWith("arXiv") ? "a" : text[0].toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}` : "");

@@ -3,7 +3,8 @@ import { getJson } from "./api.js";
 import { byId, h, replace } from "./dom.js";
 import { readPalette } from "./palette.js";
 import { createStore } from "./store.js";
-import { createView } from "./view.js";
+import { View } from "./view.js";
+import { expose } from "./window.js";
 
 /** @typedef {{families: import("./picker.js").Family[], defaults: import("./pure/types.js").Spec}} Catalogue */
 
@@ -20,7 +21,7 @@ async function start() {
     return;
   }
   const natural = Object.fromEntries(catalogue.families.map((family) => [family.name, family.v.default]));
-  createView(createStore(catalogue.defaults, natural), catalogue.families);
+  expose(new View(createStore(catalogue.defaults, natural), catalogue.families));
 }
 
 start();

@@ -18,11 +18,11 @@ export function createMinimap(node, timeline) {
   let left = 40;
   let width = 1;
 
-  new ResizeObserver(() => { strip.width = 0; }).observe(node);
+
 
   /** Ops change seldom: they are drawn once, the window and the playhead over them every time. @param {Scene} scene */
   function drawOps(scene) {
-    const wide = node.clientWidth;
+    const wide = node.parentElement?.clientWidth ?? 0; // not its own: resize sets that
     left = scene.layout.plotLeft;
     width = scene.layout.plotWidth;
     resize(still, wide, 40);

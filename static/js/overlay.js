@@ -1,6 +1,6 @@
 // What lies over the ops and changes often: the playhead and what is ahead of it, outlines of the traced op and its links.
 import { boxOf, xOf } from "./axis.js";
-import { inset } from "./paint.js";
+import { inset } from "./boxes.js";
 import { colour } from "./palette.js";
 
 /** @import {Scene} from "./lanes.js" */
@@ -43,7 +43,7 @@ export function drawTrace(scene, ctx, trace, selected) {
     ];
     for (const { list, mark, dash, into } of links) {
       for (const link of list) {
-        if (!link.ref) continue;
+        if (link.kind !== "data") continue; // the neighbours in the row need no outline
         const box = boxOf(scene, trace.lane.id, link.ref.rank, link.ref.i);
         if (!box) continue;
         if (here) drawLink(ctx, into ? box : here, into ? here : box, mark, dash);

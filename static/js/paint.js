@@ -1,5 +1,6 @@
 // Draws the ops. Few enough: rectangles grouped by colour, with labels on their own pass. Too many: binned to pixels.
 import { drawBinned } from "./bitmap.js";
+import { RECTANGLES, boxes, inset } from "./boxes.js";
 import { colour, hatchPattern, paintsFor } from "./palette.js";
 import { classTable } from "./pure/bins.js";
 import { opsInWindow } from "./pure/layout.js";
@@ -9,19 +10,6 @@ import { drawLabels } from "./labels.js";
 /** @import {Scene, Lane} from "./lanes.js" */
 /** @import {Row} from "./pure/layout.js" */
 
-export const RECTANGLES = 5000;
-
-/** Boxes of one lane group, reused every frame. */
-export const boxes = {
-  n: 0,
-  x: new Float32Array(RECTANGLES),
-  w: new Float32Array(RECTANGLES),
-  y: new Float32Array(RECTANGLES),
-  op: new Int32Array(RECTANGLES),
-  slot: new Int32Array(RECTANGLES), // rank * chunks
-  cls: new Uint8Array(RECTANGLES),
-  order: new Int32Array(RECTANGLES), // box numbers grouped by class
-};
 const counts = new Int32Array(258);
 
 /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} dpr */
@@ -104,7 +92,7 @@ function gather(lane, rows, { layout, t0, t1 }) {
 function paintBoxes(ctx, lane, height) {
   const paints = paintsFor(lane.schedule.chunks);
   const { chunks, codes } = lane.schedule;
-  const bar = height >= 12 ? Math.max(2, Math.round(height / 9)) : 0;
+  const bar = height >= 12 ? Math.min(4, Math.max(2, Math.round(height / 9))) : 0;
   for (let at = 0; at < boxes.n; at = boxEnd(at)) {
     const cls = boxes.cls[boxes.order[at]];
     const to = boxEnd(at);
@@ -126,9 +114,6 @@ function boxEnd(at) {
   while (to < boxes.n && boxes.cls[boxes.order[to]] === cls) to++;
   return to;
 }
-
-/** A hairline between neighbours, when there is room. @param {number} w */
-export const inset = (w) => (w > 4 ? w - 1 : w > 2 ? w - 0.5 : w);
 
 /** Kind without colour: I has a bar below, W above, the full backward both, since B = I + W; F has none. */
 /** @param {CanvasRenderingContext2D} ctx @param {number} from @param {number} to @param {number} height @param {number} bar

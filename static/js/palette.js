@@ -65,8 +65,7 @@ const inkOn = (c) => (1.05 / (luminance(c) + 0.05) > (luminance(c) + 0.05) / 0.0
 
 /** @param {number} kind @param {number} shade @param {number} chunks @returns {Rgb} */
 function tint(kind, shade, chunks) {
-  const steps = Math.min(chunks, SHADES) - 1;
-  return mix(parse(colours[KINDS[kind]]), [255, 255, 255], steps > 0 ? (0.46 * shade) / steps : 0);
+  return mix(parse(colours[KINDS[kind]]), [255, 255, 255], (0.55 * shade) / Math.min(chunks, SHADES));
 }
 
 /** The paints of a schedule with this many chunks a rank. @param {number} chunks @returns {Paints} */
@@ -81,7 +80,7 @@ export function paintsFor(chunks) {
       const lower = kind === KIND_PAIR ? tint(KIND_B, chunks > 1 ? 1 - (shade % 2) : 0, chunks) : upper;
       found.fill.push(css(lower));
       found.ink.push(inkOn(kind === KIND_PAIR ? mix(upper, lower, 0.5) : lower));
-      found.edge.push(css(mix(lower, [0, 0, 0], 0.42)));
+      found.edge.push(css(mix(lower, [0, 0, 0], 0.34)));
       found.top[cls] = pixel(upper);
       found.bottom[cls] = pixel(lower);
     }

@@ -8,106 +8,114 @@ import { h, replace, setText, show } from "./dom.js";
  *   laws: import("./pure/types.js").Law[]}} Family
  */
 
-/** @param {Family[]} families @param {(family: Family) => void} pick @param {(family: Family) => void} consider */
-export function createPicker(families, pick, consider) {
-  const name = h("span", { class: "family-name" });
-  const line = h("span", { class: "family-say" });
-  const button = h("button", { type: "button", class: "family-button", id: "family", "aria-haspopup": "listbox", "aria-expanded": "false" },
-    name, h("span", { class: "family-chevron", "aria-hidden": "true", text: "▾" }), line);
-  const list = h("div", { class: "picker-groups", role: "listbox", id: "family-list", "aria-label": "Family of schedules", tabindex: 0 });
-  const panel = h("div", { class: "picker", hidden: true }, list);
-  document.body.append(panel);
-  /** @type {HTMLElement[]} */
-  const options = [];
-  let current = "";
-  let active = 0;
+export class Picker {
+  #name = h("span", { class: "family-name" });
+  #line = h("span", { class: "family-say" });
+  button = h("button", { type: "button", class: "family-button", id: "family", "aria-haspopup": "listbox", "aria-expanded": "false" },
+    this.#name, h("span", { class: "family-chevron", "aria-hidden": "true", text: "▾" }), this.#line);
+  #list = h("div", { class: "picker-groups", role: "listbox", id: "family-list", "aria-label": "Family of schedules", tabindex: 0 });
+  #panel = h("div", { class: "picker", hidden: true }, this.#list);
+  /** @type {{family: Family, node: HTMLElement}[]} */
+  #options = [];
+  #current = "";
+  #active = 0;
 
-  for (const group of new Set(families.map((family) => family.group))) {
-    const box = h("div", { class: "picker-group", role: "group", "aria-label": group }, h("h3", { text: groupTitle(group), "aria-hidden": "true" }));
-    for (const family of families.filter((each) => each.group === group)) box.append(option(family));
-    list.append(box);
+  /** @param {Family[]} families @param {(family: Family) => void} pick @param {(family: Family) => void} consider */
+  constructor(families, pick, consider) {
+    this.families = families;
+    this.pick = pick;
+    this.consider = consider;
+    for (const group of new Set(families.map((family) => family.group))) {
+      const box = h("div", { class: "picker-group", role: "group", "aria-label": group }, h("h3", { text: capital(group), "aria-hidden": "true" }));
+      for (const family of families.filter((each) => each.group === group)) box.append(this.#option(family));
+      this.#list.append(box);
+    }
+    document.body.append(this.#panel);
+    this.button.addEventListener("click", () => (this.#panel.hidden ? this.#open() : this.#close(true)));
+    this.#list.addEventListener("keydown", (event) => this.#key(event));
+    document.addEventListener("pointerdown", ({ target }) => {
+      if (!this.#panel.hidden && target instanceof Node && !this.#panel.contains(target) && !this.button.contains(target)) this.#close(false);
+    });
   }
-  const ordered = options.map((node) => /** @type {Family} */ (families.find((family) => node.dataset.family === family.name)));
 
   /** @param {Family} family */
-  function option(family) {
-    const at = options.length;
+  #option(family) {
+    const at = this.#options.length;
     const node = h("div", { class: "picker-option", role: "option", id: `family-${family.name}`, "data-family": family.name,
-      onclick: () => choose(at), onpointerenter: () => consider(family) },
+      onclick: () => this.#choose(at), onpointerenter: () => this.consider(family) },
     h("b", { text: family.title }), " ", h("small", { text: family.year }), h("p", { text: family.summary }));
-    options.push(node);
+    this.#options.push({ family, node });
     return node;
   }
 
   /** @param {number} at */
-  function activate(at) {
-    active = (at + options.length) % options.length;
-    options.forEach((node, k) => node.setAttribute("aria-selected", String(k === active)));
-    list.setAttribute("aria-activedescendant", options[active].id);
-    options[active].scrollIntoView({ block: "nearest" });
-    consider(ordered[active]);
+  #activate(at) {
+    this.#active = (at + this.#options.length) % this.#options.length;
+    this.#options.forEach(({ node }, k) => node.setAttribute("aria-selected", String(k === this.#active)));
+    const { node, family } = this.#options[this.#active];
+    this.#list.setAttribute("aria-activedescendant", node.id);
+    node.scrollIntoView({ block: "nearest" });
+    this.consider(family);
   }
 
-  function open() {
-    const box = button.getBoundingClientRect();
+  #open() {
+    const panel = this.#panel;
+    const box = this.button.getBoundingClientRect();
     show(panel, true);
     panel.style.left = `${Math.max(8, Math.min(box.left, innerWidth - panel.offsetWidth - 8))}px`;
     panel.style.top = `${Math.max(8, Math.min(box.bottom + 4, innerHeight - panel.offsetHeight - 8))}px`;
-    button.setAttribute("aria-expanded", "true");
-    activate(Math.max(0, ordered.findIndex((family) => family.name === current)));
-    list.focus({ preventScroll: true });
+    this.button.setAttribute("aria-expanded", "true");
+    this.#activate(Math.max(0, this.#options.findIndex(({ family }) => family.name === this.#current)));
+    this.#list.focus({ preventScroll: true });
   }
 
-  /** @param {boolean} [back] give the focus back to the button */
-  function close(back) {
-    show(panel, false);
-    button.setAttribute("aria-expanded", "false");
-    if (back) button.focus();
+  /** @param {boolean} back give the focus back to the button */
+  #close(back) {
+    show(this.#panel, false);
+    this.button.setAttribute("aria-expanded", "false");
+    if (back) this.button.focus();
   }
 
   /** @param {number} at */
-  function choose(at) {
-    close(true);
-    pick(ordered[at]);
+  #choose(at) {
+    this.#close(true);
+    this.pick(this.#options[at].family);
   }
 
-  button.addEventListener("click", () => (panel.hidden ? open() : close()));
-  document.addEventListener("pointerdown", (event) => {
-    if (!panel.hidden && event.target instanceof Node && !panel.contains(event.target) && !button.contains(event.target)) close();
-  });
-  list.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown") activate(active + 1);
-    else if (event.key === "ArrowUp") activate(active - 1);
-    else if (event.key === "Home") activate(0);
-    else if (event.key === "End") activate(options.length - 1);
-    else if (event.key === "Enter" || event.key === " ") choose(active);
-    else if (event.key === "Escape" || event.key === "Tab") close(true);
-    else if (/^[a-z0-9]$/i.test(event.key)) activate(jump(ordered, active, event.key));
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const { key } = event;
+    if (key === "ArrowDown") this.#activate(this.#active + 1);
+    else if (key === "ArrowUp") this.#activate(this.#active - 1);
+    else if (key === "Home") this.#activate(0);
+    else if (key === "End") this.#activate(this.#options.length - 1);
+    else if (key === "Enter" || key === " ") this.#choose(this.#active);
+    else if (key === "Escape" || key === "Tab") this.#close(true);
+    else if (/^[a-z0-9]$/i.test(key)) this.#activate(this.#startingWith(key.toLowerCase()));
     else return;
     event.preventDefault();
     event.stopPropagation();
-  });
-
-  return {
-    button,
-    /** @param {string} family */
-    set(family) {
-      current = family;
-      const found = families.find((each) => each.name === family);
-      replace(name, found ? found.title : family, found ? h("small", { text: found.year }) : "");
-      setText(line, found ? found.summary : "No family of that name.");
-    },
-  };
-}
-
-/** @param {Family[]} ordered @param {number} from @param {string} letter */
-function jump(ordered, from, letter) {
-  for (let k = 1; k <= ordered.length; k++) {
-    const at = (from + k) % ordered.length;
-    if (ordered[at].title.toLowerCase().startsWith(letter.toLowerCase())) return at;
   }
-  return from;
+
+  /** The next option that starts with a letter. @param {string} letter */
+  #startingWith(letter) {
+    const count = this.#options.length;
+    for (let k = 1; k <= count; k++) {
+      const at = (this.#active + k) % count;
+      if (this.#options[at].family.title.toLowerCase().startsWith(letter)) return at;
+    }
+    return this.#active;
+  }
+
+  /** @param {string} name */
+  set(name) {
+    if (name === this.#current) return;
+    this.#current = name;
+    const family = this.families.find((each) => each.name === name);
+    replace(this.#name, family?.title ?? name, family ? h("small", { text: family.year }) : "");
+    setText(this.#line, family?.summary ?? "There is no family of that name.");
+  }
 }
 
-/** @param {string} group */
-const groupTitle = (group) => group[0].toUpperCase() + group.slice(1);
+/** @param {string} text */
+const capital = (text) => text[0].toUpperCase() + text.slice(1);

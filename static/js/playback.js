@@ -5,105 +5,109 @@ import { invalidate, startTicking, stopTicking } from "./frame.js";
 /** @typedef {{lanes: () => Lane[], total: () => number, onChange: () => void, onMove: (t: number) => void}} Parts */
 
 const WHOLE = 8000; // ms
+const LONGEST_FRAME = 100; // ms; after a pause of the browser the playhead goes on where it was
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 
-/** @param {Parts} parts */
-export function createPlayback({ lanes, total, onChange, onMove }) {
+export class Playback {
   /** @type {number | null} null: no playhead, all is shown */
-  let at = null;
-  let playing = false;
-  let speed = 1;
-  let last = 0;
-  let intro = false;
+  at = null;
+  playing = false;
+  speed = 1;
+  #last = 0;
+  #intro = false;
+
+  /** @param {Parts} parts */
+  constructor(parts) {
+    this.parts = parts;
+  }
 
   /** @param {number} now */
-  function tick(now) {
-    const elapsed = last ? Math.min(100, now - last) : 0;
-    last = now;
-    at = (at ?? 0) + (elapsed / WHOLE) * speed * total();
-    if (at >= total()) {
-      stop();
-      at = null;
-      onChange();
+  #tick = (now) => {
+    const elapsed = this.#last ? Math.min(LONGEST_FRAME, now - this.#last) : 0;
+    const total = this.parts.total();
+    this.#last = now;
+    this.at = (this.at ?? 0) + (elapsed / WHOLE) * this.speed * total;
+    if (this.at >= total) {
+      this.at = null;
+      this.stop();
     } else {
-      onMove(at);
+      this.parts.onMove(this.at);
     }
     invalidate("overlay", "minimap", "figures");
+  };
+
+  stop() {
+    if (!this.playing) return;
+    this.playing = false;
+    this.#intro = false;
+    stopTicking(this.#tick);
+    this.parts.onChange();
   }
 
-  function stop() {
-    if (!playing) return;
-    playing = false;
-    intro = false;
-    stopTicking(tick);
-    onChange();
+  play() {
+    if (this.playing) return;
+    if (this.at === null || this.at >= this.parts.total()) this.at = 0;
+    this.playing = true;
+    this.#last = 0;
+    startTicking(this.#tick);
+    this.parts.onChange();
   }
 
-  function play() {
-    if (playing) return;
-    if (at === null || at >= total()) at = 0;
-    playing = true;
-    last = 0;
-    startTicking(tick);
-    onChange();
+  toggle() {
+    if (this.playing) this.stop();
+    else this.play();
   }
 
   /** @param {number | null} t */
-  function seek(t) {
-    stop();
-    at = t === null ? null : Math.min(Math.max(0, t), total());
-    onChange();
-    invalidate("overlay", "minimap", "figures");
+  seek(t) {
+    this.stop();
+    this.at = t === null ? null : Math.min(Math.max(0, t), this.parts.total());
+    this.parts.onChange();
   }
 
   /** To the next (or the previous) moment at which an op of any rank ends. @param {1 | -1} way */
-  function step(way) {
-    const from = at ?? (way > 0 ? 0 : total());
+  step(way) {
+    const from = this.at ?? (way > 0 ? 0 : this.parts.total());
     let to = way > 0 ? Infinity : 0;
-    for (const lane of lanes()) {
+    for (const lane of this.parts.lanes()) {
       for (let r = 0; r < lane.schedule.p; r++) {
         const end = nextEnd(lane, r, from, way);
         to = way > 0 ? Math.min(to, end) : Math.max(to, end);
       }
     }
-    seek(to === Infinity ? total() : to);
+    this.seek(to === Infinity ? this.parts.total() : to);
   }
 
-  return {
-    at: () => at,
-    playing: () => playing,
-    speed: () => speed,
-    play,
-    stop,
-    seek,
-    step,
-    toggle: () => (playing ? stop() : play()),
-    /** @param {number} next */
-    setSpeed(next) { speed = next; onChange(); },
-    /** The opening sweep; the first thing the reader does ends it with everything shown. */
-    playIntro() { play(); intro = true; },
-    endIntro() {
-      if (!intro) return;
-      stop();
-      seek(null);
-    },
-  };
+  /** @param {number} speed */
+  setSpeed(speed) {
+    this.speed = speed;
+    this.parts.onChange();
+  }
+
+  /** The opening sweep; the first thing the reader does ends it with everything shown. */
+  playIntro() {
+    this.play();
+    this.#intro = true;
+  }
+
+  endIntro() {
+    if (this.#intro) this.seek(null);
+  }
 }
 
 /** @param {Lane} lane @param {number} rank @param {number} t @param {1 | -1} way */
 function nextEnd({ schedule, times }, rank, t, way) {
   const eps = 1e-9 * Math.max(1, t);
-  let lo = schedule.offsets[rank];
-  let hi = schedule.offsets[rank + 1];
-  const first = lo;
+  const first = schedule.offsets[rank];
+  const stop = schedule.offsets[rank + 1];
   const limit = way > 0 ? t + eps : t - eps;
+  let lo = first;
+  let hi = stop;
   while (lo < hi) { // the first op that ends after (or not before) the limit
     const mid = (lo + hi) >>> 1;
     if (way > 0 ? times.end[mid] > limit : times.end[mid] >= limit) hi = mid;
     else lo = mid + 1;
   }
-  if (way > 0) return lo < schedule.offsets[rank + 1] ? times.end[lo] : Infinity;
+  if (way > 0) return lo < stop ? times.end[lo] : Infinity;
   return lo > first ? times.end[lo - 1] : 0;
 }
-
-/** @typedef {ReturnType<typeof createPlayback>} Playback */

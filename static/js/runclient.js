@@ -97,7 +97,7 @@ export function watchRun(id, watcher, failed) {
 
 /** @param {Run} run @param {any} message @returns {Run} */
 function merge(run, message) {
-  const { event, id: _id, first: _first, seq, ops: _ops, ...facts } = message;
-  const status = event === "op_batch" ? run.status : event;
-  return { ...run, ...facts, status, seq };
+  const facts = Object.entries(message).filter(([key]) => key in run && key !== "ops" && key !== "id" || key === "t0_unix_ns");
+  const status = message.event === "op_batch" ? run.status : message.event;
+  return { ...run, ...Object.fromEntries(facts), status };
 }

@@ -2,8 +2,8 @@
 import { Offline, Refusal } from "./api.js";
 import { invalidate } from "./frame.js";
 import { opsPainted } from "./latency.js";
-import { figures } from "./pure/metrics.js";
 import { order } from "./orders.js";
+import { figures } from "./pure/metrics.js";
 import { cancelRun, isOver, startRun, watchRun } from "./runclient.js";
 import { addOps, countOps, createRunLane, unitOf } from "./runlane.js";
 import { createRunPanel } from "./runpanel.js";
@@ -12,129 +12,136 @@ import { createRunPanel } from "./runpanel.js";
 /** @import {Run, OpRow} from "./runclient.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Spec} from "./pure/types.js" */
+/** @typedef {{query: (spec: Spec) => string, changed: () => void, status: (status: string | null) => void}} Parts */
 
-/**
- * @param {Store} store
- * @param {{query: (spec: Spec) => string, changed: () => void, status: (status: string | null) => void}} parts
- */
-export function createRunView(store, parts) {
+export class RunView {
   /** @type {Run | null} */
-  let run = null;
+  run = null;
   /** @type {Lane | null} */
-  let lane = null;
-  /** @type {OpRow[]} rows that came before their order did */
-  let early = [];
-  let watched = "";
-  let starting = false;
-  let stop = () => {};
-  const panel = createRunPanel({ start, cancel, leave });
+  #lane = null;
+  /** @type {OpRow[]} ops that came before their order did */
+  #early = [];
+  #watched = "";
+  #starting = false;
+  #stop = () => {};
+  #panel = createRunPanel({ start: () => this.start(), cancel: () => this.#cancel(), leave: () => this.#leave() });
 
-  async function start() {
-    if (starting) return;
-    starting = true;
-    parts.status("starting");
+  /** @param {Store} store @param {Parts} parts */
+  constructor(store, parts) {
+    this.store = store;
+    this.parts = parts;
+  }
+
+  get panel() {
+    return this.#panel.panel;
+  }
+
+  /** The measured lane, once there is something to draw. */
+  get lane() {
+    return this.#lane && this.#lane.end > 0 ? this.#lane : null;
+  }
+
+  get live() {
+    return this.run !== null && !isOver(this.run);
+  }
+
+  /** Run the schedule on the screen. */
+  async start() {
+    if (this.#starting) return;
+    this.#starting = true;
+    this.parts.status("starting");
     try {
-      const { id } = await startRun(store.get().spec);
-      store.set({ view: { ...store.get().view, run: id, tab: "run", t0: null, t1: null } }, "push");
+      const { id } = await startRun(this.store.get().spec);
+      this.store.set({ view: { ...this.store.get().view, run: id, tab: "run", at: null, t0: null, t1: null } }, "push");
     } catch (problem) {
-      store.setView({ tab: "run" });
-      fail(problem instanceof Error ? problem : new Error(String(problem)));
+      this.store.setView({ tab: "run" });
+      this.#fail(problem);
     } finally {
-      starting = false;
-      parts.status(run && !isOver(run) ? run.status : null);
+      this.#starting = false;
+      this.parts.status(this.live ? "live" : null);
     }
   }
 
-  function cancel() {
-    if (run) cancelRun(run.id).catch(fail);
+  #cancel() {
+    if (this.run) cancelRun(this.run.id).catch((problem) => this.#fail(problem));
   }
 
-  function leave() {
-    store.set({ view: { ...store.get().view, run: null } }, "push");
+  #leave() {
+    this.store.set({ view: { ...this.store.get().view, run: null } }, "push");
   }
 
-  /** @param {Error} problem */
-  function fail(problem) {
-    if (problem instanceof Offline) panel.problem("The server does not answer, so the run cannot be shown.", "The plan above needs no server; try again in a moment.");
-    else if (problem instanceof Refusal && problem.status === 404) panel.problem("There is no run of that name here.", "Runs are kept for a while; an old link may outlive its run.");
-    else panel.problem(problem.message);
-    parts.status(null);
+  /** @param {unknown} problem */
+  #fail(problem) {
+    if (problem instanceof Offline) {
+      this.#panel.problem("The server does not answer, so the run cannot be shown.", "The plan above needs no server; try again in a moment.");
+    } else if (problem instanceof Refusal && problem.status === 404) {
+      this.#panel.problem("There is no run of that name here.", "Runs are kept for a while; an old link may outlive its run.");
+    } else {
+      this.#panel.problem(problem instanceof Error ? problem.message : String(problem));
+    }
+    this.parts.status(null);
   }
 
-  /** @param {Run} next @param {OpRow[]} rows */
-  function take(next, rows) {
-    const first = run === null;
-    run = next;
-    if (first) loadOrder(next);
-    if (lane) put(rows);
-    else early.push(...rows);
-    if (lane) lane.live = !isOver(next);
-    draw();
-    parts.status(isOver(next) ? null : next.status);
-    parts.changed();
-    invalidate("plan");
+  /** @param {Run} run the run so far @param {OpRow[]} rows the ops that are new */
+  #take(run, rows) {
+    const first = this.run === null;
+    this.run = run;
+    if (first) this.#loadOrder(run);
+    if (this.#lane) this.#put(this.#lane, run, rows);
+    else this.#early.push(...rows);
+    this.#changed();
+    this.parts.status(isOver(run) ? null : "live");
   }
 
-  /** @param {OpRow[]} rows */
-  function put(rows) {
-    if (!lane || !run || !rows.length) return;
+  /** @param {Lane} lane @param {Run} run @param {OpRow[]} rows */
+  #put(lane, run, rows) {
+    lane.live = !isOver(run);
     addOps(lane, rows, unitOf(run));
     const t0 = run.t0_unix_ns;
-    if (t0 && lane.live) opsPainted(rows.map((row) => (t0 + row[4]) / 1e6));
+    if (t0 && lane.live && rows.length) opsPainted(rows.map((row) => (t0 + row[4]) / 1e6));
   }
 
-  /** @param {Run} of */
-  function loadOrder(of) {
-    order(parts.query(of.spec), new AbortController().signal).then(({ schedule }) => {
-      if (run?.id !== of.id || !schedule) return;
-      lane = createRunLane(schedule, run);
-      lane.live = !isOver(run);
-      put(early);
-      early = [];
-      draw();
-      parts.changed();
-      invalidate("plan");
-    }, fail);
+  /** @param {Run} run */
+  #loadOrder(run) {
+    order(this.parts.query(run.spec), new AbortController().signal).then(({ schedule }) => {
+      if (this.run?.id !== run.id || !schedule) return;
+      this.#lane = createRunLane(schedule, run);
+      this.#put(this.#lane, this.run, this.#early.splice(0));
+      this.#changed();
+    }, (problem) => this.#fail(problem));
   }
 
-  function draw() {
-    if (run) panel.show(run, lane ? countOps(lane) : 0, lane?.schedule.count ?? 0);
+  #changed() {
+    if (this.run) this.#panel.show(this.run, this.#lane ? countOps(this.#lane) : 0, this.#lane?.schedule.count ?? 0);
+    this.parts.changed();
+    invalidate("plan");
   }
 
   /** Watch the run that the state names. */
-  function sync() {
-    const id = store.get().view.run ?? "";
-    if (id === watched) return;
-    watched = id;
-    stop();
-    stop = () => {};
-    run = null;
-    lane = null;
-    early = [];
-    panel.idle();
-    parts.status(null);
-    if (id) stop = watchRun(id, take, fail);
+  sync() {
+    const id = this.store.get().view.run ?? "";
+    if (id === this.#watched) return;
+    this.#watched = id;
+    this.#stop();
+    this.run = null;
+    this.#lane = null;
+    this.#early = [];
+    this.#panel.idle();
+    this.parts.status(null);
+    this.#stop = id ? watchRun(id, (run, rows) => this.#take(run, rows), (problem) => this.#fail(problem)) : () => {};
     invalidate("plan");
   }
 
-  return {
-    panel: panel.panel,
-    sync,
-    start,
-    run: () => run,
-    lane: () => (lane && lane.end > 0 ? lane : null),
-    /** The heading over the measured lane. */
-    head() {
-      if (!run || !lane) return null;
-      const over = isOver(run);
-      const seen = figures(lane.schedule, lane.times);
-      const device = [run.mode, run.device, run.overlapped === false ? "not overlapped" : ""].filter(Boolean).join(", ");
-      const badge = over ? (run.status === "finished" ? (run.verified ? "verified" : "not verified") : run.status) : "live";
-      return { title: "Measured", sizes: device, bubble: seen.bubble.global.ofTotal, makespan: seen.makespan, badge,
-        tone: !over ? "live" : run.verified ? "good" : "bad" };
-    },
-    live: () => run !== null && !isOver(run),
-  };
+  /** The heading over the measured lane. */
+  head() {
+    const { run } = this;
+    const lane = this.#lane;
+    if (!run || !lane) return null;
+    const seen = figures(lane.schedule, lane.times);
+    const sizes = [run.mode, run.device, run.overlapped === false ? "not overlapped" : ""].filter(Boolean).join(" · ");
+    const verdict = run.verified ? "verified" : "not verified";
+    const badge = !isOver(run) ? "live" : run.status === "finished" ? verdict : run.status;
+    const tone = !isOver(run) ? "live" : run.verified ? "good" : "bad";
+    return { title: "Measured", sizes, bubble: seen.bubble.global.ofTotal, makespan: seen.makespan, badge, tone };
+  }
 }
-
-/** @typedef {ReturnType<typeof createRunView>} RunView */

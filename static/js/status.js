@@ -3,7 +3,7 @@ import { byId, h, replace, show } from "./dom.js";
 
 /** @import {Plan} from "./plans.js" */
 
-/** @param {HTMLElement} plot @param {() => void} retry @param {(plan: Plan, nearest: any) => void} apply */
+/** @param {HTMLElement} plot @param {() => void} retry @param {(field: string, value: any) => void} apply */
 export function createStatus(plot, retry, apply) {
   const cover = h("div", { class: "plot-state" }, h("strong", { text: "Asking for the first schedule …" }));
   plot.append(cover);
@@ -20,7 +20,7 @@ export function createStatus(plot, retry, apply) {
     } else if (plan.error) {
       const { field, message, nearest } = plan.error;
       replace(cover, h("strong", { text: "No such schedule" }), h("p", { text: message }),
-        nearest === undefined ? "" : h("button", { type: "button", class: "button primary", onclick: () => apply(plan, nearest) }, `Use ${field} = ${nearest}`));
+        nearest === undefined ? "" : h("button", { type: "button", class: "button primary", onclick: () => apply(field, nearest) }, `Use ${field} = ${nearest}`));
     } else {
       replace(cover, h("strong", { text: "Asking for the first schedule …" }));
     }

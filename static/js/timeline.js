@@ -1,13 +1,13 @@
-// The timeline: which window of time is in sight, what is under the pointer, what is selected; and it draws all that.
-import { drawAxis, drawRanks, boxOf, timeAt } from "./axis.js";
+// The timeline: which window of time is in sight, what is under the pointer; and it draws all that.
+import { boxOf, drawAxis, drawGrid, drawRanks, timeAt } from "./axis.js";
 import { begin, resize, surface } from "./canvas.js";
 import { byId, h } from "./dom.js";
 import { invalidate, onStage } from "./frame.js";
 import { arrange, laneOf, shift, totalTime } from "./lanes.js";
 import { createMinimap } from "./minimap.js";
-import { colour } from "./palette.js";
 import { drawPlayhead, drawTrace } from "./overlay.js";
 import { paintOps } from "./paint.js";
+import { colour } from "./palette.js";
 import { hit } from "./pure/layout.js";
 import { clamp, fit, zoomAt } from "./pure/viewport.js";
 import { sameTrace, traceAt } from "./trace.js";
@@ -16,162 +16,160 @@ import { sameTrace, traceAt } from "./trace.js";
 /** @import {Store} from "./store.js" */
 /** @import {Trace} from "./trace.js" */
 /** @import {View} from "./pure/viewport.js" */
+/** @typedef {{playhead: () => number | null, selected: () => Trace | null, hovered: (trace: Trace | null, x: number, y: number) => void}} Parts */
 
-/**
- * @param {Store} store
- * @param {{playhead: () => number | null, selected: () => Trace | null, hovered: (trace: Trace | null, x: number, y: number) => void}} parts
- */
-export function createTimeline(store, parts) {
-  const plot = byId("plot");
-  const base = surface(h("canvas"), { alpha: false });
-  const over = surface(h("canvas", { class: "overlay" }));
-  plot.append(base.node, over.node);
+const DEEPEST = 20_000; // the smallest window is this part of the whole
+
+export class Timeline {
+  plot = byId("plot");
   /** @type {Lane[]} */
-  let lanes = [];
-  /** @type {Scene} */
-  let scene = { layout: arrange([], 1, 1), lanes, t0: 0, t1: 1 };
-  let scroll = 0;
+  lanes = [];
   /** @type {Trace | null} */
-  let hover = null;
+  hover = null;
+  /** Did the reader move the window? Then nothing else may. */
+  moved = false;
+  #base = surface(h("canvas"), { alpha: false });
+  #over = surface(h("canvas", { class: "overlay" }));
+  #scroll = 0;
   /** @type {{x: number, y: number} | null} */
-  let pointer = null;
-  let userMoved = false;
+  #pointer = null;
+  #stripOld = true;
 
-  const total = () => totalTime(lanes);
-  /** @returns {View} */
-  function visible() {
-    const { t0, t1 } = store.get().view;
-    return t0 === null && t1 === null ? fit(total()) : clamp({ t0: t0 ?? 0, t1: t1 ?? total() }, total());
-  }
-  const minimap = createMinimap(/** @type {HTMLCanvasElement} */ (byId("minimap")), { total, window: visible,
-    moveTo: (t) => { const { t0, t1 } = visible(); look(clamp({ t0: t - (t1 - t0) / 2, t1: t + (t1 - t0) / 2 }, total())); } });
-
-  /** Show this window. @param {View} view */
-  function look(view) {
-    const all = view.t1 - view.t0 >= total() * 0.9999;
-    userMoved = true;
-    store.setView({ t0: all ? null : view.t0, t1: all ? null : view.t1 });
-    invalidate("base", "overlay", "minimap");
-  }
-
-  /** The window nobody asked for: following playback or a live run leaves no mark in the URL. @param {View} view */
-  function follow(view) {
-    store.setView({ t0: view.t0, t1: view.t1 }, "none");
-    invalidate("base", "overlay", "minimap");
+  /** @param {Store} store @param {Parts} parts */
+  constructor(store, parts) {
+    this.store = store;
+    this.parts = parts;
+    /** @type {Scene} */
+    this.scene = { layout: arrange([], 1, 1), lanes: [], t0: 0, t1: 1 };
+    this.plot.append(this.#base.node, this.#over.node);
+    this.minimap = createMinimap(/** @type {HTMLCanvasElement} */ (byId("minimap")), {
+      total: () => this.total(), window: () => this.visible(), moveTo: (t) => this.centre(t) });
+    onStage("base", () => this.drawBase());
+    onStage("overlay", () => this.drawOver());
+    onStage("minimap", () => this.minimap.draw(parts.playhead()));
+    new ResizeObserver(() => {
+      this.redraw();
+      this.drawBase(); // at once: a resized canvas is empty until it is drawn
+      this.drawOver();
+      invalidate("figures");
+    }).observe(this.plot);
   }
 
-  /** @param {number} factor @param {number} [t] */
-  function zoom(factor, t) {
-    const view = visible();
-    const at = t ?? pointerTime() ?? (view.t0 + view.t1) / 2;
-    look(zoomAt(view, at, factor, total(), total() / 20_000));
+  total() {
+    return totalTime(this.lanes);
   }
 
-  function pointerTime() {
-    if (!pointer || pointer.x < scene.layout.plotLeft) return null;
-    return timeAt(scene, pointer.x);
+  /** The window of time in sight. @returns {View} */
+  visible() {
+    const { t0, t1 } = this.store.get().view;
+    const total = this.total();
+    return t0 === null && t1 === null ? fit(total) : clamp({ t0: t0 ?? 0, t1: t1 ?? total }, total);
   }
 
-  /** @param {number} x @param {number} y @returns {Trace | null} */
-  function probe(x, y) {
-    const found = hit(scene.layout, x, y);
-    if (!found || !found.inPlot || y < scene.layout.axisHeight) return null;
-    const lane = laneOf(lanes, found.group);
-    return lane && traceAt(lane, found.rank, timeAt(scene, x));
+  /** The reader wants this window. @param {View} view */
+  look(view) {
+    const all = view.t1 - view.t0 >= this.total() * 0.9999;
+    this.moved = true;
+    this.store.setView({ t0: all ? null : view.t0, t1: all ? null : view.t1 });
   }
 
-  /** @param {{x: number, y: number} | null} at */
-  function point(at) {
-    pointer = at;
-    const next = at && probe(at.x, at.y);
-    if (sameTrace(next, hover)) return;
-    hover = next;
-    parts.hovered(hover, at?.x ?? 0, at?.y ?? 0);
+  /** A window nobody asked for (playback, a live run): it leaves no mark in the URL. @param {View} view */
+  follow(view) {
+    this.store.setView({ t0: view.t0, t1: view.t1 }, "none");
+  }
+
+  /** @param {number} t */
+  centre(t) {
+    const { t0, t1 } = this.visible();
+    const half = (t1 - t0) / 2;
+    this.look(clamp({ t0: t - half, t1: t + half }, this.total()));
+  }
+
+  /** @param {number} factor @param {number} [t] where; under the pointer if it is there, else in the middle */
+  zoom(factor, t) {
+    const view = this.visible();
+    const under = this.#pointer && this.#pointer.x >= this.scene.layout.plotLeft ? timeAt(this.scene, this.#pointer.x) : null;
+    this.look(zoomAt(view, t ?? under ?? (view.t0 + view.t1) / 2, factor, this.total(), this.total() / DEEPEST));
+  }
+
+  /** What is at a place of the plot? @param {number} x @param {number} y @returns {Trace | null} */
+  probe(x, y) {
+    const found = hit(this.scene.layout, x, y);
+    if (!found || !found.inPlot || y < this.scene.layout.axisHeight) return null;
+    const lane = laneOf(this.lanes, found.group);
+    return lane && traceAt(lane, found.rank, timeAt(this.scene, x));
+  }
+
+  /** The pointer is here now. @param {{x: number, y: number} | null} at */
+  point(at) {
+    this.#pointer = at;
+    const next = at && this.probe(at.x, at.y);
+    if (sameTrace(next, this.hover)) return;
+    this.hover = next;
+    this.parts.hovered(next, at?.x ?? 0, at?.y ?? 0);
     invalidate("overlay");
   }
 
-  function drawBase() {
-    const width = plot.clientWidth;
-    const height = plot.clientHeight;
+  /** Everything, because ops, costs, sizes or colours changed. */
+  redraw() {
+    this.#stripOld = true;
+    invalidate("base", "overlay", "minimap");
+  }
+
+  /** @param {Lane[]} lanes */
+  show(lanes) {
+    this.lanes = lanes;
+    this.redraw();
+  }
+
+  /** What may wait until the ops are on the screen: the strip below, and what is under the pointer now. */
+  settle() {
+    if (this.#stripOld && this.lanes.length) this.minimap.drawOps(this.scene);
+    this.#stripOld = false;
+    if (this.#pointer) this.point(this.#pointer);
+  }
+
+  /** @param {number} dy */
+  scrollBy(dy) {
+    this.#scroll += dy;
+    invalidate("base", "overlay", "figures");
+  }
+
+  /** Are there more rows than fit? */
+  scrolls() {
+    return this.scene.layout.contentHeight > this.plot.clientHeight;
+  }
+
+  /** @param {string} lane @param {number} rank @param {number} i */
+  box(lane, rank, i) {
+    return boxOf(this.scene, lane, rank, i);
+  }
+
+  drawBase() {
+    const width = this.plot.clientWidth;
+    const height = this.plot.clientHeight;
+    const base = this.#base;
     resize(base, width, height);
-    const layout = arrange(lanes, width, height);
-    scroll = Math.max(0, Math.min(scroll, layout.contentHeight - height));
-    const { t0, t1 } = visible();
-    scene = { layout: shift(layout, scroll), lanes, t0, t1 };
+    const layout = arrange(this.lanes, width, height);
+    this.#scroll = Math.max(0, Math.min(this.#scroll, layout.contentHeight - height));
+    const { t0, t1 } = this.visible();
+    this.scene = { layout: shift(layout, this.#scroll), lanes: this.lanes, t0, t1 };
     const ctx = begin(base);
     ctx.fillStyle = colour("surface");
     ctx.fillRect(0, 0, width, height);
-    paintOps(scene, ctx, base.dpr);
-    drawRanks(scene, ctx);
-    drawAxis(scene, ctx, height);
+    drawGrid(this.scene, ctx, height);
+    paintOps(this.scene, ctx, base.dpr);
+    drawRanks(this.scene, ctx);
+    drawAxis(this.scene, ctx, width);
   }
 
-  function drawOver() {
-    resize(over, base.width, base.height);
+  drawOver() {
+    const over = this.#over;
+    resize(over, this.#base.width, this.#base.height);
     const ctx = begin(over);
-    const head = parts.playhead();
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(0, 0, over.width, over.height);
-    ctx.clip();
-    drawPlayhead(scene, ctx, head, over.height);
-    const selected = parts.selected();
-    if (selected) drawTrace(scene, ctx, selected, true);
-    if (hover && !sameTrace(hover, selected)) drawTrace(scene, ctx, hover, false);
-    ctx.restore();
+    drawPlayhead(this.scene, ctx, this.parts.playhead(), over.height);
+    const selected = this.parts.selected();
+    if (selected) drawTrace(this.scene, ctx, selected, true);
+    if (this.hover && !sameTrace(this.hover, selected)) drawTrace(this.scene, ctx, this.hover, false);
   }
-
-  onStage("base", drawBase);
-  onStage("overlay", drawOver);
-  onStage("minimap", () => minimap.draw(parts.playhead()));
-  new ResizeObserver(() => { redraw(); drawBase(); drawOver(); }).observe(plot);
-
-  /** Everything, because ops, costs, sizes or colours changed. */
-  function redraw() {
-    invalidate("base", "overlay", "minimap");
-    minimapDirty = true;
-  }
-  let minimapDirty = true;
-
-  return {
-    plot,
-    total,
-    visible,
-    look,
-    follow,
-    zoom,
-    point,
-    probe,
-    redraw,
-    pointerTime,
-    scene: () => scene,
-    lanes: () => lanes,
-    hover: () => hover,
-    /** Did the reader move the window since the last `release`? */
-    moved: () => userMoved,
-    release: () => { userMoved = false; },
-    /** @param {Lane[]} next */
-    show(next) {
-      lanes = next;
-      redraw();
-    },
-    /** The ops themselves changed: draw the strip below, once the frame has its scene. */
-    settle() {
-      if (minimapDirty && lanes.length) minimap.drawOps(scene);
-      minimapDirty = false;
-      if (pointer) point(pointer);
-    },
-    /** @param {number} dy */
-    scrollBy(dy) {
-      scroll += dy;
-      invalidate("base", "overlay");
-    },
-    scrolls: () => scene.layout.contentHeight > plot.clientHeight,
-    /** @param {string} lane @param {number} rank @param {number} i */
-    box: (lane, rank, i) => boxOf(scene, lane, rank, i),
-    repaint: () => { drawBase(); drawOver(); },
-  };
 }
-
-
-/** @typedef {ReturnType<typeof createTimeline>} Timeline */

@@ -1,16 +1,16 @@
 // The row along the top: compare, copy link, theme, keys, run.
 import { byId, setText } from "./dom.js";
+import { moveTo } from "./fieldlist.js";
 
 /** @import {Family} from "./picker.js" */
 /** @import {Store} from "./store.js" */
-/** @import {Spec} from "./pure/types.js" */
 
 /** What goes well under a family, for a first comparison. @type {Record<string, string>} */
 const RIVALS = { gpipe: "1f1b", "1f1b": "gpipe", interleaved: "1f1b", "interleaved-zb": "interleaved", "zb-h1": "1f1b", "zb-h2": "zb-h1", dualpipe: "1f1b", dualpipev: "1f1b" };
 
 /**
  * @param {Store} store @param {Family[]} families @param {{edit: (id: "a" | "b") => void}} controls
- * @param {{start: () => void, live: () => boolean}} runs
+ * @param {{start: () => void, live: boolean}} runs
  * @param {{toggle: (id: string) => void}} drawer @param {{toast: (text: string) => void}} status
  */
 export function createToolbar(store, families, controls, runs, drawer, status) {
@@ -24,9 +24,7 @@ export function createToolbar(store, families, controls, runs, drawer, status) {
       return;
     }
     const rival = families.find((family) => family.name === (RIVALS[spec.family] ?? "1f1b")) ?? families[0];
-    /** @type {Spec} */
-    const next = { ...spec, family: rival.name, v: rival.v.default, group: null, lifo: false, costs: { ...spec.costs, FB: null } };
-    store.set({ second: next }, "push");
+    store.set({ second: moveTo(spec, null, rival) }, "push");
     controls.edit("b");
   }
 
@@ -42,7 +40,7 @@ export function createToolbar(store, families, controls, runs, drawer, status) {
   compare.addEventListener("click", toggleCompare);
   byId("share").addEventListener("click", share);
   byId("help").addEventListener("click", () => drawer.toggle("keys"));
-  run.addEventListener("click", () => (runs.live() ? store.setView({ tab: "run" }) : runs.start()));
+  run.addEventListener("click", () => (runs.live ? store.setView({ tab: "run" }) : runs.start()));
 
   return {
     toggleCompare,

@@ -28,10 +28,10 @@ export function createTransport(playback, total, onScrub) {
 
   /** Bring the row up to date; called once a frame at most. */
   function show() {
-    const at = playback.at();
+    const at = playback.at;
     const end = total();
     const step = tickStep(end, 200);
-    const playing = playback.playing();
+    const playing = playback.playing;
     const path = playing ? PAUSE : PLAY;
     if (playPath.getAttribute("d") !== path) {
       playPath.setAttribute("d", path);
@@ -41,7 +41,7 @@ export function createTransport(playback, total, onScrub) {
     scrub.value = String(Math.round(part * SCRUB_STEPS));
     scrub.style.setProperty("--fill", `${(part * 100).toFixed(1)}%`);
     scrub.setAttribute("aria-valuetext", at === null ? "the end" : formatTime(at, step));
-    if (speed.value !== String(playback.speed())) speed.value = String(playback.speed());
+    if (speed.value !== String(playback.speed)) speed.value = String(playback.speed);
     setText(now, `t ${formatTime(at ?? end, step)} / ${formatTime(end, step)}`);
   }
   return { show };

@@ -2,8 +2,8 @@
 import { createActions } from "./actions.js";
 import { createCard, say } from "./card.js";
 import { createCompare } from "./compare.js";
-import { createControls } from "./controls.js";
-import { createDesk } from "./desk.js";
+import { Controls } from "./controls.js";
+import { Desk } from "./desk.js";
 import { byId } from "./dom.js";
 import { createDrawer } from "./drawer.js";
 import { createFigures } from "./figures.js";
@@ -17,160 +17,194 @@ import { schedulePainted } from "./latency.js";
 import { showLaws } from "./law.js";
 import { drawLegend } from "./legend.js";
 import { readPalette } from "./palette.js";
-import { createPlayback } from "./playback.js";
-import { listenPointer } from "./pointer.js";
-import { createRunView } from "./runview.js";
-import { createSelection } from "./selection.js";
+import { Playback } from "./playback.js";
+import { Pointer } from "./pointer.js";
+import { RunView } from "./runview.js";
+import { Selection } from "./selection.js";
 import { createStatus } from "./status.js";
 import { createTable } from "./table.js";
 import { createTheme } from "./theme.js";
-import { createTimeline } from "./timeline.js";
-import { createTransport } from "./transport.js";
+import { Timeline } from "./timeline.js";
 import { createToolbar } from "./toolbar.js";
-import { expose } from "./window.js";
+import { createTransport } from "./transport.js";
 
 /** @import {Family} from "./picker.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Trace} from "./trace.js" */
+/** @import {State} from "./pure/url.js" */
 
-/** @param {Store} store @param {Family[]} families */
-export function createView(store, families) {
-  const desk = createDesk(store, families, onAnswer);
-  const controls = createControls(store, desk, families);
-  const playback = createPlayback({ lanes: () => timeline.lanes(), total: () => timeline.total(), onChange: onPlayback,
-    onMove: (t) => follow.playhead(t) });
-  const timeline = createTimeline(store, { playhead: () => playback.at(), selected: () => selection.current(), hovered: onHover });
-  const selection = createSelection(store, () => timeline.lanes(), onSelect);
-  const follow = createFollow(timeline);
-  const runs = createRunView(store, { query: desk.query, changed: () => follow.tail(runs.lane()), status: (word) => toolbar.run(word) });
-  const heads = createHeads(timeline.plot);
-  const card = createCard(timeline.plot, (id) => laneOf(timeline.lanes(), id));
-  const figures = createFigures(desk);
-  const table = createTable(() => timeline.lanes(), (id) => desk.family(id === "b" ? store.get().second?.family ?? "" : store.get().spec.family)?.title ?? id);
-  const transport = createTransport(playback, () => timeline.total(), (t) => playback.seek(t));
-  const compare = createCompare(desk, () => toolbar.toggleCompare());
-  const status = createStatus(timeline.plot, () => desk.sync(true), (plan, nearest) => {
-    if (plan.error) store.set({ spec: { ...store.get().spec, [plan.error.field]: nearest } }, "replace");
-  });
-  const acts = createActions(store, timeline, playback, selection, () => drawer.toggle("keys"));
-  const keys = bindings(acts);
-  const drawer = createDrawer([
-    { id: "compare", title: "Compare", panel: compare.panel, opened: () => compare.show(desk.plans()) },
-    { id: "run", title: "Run", panel: runs.panel },
-    { id: "keys", title: "Keys", panel: keysPanel(keys) },
-  ], (tab) => store.setView({ tab }));
-  const theme = createTheme((next) => store.setView({ theme: next }), () => { readPalette(); drawLegend(timeline.lanes(), true); timeline.redraw(); });
-  const toolbar = createToolbar(store, families, controls, runs, drawer, status);
-  let lawTimer = 0;
+const LAWS_AFTER = 50; // ms; formulas and tables wait until a drag rests
+
+export class View {
+  #lawTimer = 0;
+  #hoverAt = { x: 0, y: 0 };
   /** @type {Trace | null} */
-  let said = null;
+  #said = null;
 
-  function onAnswer() {
-    controls.complain();
-    status.update(desk.plans());
+  /** @param {Store} store @param {Family[]} families */
+  constructor(store, families) {
+    this.store = store;
+    this.desk = new Desk(store, families, () => this.#onAnswer());
+    this.controls = new Controls(store, this.desk, families);
+    this.playback = new Playback({ lanes: () => this.timeline.lanes, total: () => this.timeline.total(),
+      onChange: () => this.#onPlayback(), onMove: (t) => this.follow.playhead(t) });
+    this.timeline = new Timeline(store, { playhead: () => this.playback.at, selected: () => this.selection.current(),
+      hovered: (_trace, x, y) => { this.#hoverAt = { x, y }; this.#showCard(); } });
+    this.selection = new Selection(store, () => this.timeline.lanes, () => this.#onSelect());
+    this.follow = createFollow(this.timeline);
+    this.runs = new RunView(store, { query: (spec) => this.desk.query(spec), changed: () => this.follow.tail(this.runs.lane),
+      status: (word) => this.toolbar.run(word) });
+    this.status = createStatus(this.timeline.plot, () => this.desk.sync(true), (field, value) => {
+      store.set({ spec: { ...store.get().spec, [field]: value } }, "replace");
+    });
+    const { desk, timeline, playback, selection } = this;
+    this.heads = createHeads(timeline.plot);
+    this.card = createCard(timeline.plot, (id) => laneOf(timeline.lanes, id));
+    this.figures = createFigures(desk);
+    this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id));
+    this.transport = createTransport(playback, () => timeline.total(), (t) => playback.seek(t));
+    this.compare = createCompare(desk, () => this.toolbar.toggleCompare());
+    this.keys = bindings(createActions(store, timeline, playback, selection, () => this.drawer.toggle("keys")));
+    this.drawer = createDrawer([
+      { id: "compare", title: "Compare", panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
+      { id: "run", title: "Run", panel: this.runs.panel },
+      { id: "keys", title: "Keys", panel: keysPanel(this.keys) },
+    ], (tab) => store.setView({ tab }));
+    this.theme = createTheme((theme) => store.setView({ theme }), () => this.#onColours());
+    this.toolbar = createToolbar(store, families, this.controls, this.runs, this.drawer, this.status);
+    this.#stages();
+    store.subscribe((state, before) => this.#onState(state, before));
+    this.#listen();
+    this.#begin();
+  }
+
+  #listen() {
+    const { timeline, playback, selection } = this;
+    new Pointer(timeline, { select: (trace) => selection.select(trace), scrub: (t) => playback.seek(t) });
+    timeline.plot.addEventListener("pointerdown", () => playback.endIntro());
+    listenKeys(this.keys);
+  }
+
+  #onColours() {
+    readPalette();
+    drawLegend(this.timeline.lanes, true);
+    this.timeline.redraw();
+    afterPaint(() => {
+      this.timeline.settle();
+      invalidate("minimap");
+    });
+  }
+
+  #stages() {
+    onStage("plan", () => {
+      const lanes = this.desk.lanes();
+      if (this.runs.lane) lanes.splice(1, 0, this.runs.lane);
+      this.timeline.show(lanes);
+      invalidate("figures");
+      if (this.desk.plans().every((plan) => plan.shown === plan.asked)) schedulePainted();
+      afterPaint(() => this.#settle());
+    });
+    onStage("figures", () => {
+      const plans = this.desk.plans();
+      for (const plan of plans) this.heads.write(plan.id, headText(plan, this.desk, plans.length > 1));
+      const run = this.runs.head();
+      if (run) this.heads.write("run", run);
+      this.heads.place(this.timeline.scene.layout);
+      this.figures.show(plans);
+      this.transport.show();
+    });
+  }
+
+  /** What may wait until the new schedule is on the screen. */
+  #settle() {
+    this.timeline.settle();
+    this.#showCard();
+    drawLegend(this.timeline.lanes);
+    invalidate("minimap");
+    clearTimeout(this.#lawTimer);
+    this.#lawTimer = window.setTimeout(() => {
+      showLaws(this.figures.law, this.desk.plans(), this.desk);
+      this.compare.show(this.desk.plans());
+      this.table.refresh();
+    }, LAWS_AFTER);
+  }
+
+  /** @param {string} id of a lane group */
+  #titleOf(id) {
+    const { spec, second } = this.store.get();
+    const title = this.desk.family(id === "b" && second ? second.family : spec.family)?.title ?? id;
+    return id === "run" ? `${title}, measured` : title;
+  }
+
+  #onAnswer() {
+    this.controls.complain();
+    this.status.update(this.desk.plans());
     invalidate("figures");
   }
 
-  function onPlayback() {
-    const at = playback.at();
-    if (!playback.playing() && store.get().view.at !== at) store.setView({ at });
+  #onPlayback() {
+    const { at, playing } = this.playback;
+    if (!playing && this.store.get().view.at !== at) this.store.setView({ at });
     invalidate("overlay", "minimap", "figures");
   }
 
-  /** @param {Trace | null} trace @param {number} x @param {number} y */
-  function onHover(trace, x, y) {
-    hoverAt = { x, y };
-    showCard(trace);
-  }
-  let hoverAt = { x: 0, y: 0 };
-
-  /** The card follows what is hovered, else what is selected. @param {Trace | null} hovered */
-  function showCard(hovered) {
-    const trace = hovered ?? selection.current();
-    if (!trace) { card.put(null, null); return; }
-    const anchor = trace.op ? timeline.box(trace.lane.id, trace.rank, trace.op.i) : { x: hoverAt.x, y: hoverAt.y, w: 1, h: 12 };
-    card.put(trace, anchor);
+  /** The card stands by what is hovered, else by what is selected. */
+  #showCard() {
+    const trace = this.timeline.hover ?? this.selection.current();
+    const { x, y } = this.#hoverAt;
+    const anchor = trace?.op ? this.timeline.box(trace.lane.id, trace.rank, trace.op.i) : { x, y, w: 1, h: 12 };
+    this.card.put(trace, anchor);
   }
 
-  function onSelect() {
-    playback.endIntro();
-    showCard(timeline.hover());
-    const now = selection.current();
-    if (now !== said) say(now);
-    said = now;
+  #onSelect() {
+    this.playback.endIntro();
+    this.#showCard();
+    const now = this.selection.current();
+    if (now !== this.#said) say(now);
+    this.#said = now;
     invalidate("overlay");
   }
 
-  onStage("plan", () => {
-    const lanes = desk.lanes();
-    const run = runs.lane();
-    if (run) lanes.splice(1, 0, run);
-    timeline.show(lanes);
-    invalidate("figures");
-    if (desk.plans().every((plan) => plan.shown === plan.asked)) schedulePainted();
-    afterPaint(settle);
-  });
-
-  /** What may wait until the new schedule is on the screen. */
-  function settle() {
-    timeline.settle();
-    showCard(timeline.hover());
-    drawLegend(timeline.lanes());
-    invalidate("minimap");
-    clearTimeout(lawTimer);
-    lawTimer = window.setTimeout(() => {
-      showLaws(figures.law, desk.plans(), desk);
-      compare.show(desk.plans());
-      table.refresh();
-    }, 50);
-  }
-
-  onStage("figures", () => {
-    const plans = desk.plans();
-    for (const plan of plans) heads.write(plan.id, headText(plan, desk, plans.length > 1));
-    const run = runs.head();
-    if (run) heads.write("run", run);
-    heads.place(timeline.scene().layout);
-    figures.show(plans);
-    transport.show();
-  });
-
-  store.subscribe((state, before) => {
+  /** @param {State} state @param {State} before */
+  #onState(state, before) {
     if (state.spec !== before.spec || state.second !== before.second) {
-      playback.endIntro();
-      controls.sync();
-      desk.sync();
-      toolbar.sync();
+      this.playback.endIntro();
+      this.controls.sync();
+      this.desk.sync();
+      this.toolbar.sync();
       invalidate("plan");
     }
     if (state.view === before.view) return;
-    if (state.view.theme !== before.view.theme) theme.set(state.view.theme);
-    drawer.set(state.view.tab);
-    runs.sync();
-    if (!playback.playing() && state.view.at !== playback.at()) playback.seek(state.view.at);
-    showCard(timeline.hover());
+    if (state.view.theme !== before.view.theme) this.theme.set(state.view.theme);
+    this.drawer.set(state.view.tab);
+    this.runs.sync();
+    if (!this.playback.playing && state.view.at !== this.playback.at) this.playback.seek(state.view.at);
+    this.#showCard();
     invalidate("base", "overlay", "minimap", "figures");
-  });
-
-  theme.set(store.get().view.theme);
-  controls.sync();
-  controls.complainOfLink(store.problems);
-  toolbar.sync();
-  drawer.set(store.get().view.tab);
-  desk.sync();
-  runs.sync();
-  listenPointer(timeline, { select: selection.select, scrub: (t) => playback.seek(t) });
-  listenKeys(keys);
-  expose({ store, desk, timeline, playback, runs });
-  if (store.get().view.at !== null) playback.seek(store.get().view.at);
-  else intro();
-
-  /** The first view moves by itself, once, unless the reader prefers stillness or opened a run or a place. */
-  function intro() {
-    const { run, sel, t0 } = store.get().view;
-    if (run || sel || t0 !== null || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    const wait = () => (desk.primary.times ? playback.playIntro() : window.setTimeout(wait, 120));
-    wait();
   }
-  byId("plot").addEventListener("pointerdown", () => playback.endIntro());
+
+  #begin() {
+    if (matchMedia("(max-width: 899px)").matches) byId("controls").removeAttribute("open");
+    const { at, theme, tab } = this.store.get().view;
+    this.theme.set(theme);
+    this.controls.sync();
+    this.controls.complainOfLink(this.store.problems);
+    this.toolbar.sync();
+    this.drawer.set(tab);
+    this.desk.sync();
+    this.runs.sync();
+    if (at === null) this.#intro();
+    else this.playback.seek(at);
+  }
+
+  /** The first view moves by itself, once, unless the reader prefers stillness or came for a place or a run. */
+  #intro() {
+    const { run, sel, t0 } = this.store.get().view;
+    if (run || sel || t0 !== null || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const whenDrawn = () => {
+      if (this.desk.first.times) this.playback.playIntro();
+      else window.setTimeout(whenDrawn, 120);
+    };
+    whenDrawn();
+  }
 }

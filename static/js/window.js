@@ -16,16 +16,16 @@ export function expose({ store, desk, timeline, playback, runs }) {
     const { spec, second, view } = store.get();
     const plans = desk.plans().map((plan) => ({ id: plan.id, asked: plan.asked, shown: plan.shown, error: plan.error, offline: plan.offline,
       stale: plan.shown !== plan.asked, figures: plan.figures, peak: plan.peak, memory: plan.memory }));
-    const lanes = timeline.lanes().map((lane) => ({ id: lane.id, ops: lane.schedule.count, end: lane.end, live: lane.live }));
-    return { spec, second, view, plans, lanes, window: timeline.visible(), total: timeline.total(), at: playback.at(),
-      playing: playback.playing(), hover: timeline.hover()?.op?.i ?? null, run: runs.run()?.status ?? null };
+    const lanes = timeline.lanes.map((lane) => ({ id: lane.id, ops: lane.schedule.count, end: lane.end, live: lane.live }));
+    return { spec, second, view, plans, lanes, window: timeline.visible(), total: timeline.total(), at: playback.at,
+      playing: playback.playing, hover: timeline.hover?.op?.i ?? null, run: runs.run?.status ?? null };
   }
 
   /** Where an op stands, in the pixels of the page. @param {string} lane @param {string} text "2F0" */
   function box(lane, text) {
-    const found = laneOf(timeline.lanes(), lane);
+    const found = laneOf(timeline.lanes, lane);
     const op = found && find(found.schedule, text);
-    const place = op && boxOf(timeline.scene(), lane, op.rank, op.i);
+    const place = op && boxOf(timeline.scene, lane, op.rank, op.i);
     if (!place) return null;
     const origin = timeline.plot.getBoundingClientRect();
     return { x: origin.left + place.x, y: origin.top + place.y, w: place.w, h: place.h };
@@ -33,7 +33,7 @@ export function expose({ store, desk, timeline, playback, runs }) {
 
   /** Where a moment on a rank stands, in the pixels of the page. @param {string} lane @param {number} rank @param {number} t */
   function point(lane, rank, t) {
-    const { layout, t0, t1 } = timeline.scene();
+    const { layout, t0, t1 } = timeline.scene;
     const row = layout.groups.find((group) => group.id === lane)?.rows.find((each) => each.rank === rank);
     const origin = timeline.plot.getBoundingClientRect();
     return row ? { x: origin.left + layout.plotLeft + ((t - t0) / (t1 - t0)) * layout.plotWidth, y: origin.top + row.y + row.h / 2 } : null;
