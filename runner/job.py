@@ -6,6 +6,7 @@ on stdin and of how processes are made.
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from runner.plan import Plan, plan
 from runner.protocol import Run
 from runner.watchdog import SECOND, Watchdog
 
+log = logging.getLogger("runner")
 Emit = Callable[..., None]
 BATCH_NS = 50_000_000
 START_NS = 10_000_000  # from "go" to the common start: the time in which the slowest worker has read it
@@ -49,6 +51,7 @@ class Job:
         self.sent: list[int] = []
         self.last_batch = self.since = clock.now()
         self.longest = 0
+        self.restarted = False
         self.trouble: tuple[int, dict[str, Any]] | None = None
         threading.Thread(target=self._make_plan, name="plan", daemon=True).start()
 
@@ -99,9 +102,15 @@ class Job:
                 self._verify()
 
     def lost(self, rank: int, exit_code: int | None) -> None:
-        """A worker is gone."""
+        """A worker is gone. One that went before it knew of this run costs it nothing but a new set of workers."""
+        if self.state is State.WARMING and not self.restarted:
+            self.restarted = True
+            self.engine.replace()
+            self._set_up()
+            return
         cause = signal.Signals(-exit_code).name if exit_code is not None and exit_code < 0 else f"exit {exit_code}"
-        message = f"rank {rank}'s worker process ended ({cause}){self._where(rank)}"
+        pid = self.engine.workers[rank].pid
+        message = f"rank {rank}'s worker process {pid} ended ({cause}){self._where(rank)}"
         self.fail({"field": "rank", "value": rank, "message": message})
 
     def cancel(self) -> None:
@@ -132,17 +141,22 @@ class Job:
         if isinstance(planned, SpecError | OrderError):
             self.state = State.OVER
             self.emit("error", error=planned.as_dict())
-            return
-        if isinstance(planned, Exception):
-            raise planned
-        self.plan, self.state, self.since = planned, State.WARMING, clock.now()
-        self.emit("warming")
+        elif isinstance(planned, Exception):
+            log.error("planning run %s", self.run.id, exc_info=planned)
+            self.fail({"field": "runner", "value": None, "message": f"the runner failed to plan this run: {planned!r}"})
+        else:
+            self.plan, self.state = planned, State.WARMING
+            self.emit("warming")
+            self._set_up()
+
+    def _set_up(self) -> None:
+        planned, self.since, self.replies, self.trouble = self.plan, clock.now(), {}, None
         self.engine.resize(planned.ranks)
         counts = [len(program.steps) for program in planned.program.ranks]
         self.board = Board(self.engine.path("board"), counts)
         self.sent = [0] * planned.ranks
         unit = (planned.unit_ms or 0.0) * 1e6
-        for rank, worker in enumerate(self.engine.workers):
+        for rank in range(planned.ranks):
             setup = Setup(
                 group=self.engine.groups[rank],
                 program=planned.program.ranks[rank],
@@ -158,7 +172,7 @@ class Job:
                 hop=int(planned.hop_ms * 1e6),
                 gradients=self.engine.path(f"gradients-{rank}"),
             )
-            worker.pipe.send(setup)
+            self.engine.send(rank, setup)
 
     def _go(self) -> None:
         """All are ready: name a start a little ahead, which every worker then sleeps to."""
@@ -166,8 +180,8 @@ class Job:
         self.replies = {}
         self.state = State.RUNNING
         zero = clock.now() + START_NS + 200_000 * self.plan.ranks
-        for worker in self.engine.workers:
-            worker.pipe.send(Go(zero))
+        for rank in range(self.plan.ranks):
+            self.engine.send(rank, Go(zero))
         self.watchdog = Watchdog(self.plan, self.board, [worker.pid for worker in self.engine.workers])
         self.device = "cpu" if devices == {"cpu"} else ", ".join(sorted(devices))
         self.emit(
@@ -204,7 +218,7 @@ class Job:
         paths = tuple(self.engine.path(f"gradients-{rank}") for rank in range(self.plan.ranks))
         in_order = tuple(losses.get(micro, float("nan")) for micro in range(micros))
         verify = Verify(self.plan.shape, self.plan.program.stages, micros, self.plan.seed, paths, in_order)
-        self.engine.workers[0].pipe.send(verify)
+        self.engine.send(0, verify)
 
     def _finish(self, verdict: Verdict) -> None:
         self.state = State.OVER

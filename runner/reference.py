@@ -5,6 +5,7 @@ Plain autograd, micro-batch after micro-batch: independent of the deferred gradi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import torch
@@ -58,20 +59,21 @@ def judge(
     for gradients in copies:
         for name, gradient in gradients.items():
             error = relative_error(gradient, reference[name])
-            if not error <= largest:  # also true for NaN, which must come out as the worst
+            if error > largest:
                 worst, largest = name, error
     missing = reference.keys() - {name for gradients in copies for name in gradients}
     if missing:
         return Verdict(False, loss, reference_loss, None, min(missing))
     close = abs(loss - reference_loss) <= TOLERANCE * abs(reference_loss)
-    finite = largest == largest and largest != float("inf")
-    return Verdict(close and largest <= TOLERANCE, loss, reference_loss, largest if finite else None, worst)
+    shown = largest if largest < math.inf else None
+    return Verdict(close and largest <= TOLERANCE, loss, reference_loss, shown, worst)
 
 
 def relative_error(gradient: Tensor, reference: Tensor) -> float:
-    """|g - reference| / |reference|, both norms over the whole parameter, in float64."""
+    """|g - reference| / |reference|, both norms over the whole parameter, in float64; infinity for NaN."""
     if gradient.shape != reference.shape:
-        return float("inf")
-    difference = torch.linalg.vector_norm(gradient.double() - reference.double())
-    norm = torch.linalg.vector_norm(reference.double())
-    return float(difference / norm) if norm > 0 else float(difference > 0)
+        return math.inf
+    difference = float(torch.linalg.vector_norm(gradient.double() - reference.double()))
+    norm = float(torch.linalg.vector_norm(reference.double()))
+    error = difference / norm if norm > 0 else (math.inf if difference > 0 else 0.0)
+    return error if math.isfinite(error) else math.inf

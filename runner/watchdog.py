@@ -52,15 +52,16 @@ class Watchdog:
         return {"field": "rank", "value": rank, "message": message, "op": self.step(rank).text}
 
     def culprit(self) -> int:
-        """The rank that the others wait for: follow a waiting rank to what it awaits, and so on.
+        """The rank that the others wait for: a stopped one, else one in no wait, else follow who waits for whom.
 
-        A rank whose message was sent long ago but that does not go on is itself to blame, as is one that is in no
-        wait at all.
+        A rank whose message was sent long ago but that does not go on is itself to blame.
         """
-        busy = [rank for rank in range(self.plan.ranks) if not self._awaited(rank) and not self._over(rank)]
-        if busy:
-            return min(busy, key=lambda rank: not _stopped(self.pids[rank]))
-        rank = next((rank for rank in range(self.plan.ranks) if self._awaited(rank)), 0)
+        ranks = range(self.plan.ranks)
+        stuck = [rank for rank in ranks if _stopped(self.pids[rank])]
+        stuck += [rank for rank in ranks if not self._awaited(rank) and not self._over(rank)]
+        if stuck:
+            return stuck[0]
+        rank = next((rank for rank in ranks if self._awaited(rank)), 0)
         for _ in range(self.plan.ranks):
             link = self._awaited(rank)
             if link is None or self._sent(link):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
@@ -18,7 +19,8 @@ from uuid import uuid4
 from runner.control import Command, Group, Reply
 
 ROOT = Path(__file__).resolve().parents[2]
-PRELOADED = "runner.process"
+# The second is what torch's first backward imports: half a second that every worker would spend otherwise.
+PRELOADED = ["runner.process", "torch.fx.experimental.symbolic_shapes"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +43,7 @@ class LocalEngine:
 
     def __init__(self) -> None:
         self.context = multiprocessing.get_context("forkserver")
-        self.context.set_forkserver_preload([PRELOADED])
+        self.context.set_forkserver_preload(PRELOADED)
         self.workers: list[Worker] = []
         self.groups: list[Group] = []
         self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-")
@@ -76,6 +78,11 @@ class LocalEngine:
         key = uuid4().hex
         ranks = len(self.workers)
         self.groups = [Group(key, self.path(f"store-{key}"), rank, ranks) for rank in range(ranks)]
+
+    def send(self, rank: int, command: Command) -> None:
+        """Tell a worker something; that one is dead, its sentinel will say."""
+        with suppress(OSError):
+            self.workers[rank].pipe.send(command)
 
     def path(self, name: str) -> str:
         """A file of this engine's own scratch folder."""

@@ -1,0 +1,116 @@
+"""Input and weight gradients as separate ops, against plain autograd, in one process."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+import torch
+
+from runner.deferred import DeferredStage
+from runner.reference import judge, mean, named_gradients, relative_error, train
+from runner.shape import Shape
+from runner.stage import Data, Stage
+
+SHAPE = Shape(hidden=16, heads=2, sequence=6, batch=2, vocabulary=24, layers=2)
+MICROS = 3
+
+
+def parts(stages: int, seed: int = 0) -> list[DeferredStage]:
+    data = Data(SHAPE, MICROS, seed, torch.device("cpu"))
+    return [DeferredStage(Stage(SHAPE, index, stages, seed), data, MICROS) for index in range(stages)]
+
+
+def forward(model: list[DeferredStage], micro: int) -> None:
+    x = None
+    for part in model:
+        x = part.forward(micro, x)
+
+
+def input_gradients(model: list[DeferredStage], micro: int) -> None:
+    gradient = None
+    for part in reversed(model):
+        gradient = part.input_gradient(micro, gradient)
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+def test_deferred_gradients_equal_plain_autograd(stages: int) -> None:
+    model = parts(stages)
+    for micro in range(MICROS):
+        forward(model, micro)
+        input_gradients(model, micro)
+    for part in model:
+        for micro in reversed(range(MICROS)):
+            part.weight_gradient(micro)
+    reference_loss, reference = train(SHAPE, stages, MICROS, 0)
+    copies = [named_gradients(part.stage, index) for index, part in enumerate(model)]
+    loss = mean([model[-1].losses[micro] for micro in range(MICROS)])
+    verdict = judge(loss, copies, reference_loss, reference)
+    assert verdict.verified, verdict
+    assert sum(len(one) for one in copies) == len(reference) == sum(len(list(p.stage.parameters())) for p in model)
+
+
+def test_the_input_gradient_op_touches_no_weight_and_leaves_work_on_every_stage() -> None:
+    model = parts(2)
+    forward(model, 0)
+    input_gradients(model, 0)
+    for part in model:
+        assert all(parameter.grad is None for parameter in part.stage.parameters())
+        assert len(part.later[0]) >= 12  # seven operations with parameters in each of two blocks, and the ends
+
+
+def test_activations_are_freed_once_their_weight_gradient_is_done() -> None:
+    model = parts(2)
+    seen: list[weakref.ref[torch.Tensor]] = []
+    gelu = torch.nn.functional.gelu
+
+    def watched(x: torch.Tensor) -> torch.Tensor:
+        seen.append(weakref.ref(x))
+        return gelu(x)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.nn.functional, "gelu", watched)
+        forward(model, 0)
+    input_gradients(model, 0)
+    for part in model:
+        part.weight_gradient(0)
+        assert not part.saved and not part.later
+    gc.collect()
+    assert seen and all(one() is None for one in seen)
+
+
+def test_a_wrong_gradient_is_found_and_named() -> None:
+    loss, reference = train(SHAPE, 2, MICROS, 0)
+    spoiled = {name: gradient.clone() for name, gradient in reference.items()}
+    spoiled["stage1.blocks.1.up"][0, 0] += 1e-3 * reference["stage1.blocks.1.up"].norm()
+    verdict = judge(loss, [spoiled], loss, reference)
+    assert not verdict.verified
+    assert verdict.worst == "stage1.blocks.1.up"
+    assert verdict.max_grad_error == pytest.approx(1e-3, rel=1e-2)
+
+
+def test_a_parameter_without_a_gradient_is_not_verified() -> None:
+    loss, reference = train(SHAPE, 1, 1, 0)
+    partial = {name: gradient for name, gradient in reference.items() if name != "stage0.positions"}
+    verdict = judge(loss, [partial], loss, reference)
+    assert not verdict.verified and verdict.worst == "stage0.positions"
+
+
+def test_a_gradient_that_is_not_a_number_is_the_worst_and_not_verified() -> None:
+    loss, reference = train(SHAPE, 1, 1, 0)
+    broken = reference | {"stage0.head": torch.full_like(reference["stage0.head"], float("nan"))}
+    verdict = judge(loss, [broken], loss, reference)
+    assert not verdict.verified and verdict.worst == "stage0.head" and verdict.max_grad_error is None
+
+
+def test_every_parameter_has_a_gradient_that_a_relative_error_can_judge() -> None:
+    _, reference = train(SHAPE, 2, MICROS, 0)
+    assert min(float(gradient.norm()) for gradient in reference.values()) > 1e-4
+    assert relative_error(reference["stage0.tokens"], reference["stage0.tokens"]) == 0.0
+
+
+def test_weights_and_data_come_from_the_seed_alone() -> None:
+    one, same, other = Stage(SHAPE, 1, 3, 7), Stage(SHAPE, 1, 3, 7), Stage(SHAPE, 1, 3, 8)
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), same.parameters(), strict=True))
+    assert not torch.equal(next(iter(one.blocks)).qkv, next(iter(other.blocks)).qkv)
