@@ -10,7 +10,7 @@ from backend.schedule.families import order, read
 from tests.conftest import until
 from tests.test_runs_manager import group_of
 from tests.test_serve import runner_of
-from tests.test_web_events import Page
+from tests.web_pages import Page
 
 SPEC = {"family": "1f1b", "p": 2, "m": 2}
 

@@ -1,0 +1,70 @@
+"""Pages for the tests of socket events: one with the client library, one that reads only when asked to."""
+
+from __future__ import annotations
+
+import socket
+import time
+from bisect import insort
+from itertools import pairwise
+from typing import Any
+
+import socketio
+import websocket
+
+from backend.runs.run import OVER
+from tests.conftest import Server
+
+
+class Page:
+    """A page that watches one run and keeps what it is sent.
+
+    The client library handles each message in a thread of its own, so they may be handled out of order: they are
+    kept by number. That they are sent in order is held by a test that reads the socket itself.
+    """
+
+    def __init__(self, server: Server, **options: Any) -> None:
+        self.messages: list[dict] = []
+        self.since = 0
+        self.late: list[float] = []  # ms from the end of an op (the machine's clock) to its arrival here
+        self.io = socketio.Client(reconnection=False)
+        self.io.on("run", self._take)
+        self.io.connect(server.url, **options)
+
+    def _take(self, message: dict) -> None:
+        now = time.monotonic_ns()
+        insort(self.messages, message, key=lambda each: each["first"])
+        self.late += [(now - row[3]) / 1e6 for row in message.get("ops", [])]
+
+    def ask(self, event: str, *data: Any) -> dict:
+        return self.io.call(event, data if len(data) != 1 else data[0], timeout=5)
+
+    def watch(self, run_id: str, since: int = 0) -> dict:
+        self.since = since
+        return self.ask("watch", {"run": run_id, "since": since})
+
+    @property
+    def over(self) -> bool:
+        """Whether the run's end and everything before it have been handled here."""
+        covered = sum(message["seq"] - message["first"] + 1 for message in list(self.messages))
+        ends = [message["seq"] for message in list(self.messages) if message["event"] in OVER]
+        return bool(ends) and covered >= ends[0] - self.since
+
+    def rows(self) -> list:
+        return rows_of(self.messages)
+
+
+def rows_of(messages: list[dict]) -> list:
+    """All ops of the messages, after a check that none is missing or doubled."""
+    for before, after in pairwise(messages):
+        assert after["first"] == before["seq"] + 1
+    return [row for message in messages for row in message.get("ops", [])]
+
+
+def connect_raw(server: Server) -> websocket.WebSocket:
+    """A socket that reads only when asked to, with as little room in between as the system allows."""
+    raw = websocket.WebSocket(sockopt=[(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)])
+    raw.connect(server.url.replace("http", "ws") + "/socket.io/?EIO=4&transport=websocket", timeout=10)
+    assert raw.recv().startswith("0")
+    raw.send("40")
+    assert raw.recv().startswith("40")
+    return raw
