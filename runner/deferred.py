@@ -62,7 +62,7 @@ class _Linear(torch.autograd.Function):
         return functional.linear(x, weight, bias)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         (x,) = ctx.saved_tensors
         ctx.later.append(partial(_linear_weight, ctx.weight, ctx.bias, x, grad))
         return grad @ ctx.weight.detach(), None, None, None
@@ -84,7 +84,7 @@ class _Norm(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         x, mean, scale = ctx.saved_tensors
         ctx.later.append(partial(_norm_weight, ctx.weight, ctx.bias, x, mean, scale, grad))
         return _norm_backward(grad, x, mean, scale, ctx.weight, ctx.bias, [True, False, False])[0], None, None, None
@@ -114,7 +114,7 @@ class _Embedding(torch.autograd.Function):
         return functional.embedding(tokens, weight)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[None, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, None, None]:
         (tokens,) = ctx.saved_tensors
         ctx.later.append(partial(_embedding_weight, ctx.weight, tokens, grad))
         return None, None, None
@@ -139,7 +139,7 @@ class DeferredStage:
         later = self.later[micro] = []
         do = DeferredArithmetic(later)
         entry = self.data.inputs(micro) if x is None else x.detach().requires_grad_()
-        out = self.stage(entry, do)
+        out: Tensor = self.stage(entry, do)
         if self.stage.last:
             loss = self.stage.loss(out, self.data.targets(micro), do)
             self.losses[micro] = loss.detach()

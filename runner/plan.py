@@ -69,7 +69,7 @@ def plan(run: Run) -> Plan:
     mode = run.mode if run.mode != "auto" else ("free" if order.p <= devices.cores() else "paced")
     unit_ms = _unit(run, timeline) if mode == "paced" else None
     if mode == "free" and run.unit_ms is not None:
-        raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; in free mode ops run as fast as they can")
+        raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; free mode has no pace")
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
     device = "cuda" if len(devices.gpus()) >= order.p else "cpu"
     _limit_memory(shape, order, device)
@@ -134,7 +134,7 @@ def _floor(value: float) -> float:
 
 
 def _limit_memory(shape: Shape, order: Order, device: str) -> None:
-    """An estimate of what weights, gradients, the reference's and the activations in flight take, before it is taken."""
+    """Refuse what weights, gradients (the reference's too) and activations in flight would not fit for."""
     if device != "cpu":
         return
     stages, rows = order.placement.stages, shape.batch * shape.sequence

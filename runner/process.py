@@ -83,9 +83,7 @@ class RankJob:
         self.device = torch.device(setup.device)
         data = Data(setup.shape, setup.micros, setup.seed, self.device)
         program = setup.program
-        self.stages = [
-            Stage(setup.shape, index, setup.stages, setup.seed).to(self.device) for index in program.stages
-        ]
+        self.stages = [Stage(setup.shape, index, setup.stages, setup.seed).to(self.device) for index in program.stages]
         self.parts = [DeferredStage(stage, data, setup.micros) for stage in self.stages]
         self.ledger = Ledger(setup.board, program.rank, setup.group.ranks, setup.offset)
         self.transport = GlooTransport(group, program.receives(), setup.shape.activation)
@@ -118,7 +116,9 @@ class RankJob:
         works = [
             self.group.recv([torch.empty(1)], peer, tag) for peer in sorted({one.source for one in program.receives()})
         ]
-        works += [self.group.send([torch.ones(1)], peer, tag) for peer in sorted({one.target for one in program.sends()})]
+        works += [
+            self.group.send([torch.ones(1)], peer, tag) for peer in sorted({one.target for one in program.sends()})
+        ]
         for work in works:
             work.wait()
 
@@ -159,6 +159,6 @@ def _listen(pipe: Connection[Reply, Command], commands: queue.SimpleQueue[Comman
 def _die_with_parent() -> None:
     """SIGKILL when the fork server ends, which it does with the main process once no worker keeps it alive."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    held = getattr(forkserver._forkserver, "_forkserver_alive_fd", None)  # type: ignore[attr-defined]
+    held = getattr(forkserver._forkserver, "_forkserver_alive_fd", None)
     if held is not None:
         os.close(held)

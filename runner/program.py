@@ -78,7 +78,9 @@ def _match_ends(sender: tuple[int, Step, Link], receiver: tuple[int, Step, Link]
     """Both ends of a link must mean the same ranks; a local one must be given before it is taken."""
     rank, step, link = receiver
     if (link.source, link.target) != (sender[0], rank) or sender[2] != link:
-        raise OrderError(f"the {link.text()} is sent by rank {sender[0]} as {sender[2].text()}", rank=rank, op=step.text)
+        raise OrderError(
+            f"the {link.text()} is sent by rank {sender[0]} as {sender[2].text()}", rank=rank, op=step.text
+        )
     if link.local and sender[1].index >= step.index:
         raise OrderError(f"the {link.text()} is taken before it is made", rank=rank, op=step.text)
 

@@ -44,5 +44,5 @@ def _flat(stage: Stage) -> Tensor:
 
 def _spread(total: Tensor, stage: Stage) -> None:
     parameters = list(stage.parameters())
-    for parameter, part in zip(parameters, total.split([one.numel() for one in parameters]), strict=True):
+    for parameter, part in zip(parameters, torch.split(total, [one.numel() for one in parameters]), strict=True):
         parameter.grad = part.view_as(parameter).clone()

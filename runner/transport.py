@@ -15,13 +15,15 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch._C._distributed_c10d import FileStore  # torch.distributed has it too, but not for type checkers
 
 from runner.steps import Link
 
-HEADER = 16  # floats, of which two hold the time: 64 bytes, so that what follows stays aligned
+HEADER = 16  # floats, of which the first two hold the time: 64 bytes, so that what follows stays aligned
 AHEAD_BYTES = 64 * 2**20  # memory that receives posted ahead may take on a rank
 REAP = 32  # sends handed to the reaping thread at a time
 FOREVER = timedelta(hours=24)  # a stalled peer is the watchdog's business, which has words for it
@@ -44,8 +46,8 @@ def gloo_group(store_path: str, rank: int, ranks: int) -> Any:
     """A gloo group over 127.0.0.1 whose connections are made when first used."""
     options = dist.ProcessGroupGloo._Options()  # type: ignore[attr-defined]
     options._timeout = FOREVER
-    options._devices = [dist.ProcessGroupGloo.create_device(hostname="127.0.0.1", lazy_init=True)]  # type: ignore[attr-defined]
-    return dist.ProcessGroupGloo(dist.FileStore(store_path, ranks), rank, ranks, options)  # type: ignore[call-arg]
+    options._devices = [dist.ProcessGroupGloo.create_device(hostname="127.0.0.1", lazy_init=True)]
+    return dist.ProcessGroupGloo(FileStore(store_path, ranks), rank, ranks, options)
 
 
 class GlooTransport:
@@ -53,7 +55,8 @@ class GlooTransport:
 
     def __init__(self, group: Any, receives: Iterable[Link], shape: Sequence[int]) -> None:
         self.group, self.shape = group, tuple(shape)
-        self.size = HEADER + torch.Size(shape).numel()
+        self.end = HEADER + torch.Size(shape).numel()
+        self.size = self.end + self.end % 2  # even, so that the whole can be seen as 64-bit integers
         self.coming = iter(receives)
         self.posted: dict[int, tuple[Any, Tensor]] = {}
         self.started: list[tuple[Any, Tensor]] = []
@@ -75,13 +78,13 @@ class GlooTransport:
         following = next(self.coming, None)
         if following is not None:
             self._post(following)
-        return buffer[HEADER:].view(self.shape), int(buffer[:2].view(torch.int64)[0])
+        return buffer[HEADER : self.end].view(self.shape), int(buffer.numpy().view(np.int64)[0])
 
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Start a message; every now and then hand what was started to the reaper."""
         buffer = torch.empty(self.size)
-        buffer[:2].view(torch.int64)[0] = stamp
-        buffer[HEADER:].view(self.shape).copy_(tensor)
+        buffer.numpy().view(np.int64)[0] = stamp
+        buffer[HEADER : self.end].view(self.shape).copy_(tensor)
         self.started.append((self.group.send([buffer], link.target, link.tag), buffer))
         if len(self.started) >= REAP:
             self.reaper.take(self.started)

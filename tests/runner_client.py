@@ -41,7 +41,7 @@ class RunnerProgram:
         until = time.monotonic() + timeout
         while b"\n" not in self.rest:
             left = until - time.monotonic()
-            assert left > 0 and select.select([self.process.stdout], [], [], left)[0], f"no event in {timeout} s"
+            assert select.select([self.process.stdout], [], [], max(0.0, left))[0], f"no event in {timeout} s"
             data = os.read(self.process.stdout.fileno(), 65536)
             assert data, "the runner closed its output"
             self.rest += data
@@ -81,7 +81,8 @@ class RunnerProgram:
         return sorted(family - {self.process.pid})
 
     def close(self) -> None:
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.close()
         try:
             self.process.wait(15)

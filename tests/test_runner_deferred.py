@@ -75,9 +75,11 @@ def test_activations_are_freed_once_their_weight_gradient_is_done() -> None:
     input_gradients(model, 0)
     for part in model:
         part.weight_gradient(0)
-        assert not part.saved and not part.later
+        assert not part.saved
+        assert not part.later
     gc.collect()
-    assert seen and all(one() is None for one in seen)
+    assert seen
+    assert all(one() is None for one in seen)
 
 
 def test_a_wrong_gradient_is_found_and_named() -> None:
@@ -94,14 +96,17 @@ def test_a_parameter_without_a_gradient_is_not_verified() -> None:
     loss, reference = train(SHAPE, 1, 1, 0)
     partial = {name: gradient for name, gradient in reference.items() if name != "stage0.positions"}
     verdict = judge(loss, [partial], loss, reference)
-    assert not verdict.verified and verdict.worst == "stage0.positions"
+    assert not verdict.verified
+    assert verdict.worst == "stage0.positions"
 
 
 def test_a_gradient_that_is_not_a_number_is_the_worst_and_not_verified() -> None:
     loss, reference = train(SHAPE, 1, 1, 0)
     broken = reference | {"stage0.head": torch.full_like(reference["stage0.head"], float("nan"))}
     verdict = judge(loss, [broken], loss, reference)
-    assert not verdict.verified and verdict.worst == "stage0.head" and verdict.max_grad_error is None
+    assert not verdict.verified
+    assert verdict.worst == "stage0.head"
+    assert verdict.max_grad_error is None
 
 
 def test_every_parameter_has_a_gradient_that_a_relative_error_can_judge() -> None:

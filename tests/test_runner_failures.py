@@ -31,7 +31,8 @@ def start_long(runner: RunnerProgram) -> str:
 
 def assert_the_next_run_works(runner: RunnerProgram) -> None:
     last = runner.run(**SHORT)[-1]
-    assert last["event"] == "finished" and last["verified"], last
+    assert last["event"] == "finished", last
+    assert last["verified"]
 
 
 def test_a_killed_worker_ends_the_run_within_five_seconds_and_the_next_one_works(runner: RunnerProgram) -> None:
@@ -52,10 +53,13 @@ def test_a_stopped_worker_is_named_by_the_watchdog_with_its_op_and_who_waits_for
     os.kill(victim, signal.SIGSTOP)
     last = runner.until(*LAST, timeout=20)[-1]
     message = last["error"]["message"]
-    assert last["event"] == "failed" and "no op has finished for" in message
+    assert last["event"] == "failed"
+    assert "no op has finished for" in message
     assert f"(its process, {victim}, is stopped)" in message
-    assert f"rank {last['error']['value']} " in message and last["error"]["op"] in message
-    assert "waits in op" in message and "of micro-batch" in message
+    assert f"rank {last['error']['value']} " in message
+    assert last["error"]["op"] in message
+    assert "waits in op" in message
+    assert "of micro-batch" in message
     assert gone([victim], within=2)
     assert_the_next_run_works(runner)
 
@@ -94,7 +98,8 @@ def test_a_second_run_is_refused_while_one_is_under_way(runner: RunnerProgram) -
     first = start_long(runner)
     second = runner.start(**SHORT)
     refusal = runner.until("error")[-1]
-    assert refusal["id"] == second and "busy" in refusal["error"]["message"]
+    assert refusal["id"] == second
+    assert "busy" in refusal["error"]["message"]
     runner.send(cmd="cancel", id=first)
     runner.until("cancelled")
 
@@ -118,7 +123,8 @@ def test_no_process_outlives_the_runner(how: str) -> None:
     program = RunnerProgram()
     start_long(program)
     family = program.descendants()
-    assert len(family) >= 4 and all(alive(pid) for pid in family)
+    assert len(family) >= 4
+    assert all(alive(pid) for pid in family)
     os.kill(program.workers()[0], signal.SIGSTOP)  # one that cannot notice anything by itself
     assert program.process.stdin is not None
     if how == "end of input":

@@ -74,7 +74,9 @@ def runner() -> Iterator[RunnerProgram]:
     program.close()
 
 
-@pytest.mark.parametrize(("text", "field"), BAD_LINES, ids=[text[-40:].decode("ascii", "replace") for text, _ in BAD_LINES])
+@pytest.mark.parametrize(
+    ("text", "field"), BAD_LINES, ids=[text[-40:].decode("ascii", "replace") for text, _ in BAD_LINES]
+)
 def test_a_bad_line_is_refused_by_field(text: bytes, field: str) -> None:
     with pytest.raises(protocol.LineError) as caught:
         protocol.parse(text)
@@ -115,7 +117,8 @@ def test_bad_lines_get_one_error_each_and_the_run_under_way_goes_on(runner: Runn
     assert [error["error"]["field"] for error in errors] == [field for _, field in BAD_LINES]
     assert all({"field", "value", "message"} <= set(error["error"]) for error in errors)
     assert {error.get("id") for error in errors} == {None, "a"}
-    assert events[-1]["id"] == run and events[-1]["verified"]
+    assert events[-1]["id"] == run
+    assert events[-1]["verified"]
 
 
 def test_a_line_in_pieces_is_one_line_and_a_line_without_end_is_dropped(runner: RunnerProgram) -> None:
@@ -131,5 +134,6 @@ def test_a_line_in_pieces_is_one_line_and_a_line_without_end_is_dropped(runner: 
 
 def test_a_refused_run_leaves_the_runner_free_for_the_next(runner: RunnerProgram) -> None:
     refusal = runner.run(spec={"p": 65, "m": 2})[-1]
-    assert refusal["event"] == "error" and refusal["error"]["nearest"] == 64
+    assert refusal["event"] == "error"
+    assert refusal["error"]["nearest"] == 64
     assert runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY)[-1]["event"] == "finished"

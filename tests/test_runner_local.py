@@ -48,14 +48,16 @@ def test_every_family_runs_and_is_verified(runner: RunnerProgram, family: str) -
     events = runner.run(spec=spec, mode="paced", unit_ms=1, model=TINY)
     last = events[-1]
     assert last["event"] == "finished", last
-    assert last["verified"] and last["max_grad_error"] <= 1e-5
+    assert last["verified"]
+    assert last["max_grad_error"] <= 1e-5
     assert_every_op_reported_once_and_in_order(families.order(families.read(spec)), events)
 
 
 @pytest.mark.parametrize("family", ["1f1b", "zb-h1", "dualpipe"])
 def test_free_mode_runs_and_is_verified(runner: RunnerProgram, family: str) -> None:
     events = runner.run(spec={"family": family, "p": 2, "m": 4}, mode="free", model=TINY)
-    assert events[-1]["event"] == "finished" and events[-1]["verified"]
+    assert events[-1]["event"] == "finished"
+    assert events[-1]["verified"]
     running = next(event for event in events if event["event"] == "running")
     assert (running["mode"], running["unit_ms"], running["overlapped"]) == ("free", None, False)
     measured, predicted = events[-1]["measured"], events[-1]["predicted"]
@@ -66,7 +68,8 @@ def test_free_mode_runs_and_is_verified(runner: RunnerProgram, family: str) -> N
 def test_a_random_legal_order_from_a_csv_is_verified(runner: RunnerProgram, kind: str, chunks: int, seed: int) -> None:
     order = random_order(Placement(kind, 3, chunks), 4, seed)
     events = runner.run(csv=torch_csv.dump(order), placement=kind, p=3, mode="free", model=TINY)
-    assert events[-1]["event"] == "finished" and events[-1]["verified"], events[-1]
+    assert events[-1]["event"] == "finished", events[-1]
+    assert events[-1]["verified"]
     assert_every_op_reported_once_and_in_order(order, events)
 
 
@@ -74,26 +77,29 @@ def test_an_imported_order_with_overlapped_pairs_is_verified(runner: RunnerProgr
     order = families.order(families.read({"family": "dualpipev", "p": 2, "m": 6}))
     assert any(isinstance(op, Pair) for op in order.row(0))
     events = runner.run(csv=torch_csv.dump(order), mode="free", model=TINY)
-    assert events[-1]["event"] == "finished" and events[-1]["verified"]
+    assert events[-1]["event"] == "finished"
+    assert events[-1]["verified"]
 
 
 def test_a_single_rank_with_a_single_stage_is_verified(runner: RunnerProgram) -> None:
     last = runner.run(spec={"family": "gpipe", "p": 1, "m": 2}, model=TINY)[-1]
-    assert last["event"] == "finished" and last["verified"] and last["mode"] == "free"
+    assert last["event"] == "finished"
+    assert last["verified"]
+    assert last["mode"] == "free"
 
 
 def test_another_seed_trains_other_weights_on_other_data(runner: RunnerProgram) -> None:
-    losses = {
-        runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY, seed=seed)[-1]["loss"] for seed in (0, 1, 2)
-    }
+    losses = {runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY, seed=seed)[-1]["loss"] for seed in (0, 1, 2)}
     assert len(losses) == 3
 
 
 def test_events_come_in_the_order_of_the_protocol(runner: RunnerProgram) -> None:
     events = runner.run(spec={"p": 2, "m": 4}, mode="paced", unit_ms=10, model=TINY)
     names = [event["event"] for event in events]
-    assert names[:2] == ["warming", "running"] and names[-2:] == ["verified", "finished"]
-    assert set(names[2:-2]) == {"op_batch"} and len(names) > 6
+    assert names[:2] == ["warming", "running"]
+    assert names[-2:] == ["verified", "finished"]
+    assert set(names[2:-2]) == {"op_batch"}
+    assert len(names) > 6
     assert len({event["id"] for event in events}) == 1
     assert next(e for e in events if e["event"] == "running")["ops"] == 16
 
@@ -123,7 +129,8 @@ def test_the_second_job_runs_in_the_same_processes(runner: RunnerProgram) -> Non
     runner.run(spec={"p": 3, "m": 3}, mode="free", model=TINY)
     before = runner.workers()
     runner.run(spec={"p": 3, "m": 4}, mode="free", model=TINY)
-    assert runner.workers() == before and len(before) == 3
+    assert runner.workers() == before
+    assert len(before) == 3
 
 
 def test_the_pool_grows_and_shrinks_to_the_ranks_and_keeps_who_stays(runner: RunnerProgram) -> None:
@@ -132,5 +139,6 @@ def test_the_pool_grows_and_shrinks_to_the_ranks_and_keeps_who_stays(runner: Run
     runner.run(spec={"p": 4, "m": 2}, mode="free", model=TINY)
     four = runner.workers()
     runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY)
-    assert len(four) == 4 and set(two) <= set(four)
+    assert len(four) == 4
+    assert set(two) <= set(four)
     assert runner.workers() == two

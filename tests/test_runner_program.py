@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.runner_orders import random_order
 
 from backend.schedule import families
 from backend.schedule.errors import OrderError
@@ -13,6 +12,7 @@ from backend.schedule.order import Order
 from backend.schedule.placement import Placement
 from runner.program import Program, build, match
 from runner.steps import RankProgram, Step
+from tests.runner_orders import random_order
 
 
 def order_of(family: str) -> Order:
@@ -57,7 +57,7 @@ def test_a_dropped_receive_is_refused_by_name() -> None:
     program = program_of(order_of("1f1b"))
     step = program.ranks[1].steps[0]
     deaf = replace(step, tasks=(replace(step.tasks[0], taken=None),))
-    with pytest.raises(OrderError, match="activation of micro-batch 0 into stage 1 .* sent but never received"):
+    with pytest.raises(OrderError, match=r"activation of micro-batch 0 into stage 1 .* sent but never received"):
         match(with_step(program, 1, 0, deaf))
 
 

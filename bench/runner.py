@@ -1,0 +1,197 @@
+"""What the runner adds to the work itself, beside torch's own runtime, in one run on one machine.
+
+    python bench/runner.py
+
+1. Overhead per compute op: ranks run 1F1B with a stage that is one 8 x 8 linear layer, in free mode, by turns with
+   our StageWorker and with torch's _PipelineScheduleRuntime: same processes, same module, same order, gloo for both.
+   A step's time is the slowest rank's, from a barrier to the last op with all sends taken, and includes all receives
+   posted; overhead is that time over a rank's ops, less what a bare loop over the same module takes for one.
+2. How soon a run starts on a warm pool: from the command to "running".
+3. Paced makespan over the simulated one, p = 8, m = 16, 20 ms a time unit.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+os.environ["PYTHONPATH"] = str(ROOT)  # for the fork server
+os.chdir(ROOT)
+
+import torch  # noqa: E402
+import torch.distributed as dist  # noqa: E402
+from torch import Tensor, nn  # noqa: E402
+
+from backend.schedule import families  # noqa: E402
+from runner import clock  # noqa: E402
+from runner.board import Board, Ledger  # noqa: E402
+from runner.program import Program, build  # noqa: E402
+from runner.transport import GlooTransport, gloo_group  # noqa: E402
+from runner.worker import Pace, StageWorker  # noqa: E402
+
+WIDTH, REPEATS, WARM = 8, 15, 3
+
+
+class PlainPart:
+    """A stage of one module by plain autograd: nothing but the runner's own cost around it."""
+
+    def __init__(self, module: nn.Module, micros: int) -> None:
+        self.module, self.micros = module, micros
+        self.saved: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def forward(self, micro: int, x: Tensor | None) -> Tensor:
+        entry = torch.ones(1, WIDTH) if x is None else x.detach().requires_grad_()
+        out = self.module(entry)
+        self.saved[micro] = (entry, out)
+        return out.detach()
+
+    def input_gradient(self, micro: int, gradient: Tensor | None) -> Tensor | None:
+        entry, out = self.saved.pop(micro)
+        if gradient is None:
+            loss(out, out).backward()
+        else:
+            torch.autograd.backward(out, gradient)
+        return entry.grad
+
+    def weight_gradient(self, micro: int) -> None:
+        """Plain autograd has done it with the input's."""
+
+
+def loss(out: Tensor, _: Tensor) -> Tensor:
+    return out.sum()
+
+
+def ours(program: Program, rank: int, group: Any, part: PlainPart, ledger: Ledger) -> None:
+    mine = program.ranks[rank]
+    transport = GlooTransport(group, mine.receives(), (1, WIDTH))
+    transport.prime()
+    StageWorker(mine, [part], transport, ledger, Pace()).run(clock.now())
+    transport.flush()
+
+
+def torchs(program: Program, rank: int, module: nn.Module) -> Any:
+    """Torch's runtime for the same order, and a function that runs one step of it."""
+    from torch.distributed.pipelining import PipelineStage
+    from torch.distributed.pipelining.schedules import _Action, _PipelineScheduleRuntime
+
+    ranks = len(program.ranks)
+    sample = (torch.ones(1, WIDTH, requires_grad=True),)
+    stage = PipelineStage(module, rank, ranks, torch.device("cpu"), input_args=sample, output_args=sample)
+    runtime = _PipelineScheduleRuntime([stage], program.micros, loss_fn=loss, scale_grads=False)
+    actions = {one.rank: [_Action.from_str(step.text) for step in one.steps] for one in program.ranks}
+    runtime._prepare_schedule_with_comms(actions, format="compute_only")
+    x = torch.ones(program.micros, WIDTH)
+    if rank == 0:
+        return lambda: runtime.step(x)
+    return (lambda: runtime.step(target=x)) if rank == ranks - 1 else runtime.step
+
+
+def bare(module: nn.Module, micros: int) -> None:
+    """The work itself: forward and backward of every micro-batch, no runner."""
+    part = PlainPart(module, micros)
+    x = torch.ones(1, WIDTH)
+    for micro in range(micros):
+        out = part.forward(micro, x)
+        part.input_gradient(micro, out)
+
+
+def child(pipe: Connection, program: Program, rank: int, folder: str) -> None:
+    """Time all three on one rank, by turns, and send the times."""
+    torch.set_num_threads(1)
+    ranks = len(program.ranks)
+    store = dist.FileStore(f"{folder}/torch", ranks)
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks)
+    group = gloo_group(f"{folder}/ours", rank, ranks)
+    module = nn.Linear(WIDTH, WIDTH)
+    counts = [len(one.steps) for one in program.ranks]
+    part = PlainPart(module, program.micros)
+    step = torchs(program, rank, module)
+    times: dict[str, list[float]] = {"ours": [], "torch": [], "bare": []}
+    for _ in range(WARM + REPEATS):
+        ledger = Ledger(f"{folder}/board", rank, ranks, sum(counts[:rank]))
+        for name, run in (
+            ("ours", lambda ledger=ledger: ours(program, rank, group, part, ledger)),
+            ("torch", step),
+            ("bare", lambda: bare(module, program.micros)),
+        ):
+            module.zero_grad()
+            dist.barrier()
+            begin = time.perf_counter()
+            run()
+            times[name].append(time.perf_counter() - begin)
+    pipe.send(times)
+    pipe.recv()
+
+
+def per_op(ranks: int, micros: int) -> dict[str, float]:
+    """Microseconds per compute op of a rank: medians of the slowest rank's steps."""
+    order = families.order(families.read({"family": "1f1b", "p": ranks, "m": micros}))
+    program = build(order, [1.0] * len(order))
+    context = multiprocessing.get_context("forkserver")
+    with tempfile.TemporaryDirectory() as folder:
+        Board(f"{folder}/board", [len(one.steps) for one in program.ranks])
+        pipes: list[Connection] = []
+        processes = []
+        for rank in range(ranks):
+            near, far = context.Pipe()
+            processes.append(context.Process(target=child, args=(far, program, rank, folder), daemon=True))
+            processes[-1].start()
+            pipes.append(near)
+        found = [pipe.recv() for pipe in pipes]
+        for pipe in pipes:
+            pipe.send(None)
+        for process in processes:
+            process.join()
+    return {name: statistics.median(_slowest(found, name)) * 1e6 / (2 * micros) for name in ("ours", "torch", "bare")}
+
+
+def _slowest(found: Sequence[dict[str, list[float]]], name: str) -> list[float]:
+    return [max(times) for times in zip(*(one[name][WARM:] for one in found), strict=True)]
+
+
+def starts_and_makespan() -> None:
+    from tests.runner_client import LAST, RunnerProgram
+
+    runner = RunnerProgram()
+    spec = {"family": "1f1b", "p": 8, "m": 16}
+    starts = []
+    try:
+        for number in range(4):
+            begin = time.perf_counter()
+            runner.start(spec=spec, mode="paced", unit_ms=20 if number else 1)
+            runner.until("running")
+            starts.append(time.perf_counter() - begin)
+            last = runner.until(*LAST)[-1]
+            if number:
+                ratio = last["measured"]["makespan"] / last["predicted"]["makespan"]
+                late = last["largest_residual"]["ns"] / 1e6
+                print(f"paced p=8 m=16 20 ms: makespan {ratio:.4f} of the simulated; latest op end {late:+.1f} ms")
+    finally:
+        runner.close()
+    first, *others = (f"{start * 1e3:.0f}" for start in starts)
+    print(f"start of a run, 8 ranks: {first} ms on a grown pool, then {', '.join(others)} ms")
+
+
+def main() -> None:
+    for ranks, micros in ((2, 64), (2, 256), (4, 64)):
+        found = per_op(ranks, micros)
+        mine, theirs = found["ours"] - found["bare"], found["torch"] - found["bare"]
+        print(
+            f"p={ranks} m={micros}: overhead per op ours {mine:.1f} us, torch {theirs:.1f} us, "
+            f"ratio {mine / theirs:.2f} (bare work {found['bare']:.1f} us an op)"
+        )
+    starts_and_makespan()
+
+
+if __name__ == "__main__":
+    main()
