@@ -98,7 +98,8 @@ def measure(page: Page, address: str, spec: dict[str, Any]) -> None:
     query = "&".join(f"{key}={value}" for key, value in spec.items())
     began = time.perf_counter()
     page.goto(f"{address}/?{query}")
-    page.wait_for_function("window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    while not page.evaluate("window.bubbleline && bubbleline.samples.firstPaint()"):
+        page.wait_for_timeout(5)
     wall = (time.perf_counter() - began) * 1e3
     print(f"first paint of the schedule          {page.evaluate('bubbleline.samples.firstPaint()'):7.1f} ms (wall {wall:.0f} ms)")
     page.wait_for_timeout(1000)

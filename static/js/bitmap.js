@@ -1,11 +1,12 @@
 // Thousands of ops at once: binned to pixels, two pixel rows a rank, drawn scaled up. Knows nothing of labels.
 import { context, h } from "./dom.js";
-import { paintsFor } from "./palette.js";
+import { colour, hatchPattern, paintsFor } from "./palette.js";
 import { binRank } from "./pure/bins.js";
 
 /** @import {Row} from "./pure/layout.js" */
 /** @import {Lane} from "./lanes.js" */
 
+const HATCHED = 5; // px of idle time that show a hatch
 const sheet = h("canvas");
 const ctx = context(sheet);
 /** @type {ImageData | null} */
@@ -25,6 +26,24 @@ function prepare(width, height) {
   return image;
 }
 
+/** Idle stretches of the row just binned: hatched where there is room for it, quiet otherwise. */
+/** @param {CanvasRenderingContext2D} target @param {Row} row @param {number} left @param {number} dpr @param {number} columns
+ *  @param {number} part of the width that lies before the end of all ops */
+function hatchIdle(target, row, left, dpr, columns, part) {
+  const stop = Math.min(columns, Math.round(part * columns));
+  const pattern = hatchPattern(dpr);
+  target.save();
+  target.scale(1 / dpr, 1 / dpr);
+  for (let x = 0; x < stop; x++) {
+    if (classes[x]) continue;
+    const from = x;
+    while (x < stop && !classes[x]) x++;
+    target.fillStyle = pattern && x - from > HATCHED ? pattern : colour("plot-hatch");
+    target.fillRect(left * dpr + from, row.y * dpr, x - from, row.h * dpr);
+  }
+  target.restore();
+}
+
 /**
  * @param {CanvasRenderingContext2D} target @param {Lane} lane @param {Row[]} rows @param {number} left
  * @param {number} width CSS pixels @param {number} t0 @param {number} t1 @param {number} dpr
@@ -35,6 +54,7 @@ export function drawBinned(target, lane, rows, left, width, t0, t1, dpr) {
   const { top, bottom } = paintsFor(lane.schedule.chunks);
   rows.forEach((row, at) => {
     binRank(lane.schedule, lane.times, row.rank, t0, t1, columns, classes);
+    hatchIdle(target, row, left, dpr, columns, (lane.end - t0) / (t1 - t0));
     const upper = 2 * at * columns;
     const lower = upper + columns;
     for (let x = 0; x < columns; x++) {

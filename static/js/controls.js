@@ -7,10 +7,12 @@ import { Picker } from "./picker.js";
 
 /** @import {Desk} from "./desk.js" */
 /** @import {Family} from "./picker.js" */
-/** @import {FieldOptions, Value} from "./field.js" */
+/** @import {FieldOptions, Value, Way} from "./field.js" */
 /** @import {Plan} from "./plans.js" */
 /** @import {Spec} from "./pure/types.js" */
 /** @import {Store} from "./store.js" */
+
+const AHEAD_AFTER = 60; // ms of rest before the neighbours are fetched
 
 export class Controls {
   /** @type {"a" | "b"} the plan that the controls change */
@@ -24,6 +26,7 @@ export class Controls {
   #reset = h("button", { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() }, "Reset the costs");
   /** @type {Map<string, Field>} */
   #fields = new Map();
+  #timer = 0;
 
   /** @param {Store} store @param {Desk} desk @param {Family[]} families */
   constructor(store, desk, families) {
@@ -33,7 +36,7 @@ export class Controls {
       (family) => desk.consider(moveTo(this.#spec, this.#family, family)));
     for (const options of fieldList(() => this.#spec, () => this.#family)) {
       this.#fields.set(options.name, new Field(options, { near: (of) => this.#near(of),
-        pick: (value, event, dragged) => this.#pick(options, value, event, dragged) }));
+        pick: (value, event, way) => this.#pick(options, value, event, way) }));
     }
     /** @param {...string} names */
     const nodes = (...names) => names.map((name) => /** @type {Field} */ (this.#fields.get(name)).node);
@@ -61,14 +64,29 @@ export class Controls {
   }
 
   /** A slider steps over what is illegal; a typed value stays and is explained. */
-  /** @param {FieldOptions} options @param {Value} value @param {Event} event @param {boolean} dragged */
-  #pick(options, value, event, dragged) {
+  /** @param {FieldOptions} options @param {Value} value @param {Event} event @param {Way} way */
+  #pick(options, value, event, way) {
     inputHappened(event);
-    let next = withField(this.#spec, options.name, value);
-    const error = dragged ? this.desk.answerTo(next)?.error : null;
-    if (error && error.field === options.name && typeof error.nearest === "number") next = withField(next, options.name, error.nearest);
-    this.#put(next, "replace", options.name);
-    this.#near(options);
+    const next = withField(this.#spec, options.name, value);
+    const legal = way === "typed" || typeof value !== "number" ? null : this.#legalStop(options, value, way);
+    this.#put(legal === null ? next : withField(next, options.name, legal), "replace", options.name);
+    clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => this.#near(options), AHEAD_AFTER);
+  }
+
+  /** Where a slider should rest instead of an illegal stop: the nearest one that is known to be legal, for an arrow key
+   * the next one in its direction; null when nothing is known. */
+  /** @param {FieldOptions} options @param {number} value @param {Way} way */
+  #legalStop(options, value, way) {
+    const { name } = options;
+    const spec = this.#spec;
+    /** @param {number} x */
+    const answer = (x) => this.desk.answerTo(withField(spec, name, x));
+    if (!SHAPES.includes(name) || !answer(value)?.error) return null;
+    const before = Number(fieldOf(spec, name));
+    const beyond = options.stops().filter((x) => way === "dragged" || (value > before ? x > value : x < value));
+    const near = beyond.sort((x, y) => Math.abs(x - value) - Math.abs(y - value));
+    return near.find((x) => answer(x)?.schedule) ?? null;
   }
 
   /** The reader's hand is on a field: fetch what it may ask for. @param {FieldOptions} options */

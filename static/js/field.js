@@ -14,11 +14,13 @@ import { h, replace, show } from "./dom.js";
  * @property {boolean} [list]   takes one entry a stage, comma separated
  */
 /** @typedef {number | number[] | null} Value */
-/** @typedef {{pick: (value: Value, event: Event, dragged: boolean) => void, near: (options: FieldOptions) => void}} FieldActs */
+/** @typedef {"typed" | "stepped" | "dragged"} Way  into the box; with an arrow key on the slider; with the pointer on it */
+/** @typedef {{pick: (value: Value, event: Event, way: Way) => void, near: (options: FieldOptions) => void}} FieldActs */
 
 export class Field {
   /** @type {Value} */
   #value = null;
+  #held = false; // the pointer is down on the slider
 
   /** @param {FieldOptions} options @param {FieldActs} acts */
   constructor(options, acts) {
@@ -31,7 +33,9 @@ export class Field {
       inputmode: options.list ? "text" : "decimal", "aria-describedby": `${id}-problem` });
     this.problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
     this.node = h("div", { class: "field", title: options.label }, h("label", { for: id, text: options.symbol }), this.slider, this.box, this.problem);
-    this.slider.addEventListener("input", (event) => acts.pick(this.stops[Number(this.slider.value)], event, true));
+    this.slider.addEventListener("input", (event) => acts.pick(this.stops[Number(this.slider.value)], event, this.#held ? "dragged" : "stepped"));
+    this.slider.addEventListener("pointerdown", () => { this.#held = true; });
+    for (const kind of ["pointerup", "pointercancel", "blur"]) this.slider.addEventListener(kind, () => { this.#held = false; });
     this.box.addEventListener("change", (event) => this.#commit(event));
     this.box.addEventListener("keydown", (event) => this.#key(event));
     for (const [node, kind] of /** @type {[HTMLElement, string][]} */ ([[this.slider, "pointerenter"], [this.slider, "focus"], [this.box, "focus"]])) {
@@ -48,7 +52,7 @@ export class Field {
     if (!way || this.box.value === "" || !Number.isFinite(from)) return;
     event.preventDefault();
     const to = Math.max(0, from + this.options.step * way * (event.shiftKey ? 10 : 1));
-    this.acts.pick(Number(to.toPrecision(10)), event, false);
+    this.acts.pick(Number(to.toPrecision(10)), event, "typed");
   }
 
   /** @param {Event} event */
@@ -59,7 +63,7 @@ export class Field {
     if (read === undefined) {
       this.complain({ field: options.name, value: box.value, message: `${options.symbol} must be a number${options.list ? ", or a list with one for each stage" : ""}` });
     } else {
-      this.acts.pick(read, event, false);
+      this.acts.pick(read, event, "typed");
     }
   }
 

@@ -23,7 +23,7 @@ const SPAN = [
 const REST = [
   { name: "Makespan", of: ({ figures }) => formatNumber(figures.makespan) },
   { name: "Longest stage", hint: "the span", of: ({ figures }) => formatNumber(figures.longestStage) },
-  { name: "Throughput", hint: "micro-batches a unit", of: ({ figures, plan }) => formatNumber((plan.shown?.m ?? 0) / figures.makespan) },
+  { name: "Throughput", hint: "per unit of time", of: ({ figures, plan }) => formatNumber((plan.shown?.m ?? 0) / figures.makespan) },
   { name: "Efficiency", hint: "of ideal throughput", of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
   { name: "Peak memory", hint: "micro-batches", of: ({ plan }) => formatNumber(plan.memory) },
   { name: "Peak in flight", hint: "chunks", of: ({ plan }) => formatNumber(plan.peak) },
@@ -93,7 +93,7 @@ function meaningOf(desk, plan, named) {
   const whose = named ? `${family.title}: ` : "";
   if (family.backward === "full") return `${whose}B is the full backward pass, input and weight gradient in one op: b = i + w.`;
   if (family.backward === "split") {
-    return `${whose}the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.`;
+    return `${whose}${whose ? "the" : "The"} backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.`;
   }
   return `${whose}B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient and W the weight gradient.`;
 }

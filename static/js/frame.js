@@ -13,6 +13,7 @@ const tickers = new Set();
 /** @type {((now: number) => void)[]} */
 const painted = [];
 let asked = 0;
+let drawn = false; // the stages ran since the last frame already
 
 /** Say what a stage does. @param {Stage} stage @param {(now: number) => void} task */
 export function onStage(stage, task) {
@@ -46,11 +47,26 @@ function ask() {
   if (!asked) asked = requestAnimationFrame(run);
 }
 
+/** Draw at once instead of in the coming frame, which then only has to show it: an input between two frames would
+ * otherwise wait for the frame and for the drawing. At most once a frame. */
+export function drawNow() {
+  if (drawn || !wanted.size) return;
+  drawn = true;
+  runStages(performance.now());
+  ask();
+}
+
+/** @param {number} now */
+function runStages(now) {
+  for (const stage of ORDER) if (wanted.delete(stage)) tasks.get(stage)?.(now);
+}
+
 /** @param {number} now */
 function run(now) {
   asked = 0;
+  drawn = false;
   for (const tick of tickers) tick(now);
-  for (const stage of ORDER) if (wanted.delete(stage)) tasks.get(stage)?.(now);
+  runStages(now);
   if (painted.length) channel.port2.postMessage(null);
   if (tickers.size || wanted.size) ask();
 }

@@ -33,8 +33,6 @@ export function createMinimap(node, timeline) {
     let y = PAD;
     for (const lane of scene.lanes) {
       const at = Array.from({ length: lane.schedule.p }, (_, rank) => ({ rank, y: y + rank * each, h: each, stripY: 0, stripH: 0 }));
-      ctx.fillStyle = colour("plot-row");
-      ctx.fillRect(left, y, (lane.end / timeline.total()) * width, each * lane.schedule.p);
       drawBinned(ctx, lane, at, left, width, 0, timeline.total(), still.dpr);
       y += each * lane.schedule.p + gap;
     }

@@ -20,11 +20,11 @@ export function paintOps(scene, ctx, dpr) {
   for (const lane of lanes) visible += countVisible(lane, t0, t1);
   lanes.forEach((lane, at) => {
     const rows = layout.groups[at].rows;
-    paintBubbles(ctx, lane, rows, scene, dpr);
     if (visible > RECTANGLES) {
       drawBinned(ctx, lane, rows, plotLeft, plotWidth, t0, t1, dpr);
       return;
     }
+    paintBubbles(ctx, lane, rows, scene, dpr);
     gather(lane, rows, scene);
     paintBoxes(ctx, lane, laneHeight);
     if (lane.costs.comm > 0 && lane.id !== "run") paintMessages(ctx, lane, scene, laneHeight);

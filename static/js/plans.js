@@ -15,6 +15,7 @@ import { simulate } from "./pure/simulate.js";
  * @property {"a" | "b"} id
  * @property {Spec} asked             what the controls say
  * @property {Spec | null} shown      what is drawn
+ * @property {Spec | null} answered   what the server last built or refused
  * @property {Schedule | null} schedule
  * @property {Times | null} times
  * @property {Figures | null} figures
@@ -28,7 +29,7 @@ import { simulate } from "./pure/simulate.js";
 
 /** @param {"a" | "b"} id @param {Spec} spec @returns {Plan} */
 export function createPlan(id, spec) {
-  return { id, asked: spec, shown: null, schedule: null, times: null, figures: null, peak: 0, memory: 0,
+  return { id, asked: spec, shown: null, answered: null, schedule: null, times: null, figures: null, peak: 0, memory: 0,
     error: null, offline: false, fetching: null, fresh: false };
 }
 
@@ -73,6 +74,7 @@ export function request(plan, spec, query, changed) {
 /** @param {Plan} plan @param {import("./orders.js").Answer} answer @param {() => void} changed */
 function settle(plan, answer, changed) {
   plan.offline = false;
+  plan.answered = plan.asked;
   plan.error = answer.error;
   if (answer.schedule) {
     plan.schedule = answer.schedule;

@@ -30,8 +30,8 @@ const OVER = new Set(["finished", "failed", "cancelled"]);
 /** @param {Run} run */
 export const isOver = (run) => OVER.has(run.status);
 
-/** @param {Spec} spec */
-export const startRun = (spec) => postJson("/api/runs", { spec, mode: "auto", unit_ms: null });
+/** @param {Spec} spec @param {string} mode "auto", "paced" or "free" */
+export const startRun = (spec, mode) => postJson("/api/runs", { spec, mode, unit_ms: null });
 
 /** @param {string} id */
 export const cancelRun = (id) => postJson(`/api/runs/${encodeURIComponent(id)}/cancel`, {});

@@ -1,36 +1,70 @@
 // The measured lane: a run's ops on the plan's time axis, one by one as they arrive. An op not yet run lies at infinity.
+import { codesPerRank } from "./pure/ops.js";
+import { durations } from "./pure/simulate.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @import {Schedule} from "./pure/types.js" */
 /** @import {OpRow, Run} from "./runclient.js" */
 
-/** @param {Schedule} schedule @param {Run} run @returns {Lane} */
-export function createRunLane(schedule, run) {
-  const start = new Float64Array(schedule.count).fill(Infinity);
-  const end = new Float64Array(schedule.count).fill(Infinity);
-  return { id: "run", schedule, times: { start, end, makespan: 0 }, costs: run.spec.costs, end: 0, stale: false, live: true };
-}
+const SETTLED = 0.15; // a guessed unit is kept while a better guess lies this near
 
-/** Nanoseconds of one unit of the plan. @param {Run} run */
-export const unitOf = (run) => (run.unit_ms ?? 1) * 1e6;
+export class RunLane {
+  /** ops that have ended */
+  done = 0;
+  #unit = 0; // ns of one unit of the plan
+  #worked = 0; // ns that ops took
+  #planned = 0; // units that the same ops were planned to take
+  #kept = 0; // rows that are on the axis already
+  /** @type {OpRow[]} */
+  #rows = [];
 
-/** @param {Lane} lane @param {OpRow[]} rows @param {number} unit ns */
-export function addOps(lane, rows, unit) {
-  const { offsets, p } = lane.schedule;
-  const { start, end } = lane.times;
-  for (const [rank, index, , began, ended] of rows) {
-    if (rank < 0 || rank >= p || index < 0 || index >= offsets[rank + 1] - offsets[rank]) continue;
-    const i = offsets[rank] + index;
-    start[i] = began / unit;
-    end[i] = ended / unit;
-    if (end[i] > lane.end) lane.end = end[i];
+  /** @param {Schedule} schedule @param {Run} run */
+  constructor(schedule, run) {
+    const start = new Float64Array(schedule.count).fill(Infinity);
+    const end = new Float64Array(schedule.count).fill(Infinity);
+    this.took = durations(schedule, run.spec.costs);
+    /** @type {Lane} */
+    this.lane = { id: "run", schedule, times: { start, end, makespan: 0 }, costs: run.spec.costs, end: 0, stale: false, live: true };
   }
-  lane.times.makespan = lane.end;
-}
 
-/** @param {Lane} lane */
-export function countOps({ schedule, times }) {
-  let n = 0;
-  for (let i = 0; i < schedule.count; i++) if (times.end[i] < Infinity) n++;
-  return n;
+  /** @param {OpRow[]} rows the new ones @param {Run} run */
+  add(rows, run) {
+    const { schedule } = this.lane;
+    const { offsets, p, codes, chunks } = schedule;
+    for (const row of rows) {
+      const [rank, index, , start, end] = row;
+      if (rank < 0 || rank >= p || index < 0 || index >= offsets[rank + 1] - offsets[rank]) continue;
+      this.#rows.push(row);
+      this.#worked += end - start;
+      this.#planned += this.took[rank * codesPerRank(chunks) + codes[offsets[rank] + index]];
+    }
+    this.done = this.#rows.length;
+    this.#setUnit(run);
+    this.#place();
+  }
+
+  /** The pace is known when the run is paced, and once it is over; until then it follows from the ops so far. @param {Run} run */
+  #setUnit(run) {
+    const guess = this.#planned > 0 && this.#worked > 0 ? this.#worked / this.#planned : 1e6;
+    const near = this.#unit > 0 && Math.abs(guess / this.#unit - 1) < SETTLED;
+    const unit = run.unit_ms ? run.unit_ms * 1e6 : near ? this.#unit : guess;
+    if (unit === this.#unit) return;
+    this.#unit = unit;
+    this.#kept = 0;
+    this.lane.end = 0;
+  }
+
+  /** Put the rows that are not there yet on the axis. */
+  #place() {
+    const { schedule, times } = this.lane;
+    for (; this.#kept < this.#rows.length; this.#kept++) {
+      const [rank, index, , start, end] = this.#rows[this.#kept];
+      const i = schedule.offsets[rank] + index;
+      times.start[i] = start / this.#unit;
+      times.end[i] = end / this.#unit;
+      this.lane.end = Math.max(this.lane.end, times.end[i]);
+    }
+    // New times are a new object: what was traced on the old ones is no longer true.
+    this.lane = { ...this.lane, times: { start: times.start, end: times.end, makespan: this.lane.end } };
+  }
 }

@@ -6,17 +6,19 @@ import { formatNumber, formatPercent } from "./pure/scale.js";
 /** @import {Run} from "./runclient.js" */
 /** @typedef {{start: () => void, cancel: () => void, leave: () => void}} RunActs */
 
+const MODES = { auto: "whatever suits the device", paced: "paced: each op lasts as planned", free: "free: as fast as it goes" };
 const STEPS = ["queued", "warming", "running", "verified", "finished"];
 const WORDS = { queued: "queued", warming: "warming up", running: "running", verified: "verified", finished: "finished" };
 
 /** @param {RunActs} acts */
 export function createRunPanel(acts) {
-  const panel = h("div", { id: "run-panel" });
+  const panel = h("div", { class: "run-panel" });
+  const mode = h("select", { id: "run-mode" }, ...Object.entries(MODES).map(([value, text]) => h("option", { value, text })));
 
   function idle() {
     replace(panel, h("p", {}, "Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as it ends. " +
       "The gradients are compared with a run of the same model without a pipeline."),
-    h("p", { class: "panel-row" }, h("button", { type: "button", class: "button primary", onclick: acts.start }, "Run on cluster")));
+    h("p", { class: "panel-row" }, h("label", { for: "run-mode", text: "Pace" }), mode));
   }
 
   /** @param {string} message @param {string} [hint] */
@@ -39,7 +41,7 @@ export function createRunPanel(acts) {
   }
 
   idle();
-  return { panel, idle, problem, show };
+  return { panel, idle, problem, show, mode: () => mode.value };
 }
 
 /** @param {Run} run */
@@ -55,14 +57,14 @@ function steps(run) {
 /** @param {Run} run @param {HTMLElement} bar @param {number} done @param {number} total */
 function meterOf(run, bar, done, total) {
   if (run.status === "queued" || isOver(run)) return "";
-  return h("span", { class: "panel-row" }, h("span", { class: "meter", role: "progressbar", "aria-valuenow": done, "aria-valuemax": total,
+  return h("span", { class: "progress" }, h("span", { class: "meter", role: "progressbar", "aria-valuenow": done, "aria-valuemax": total,
     "aria-label": "Ops that have ended" }, bar), h("span", { text: `${done} of ${total} ops` }));
 }
 
 /** @param {Run} run */
 function sentence(run) {
   if (run.status === "queued") return h("p", { text: run.position === 1 ? "Next in line." : "Other runs go first." });
-  if (run.status === "warming") return h("p", { text: "The workers load the model and compile nothing else: the first op starts when all of them are ready." });
+  if (run.status === "warming") return h("p", { text: "The workers load the model. The first op starts when all of them are ready." });
   if (run.status === "cancelled") return h("p", { class: "note", text: "The run was cancelled. The ops that ended before are on the timeline." });
   if (run.status === "failed") return h("p", { class: "note bad", role: "alert", text: reason(run) });
   return "";
@@ -89,7 +91,7 @@ function facts(run) {
   const plan = run.predicted?.bubble?.global?.of_total;
   const real = run.measured?.bubble?.global?.of_total;
   if (typeof real === "number") add("Bubble, measured", formatPercent(real), typeof plan === "number" ? `predicted ${formatPercent(plan)}` : "");
-  if (typeof run.measured?.makespan === "number") add("Makespan, measured", formatNumber(run.measured.makespan), `predicted ${formatNumber(run.predicted?.makespan ?? NaN)}`);
+  if (typeof run.measured?.makespan === "number") add("Makespan, measured", formatNumber(Math.round(run.measured.makespan * 100) / 100), `predicted ${formatNumber(run.predicted?.makespan ?? NaN)}`);
   const worst = run.largest_residual;
   if (worst) add("Largest residual", `${formatNumber(Math.round(worst.ns / 1e4) / 100)} ms`, `${worst.op} on rank ${worst.rank}`);
   return list;

@@ -5,20 +5,19 @@ import { opsPainted } from "./latency.js";
 import { order } from "./orders.js";
 import { figures } from "./pure/metrics.js";
 import { cancelRun, isOver, startRun, watchRun } from "./runclient.js";
-import { addOps, countOps, createRunLane, unitOf } from "./runlane.js";
+import { RunLane } from "./runlane.js";
 import { createRunPanel } from "./runpanel.js";
 
-/** @import {Lane} from "./lanes.js" */
 /** @import {Run, OpRow} from "./runclient.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Spec} from "./pure/types.js" */
-/** @typedef {{query: (spec: Spec) => string, changed: () => void, status: (status: string | null) => void}} Parts */
+/** @typedef {{query: (spec: Spec) => string, changed: () => void, status: (status: string | null) => void, started: () => void}} Parts */
 
 export class RunView {
   /** @type {Run | null} */
   run = null;
-  /** @type {Lane | null} */
-  #lane = null;
+  /** @type {RunLane | null} */
+  #measured = null;
   /** @type {OpRow[]} ops that came before their order did */
   #early = [];
   #watched = "";
@@ -38,7 +37,8 @@ export class RunView {
 
   /** The measured lane, once there is something to draw. */
   get lane() {
-    return this.#lane && this.#lane.end > 0 ? this.#lane : null;
+    const lane = this.#measured?.lane;
+    return lane && lane.end > 0 ? lane : null;
   }
 
   get live() {
@@ -51,7 +51,8 @@ export class RunView {
     this.#starting = true;
     this.parts.status("starting");
     try {
-      const { id } = await startRun(this.store.get().spec);
+      const { id } = await startRun(this.store.get().spec, this.#panel.mode());
+      this.parts.started();
       this.store.set({ view: { ...this.store.get().view, run: id, tab: "run", at: null, t0: null, t1: null } }, "push");
     } catch (problem) {
       this.store.setView({ tab: "run" });
@@ -87,32 +88,32 @@ export class RunView {
     const first = this.run === null;
     this.run = run;
     if (first) this.#loadOrder(run);
-    if (this.#lane) this.#put(this.#lane, run, rows);
+    if (this.#measured) this.#put(this.#measured, run, rows);
     else this.#early.push(...rows);
     this.#changed();
     this.parts.status(isOver(run) ? null : "live");
   }
 
-  /** @param {Lane} lane @param {Run} run @param {OpRow[]} rows */
-  #put(lane, run, rows) {
-    lane.live = !isOver(run);
-    addOps(lane, rows, unitOf(run));
+  /** @param {RunLane} measured @param {Run} run @param {OpRow[]} rows */
+  #put(measured, run, rows) {
+    measured.lane.live = !isOver(run);
+    measured.add(rows, run);
     const t0 = run.t0_unix_ns;
-    if (t0 && lane.live && rows.length) opsPainted(rows.map((row) => (t0 + row[4]) / 1e6));
+    if (t0 && !isOver(run) && rows.length) opsPainted(rows.map((row) => (t0 + row[4]) / 1e6));
   }
 
   /** @param {Run} run */
   #loadOrder(run) {
     order(this.parts.query(run.spec), new AbortController().signal).then(({ schedule }) => {
       if (this.run?.id !== run.id || !schedule) return;
-      this.#lane = createRunLane(schedule, run);
-      this.#put(this.#lane, this.run, this.#early.splice(0));
+      this.#measured = new RunLane(schedule, run);
+      this.#put(this.#measured, this.run, this.#early.splice(0));
       this.#changed();
     }, (problem) => this.#fail(problem));
   }
 
   #changed() {
-    if (this.run) this.#panel.show(this.run, this.#lane ? countOps(this.#lane) : 0, this.#lane?.schedule.count ?? 0);
+    if (this.run) this.#panel.show(this.run, this.#measured?.done ?? 0, this.#measured?.lane.schedule.count ?? 0);
     this.parts.changed();
     invalidate("plan");
   }
@@ -124,7 +125,7 @@ export class RunView {
     this.#watched = id;
     this.#stop();
     this.run = null;
-    this.#lane = null;
+    this.#measured = null;
     this.#early = [];
     this.#panel.idle();
     this.parts.status(null);
@@ -135,13 +136,13 @@ export class RunView {
   /** The heading over the measured lane. */
   head() {
     const { run } = this;
-    const lane = this.#lane;
+    const { lane } = this;
     if (!run || !lane) return null;
     const seen = figures(lane.schedule, lane.times);
     const sizes = [run.mode, run.device, run.overlapped === false ? "not overlapped" : ""].filter(Boolean).join(" · ");
     const verdict = run.verified ? "verified" : "not verified";
     const badge = !isOver(run) ? "live" : run.status === "finished" ? verdict : run.status;
     const tone = !isOver(run) ? "live" : run.verified ? "good" : "bad";
-    return { title: "Measured", sizes, bubble: seen.bubble.global.ofTotal, makespan: seen.makespan, badge, tone };
+    return { title: "Measured", sizes, bubble: seen.bubble.global.ofTotal, makespan: Math.round(seen.makespan * 100) / 100, badge, tone };
   }
 }

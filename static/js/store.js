@@ -6,7 +6,7 @@ import { format, parse } from "./pure/url.js";
 /** @typedef {"push" | "replace" | "none"} How */
 /** @typedef {(state: State, before: State) => void} Listener */
 
-const REPLACE_AFTER = 160; // ms; browsers throttle history calls, and a drag makes one a frame
+const REPLACE_AFTER = 250; // ms of rest; browsers throttle history calls, and a drag would make one a frame
 
 /** @param {Spec} defaults @param {Record<string, number>} natural v of a family when the link names none */
 export function createStore(defaults, natural) {
@@ -37,7 +37,10 @@ export function createStore(defaults, natural) {
     if (how === "push" && timer) writeNow();
     become({ ...state, ...patch });
     if (how === "push") history.pushState(null, "", url());
-    else if (how === "replace" && !timer) timer = window.setTimeout(writeNow, REPLACE_AFTER);
+    else if (how === "replace") {
+      clearTimeout(timer);
+      timer = window.setTimeout(writeNow, REPLACE_AFTER);
+    }
   }
 
   /** @param {Partial<State["view"]>} patch @param {How} [how] */

@@ -34,6 +34,7 @@ export class Timeline {
   /** @type {{x: number, y: number} | null} */
   #pointer = null;
   #stripOld = true;
+  #overEmpty = false;
 
   /** @param {Store} store @param {Parts} parts */
   constructor(store, parts) {
@@ -165,10 +166,13 @@ export class Timeline {
 
   drawOver() {
     const over = this.#over;
-    resize(over, this.#base.width, this.#base.height);
-    const ctx = begin(over);
-    drawPlayhead(this.scene, ctx, this.parts.playhead(), over.height);
+    const head = this.parts.playhead();
     const selected = this.parts.selected();
+    const empty = head === null && !selected && !this.hover;
+    if (!resize(over, this.#base.width, this.#base.height) && empty && this.#overEmpty) return; // a canvas not touched is not sent again
+    this.#overEmpty = empty;
+    const ctx = begin(over);
+    drawPlayhead(this.scene, ctx, head, over.height);
     if (selected) drawTrace(this.scene, ctx, selected, true);
     if (this.hover && !sameTrace(this.hover, selected)) drawTrace(this.scene, ctx, this.hover, false);
   }

@@ -8,7 +8,7 @@ import { byId } from "./dom.js";
 import { createDrawer } from "./drawer.js";
 import { createFigures } from "./figures.js";
 import { createFollow } from "./follow.js";
-import { afterPaint, invalidate, onStage } from "./frame.js";
+import { afterPaint, drawNow, invalidate, onStage } from "./frame.js";
 import { createHeads, headText } from "./heads.js";
 import { keysPanel } from "./help.js";
 import { bindings, listenKeys } from "./keys.js";
@@ -33,10 +33,13 @@ import { createTransport } from "./transport.js";
 /** @import {Trace} from "./trace.js" */
 /** @import {State} from "./pure/url.js" */
 
-const LAWS_AFTER = 50; // ms; formulas and tables wait until a drag rests
+const LONGEST_REST = 300;
+const REST = 90; // ms; what is small or slow waits until a drag rests: strip, legend, formulas, tables
 
 export class View {
-  #lawTimer = 0;
+  #timer = 0;
+  #waitingSince = 0;
+  #settled = false; // once: the first schedule waits for nothing
   #hoverAt = { x: 0, y: 0 };
   /** @type {Trace | null} */
   #said = null;
@@ -53,7 +56,7 @@ export class View {
     this.selection = new Selection(store, () => this.timeline.lanes, () => this.#onSelect());
     this.follow = createFollow(this.timeline);
     this.runs = new RunView(store, { query: (spec) => this.desk.query(spec), changed: () => this.follow.tail(this.runs.lane),
-      status: (word) => this.toolbar.run(word) });
+      status: (word) => this.toolbar.run(word), started: () => this.playback.seek(null) });
     this.status = createStatus(this.timeline.plot, () => this.desk.sync(true), (field, value) => {
       store.set({ spec: { ...store.get().spec, [field]: value } }, "replace");
     });
@@ -101,8 +104,8 @@ export class View {
       if (this.runs.lane) lanes.splice(1, 0, this.runs.lane);
       this.timeline.show(lanes);
       invalidate("figures");
-      if (this.desk.plans().every((plan) => plan.shown === plan.asked)) schedulePainted();
-      afterPaint(() => this.#settle());
+      if (this.desk.plans().every((plan) => plan.answered === plan.asked)) schedulePainted();
+      this.#rest();
     });
     onStage("figures", () => {
       const plans = this.desk.plans();
@@ -115,18 +118,26 @@ export class View {
     });
   }
 
+  /** Settle when the drag rests, or after a while of it never resting (a live run). */
+  #rest() {
+    const now = performance.now();
+    if (!this.#timer) this.#waitingSince = now;
+    else if (now - this.#waitingSince > LONGEST_REST) return;
+    clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => this.#settle(), this.#settled ? REST : 0);
+  }
+
   /** What may wait until the new schedule is on the screen. */
   #settle() {
+    this.#timer = 0;
+    this.#settled = this.timeline.lanes.length > 0;
     this.timeline.settle();
     this.#showCard();
     drawLegend(this.timeline.lanes);
     invalidate("minimap");
-    clearTimeout(this.#lawTimer);
-    this.#lawTimer = window.setTimeout(() => {
-      showLaws(this.figures.law, this.desk.plans(), this.desk);
-      this.compare.show(this.desk.plans());
-      this.table.refresh();
-    }, LAWS_AFTER);
+    showLaws(this.figures.law, this.desk.plans(), this.desk);
+    this.compare.show(this.desk.plans());
+    this.table.refresh();
   }
 
   /** @param {string} id of a lane group */
@@ -173,6 +184,7 @@ export class View {
       this.desk.sync();
       this.toolbar.sync();
       invalidate("plan");
+      drawNow();
     }
     if (state.view === before.view) return;
     if (state.view.theme !== before.view.theme) this.theme.set(state.view.theme);
