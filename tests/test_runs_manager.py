@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,26 +53,23 @@ def events(run: Run) -> list[str]:
     return [entry["event"] for entry in run.log.entries()]
 
 
-def alive(pid: int) -> bool:
-    """Whether the process runs; one that has ended but was not waited for does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def group_of(pid: int) -> list[int]:
-    """All processes of the runner's session."""
-    found = []
+def processes() -> Iterator[tuple[int, int, int]]:
+    """Of every process that has not ended: its id, its parent's and its group's."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if int(fields[2]) == pid and fields[0] != "Z":
-                found.append(int(entry.name))
-    return found
+            with suppress(FileNotFoundError, ProcessLookupError):
+                state, parent, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
+                if state != "Z":
+                    yield int(entry.name), int(parent), int(group)
+
+
+def group_of(runner: int) -> list[int]:
+    """The runner and all that it started: the group of its session."""
+    return [pid for pid, _, group in processes() if group == runner]
+
+
+def children_of(parent: int) -> list[int]:
+    return [pid for pid, above, _ in processes() if above == parent]
 
 
 def test_a_run_goes_from_queued_to_finished_and_its_ops_are_all_there(manage):
@@ -241,6 +239,15 @@ def test_stopping_fails_what_is_under_way_and_leaves_no_process(manage, config):
         assert store.load(each.id).facts["error"]["message"].startswith("The server stopped")
     assert store.load(run.id).log.ops > 0
     store.close()
+
+
+def test_stopping_in_the_very_moment_of_a_start_leaves_no_process(config):
+    for pause in range(12):
+        manager = Manager(replace(config, runner=(*FAKE_RUNNER, "--start", "60")))
+        manager.start()
+        gevent.sleep(pause / 2000)
+        manager.stop()
+        assert children_of(os.getpid()) == []
 
 
 def test_a_disk_that_fails_is_reported_and_runs_go_on_in_memory(manage, tmp_path):

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 import requests
@@ -19,20 +18,13 @@ from click.testing import CliRunner
 
 from backend.config import PROJECT, Config, ConfigError, variable
 from tests.conftest import until
-from tests.test_runs_manager import group_of
+from tests.test_runs_manager import children_of, group_of
 
 
 def runner_of(server) -> int:
-    """The runner's process: the server's child that leads a session of its own."""
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields_ = (entry / "stat").read_text().rpartition(")")[2].split()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if int(fields_[1]) == server.process.pid:
-                return int(entry.name)
-    raise AssertionError("the server has no child")
+    """The runner's process: the server's only child."""
+    (child,) = children_of(server.process.pid)
+    return child
 
 
 def ready(server) -> bool:
@@ -134,7 +126,7 @@ def test_large_requests_do_not_hold_up_small_ones(start):
         time.sleep(0.01)
     assert slow.wait(timeout=60) == 0
     assert len(waits) > 5
-    assert max(waits) < 1.0
+    assert statistics.quantiles(waits, n=10)[-1] < 0.5  # nine of ten; alone, the large one takes seconds
 
 
 def test_a_taken_port_is_said_clearly_with_the_way_out():

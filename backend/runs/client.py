@@ -43,6 +43,7 @@ class Client:
         self._got_ready = False
         self._process: Any = None
         self._life: Any = None
+        self._birth: Any = None
 
     def start(self) -> None:
         """Begin to keep a runner alive; returns at once."""
@@ -71,17 +72,20 @@ class Client:
 
     def kill(self) -> None:
         """End the runner and its workers at once; a new one starts, and until it is there nobody can be served."""
+        if self.state == "ready":
+            self._become("starting", "")
         if self._process is not None and self._process.poll() is None:
-            if self.state == "ready":
-                self._become("starting", "")
             _signal_group(self._process.pid, signal.SIGKILL)
 
     def stop(self) -> None:
         """End the runner for good: ask, wait a little, then kill."""
-        process, asked = self._process, self.send({"cmd": "shutdown"})
+        asked = self.send({"cmd": "shutdown"})
         self._become("stopped", "the server is stopping")
         if self._life is not None:
             self._life.kill()
+        if self._birth is not None:
+            self._birth.join(timeout=2)
+        process = self._process
         if process is None:
             return
         if process.poll() is None:
@@ -101,11 +105,12 @@ class Client:
 
     def _live_once(self) -> None:
         """Start a runner and attend to it until it is gone."""
-        process = subprocess.Popen(
-            self.command, cwd=self.cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
-            env=os.environ | {"PYTHONUNBUFFERED": "1"},
-        )  # fmt: skip
-        self._process, self._got_ready = process, False
+        # In a greenlet of its own: starting a process waits in between, and a stop in that moment must not lose it.
+        self._birth = gevent.spawn(self._give_birth)
+        process = self._birth.get()
+        if isinstance(process, OSError):
+            raise process
+        self._got_ready = False
         self.starts += 1
         if self.state != "down":  # a start after a failed one counts only when it gets ready
             self._become("starting", "")
@@ -119,6 +124,17 @@ class Client:
         _close(process.stdin)
         _close(process.stdout)
         self._mourn(process.returncode)
+
+    def _give_birth(self) -> Any:
+        """The new process, or the error that kept it from starting (raised here, it would only be printed)."""
+        try:
+            self._process = subprocess.Popen(
+                self.command, cwd=self.cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+                env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            )  # fmt: skip
+        except OSError as error:
+            return error
+        return self._process
 
     def _mourn(self, code: int) -> None:
         how = f"was ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
