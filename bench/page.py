@@ -101,7 +101,8 @@ def measure(page: Page, address: str, spec: dict[str, Any]) -> None:
     while not page.evaluate("window.bubbleline && bubbleline.samples.firstPaint()"):
         page.wait_for_timeout(5)
     wall = (time.perf_counter() - began) * 1e3
-    print(f"first paint of the schedule          {page.evaluate('bubbleline.samples.firstPaint()'):7.1f} ms (wall {wall:.0f} ms)")
+    first = page.evaluate("bubbleline.samples.firstPaint()")
+    print(f"first paint of the schedule          {first:7.1f} ms (wall {wall:.0f} ms)")
     page.wait_for_timeout(1000)
     page.evaluate("bubbleline.samples.clear()")
     print(f"{'input to painted frame, ms':<34} {'n':>4}  {'p50':>7} {'p95':>7} {'max':>7}")

@@ -1,5 +1,5 @@
 // The run tab: how far a run is, in words, and what it showed when it is over.
-import { h, replace } from "./dom.js";
+import { h, replace, setText } from "./dom.js";
 import { isOver } from "./runclient.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
 
@@ -15,7 +15,11 @@ export function createRunPanel(acts) {
   const panel = h("div", { class: "run-panel" });
   const mode = h("select", { id: "run-mode" }, ...Object.entries(MODES).map(([value, text]) => h("option", { value, text })));
 
+  const meter = createMeter();
+  let shown = ""; // the run as it was last built
+
   function idle() {
+    shown = "";
     replace(panel, h("p", {}, "Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as it ends. " +
       "The gradients are compared with a run of the same model without a pipeline."),
     h("p", { class: "panel-row" }, h("label", { for: "run-mode", text: "Pace" }), mode));
@@ -23,21 +27,30 @@ export function createRunPanel(acts) {
 
   /** @param {string} message @param {string} [hint] */
   function problem(message, hint) {
+    shown = "";
     replace(panel, h("p", { class: "note bad", role: "alert", text: message }), hint ? h("p", { text: hint }) : "",
       h("p", { class: "panel-row" }, h("button", { type: "button", class: "button soft", onclick: acts.start }, "Try again"),
         h("button", { type: "button", class: "button", onclick: acts.leave }, "Back to the plan")));
   }
 
-  /** @param {Run} run @param {number} done @param {number} total */
-  function show(run, done, total) {
-    const bar = h("i");
-    bar.style.transform = `scaleX(${total ? done / total : 0})`;
+  /** What does not change with every op: made anew only when the run gets on, so that a button stays under the pointer. */
+  /** @param {Run} run */
+  function rebuild(run) {
     const over = isOver(run);
-    replace(panel, h("div", { class: "panel-row" }, steps(run), meterOf(run, bar, done, total), h("span", { class: "top-space" }),
+    const moving = run.status === "running" || run.status === "warming";
+    replace(panel, h("div", { class: "panel-row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }),
       over ? h("button", { type: "button", class: "button soft", onclick: acts.start }, "Run again") :
         h("button", { type: "button", class: "button soft", id: "cancel", onclick: acts.cancel }, "Cancel"),
       over ? h("button", { type: "button", class: "button", onclick: acts.leave }, "Close the run") : ""),
     sentence(run), facts(run));
+  }
+
+  /** @param {Run} run @param {number} done @param {number} total */
+  function show(run, done, total) {
+    const key = JSON.stringify({ ...run, ops: null, seq: 0 });
+    if (key !== shown) rebuild(run);
+    shown = key;
+    meter.set(done, total);
   }
 
   idle();
@@ -54,11 +67,21 @@ function steps(run) {
   return h("ol", { class: "steps", "aria-label": "Progress of the run" }, ...list);
 }
 
-/** @param {Run} run @param {HTMLElement} bar @param {number} done @param {number} total */
-function meterOf(run, bar, done, total) {
-  if (run.status === "queued" || isOver(run)) return "";
-  return h("span", { class: "progress" }, h("span", { class: "meter", role: "progressbar", "aria-valuenow": done, "aria-valuemax": total,
-    "aria-label": "Ops that have ended" }, bar), h("span", { text: `${done} of ${total} ops` }));
+/** How many ops have ended, as a bar and in numbers. */
+function createMeter() {
+  const bar = h("i");
+  const box = h("span", { class: "meter", role: "progressbar", "aria-label": "Ops that have ended", "aria-valuemin": 0 }, bar);
+  const words = h("span");
+  return {
+    node: h("span", { class: "progress" }, box, words),
+    /** @param {number} done @param {number} total */
+    set(done, total) {
+      bar.style.transform = `scaleX(${total ? done / total : 0})`;
+      box.setAttribute("aria-valuenow", String(done));
+      box.setAttribute("aria-valuemax", String(total));
+      setText(words, total ? `${done} of ${total} ops` : "");
+    },
+  };
 }
 
 /** @param {Run} run */

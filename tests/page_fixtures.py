@@ -1,0 +1,132 @@
+"""A browser for tests of the page, and what they ask of it. One browser a module (it leaves no event loop behind for
+other tests), a fresh context a test.
+
+Every page that a test opens is held to two things when the test ends: nothing in its console, and no request that left
+this machine.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+from tests.conftest import Server, launch
+
+CHROMIUM = os.environ.get("BUBBLELINE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+        "--disable-background-networking", "--disable-component-update"]  # fmt: skip
+REFUSED = "Failed to load resource: the server responded with a status of 4"  # the browser's own note of a refused spec
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def live_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with the real runner behind it."""
+    made = launch(tmp_path_factory.mktemp("live"), BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
+    yield made
+    made.stop()
+    assert made.process.stdout is not None
+    made.process.stdout.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, server: Server) -> Iterator[Open]:
+    """Open a view: open_page("?family=gpipe", width=1280, ...) waits until the schedule is on the screen."""
+    contexts: list[Any] = []
+    complaints: list[str] = []
+
+    def open_view(
+        query: str = "", url: str | None = None, drawn: bool = True, forgive: str = "", **options: Any
+    ) -> Page:
+        size = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
+        options.setdefault("reduced_motion", "reduce")
+        context = browser.new_context(viewport=size, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(8000)
+        page.on("console", lambda message: complaints.extend(complaint_of(message, forgive)))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: complaints.extend(strayed(request)))
+        page.goto(f"{url or server.url}/{query}")
+        if drawn:
+            wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+        return page
+
+    yield open_view
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def complaint_of(message: ConsoleMessage, forgive: str) -> list[str]:
+    """Errors and warnings, but for refused specs and for what the test brings about itself."""
+    forgiven = message.text.startswith(REFUSED) or (forgive and forgive in message.text)
+    if message.type not in ("error", "warning") or forgiven:
+        return []
+    return [f"console: {message.text}"]
+
+
+def strayed(request: Request) -> list[str]:
+    here = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
+    return [] if request.url.startswith(here) else [f"asked for {request.url}"]
+
+
+def wait(page: Page, expression: str, seconds: float = 8.0) -> Any:
+    """Wait until an expression holds in the page (its policy forbids Playwright's own way, which needs eval)."""
+    end = time.monotonic() + seconds
+    while True:
+        value = page.evaluate(expression)
+        if value:
+            return value
+        assert time.monotonic() < end, f"not within {seconds} s: {expression}; {page.evaluate('document.title')}"
+        page.wait_for_timeout(20)
+
+
+def state(page: Page) -> dict[str, Any]:
+    """What the page shows, as data."""
+    found: dict[str, Any] = page.evaluate("bubbleline.state()")
+    return found
+
+
+def middle(page: Page, lane: str, op: str) -> tuple[float, float]:
+    """Where an op stands on the screen."""
+    box = page.evaluate(f"bubbleline.box('{lane}', '{op}')")
+    assert box, f"{op} is not on the screen"
+    return box["x"] + box["w"] / 2, box["y"] + box["h"] / 2
+
+
+def figure(page: Page, name: str) -> str:
+    """The text of a figure in the right column, by the first words of its row."""
+    return page.locator(f"#figures tr:has(th:text('{name}')) td").first.inner_text()
+
+
+def pixel(page: Page, x: float, y: float) -> tuple[int, int, int]:
+    """The colour that the timeline's canvas has at a place of the page."""
+    found = page.evaluate(
+        """([x, y]) => {
+          const canvas = document.querySelector('#plot canvas');
+          const box = canvas.getBoundingClientRect();
+          const scale = canvas.width / box.width;
+          const copy = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+          copy.drawImage(canvas, -Math.floor((x - box.left) * scale), -Math.floor((y - box.top) * scale));
+          return [...copy.getImageData(0, 0, 1, 1).data];
+        }""",
+        [x, y],
+    )
+    return found[0], found[1], found[2]
