@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.shape import Shape
-from runner.steps import RankProgram
+from runner.steps import Link, RankProgram
 
+BOARD = "board"
 Places = tuple[tuple[int, int], ...]
+
+
+def gradients_file(folder: str, rank: int) -> str:
+    """Where a rank leaves its gradients."""
+    return f"{folder}/gradients-{rank}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +30,24 @@ class Group:
 class Setup:
     """Get ready for a job: one rank's program and all that is needed to build its stages.
 
-    `copies` lists the (rank, chunk) places of each stage that is held more than once; `unit` and `hop` are in ns and
-    0 in free mode.
+    `folder` is the job's own, with the board in it and room for the gradients. `arrivals` are this rank's receives in
+    the order of their senders, on GPUs only. `copies` lists the (rank, chunk) places of each stage that is held more
+    than once; `unit` and `hop` are in ns and 0 in free mode.
     """
 
     group: Group
     program: RankProgram
-    board: str
+    folder: str
     offset: int
     shape: Shape
     stages: int
     micros: int
     seed: int
     device: str
+    arrivals: tuple[Link, ...]
     copies: tuple[Places, ...]
     unit: float
     hop: int
-    gradients: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +59,15 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """Train the reference and compare: `gradients` has a file a rank, `losses` each micro-batch's loss."""
+    """Train the reference and compare with the gradients in `folder` and the micro-batches' `losses`."""
 
     shape: Shape
     stages: int
     micros: int
     seed: int
-    gradients: tuple[str, ...]
+    device: str
+    folder: str
+    ranks: int
     losses: tuple[float, ...]
 
 

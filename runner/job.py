@@ -16,7 +16,7 @@ from typing import Any
 from backend.schedule.errors import OrderError, SpecError
 from runner import clock
 from runner.board import Board
-from runner.control import Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
+from runner.control import BOARD, Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
 from runner.engines.local import LocalEngine
 from runner.measure import outcome
 from runner.plan import Plan, plan
@@ -152,25 +152,26 @@ class Job:
     def _set_up(self) -> None:
         planned, self.since, self.replies, self.trouble = self.plan, clock.now(), {}, None
         self.engine.resize(planned.ranks)
+        self.folder = self.engine.folder()
         counts = [len(program.steps) for program in planned.program.ranks]
-        self.board = Board(self.engine.path("board"), counts)
+        self.board = Board(f"{self.folder}/{BOARD}", counts)
         self.sent = [0] * planned.ranks
         unit = (planned.unit_ms or 0.0) * 1e6
         for rank in range(planned.ranks):
             setup = Setup(
                 group=self.engine.groups[rank],
                 program=planned.program.ranks[rank],
-                board=self.board.path,
+                folder=self.folder,
                 offset=int(self.board.offsets[rank]),
                 shape=planned.shape,
                 stages=planned.program.stages,
                 micros=planned.program.micros,
                 seed=planned.seed,
-                device=planned.device,
+                device=planned.device_of(rank),
+                arrivals=planned.arrivals_of(rank),
                 copies=planned.program.copies,
                 unit=unit,
                 hop=int(planned.hop_ms * 1e6),
-                gradients=self.engine.path(f"gradients-{rank}"),
             )
             self.engine.send(rank, setup)
 
@@ -215,9 +216,17 @@ class Job:
             if isinstance(reply, Done):
                 losses |= reply.losses
         micros = self.plan.program.micros
-        paths = tuple(self.engine.path(f"gradients-{rank}") for rank in range(self.plan.ranks))
         in_order = tuple(losses.get(micro, float("nan")) for micro in range(micros))
-        verify = Verify(self.plan.shape, self.plan.program.stages, micros, self.plan.seed, paths, in_order)
+        verify = Verify(
+            shape=self.plan.shape,
+            stages=self.plan.program.stages,
+            micros=micros,
+            seed=self.plan.seed,
+            device=self.plan.device_of(0),
+            folder=self.folder,
+            ranks=self.plan.ranks,
+            losses=in_order,
+        )
         self.engine.send(0, verify)
 
     def _finish(self, verdict: Verdict) -> None:

@@ -23,6 +23,7 @@ from runner import devices
 from runner.program import Program, build
 from runner.protocol import Run
 from runner.shape import SMALL, TINY, Shape, shape_from_json
+from runner.steps import Link
 
 MAX_RANKS = 64
 MAX_OPS = 100_000
@@ -49,6 +50,16 @@ class Plan:
     def ranks(self) -> int:
         """Number of worker processes needed."""
         return len(self.program.ranks)
+
+    def device_of(self, rank: int) -> str:
+        """The device of a rank, as torch names it."""
+        return f"cuda:{rank}" if self.device == "cuda" else self.device
+
+    def arrivals_of(self, rank: int) -> tuple[Link, ...]:
+        """What the other ranks send to this one, each in its own order; on GPUs only."""
+        if self.device == "cpu":
+            return ()
+        return tuple(link for other in self.program.ranks for link in other.sends() if link.target == rank)
 
     @property
     def longest_op_ms(self) -> float:

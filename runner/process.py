@@ -19,7 +19,8 @@ import torch
 
 from runner import clock
 from runner.board import WAITING, Ledger
-from runner.control import Command, Done, Go, Group, Ready, Reply, Setup, Trouble, Verify
+from runner.channels import ChannelTransport, nccl_groups
+from runner.control import BOARD, Command, Done, Go, Group, Ready, Reply, Setup, Trouble, Verify, gradients_file
 from runner.deferred import DeferredStage
 from runner.reference import judge, mean, named_gradients, train
 from runner.replicas import sum_copies
@@ -85,20 +86,34 @@ class RankJob:
         program = setup.program
         self.stages = [Stage(setup.shape, index, setup.stages, setup.seed).to(self.device) for index in program.stages]
         self.parts = [DeferredStage(stage, data, setup.micros) for stage in self.stages]
-        self.ledger = Ledger(setup.board, program.rank, setup.group.ranks, setup.offset)
-        self.transport = GlooTransport(group, program.receives(), setup.shape.activation)
+        self.ledger = Ledger(f"{setup.folder}/{BOARD}", program.rank, setup.group.ranks, setup.offset)
+        self.transport = self.connect()
         pace = Pace(setup.unit, setup.hop)
         self.worker = StageWorker(program, self.parts, self.transport, self.ledger, pace)
+
+    def connect(self) -> GlooTransport | ChannelTransport:
+        """Gloo between CPUs, NCCL between GPUs."""
+        program, shape = self.setup.program, self.setup.shape.activation
+        if self.device.type == "cpu":
+            return GlooTransport(self.group, program.receives(), shape)
+        torch.cuda.set_device(self.device)
+        make = nccl_groups(f"{self.setup.folder}/nccl", self.setup.group.ranks)
+        return ChannelTransport(make, program.sends(), self.setup.arrivals, shape, self.device)
+
+    def settle(self) -> None:
+        """Wait for the GPU's part of an op."""
+        if self.device.type == "cuda":
+            torch.cuda.current_stream(self.device).synchronize()
 
     def warm_up(self) -> str:
         """Meet every peer, run every kind of op once, and leave no trace of it."""
         self.ledger.enter(WAITING, 0)
         self.meet()
         for part in self.parts:
+            x_like = torch.zeros(self.setup.shape.activation, device=self.device)
             for _ in range(2):
-                x = None if part.stage.first else torch.zeros(self.setup.shape.activation, device=self.device)
-                part.forward(0, x)
-                part.input_gradient(0, None if part.stage.last else torch.zeros(self.setup.shape.activation))
+                part.forward(0, None if part.stage.first else x_like)
+                part.input_gradient(0, None if part.stage.last else x_like)
                 part.weight_gradient(0)
             part.losses.clear()
             part.stage.zero_grad(set_to_none=True)
@@ -125,23 +140,25 @@ class RankJob:
     def run(self, zero: int) -> dict[int, float]:
         """Execute the program, sum what replicas hold in common, write the gradients; returns the losses."""
         setup = self.setup
-        self.worker.run(zero)
+        self.worker.run(zero, self.settle)
         self.transport.flush()
         sum_copies(self.group, setup.program.rank, self.stages, setup.copies, self.spare_tag + 1)
         gradients: dict[str, torch.Tensor] = {}
         for chunk, (stage, index) in enumerate(zip(self.stages, setup.program.stages, strict=True)):
             named = named_gradients(stage, index)
             gradients |= {f"{chunk}/{name}": gradient for name, gradient in named.items()}
-        torch.save(gradients, setup.gradients)
+        torch.save(gradients, gradients_file(setup.folder, setup.program.rank))
         return {micro: float(loss) for part in self.parts for micro, loss in part.losses.items()}
 
 
 def verify(command: Verify) -> Reply:
     """Train the reference in this one process and judge the run by it."""
-    reference_loss, reference = train(command.shape, command.stages, command.micros, command.seed)
+    reference_loss, reference = train(
+        command.shape, command.stages, command.micros, command.seed, torch.device(command.device)
+    )
     copies = []
-    for path in command.gradients:
-        held = torch.load(path, weights_only=True)
+    for rank in range(command.ranks):
+        held = torch.load(gradients_file(command.folder, rank), weights_only=True)
         copies += [{name.split("/", 1)[1]: gradient} for name, gradient in held.items()]
     loss = mean([torch.tensor(one) for one in command.losses])
     return judge(loss, copies, reference_loss, reference)

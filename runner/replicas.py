@@ -38,11 +38,11 @@ def _flat(stage: Stage) -> Tensor:
     for name, parameter in stage.named_parameters():
         if parameter.grad is None:
             raise RuntimeError(f"parameter {name} received no gradient")
-        gradients.append(parameter.grad.flatten())
+        gradients.append(parameter.grad.flatten().cpu())
     return torch.cat(gradients)
 
 
 def _spread(total: Tensor, stage: Stage) -> None:
     parameters = list(stage.parameters())
     for parameter, part in zip(parameters, torch.split(total, [one.numel() for one in parameters]), strict=True):
-        parameter.grad = part.view_as(parameter).clone()
+        parameter.grad = part.view_as(parameter).clone().to(parameter.device)

@@ -1,8 +1,8 @@
-"""How messages travel between ranks: gloo over the loopback, or NCCL where every rank has a GPU of its own.
+"""How messages travel between ranks on CPUs: gloo over the loopback.
 
 A gloo send is done only when its peer has posted the receive, so nothing here ever waits for a send on the way: sends
 are started and left to a thread that waits for them, oldest first, and lets go of their buffers; receives are posted
-ahead in the order in which the program needs them. Every message carries the time at which its sender's op ended.
+ahead in the order in which the program needs them. Every message carries a time: when its sender's op was due to end.
 Knows nothing of ops or schedules.
 """
 
@@ -34,7 +34,7 @@ class Transport(Protocol):
     """What a worker needs of a transport."""
 
     def receive(self, link: Link) -> tuple[Tensor, int]:
-        """Wait for a message: what it carries and when its sender's op ended."""
+        """Wait for a message: what it carries and the time sent with it."""
 
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Start a message; never waits."""

@@ -55,33 +55,42 @@ class StageWorker:
         }
 
     def run(self, zero: int, settle: Callable[[], None] = lambda: None) -> None:
-        """Execute the program from time `zero` on; `settle` ends each op's work (a GPU's synchronisation)."""
+        """Execute the program from time `zero` on; `settle` ends each op's work (a GPU's synchronisation).
+
+        A paced op is due at a time of the plan: its begin plus its nominal duration, or when its work is done if that
+        is later. What follows it, here and on other ranks, counts from that time and not from when this process woke
+        from its sleep, so that late wake-ups do not add up while late work does. Reported are the times at which
+        things really happened.
+        """
         unit, ledger = self.pace.unit, self.ledger
-        ledger.zero = free_at = zero
+        ledger.zero = due = free_at = zero
         sleep_until(zero)
         for step in self.program.steps:
-            inputs, ready, waited = self.gather(step, free_at)
+            inputs, begin, waited = self.gather(step, due)
             ledger.enter(WORKING, step.index)
             start = now()
             results = [self.dispatch[task.kind](task, x) for task, x in zip(step.tasks, inputs, strict=True)]
             settle()
+            due = end = now()
             if unit:
-                sleep_until(ready + int(step.nominal * unit))
-            free_at = now()
+                due = max(due, begin + int(step.nominal * unit))
+                sleep_until(due)
+                end = now()
             for task, result in zip(step.tasks, results, strict=True):
                 if task.given is not None and result is not None:
-                    self.hand(task.given, result, free_at)
-            ledger.record(ready, start, free_at, waited)
+                    self.hand(task.given, result, due)
+            ledger.record(max(begin, free_at), start, end, waited)
+            free_at = end
         ledger.enter(FINISHED, len(self.program.steps) - 1)
 
-    def gather(self, step: Step, free_at: int) -> tuple[list[Tensor | None], int, int]:
-        """A step's inputs, when the last of them was there, and how long the rank was blocked for them.
+    def gather(self, step: Step, begin: int) -> tuple[list[Tensor | None], int, int]:
+        """A step's inputs, when the last of them was there (`begin` at the earliest), and how long the rank waited.
 
-        Paced: a message is there one hop after its sender's op ended; how long it really travelled is part of that
+        Paced: a message is there one hop after its sender's op was due; how long it really travelled is part of that
         hop, or, if it took longer, of the op that it delays. Free: when the wait for it was over.
         """
         inputs: list[Tensor | None] = []
-        ready, waited, paced = free_at, 0, self.pace.unit > 0
+        waited, paced = 0, self.pace.unit > 0
         for task in step.tasks:
             link = task.taken
             if link is None:
@@ -90,15 +99,15 @@ class StageWorker:
                 inputs.append(self.handed.pop(link.tag))
             else:
                 self.ledger.enter(WAITING, step.index, link.tag)
-                begin = now()
+                since = now()
                 x, stamp = self.transport.receive(link)
                 inputs.append(x)
                 if paced:
                     sleep_until(stamp + self.pace.hop)
-                end = now()
-                waited += end - begin
-                ready = max(ready, stamp + self.pace.hop if paced else end)
-        return inputs, ready, waited
+                arrived = now()
+                waited += arrived - since
+                begin = max(begin, stamp + self.pace.hop if paced else arrived)
+        return inputs, begin, waited
 
     def hand(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Pass a result on: to another rank, or to a later op of this one."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ class LocalEngine:
         self.workers: list[Worker] = []
         self.groups: list[Group] = []
         self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-")
+        self.job_folder = os.path.join(self.scratch.name, "none")
 
     def boot(self) -> None:
         """Start the fork server, which loads torch while the caller goes on."""
@@ -64,10 +66,8 @@ class LocalEngine:
 
     def resize(self, ranks: int) -> None:
         """Make the pool `ranks` workers; those that stay keep their processes."""
-        for worker in self.workers[ranks:]:
-            _end(worker)
         changed = len(self.workers) != ranks
-        del self.workers[ranks:]
+        self._drop(ranks)
         while len(self.workers) < ranks:
             self.workers.append(self._start())
         if changed:
@@ -77,16 +77,18 @@ class LocalEngine:
         """Have the workers build a process group of their own at the next job."""
         key = uuid4().hex
         ranks = len(self.workers)
-        self.groups = [Group(key, self.path(f"store-{key}"), rank, ranks) for rank in range(ranks)]
+        self.groups = [Group(key, f"{self.scratch.name}/store-{key}", rank, ranks) for rank in range(ranks)]
 
     def send(self, rank: int, command: Command) -> None:
         """Tell a worker something; that one is dead, its sentinel will say."""
         with suppress(OSError):
             self.workers[rank].pipe.send(command)
 
-    def path(self, name: str) -> str:
-        """A file of this engine's own scratch folder."""
-        return os.path.join(self.scratch.name, name)
+    def folder(self) -> str:
+        """A new folder for one job; the last job's goes."""
+        shutil.rmtree(self.job_folder, ignore_errors=True)
+        self.job_folder = tempfile.mkdtemp(dir=self.scratch.name)
+        return self.job_folder
 
     def replace(self) -> None:
         """End all workers, whatever they are doing, and start as many new ones."""
@@ -96,11 +98,19 @@ class LocalEngine:
 
     def clear(self) -> None:
         """End all workers now."""
-        for worker in self.workers:
+        self._drop(0)
+
+    def _drop(self, kept: int) -> None:
+        """End all workers but the first few. SIGKILL reaches a stopped or blocked process too, and a worker holds
+        nothing that would need a farewell."""
+        leaving = self.workers[kept:]
+        del self.workers[kept:]
+        for worker in leaving:
             worker.process.kill()
-        for worker in self.workers:
-            _end(worker)
-        self.workers = []
+        for worker in leaving:
+            worker.process.join(5)
+            worker.process.close()
+            worker.pipe.close()
 
     def close(self) -> None:
         """End everything this engine started."""
@@ -120,11 +130,3 @@ def _child(pipe: Connection[Reply, Command]) -> None:
     from runner.process import main
 
     main(pipe)
-
-
-def _end(worker: Worker) -> None:
-    """SIGKILL reaches a stopped or blocked process too; a worker holds nothing that would need a farewell."""
-    worker.process.kill()
-    worker.process.join(5)
-    worker.process.close()
-    worker.pipe.close()

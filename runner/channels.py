@@ -1,0 +1,112 @@
+"""Messages where every rank has a GPU of its own: one group of two ranks for each direction between two of them.
+
+NCCL knows no tags and lets an operation wait on the GPU for its peer, so what shares a communicator must be started
+in the same order at both ends. Here each direction between two ranks has its own, and its receives are posted in the
+order in which the sender sends, whatever the order of need. Run with gloo groups by the tests; with NCCL only where
+there are GPUs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+from torch._C._distributed_c10d import FileStore, PrefixStore
+
+from runner.steps import Link
+
+AHEAD = 2  # receives posted ahead in each direction: a waiting one occupies a part of the GPU
+STAMP = 16  # floats before the payload, the first two of which hold the time
+SENDER, RECEIVER = 0, 1
+
+MakeGroup = Callable[[tuple[int, int], int], Any]
+
+
+def nccl_groups(store_path: str, ranks: int) -> MakeGroup:
+    """Makes the NCCL group of a direction, seen from its sender or its receiver."""
+
+    def make(direction: tuple[int, int], end: int) -> Any:
+        store = PrefixStore(f"nccl-{direction[0]}-{direction[1]}", FileStore(store_path, ranks))
+        return dist.ProcessGroupNCCL(store, end, 2, dist.ProcessGroupNCCL.Options())
+
+    return make
+
+
+class ChannelTransport:
+    """The directions from and to one rank; `sends` and `arrivals` in the order in which their senders send."""
+
+    def __init__(
+        self,
+        make: MakeGroup,
+        sends: Iterable[Link],
+        arrivals: Iterable[Link],
+        shape: Sequence[int],
+        device: torch.device,
+    ) -> None:
+        self.shape, self.device = tuple(shape), device
+        self.end = STAMP + torch.Size(shape).numel()
+        self.coming: dict[tuple[int, int], deque[Link]] = defaultdict(deque)
+        for link in arrivals:
+            self.coming[link.source, link.target].append(link)
+        outgoing = {(link.source, link.target) for link in sends}
+        ends = dict.fromkeys(outgoing, SENDER) | dict.fromkeys(self.coming, RECEIVER)
+        # Connecting waits for the peer: all ranks take the directions in one order, so that no two wait crosswise.
+        self.groups = {direction: self._meet(make, direction, ends[direction]) for direction in sorted(ends)}
+        self.posted: dict[int, tuple[Any, Tensor]] = {}
+        self.started: list[tuple[Any, Tensor]] = []
+
+    def _meet(self, make: MakeGroup, direction: tuple[int, int], end: int) -> Any:
+        group = make(direction, end)
+        token = torch.zeros(1, device=self.device)
+        work = group.send([token], RECEIVER, 0) if end == SENDER else group.recv([token], SENDER, 0)
+        work.wait()
+        self.settle()
+        return group
+
+    def settle(self) -> None:
+        """Wait for what this process asked of its GPU, but not for receives that are still to come."""
+        if self.device.type == "cuda":
+            torch.cuda.current_stream(self.device).synchronize()
+
+    def prime(self) -> None:
+        """Post the first receives of each direction."""
+        for direction in self.coming:
+            for _ in range(AHEAD):
+                self._post(direction)
+
+    def _post(self, direction: tuple[int, int]) -> None:
+        if self.coming[direction]:
+            link = self.coming[direction].popleft()
+            buffer = torch.empty(self.end, device=self.device)
+            self.posted[link.tag] = (self.groups[direction].recv([buffer], SENDER, 0), buffer)
+
+    def receive(self, link: Link) -> tuple[Tensor, int]:
+        """Wait for a message, posting all that its sender sends before it."""
+        direction = (link.source, link.target)
+        while link.tag not in self.posted:
+            self._post(direction)
+        work, buffer = self.posted.pop(link.tag)
+        work.wait()
+        self._post(direction)
+        self.settle()
+        return buffer[STAMP:].view(self.shape), int(buffer[:2].view(torch.int64).item())
+
+    def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
+        """Start a message."""
+        buffer = torch.empty(self.end, device=self.device)
+        buffer[:2].view(torch.int64).fill_(stamp)
+        buffer[STAMP:].view(self.shape).copy_(tensor)
+        self.started.append((self.groups[link.source, link.target].send([buffer], RECEIVER, 0), buffer))
+        if self.device.type == "cuda":  # there a work knows when it is done
+            self.started = [one for one in self.started if not one[0].is_completed()]
+
+    def flush(self) -> None:
+        """Wait until every message started here has been taken."""
+        for work, _ in self.started:
+            work.wait()
+        self.settle()
+        self.started = []
