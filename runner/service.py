@@ -95,8 +95,9 @@ class Service:
         if not data:
             self.stopping = True
         self.buffer += data
-        *lines, rest = self.buffer.split(b"\n")
-        self.buffer = rest
+        lines: list[bytearray] = []
+        if b"\n" in data:
+            *lines, self.buffer = self.buffer.split(b"\n")
         for text in lines:
             if self.overlong:
                 self.overlong = False
