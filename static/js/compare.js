@@ -55,9 +55,12 @@ function difference([a, b], desk) {
   const names = [a.shown, b.shown].map((spec) => desk.family(spec.family)?.title ?? spec.family);
   const ratio = a.figures.makespan / b.figures.makespan;
   if (a.shown.m !== b.shown.m || a.shown.p !== b.shown.p) return "The two differ in devices or micro-batches, so their times are not of the same work.";
-  const time = Math.abs(ratio - 1) < 1e-9 ? `${names[0]} and ${names[1]} take the same time` :
-    `${ratio > 1 ? names[1] : names[0]} takes ${formatPercent(1 - Math.min(ratio, 1 / ratio))} less time`;
+  const same = Math.abs(ratio - 1) < 1e-9;
+  const faster = ratio > 1 ? names[1] : names[0];
+  const lighter = a.memory < b.memory ? names[0] : names[1];
+  const time = same ? `${names[0]} and ${names[1]} take the same time` :
+    `${faster} takes ${formatPercent(1 - Math.min(ratio, 1 / ratio))} less time`;
   const memory = Math.abs(a.memory - b.memory) < 1e-9 ? "with the same peak memory" :
-    `and ${a.memory < b.memory ? names[0] : names[1]} holds ${formatNumber(Math.abs(a.memory - b.memory))} micro-batches' activations less at its peak`;
-  return `${time}, ${memory}.`.replace(", and", ", and");
+    `and ${!same && lighter === faster ? "" : `${lighter} `}holds ${formatNumber(Math.abs(a.memory - b.memory))} micro-batches' activations less at its peak`;
+  return `${time}, ${memory}.`;
 }

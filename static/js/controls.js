@@ -1,5 +1,5 @@
 // The left column: which plan, family, sizes, costs, options; and what is wrong with them, beside the field.
-import { byId, h, replace, setText, show } from "./dom.js";
+import { byId, h, replace, sentence, setText, show } from "./dom.js";
 import { Field } from "./field.js";
 import { SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "./fieldlist.js";
 import { inputHappened } from "./latency.js";
@@ -23,6 +23,7 @@ export class Controls {
   #lifoRow = h("label", { class: "check" }, this.#lifo, "Backwards from the last micro-batch to the first");
   #switcher = h("div", { class: "which", role: "group", "aria-label": "Which schedule to change", hidden: true });
   #other = h("div", { class: "problem", id: "other-problem", role: "alert", hidden: true });
+  #memory = h("h2", { text: "Memory that W still needs" });
   #reset = h("button", { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() }, "Reset the costs");
   /** @type {Map<string, Field>} */
   #fields = new Map();
@@ -41,7 +42,8 @@ export class Controls {
     /** @param {...string} names */
     const nodes = (...names) => names.map((name) => /** @type {Field} */ (this.#fields.get(name)).node);
     byId("controls").append(this.#switcher, this.picker.button, this.#other, h("h2", { text: "Sizes" }), ...nodes("p", "m", "v", "group"),
-      this.#lifoRow, this.#tieRow, h("h2", { text: "Costs of a device's share" }), ...nodes("F", "I", "W", "FB", "comm", "w_share"), this.#reset);
+      this.#lifoRow, this.#tieRow, h("h2", { text: "Costs of a device's share" }), ...nodes("F", "I", "W", "FB", "comm"),
+      this.#memory, ...nodes("w_share"), this.#reset);
   }
 
   get #spec() {
@@ -120,6 +122,7 @@ export class Controls {
       show(field.node, applies.has(name));
       if (applies.has(name)) field.set(fieldOf(spec, name));
     }
+    show(this.#memory, applies.has("w_share"));
     show(this.#lifoRow, applies.has("lifo"));
     this.#lifo.checked = spec.lifo;
     show(this.#tieRow, second !== null);
@@ -161,7 +164,7 @@ export class Controls {
       return;
     }
     show(this.#other, true);
-    replace(this.#other, h("span", { text: `${whose ? `${whose}: ` : ""}${error.message}` }), error.nearest === undefined ? "" :
+    replace(this.#other, h("span", { text: `${whose ? `${whose}: ` : ""}${sentence(error.message)}` }), error.nearest === undefined ? "" :
       h("button", { type: "button", class: "button", onclick: () => apply(error.nearest) }, `Use ${error.field} = ${error.nearest}`));
   }
 

@@ -71,3 +71,6 @@ export function icon(path) {
   svg.append(shape);
   return svg;
 }
+
+/** A message as a sentence: capital and full stop. @param {string} text */
+export const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? "" : ".") : "");

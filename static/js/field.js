@@ -1,5 +1,5 @@
 // One number with a slider and a box: arrows step, typed values commit on Enter or on leaving, the wheel never changes it.
-import { h, replace, show } from "./dom.js";
+import { h, replace, sentence, show } from "./dom.js";
 
 /** @import {SpecError} from "./api.js" */
 
@@ -98,9 +98,6 @@ export class Field {
       h("div", {}, h("button", { type: "button", class: "button", onclick: () => apply(legal) }, label)));
   }
 }
-
-/** @param {string} text */
-const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? "" : ".") : "");
 
 /** @param {Value} value */
 function textOf(value) {

@@ -53,7 +53,7 @@ export function fieldList(spec, family) {
     cost("W", "w", "Weight gradient"),
     { ...cost("FB", "f&b", "Overlapped forward and backward; empty: f + i + w"), empty: "f+i+w" },
     cost("comm", "c", "Communication, one hop between devices"),
-    { name: "w_share", symbol: "share", label: "Part of an activation that the weight gradient still needs (memory only)",
+    { name: "w_share", symbol: "part", label: "Part of an activation that the weight gradient still needs (memory only)",
       stops: () => including(SHARE_STOPS, spec().w_share), step: 0.05 },
   ];
 }

@@ -17,9 +17,9 @@ function text(kind, k) {
   return (TEXT[kind][k] ??= kind < 4 ? LETTERS[kind] + k : String(k));
 }
 
-const SMALL = 10;
+const SMALLER = [10, 9];
 
-/** Labels in a size that suits the lane; ops too narrow for that get a smaller one, in a second pass. */
+/** Labels in a size that suits the lane; ops too narrow for that get a smaller one, in passes of their own. */
 /** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros */
 export function drawLabels(ctx, lane, height, micros) {
   if (height < 11) return;
@@ -27,16 +27,17 @@ export function drawLabels(ctx, lane, height, micros) {
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   done.fill(0, 0, boxes.n);
-  for (const each of size > SMALL ? [size, SMALL] : [size]) {
+  for (const each of [size, ...SMALLER.filter((small) => small < size)]) {
     ctx.font = `500 ${each}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
-    drawPass(ctx, lane, height, micros, each * 0.64);
+    drawPass(ctx, lane, height, micros, each * 0.62);
   }
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros @param {number} digit */
 function drawPass(ctx, { schedule }, height, micros, digit) {
-  const { chunks, codes } = schedule;
+  const { chunks, codes, m } = schedule;
   const { ink } = paintsFor(chunks);
+  const wide = digit * String(m - 1).length; // of the largest number, so that ops of one length are labelled alike
   for (let n = 0; n < boxes.n; n++) {
     const b = boxes.order[n];
     if (done[b] || boxes.w[b] < digit + 2) continue;
@@ -45,11 +46,10 @@ function drawPass(ctx, { schedule }, height, micros, digit) {
     const micro = globalMicro(schedule, boxes.slot[b] + chunkOf(code, chunks), micros.first[boxes.op[b]]);
     ctx.fillStyle = ink[boxes.cls[b]];
     if (kind === KIND_PAIR) {
-      done[b] = drawPair(ctx, b, height, digit, micro, pairBackward(schedule, b, micros));
+      done[b] = drawPair(ctx, b, height, wide, micro, pairBackward(schedule, b, micros));
       continue;
     }
-    const wide = digit * (micro < 10 ? 1 : micro < 100 ? 2 : micro < 1000 ? 3 : 4);
-    if (boxes.w[b] < wide + 3) continue;
+    if (boxes.w[b] < wide + 2) continue;
     const letter = boxes.w[b] >= wide + digit + 12;
     ctx.fillText(text(letter ? kind : 4, micro), boxes.x[b] + (boxes.w[b] - 1) / 2, boxes.y[b] + height / 2 + 0.5);
     done[b] = 1;
@@ -64,10 +64,10 @@ function pairBackward(schedule, b, micros) {
 }
 
 /** Forward's number above left, backward's below right of the diagonal; 0 when there is no room. */
-/** @param {CanvasRenderingContext2D} ctx @param {number} b @param {number} height @param {number} digit
+/** @param {CanvasRenderingContext2D} ctx @param {number} b @param {number} height @param {number} wide
  *  @param {number} forward @param {number} backward */
-function drawPair(ctx, b, height, digit, forward, backward) {
-  if (boxes.w[b] < digit * (String(forward).length + String(backward).length) + 8) return 0;
+function drawPair(ctx, b, height, wide, forward, backward) {
+  if (boxes.w[b] < (height < 26 ? 2 * wide : 1.4 * wide) + 8) return 0;
   const y = boxes.y[b] + height / 2 + 0.5;
   ctx.fillText(text(4, forward), boxes.x[b] + boxes.w[b] * 0.26, y - height * 0.2);
   ctx.fillText(text(4, backward), boxes.x[b] + boxes.w[b] * 0.74, y + height * 0.2);

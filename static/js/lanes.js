@@ -28,9 +28,13 @@ export function totalTime(lanes) {
 export function arrange(lanes, width, height) {
   const groups = lanes.map((lane) => ({ id: lane.id, p: lane.schedule.p, title: "" }));
   const narrow = width < 520;
+  const rows = lanes.reduce((sum, lane) => sum + lane.schedule.p, 0);
   return layoutGroups(groups, width, height, { titleHeight: 28, gutter: narrow ? 28 : 40, right: narrow ? 8 : 16,
-    gap: lanes.some((lane) => lane.schedule.p > 24) ? 1 : 2, groupGap: 12, maxLane: 104 });
+    gap: gapFor(height / rows), groupGap: 12, maxLane: 104 });
 }
+
+/** Between rows: nothing where a gap would be a large part of a row. @param {number} pitch */
+const gapFor = (pitch) => (pitch < 7 ? 0 : pitch < 14 ? 1 : 2);
 
 /** Move every row by what is scrolled away. @param {Layout} layout @param {number} scroll */
 export function shift(layout, scroll) {

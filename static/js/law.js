@@ -28,7 +28,7 @@ function lawsOf(plan, desk, two) {
   const best = judged.filter((each, at) => judged.findIndex((other) => sameKind(other.law, each.law) &&
     (other.exact || !judged.some((any) => any.exact && sameKind(any.law, each.law)))) === at);
   if (!best.length) return [h("p", { class: "meaning", text: `${family.title} has no closed form; the simulation is the law.` })];
-  const kept = two ? best.filter((each) => each.law.quantity === "bubble").slice(0, 1) : best.slice(0, MOST);
+  const kept = two ? [best.find((each) => each.law.quantity === "bubble") ?? best[0]] : best.slice(0, MOST);
   return kept.map((each) => lawNode(each, measure(each.law, plan), names, two ? `${family.title}: ` : ""));
 }
 

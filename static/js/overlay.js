@@ -85,7 +85,7 @@ function drawLink(ctx, from, to, mark, dash) {
   const bend = Math.max(10, Math.abs(to.x - x0) / 2);
   for (const pass of [colour("surface"), mark]) {
     ctx.strokeStyle = pass;
-    ctx.lineWidth = pass === mark ? 1.5 : 4;
+    ctx.lineWidth = pass === mark ? 2 : 3.5;
     ctx.setLineDash(pass === mark ? dash : SOLID);
     ctx.beginPath();
     ctx.moveTo(x0, y0);

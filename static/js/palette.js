@@ -10,7 +10,7 @@ import { KIND_B, KIND_F, KIND_PAIR } from "./pure/ops.js";
 const TOKENS = ["k-f", "k-i", "k-w", "k-b", "k-c", "surface", "plot-row", "plot-hatch", "plot-grid", "plot-ink", "plot-dim",
   "mark-needs", "mark-frees", "mark-here", "mark-head", "ink", "ink-3", "accent", "line"];
 const KINDS = ["k-f", "k-i", "k-w", "k-b"];
-const DARK_INK = "#14161a";
+const DARK_INK = "#000000";
 const LIGHT_INK = "#ffffff";
 
 /** @type {Record<string, string>} */
@@ -60,8 +60,8 @@ function luminance(c) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** The more legible of dark and light text. @param {Rgb} c */
-const inkOn = (c) => (1.05 / (luminance(c) + 0.05) > (luminance(c) + 0.05) / 0.058 ? LIGHT_INK : DARK_INK);
+/** Light text where it reaches a contrast of 4.5, else dark text, which then does. @param {Rgb} c */
+const inkOn = (c) => (1.05 / (luminance(c) + 0.05) >= 4.5 ? LIGHT_INK : DARK_INK);
 
 /** @param {number} kind @param {number} shade @param {number} chunks @returns {Rgb} */
 function tint(kind, shade, chunks) {

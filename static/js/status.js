@@ -1,5 +1,5 @@
 // The states between: nothing drawn yet, a first spec that cannot be drawn, a server that has gone.
-import { byId, h, replace, show } from "./dom.js";
+import { byId, h, replace, sentence, show } from "./dom.js";
 
 /** @import {Plan} from "./plans.js" */
 
@@ -7,19 +7,21 @@ import { byId, h, replace, show } from "./dom.js";
 export function createStatus(plot, retry, apply) {
   const cover = h("div", { class: "plot-state" }, h("strong", { text: "Asking for the first schedule …" }));
   plot.append(cover);
+  byId("stage").classList.add("is-empty");
   const banner = byId("banner");
   let timer = 0;
 
   /** Nothing to draw: say why, in the timeline's own place. @param {Plan} plan */
   function showCover(plan) {
     show(cover, !plan.schedule);
+    byId("stage").classList.toggle("is-empty", !plan.schedule);
     if (plan.schedule) return;
     if (plan.offline) {
       replace(cover, h("strong", { text: "The server does not answer" }), h("p", { text: "Schedules are built by the server that gave you this page. It is asked again every few seconds." }),
         h("button", { type: "button", class: "button soft", onclick: retry }, "Try now"));
     } else if (plan.error) {
       const { field, message, nearest } = plan.error;
-      replace(cover, h("strong", { text: "No such schedule" }), h("p", { text: message }),
+      replace(cover, h("strong", { text: "No such schedule" }), h("p", { text: sentence(message) }),
         nearest === undefined ? "" : h("button", { type: "button", class: "button primary", onclick: () => apply(field, nearest) }, `Use ${field} = ${nearest}`));
     } else {
       replace(cover, h("strong", { text: "Asking for the first schedule …" }));

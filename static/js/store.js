@@ -36,8 +36,9 @@ export function createStore(defaults, natural) {
   function set(patch, how = "replace") {
     if (how === "push" && timer) writeNow();
     become({ ...state, ...patch });
-    if (how === "push") history.pushState(null, "", url());
-    else if (how === "replace") {
+    if (how === "push") {
+      if (location.pathname + location.search !== url()) history.pushState(null, "", url());
+    } else if (how === "replace") {
       clearTimeout(timer);
       timer = window.setTimeout(writeNow, REPLACE_AFTER);
     }
