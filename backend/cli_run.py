@@ -33,8 +33,7 @@ EVENT_KEYS = ("ready", "start", "end", "recv_wait")
 def run(csv_file: Path | None, mode: str, unit_ms: float | None, as_json: bool, **given: Any) -> None:
     """Execute FAMILY with real tensors on this machine; its gradients are held against a single process."""
     data = spec_data(given)
-    # To name a unit is to ask for ops of that length.
-    job: dict[str, Any] = {"mode": "paced" if mode == "auto" and unit_ms else mode, "unit_ms": unit_ms}
+    job: dict[str, Any] = {"mode": mode, "unit_ms": unit_ms}
     try:
         optional(number, "unit_ms", unit_ms, 0.001, 60_000)
         order, job = _order(csv_file, data, job)

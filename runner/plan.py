@@ -77,7 +77,9 @@ def plan(run: Run) -> Plan:
         raise SpecError("m", order.m, message, limit=MAX_OPS, nearest=nearest)
     check(order)
     timeline = simulate(order, costs, v)
-    mode = run.mode if run.mode != "auto" else ("free" if order.p <= devices.cores() else "paced")
+    # To name a unit is to ask for ops of that length; otherwise what the machine has room for.
+    crowded = order.p > devices.cores()
+    mode = run.mode if run.mode != "auto" else "paced" if crowded or run.unit_ms is not None else "free"
     unit_ms = _unit(run, timeline) if mode == "paced" else None
     if mode == "free" and run.unit_ms is not None:
         raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; free mode has no pace")
