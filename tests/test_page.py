@@ -50,6 +50,20 @@ def test_cost_sliders_ask_the_server_nothing(open_page: Open) -> None:
     assert [url for url in asked if "/api/" in url] == []
 
 
+def test_a_slider_steps_over_what_is_illegal(open_page: Open) -> None:
+    page = open_page("?family=interleaved&p=4&m=8&v=2")
+    page.hover("#field-m-slider")
+    page.wait_for_timeout(400)  # what may be asked for next is fetched meanwhile
+    seen = set()
+    page.focus("#field-m-slider")
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(30)
+        assert not state(page)["plans"][0]["stale"]
+        seen.add(state(page)["spec"]["m"])
+    assert sorted(seen) == [10, 12, 15, 16, 20, 24]
+
+
 def test_a_typed_illegal_m_offers_the_nearest_legal_value_and_the_button_applies_it(open_page: Open) -> None:
     page = open_page("?family=interleaved&p=4&m=8&v=2")
     page.fill("#field-m", "13")

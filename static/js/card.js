@@ -75,7 +75,7 @@ function whereIs({ schedule }, rank, i, kind) {
 
 /** What the plan said of the same op. @param {Trace} trace @param {Lane | null} plan */
 function measured({ lane, op }, plan) {
-  if (!plan || !op || plan.schedule.count !== lane.schedule.count) return [];
+  if (!plan || !op || plan.schedule.count !== lane.schedule.count || plan.schedule.spec.family !== lane.schedule.spec.family) return [];
   const off = lane.times.end[op.i] - plan.times.end[op.i];
   return [h("p", {}, `planned end ${formatNumber(plan.times.end[op.i])}, `, h("b", { text: `${off >= 0 ? "+" : "−"}${formatNumber(Math.abs(off))}` }))];
 }

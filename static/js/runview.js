@@ -133,13 +133,20 @@ export class RunView {
     invalidate("plan");
   }
 
+  /** Which schedule was run, where it is not the one on the screen. @param {Run} run */
+  #ofAnother({ spec }) {
+    const now = this.store.get().spec;
+    if (spec.family === now.family && spec.p === now.p && spec.m === now.m && spec.v === now.v) return "";
+    return `${spec.family} p ${spec.p} m ${spec.m}`;
+  }
+
   /** The heading over the measured lane. */
   head() {
     const { run } = this;
     const { lane } = this;
     if (!run || !lane) return null;
     const seen = figures(lane.schedule, lane.times);
-    const sizes = [run.mode, run.device, run.overlapped === false ? "not overlapped" : ""].filter(Boolean).join(" · ");
+    const sizes = [this.#ofAnother(run), run.mode, run.device, run.overlapped === false ? "not overlapped" : ""].filter(Boolean).join(" · ");
     const verdict = run.verified ? "verified" : "not verified";
     const badge = !isOver(run) ? "live" : run.status === "finished" ? verdict : run.status;
     const tone = !isOver(run) ? "live" : run.verified ? "good" : "bad";

@@ -36,7 +36,7 @@ export function createStatus(plot, retry, apply) {
       const drawn = plans[0].schedule !== null;
       show(banner, gone && drawn);
       if (gone && drawn) {
-        replace(banner, h("span", { text: "The server does not answer. What is drawn still plays, zooms and takes costs; new orders must wait." }),
+        replace(banner, h("span", { text: "The server does not answer. Playing, zooming and costs still work; other schedules must wait." }),
           h("button", { type: "button", class: "button", onclick: retry }, "Try now"));
       }
       clearTimeout(timer);

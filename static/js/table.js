@@ -11,8 +11,8 @@ const MOST_OPS = 60;
 /** @param {() => Lane[]} lanes @param {(id: string) => string} titleOf */
 export function createTable(lanes, titleOf) {
   const home = byId("table");
-  const holder = h("div");
-  const make = h("button", { type: "button", onclick: fill }, "Read the schedule as a table");
+  const holder = h("div", { class: "visually-hidden" });
+  const make = h("button", { type: "button", class: "skip", onclick: fill }, "Read the schedule as a table");
   home.append(make, holder);
   let wanted = false;
 
