@@ -189,7 +189,7 @@ class Job:
             "running",
             mode=self.plan.mode,
             device=self.device,
-            overlapped=False,
+            overlapped=False if self.plan.program.pairs else None,  # a CPU does the halves one after the other
             unit_ms=self.plan.unit_ms,
             clock_ns=clock.uncertainty(),
             ops=self.plan.program.ops,

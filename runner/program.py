@@ -26,6 +26,11 @@ class Program:
     copies: tuple[tuple[tuple[int, int], ...], ...]
 
     @property
+    def pairs(self) -> bool:
+        """Whether any op is an overlapped pair."""
+        return any(len(step.tasks) > 1 for rank in self.ranks for step in rank.steps)
+
+    @property
     def ops(self) -> int:
         """Number of ops over all ranks."""
         return sum(len(rank.steps) for rank in self.ranks)
