@@ -77,7 +77,7 @@ function whereIs({ schedule }, rank, i, kind) {
 function measured({ lane, op }, plan) {
   if (!plan || !op || plan.schedule.count !== lane.schedule.count || plan.schedule.spec.family !== lane.schedule.spec.family) return [];
   const off = lane.times.end[op.i] - plan.times.end[op.i];
-  return [h("p", {}, `planned end ${formatNumber(plan.times.end[op.i])}, `, h("b", { text: `${off >= 0 ? "+" : "−"}${formatNumber(Math.abs(off))}` }))];
+  return [h("p", {}, `planned end ${formatNumber(plan.times.end[op.i])}, `, h("b", { text: `${formatNumber(Math.abs(off))} ${off >= 0 ? "later" : "earlier"}` }))];
 }
 
 /** A pair without its suffix: the card says what it is. @param {string} text */

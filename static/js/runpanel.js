@@ -109,7 +109,7 @@ function facts(run) {
   if (run.verified !== null && run.verified !== undefined) {
     add("Gradients", run.verified ? "verified" : "NOT equal to the reference", run.max_grad_error === null ? "" : `largest error ${small(run.max_grad_error)}`);
   }
-  if (run.mode) add("Mode", run.mode, run.mode === "paced" ? `one unit is ${formatNumber(run.unit_ms ?? 1)} ms` : "as fast as it goes");
+  if (run.mode) add("Mode", run.mode, run.mode === "paced" ? `one unit is ${formatNumber(Math.round((run.unit_ms ?? 1) * 100) / 100)} ms` : "as fast as it goes");
   if (run.device) add("Device", run.device, run.overlapped === false ? "not overlapped: workers share it" : "");
   const plan = run.predicted?.bubble?.global?.of_total;
   const real = run.measured?.bubble?.global?.of_total;
