@@ -110,7 +110,7 @@ function facts(run) {
     add("Gradients", run.verified ? "verified" : "NOT equal to the reference", run.max_grad_error === null ? "" : `largest error ${small(run.max_grad_error)}`);
   }
   if (run.mode) add("Mode", run.mode, run.mode === "paced" ? `one unit is ${formatNumber(Math.round((run.unit_ms ?? 1) * 100) / 100)} ms` : "as fast as it goes");
-  if (run.device) add("Device", run.device, run.overlapped === false ? "not overlapped: workers share it" : "");
+  if (run.device) add("Device", run.device, run.overlapped === false ? "not overlapped: the halves of a pair ran one after the other" : "");
   const plan = run.predicted?.bubble?.global?.of_total;
   const real = run.measured?.bubble?.global?.of_total;
   if (typeof real === "number") add("Bubble, measured", formatPercent(real), typeof plan === "number" ? `predicted ${formatPercent(plan)}` : "");
