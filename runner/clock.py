@@ -20,6 +20,11 @@ def uncertainty(readings: int = 1000) -> int:
     return max(1, gaps[readings * 99 // 100])
 
 
+def unix(reading: int) -> int:
+    """The wall clock's time, in ns since 1970, at a reading of this clock: for a viewer's clock, never to measure."""
+    return time.time_ns() + reading - now()
+
+
 def sharpen_sleep() -> None:
     """Ask the kernel to wake this process's sleeps within 1 us instead of 50 us."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_TIMERSLACK, 1000, 0, 0, 0)

@@ -192,6 +192,7 @@ class Job:
             overlapped=False if self.plan.program.pairs else None,  # a CPU does the halves one after the other
             unit_ms=self.plan.unit_ms,
             clock_ns=clock.uncertainty(),
+            t0_unix_ns=clock.unix(zero),
             ops=self.plan.program.ops,
         )
 

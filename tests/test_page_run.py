@@ -51,8 +51,6 @@ def test_an_op_is_on_the_screen_within_150_ms_of_its_end(open_page: Open, live_s
     start_paced(page)
     assert ended(page) == "finished"
     latencies = page.evaluate("bubbleline.samples.ops()")
-    if not latencies:
-        pytest.skip("the running event has no t0_unix_ns, so an op's end has no place on the wall clock")
     assert len(latencies) >= 40
     assert 0 <= statistics.median(latencies) < 150
 

@@ -17,7 +17,7 @@ MODES = ("auto", "paced", "free")
 # What an event of the runner sets, besides the status.
 CARRIED = {
     "warming": (),
-    "running": ("mode", "device", "overlapped", "unit_ms", "clock_ns"),
+    "running": ("mode", "device", "overlapped", "unit_ms", "clock_ns", "t0_unix_ns"),
     "verified": ("verified", "loss", "reference_loss", "max_grad_error", "worst"),
     "finished": (
         "verified", "max_grad_error", "loss", "device", "mode", "unit_ms", "predicted", "measured", "largest_residual",

@@ -1,6 +1,6 @@
 // The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation agrees.
 import { h, replace } from "./dom.js";
-import { judge, mathml, mathmlNumbers, vars } from "./pure/formula.js";
+import { judge, mathmlTerms, vars } from "./pure/formula.js";
 import { formatNumber } from "./pure/scale.js";
 
 /** @import {Law} from "./pure/types.js" */
@@ -52,9 +52,9 @@ function lawNode({ law, value, exact, why }, simulated, names, whose) {
   const agrees = Math.abs(value - simulated) <= 1e-9 * Math.max(1, Math.abs(simulated));
   const node = h("div", { class: "law", "data-law": `${law.quantity}-${law.window}` }, h("h3", { text: whose + title(law) }));
   const maths = h("div", { class: "maths" });
-  maths.innerHTML = mathml(law.formula);
+  maths.innerHTML = mathmlTerms(law.formula, null).join("");
   const numbers = h("div", { class: "maths numbers" });
-  numbers.innerHTML = mathmlNumbers(law.formula, names);
+  numbers.innerHTML = mathmlTerms(law.formula, names).join("");
   numbers.querySelector("math")?.prepend(equals());
   for (const each of [maths, numbers]) tame(each);
   const verdict = exact && agrees ? "exact here" : agrees ? "equal here" : exact ? "differs from the simulation" : "not exact here";
@@ -74,7 +74,7 @@ function equals() {
 
 /** Fractions in full size, and brackets that only around something tall: some fonts stretch them by their neighbours. @param {HTMLElement} node */
 function tame(node) {
-  node.querySelector("math")?.setAttribute("displaystyle", "true");
+  for (const math of node.querySelectorAll("math")) math.setAttribute("displaystyle", "true");
   for (const sign of node.querySelectorAll("mo")) {
     if (/^[()]$/.test(sign.textContent ?? "") && !sign.parentElement?.querySelector("mfrac, mtable")) sign.setAttribute("stretchy", "false");
   }

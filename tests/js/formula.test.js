@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { evaluate, judge, mathml, mathmlNumbers, text, vars } from "../../static/js/pure/formula.js";
+import { evaluate, judge, mathmlTerms, text, vars } from "../../static/js/pure/formula.js";
 import { DEFAULTS, UNIT } from "./helpers.js";
 
-/** @import {Tree} from "../../static/js/pure/types.js" */
+/** @import {Tree, Vars} from "../../static/js/pure/types.js" */
+
+/** @param {Tree} tree */
+const mathml = (tree) => mathmlTerms(tree, null).join("");
+/** @param {Tree} tree @param {Vars} names */
+const mathmlNumbers = (tree, names) => mathmlTerms(tree, names).join("");
 
 /** @type {Tree} */
 const INTERLEAVED = ["/", ["*", ["-", "p", 1], ["+", "f", "b"]], "v"];
@@ -56,6 +61,12 @@ for (const [tree, names, numbers] of drawn) {
     assert.equal(plain(mathmlNumbers(tree, NAMES)), numbers);
   });
 }
+
+test("a sum breaks between its terms, and nowhere else", () => {
+  const parts = mathmlTerms(["+", ["+", "p", ["-", "m", 1]], "f"], null).map(plain);
+  assert.deepEqual(parts, ["p", "+m−1", "+f"]);
+  assert.equal(mathmlTerms(["*", ["+", "p", 1], "f"], null).length, 1);
+});
 
 test("a fraction is a fraction and a floor has its own brackets", () => {
   assert.equal(inside(mathml(["/", "p", 2])), "<mfrac><mi>p</mi><mn>2</mn></mfrac>");

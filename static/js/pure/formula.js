@@ -5,7 +5,7 @@ import { formatNumber } from "./scale.js";
 
 /** @import {Law, Spec, Tree, Vars} from "./types.js" */
 
-export { mathml, mathmlNumbers } from "./mathml.js";
+export { mathmlTerms } from "./mathml.js";
 
 /** Remainder with the divisor's sign, as in mathematics. @param {number} a @param {number} b */
 function mod(a, b) {

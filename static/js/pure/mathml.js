@@ -87,11 +87,16 @@ function times(parts, at, names) {
 const startsWithDigit = (part) =>
   typeof part === "number" || (Array.isArray(part) && (part[0] === "*" || part[0] === "mod") && startsWithDigit(part[1]));
 
+/** The terms of a sum, each with its sign: a page can break a long line between them.
+ * @param {Tree} tree @param {Vars|null} names @returns {string[]} */
+function terms(tree, names) {
+  if (!Array.isArray(tree) || tree[0] !== "+" || tree.length !== 3) return [draw(tree, names)];
+  return [...terms(tree[1], names), row(`<mo form="infix">+</mo>${operand("+", tree[2], 1, names)}`)];
+}
+
 /** @param {string} inner */
 const wrap = (inner) => `<math xmlns="http://www.w3.org/1998/Math/MathML">${inner}</math>`;
 
-/** The formula with its names. @param {Tree} tree @returns {string} a math element */
-export const mathml = (tree) => wrap(draw(tree, null));
-
-/** The formula with the numbers put in. @param {Tree} tree @param {Vars} names @returns {string} a math element */
-export const mathmlNumbers = (tree, names) => wrap(draw(tree, names));
+/** The formula as one math element a term of its outermost sum, with names or, where given, with numbers.
+ * @param {Tree} tree @param {Vars|null} names @returns {string[]} */
+export const mathmlTerms = (tree, names) => terms(tree, names).map(wrap);
