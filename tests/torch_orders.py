@@ -1,4 +1,4 @@
-"""Torch's own schedule generators, called live: no process group, no module. For tests and the benchmark of the core."""
+"""Torch's own schedule generators, called live: no process group, no module. For tests and the core's benchmark."""
 
 from __future__ import annotations
 
