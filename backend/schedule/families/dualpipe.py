@@ -81,6 +81,28 @@ def legal(spec: Spec) -> None:
 SHORT_W = ("w <= f and w <= i", "W takes longer than F or I and does not fit where it should fill")
 FULL_PAIR = ("fb_full == 1", "a pair that is faster than F + B leaves different idle time on each rank")
 
+
+def laws(share: str = "") -> tuple[Law, ...]:
+    """DeepSeek's table; ``share`` divides where a device's layers are split over chunks (DualPipeV)."""
+    return (
+        Law(
+            "bubble",
+            "global",
+            f"(S/2-1)*(FB+b-3*w){share}",
+            (UNIFORM, NO_HOPS, ("f == i", "F and I take different times"), SHORT_W, FULL_PAIR),
+            "DeepSeek's table: (PP/2-1)(F&B + B - 3W), B the full backward",
+        ),
+        Law(
+            "bubble",
+            "global",
+            f"(S/2-1)*(2*f+i-w){share}",
+            (UNIFORM, NO_HOPS, ("f >= i", "F is shorter than I"), SHORT_W, FULL_PAIR),
+            "the same where F takes longer than I",
+        ),
+        Law("peak", "global", "S+1", (), "DeepSeek's table: PP + 1, on every rank"),
+    )
+
+
 DUALPIPE = Family(
     name="dualpipe",
     title="DualPipe",
@@ -96,21 +118,5 @@ DUALPIPE = Family(
     legal=legal,
     fields=("FB",),
     chunks=lambda spec: 2,
-    laws=(
-        Law(
-            "bubble",
-            "global",
-            "(S/2-1)*(FB+b-3*w)/v",
-            (UNIFORM, NO_HOPS, ("f == i", "F and I take different times"), SHORT_W, FULL_PAIR),
-            "DeepSeek's table: (PP/2-1)(F&B + B - 3W), B the full backward",
-        ),
-        Law(
-            "bubble",
-            "global",
-            "(S/2-1)*(2*f+i-w)/v",
-            (UNIFORM, NO_HOPS, ("f >= i", "F is shorter than I"), SHORT_W, FULL_PAIR),
-            "the same where F takes longer than I",
-        ),
-        Law("peak", "global", "S+1", (), "DeepSeek's table: PP + 1, on every rank"),
-    ),
+    laws=laws(),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import SpecError
 from ..spec import Spec
-from .dualpipe import DUALPIPE, eight_steps
+from .dualpipe import eight_steps, laws
 from .family import Family, Row
 
 
@@ -42,5 +42,5 @@ DUALPIPEV = Family(
     legal=legal,
     fields=("FB",),
     v=(2, 2, 2),
-    laws=DUALPIPE.laws,
+    laws=laws("/v"),
 )
