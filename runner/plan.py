@@ -94,6 +94,12 @@ def plan(run: Run) -> Plan:
 def _built(run: Run) -> tuple[Order, Costs, int]:
     spec = families.read(run.spec or {})
     _limit_ranks(spec.p)
+    if families.family_of(spec).asynchronous:
+        message = (
+            f"{families.family_of(spec).title} updates its weights after every backward; the runner executes schedules "
+            "that update once a step, such as 1f1b"
+        )
+        raise SpecError("family", spec.family, message, nearest="1f1b")
     return families.order(spec), spec.costs, spec.v
 
 

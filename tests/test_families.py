@@ -12,6 +12,7 @@ from backend.schedule.check import check
 from backend.schedule.errors import SpecError
 from backend.schedule.placement import place
 from backend.schedule.spec import Spec
+from backend.schedule.versions import weight_versions
 
 from .torch_orders import torch_rows
 
@@ -58,6 +59,17 @@ def test_interleaved_is_torchs_and_illegal_where_torch_says_so(
         assert families.order(spec).text() == theirs
 
 
+@pytest.mark.parametrize(("p", "m"), SIZES)
+def test_zb_v_is_torchs_zb_v_for_few_micro_batches_too(p: int, m: int) -> None:
+    assert families.order(Spec("v-zb", p, m, 2)).text() == torch_rows("ScheduleZBVZeroBubble", place("v", p, 2), m)
+
+
+@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3)))
+def test_breadth_first_is_torchs_looped_bfs(p: int, m: int, v: int) -> None:
+    spec = Spec("interleaved-bfs", p, m, v)
+    assert families.order(spec).text() == torch_rows("ScheduleLoopedBFS", place("looped", p, v), m)
+
+
 @pytest.mark.parametrize(("p", "m"), ENOUGH)
 def test_dualpipev_is_torchs_dualpipev(p: int, m: int) -> None:
     spec = Spec("dualpipev", p, m, 2)
@@ -94,6 +106,11 @@ GOLDEN_SPECS = {
     "zb-h2": Spec("zb-h2", 4, 8),
     "dualpipe": Spec("dualpipe", 4, 10),
     "dualpipev": Spec("dualpipev", 3, 7, 2),
+    "pipedream": Spec("pipedream", 3, 6),
+    "interleaved-bfs": Spec("interleaved-bfs", 2, 3, 2),
+    "v-zb": Spec("v-zb", 3, 6, 2),
+    "gis": Spec("gis", 4, 8, 2),
+    "gis-h": Spec("gis-h", 4, 8, 2),
 }
 
 
@@ -108,3 +125,15 @@ def test_a_family_says_all_of_itself_that_the_page_shows(name: str) -> None:
     shown = families.FAMILIES[name].as_dict()
     assert all(shown[key] for key in ("title", "year", "source", "used_by", "group", "summary", "complexity", "laws"))
     check(families.order(families.read({"family": name, "p": 4, "m": 8})))
+
+
+@pytest.mark.parametrize(("p", "m"), [(1, 3), (2, 5), (4, 12), (6, 20)])
+def test_pipedream_keeps_p_minus_s_weight_versions_and_late_gradients(p: int, m: int) -> None:
+    order = families.order(Spec("pipedream", p, m))
+    versions = weight_versions(order)
+    assert versions.held.tolist() == [p - s for s in range(p)]
+    for rank in range(p):
+        span = slice(order.offsets[rank], order.offsets[rank + 1])
+        for op, used, late in zip(order.row(rank), versions.used[span], versions.late[span], strict=True):
+            assert used == max(0, op.micro - (p - 1 - rank))  # type: ignore[union-attr]
+            assert late == (op.micro - used if op.kind == "B" else 0)  # type: ignore[union-attr]

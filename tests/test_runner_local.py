@@ -42,7 +42,17 @@ def assert_every_op_reported_once_and_in_order(order: Order, events: list[Event]
         free_at[rank] = end
 
 
-@pytest.mark.parametrize("family", list(families.FAMILIES))
+SYNCHRONOUS = [name for name, family in families.FAMILIES.items() if not family.asynchronous]
+
+
+def test_an_asynchronous_family_is_refused_with_a_synchronous_one_as_the_way_out(runner: RunnerProgram) -> None:
+    last = runner.run(spec={"family": "pipedream", "p": 2, "m": 4})[-1]
+    assert last["event"] == "error"
+    assert (last["error"]["field"], last["error"]["nearest"]) == ("family", "1f1b")
+    assert "updates its weights after every backward" in last["error"]["message"]
+
+
+@pytest.mark.parametrize("family", SYNCHRONOUS)
 def test_every_family_runs_and_is_verified(runner: RunnerProgram, family: str) -> None:
     spec = {"family": family, "p": 4, "m": 8}
     events = runner.run(spec=spec, mode="paced", unit_ms=1, model=TINY)

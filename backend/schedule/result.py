@@ -13,6 +13,7 @@ from .metrics import figures
 from .order import Order
 from .simulate import Timeline, simulate
 from .spec import Spec
+from .versions import weight_versions
 
 
 def result(spec: Spec, times: bool = False) -> dict[str, Any]:
@@ -33,6 +34,8 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
     shape |= figures(timeline).as_dict()
     shape["peak_in_flight"] = in_flight.tolist()
     shape["peak_memory"] = memory.tolist()
+    if family_of(spec).asynchronous:
+        shape["weight_versions"] = weight_versions(built).held.tolist()
     shape["law"] = next((law for law in laws if law["exact"]), laws[0]) if laws else None
     shape["laws"] = laws
     return shape

@@ -12,17 +12,29 @@ from ..spec import Spec
 from .dualpipe import DUALPIPE
 from .dualpipev import DUALPIPEV
 from .family import Family
+from .gis import GIS, GIS_H
 from .gpipe import GPIPE
 from .interleaved import INTERLEAVED
+from .interleaved_bfs import INTERLEAVED_BFS
 from .interleaved_zb import INTERLEAVED_ZB
 from .one_f_one_b import ONE_F_ONE_B
+from .pipedream import PIPEDREAM
+from .v_zb import V_ZB
 from .zb_h1 import ZB_H1
 from .zb_h2 import ZB_H2
 
 __all__ = ["FAMILIES", "Family", "describe", "family_of", "judge", "order", "read"]
 
 FAMILIES: dict[str, Family] = {
-    each.name: each for each in (GPIPE, ONE_F_ONE_B, INTERLEAVED, INTERLEAVED_ZB, ZB_H1, ZB_H2, DUALPIPE, DUALPIPEV)
+    each.name: each
+    for each in (
+        *(GPIPE, ONE_F_ONE_B, PIPEDREAM),
+        *(INTERLEAVED, INTERLEAVED_BFS, INTERLEAVED_ZB),
+        *(ZB_H1, ZB_H2),
+        *(V_ZB,),
+        *(DUALPIPE, DUALPIPEV),
+        *(GIS, GIS_H),
+    )
 }
 
 _OPTIONS = {"group": None, "lifo": False}

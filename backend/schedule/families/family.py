@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..laws import Law
-from ..order import Codes, Order, from_rows
+from ..ops import B
+from ..order import Codes, Order, from_rows, micro_numbers
 from ..placement import Kind, place
 from ..spec import Spec
 
@@ -45,6 +46,8 @@ class Family:
     v: tuple[int, int, int] = (1, 1, 1)
     """Least, natural and greatest v; where all are alike the page shows no slider."""
     chunks: Callable[[Spec], int] = lambda spec: spec.v
+    asynchronous: bool = False
+    """Whether weights change after every backward instead of once a step; each F then has a weight version."""
     finish: Callable[[Spec, Order], Order] = lambda spec, order: order
     """A last step on the order, for what phases cannot say (GPipe's backward from last to first)."""
 
@@ -70,6 +73,7 @@ class Family:
         )
         return {key: getattr(self, key) for key in plain} | {
             "fields": list(self.fields),
+            "asynchronous": self.asynchronous,
             "v": {"min": least, "default": natural, "max": most},
             "laws": [law.as_dict() for law in self.laws],
         }
@@ -84,3 +88,14 @@ def phases(*steps: tuple[int, Pattern]) -> Codes:
 def alternate(*columns: Row) -> Row:
     """One op of each column in turn: ``alternate(F, B)`` is the steady phase of 1F1B. All columns are as long."""
     return np.stack(columns, axis=1).ravel()
+
+
+def backwards_from_the_last(spec: Spec, order: Order) -> Order:
+    """The same order with each chunk's full backwards running from the last micro-batch to the first."""
+    if order.n == 1:
+        return order  # nothing to turn around
+    full = order.codes // order.chunks == B
+    first = np.concatenate([micro_numbers(order, rank)[0] for rank in range(order.p)])
+    numbers = np.where(full, order.n - 1 - first, first)
+    micro = np.stack((numbers, np.full_like(numbers, -1)), 1).astype(np.int32)
+    return Order(order.placement, order.m, order.codes, order.offsets, micro)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..laws import NO_HOPS, UNIFORM, Law
-from ..order import Order, micro_numbers
+from ..order import Order
 from ..spec import Spec
-from .family import Family, Row, phases
+from .family import Family, Row, backwards_from_the_last, phases
 
 F, B = 0, 3
 
@@ -23,12 +21,7 @@ def rows(spec: Spec) -> list[Row]:
 
 def last_in_first_out(spec: Spec, order: Order) -> Order:
     """The paper's figure runs the backwards from the last micro-batch to the first; torch from the first."""
-    if not spec.lifo:
-        return order
-    first, second = micro_numbers(order, 0)
-    first = np.where(order.codes[: 2 * spec.m] == B, spec.m - 1 - first, first).astype(np.int32)
-    micro = np.tile(np.stack((first, second), 1), (spec.p, 1))
-    return Order(order.placement, order.m, order.codes, order.offsets, micro)
+    return backwards_from_the_last(spec, order) if spec.lifo else order
 
 
 GPIPE = Family(

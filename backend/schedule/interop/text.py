@@ -59,6 +59,8 @@ def summary(shape: dict[str, Any]) -> list[str]:
     memory = " ".join(f"{each:g}" for each in shape["peak_memory"])
     lines.append(f"peak chunks in flight {' '.join(map(str, shape['peak_in_flight']))}")
     lines.append(f"peak memory {memory}  (micro-batches' activations on one device)")
+    if "weight_versions" in shape:
+        lines.append(f"weight versions held {' '.join(map(str, shape['weight_versions']))}")
     law = shape["law"]
     if law:
         exact = "exact here" if law["exact"] else f"not exact here: {law['why']}"
