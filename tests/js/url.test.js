@@ -2,17 +2,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { format, parse, specQuery } from "../../static/js/pure/url.js";
+import { plainPreset } from "../../static/js/pure/url_preset.js";
 import { DEFAULTS, seeded } from "./helpers.js";
 
 /** @import {Spec} from "../../static/js/pure/types.js" */
 /** @import {State, ViewState} from "../../static/js/pure/url.js" */
+/** @import {Preset} from "../../static/js/pure/url_preset.js" */
 
 /** @type {ViewState} */
 const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null };
 const NATURAL = { "1f1b": 1, interleaved: 2, dualpipev: 2 };
-/** @param {Partial<Spec>} spec @param {Partial<Spec>|null} [second] @param {Partial<ViewState>} [view] @returns {State} */
-const state = (spec, second = null, view = {}) =>
-  ({ spec: { ...DEFAULTS, ...spec }, second: second && { ...DEFAULTS, ...second }, view: { ...VIEW, ...view } });
+/** @param {Partial<Spec>} spec @param {Partial<Spec>|null} [second] @param {Partial<ViewState>} [view]
+ * @param {Preset|null} [preset] @returns {State} */
+const state = (spec, second = null, view = {}, preset = null) =>
+  ({ spec: { ...DEFAULTS, ...spec }, second: second && { ...DEFAULTS, ...second }, preset, view: { ...VIEW, ...view } });
 /** @param {string} search */
 const read = (search) => parse(search, DEFAULTS, NATURAL);
 
@@ -29,6 +32,10 @@ const forms = [
   ["?memory=2.5&w_share=0.4324&lifo=true", state({ lifo: true, w_share: 0.4324, memory: 2.5 })],
   ["?t0=3&t1=9.5&at=4.25&sel=2F5@3&theme=dark&tab=run&run=a1-B_2",
     state({}, null, { t0: 3, t1: 9.5, at: 4.25, sel: "2F5@3", theme: "dark", tab: "run", run: "a1-B_2" })],
+  ["?p=2&F=20,18&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.sequence=8192&m.micro_batch=2&m.layers=2*39&tab=costs",
+    state({ p: 2, costs: { ...DEFAULTS.costs, F: [20, 18] } }, null, { tab: "costs" }, { model: "llama3-70b", machine: "h100", tp: 8,
+      efficiency: 0.45, heads: true, sequence: 8192, micro_batch: 2, layers: [39, 39] })],
+  ["?m.model=gpt3", state({}, null, {}, plainPreset("gpt3"))],
   ["?sel=(0F7;7B3)OVERLAP_F_B", state({}, null, { sel: "(0F7;7B3)OVERLAP_F_B" })],
 ];
 for (const [search, expected] of forms) {
@@ -52,6 +59,7 @@ const bad = [
   ["group", "x"], ["memory", "0"], ["w_share", "1.01"], ["lifo", "yes"], ["F", "1,,2"], ["F", "9999999*1"], ["F", "1.5*2"],
   ["F", "-1"], ["comm", "1,2"], ["FB", "-1"], ["family", "<b>"], ["t0", "-1"], ["at", "soon"], ["sel", "<script>"],
   ["theme", "pink"], ["tab", "No such"], ["run", "../x"], ["b.p", "none"], ["b.family", "A B"],
+  ["m.model", "<b>"], ["m.tp", "0"], ["m.efficiency", "1.5"], ["m.heads", "yes"], ["m.layers", "1.5"],
 ];
 for (const [field, value] of bad) {
   test(`${field}=${value || "nothing"} is reported by name and its default taken`, () => {
@@ -102,7 +110,8 @@ test("any state comes back from its link exactly", () => {
     const t0 = Number((random() * 100).toPrecision(7));
     const view = random() < 0.5 ? VIEW : { ...VIEW, t0, t1: Number((t0 + 1 + random()).toPrecision(7)), at: t0, sel: "2F5",
       theme: /** @type {const} */ ("light"), tab: "compare", run: "r1" };
-    const before = { spec: randomSpec(random, tiny), second: random() < 0.5 ? randomSpec(random, tiny) : null, view };
+    const before = { spec: randomSpec(random, tiny), second: random() < 0.5 ? randomSpec(random, tiny) : null,
+      preset: random() < 0.5 ? null : { ...plainPreset("mixtral-8x7b"), tp: 8, efficiency: random(), heads: random() < 0.5, layers: [9, 10, 10, 9] }, view };
     const link = format(before, DEFAULTS, NATURAL);
     const { state: after, problems } = read(link);
     assert.deepEqual(problems, [], link);
@@ -135,6 +144,16 @@ for (const [name, first, second] of large) {
     assert.deepEqual(read(link).state, before);
   });
 }
+
+test("a comparison whose costs come from a model with its layers balanced stays under 300 characters", () => {
+  const of = (/** @type {number} */ first, /** @type {number} */ each, /** @type {number} */ last) => [first, ...new Array(14).fill(each), last];
+  const costs = { F: of(64.123, 71.234, 55.345), I: of(66.123, 72.234, 57.345), W: of(54.123, 61.234, 45.345), comm: 0.3355, FB: null };
+  const before = state({ family: "interleaved", p: 8, m: 64, v: 2, w_share: 0.4324, costs }, { family: "zb-h1", p: 16, m: 64, v: 1, w_share: 0.4324, costs },
+    { sel: "7F23", theme: "dark", tab: "costs" }, { ...plainPreset("llama3-70b"), machine: "a100-80", tp: 8, heads: true, layers: [4, ...new Array(14).fill(5), 6] });
+  const link = format(before, DEFAULTS, NATURAL);
+  assert.ok(link.length < 300, `${link.length}: ${link}`);
+  assert.deepEqual(read(link).state, before);
+});
 
 test("the server's query names family, p, m and v always, lists in full, and other keys only where they differ", () => {
   assert.equal(specQuery(DEFAULTS, DEFAULTS), "?family=1f1b&p=4&m=8&v=1");

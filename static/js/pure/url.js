@@ -1,15 +1,18 @@
 // The whole view as a readable query and back: only what differs from the defaults. Knows no page and no server.
 //
 // The second schedule's keys carry "b." and are relative to the first schedule: ?family=1f1b&p=8&b.family=zb-h1 compares
-// both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times over.
+// both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times over. Keys
+// that begin with "m." say from which model and machine the costs come.
 
+import { presetParts, readPreset } from "./url_preset.js";
 import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fields.js";
 
 /** @import {Spec} from "./types.js" */
+/** @import {Preset} from "./url_preset.js" */
 /** @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark",
  *   tab: string|null, run: string|null}} ViewState
  *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank */
-/** @typedef {{spec: Spec, second: Spec|null, view: ViewState}} State */
+/** @typedef {{spec: Spec, second: Spec|null, preset: Preset|null, view: ViewState}} State  preset: where the costs come from */
 /** @typedef {{field: string, value: string, message: string}} Problem */
 /** @typedef {Record<string, number>} NaturalV  v of a family when the query names none */
 
@@ -109,9 +112,10 @@ export function parse(search, defaults, natural = {}) {
   const spec = readSpec(given, "", defaults, natural, problems);
   const hasSecond = SPEC_FIELDS.some((name) => given.has(SECOND + name));
   const second = hasSecond ? readSpec(given, SECOND, spec, natural, problems) : null;
+  const preset = readPreset(given, problems);
   const view = readView(given, problems);
   for (const [field, value] of given) problems.push({ field, value, message: `${field} is no part of a link; it is ignored` });
-  return { state: { spec, second, view }, problems, unknown: Object.fromEntries(given) };
+  return { state: { spec, second, preset, view }, problems, unknown: Object.fromEntries(given) };
 }
 
 /** Escapes what a query cannot hold and leaves what people can read. @param {string} text */
@@ -135,13 +139,14 @@ function specParts(spec, base, prefix, natural, short) {
  * The query of a state: "" for the defaults, "?..." otherwise.
  * @param {State} state @param {Spec} defaults @param {NaturalV} [natural] @returns {string}
  */
-export function format({ spec, second, view }, defaults, natural = {}) {
+export function format({ spec, second, preset, view }, defaults, natural = {}) {
   const parts = specParts(spec, defaults, "", natural, true);
   if (second) {
     const differs = specParts(second, spec, SECOND, natural, true);
     // Without any key there would be no second schedule, so an equal one names its family.
     parts.push(...(differs.length ? differs : [`${SECOND}family=${escape(second.family)}`]));
   }
+  parts.push(...presetParts(preset).map(([key, text]) => `${key}=${escape(text)}`));
   for (const name of /** @type {(keyof ViewState)[]} */ (Object.keys(PLAIN_VIEW))) {
     const value = view[name];
     if (value === null || value === PLAIN_VIEW[name]) continue;

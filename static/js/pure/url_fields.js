@@ -3,6 +3,8 @@
 /** @import {Spec} from "./types.js" */
 /** @typedef {{value: unknown}|{wanted: string}} Read  the value, or what the text should have been */
 
+// The m.* keys of a link are no fields of a spec: url_preset.js has them.
+
 /** In the order of the query. v comes after family: a family brings its own natural v. */
 export const SPEC_FIELDS = ["family", "p", "m", "v", "group", "memory", "w_share", "lifo", "F", "I", "W", "comm", "FB"];
 export const COST_KEYS = ["F", "I", "W", "comm", "FB"];
@@ -17,7 +19,7 @@ function plain(text) {
 }
 
 /** @param {(x: number) => boolean} accept @param {string} wanted @returns {(text: string) => Read} */
-const number = (accept, wanted) => (text) => {
+export const numberWith = (accept, wanted) => (text) => {
   const value = plain(text);
   return accept(value) ? { value } : { wanted };
 };
@@ -32,7 +34,7 @@ const optional = (read) => (text) => {
 /** "1.5,62*1,1.5" @param {string} text @returns {Read} */
 function costs(text) {
   const wanted = "a number of 0 or more, or a list with one for each stage";
-  if (!text.includes(",") && !text.includes("*")) return number((x) => x >= 0, wanted)(text);
+  if (!text.includes(",") && !text.includes("*")) return numberWith((x) => x >= 0, wanted)(text);
   /** @type {number[]} */
   const list = [];
   for (const part of text.split(",")) {
@@ -45,8 +47,8 @@ function costs(text) {
   return { value: list };
 }
 
-const wholeNumber = number((x) => Number.isInteger(x) && x >= 1, "a whole number of 1 or more");
-const atLeastZero = number((x) => x >= 0, "a number of 0 or more");
+const wholeNumber = numberWith((x) => Number.isInteger(x) && x >= 1, "a whole number of 1 or more");
+const atLeastZero = numberWith((x) => x >= 0, "a number of 0 or more");
 
 /** @type {Record<string, (text: string) => Read>} */
 const READERS = {
@@ -55,8 +57,8 @@ const READERS = {
   m: wholeNumber,
   v: wholeNumber,
   group: optional(wholeNumber),
-  memory: optional(number((x) => x > 0, "a number greater than 0")),
-  w_share: number((x) => x >= 0 && x <= 1, "a number from 0 to 1"),
+  memory: optional(numberWith((x) => x > 0, "a number greater than 0")),
+  w_share: numberWith((x) => x >= 0 && x <= 1, "a number from 0 to 1"),
   lifo: (text) => (/^(true|1|false|0)$/.test(text) ? { value: text === "true" || text === "1" } : { wanted: "true or false" }),
   F: costs,
   I: costs,
@@ -68,8 +70,15 @@ const READERS = {
 /** @param {string} name one of SPEC_FIELDS @param {string} text @returns {Read} */
 export const readSpecField = (name, text) => READERS[name](text.trim());
 
+/** "2*9,10", whole numbers of 0 or more. @param {string} text @returns {Read} */
+export function countsFrom(text) {
+  const got = costs(text);
+  const list = "value" in got && (Array.isArray(got.value) ? got.value : [got.value]);
+  return list && list.every((x) => Number.isInteger(x)) ? { value: list } : { wanted: "whole numbers, one for each stage" };
+}
+
 /** Equal neighbours as k*x where that is shorter. @param {number[]} list */
-function packed(list) {
+export function packed(list) {
   const out = [];
   for (let at = 0; at < list.length; ) {
     let next = at + 1;
