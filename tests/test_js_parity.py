@@ -21,6 +21,7 @@ from backend.schedule.order import Order, micro_numbers
 from backend.schedule.result import describe
 from backend.schedule.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
+from backend.schedule.versions import weight_versions
 from backend.schedule.wire import encode
 from backend.web.query import query_of, spec_of
 
@@ -87,6 +88,7 @@ def page_answers(cases: Sequence[tuple[Spec, Order]]) -> list[dict[str, Any]]:
             "link": f"?{query_of(spec)}",
             "wire": base64.b64encode(encode(spec, built)).decode(),
             "laws": [law.as_dict() for law in family_of(spec).laws],
+            "asynchronous": family_of(spec).asynchronous,
         })
         for spec, built in cases
     ]  # fmt: skip
@@ -114,6 +116,9 @@ def assert_equal(spec: Spec, timeline: Timeline, answer: dict[str, Any]) -> None
         assert value == expected[key], key
     assert answer["peak_in_flight"] == expected["peak_in_flight"]
     assert answer["peak_memory"] == expected["peak_memory"]
+    if family_of(spec).asynchronous:
+        ours = weight_versions(built)
+        assert answer["versions"] == [ours.used.tolist(), ours.late.tolist(), ours.held.tolist()]
     t, y = curve(built, timeline.start, timeline.end, built.p - 1, spec.w_share, spec.v)
     assert [floats(part).tolist() for part in answer["curve"]] == [t.tolist(), y.tolist()]
     laws = [(law["value"], law["exact"], law["why"]) for law in expected["laws"]]

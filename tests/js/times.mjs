@@ -8,6 +8,7 @@ import { figures } from "../../static/js/pure/metrics.js";
 import { opText } from "../../static/js/pure/ops.js";
 import { simulate } from "../../static/js/pure/simulate.js";
 import { parse, specQuery } from "../../static/js/pure/url.js";
+import { versions } from "../../static/js/pure/versions.js";
 import { decode } from "../../static/js/pure/wire.js";
 
 /** @import {Times} from "../../static/js/pure/types.js" */
@@ -20,7 +21,7 @@ let scratch;
 
 /** @param {string} line */
 function answer(line) {
-  const { wire, laws, link, defaults, natural } = JSON.parse(line);
+  const { wire, laws, asynchronous, link, defaults, natural } = JSON.parse(line);
   const bytes = Buffer.from(wire, "base64");
   const schedule = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   const { spec, count, p } = schedule;
@@ -44,6 +45,7 @@ function answer(line) {
     curve: [base64(memory.t), base64(memory.y)],
     order: Array.from({ length: p }, (_, r) => Array.from(
       { length: schedule.offsets[r + 1] - schedule.offsets[r] }, (_op, x) => opText(schedule, schedule.offsets[r] + x)).join(" ")),
+    versions: asynchronous ? Object.values(versions(schedule)).map((each) => Array.from(each)) : null,
     laws: laws.map((/** @type {import("../../static/js/pure/types.js").Law} */ law) => judge(law, names)),
   };
 }
