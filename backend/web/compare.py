@@ -1,0 +1,50 @@
+"""The route of the comparison: families side by side at one setting. Knows how the question stands in the address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from backend.schedule.compare import compare
+from backend.schedule.errors import SpecError
+from backend.schedule.families import FAMILIES
+from backend.schedule.fit import ops
+from backend.schedule.spec import COST_KEYS, Spec, reject_unknown
+from backend.web.answer import apart, encode_json, send
+from backend.web.query import KEYS, _value, pairs
+from backend.web.services import services
+
+comparisons = Blueprint("compare", __name__, url_prefix="/api")
+OWN_KEYS = ("families", *(key for key in KEYS if key != "family"))
+
+
+@comparisons.get("/compare")
+def show_comparison() -> Response:
+    """Rows and notes for the families named (all without), at p, m, costs and w_share; v for those with a choice."""
+    names, spec, v = asked_of(request.query_string)
+    key = ("compare", names, spec, v)
+    cache = services().cache
+    found = cache.get(key)
+    if found is None:
+        # Families differ in chunks and each may be tried larger to explain a claim, hence a generous guess.
+        guess = 8 * ops(spec) * len(names)
+        found = apart(guess, lambda: encode_json(compare(spec, names, v)))
+        cache.put(key, found)
+    return send(request, found)
+
+
+def asked_of(query: bytes) -> tuple[tuple[str, ...], Spec, int | None]:
+    """(families, the setting, v if it is given); SpecError names the key that is wrong."""
+    data: dict[str, Any] = {}
+    costs: dict[str, Any] = {}
+    for key, value in pairs(query):
+        target = costs if key in COST_KEYS else data
+        reject_unknown({key: value}, OWN_KEYS, "the address")
+        if key in target:
+            raise SpecError(key, value, f"{key} stands more than once in the address")
+        target[key] = value.split(",") if key == "families" else _value(key, value)
+    names = tuple(data.pop("families", FAMILIES))
+    chosen = "v" in data
+    spec = Spec.from_json(data | {"costs": costs})
+    return names, spec, spec.v if chosen else None
