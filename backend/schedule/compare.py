@@ -57,6 +57,8 @@ def compare(asked: Spec, names: Sequence[str] | None = None, v: int | None = Non
         try:
             fitted[name] = fit(asked, name, v)
         except SpecError as error:
+            if name == list(names or FAMILIES)[-1] and not fitted:
+                raise  # it is the setting that is wrong
             notes.append(f"{FAMILIES[name].title} is left out: {error.message}.")
     _judge_size(asked, [spec for spec, _ in fitted.values()])
     rows = [_row(spec, adjusted) for spec, adjusted in fitted.values()]
