@@ -19,6 +19,7 @@ from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.interop import chrome_trace, text, torch_csv
 from backend.schedule.memory import peaks
 from backend.schedule.metrics import figures
+from backend.schedule.recompute import MODES
 from backend.schedule.simulate import simulate
 from backend.schedule.spec import Spec
 
@@ -54,6 +55,7 @@ def spec_options(optional: bool = False) -> Callable[[F], F]:
         click.option(
             "--lifo", is_flag=True, default=None, help="gpipe: backward from the last micro-batch to the first"
         ),
+        click.option("--recompute", type=click.Choice(list(MODES)), help="what is run again before the backward"),
         click.option("--f", "F", type=CostType(), help="forward time of a device's share, or one number a stage"),
         click.option("--i", "I", type=CostType(), help="input-gradient time, likewise"),
         click.option("--w", "W", type=CostType(), help="weight-gradient time, likewise"),
@@ -99,7 +101,7 @@ def show(as_json: bool, times: bool, columns: int | None, **given: Any) -> None:
     try:
         spec = families.read(data)
         order = families.order(spec)
-        timeline = simulate(order, spec.costs, spec.v)
+        timeline = simulate(order, spec.timing, spec.v)
     except SpecError as error:
         fail(data, error, as_json)
     shape = result.describe(spec, order, timeline, times)
@@ -168,7 +170,7 @@ def render(spec: Spec, form: str) -> str:
     order = families.order(spec)
     if form == "torch-csv":
         return torch_csv.dump(order)
-    timeline = simulate(order, spec.costs, spec.v)
+    timeline = simulate(order, spec.timing, spec.v)
     if form == "chrome-trace":
         title = f"{families.family_of(spec).title} p={spec.p} m={spec.m} v={spec.v}"
         return json.dumps(chrome_trace.trace(timeline, title)) + "\n"

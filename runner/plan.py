@@ -100,6 +100,9 @@ def _built(run: Run) -> tuple[Order, Costs, int]:
             "that update once a step, such as 1f1b"
         )
         raise SpecError("family", spec.family, message, nearest="1f1b")
+    if spec.recompute != "none":
+        message = "the runner keeps all activations so far; run it without recomputation"
+        raise SpecError("recompute", spec.recompute, message, nearest="none")
     return families.order(spec), spec.costs, spec.v
 
 

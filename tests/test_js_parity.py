@@ -20,7 +20,7 @@ from backend.schedule.memory import curve
 from backend.schedule.order import Order, micro_numbers
 from backend.schedule.result import describe
 from backend.schedule.simulate import Timeline, simulate
-from backend.schedule.spec import Spec
+from backend.schedule.spec import COST_KEYS, Spec
 from backend.schedule.versions import weight_versions
 from backend.schedule.wire import encode
 from backend.web.query import query_of, spec_of
@@ -55,6 +55,7 @@ def random_spec(rng: random.Random, name: str) -> Spec:
     data["w_share"] = rng.choice((1.0, 0.4324))
     if "group" in family.fields and rng.random() < 0.5:
         data["group"] = rng.randint(1, 12)
+    data["recompute"] = rng.choice(("none", "none", "selective", "full"))
     if "lifo" in family.fields:
         data["lifo"] = rng.random() < 0.5
     for _ in range(8):
@@ -63,7 +64,9 @@ def random_spec(rng: random.Random, name: str) -> Spec:
             stages = sizes.p if family.placement == "bidirectional" else sizes.p * sizes.v
             return read(data | {"costs": random_costs(rng, family.fields, stages)})
         except SpecError as error:
-            if error.nearest is None:
+            if error.field in COST_KEYS:
+                data["recompute"] = "none"  # which these costs do not go with
+            elif error.nearest is None:
                 data.pop(error.field, None)
             else:
                 data[error.field] = error.nearest
@@ -119,7 +122,7 @@ def assert_equal(spec: Spec, timeline: Timeline, answer: dict[str, Any]) -> None
     if family_of(spec).asynchronous:
         ours = weight_versions(built)
         assert answer["versions"] == [ours.used.tolist(), ours.late.tolist(), ours.held.tolist()]
-    t, y = curve(built, timeline.start, timeline.end, built.p - 1, spec.w_share, spec.v)
+    t, y = curve(built, timeline.start, timeline.end, built.p - 1, spec.w_share, spec.v, spec.kept)
     assert [floats(part).tolist() for part in answer["curve"]] == [t.tolist(), y.tolist()]
     laws = [(law["value"], law["exact"], law["why"]) for law in expected["laws"]]
     assert [(law["value"], law["exact"], law["why"]) for law in answer["laws"]] == laws
@@ -130,7 +133,7 @@ def test_the_page_times_every_family_as_the_server_does_bit_for_bit() -> None:
     specs = [random_spec(rng, name) for name in FAMILIES for _ in range(40)]
     cases = [(spec, order(spec)) for spec in specs]
     for (spec, built), answer in zip(cases, page_answers(cases), strict=True):
-        assert_equal(spec, simulate(built, spec.costs, spec.v), answer)
+        assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
 
 
 def test_queries_of_the_page_and_links_of_the_server_mean_the_same_spec_on_both_sides() -> None:
@@ -148,7 +151,7 @@ def test_an_order_with_written_out_micro_batches_is_timed_alike() -> None:
     cases = [(spec, stored(order(spec))) for spec in specs]
     assert {built.micro is not None for _, built in cases} == {True}
     for (spec, built), answer in zip(cases, page_answers(cases), strict=True):
-        assert_equal(spec, simulate(built, spec.costs, spec.v), answer)
+        assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
 
 
 def test_a_large_schedule_has_the_same_figures_where_sums_are_long() -> None:
@@ -156,7 +159,7 @@ def test_a_large_schedule_has_the_same_figures_where_sums_are_long() -> None:
     spec = read({"family": "zb-h1", "p": 16, "m": 700, "costs": costs})
     built = order(spec)
     (answer,) = page_answers([(spec, built)])
-    assert_equal(spec, simulate(built, spec.costs, spec.v), answer)
+    assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
 
 
 def golden_case(spec: Spec) -> dict[str, Any]:

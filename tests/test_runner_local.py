@@ -52,6 +52,11 @@ def test_an_asynchronous_family_is_refused_with_a_synchronous_one_as_the_way_out
     assert "updates its weights after every backward" in last["error"]["message"]
 
 
+def test_recomputation_is_refused_until_the_runner_can_do_it(runner: RunnerProgram) -> None:
+    last = runner.run(spec={"family": "1f1b", "p": 2, "m": 4, "recompute": "full"})[-1]
+    assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "recompute", "none")
+
+
 @pytest.mark.parametrize("family", SYNCHRONOUS)
 def test_every_family_runs_and_is_verified(runner: RunnerProgram, family: str) -> None:
     spec = {"family": family, "p": 4, "m": 8}

@@ -36,30 +36,32 @@ def _peaks(codes: Any, offsets: Any, take: Any, back: Any, peak: Any) -> None:
         peak[r, 1] = top1
 
 
-def changes(chunks: int, w_share: float) -> tuple[Floats, Floats]:
+def changes(chunks: int, w_share: float, kept: float = 1.0) -> tuple[Floats, Floats]:
     """(codes, 2) taken at an op's start and given back at its end: column 0 counts chunks in flight (I gives nothing
-    back), column 1 chunk activations of which W still needs ``w_share`` after I."""
-    takes = {F: (1.0, 1.0), I: (0.0, 0.0), W: (0.0, 0.0), B: (0.0, 0.0), PAIR: (1.0, 1.0)}
+    back), column 1 chunk activations. F keeps the part ``kept`` of them, the backward brings the rest back by
+    recomputing, and W still needs ``w_share`` of all after I."""
+    again = 1.0 - kept
+    takes = {F: (1.0, kept), I: (0.0, again), W: (0.0, 0.0), B: (0.0, again), PAIR: (1.0, 1.0)}
     backs = {F: (0.0, 0.0), I: (0.0, 1.0 - w_share), W: (1.0, w_share), B: (1.0, 1.0), PAIR: (1.0, 1.0)}
     kinds = [decode(code, chunks)[0] for code in range(code_count(chunks))]
     return np.array([takes[kind] for kind in kinds]), np.array([backs[kind] for kind in kinds])
 
 
-def peaks(order: Order, w_share: float = 1.0, v: int = 1) -> tuple[npt.NDArray[np.int64], Floats]:
+def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: float = 1.0) -> tuple[npt.NDArray[np.int64], Floats]:
     """(p,) the most chunks in flight, and (p,) the most memory in units of one micro-batch's activations on a device
     (1F1B's peak is min(p, m))."""
     peak = np.empty((order.p, 2))
     jit.compile_for(len(order))
-    _peaks(order.codes, order.offsets, *changes(order.chunks, w_share), peak)
+    _peaks(order.codes, order.offsets, *changes(order.chunks, w_share, kept), peak)
     return peak[:, 0].astype(np.int64), peak[:, 1] / v
 
 
 def curve(
-    order: Order, start: Floats, end: Floats, rank: int, w_share: float = 1.0, v: int = 1
+    order: Order, start: Floats, end: Floats, rank: int, w_share: float = 1.0, v: int = 1, kept: float = 1.0
 ) -> tuple[Floats, Floats]:
     """Times and levels of one rank's memory as steps: level ``y[k]`` holds from ``t[k]`` on. Same unit as ``peaks``."""
     span = slice(order.offsets[rank], order.offsets[rank + 1])
-    take, back = (table[order.codes[span], 1] for table in changes(order.chunks, w_share))
+    take, back = (table[order.codes[span], 1] for table in changes(order.chunks, w_share, kept))
     moves = np.stack((take, -back), 1).ravel()
     times = np.stack((start[span], end[span]), 1).ravel()
     keep = moves != 0.0

@@ -19,12 +19,12 @@ from .versions import weight_versions
 def result(spec: Spec, times: bool = False) -> dict[str, Any]:
     """The Result of a spec. Raises SpecError for an illegal one."""
     built = order(spec)
-    return describe(spec, built, simulate(built, spec.costs, spec.v), times)
+    return describe(spec, built, simulate(built, spec.timing, spec.v), times)
 
 
 def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) -> dict[str, Any]:
     """The Result of an order that is already timed."""
-    in_flight, memory = peaks(built, spec.w_share, spec.v)
+    in_flight, memory = peaks(built, spec.w_share, spec.v, spec.kept)
     laws = law_values(spec)
     shape: dict[str, Any] = {"spec": spec.to_json(), "order": built.text()}
     if times:
@@ -45,7 +45,7 @@ def law_values(spec: Spec) -> list[dict[str, Any]]:
     """Every law of the spec's family with its numbers put in."""
     family = family_of(spec)
     stages = spec.p if family.placement == "bidirectional" else spec.p * spec.v
-    values = names(spec.p, spec.m, spec.v, group_size(spec), stages, spec.costs) | {"lifo": float(spec.lifo)}
+    values = names(spec.p, spec.m, spec.v, group_size(spec), stages, spec.timing) | {"lifo": float(spec.lifo)}
     return [law.judge(values) for law in family.laws]
 
 

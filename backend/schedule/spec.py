@@ -7,12 +7,13 @@ family's to judge. Every error names the field and the nearest legal value. Buil
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from .costs import Cost, Costs
 from .errors import SpecError
+from .recompute import MODES, timing
 
 # Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before.
 LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
@@ -25,7 +26,7 @@ class Spec:
     """One schedule. ``p`` devices, ``m`` micro-batches a step, ``v`` model chunks per device, ``group`` the
     micro-batches an interleaved schedule takes together (None: torch's rule), ``memory`` a limit in micro-batches'
     activations on one device, ``w_share`` the part of them that W still needs after I, ``lifo`` GPipe's backward from
-    the last micro-batch to the first."""
+    the last micro-batch to the first, ``recompute`` what is run again before the backward (recompute.py)."""
 
     family: str = "1f1b"
     p: int = 4
@@ -35,6 +36,7 @@ class Spec:
     memory: float | None = None
     w_share: float = 1.0
     lifo: bool = False
+    recompute: str = "none"
     costs: Costs = field(default_factory=Costs)
 
     @staticmethod
@@ -59,6 +61,7 @@ class Spec:
             memory=optional(number, "memory", data.get("memory"), 1e-3, MAX_TIME),
             w_share=number("w_share", data.get("w_share", Spec.w_share), 0.0, 1.0),
             lifo=boolean("lifo", data.get("lifo", Spec.lifo)),
+            recompute=choice("recompute", data.get("recompute", Spec.recompute), MODES),
             costs=_costs(data.get("costs", {})),
         )
         ops = 3 * spec.p * spec.m * spec.v
@@ -67,6 +70,16 @@ class Spec:
             message = f"p x m x v is {ops:,} ops, over the limit of {LIMITS['ops']:,}; m = {nearest} is the most here"
             raise SpecError("m", spec.m, message, limit=nearest, nearest=nearest)
         return spec
+
+    @property
+    def timing(self) -> Costs:
+        """The costs that ops really have: with what recomputation runs again."""
+        return timing(self.costs, self.recompute)
+
+    @property
+    def kept(self) -> float:
+        """The part of a forward's activations that is held until its backward."""
+        return MODES[self.recompute].kept
 
     def to_json(self) -> dict[str, Any]:
         """Every key, as ``from_json`` reads it."""
@@ -137,6 +150,14 @@ def number(name: str, value: Any, low: float, high: float) -> float:
         bound = low if value < low else high
         raise SpecError(name, value, f"{name} must be from {low:g} to {high:g}", limit=bound, nearest=bound)
     return float(value)
+
+
+def choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """``value`` as one of some words."""
+    words = list(choices)
+    if not isinstance(value, str) or value not in words:
+        raise SpecError(name, value, f"{name} must be one of {', '.join(words)}", nearest=words[0])
+    return value
 
 
 def boolean(name: str, value: Any) -> bool:

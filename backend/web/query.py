@@ -57,7 +57,7 @@ def query_of(spec: Spec) -> str:
 
 
 def _value(key: str, text: str) -> Any:
-    if key == "family":
+    if key in ("family", "recompute"):
         return text
     if key == "lifo":
         if text not in TRUTHS:

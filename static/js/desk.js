@@ -2,6 +2,7 @@
 import { invalidate } from "./frame.js";
 import { known, fetchAhead } from "./orders.js";
 import { createPlan, isStale, orderQuery, request, timePlan } from "./plans.js";
+import { timing } from "./pure/recompute.js";
 import { wholeStops } from "./stops.js";
 
 /** @import {Lane} from "./lanes.js" */
@@ -63,7 +64,7 @@ export class Desk {
     const before = this.#lanes.get(plan);
     const stale = isStale(plan) && (plan.error !== null || plan.offline);
     if (before && before.times === times && before.stale === stale) return before.lane;
-    const lane = { id: plan.id, schedule, times, costs: shown.costs, end: times.makespan, stale, live: false };
+    const lane = { id: plan.id, schedule, times, costs: timing(shown), end: times.makespan, stale, live: false };
     this.#lanes.set(plan, { times, lane, stale });
     return lane;
   }

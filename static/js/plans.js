@@ -4,6 +4,7 @@ import { known, order } from "./orders.js";
 import { specQuery } from "./pure/url.js";
 import { figures } from "./pure/metrics.js";
 import { peakInFlight, peakMemory } from "./pure/memory.js";
+import { kept, timing } from "./pure/recompute.js";
 import { simulate } from "./pure/simulate.js";
 
 /** @import {Schedule, Spec, Times} from "./pure/types.js" */
@@ -46,7 +47,7 @@ const uneven = (costs) => [costs.F, costs.I, costs.W].some((cost) => typeof cost
  */
 export function orderQuery(spec, defaults, shapedByCosts) {
   if (shapedByCosts.has(spec.family)) return specQuery(spec, defaults);
-  const costs = uneven(spec.costs) ? spec.costs : defaults.costs;
+  const costs = uneven(spec.costs) || spec.recompute !== "none" ? spec.costs : defaults.costs;
   return specQuery({ ...spec, costs, w_share: defaults.w_share }, defaults);
 }
 
@@ -98,10 +99,10 @@ export function timePlan(plan) {
   if (!plan.fresh || !schedule || !shown) return;
   plan.fresh = false;
   try {
-    plan.times = simulate(schedule, shown.costs, plan.times ?? undefined);
+    plan.times = simulate(schedule, timing(shown), plan.times ?? undefined);
     plan.figures = figures(schedule, plan.times);
     plan.peak = Math.max(...peakInFlight(schedule));
-    plan.memory = Math.max(...peakMemory(schedule, shown.w_share, schedule.v));
+    plan.memory = Math.max(...peakMemory(schedule, shown.w_share, schedule.v, kept(shown)));
   } catch (problem) {
     plan.error = { field: "", value: null, message: problem instanceof Error ? problem.message : String(problem) };
   }

@@ -1,5 +1,6 @@
 // The measured lane: a run's ops on the plan's time axis, one by one as they arrive. An op not yet run lies at infinity.
 import { codesPerRank } from "./pure/ops.js";
+import { timing } from "./pure/recompute.js";
 import { durations } from "./pure/simulate.js";
 
 /** @import {Lane} from "./lanes.js" */
@@ -22,9 +23,9 @@ export class RunLane {
   constructor(schedule, run) {
     const start = new Float64Array(schedule.count).fill(Infinity);
     const end = new Float64Array(schedule.count).fill(Infinity);
-    this.took = durations(schedule, run.spec.costs);
+    this.took = durations(schedule, timing(run.spec));
     /** @type {Lane} */
-    this.lane = { id: "run", schedule, times: { start, end, makespan: 0 }, costs: run.spec.costs, end: 0, stale: false, live: true };
+    this.lane = { id: "run", schedule, times: { start, end, makespan: 0 }, costs: timing(run.spec), end: 0, stale: false, live: true };
   }
 
   /** @param {OpRow[]} rows the new ones @param {Run} run */

@@ -8,7 +8,7 @@ import { build } from "../../static/js/pure/placement.js";
 export const UNIT = { F: 1, I: 1, W: 1, comm: 0, FB: null };
 
 /** @type {Spec} */
-export const DEFAULTS = { family: "1f1b", p: 4, m: 8, v: 1, group: null, memory: null, w_share: 1, lifo: false, costs: UNIT };
+export const DEFAULTS = { family: "1f1b", p: 4, m: 8, v: 1, group: null, memory: null, w_share: 1, lifo: false, recompute: "none", costs: UNIT };
 
 /**
  * A schedule with implied micro-batches from each rank's codes.

@@ -6,6 +6,7 @@ import { judge, vars } from "../../static/js/pure/formula.js";
 import { curve, peakInFlight, peakMemory } from "../../static/js/pure/memory.js";
 import { figures } from "../../static/js/pure/metrics.js";
 import { opText } from "../../static/js/pure/ops.js";
+import { kept, timing } from "../../static/js/pure/recompute.js";
 import { simulate } from "../../static/js/pure/simulate.js";
 import { parse, specQuery } from "../../static/js/pure/url.js";
 import { versions } from "../../static/js/pure/versions.js";
@@ -25,10 +26,10 @@ function answer(line) {
   const bytes = Buffer.from(wire, "base64");
   const schedule = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   const { spec, count, p } = schedule;
-  scratch = simulate(schedule, spec.costs, scratch);
+  scratch = simulate(schedule, timing(spec), scratch);
   const { makespan, longestStage, bubble } = figures(schedule, scratch);
   const names = vars(spec, { stages: schedule.placement.stages, n: schedule.n });
-  const memory = curve(schedule, scratch, p - 1, spec.w_share);
+  const memory = curve(schedule, scratch, p - 1, spec.w_share, kept(spec));
   const linked = parse(link, defaults, natural);
   return {
     asked: specQuery(spec, defaults),
@@ -41,7 +42,7 @@ function answer(line) {
       bubble: { global: { of_total: bubble.global.ofTotal, of_ideal: bubble.global.ofIdeal },
         span: { of_total: bubble.span.ofTotal, of_ideal: bubble.span.ofIdeal } } },
     peak_in_flight: Array.from(peakInFlight(schedule)),
-    peak_memory: Array.from(peakMemory(schedule, spec.w_share, spec.v)),
+    peak_memory: Array.from(peakMemory(schedule, spec.w_share, spec.v, kept(spec))),
     curve: [base64(memory.t), base64(memory.y)],
     order: Array.from({ length: p }, (_, r) => Array.from(
       { length: schedule.offsets[r + 1] - schedule.offsets[r] }, (_op, x) => opText(schedule, schedule.offsets[r] + x)).join(" ")),

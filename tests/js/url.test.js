@@ -100,7 +100,7 @@ function randomSpec(random, cost) {
   const one = () => (random() < 0.2 ? list() : random() < 0.5 ? 1 : cost());
   return { family: families[below(families.length)], p: 1 + below(64), m: 1 + below(1024), v: 1 + below(8),
     group: random() < 0.3 ? 1 + below(64) : null, memory: random() < 0.3 ? cost() + 0.01 : null, w_share: random() < 0.5 ? 1 : random(),
-    lifo: random() < 0.5, costs: { F: one(), I: one(), W: one(), comm: random() < 0.5 ? 0 : cost(), FB: random() < 0.3 ? cost() : null } };
+    lifo: random() < 0.5, recompute: ["none", "selective", "full"][Math.floor(random() * 3)], costs: { F: one(), I: one(), W: one(), comm: random() < 0.5 ? 0 : cost(), FB: random() < 0.3 ? cost() : null } };
 }
 
 test("any state comes back from its link exactly", () => {

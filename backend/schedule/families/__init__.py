@@ -76,7 +76,17 @@ def judge(spec: Spec) -> None:
         if isinstance(cost, tuple) and len(cost) != stages:
             message = f"{name} as a list has one entry a stage: {stages} here, not {len(cost)}"
             raise SpecError(name, len(cost), message, limit=stages, nearest=stages)
+    if spec.recompute != "none":
+        _judge_recompute(spec)
     family.legal(spec)
+
+
+def _judge_recompute(spec: Spec) -> None:
+    """What runs again is counted in F's terms, so I must be given in the same, and a pair's time must not be."""
+    if spec.costs.FB is not None:
+        raise SpecError("FB", spec.costs.FB, "with recomputation a pair's time follows from F, I and W; leave FB out")
+    if isinstance(spec.costs.F, tuple) != isinstance(spec.costs.I, tuple):
+        raise SpecError("I", spec.to_json()["costs"]["I"], "with recomputation F and I are both lists or both numbers")
 
 
 def order(spec: Spec) -> Order:

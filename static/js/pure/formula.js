@@ -1,6 +1,7 @@
 // Laws as data: evaluates and prints formula trees, and judges a law at one point. Knows arithmetic and the names that
 // a spec gives; knows no family. mathml.js draws the same trees.
 
+import { timing } from "./recompute.js";
 import { formatNumber } from "./scale.js";
 
 /** @import {Law, Spec, Tree, Vars} from "./types.js" */
@@ -109,7 +110,8 @@ const each = (cost, stages, v) => (typeof cost === "number" ? new Array(stages).
  * @returns {Vars}
  */
 export function vars(spec, size = {}) {
-  const { p, m, v, costs } = spec;
+  const { p, m, v } = spec;
+  const costs = timing(spec);
   const stages = size.stages ?? p * v;
   const [f, i, w] = [costs.F, costs.I, costs.W].map((cost) => whole(cost, stages, v));
   const perF = each(costs.F, stages, v);

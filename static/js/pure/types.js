@@ -5,7 +5,7 @@
  *   A number is a device's whole share of layers (an op takes 1/v of it); a list has one entry a stage, as it stands.
  *
  * @typedef {{family: string, p: number, m: number, v: number, group: number|null, memory: number|null,
- *   w_share: number, lifo: boolean, costs: Costs}} Spec
+ *   w_share: number, lifo: boolean, recompute: string, costs: Costs}} Spec
  *
  * @typedef {"looped"|"v"|"bidirectional"} PlacementKind
  *

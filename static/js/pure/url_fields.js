@@ -1,12 +1,14 @@
 // Each field of a spec as text in a query, and back. Knows forms and ranges of single fields; url.js puts them together.
 
+import { MODES } from "./recompute.js";
+
 /** @import {Spec} from "./types.js" */
 /** @typedef {{value: unknown}|{wanted: string}} Read  the value, or what the text should have been */
 
 // The m.* keys of a link are no fields of a spec: url_preset.js has them.
 
 /** In the order of the query. v comes after family: a family brings its own natural v. */
-export const SPEC_FIELDS = ["family", "p", "m", "v", "group", "memory", "w_share", "lifo", "F", "I", "W", "comm", "FB"];
+export const SPEC_FIELDS = ["family", "p", "m", "v", "group", "memory", "w_share", "lifo", "recompute", "F", "I", "W", "comm", "FB"];
 export const COST_KEYS = ["F", "I", "W", "comm", "FB"];
 
 const NONE = "none";
@@ -60,6 +62,7 @@ const READERS = {
   memory: optional(numberWith((x) => x > 0, "a number greater than 0")),
   w_share: numberWith((x) => x >= 0 && x <= 1, "a number from 0 to 1"),
   lifo: (text) => (/^(true|1|false|0)$/.test(text) ? { value: text === "true" || text === "1" } : { wanted: "true or false" }),
+  recompute: (text) => (Object.hasOwn(MODES, text) ? { value: text } : { wanted: Object.keys(MODES).join(", ") }),
   F: costs,
   I: costs,
   W: costs,
