@@ -26,7 +26,7 @@ from .spec import Spec
 CELLS = 240  # specs a family
 UNIT = 12.0  # divides by 1, 2, 3 and 4 chunks
 MOST_P, MOST_M, MOST_V = 8, 28, 4
-GRID = f"""{CELLS} specs a family, drawn at random from a fixed seed: p 2 to {MOST_P}, m 1 to {MOST_M}, v up to {MOST_V};
+GRID = f"""{CELLS} specs a family, drawn at random, seed fixed: p 2 to {MOST_P}, m 1 to {MOST_M}, v up to {MOST_V};
 F, I and W whole multiples of {UNIT:g} (half of the time with F = I, a quarter with F = I = W); a hop of 1, 5 or 40 in
 half of them; uneven stages in one of six. What a family cannot be built with is replaced by the nearest legal value."""
 
