@@ -1,0 +1,177 @@
+"""Trace Event JSON into tracks of ops: strict about shape, tolerant of every event that is not an op.
+
+A track is what one rank recorded: a thread with ops on it. Knows the JSON's forms and torch's profiler's habits; not
+what the ops mean.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import OrderError
+from ..ops import Op, Pair, parse
+
+MAX_BYTES = 512 * 2**20
+MOST = 1e19  # of any time: 2**63 ns is what a clock can count to
+TORCH_PREFIX = "PP:"
+GPU = "gpu_user_annotation"  # torch's profiler: the same range as seen on a GPU's stream
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One op's time, in ms."""
+
+    op: Op | Pair
+    start: float
+    end: float
+
+
+@dataclass(eq=False)
+class Track:
+    """Ops of one thread of one file; ``name`` is the thread's or the process's, with torch's own rank if given."""
+
+    name: str = ""
+    torch: bool = False
+    slices: list[Slice] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+Key = tuple[str, str]  # pid and tid, each a number or a text in the wild
+
+
+@dataclass(eq=False)
+class _File:
+    """What has been read of one file."""
+
+    shift_us: float
+    tracks: dict[tuple[bool, Key], Track] = field(default_factory=dict)
+    names: dict[tuple[str, Key], str] = field(default_factory=dict)
+    open: dict[Key, list[tuple[Op | Pair | None, float]]] = field(default_factory=dict)
+    ignored: int = 0
+    kernels: bool = False
+
+    def track(self, gpu: bool, key: Key) -> Track:
+        return self.tracks.setdefault((gpu, key), Track())
+
+
+def read(files: Sequence[str]) -> tuple[list[Track], int]:
+    """The tracks of all files on one clock, and how many events were no op. Raises OrderError."""
+    documents = [_document(number, text) for number, text in enumerate(files, 1)]
+    bases = [int(_number(document.get("baseTimeNanoseconds", 0), "baseTimeNanoseconds")) for document in documents]
+    tracks: list[Track] = []
+    ignored = 0
+    for document, base in zip(documents, bases, strict=True):
+        file = _File((base - bases[0]) / 1000)
+        for number, event in enumerate(document["traceEvents"]):
+            _take(file, number, event)
+        ignored += file.ignored
+        tracks += _finish(file, document)
+    return tracks, ignored
+
+
+def _document(number: int, text: str) -> dict[str, Any]:
+    """The object form of a trace; its other form is the bare list of events."""
+    if len(text) > MAX_BYTES:
+        raise OrderError(f"file {number} has {len(text):,} bytes; {MAX_BYTES:,} is the most")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise OrderError(f"file {number} is not JSON: {str(error)[:120]}") from None
+    if isinstance(data, list):
+        data = {"traceEvents": data}
+    if not isinstance(data, dict) or not isinstance(data.get("traceEvents"), list):
+        raise OrderError(f'file {number} is no Chrome trace: expected a list of events or an object with "traceEvents"')
+    return data
+
+
+def _take(file: _File, number: int, event: Any) -> None:
+    if not isinstance(event, dict) or not isinstance(event.get("ph"), str):
+        raise OrderError(f'event {number} is no trace event: expected an object with "ph"')
+    phase, key = event["ph"], (str(event.get("pid", "")), str(event.get("tid", "")))
+    file.kernels = file.kernels or event.get("cat") == "kernel"
+    if phase == "M":
+        _name(file, event, key)
+    elif phase == "X":
+        op = _op(event.get("name"))
+        if op is None:
+            file.ignored += 1
+            return
+        start, length = _time(event, "ts", number), _time(event, "dur", number)
+        if length < 0:
+            raise OrderError(f"event {number} ({event['name']}) has a negative dur")
+        _add(file, event, key, op, start, start + length)
+    elif phase == "B":
+        op = _op(event.get("name"))
+        file.ignored += op is None
+        file.open.setdefault(key, []).append((op, 0.0 if op is None else _time(event, "ts", number)))
+    elif phase == "E":
+        if not file.open.get(key):
+            raise OrderError(f"event {number} ends what never began on thread {key[1]} of process {key[0]}")
+        op, start = file.open[key].pop()
+        if op is not None:
+            _add(file, event, key, op, start, _time(event, "ts", number))
+    else:
+        file.ignored += 1
+
+
+def _op(name: Any) -> Op | Pair | None:
+    if not isinstance(name, str):
+        return None
+    text = name.removeprefix(TORCH_PREFIX)
+    if not text or text[0] not in "0123456789(":
+        return None
+    try:
+        return parse(text)
+    except ValueError:
+        return None
+
+
+def _add(file: _File, event: dict[str, Any], key: Key, op: Op | Pair, start: float, end: float) -> None:
+    if end < start:
+        raise OrderError(f"{op.text()} ends before it begins")
+    track = file.track(event.get("cat") == GPU, key)
+    track.torch = track.torch or str(event.get("name", "")).startswith(TORCH_PREFIX)
+    track.slices.append(Slice(op, (start + file.shift_us) / 1000, (end + file.shift_us) / 1000))
+
+
+def _name(file: _File, event: dict[str, Any], key: Key) -> None:
+    args = event.get("args")
+    if isinstance(args, dict) and isinstance(args.get("name"), str):
+        file.names[str(event.get("name")), key] = args["name"]
+
+
+def _finish(file: _File, document: dict[str, Any]) -> list[Track]:
+    """The file's tracks, named. From torch's profiler a file is one rank's: the GPU's view of its ranges where there
+    is one, on the stream that has most of them."""
+    unended = [op for stack in file.open.values() for op, _ in stack if op is not None]
+    if unended:
+        raise OrderError(f"{unended[0].text()} begins but never ends")
+    on_gpu = any(gpu for gpu, _ in file.tracks)
+    kept = {key: track for (gpu, key), track in file.tracks.items() if gpu == on_gpu}
+    for key, track in kept.items():
+        process = next((name for (what, (pid, _)), name in file.names.items()
+                        if what == "process_name" and pid == key[0]), "")  # fmt: skip
+        track.name = f"{process} {file.names.get(('thread_name', key), '')}"
+    info = document.get("distributedInfo")
+    if isinstance(info, dict) and kept:
+        most = max(kept.values(), key=lambda track: len(track.slices))
+        if file.kernels and not on_gpu:
+            most.notes.append(
+                "these are the times at which the processor launched the ops, not the GPU's: record with CUDA activity"
+            )
+        most.name = ""  # the world's rank is not the pipeline's where there is data or tensor parallelism beside it
+        return [most]
+    return list(kept.values())
+
+
+def _time(event: dict[str, Any], key: str, number: int) -> float:
+    return _number(event.get(key), f"{key} of event {number} ({str(event.get('name', event['ph']))[:60]})")
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:  # nor NaN
+        raise OrderError(f"{what} is {str(value)[:40]}, not a number")
+    return value
