@@ -49,6 +49,12 @@ def test_every_family_has_a_row_that_is_its_own_result(p: int, m: int, v: int | 
         assert changed or row["adjusted"] is None or "v = " in row["adjusted"]
 
 
+def test_recomputation_counts_in_times_and_memory() -> None:
+    plain, again = (rows(SETTING.with_(recompute=mode), "1f1b")["1f1b"] for mode in ("none", "full"))
+    assert again["makespan"] == pytest.approx(plain["makespan"] * 4 / 3)
+    assert again["peak_memory"]["max"] < plain["peak_memory"]["max"]
+
+
 def test_what_is_illegal_takes_the_nearest_legal_value_and_says_so() -> None:
     shown = rows(Spec(p=5, m=13), "1f1b", "dualpipe", "interleaved")
     assert shown["1f1b"]["adjusted"] is None
@@ -147,6 +153,9 @@ def test_the_reason_names_what_moves_the_figure_and_where_to() -> None:
     assert "without hops" in why(SETTING.with_(costs=Costs(comm=0.5)), "zb-h2", "bubble")
     assert "with F = I = W" in why(SETTING.with_(costs=Costs(1.0, 1.0, 0.25)), "zb-h2", "bubble")
     assert "with equal stages" in why(SETTING.with_(costs=Costs(F=(9.0, *[1.0] * 7))), "zb-h2", "bubble")
+    again = SETTING.with_(recompute="full")
+    assert "without recomputation" in why(again, "1f1b", "memory")
+    assert "without recomputation" in why(again.with_(costs=Costs(2.0, 1.0, 2.0)), "zb-h2", "bubble")
     share = SETTING.with_(w_share=0.25)
     for name in set(CLAIMS) & set(FAMILIES):
         whole, part = (rows(asked, name)[name]["peak_memory"]["max"] for asked in (SETTING, share))

@@ -54,8 +54,8 @@ def simulated(spec: Spec) -> tuple[float, float]:
     """(bubble rate, peak memory): the share of the longest device's own window that is idle, as the papers count it,
     and the worst rank's activations in micro-batches."""
     built = order(spec)
-    shown = figures(simulate(built, spec.costs, spec.v))
-    return shown.span_bubble.of_total, float(peaks(built, spec.w_share, spec.v)[1].max())
+    shown = figures(simulate(built, spec.timing, spec.v))
+    return shown.span_bubble.of_total, float(peaks(built, spec.w_share, spec.v, spec.kept)[1].max())
 
 
 def baseline(spec: Spec) -> Spec:
@@ -120,6 +120,9 @@ def _nears(told: list[str], target: float) -> bool:
 
 def _rate_steps(spec: Spec) -> Iterator[tuple[str, Spec]]:
     """Cases nearer and nearer to what the claim of a rate presumes, each built on the one before."""
+    if spec.recompute != "none":
+        spec = spec.with_(recompute="none")
+        yield "without recomputation", spec
     costs = spec.costs
     if costs.comm:
         costs = replace(costs, comm=0.0)
@@ -138,6 +141,9 @@ def _rate_steps(spec: Spec) -> Iterator[tuple[str, Spec]]:
 def _memory_steps(spec: Spec) -> Iterator[tuple[str, Spec]]:
     """The same for memory, which times have no part in."""
     spec = spec.with_(costs=Costs())
+    if spec.recompute != "none":
+        spec = spec.with_(recompute="none")
+        yield "without recomputation", spec
     if spec.w_share != 1.0:
         spec = spec.with_(w_share=1.0)
         yield "with all activations held until W", spec

@@ -94,13 +94,13 @@ def _judge_size(asked: Spec, specs: Sequence[Spec]) -> None:
 def _row(spec: Spec, adjusted: str | None) -> dict[str, Any]:
     family = FAMILIES[spec.family]
     built = order(spec)
-    in_flight, memory = peaks(built, spec.w_share, spec.v)
+    in_flight, memory = peaks(built, spec.w_share, spec.v, spec.kept)
     messages = message_count(built)
     about = {key: getattr(family, key) for key in ("title", "year", "used_by", "backward", "complexity")}
     return (
         {"family": family.name, **about, "technique": TECHNIQUES.get(family.name, family.summary)}
         | {"spec": spec.to_json(), "adjusted": adjusted}
-        | figures(simulate(built, spec.costs, spec.v)).as_dict()
+        | figures(simulate(built, spec.timing, spec.v)).as_dict()
         | {
             "messages": messages,
             # Every message carries one micro-batch's activation (or its gradient) at a stage boundary, however thin

@@ -109,7 +109,7 @@ def _uneven(draw: random.Random, p: int) -> Cost:
 
 def _simulated(spec: Spec) -> dict[tuple[str, str], float]:
     built = order(spec)
-    shown = figures(simulate(built, spec.costs, spec.v))
+    shown = figures(simulate(built, spec.timing, spec.v))
     windows = {"global": shown.makespan, "span": shown.longest_stage}
     return (
         {("makespan", window): whole for window, whole in windows.items()}
