@@ -3,6 +3,7 @@ arrow a message between ranks. measured.py reads such files."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,12 +35,20 @@ def trace(timeline: Timeline, title: str, unit_us: float = 1000.0) -> dict[str, 
                     "tid": rank,
                     "name": op.text(),
                     "cat": category,
-                    "ts": begin * unit_us,
-                    "dur": (finish - begin) * unit_us,
+                    "ts": _us(begin * unit_us),
+                    "dur": _us(_us(finish * unit_us) - _us(begin * unit_us)),
                     "args": args,
                 }
             )
     return {"traceEvents": [*events, *_arrows(timeline, unit_us)], "displayTimeUnit": "ms"}
+
+
+def _us(time: float) -> float:
+    """Microseconds that are whole nanoseconds by rounding and by cutting off alike. Perfetto counts in ns and cuts
+    off; a slice that then ended 1 ns after the next began would be taken for its parent."""
+    ns = round(time * 1000)
+    shown = ns / 1000
+    return shown if int(shown * 1000) == ns else math.nextafter(shown, math.inf)
 
 
 def _arrows(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
@@ -52,8 +61,8 @@ def _arrows(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
     for number, (index, half) in enumerate(np.argwhere(crosses).tolist()):
         maker = int(made_by[index, half])
         plain = {"cat": "message", "name": "gradient" if _is_gradient(timeline, index, half) else "activation"}
-        yield {"ph": "s", "pid": 0, "tid": rank[maker], "id": number, "ts": middle[maker]} | plain
-        yield {"ph": "f", "bp": "e", "pid": 0, "tid": rank[index], "id": number, "ts": middle[index]} | plain
+        yield {"ph": "s", "pid": 0, "tid": rank[maker], "id": number, "ts": _us(middle[maker])} | plain
+        yield {"ph": "f", "bp": "e", "pid": 0, "tid": rank[index], "id": number, "ts": _us(middle[index])} | plain
 
 
 def _is_gradient(timeline: Timeline, index: int, half: int) -> bool:
