@@ -22,7 +22,6 @@ from tests.conftest import Server, launch
 CHROMIUM = os.environ.get("BUBBLELINE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
         "--disable-background-networking", "--disable-component-update"]  # fmt: skip
-REFUSED = "Failed to load resource: the server responded with a status of 4"  # the browser's own note of a refused spec
 
 Open = Callable[..., Page]
 
@@ -75,9 +74,8 @@ def open_page(browser: Browser, server: Server) -> Iterator[Open]:
 
 
 def complaint_of(message: ConsoleMessage, forgive: str) -> list[str]:
-    """Errors and warnings, but for refused specs and for what the test brings about itself."""
-    forgiven = message.text.startswith(REFUSED) or (forgive and forgive in message.text)
-    if message.type not in ("error", "warning") or forgiven:
+    """Errors and warnings, but for what the test brings about itself."""
+    if message.type not in ("error", "warning") or (forgive and forgive in message.text):
         return []
     return [f"console: {message.text}"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, jsonify, request
 
 from backend.schedule import families, wire
+from backend.schedule.errors import SpecError
 from backend.schedule.result import law_values, result
 from backend.schedule.spec import LIMITS, Spec
 from backend.web.answer import JSON, apart, encode_json, send
@@ -17,6 +18,7 @@ from backend.web.services import services
 
 schedules = Blueprint("schedule", __name__, url_prefix="/api")
 BINARY = "application/vnd.bubbleline.schedule"
+LENIENT = "handling=lenient"
 
 
 @schedules.get("/families")
@@ -28,10 +30,26 @@ def list_families() -> Response:
 @schedules.get("/schedule")
 def show_schedule() -> Response:
     """The order of a spec in its compact form, or its Result where JSON is asked for."""
-    spec = spec_of(request.query_string)
+    try:
+        spec = spec_of(request.query_string)
+    except SpecError as error:
+        return _refused(error)
     as_json = request.accept_mimetypes.best_match([BINARY, JSON], default=BINARY) == JSON
     make = _result if as_json else _wire
     return send(request, _kept((as_json, spec), lambda: apart(_ops(spec), lambda: make(spec))))
+
+
+def _refused(error: SpecError) -> Response:
+    """An illegal spec: 400, or, to a client that prefers lenient handling (RFC 7240), 200 with the same body.
+
+    The page does: it asks for what a slider may reach next, legal or not, and a browser logs every 400 as a failure.
+    """
+    if LENIENT not in request.headers.get("Prefer", ""):
+        raise error
+    response = jsonify(error=error.as_dict())
+    response.headers["Preference-Applied"] = LENIENT
+    response.headers["Vary"] = "Prefer"
+    return response
 
 
 @schedules.get("/laws")

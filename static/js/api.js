@@ -47,7 +47,9 @@ export async function postJson(path, body) {
 
 /** @param {string} query with its "?" @param {{signal?: AbortSignal, priority?: "high" | "low"}} [options] */
 export async function getSchedule(query, options = {}) {
-  const headers = { Accept: "application/vnd.bubbleline.schedule" };
+  // Lenient: an illegal spec is an answer like another, not a failure for the browser to log.
+  const headers = { Accept: "application/vnd.bubbleline.schedule", Prefer: "handling=lenient" };
   const response = await ask(`/api/schedule${query}`, { headers, ...options });
+  if (response.headers.get("Content-Type")?.startsWith("application/json")) throw new Refusal((await response.json()).error, 400);
   return response.arrayBuffer();
 }

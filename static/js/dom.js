@@ -72,5 +72,5 @@ export function icon(path) {
   return svg;
 }
 
-/** A message as a sentence: capital and full stop. @param {string} text */
-export const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? "" : ".") : "");
+/** A message as a sentence: capital, unless it begins with a field's symbol such as m, and full stop. @param {string} text */
+export const sentence = (text) => (text ? (/^\w\b/.test(text) ? text : text[0].toUpperCase() + text.slice(1)) + (/[.?!]$/.test(text) ? "" : ".") : "");
