@@ -144,27 +144,37 @@ def _name(file: _File, event: dict[str, Any], key: Key) -> None:
 
 
 def _finish(file: _File, document: dict[str, Any]) -> list[Track]:
-    """The file's tracks, named. From torch's profiler a file is one rank's: the GPU's view of its ranges where there
-    is one, on the stream that has most of them."""
+    """The file's tracks, named; from torch's profiler a file is one rank's and its track the one with most ops."""
     unended = [op for stack in file.open.values() for op, _ in stack if op is not None]
     if unended:
         raise OrderError(f"{unended[0].text()} begins but never ends")
-    on_gpu = any(gpu for gpu, _ in file.tracks)
-    kept = {key: track for (gpu, key), track in file.tracks.items() if gpu == on_gpu}
+    kept = _seen_by(file)
     for key, track in kept.items():
         process = next((name for (what, (pid, _)), name in file.names.items()
                         if what == "process_name" and pid == key[0]), "")  # fmt: skip
         track.name = f"{process} {file.names.get(('thread_name', key), '')}"
-    info = document.get("distributedInfo")
-    if isinstance(info, dict) and kept:
+    if isinstance(document.get("distributedInfo"), dict) and kept:
         most = max(kept.values(), key=lambda track: len(track.slices))
-        if file.kernels and not on_gpu:
-            most.notes.append(
-                "these are the times at which the processor launched the ops, not the GPU's: record with CUDA activity"
-            )
         most.name = ""  # the world's rank is not the pipeline's where there is data or tensor parallelism beside it
         return [most]
     return list(kept.values())
+
+
+def _seen_by(file: _File) -> dict[Key, Track]:
+    """The tracks as the GPU saw them if all ops are among them, else as the processor launched them.
+
+    Kineto is known to leave kernels that autograd's own thread launched out of a GPU's ranges (pytorch/kineto issues
+    1022 and 1132), and with them whole backward ops.
+    """
+    views = [{key: track for (gpu, key), track in file.tracks.items() if gpu == wanted} for wanted in (False, True)]
+    launched, run = ({each.op.text() for track in view.values() for each in track.slices} for view in views)
+    if run and run >= launched:
+        kept, note = views[1], "these are the GPU's ranges, which may lack kernels that autograd's own thread launched"
+    else:
+        kept, note = views[0], "these are the times at which the processor launched the ops, not those of the GPU"
+    for track in kept.values():
+        track.notes += [note] if run or file.kernels else []
+    return kept
 
 
 def _time(event: dict[str, Any], key: str, number: int) -> float:
