@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,10 +21,11 @@ from torch.distributed.pipelining.schedules import (
 
 from backend.cli_import import import_files
 from backend.schedule import families
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families import FAMILIES
 from backend.schedule.interop import measured, torch_csv
 from backend.schedule.metrics import figures
+from backend.schedule.ops import Pair
 from backend.schedule.order import Order
 from backend.schedule.spec import Spec
 
@@ -101,6 +103,38 @@ def test_torchs_split_backward_fails_where_a_stage_returns_a_view() -> None:
     with pytest.raises(RuntimeError, match="Failed to run stage backward input") as failed:
         stage_backward_input([layer(x).view(4, 2)], [torch.ones(4, 2)], [x], layer.parameters())
     assert "detach views in-place" in str(failed.value.__cause__)
+
+
+def inside(trace: str, name: str, words: str) -> list[tuple[float, float]]:
+    """Start and end of the events with these words in their names, within the range of that name."""
+    events = [event for event in json.loads(trace)["traceEvents"] if event["ph"] == "X"]
+    around = next(event for event in events if event["name"] == name)
+    found = [(event["ts"], event["ts"] + event["dur"]) for event in events if words in str(event["name"])]
+    return [(a, b) for a, b in found if around["ts"] <= a and b <= around["ts"] + around["dur"]]
+
+
+def test_torch_does_all_of_the_first_stages_split_backward_in_w(torchs: Pool) -> None:
+    first, second = torchs.run(job_of(order_of("zb-h1", 2, 4), profiled_steps=1))
+    assert inside(first.trace, "PP:0I0", "AddmmBackward") == []
+    assert inside(first.trace, "PP:0W0", "AddmmBackward") != []
+    assert inside(second.trace, "PP:1I0", "AddmmBackward") != []
+
+
+def test_torch_runs_the_halves_of_a_pair_one_after_the_other(torchs: Pool) -> None:
+    order = order_of("dualpipev", 2, 4)
+    pair = next(op for op in order.row(0) if isinstance(op, Pair))
+    trace = torchs.run(job_of(order, profiled_steps=1))[0].trace
+    forward = inside(trace, f"PP:{pair.text()}", "aten::linear")
+    backward = inside(trace, f"PP:{pair.text()}", "AddmmBackward")
+    assert forward
+    assert backward
+    assert max(end for _, end in forward) <= min(start for start, _ in backward)
+
+
+def test_torchs_reader_drops_what_follows_an_op_and_ours_does_not() -> None:
+    assert str(_Action.from_str("0F1hello")) == "0F1"
+    with pytest.raises(OrderError, match="line 1, cell 1"):
+        torch_csv.load("0F1hello\n")
 
 
 def test_torch_names_exactly_two_schedules_with_v_placement() -> None:
