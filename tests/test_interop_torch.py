@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 from click.testing import CliRunner
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from torch import nn
 from torch.distributed.pipelining._backward import stage_backward_input
 from torch.distributed.pipelining.schedules import (
@@ -29,7 +31,7 @@ from backend.schedule.ops import Pair
 from backend.schedule.order import Order
 from backend.schedule.spec import Spec
 
-from .strategies import nearest_legal
+from .strategies import nearest_legal, specs
 from .torch_runtime import Job, Pool, pool, reference
 
 # Families that torch's CSV cannot hold, each with the reason that the export itself must give.
@@ -54,17 +56,28 @@ def job_of(order: Order, profiled_steps: int = 0) -> Job:
     return Job(torch_csv.dump(order), order.m, stages, profiled_steps)
 
 
-@pytest.mark.parametrize("name", CARRIED)
-@pytest.mark.parametrize(("p", "m"), SIZES)
-def test_torch_runs_our_file_with_the_gradients_of_one_process(torchs: Pool, name: str, p: int, m: int) -> None:
-    order = order_of(name, p, m)
+def runs_right(torchs: Pool, order: Order) -> None:
     done = torchs.run(job_of(order))
-    assert [each.error for each in done] == [""] * p
+    assert [each.error for each in done] == [""] * order.p
     wanted = reference(order.placement.stages, order.m)
     found = {key: grad for each in done for key, grad in each.gradients.items()}
     assert found.keys() == wanted.keys()
     for key, grad in wanted.items():
         assert (found[key] - grad).norm() <= TOLERANCE * grad.norm(), key
+
+
+@pytest.mark.parametrize("name", CARRIED)
+@pytest.mark.parametrize(("p", "m"), SIZES)
+def test_torch_runs_our_file_with_the_gradients_of_one_process(torchs: Pool, name: str, p: int, m: int) -> None:
+    runs_right(torchs, order_of(name, p, m))
+
+
+@given(spec=st.sampled_from(CARRIED).flatmap(lambda name: specs(name, max_p=4, max_m=10)))
+@settings(max_examples=25, deadline=None)
+def test_torch_runs_files_of_any_shape(torchs: Pool, spec: Spec) -> None:
+    """Fewer micro-batches than ranks, odd sizes, up to four chunks a rank, groups, backward from last to first."""
+    assume(spec.p > 1)  # one rank is no pipeline: torch has no group for it here
+    runs_right(torchs, families.order(spec))
 
 
 @pytest.mark.parametrize("name", CARRIED)
