@@ -83,6 +83,11 @@ def _runs(spec: Spec, m: int, least: int) -> bool:
 
 WHOLE_GROUPS = ("g >= p and (m % g == 0 or m % g >= p)", "some group has fewer than p micro-batches")
 
+SHORT_HOPS = (
+    "c == 0 or (p > 1 and m % g == 0 and c*v <= f and c*v <= b)",
+    "a hop longer than a chunk's op, or a ragged last group, costs more than the formula counts",
+)
+
 INTERLEAVED = Family(
     name="interleaved",
     title="Interleaved 1F1B",
@@ -100,6 +105,13 @@ INTERLEAVED = Family(
     v=(1, 2, 64),
     laws=(
         Law("bubble", "global", "(p-1)*(f+b)/v", (UNIFORM, NO_HOPS, WHOLE_GROUPS), "arXiv 2104.04473, section 2.2"),
+        Law(
+            "bubble",
+            "global",
+            "(p-1)*(f+b)/v + 2*(p-1)*c + (v-1)*(max(0, p*c-(g-p)*f/v) + max(0, p*c-(g-p)*b/v))",
+            (UNIFORM, WHOLE_GROUPS, SHORT_HOPS),
+            "with a group of p each change of chunk waits for p hops; every micro-batch more in the group hides f/v of it",
+        ),
         Law(
             "peak",
             "global",
