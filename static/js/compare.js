@@ -1,66 +1,140 @@
-// The compare tab: the schedules on the screen side by side in a table, the better figure marked.
-import { h, replace } from "./dom.js";
-import { messages } from "./pure/metrics.js";
-import { formatNumber, formatPercent } from "./pure/scale.js";
+// The compare tab: all families, or those chosen, at the setting on the screen; a click on a row puts it there as schedule B.
+import { Refusal } from "./api.js";
+import { comparisonUrl, fetchComparison } from "./comparison.js";
+import { createChoice } from "./comparison_choice.js";
+import { comparisonTable } from "./comparison_table.js";
+import { difference } from "./comparison_words.js";
+import { h, replace, sentence, setText } from "./dom.js";
 
+/** @import {Comparison, Row} from "./comparison.js" */
 /** @import {Desk} from "./desk.js" */
 /** @import {Plan} from "./plans.js" */
-/** @typedef {{name: string, of: (plan: Plan) => number, show: (x: number) => string, better: 1 | -1 | 0}} Column */
 
-/** @type {Column[]} */
-const COLUMNS = [
-  { name: "bubble of total", of: (plan) => plan.figures?.bubble.global.ofTotal ?? NaN, show: formatPercent, better: -1 },
-  { name: "of ideal", of: (plan) => plan.figures?.bubble.global.ofIdeal ?? NaN, show: formatPercent, better: -1 },
-  { name: "span, of total", of: (plan) => plan.figures?.bubble.span.ofTotal ?? NaN, show: formatPercent, better: -1 },
-  { name: "makespan", of: (plan) => plan.figures?.makespan ?? NaN, show: formatNumber, better: -1 },
-  { name: "peak memory", of: (plan) => plan.memory, show: formatNumber, better: -1 },
-  { name: "messages", of: (plan) => (plan.schedule ? messages(plan.schedule).count : NaN), show: formatNumber, better: -1 },
-];
+const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
+
+class Compare {
+  #lead = h("p", { class: "comparison-lead" });
+  #why = h("p", { class: "comparison-why", role: "status" });
+  #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": "Comparison", tabindex: 0 });
+  #url = "";
+  /** @type {Comparison | null} */
+  #answer = null;
+  /** @type {string | null} */
+  #sort = null;
+  /** @type {1 | -1} */
+  #way = 1;
+
+  /** @param {Desk} desk @param {() => void} add */
+  constructor(desk, add) {
+    this.desk = desk;
+    this.add = add;
+    this.choice = createChoice(desk.families, () => desk.plans().map((plan) => plan.asked.family), () => this.show(desk.plans()));
+    this.panel = h("div", { class: "comparison" }, h("div", { class: "comparison-top" }, this.choice.node, this.#lead), this.#why, this.#scroll);
+  }
+
+  /** @param {Plan[]} plans */
+  show(plans) {
+    if (this.panel.hidden) return;
+    this.#sayLead(plans);
+    const { spec } = this.desk.store.get();
+    const names = this.choice.names();
+    if (names?.length === 0) {
+      this.#clear(h("p", { class: "note", text: "Choose a family to compare." }));
+      return;
+    }
+    const url = comparisonUrl(spec, this.desk.store.defaults, this.desk.family(spec.family), names);
+    if (url === this.#url) this.#draw();
+    else this.#ask(url);
+  }
+
+  /** @param {string} url */
+  async #ask(url) {
+    this.#url = url;
+    const slow = window.setTimeout(() => this.#wait(), LONG_WAIT);
+    try {
+      const answer = await fetchComparison(url);
+      if (this.#url !== url) return;
+      this.#answer = answer;
+      this.#draw();
+    } catch (problem) {
+      if (this.#url === url) this.#fail(problem);
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  #wait() {
+    this.#scroll.classList.add("is-waiting");
+    if (!this.#answer) replace(this.#scroll, h("p", { class: "note", text: "Simulating every family …" }));
+  }
+
+  /** @param {unknown} problem */
+  #fail(problem) {
+    const refused = problem instanceof Refusal;
+    const text = refused ? sentence(problem.message) : "The server does not answer. ";
+    const again = refused ? null : h("button", { type: "button", class: "link", onclick: () => this.show(this.desk.plans()) }, "Try again");
+    this.#clear(h("p", { class: "note bad" }, text, again));
+  }
+
+  /** @param {Node} instead what stands where the table was */
+  #clear(instead) {
+    this.#url = "";
+    this.#answer = null;
+    this.#say(null);
+    this.#scroll.classList.remove("is-waiting");
+    replace(this.#scroll, instead);
+  }
+
+  #draw() {
+    const answer = this.#answer;
+    if (!answer) return;
+    const { spec, second } = this.desk.store.get();
+    const marks = new Map(second ? [[second.family, "B"], [spec.family, "A"]] : [[spec.family, "A"]]);
+    const table = comparisonTable({ answer, spec, marks, sort: this.#sort, way: this.#way },
+      { sort: (id) => this.#sortBy(id), put: (row) => this.#put(row), say: (text) => this.#say(text) });
+    const focused = this.#focused();
+    replace(this.#scroll, table, ...answer.notes.slice(1).map((note) => h("p", { class: "comparison-note", text: note })));
+    this.#scroll.classList.remove("is-waiting");
+    this.#say(null);
+    if (focused) /** @type {HTMLElement | null} */ (this.#scroll.querySelector(focused))?.focus();
+  }
+
+  /** A new table takes the focus over from the old one. */
+  #focused() {
+    const active = document.activeElement;
+    if (!(active instanceof HTMLElement) || !this.#scroll.contains(active)) return null;
+    if (active.dataset.sort) return `[data-sort="${active.dataset.sort}"]`;
+    const row = active.closest("tr");
+    return active.classList.contains("put") && row ? `[data-family="${row.dataset.family}"] .put` : null;
+  }
+
+  /** @param {string} id up, down, and then as the families stand */
+  #sortBy(id) {
+    if (this.#sort !== id) [this.#sort, this.#way] = [id, 1];
+    else if (this.#way > 0) this.#way = -1;
+    else [this.#sort, this.#way] = [null, 1];
+    this.#draw();
+  }
+
+  /** @param {Row} row */
+  #put(row) {
+    const { spec, second } = this.desk.store.get();
+    const next = second?.family === row.family ? null : { ...spec, ...row.spec, costs: { ...spec.costs, ...row.spec.costs } };
+    this.desk.store.set({ second: next }, "push");
+  }
+
+  /** What is pointed at, else the note that matters most. @param {string | null} text */
+  #say(text) {
+    setText(this.#why, text ?? this.#answer?.notes[0] ?? "");
+    this.#why.classList.toggle("is-reason", text !== null);
+  }
+
+  /** @param {Plan[]} plans */
+  #sayLead(plans) {
+    if (plans.length > 1) replace(this.#lead, difference(plans, this.desk));
+    else replace(this.#lead, h("button", { type: "button", class: "link", onclick: this.add }, "Put a second schedule under the first"), ", or click a row.");
+  }
+}
 
 /** @param {Desk} desk @param {() => void} add */
-export function createCompare(desk, add) {
-  const panel = h("div");
-  return {
-    panel,
-    /** @param {Plan[]} plans */
-    show(plans) {
-      if (panel.hidden) return;
-      const head = h("tr", {}, h("th", { scope: "col", text: "Schedule" }), ...COLUMNS.map((column) => h("th", { scope: "col", text: column.name })),
-        h("th", { scope: "col", text: "backward" }), h("th", { scope: "col", class: "text", text: "used by" }));
-      const rows = plans.map((plan) => rowOf(plan, plans, desk));
-      replace(panel, h("table", { class: "grid-table" }, h("thead", {}, head), h("tbody", {}, ...rows)),
-        plans.length > 1 ? h("p", { class: "note", text: difference(plans, desk) }) :
-          h("p", { class: "note" }, "One schedule is on the screen. ", h("button", { type: "button", class: "link", onclick: add }, "Put a second one under it"),
-            ", on the same time axis."));
-    },
-  };
-}
-
-/** @param {Plan} plan @param {Plan[]} plans @param {Desk} desk */
-function rowOf(plan, plans, desk) {
-  const spec = plan.shown ?? plan.asked;
-  const family = desk.family(spec.family);
-  const cells = COLUMNS.map((column) => {
-    const mine = column.of(plan);
-    const best = plans.length > 1 && plans.every((other) => other === plan || column.of(other) > mine);
-    return h("td", { class: best ? "best" : null, text: Number.isNaN(mine) ? "–" : column.show(mine) });
-  });
-  return h("tr", {}, h("th", { scope: "row", text: `${family?.title ?? spec.family}, p ${spec.p}, m ${spec.m}${family && family.v.max > 1 ? `, v ${spec.v}` : ""}` }),
-    ...cells, h("td", { text: { full: "full (B)", split: "split (I, W)", both: "both" }[family?.backward ?? "full"] }), h("td", { class: "text", text: family?.used_by ?? "" }));
-}
-
-/** @param {Plan[]} plans @param {Desk} desk */
-function difference([a, b], desk) {
-  if (!a.figures || !b.figures || !a.shown || !b.shown) return "";
-  const names = [a.shown, b.shown].map((spec) => desk.family(spec.family)?.title ?? spec.family);
-  const ratio = a.figures.makespan / b.figures.makespan;
-  if (a.shown.m !== b.shown.m || a.shown.p !== b.shown.p) return "The two differ in devices or micro-batches, so their times are not of the same work.";
-  const same = Math.abs(ratio - 1) < 1e-9;
-  const faster = ratio > 1 ? names[1] : names[0];
-  const lighter = a.memory < b.memory ? names[0] : names[1];
-  const time = same ? `${names[0]} and ${names[1]} take the same time` :
-    `${faster} takes ${formatPercent(1 - Math.min(ratio, 1 / ratio))} less time`;
-  const memory = Math.abs(a.memory - b.memory) < 1e-9 ? "with the same peak memory" :
-    `and ${!same && lighter === faster ? "" : `${lighter} `}holds ${formatNumber(Math.abs(a.memory - b.memory))} micro-batches' activations less at its peak`;
-  return `${time}, ${memory}.`;
-}
+export const createCompare = (desk, add) => new Compare(desk, add);

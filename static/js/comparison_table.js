@@ -1,0 +1,83 @@
+// The comparison as a table: sortable columns, a row a family, claims beside simulated figures. Knows no server.
+import { h } from "./dom.js";
+import { COLUMNS, alike, inOrder, leastOf } from "./comparison.js";
+
+/** @import {Claimed, Column, Comparison, Row} from "./comparison.js" */
+/** @import {Spec} from "./pure/types.js" */
+/**
+ * @typedef {object} Shown
+ * @property {Comparison} answer
+ * @property {Spec} spec                the setting
+ * @property {Map<string, string>} marks families on the screen: name to "A" or "B"
+ * @property {string | null} sort
+ * @property {1 | -1} way
+ */
+/** @typedef {{sort: (id: string) => void, put: (row: Row) => void, say: (text: string | null) => void}} Acts */
+
+/** @param {Shown} shown @param {Acts} acts */
+export function comparisonTable(shown, acts) {
+  const rows = inOrder(shown.answer.rows, shown.sort, shown.way);
+  const best = new Map(COLUMNS.map((column) => [column.id, leastOf(rows, column, shown.spec)]));
+  return h("table", { class: "comparison-table" },
+    h("caption", { class: "visually-hidden", text: `Families at p ${shown.spec.p}, m ${shown.spec.m}` }),
+    h("thead", {}, h("tr", {}, heading("schedule", "schedule", "name of the family", shown, acts, false),
+      ...COLUMNS.flatMap((column) => [heading(column.id, column.name, column.hint, shown, acts, isText(column)),
+        column.claim ? h("th", { scope: "col", class: "claimed", title: "what papers claim, asymptotically" }, "claimed") : null]))),
+    h("tbody", {}, ...rows.map((row) => rowOf(row, shown, acts, best))));
+}
+
+/** @param {Column} column */
+const isText = (column) => ["technique", "backward", "complexity", "used"].includes(column.id);
+
+/** @param {string} id @param {string} name @param {string} hint @param {Shown} shown @param {Acts} acts @param {boolean} text */
+function heading(id, name, hint, shown, acts, text) {
+  const sorted = shown.sort === id ? (shown.way > 0 ? "ascending" : "descending") : null;
+  const arrow = sorted === null ? null : h("span", { class: "arrow", "aria-hidden": "true", text: shown.way > 0 ? "▲" : "▼" });
+  return h("th", { scope: "col", "aria-sort": sorted, class: text ? "text" : null },
+    h("button", { type: "button", title: hint, "data-sort": id, onclick: () => acts.sort(id) }, name, arrow));
+}
+
+/** @param {Row} row @param {Shown} shown @param {Acts} acts @param {Map<string, number>} best */
+function rowOf(row, shown, acts, best) {
+  const mark = shown.marks.get(row.family) ?? null;
+  const put = h("button", { type: "button", class: "put", "aria-pressed": String(mark !== null), "aria-disabled": mark === "A" ? "true" : null,
+    title: mark === "A" ? "The first schedule on the screen" : mark === "B" ? "Take it off the screen" : "Put it on the screen as schedule B" }, row.title);
+  const said = row.adjusted ? explained(changed(row, shown.spec), `${row.title}: ${row.adjusted}.`, "adjusted", acts) : null;
+  const head = h("th", { scope: "row" }, put, mark ? h("span", { class: "mark", text: mark }) : null, said);
+  return h("tr", { "data-family": row.family, class: mark ? "is-shown" : null, onclick: () => { if (mark !== "A") acts.put(row); } }, head,
+    ...COLUMNS.flatMap((column) => [cellOf(row, column, best, acts), column.claim ? claimOf(row, column, acts) : null]));
+}
+
+/** What differs from the setting, in short. @param {Row} row @param {Spec} spec */
+function changed(row, spec) {
+  const sizes = /** @type {const} */ (["p", "m", "group"]).filter((key) => row.spec[key] !== spec[key] && row.adjusted?.includes(`${key} = `));
+  return sizes.length ? sizes.map((key) => `${key} ${row.spec[key] ?? "auto"}`).join(", ") : "adjusted";
+}
+
+/** @param {Row} row @param {Column} column @param {Map<string, number>} best @param {Acts} acts */
+function cellOf(row, column, best, acts) {
+  const value = column.of(row);
+  const marked = typeof value === "number" && alike(value, best.get(column.id) ?? NaN);
+  const why = column.why?.(row);
+  return h("td", { class: [isText(column) ? "text" : "", marked ? "best" : ""].join(" ").trim() || null, "data-column": column.id },
+    why ? explained(column.show(row), why, "", acts) : column.show(row));
+}
+
+/** @param {Row} row @param {Column} column @param {Acts} acts */
+function claimOf(row, column, acts) {
+  const claim = column.claim?.(row);
+  if (!claim || !column.say) return h("td", { class: "claimed", "data-claim": column.id });
+  const text = spoken(claim, column.say);
+  return h("td", { class: "claimed", "data-claim": column.id },
+    claim.differs ? explained(text, `${row.title}, ${column.id === "span" ? "bubble" : "memory"}: ${claim.differs}.`, "", acts) : text);
+}
+
+/** @param {Claimed} claim @param {(x: number) => string} say */
+const spoken = (claim, say) => (claim.text === "0" ? "0" : `${claim.text.replaceAll("*", "·")} = ${say(claim.value)}`);
+
+/** Words with a reason behind them, told while they are pointed at or focused. @param {string} text @param {string} why @param {string} kind @param {Acts} acts */
+function explained(text, why, kind, acts) {
+  return h("button", { type: "button", class: `explained ${kind}`.trim(), "aria-label": `${text}. ${why}`,
+    onmouseenter: () => acts.say(why), onmouseleave: () => acts.say(null), onfocus: () => acts.say(why), onblur: () => acts.say(null),
+    onclick: (/** @type {Event} */ event) => { event.stopPropagation(); acts.say(why); } }, text);
+}
