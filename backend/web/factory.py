@@ -14,6 +14,7 @@ from backend.runs.manager import Manager
 from backend.web import errors, events, security
 from backend.web.cache import Cache
 from backend.web.compare import comparisons
+from backend.web.costs import costs
 from backend.web.feed import Feed
 from backend.web.handler import LARGEST_EVENT
 from backend.web.health import health
@@ -40,7 +41,7 @@ def create_app(config: Config | None = None) -> Flask:
     errors.register(app)
     security.register(app)
     events.register(socketio)
-    for blueprint in (pages, schedules, comparisons, runs, health):
+    for blueprint in (pages, schedules, comparisons, costs, runs, health):
         app.register_blueprint(blueprint)
     any_app: Any = app  # to Flask's types wsgi_app is a method; wrapping it is what its manual advises
     any_app.wsgi_app = security.gate(app.wsgi_app, config.trusted_hosts())

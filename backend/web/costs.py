@@ -1,0 +1,87 @@
+"""Routes about costs: the models and machines on offer, what one costs on the other, and the better split of layers.
+
+Knows how the question stands in the address; which values are legal is the schedule core's to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from backend.schedule.balance import BALANCE_KEYS, balance_of
+from backend.schedule.errors import SpecError
+from backend.schedule.estimate import estimate
+from backend.schedule.machines import MACHINES
+from backend.schedule.models import MODELS
+from backend.schedule.setting import DEFAULTS, KEYS, Setting
+from backend.schedule.spec import reject_unknown
+from backend.web.answer import AWAY_FROM, apart, encode_json, send
+from backend.web.cache import Encoded
+from backend.web.query import TRUTHS, _number, pairs
+from backend.web.services import services
+
+costs = Blueprint("costs", __name__, url_prefix="/api")
+WORDS = ("model", "machine", "link", "family")
+YES_NO = ("heads", "gated", "flash")
+
+
+@costs.get("/models")
+def list_models() -> Response:
+    """The presets with all their fields, and what is taken without a word."""
+    return _answer("models", _shelf)
+
+
+@costs.get("/costs")
+def show_costs() -> Response:
+    """Times, bytes and their arithmetic."""
+    setting = Setting.read(asked_of(request.query_string, KEYS))
+    return _answer(("costs", setting), lambda: estimate(setting).as_dict())
+
+
+@costs.get("/balance")
+def show_balance() -> Response:
+    """The even split of layers and a better one, with what each makes of the schedule."""
+    data = asked_of(request.query_string, (*KEYS, *BALANCE_KEYS))
+    return _answer(("balance", repr(data)), lambda: balance_of(data).as_dict(), apart_from_others=True)
+
+
+def _answer(key: Any, make: Callable[[], dict[str, Any]], apart_from_others: bool = False) -> Response:
+    cache = services().cache
+    found: Encoded | None = cache.get(key)
+    if found is None:
+        found = apart(AWAY_FROM if apart_from_others else 0, lambda: encode_json(make()))
+        cache.put(key, found)
+    return send(request, found)
+
+
+def _shelf() -> dict[str, Any]:
+    return {
+        "models": [model.as_dict() for model in MODELS.values()],
+        "machines": [machine.as_dict() for machine in MACHINES.values()],
+        "defaults": DEFAULTS,
+    }
+
+
+def asked_of(query: bytes, known: tuple[str, ...]) -> dict[str, Any]:
+    """The values in an address; SpecError names the key that is unknown, stands twice or cannot be read."""
+    data: dict[str, Any] = {}
+    for key, value in pairs(query):
+        reject_unknown({key: value}, known, "the address")
+        if key in data:
+            raise SpecError(key, value, f"{key} stands more than once in the address")
+        data[key] = _value(key, value)
+    return data
+
+
+def _value(key: str, text: str) -> Any:
+    if key in WORDS:
+        return text
+    if key in YES_NO:
+        if text not in TRUTHS:
+            raise SpecError(key, text, f"{key} must be 1 or 0", nearest=0)
+        return TRUTHS[text]
+    if key == "layers" and "," in text:
+        return [_number(key, part) for part in text.split(",")]
+    return _number(key, text)
