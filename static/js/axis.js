@@ -1,4 +1,5 @@
 // The time axis and the rank labels, and where an op or a moment stands on the screen.
+import { unit } from "./costs_unit.js";
 import { colour } from "./palette.js";
 import { formatTime, tickStep, ticks } from "./pure/scale.js";
 
@@ -59,6 +60,8 @@ export function drawAxis(scene, ctx, width) {
     const half = ctx.measureText(label).width / 2;
     ctx.fillText(label, Math.min(Math.max(xOf(scene, t), layout.plotLeft + half - 4), right - half + 8), 9);
   }
+  ctx.textAlign = "right";
+  if (unit()) ctx.fillText(unit(), layout.plotLeft - 8, 9);
 }
 
 /** Rank numbers in the gutter, as many as fit. @param {Scene} scene @param {CanvasRenderingContext2D} ctx */

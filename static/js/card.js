@@ -1,7 +1,7 @@
 // The card beside an op or a bubble: what it is, when it runs, what it needs and unblocks; or why the rank is idle.
+import { tame, timeNumber, timeText } from "./costs_unit.js";
 import { byId, h, replace, setText, show } from "./dom.js";
 import { KIND_PAIR, chunkOf, kindOf, opText } from "./pure/ops.js";
-import { formatNumber } from "./pure/scale.js";
 
 /** @import {Trace} from "./trace.js" */
 /** @import {Lane} from "./lanes.js" */
@@ -53,7 +53,8 @@ function opLines(trace, laneById) {
   const before = op.index > 0 ? times.end[op.i - 1] : 0;
   const lines = [
     h("h3", {}, h("code", { text: short(opText(schedule, op.i)) }), NAMES[kind]),
-    h("p", { class: "times" }, pair("start", start), pair("end", end), pair("wait", Math.max(0, start - before))),
+    h("p", { class: "times" }, pair("start", timeNumber(start)), pair("end", timeNumber(end)), pair("takes", timeText(end - start)),
+      pair("wait", timeNumber(Math.max(0, start - before)))),
     h("p", { text: whereIs(lane, op.rank, op.i, kind) }),
   ];
   if (lane.id === "run") lines.push(...measured(trace, laneById("a")));
@@ -77,35 +78,35 @@ function whereIs({ schedule }, rank, i, kind) {
 function measured({ lane, op }, plan) {
   if (!plan || !op || plan.schedule.count !== lane.schedule.count || plan.schedule.spec.family !== lane.schedule.spec.family) return [];
   const off = lane.times.end[op.i] - plan.times.end[op.i];
-  return [h("p", {}, `planned end ${formatNumber(plan.times.end[op.i])}, `, h("b", { text: `${formatNumber(Math.abs(off))} ${off >= 0 ? "later" : "earlier"}` }))];
+  return [h("p", {}, `planned end ${timeNumber(plan.times.end[op.i])}, `, h("b", { text: `${timeText(Math.abs(off))} ${off >= 0 ? "later" : "earlier"}` }))];
 }
 
 /** A pair without its suffix: the card says what it is. @param {string} text */
 const short = (text) => text.replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
 
-/** @param {string} name @param {number} t */
-const pair = (name, t) => h("span", {}, `${name} `, h("b", { text: formatNumber(t) }));
+/** @param {string} name @param {string} text */
+const pair = (name, text) => h("span", {}, `${name} `, h("b", { text }));
 
 /** @param {string} cls @param {string} title @param {Trace["needs"]} links */
 function list(cls, title, links) {
   const once = links.filter((link, at) => links.findIndex((other) => other.ref.i === link.ref.i) === at);
-  const some = once.slice(0, MOST).map((link) => h("div", { text: `${short(link.text)} on rank ${link.ref.rank}, there at ${formatNumber(link.arrives)}` }));
+  const some = once.slice(0, MOST).map((link) => h("div", { text: `${short(link.text)} on rank ${link.ref.rank}, there at ${timeNumber(link.arrives)}` }));
   return h("div", { class: cls }, h("b", { text: title }), h("div", {}, ...some));
 }
 
 /** @param {Trace} trace */
 function idleLines({ idle }) {
   if (!idle) return [];
-  return [h("h3", { text: `Idle for ${formatNumber(idle.to - idle.from)}` }), h("p", { text: idle.sentence })];
+  return [h("h3", { text: `Idle for ${timeText(idle.to - idle.from)}` }), h("p", { text: tame(idle.sentence) })];
 }
 
 /** One sentence for screen readers. @param {Trace | null} trace */
 export function say(trace) {
   const node = byId("plot-said");
-  if (!trace?.op) { setText(node, trace?.idle?.sentence ?? ""); return; }
+  if (!trace?.op) { setText(node, tame(trace?.idle?.sentence ?? "")); return; }
   const { schedule, times } = trace.lane;
   const i = trace.op.i;
   const needed = trace.needs.map((link) => link.reason).join("; ");
   setText(node, `${NAMES[kindOf(schedule.codes[i], schedule.chunks)]} ${opText(schedule, i)}, rank ${trace.rank}, ` +
-    `${formatNumber(times.start[i])} to ${formatNumber(times.end[i])}${needed ? `; ${needed}` : ""}.`);
+    `${timeNumber(times.start[i])} to ${timeText(times.end[i])}${needed ? `; ${tame(needed)}` : ""}.`);
 }

@@ -1,7 +1,8 @@
 // The left column: which plan, family, sizes, costs, options; and what is wrong with them, beside the field.
+import { deviceShare } from "./costs_apply.js";
 import { byId, h, replace, sentence, setText, show } from "./dom.js";
 import { Field } from "./field.js";
-import { SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "./fieldlist.js";
+import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "./fieldlist.js";
 import { inputHappened } from "./latency.js";
 import { Picker } from "./picker.js";
 
@@ -14,6 +15,9 @@ import { Picker } from "./picker.js";
 
 const AHEAD_AFTER = 60; // ms of rest before the neighbours are fetched
 
+/** @param {string} name */
+const isCost = (name) => COSTS.includes(name) || name === "w_share";
+
 export class Controls {
   /** @type {"a" | "b"} the plan that the controls change */
   #which = "a";
@@ -23,7 +27,7 @@ export class Controls {
   #lifoRow = h("label", { class: "check" }, this.#lifo, "Backwards from the last micro-batch to the first");
   #switcher = h("div", { class: "which", role: "group", "aria-label": "Which schedule to change", hidden: true });
   #other = h("div", { class: "problem", id: "other-problem", role: "alert", hidden: true });
-  #memory = h("h2", { text: "Memory that W still needs" });
+  #memory = h("h2", { text: "Memory" });
   #reset = h("button", { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() }, "Reset the costs");
   /** @type {Map<string, Field>} */
   #fields = new Map();
@@ -37,13 +41,13 @@ export class Controls {
       (family) => desk.consider(moveTo(this.#spec, this.#family, family)));
     for (const options of fieldList(() => this.#spec, () => this.#family)) {
       this.#fields.set(options.name, new Field(options, { near: (of) => this.#near(of),
-        pick: (value, event, way) => this.#pick(options, value, event, way) }));
+        pick: (value, event, way) => this.#pick(options, value, event, way), share: (list) => deviceShare(list, this.#spec.p) }));
     }
     /** @param {...string} names */
     const nodes = (...names) => names.map((name) => /** @type {Field} */ (this.#fields.get(name)).node);
     byId("controls").append(this.#switcher, this.picker.button, this.#other, h("h2", { text: "Sizes" }), ...nodes("p", "m", "v", "group"),
       this.#lifoRow, this.#tieRow, h("h2", { text: "Costs of a device's share" }), ...nodes("F", "I", "W", "FB", "comm"),
-      this.#memory, ...nodes("w_share"), this.#reset);
+      this.#memory, ...nodes("w_share", "memory"), this.#reset);
   }
 
   get #spec() {
@@ -61,8 +65,9 @@ export class Controls {
     const shared = field !== undefined && this.#tie.checked && SHARED.has(field) ? field : null;
     /** @param {Spec} other */
     const follow = (other) => (shared ? withField(other, shared, fieldOf(next, shared)) : other);
-    if (this.#which === "b" && second) this.store.set({ second: next, spec: follow(spec) }, how);
-    else this.store.set({ spec: next, second: second && follow(second) }, how);
+    const preset = field !== undefined && isCost(field) ? null : this.store.get().preset; // a cost set by hand is no model's
+    if (this.#which === "b" && second) this.store.set({ second: next, spec: follow(spec), preset }, how);
+    else this.store.set({ spec: next, second: second && follow(second), preset }, how);
   }
 
   /** A slider steps over what is illegal; a typed value stays and is explained. */
@@ -100,7 +105,8 @@ export class Controls {
   #resetCosts() {
     const { costs, w_share } = this.store.defaults;
     const { spec, second } = this.store.get();
-    this.store.set({ spec: { ...spec, costs: { ...costs }, w_share }, second: second && { ...second, costs: { ...costs }, w_share } }, "push");
+    const plain = { costs: { ...costs }, w_share };
+    this.store.set({ spec: { ...spec, ...plain }, second: second && { ...second, ...plain }, preset: null }, "push");
   }
 
   /** @param {"a" | "b"} which */
@@ -117,12 +123,12 @@ export class Controls {
     if (!second) this.#which = "a";
     const spec = this.#spec;
     this.picker.set(spec.family);
-    const applies = applicable(this.#family);
+    const applies = applicable(this.#family, spec);
     for (const [name, field] of this.#fields) {
       show(field.node, applies.has(name));
       if (applies.has(name)) field.set(fieldOf(spec, name));
     }
-    show(this.#memory, applies.has("w_share"));
+    show(this.#memory, applies.has("w_share") || applies.has("memory"));
     show(this.#lifoRow, applies.has("lifo"));
     this.#lifo.checked = spec.lifo;
     show(this.#tieRow, second !== null);

@@ -1,5 +1,6 @@
 // One number with a slider and a box: arrows step, typed values commit on Enter or on leaving, the wheel never changes it.
-import { h, replace, sentence, show } from "./dom.js";
+import { h, replace, sentence, setText, show } from "./dom.js";
+import { formatNumber } from "./pure/scale.js";
 
 /** @import {SpecError} from "./api.js" */
 
@@ -15,7 +16,8 @@ import { h, replace, sentence, show } from "./dom.js";
  */
 /** @typedef {number | number[] | null} Value */
 /** @typedef {"typed" | "stepped" | "dragged"} Way  into the box; with an arrow key on the slider; with the pointer on it */
-/** @typedef {{pick: (value: Value, event: Event, way: Way) => void, near: (options: FieldOptions) => void}} FieldActs */
+/** @typedef {{pick: (value: Value, event: Event, way: Way) => void, near: (options: FieldOptions) => void,
+ *   share: (list: number[]) => number}} FieldActs  share: one number that stands for a list with one entry a stage */
 
 export class Field {
   /** @type {Value} */
@@ -32,7 +34,10 @@ export class Field {
     this.box = h("input", { type: "text", id, autocomplete: "off", spellcheck: "false", placeholder: options.empty,
       inputmode: options.list ? "text" : "decimal", "aria-describedby": `${id}-problem` });
     this.problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
-    this.node = h("div", { class: "field", title: options.label }, h("label", { for: id, text: options.symbol }), this.slider, this.box, this.problem);
+    this.range = h("b");
+    const one = h("button", { type: "button", class: "link", title: "One number for all stages: the mean", onclick: (/** @type {Event} */ event) => this.#flatten(event) }, "one number");
+    this.stages = h("div", { class: "stages", hidden: true }, this.range, one);
+    this.node = h("div", { class: "field", title: options.label }, h("label", { for: id, text: options.symbol }), this.slider, this.stages, this.box, this.problem);
     this.slider.addEventListener("input", (event) => acts.pick(this.stops[Number(this.slider.value)], event, this.#held ? "dragged" : "stepped"));
     this.slider.addEventListener("pointerdown", () => { this.#held = true; });
     for (const kind of ["pointerup", "pointercancel", "blur"]) this.slider.addEventListener(kind, () => { this.#held = false; });
@@ -67,19 +72,27 @@ export class Field {
     }
   }
 
+  /** @param {Event} event */
+  #flatten(event) {
+    if (Array.isArray(this.#value)) this.acts.pick(Number(this.acts.share(this.#value).toPrecision(5)), event, "typed");
+  }
+
   /** @param {Value} value */
   set(value) {
     const { slider, box, options } = this;
     const text = textOf(value);
     this.#value = value;
-    this.stops = options.stops();
+    if (!this.#held) this.stops = options.stops(); // under a hand that drags the scale stays what it is
     const last = this.stops.length - 1;
     const at = typeof value === "number" ? nearestStop(this.stops, value) : 0;
     if (slider.max !== String(last)) slider.max = String(last);
     if (slider.value !== String(at)) slider.value = String(at);
     slider.style.setProperty("--fill", `${last > 0 ? (100 * at) / last : 0}%`);
     slider.setAttribute("aria-valuetext", text || (options.empty ?? ""));
+    this.node.classList.toggle("by-stage", Array.isArray(value));
     show(slider, !Array.isArray(value));
+    show(this.stages, Array.isArray(value));
+    if (Array.isArray(value)) setText(this.range, `${short(Math.min(...value))}–${short(Math.max(...value))} a stage`);
     if (box.value !== text) box.value = text;
   }
 
@@ -98,6 +111,9 @@ export class Field {
       h("div", {}, h("button", { type: "button", class: "button", onclick: () => apply(legal) }, label)));
   }
 }
+
+/** Three digits tell stages apart. @param {number} x */
+const short = (x) => formatNumber(Number(x.toPrecision(3)));
 
 /** @param {Value} value */
 function textOf(value) {

@@ -1,5 +1,5 @@
 // The fields of a spec as the controls show them, and which of them mean something to a family.
-import { COST_STOPS, SHARE_STOPS, including, wholeStops } from "./stops.js";
+import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "./stops.js";
 
 /** @import {Family} from "./picker.js" */
 /** @import {FieldOptions} from "./field.js" */
@@ -17,9 +17,11 @@ export const fieldOf = (spec, name) => /** @type {any} */ (COSTS.includes(name) 
 /** The spec with one field changed. @param {Spec} spec @param {string} name @param {unknown} value @returns {Spec} */
 export const withField = (spec, name, value) => (COSTS.includes(name) ? { ...spec, costs: { ...spec.costs, [name]: value } } : { ...spec, [name]: value });
 
-/** The names of the fields that a family takes. @param {Family | null} family */
-export function applicable(family) {
+/** The names of the fields that mean something here: a limit of memory that was set is held against any family.
+ * @param {Family | null} family @param {Spec} spec */
+export function applicable(family, spec) {
   const names = new Set(["p", "m", "F", "I", "W", "comm"]);
+  if (spec.memory !== null) names.add("memory");
   if (!family) return names;
   if (family.v.max > family.v.min) names.add("v");
   if (family.backward !== "full") names.add("w_share");
@@ -40,7 +42,7 @@ export function moveTo(spec, from, to) {
 export function fieldList(spec, family) {
   /** @param {string} name @param {string} symbol @param {string} label */
   const cost = (name, symbol, label) => ({ name, symbol, label, step: 0.1, list: name !== "comm" && name !== "FB",
-    stops: () => including(COST_STOPS, fieldOf(spec(), name)) });
+    stops: () => costStops(fieldOf(spec(), name)) });
   const chunks = () => wholeStops(family()?.v.min ?? 1, Math.min(16, family()?.v.max ?? 16));
   return [
     { name: "p", symbol: "p", label: "Devices (pipeline ranks)", stops: () => including(wholeStops(1, 64), spec().p), step: 1 },
@@ -53,6 +55,8 @@ export function fieldList(spec, family) {
     cost("W", "w", "Weight gradient"),
     { ...cost("FB", "f&b", "Overlapped forward and backward; empty: f + i + w"), empty: "f+i+w" },
     cost("comm", "c", "Communication, one hop between devices"),
+    { name: "memory", symbol: "limit", label: "Memory limit of a device, in one micro-batch's activations; empty: what the family takes by itself",
+      stops: () => including(memoryStops(spec().p), spec().memory), step: 0.5, empty: "own" },
     { name: "w_share", symbol: "part", label: "Part of an activation that the weight gradient still needs (memory only)",
       stops: () => including(SHARE_STOPS, spec().w_share), step: 0.05 },
   ];

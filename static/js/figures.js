@@ -1,5 +1,7 @@
 // The right column: figures that matter, each named by its window and denominator, one column a schedule.
+import { timeText, unit } from "./costs_unit.js";
 import { byId, h, replace, setText } from "./dom.js";
+import { createCap } from "./memory.js";
 import { messages } from "./pure/metrics.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
 
@@ -21,14 +23,17 @@ const SPAN = [
 ];
 /** @type {Row[]} */
 const REST = [
-  { name: "Makespan", of: ({ figures }) => formatNumber(figures.makespan) },
-  { name: "Longest stage", hint: "the span", of: ({ figures }) => formatNumber(figures.longestStage) },
-  { name: "Throughput", hint: "per unit of time", of: ({ figures, plan }) => formatNumber((plan.shown?.m ?? 0) / figures.makespan) },
+  { name: "Makespan", of: ({ figures }) => timeText(figures.makespan) },
+  { name: "Longest stage", hint: "the span", of: ({ figures }) => timeText(figures.longestStage) },
+  { name: "Throughput", hint: "a unit of time", of: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan) },
   { name: "Efficiency", hint: "of ideal throughput", of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
   { name: "Peak memory", hint: "micro-batches", of: ({ plan }) => formatNumber(plan.memory) },
   { name: "Peak in flight", hint: "chunks", of: ({ plan }) => formatNumber(plan.peak) },
   { name: "Messages", hint: "a step", of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–") },
 ];
+
+/** Micro-batches in a second where times are milliseconds. @param {number} m @param {number} makespan */
+const throughput = (m, makespan) => (unit() ? `${((1000 * m) / makespan).toPrecision(4)} / s` : formatNumber(m / makespan));
 
 /** @param {Desk} desk */
 export function createFigures(desk) {
@@ -36,7 +41,8 @@ export function createFigures(desk) {
   const holder = h("div");
   const meaning = h("p", { class: "meaning", id: "meaning" });
   const law = h("div", { id: "law" });
-  home.append(holder, h("h2", { text: "Law" }), law, h("h2", { text: "What B means here" }), meaning);
+  const cap = createCap(desk);
+  home.append(holder, cap.node, h("h2", { text: "Law" }), law, h("h2", { text: "What B means here" }), meaning);
   let columns = 0;
   /** @type {{cells: HTMLElement[], row: Row}[]} */
   let rows = [];
@@ -81,6 +87,7 @@ export function createFigures(desk) {
         const spec = plan.shown ?? plan.asked;
         if (heads[at]) setText(heads[at], desk.family(spec.family)?.title ?? spec.family);
       });
+      cap.show(plans);
       setText(meaning, plans.map((plan) => meaningOf(desk, plan, plans.length > 1)).filter((x, k, all) => all.indexOf(x) === k).join(" "));
     },
   };

@@ -1,6 +1,7 @@
 // A heading over each lane group: what it is and the two figures that matter most.
+import { timeText } from "./costs_unit.js";
 import { h, replace, setText, show } from "./dom.js";
-import { formatNumber, formatPercent } from "./pure/scale.js";
+import { formatPercent } from "./pure/scale.js";
 
 /** @import {Layout} from "./pure/layout.js" */
 /** @import {Desk} from "./desk.js" */
@@ -45,7 +46,7 @@ export function createHeads(plot) {
       setText(each.title, title);
       setText(each.sizes, sizes);
       setText(each.bubble, Number.isNaN(bubble) ? "–" : formatPercent(bubble));
-      setText(each.span, Number.isNaN(makespan) ? "–" : formatNumber(makespan));
+      setText(each.span, Number.isNaN(makespan) ? "–" : timeText(makespan));
       show(each.badge, badge !== "");
       if (each.badge.textContent !== badge) replace(each.badge, badge);
       each.badge.className = `badge ${tone}`;

@@ -11,8 +11,23 @@ export function wholeStops(low, high) {
   return out;
 }
 
-/** Costs from 0 to 4 in twentieths. */
-export const COST_STOPS = Array.from({ length: 81 }, (_, k) => Number((k * 0.05).toFixed(2)));
+/** Costs from 0 to `top` in eighty steps. @param {number} top */
+const costsTo = (top) => Array.from({ length: 81 }, (_, k) => Number(((k * top) / 80).toPrecision(6)));
+
+/** @type {Map<number, number[]>} */
+const COST_STOPS = new Map();
+
+/** Costs from 0 to 4, or to 8, 16, 32 ... where the value wants more, and room above it. @param {unknown} value */
+export function costStops(value) {
+  let top = 4;
+  if (typeof value === "number") while (value > 4 && top < value * 1.25) top *= 2;
+  let stops = COST_STOPS.get(top);
+  if (!stops) COST_STOPS.set(top, stops = costsTo(top));
+  return including(stops, value);
+}
+
+/** Limits of memory in half micro-batches, to what p devices with two chunks can hold at most. @param {number} p */
+export const memoryStops = (p) => wholeStops(1, 4 * p + 2).map((x) => x / 2);
 
 /** From 0 to 1 in fiftieths. */
 export const SHARE_STOPS = Array.from({ length: 51 }, (_, k) => Number((k * 0.02).toFixed(2)));

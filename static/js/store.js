@@ -8,22 +8,45 @@ import { format, parse } from "./pure/url.js";
 
 const REPLACE_AFTER = 250; // ms of rest; browsers throttle history calls, and a drag would make one a frame
 
+/** The address bar: written at once, or when a drag rests. @param {() => string} url what it should say */
+function createAddress(url) {
+  let timer = 0;
+
+  function rest() {
+    clearTimeout(timer);
+    timer = 0;
+  }
+
+  /** @param {"pushState" | "replaceState"} how */
+  function write(how) {
+    if (how === "replaceState") rest();
+    if (location.pathname + location.search !== url()) history[how](null, "", url());
+  }
+
+  return {
+    rest,
+    push: () => write("pushState"),
+    /** Write what waits. */
+    flush: () => { if (timer) write("replaceState"); },
+    later() {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => write("replaceState"), REPLACE_AFTER);
+    },
+  };
+}
+
 /** @param {Spec} defaults @param {Record<string, number>} natural v of a family when the link names none */
 export function createStore(defaults, natural) {
   const read = () => parse(location.search, defaults, natural);
   const first = read();
-  let state = first.state;
-  let timer = 0;
+  let { state } = first;
   /** @type {Listener[]} */
   const listeners = [];
+  /** @type {(next: State, before: State) => State} */
+  let adapt = (next) => next;
 
   const url = () => location.pathname + format(state, defaults, natural);
-
-  function writeNow() {
-    clearTimeout(timer);
-    timer = 0;
-    if (location.pathname + location.search !== url()) history.replaceState(null, "", url());
-  }
+  const address = createAddress(url);
 
   /** @param {State} next */
   function become(next) {
@@ -34,31 +57,28 @@ export function createStore(defaults, natural) {
 
   /** @param {Partial<State>} patch @param {How} how */
   function set(patch, how = "replace") {
-    if (how === "push" && timer) writeNow();
-    become({ ...state, ...patch });
-    if (how === "push") {
-      if (location.pathname + location.search !== url()) history.pushState(null, "", url());
-    } else if (how === "replace") {
-      clearTimeout(timer);
-      timer = window.setTimeout(writeNow, REPLACE_AFTER);
-    }
+    if (how === "push") address.flush();
+    become(adapt({ ...state, ...patch }, state));
+    if (how === "push") address.push();
+    else if (how === "replace") address.later();
   }
 
   /** @param {Partial<State["view"]>} patch @param {How} [how] */
   const setView = (patch, how = "replace") => set({ view: { ...state.view, ...patch } }, how);
 
   window.addEventListener("popstate", () => {
-    clearTimeout(timer);
-    timer = 0;
+    address.rest();
     become(read().state);
   });
-  window.addEventListener("pagehide", () => { if (timer) writeNow(); });
+  window.addEventListener("pagehide", address.flush);
 
   return {
     get: () => state,
     set,
     setView,
     defaults,
+    /** Let a part complete every change before it happens, but for the steps back and forward. @param {typeof adapt} by */
+    adaptBy: (by) => { adapt = by; },
     /** what the first URL got wrong */
     problems: first.problems,
     /** the link to this view */

@@ -3,6 +3,7 @@ import { createActions } from "./actions.js";
 import { createCard, say } from "./card.js";
 import { createCompare } from "./compare.js";
 import { Controls } from "./controls.js";
+import { createCostsView } from "./costs_view.js";
 import { Desk } from "./desk.js";
 import { byId } from "./dom.js";
 import { createDrawer } from "./drawer.js";
@@ -49,6 +50,8 @@ export class View {
     this.store = store;
     this.desk = new Desk(store, families, () => this.#onAnswer());
     this.controls = new Controls(store, this.desk, families);
+    this.costs = createCostsView(store, families, () => this.drawer.toggle("costs"));
+    byId("controls").append(this.costs.node);
     this.playback = new Playback({ lanes: () => this.timeline.lanes, total: () => this.timeline.total(),
       onChange: () => this.#onPlayback(), onMove: (t) => this.follow.playhead(t) });
     this.timeline = new Timeline(store, { playhead: () => this.playback.at, selected: () => this.selection.current(),
@@ -70,6 +73,7 @@ export class View {
     this.keys = bindings(createActions(store, timeline, playback, selection, () => this.drawer.toggle("keys")));
     this.drawer = createDrawer([
       { id: "compare", title: "Compare", panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
+      { id: "costs", title: "Costs", panel: this.costs.panel, opened: () => this.costs.show() },
       { id: "run", title: "Run", panel: this.runs.panel },
       { id: "keys", title: "Keys", panel: keysPanel(this.keys) },
     ], (tab) => store.setView({ tab }));

@@ -1,0 +1,40 @@
+// Puts the parts about models and machines together: the section in the left column, the tab, the unit of time.
+import { CostsSection } from "./costs.js";
+import { Pricing } from "./costs_apply.js";
+import { createArithmetic } from "./costs_table.js";
+import { useMilliseconds } from "./costs_unit.js";
+import { byId } from "./dom.js";
+import { invalidate } from "./frame.js";
+
+/** @import {Family} from "./picker.js" */
+/** @import {Store} from "./store.js" */
+
+/** @param {Store} store @param {Family[]} families @param {() => void} toggle opens and closes the tab */
+export function createCostsView(store, families, toggle) {
+  const pricing = new Pricing(store, families, () => sync());
+  const section = new CostsSection(store, pricing, toggle, () => sync());
+  const arithmetic = createArithmetic(store, pricing, reveal);
+  let before = store.get();
+
+  function reveal() {
+    byId("controls").setAttribute("open", "");
+    section.node.open = true;
+    section.node.scrollIntoView({ block: "center" });
+    section.node.querySelector("summary")?.focus();
+  }
+
+  function sync() {
+    useMilliseconds(store.get().preset !== null);
+    section.sync();
+    arithmetic.show();
+    invalidate("base", "figures");
+  }
+
+  store.subscribe((state) => {
+    const same = state.preset === before.preset && (!state.preset || state.spec === before.spec) && state.view.tab === before.view.tab;
+    before = state;
+    if (!same) sync();
+  });
+  sync();
+  return { node: section.node, panel: arithmetic.panel, show: () => arithmetic.show() };
+}

@@ -1,0 +1,44 @@
+// The limit of memory beside what a schedule holds: a bar with the limit as a line across it, and the verdict in words.
+import { h, replace, show } from "./dom.js";
+import { formatNumber } from "./pure/scale.js";
+
+/** @import {Desk} from "./desk.js" */
+/** @import {Plan} from "./plans.js" */
+
+const DUST = 1e-9; // of the limit; shares of activations add up with some
+
+/** @param {Plan} plan */
+const limitOf = (plan) => (plan.shown ?? plan.asked).memory;
+
+/** @param {Desk} desk */
+export function createCap(desk) {
+  const node = h("div", { class: "cap", id: "cap", hidden: true });
+  let written = "";
+  return {
+    node,
+    /** @param {Plan[]} plans */
+    show(plans) {
+      const limited = plans.filter((plan) => limitOf(plan) !== null && plan.figures);
+      show(node, limited.length > 0);
+      const now = JSON.stringify(limited.map((plan) => [plan.id, plan.memory, limitOf(plan), plan.shown?.family]));
+      if (now === written) return;
+      written = now;
+      replace(node, ...limited.flatMap((plan) => line(plan, desk, plans.length > 1)));
+    },
+  };
+}
+
+/** @param {Plan} plan @param {Desk} desk @param {boolean} named */
+function line(plan, desk, named) {
+  const limit = limitOf(plan) ?? 0;
+  const { memory } = plan;
+  const over = memory > limit * (1 + DUST);
+  const whole = Math.max(memory, limit) || 1;
+  const family = (plan.shown ?? plan.asked).family;
+  const whose = named ? `${desk.family(family)?.title ?? family}: ` : "";
+  const bar = h("div", { class: over ? "cap-bar over" : "cap-bar", "aria-hidden": "true" }, h("i"), h("u"));
+  bar.style.setProperty("--held", `${(100 * memory) / whole}%`);
+  bar.style.setProperty("--limit", `${(100 * limit) / whole}%`);
+  return [bar, h("p", {}, `${whose}holds ${formatNumber(memory)}, may hold ${formatNumber(limit)}: `,
+    h("b", { class: over ? "over" : "within", text: over ? "over the limit" : "within the limit" }))];
+}
