@@ -6,6 +6,9 @@ python app.py show zb-h1 -p 4 -m 8             print a timeline, its figures and
 python app.py sweep < specs.jsonl              one Result a line
 python app.py export 1f1b --format torch-csv   write it for another program
 python app.py check FILE.csv                   judge an order in torch's CSV
+python app.py compare -p 8 -m 32               all families at one setting
+python app.py import trace.json                read a measured timeline back from a Chrome or torch trace
+python app.py laws                             write docs/laws.md
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
 """
 
@@ -17,6 +20,9 @@ from dataclasses import replace
 import click
 
 from backend.cli import COMMANDS
+from backend.cli_compare import compare
+from backend.cli_import import import_files
+from backend.cli_laws import laws
 from backend.cli_run import run
 from backend.config import Config, ConfigError
 
@@ -44,7 +50,7 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     sys.exit(serve_web(config))
 
 
-for command in (*COMMANDS, run):
+for command in (*COMMANDS, compare, import_files, laws, run):
     cli.add_command(command)
 
 

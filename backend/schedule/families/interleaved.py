@@ -110,7 +110,7 @@ INTERLEAVED = Family(
             "global",
             "(p-1)*(f+b)/v + 2*(p-1)*c + (v-1)*(max(0, p*c-(g-p)*f/v) + max(0, p*c-(g-p)*b/v))",
             (UNIFORM, WHOLE_GROUPS, SHORT_HOPS),
-            "with a group of p each change of chunk waits for p hops; every micro-batch more in the group hides f/v of it",
+            "with g = p each change of chunk waits for p hops; every micro-batch more in the group hides f/v of it",
         ),
         Law(
             "peak",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..laws import Law
+from ..laws import NO_HOPS, UNIFORM, Law
 from ..spec import Spec
 from .family import Family, Row, alternate
-from .interleaved import chunk_sequence, group_size, judge_groups
+from .interleaved import WHOLE_GROUPS, chunk_sequence, group_size, judge_groups
 
 F, I, W = range(3)
 
@@ -56,5 +56,9 @@ INTERLEAVED_ZB = Family(
     legal=lambda spec: judge_groups(spec, least=spec.p // 2),  # half the warm-up of interleaved 1F1B
     fields=("group",),
     v=(1, 2, 64),
-    laws=(Law("peak", "global", "min(m*v, p + (v-1)*g)", (("g >= p", "the group is smaller than p"),), "warm-up"),),
+    laws=(
+        Law("bubble", "global", "(p-1)*max(f, i, f+i-w)/v", (UNIFORM, NO_HOPS, WHOLE_GROUPS), "ZB-H1's, divided by v"),
+        Law("bubble", "span", "(p-1)*max(i, f+i-w)/v", (UNIFORM, NO_HOPS, WHOLE_GROUPS), "by each device's own window"),
+        Law("peak", "global", "min(m*v, p + (v-1)*g)", (("g >= p", "the group is smaller than p"),), "warm-up"),
+    ),
 )
