@@ -12,7 +12,7 @@ Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,8 +30,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 ENDLESS = np.inf
-SQUEEZED = 6  # of the orders that a block makes by different choices, the best few are squeezed
-EFFORT = 2_000_000  # ops to lay over all tries: about a second; large orders get fewer tries, at least one
+SQUEEZED = 24  # of the orders that a block makes by different choices, the best few are squeezed
+EFFORT = 4_000_000  # ops to lay over all tries: about a second; large orders get fewer tries, at least one
 ROUNDS = 6  # most squeezes of one order; nothing moves after two or three
 
 
@@ -145,6 +145,7 @@ def _fill(
     came[0, :] = 0.0
     owed, made, paid = np.zeros((p, chunks * m), np.int64), np.zeros(p, np.int64), np.zeros(p, np.int64)
     clock, wake, level, opened = np.zeros(p), np.zeros(p), np.zeros(p), np.zeros(p, np.int64)
+    step = np.zeros(p, np.int64)
     while True:
         r = int(np.argmin(wake))
         now, waiting, patience = wake[r], made[r] - paid[r], hold[2 if turn[r * width] == m else 1]
@@ -186,9 +187,9 @@ def _fill(
             came[feeds[pick], k] = end + lag[pick]
             other = feeds[pick] // width
             wake[other] = min(wake[other], max(clock[other], end + lag[pick]))
-        step = turn[r * width : r * width + width].sum() - 1
-        codes[r, step], clock[r], wake[r], window[r, 1], at = kind * chunks + slot % chunks, end, end, end, at + 1
+        codes[r, step[r]], clock[r], wake[r], window[r, 1] = kind * chunks + slot % chunks, end, end, end
         window[r, 0] = min(window[r, 0], begin)
+        step[r], at = step[r] + 1, at + 1
 
 
 @jit.kernel(
@@ -274,7 +275,10 @@ def rows(task: Task, tries: Sequence[tuple[Block, Choice]], others: Sequence[Cod
     ops = 3 * task.placement.chunks * task.placement.p * task.m
     tries = tries[: max(1, EFFORT // ops)]
     jit.compile_for(3 * ops * len(tries))  # an op laid takes as long as a few simulated
-    laid = [each for each in (lay(task, block, choice) for block, choice in tries) if each is not None]
-    few = sorted(laid, key=lambda each: each[0])[:SQUEEZED]
+    # what I frees at once tempts to put off W: also lay as if it freed nothing, which keeps the limit all the more
+    tasks = (task, replace(task, share=1.0)) if task.share < 1.0 else (task,)
+    laid = [lay(each, block, choice) for each in tasks for block, choice in tries]
+    found = {codes.tobytes(): (span, codes) for span, codes in filter(None, laid)}
+    few = sorted(found.values(), key=lambda each: each[0])[:SQUEEZED]
     done = [squeeze(task, codes) for codes in (*(codes for _, codes in few), *others)]
     return list(min(done, key=lambda each: each[0])[1])

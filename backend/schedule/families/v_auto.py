@@ -1,0 +1,47 @@
+"""V-auto: the V placement within any memory (Qi et al. 2024, arXiv 2405.15362): from V-Min's to ZB-V's and beyond.
+
+Two chunks per device, stages r and 2p-1-r. The order is sought greedily for the costs at hand; the handcrafted ZB-V
+competes where the limit lets it.
+"""
+
+from __future__ import annotations
+
+from ..blocks import Task
+from ..placement import place
+from ..search import greedy
+from ..spec import Spec
+from . import v_half, v_min, v_zb
+from .family import Family, Row
+from .zb_auto import NO_CLOSED_FORM, feasible, limit
+
+
+def legal(spec: Spec) -> None:
+    """Two chunks per device, and room for both of one micro-batch."""
+    v_min.two_chunks(spec)
+    feasible(spec)
+
+
+def rows(spec: Spec) -> list[Row]:
+    """The best greedy order, or ZB-V where that fits and is better."""
+    task = Task(place("v", spec.p, 2), spec.m, spec.costs, 2, 2 * limit(spec), spec.w_share)
+    paper = (v_half.block(spec.p), v_min.block(spec.p))
+    return greedy.rows(task, greedy.folded(spec.p, paper), [v_zb.rows(spec)])
+
+
+V_AUTO = Family(
+    name="v-auto",
+    title="V-auto",
+    year=2024,
+    source="Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362",
+    used_by="Sea AI Lab's zero-bubble Megatron-LM",
+    group="V",
+    summary="A V of two chunks per device, its order sought for these costs within the memory given.",
+    backward="split",
+    complexity="greedy search",
+    placement="v",
+    rows=rows,
+    legal=legal,
+    fields=("memory",),
+    v=(2, 2, 2),
+    laws=(NO_CLOSED_FORM,),
+)

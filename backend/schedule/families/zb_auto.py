@@ -1,0 +1,60 @@
+"""ZB-auto: zero bubble found for the costs and the memory at hand (Qi et al. 2023, arXiv 2401.10241, section 3).
+
+The papers' ZB-1p and ZB-2p are this with a limit of p and of 2p; any limit from one micro-batch up is possible.
+"""
+
+from __future__ import annotations
+
+from ..blocks import Task
+from ..errors import SpecError
+from ..laws import Law
+from ..placement import place
+from ..search import greedy
+from ..spec import Spec
+from .family import Family, Row
+from .zb_h1 import handcrafted
+
+NO_CLOSED_FORM = Law(
+    "bubble",
+    "span",
+    "0",
+    (("p == 1", "no closed form: the order is sought for these costs and this memory, so only the simulation tells"),),
+    "one device never waits",
+)
+LEAST = 1.0  # one micro-batch at a time: every F leaves its memory before the next
+
+
+def limit(spec: Spec) -> float:
+    """The memory limit in micro-batches' activations on a device; left out, 1F1B's: p."""
+    return float(spec.p) if spec.memory is None else spec.memory
+
+
+def feasible(spec: Spec) -> None:
+    """Raise SpecError for a limit under which not even one micro-batch gets through."""
+    if limit(spec) < LEAST:
+        message = "one micro-batch's activations on a device (1) are the least memory that a step can run in"
+        raise SpecError("memory", spec.memory, message, limit=LEAST, nearest=LEAST)
+
+
+def rows(spec: Spec) -> list[Row]:
+    """The best greedy order, or a handcrafted one where that fits and is better."""
+    task = Task(place("looped", spec.p, 1), spec.m, spec.costs, 1, limit(spec), spec.w_share)
+    return greedy.rows(task, greedy.looped(spec.p), [handcrafted(spec, c) for c in (1, 2)])
+
+
+ZB_AUTO = Family(
+    name="zb-auto",
+    title="ZB-auto",
+    year=2023,
+    source="Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 3",
+    used_by="Sea AI Lab's Megatron-LM fork, as ZB-1p and ZB-2p",
+    group="zero bubble",
+    summary="An order sought for these costs within the memory given: p is ZB-1p, 2p is ZB-2p, anything between works.",
+    backward="split",
+    complexity="greedy search",
+    placement="looped",
+    rows=rows,
+    legal=feasible,
+    fields=("memory",),
+    laws=(NO_CLOSED_FORM,),
+)

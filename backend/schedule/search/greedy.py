@@ -1,0 +1,77 @@
+"""Greedy construction under a memory limit: a few choices, all combinations laid, the best span kept and squeezed.
+
+On each device the op that is most due runs as soon as its inputs and the memory allow; W fills the gaps. The choices:
+how long to wait for the next op rather than do a W, or an op that is less due; which block says what is due; and on
+the V whether one of its four passes goes before or after all others. Deterministic, and knows no family: orders that
+are at hand (handcrafted ones) come in as codes and compete.
+
+After Zero Bubble (arXiv 2401.10241, section 3) and Controllable Memory (arXiv 2405.15362, appendix).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import blocks
+from ..blocks import ENDLESS, Block, Choice, Task
+from ..memory import peaks
+from ..order import Codes, from_rows
+
+FIRST, LAST = -1e7, 1e7  # slots by which an op goes before, or after, everything else
+MOVES_OF_V = (
+    (0.0, 0.0, 0.0),
+    (LAST, 0.0, 0.0),  # I of chunk 0 last
+    (0.0, FIRST, FIRST),  # chunk 1 first
+    (FIRST, 0.0, FIRST),  # backward first
+)
+
+
+def looped(p: int) -> list[tuple[Block, Choice]]:
+    """The tries for one chunk per device: 1F1B's block, and one whose I goes up the ranks at half the pace."""
+    r = np.arange(p, dtype=np.float64)
+    pair = [
+        Block(np.stack((r, i), axis=1).reshape(p, 1, 2), period)
+        for i, period in ((2 * p - 1 - r, 3.0), (p + 2 * (p - 1 - r), 2.0))
+    ]
+    holds = product((0.3, 0.9, 0.0, 0.6, 1.2), (0.3, 0.0, 0.6, 0.9, 1.2), pair)
+    return [(block, Choice(hold_w, hold, end)) for hold_w, hold, block in holds for end in (hold, 0.0)]
+
+
+def folded(p: int, paper: Sequence[Block]) -> list[tuple[Block, Choice]]:
+    """The tries for the V: blocks given (the paper's), and some at the pace of ZB-V: its passes hop 6 slots a pair."""
+    full = [
+        hops(p, *shape) for shape in (((1, 1, 5, 3), (1, 2, 4)), ((1, 4, 2, 3), (3, 2, 4)), ((0, 2, 4, 2), (4, 3, 1)))
+    ]
+    free = product(MOVES_OF_V, (0.3, 0.6, 0.0), (0.6, 0.3, 0.9, 1.1), (*full, *paper))
+    kept = product((0.3, 0.6, 0.0), (0.6, ENDLESS), (*full, *paper))
+    return [(block, Choice(hold_w, hold, hold, move)) for move, hold_w, hold, block in free] + [
+        (block, Choice(hold_w, ENDLESS, end)) for hold_w, end, block in kept
+    ]
+
+
+def hops(p: int, slots: tuple[int, int, int, int], turns: tuple[int, int, int]) -> Block:
+    """A block of four passes (F0 down the ranks, F1 up, I1 down, I0 up), each with its own slots from one device to
+    the next, and the slots between the passes."""
+    r = np.arange(p, dtype=np.float64)
+    f0 = slots[0] * r
+    f1 = f0[-1] + turns[0] + slots[1] * (p - 1 - r)
+    i1 = f1[0] + turns[1] + slots[2] * r
+    i0 = i1[-1] + turns[2] + slots[3] * (p - 1 - r)
+    return Block.v(f0, f1, i1, i0)
+
+
+def rows(
+    task: Task, tries: Sequence[tuple[Block, Choice]], handcrafted: Iterable[Sequence[npt.ArrayLike]] = ()
+) -> list[Codes]:
+    """Each device's codes in the best order found; a handcrafted order competes where it keeps the limit."""
+    within = [np.stack([np.asarray(row, np.uint8) for row in each]) for each in handcrafted if _keeps(task, each)]
+    return blocks.rows(task, tries, within)
+
+
+def _keeps(task: Task, each: Sequence[npt.ArrayLike]) -> bool:
+    _, memory = peaks(from_rows(task.placement, task.m, each), task.share)
+    return bool(memory.max() <= task.room + 1e-9)
