@@ -40,6 +40,8 @@ def test_the_table_is_the_servers_comparison_of_all_families(open_page: Open) ->
     assert column(page, "makespan") == [f"{row['makespan']:.10g}" for row in rows]
     assert column(page, "global") == [f"{100 * row['bubble']['global']['of_total']:.1f} %" for row in rows]
     assert column(page, "messages") == [str(row["messages"]) for row in rows]
+    chunked = [row["spec"]["v"] for row in rows if row["spec"]["v"] > 1]
+    assert page.locator(f"{ROWS} .size").all_inner_texts() == [f"v {v}" for v in chunked]
 
 
 def test_a_column_sorts_up_then_down_then_not_and_keeps_the_focus(open_page: Open) -> None:

@@ -50,7 +50,7 @@ export const COLUMNS = [
   amount("stage", "longest stage", "the longest device's own window", (row) => row.longest_stage),
   { ...amount("memory", "peak memory", "the worst device, in one micro-batch's activations", (row) => row.peak_memory.max),
     claim: (row) => row.claim?.memory ?? null, say: formatNumber },
-  amount("flight", "in flight", "chunks whose activations the worst device holds at once", (row) => row.peak_in_flight),
+  { ...amount("flight", "in flight", "chunks whose activations the worst device holds at once; a chunk is a v-th of a device's share", (row) => row.peak_in_flight), best: false },
   { ...amount("weights", "weights", "copies of its own share of the parameters that the worst device holds", (row) => row.parameters.max),
     show: (row) => `${row.parameters.max}×`, best: false, why: (row) => (row.parameters.max > 1 ? `Weights: ${row.parameters.why}.` : null) },
   { ...amount("messages", "messages", "between devices in a step; each carries one micro-batch's activation, so bytes grow alike", (row) => row.messages), best: false },

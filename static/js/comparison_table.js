@@ -43,7 +43,8 @@ function rowOf(row, shown, acts, best) {
   const put = h("button", { type: "button", class: "put", "aria-pressed": String(mark !== null), "aria-disabled": mark === "A" ? "true" : null,
     title: mark === "A" ? "The first schedule on the screen" : mark === "B" ? "Take it off the screen" : "Put it on the screen as schedule B" }, row.title);
   const said = row.adjusted ? explained(changed(row, shown.spec), `${row.title}: ${row.adjusted}.`, "adjusted", acts) : null;
-  const head = h("th", { scope: "row" }, put, mark ? h("span", { class: "mark", text: mark }) : null, said);
+  const chunks = row.spec.v > 1 ? h("span", { class: "size", text: `v ${row.spec.v}` }) : null;
+  const head = h("th", { scope: "row" }, put, chunks, mark ? h("span", { class: "mark", text: mark }) : null, said);
   return h("tr", { "data-family": row.family, class: mark ? "is-shown" : null, onclick: () => { if (mark !== "A") acts.put(row); } }, head,
     ...COLUMNS.flatMap((column) => [cellOf(row, column, best, acts), column.claim ? claimOf(row, column, acts) : null]));
 }
