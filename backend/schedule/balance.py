@@ -1,26 +1,27 @@
 """Which stage should have how many layers, where the embedding and the output layer weigh on the ends.
 
-Starts from the even split and from those with the least heaviest stage and the least heaviest device, takes the best
-by the simulated makespan of the family, and moves single layers between stages while that helps. The same question
-always has the same answer; how many splits are simulated is bounded, so a large schedule is searched less far.
+Starts from the split that is given (even by itself) and from those with the least heaviest stage and the least
+heaviest device, takes the best by the simulated makespan of the family, and moves single layers between stages while
+that helps. The same question always has the same answer; how many splits are simulated is bounded, so a large
+schedule is searched less far.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import families
+from . import families, jit
 from .costs import Costs
 from .estimate import Pieces, costs_json, estimate
 from .order import Order
 from .placement import place
-from .setting import Setting, even
+from .setting import Setting
 from .simulate import simulate
 from .spec import Spec
 
@@ -48,7 +49,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Balance:
-    """The even split before, the one found after; ``tried`` how many were simulated."""
+    """The setting's split before, the one found after; ``tried`` how many were simulated."""
 
     spec: Spec
     setting: Setting
@@ -78,8 +79,7 @@ def balance_of(data: Mapping[str, Any]) -> Balance:
 
 
 def balance(spec: Spec, setting: Setting) -> Balance:
-    """The best split found for a family's schedule. The setting's own layers count only by their sum."""
-    setting = replace(setting, layers=even(setting.model.layers, setting.p, setting.v))
+    """The best split found for a family's schedule, not worse than the setting's own."""
     known = estimate(setting)
     search = _Search(spec, setting, known.pieces, known.costs.comm)
     best = min(dict.fromkeys(search.starts()), key=search.worth)
@@ -101,9 +101,10 @@ class _Search:
         self._known: dict[Layers, Worth] = {}
 
     def worth(self, layers: Layers) -> Worth:
-        """Simulated once for each split, on the order of the even one."""
+        """Simulated once for each split, on the order of the first one."""
         if layers not in self._known:
             self.tried += 1
+            jit.compile_for(self.tried * len(self.order))
             self._known[layers] = self._judge(self.order, self._costs(layers))
         return self._known[layers]
 
@@ -113,7 +114,7 @@ class _Search:
         return Split(layers, costs, *self._judge(families.order(self.spec.with_(costs=costs)), costs))
 
     def starts(self) -> list[Layers]:
-        """The even split; that with the least heaviest stage; that with the least heaviest device."""
+        """The split that is given; that with the least heaviest stage; that with the least heaviest device."""
         stage_of = place(families.family_of(self.spec).placement, self.order.p, self.order.chunks).stage_of
         owner = np.zeros(self.setting.stages, np.int64)
         for rank, stages in enumerate(stage_of):
@@ -166,14 +167,12 @@ class _Search:
             heapq.heappush(heap, (load + layer, owned))
         return tuple(layers)
 
-    def _moves(self, layers: Layers) -> list[Layers]:
+    def _moves(self, layers: Layers) -> Iterator[Layers]:
         load = self.pieces.stages(np.array(layers, np.int64)).sum(0)
-        heavy = sorted(range(len(layers)), key=lambda stage: (-load[stage], stage))[:64]
-        light = sorted(range(len(layers)), key=lambda stage: (load[stage], stage))[:64]
-        return [
-            tuple(share - (at == giver) + (at == taker) for at, share in enumerate(layers))
-            for giver in heavy
-            if layers[giver] > self._least(giver)
-            for taker in light
-            if taker != giver
-        ]
+        heavy = sorted(range(len(layers)), key=lambda stage: (-load[stage], stage))
+        light = sorted(range(len(layers)), key=lambda stage: (load[stage], stage))
+        for giver in heavy:
+            if layers[giver] > self._least(giver):
+                for taker in light:
+                    if taker != giver:
+                        yield tuple(share - (at == giver) + (at == taker) for at, share in enumerate(layers))
