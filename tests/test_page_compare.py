@@ -96,6 +96,14 @@ def test_a_claim_stands_beside_its_figure_and_says_why_they_differ(open_page: Op
     assert page.locator("[data-family=gpipe] [data-claim=span]").inner_text() == ""
 
 
+def test_who_needs_more_memory_than_the_limit_is_marked_and_says_so(open_page: Open) -> None:
+    page = opened(open_page, "?family=1f1b&p=4&m=8&memory=5&tab=compare")
+    expect(page.locator("[data-family=gpipe] .over")).to_have_text("8")
+    assert page.locator("[data-family='1f1b'] .over").count() == 0
+    page.locator("[data-family=gpipe] .over button").focus()
+    expect(page.locator(".comparison-why")).to_have_text("GPipe holds 8, over the limit of 5 that is set.")
+
+
 def test_the_reader_chooses_families(open_page: Open) -> None:
     page = opened(open_page, "?family=zb-h1&p=8&m=32&b.family=1f1b&tab=compare")
     page.click(".comparison-choice summary")

@@ -28,6 +28,9 @@ import { specQuery } from "./pure/url.js";
  * @property {(row: Row) => string | null} [why] said on hover
  */
 
+/** Whether a row needs more memory than the limit that is set. @param {Row} row */
+export const overLimit = (row) => row.spec.memory !== null && row.peak_memory.max > row.spec.memory + 1e-9;
+
 const BACKWARD = { full: "full (B)", split: "split (I, W)", both: "both" };
 
 /** @param {string} id @param {string} name @param {string} hint @param {(row: Row) => number} of @returns {Column} */
@@ -49,7 +52,8 @@ export const COLUMNS = [
   amount("makespan", "makespan", "first start to last end", (row) => row.makespan),
   amount("stage", "longest stage", "the longest device's own window", (row) => row.longest_stage),
   { ...amount("memory", "peak memory", "the worst device, in one micro-batch's activations", (row) => row.peak_memory.max),
-    claim: (row) => row.claim?.memory ?? null, say: formatNumber },
+    claim: (row) => row.claim?.memory ?? null, say: formatNumber,
+    why: (row) => (overLimit(row) ? `${row.title} holds ${formatNumber(row.peak_memory.max)}, over the limit of ${formatNumber(row.spec.memory ?? 0)} that is set.` : null) },
   { ...amount("flight", "in flight", "chunks whose activations the worst device holds at once; a chunk is a v-th of a device's share", (row) => row.peak_in_flight), best: false },
   { ...amount("weights", "weights", "copies of its own share of the parameters that the worst device holds", (row) => row.parameters.max),
     show: (row) => `${row.parameters.max}×`, best: false, why: (row) => (row.parameters.max > 1 ? `Weights: ${row.parameters.why}.` : null) },

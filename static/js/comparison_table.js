@@ -1,6 +1,6 @@
 // The comparison as a table: sortable columns, a row a family, claims beside simulated figures. Knows no server.
 import { h } from "./dom.js";
-import { COLUMNS, alike, inOrder, leastOf } from "./comparison.js";
+import { COLUMNS, alike, inOrder, leastOf, overLimit } from "./comparison.js";
 
 /** @import {Claimed, Column, Comparison, Row} from "./comparison.js" */
 /** @import {Spec} from "./pure/types.js" */
@@ -60,7 +60,8 @@ function cellOf(row, column, best, acts) {
   const value = column.of(row);
   const marked = typeof value === "number" && alike(value, best.get(column.id) ?? NaN);
   const why = column.why?.(row);
-  return h("td", { class: [isText(column) ? "text" : "", marked ? "best" : ""].join(" ").trim() || null, "data-column": column.id },
+  const kinds = [isText(column) && "text", marked && "best", column.id === "memory" && overLimit(row) && "over"].filter(Boolean);
+  return h("td", { class: kinds.join(" ") || null, "data-column": column.id },
     why ? explained(column.show(row), why, "", acts) : column.show(row));
 }
 
