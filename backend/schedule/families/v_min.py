@@ -18,7 +18,8 @@ from ..spec import Spec
 from .family import Family, Row
 
 EQUAL = ("f == i and i == w", "the closed form counts slots; here F, I and W take different times")
-ENOUGH = ("m >= 3*p", "tested for 3p micro-batches")
+ENOUGH = ("m >= 3*p", "fewer than 3p micro-batches do not fill the pipeline")
+COUNTED = "the form was counted on orders; for this number of devices the order is up to two slots off it"
 
 # First in the block's own order, squeezed at the end; then with ops out of turn where the costs are unlike the slots.
 CHOICES = tuple(
@@ -68,8 +69,8 @@ V_MIN = Family(
             "bubble",
             "span",
             "(4*p - 7 if p % 3 == 0 else 4*p - 5)*f/v",
-            (UNIFORM, NO_HOPS, EQUAL, ENOUGH),
-            "counted on orders for p = 2 to 16, m = 3p",
+            (UNIFORM, NO_HOPS, EQUAL, ENOUGH, ("p > 3 and (p % 3 > 0 or p <= 15)", COUNTED)),
+            "counted on orders for p = 2 to 16 and m = 3p",
         ),
         Law("peak", "global", "min(2*floor((p + 4)/3), 2*m)", (), "counted in the block, slot by slot"),
     ),
