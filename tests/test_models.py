@@ -178,6 +178,14 @@ def test_memory_is_sixteen_bytes_a_parameter_and_the_micro_batches_in_flight():
     assert of(**PLAIN).footprint.in_flight == 4
 
 
+def test_on_a_v_the_first_device_keeps_both_embedding_and_output_layer():
+    found = of(**PLAIN, v=2, heads=True, in_flight=0, placement="v").footprint
+    assert found.memory[0] - found.memory[1] == 16 * 2 * 64 * 1000
+    assert found.memory[3] == found.memory[1]
+    shares = of(**PLAIN | {"layers": [1, 1, 1, 2, 1, 1, 1, 3]}, v=2, in_flight=0, placement="v").footprint.parameters
+    assert [share / shares[1] for share in shares] == [2, 1, 1, 1.5]
+
+
 def test_experts_that_are_not_chosen_take_memory_and_no_time():
     few, many = of(**PLAIN, parameters=1e5), of(**PLAIN, parameters=1e5, stored=8e5)
     assert few.costs == many.costs
@@ -224,6 +232,7 @@ BAD = [  # data, the field named, its nearest legal value
     ({"flops": float("inf")}, "flops", 1e6),
     ({"memory": 1}, "memory", 1e3),
     ({"link": "wifi"}, "link", "auto"),
+    ({"placement": "w"}, "placement", "looped"),
     ({"in_flight": -1}, "in_flight", 0.0),
 ]
 

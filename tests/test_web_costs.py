@@ -159,6 +159,13 @@ def test_a_bad_balance_is_refused_with_its_field(client: FlaskClient, query: str
     assert (answer.status_code, answer.get_json()["error"]["field"]) == (400, field)
 
 
+@pytest.mark.parametrize("path", ["/api/costs?p=0", "/api/balance?family=dualpipe&p=3"])
+def test_a_client_that_prefers_it_gets_a_refusal_as_an_answer(client: FlaskClient, path: str):
+    lenient = client.get(path, headers={"Prefer": "handling=lenient"})
+    assert (lenient.status_code, lenient.get_json()) == (200, client.get(path).get_json())
+    assert lenient.get_json()["error"]["field"] == "p"
+
+
 @pytest.mark.parametrize("path", ["/api/models", "/api/costs", "/api/balance"])
 def test_costs_are_only_read_and_not_sent_twice(client: FlaskClient, path: str):
     assert client.post(path).status_code == 405

@@ -3,7 +3,7 @@
 Activations of a layer are sb(34h + 5as) bytes, sb(34h) with flash attention, of which W still needs 32sbh (with
 tensor parallelism the 24h, 5as and those 24 of the 32 are shared out). Mixed-precision Adam: 2 bytes a parameter for
 the weights, 2 for gradients, 12 for the optimizer (master weights and two moments in fp32), not sharded over data
-parallelism. Stages are taken to lie in loops over the devices. Logits and workspaces are not counted.
+parallelism. Logits and workspaces are not counted, nor a bidirectional schedule's second replica.
 """
 
 from __future__ import annotations
@@ -89,8 +89,9 @@ def _devices(setting: Setting, ledger: Ledger, used: str) -> list[tuple[float, f
     done: dict[tuple[int, int], tuple[float, float, float]] = {}
     rows = []
     for rank in range(setting.p):
-        layers = sum(setting.layers[rank :: setting.p])
-        tables = setting.heads * ((rank == 0) + (rank == setting.p - 1))  # embedding and output layer
+        stages = setting.stages_of(rank)
+        layers = sum(setting.layers[stage] for stage in stages)
+        tables = setting.heads * ((0 in stages) + (setting.stages - 1 in stages))  # embedding and output layer
         if (layers, tables) not in done:
             of, mark = f"device {rank}", f"{rank}"
             extra = ("", " + O", " + 2*O")[tables]

@@ -62,7 +62,7 @@ class Model:
 
 TABLE = "Parameters, hidden size and vocabulary as printed in the vocabulary-parallelism table."
 ONE_EXPERT = " The printed parameters are about those of one expert, though two of the eight are activated."
-PAPER = "Zero Bubble's shape, s = 1024; micro-batch size and vocabulary (GPT-2's, padded to 51200) are assumed"
+PAPER = "Zero Bubble's shape, s = 1024. The micro-batch size and the vocabulary (GPT-2's, padded) are assumed."
 
 
 def _printed(
@@ -94,8 +94,8 @@ MODELS: dict[str, Model] = {
         _printed("mixtral-8x7b", "Mixtral-8x7B", 212, 4096, 32768, 32, (32, 8), 14336, stored=1451e6, note=ONE_EXPERT),
         _printed("mixtral-8x22b", "Mixtral-8x22B", 355, 6144, 32768, 56, (48, 8), 16384, stored=2504e6,
                  note=ONE_EXPERT),
-        Model("zb-1.5b", "Zero Bubble 1.5B", 24, 2304, 24, 51200, 1024, 6, flash=False, note=f"{PAPER} (6)."),
-        Model("zb-6.2b", "Zero Bubble 6.2B", 32, 4096, 32, 51200, 1024, 3, flash=False, note=f"{PAPER} (3)."),
+        Model("zb-1.5b", "Zero Bubble 1.5B", 24, 2304, 24, 51200, 1024, 6, flash=False, note=PAPER),
+        Model("zb-6.2b", "Zero Bubble 6.2B", 32, 4096, 32, 51200, 1024, 3, flash=False, note=PAPER),
         Model("custom", "Your own", 32, 4096, 32, 50304, note="Every field is yours to set."),
     )
 }  # fmt: skip

@@ -12,12 +12,14 @@ from typing import Any
 from .errors import SpecError
 from .machines import MACHINE_FIELDS, Machine, machine_of
 from .models import MODEL_FIELDS, WHOLE, Model, model_of
+from .placement import place
 from .spec import LIMITS, boolean, choice, integer, number, reject_unknown
 
 LINKS = ("auto", "intra", "inter")
+PLACEMENTS = ("looped", "v")
 DEFAULTS: dict[str, Any] = {
     "model": "llama3-7b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": 0.45, "heads": False,
-    "layers": None, "link": "auto", "in_flight": None,
+    "layers": None, "link": "auto", "placement": "looped", "in_flight": None,
 }  # fmt: skip
 KEYS = (*DEFAULTS, *(field for field in (*MODEL_FIELDS, *MACHINE_FIELDS) if field not in DEFAULTS))
 
@@ -26,8 +28,9 @@ KEYS = (*DEFAULTS, *(field for field in (*MODEL_FIELDS, *MACHINE_FIELDS) if fiel
 class Setting:
     """``tp`` devices share each stage, ``efficiency`` of the peak rate is reached, ``heads`` counts the embedding to
     the first stage and the output layer to the last, ``layers`` are those of each stage, ``link`` what a hop crosses
-    (auto: the node's own where all p * tp devices fit in one), ``in_flight`` the micro-batches whose activations a
-    device holds at once (None: p, the most that 1F1B does)."""
+    (auto: the node's own where all p * tp devices fit in one), ``placement`` which stages a device keeps in its
+    memory, ``in_flight`` the micro-batches whose activations a device holds at once (None: p, the most that 1F1B
+    does)."""
 
     model: Model
     machine: Machine
@@ -38,6 +41,7 @@ class Setting:
     heads: bool
     layers: tuple[int, ...]
     link: str
+    placement: str
     in_flight: float
 
     @staticmethod
@@ -63,6 +67,7 @@ class Setting:
             heads,
             tuple(int(share) for share in shares) if listed else even(model.layers, p, v),
             choice("link", given["link"], LINKS),
+            choice("placement", given["placement"], PLACEMENTS),
             float(p) if given["in_flight"] is None else number("in_flight", given["in_flight"], 0.0, 1e6),
         )._judged()  # fmt: skip
 
@@ -75,6 +80,11 @@ class Setting:
         """Whether hops stay inside a node."""
         return self.link == "intra" or (self.link == "auto" and self.p * self.tp <= self.machine.per_node)
 
+    def stages_of(self, rank: int) -> list[int]:
+        """The stages that a device keeps."""
+        stages: list[int] = place("v" if self.placement == "v" else "looped", self.p, self.v).stage_of[rank].tolist()
+        return stages
+
     def _judged(self) -> Setting:
         """This setting, if no stage is left with nothing to do."""
         for stage, share in enumerate(self.layers):
@@ -85,7 +95,7 @@ class Setting:
 
     def as_dict(self) -> dict[str, Any]:
         """Every value that was used."""
-        plain = {key: getattr(self, key) for key in ("p", "v", "tp", "efficiency", "heads", "in_flight")}
+        plain = {key: getattr(self, key) for key in ("p", "v", "tp", "efficiency", "heads", "placement", "in_flight")}
         return plain | {
             "link": "intra" if self.inside else "inter",
             "layers": list(self.layers),

@@ -20,10 +20,11 @@ from backend.schedule.spec import reject_unknown
 from backend.web.answer import AWAY_FROM, apart, encode_json, send
 from backend.web.cache import Encoded
 from backend.web.query import TRUTHS, _number, pairs
+from backend.web.schedule import _refused
 from backend.web.services import services
 
 costs = Blueprint("costs", __name__, url_prefix="/api")
-WORDS = ("model", "machine", "link", "family")
+WORDS = ("model", "machine", "link", "placement", "family")
 YES_NO = ("heads", "gated", "flash")
 
 
@@ -36,15 +37,21 @@ def list_models() -> Response:
 @costs.get("/costs")
 def show_costs() -> Response:
     """Times, bytes and their arithmetic."""
-    setting = Setting.read(asked_of(request.query_string, KEYS))
+    try:
+        setting = Setting.read(asked_of(request.query_string, KEYS))
+    except SpecError as error:
+        return _refused(error)
     return _answer(("costs", setting), lambda: estimate(setting).as_dict())
 
 
 @costs.get("/balance")
 def show_balance() -> Response:
     """The even split of layers and a better one, with what each makes of the schedule."""
-    data = asked_of(request.query_string, (*KEYS, *BALANCE_KEYS))
-    return _answer(("balance", repr(data)), lambda: balance_of(data).as_dict(), apart_from_others=True)
+    try:
+        data = asked_of(request.query_string, (*KEYS, *BALANCE_KEYS))
+        return _answer(("balance", repr(data)), lambda: balance_of(data).as_dict(), apart_from_others=True)
+    except SpecError as error:
+        return _refused(error)
 
 
 def _answer(key: Any, make: Callable[[], dict[str, Any]], apart_from_others: bool = False) -> Response:
