@@ -12,7 +12,7 @@ from backend.schedule.families import FAMILIES
 from backend.schedule.fit import ops
 from backend.schedule.spec import COST_KEYS, Spec, reject_unknown
 from backend.web.answer import apart, encode_json, send
-from backend.web.query import KEYS, _value, pairs
+from backend.web.query import KEYS, pairs, value_of
 from backend.web.services import services
 
 comparisons = Blueprint("compare", __name__, url_prefix="/api")
@@ -43,7 +43,7 @@ def asked_of(query: bytes) -> tuple[tuple[str, ...], Spec, int | None]:
         reject_unknown({key: value}, OWN_KEYS, "the address")
         if key in target:
             raise SpecError(key, value, f"{key} stands more than once in the address")
-        target[key] = value.split(",") if key == "families" else _value(key, value)
+        target[key] = value.split(",") if key == "families" else value_of(key, value)
     names = tuple(data.pop("families", FAMILIES))
     chosen = "v" in data
     spec = Spec.from_json(data | {"costs": costs})

@@ -31,7 +31,7 @@ def spec_of(query: bytes) -> Spec:
         reject_unknown({key: value}, KEYS, "the address")
         if key in target:
             raise SpecError(key, value, f"{key} stands more than once in the address")
-        target[key] = _value(key, value)
+        target[key] = value_of(key, value)
     return read(data | {"costs": costs})
 
 
@@ -56,7 +56,7 @@ def query_of(spec: Spec) -> str:
     return "&".join(parts)
 
 
-def _value(key: str, text: str) -> Any:
+def value_of(key: str, text: str) -> Any:
     if key in ("family", "recompute"):
         return text
     if key == "lifo":
