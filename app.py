@@ -7,6 +7,7 @@ python app.py sweep < specs.jsonl              one Result a line
 python app.py export 1f1b --format torch-csv   write it for another program
 python app.py check FILE.csv                   judge an order in torch's CSV
 python app.py compare -p 8 -m 32               all families at one setting
+python app.py costs Llama3-70B --machine H100  times, bytes and their arithmetic for a model on a machine
 python app.py import trace.json                read a measured timeline back from a Chrome or torch trace
 python app.py laws                             write docs/laws.md
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
@@ -21,6 +22,7 @@ import click
 
 from backend.cli import COMMANDS
 from backend.cli_compare import compare
+from backend.cli_costs import costs
 from backend.cli_import import import_files
 from backend.cli_laws import laws
 from backend.cli_run import run
@@ -50,7 +52,7 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     sys.exit(serve_web(config))
 
 
-for command in (*COMMANDS, compare, import_files, laws, run):
+for command in (*COMMANDS, compare, costs, import_files, laws, run):
     cli.add_command(command)
 
 
