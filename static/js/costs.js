@@ -2,12 +2,16 @@
 // choice does at once, until a cost is changed by hand.
 import { MODELS, ask, shelf } from "./costs_api.js";
 import { Balance } from "./costs_balance.js";
+import { fullest } from "./costs_bytes.js";
+import { bytesText } from "./costs_text.js";
 import { h, replace, sentence, setText, show } from "./dom.js";
 import { plainPreset } from "./pure/url_preset.js";
 import { including } from "./stops.js";
 
+/** @import {SpecError} from "./api.js" */
 /** @import {Pricing} from "./costs_apply.js" */
 /** @import {Entry, Shelf} from "./costs_api.js" */
+/** @import {Plan} from "./plans.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Preset} from "./pure/url_preset.js" */
 /** @typedef {"machine" | "tp" | "sequence" | "micro_batch"} Choice */
@@ -35,11 +39,12 @@ export class CostsSection {
   #draft = plainPreset("");
   #filled = false;
 
-  /** @param {Store} store @param {Pricing} pricing @param {() => void} arithmetic opens and closes it
-   * @param {() => void} changed the models are known */
-  constructor(store, pricing, arithmetic, changed) {
+  /** @param {Store} store @param {Pricing} pricing @param {() => Plan} plan the first schedule
+   * @param {{arithmetic: () => void, changed: () => void}} acts  open and close it; the models are known */
+  constructor(store, pricing, plan, { arithmetic, changed }) {
     this.store = store;
     this.pricing = pricing;
+    this.plan = plan;
     this.changed = changed;
     this.balance = new Balance(store, pricing);
     this.#arithmetic.addEventListener("click", arithmetic);
@@ -64,7 +69,6 @@ export class CostsSection {
   }
 
   async #load() {
-    if (this.#filled) return;
     try {
       await ask(MODELS);
       this.#filled = true;
@@ -109,24 +113,45 @@ export class CostsSection {
     const { pricing } = this;
     if (preset) this.#draft = preset;
     this.node.classList.toggle("is-applied", preset !== null);
-    setText(this.#said, preset ? `${titlesOf(preset)}, ms` : "");
+    setText(this.#said, !preset ? "" : pricing.error ? `${titlesOf(preset)}: not possible` : `${titlesOf(preset)}, ms`);
+    this.#said.classList.toggle("bad", pricing.error !== null);
     if (!this.node.open && !preset) return;
-    if (pricing.error) this.#complain(sentence(pricing.error.message));
+    if (pricing.error) this.#refuse(pricing.error);
     else if (pricing.offline) this.#complain("The server does not answer; the costs are the last ones.");
     else if (this.#filled) this.#complain("");
     show(this.#apply, preset === null);
     show(this.#arithmetic, preset !== null);
-    show(this.#verdict, preset !== null && pricing.priced !== undefined);
-    const { priced } = pricing;
-    if (priced) {
-      setText(this.#verdict, priced.fits ? "The model fits on these machines." : "The model does not fit: the arithmetic says why.");
-      this.#verdict.classList.toggle("bad", !priced.fits);
-    }
+    this.weigh();
     const shown = this.store.get().view.tab === "costs";
     setText(this.#arithmetic, shown ? "Hide the arithmetic" : "Show the arithmetic");
     this.#arithmetic.setAttribute("aria-expanded", String(shown));
     this.balance.sync();
     this.#fill();
+  }
+
+  /** Does the schedule on the screen fit the machine's memory? */
+  weigh() {
+    if (!this.node.open) return;
+    const worst = fullest(this.pricing.priced, this.plan());
+    show(this.#verdict, worst !== null);
+    if (!worst) return;
+    const sums = `${bytesText(worst.total)} of ${bytesText(worst.limit)} on rank ${worst.rank}`;
+    setText(this.#verdict, worst.fits ? `Fits: ${sums}` : `Does not fit: ${sums}`);
+    this.#verdict.classList.toggle("bad", !worst.fits);
+  }
+
+  /** What the server refused, with the nearest legal value as a button. @param {SpecError} error */
+  #refuse({ field, message, nearest }) {
+    const legal = nearest !== undefined && nearest !== null && (field === "p" || field === "v" || field in this.#draft);
+    show(this.#problem, true);
+    replace(this.#problem, h("span", { text: sentence(message) }), legal ? h("div", {}, h("button", { type: "button", class: "button",
+      onclick: () => this.#correct(field, nearest) }, `Use ${field} = ${nearest}`)) : "");
+  }
+
+  /** @param {string} field @param {any} value */
+  #correct(field, value) {
+    if (field === "p" || field === "v") this.store.set({ spec: { ...this.store.get().spec, [field]: value } }, "replace");
+    else this.#choose({ [field]: value }, "replace");
   }
 
   /** The form as the draft says, once the models are known. */
@@ -137,8 +162,8 @@ export class CostsSection {
     const draft = this.#draft;
     /** @param {Choice | "efficiency"} name */
     const now = (name) => draft[name] ?? this.#plain(name);
-    options(this.#model, known.models.map(named), draft.model);
-    options(this.#machine, known.machines.map(named), now("machine"));
+    options(this.#model, known.models.filter(ready).map(named), draft.model);
+    options(this.#machine, known.machines.filter(ready).map(named), now("machine"));
     options(this.#sequence, including(SEQUENCES, now("sequence")).map(counted), now("sequence"));
     options(this.#micro, including(POWERS, now("micro_batch")).map(counted), now("micro_batch"));
     options(this.#tp, including(POWERS, now("tp")).map(counted), now("tp"));
@@ -150,13 +175,17 @@ export class CostsSection {
   }
 }
 
+/** The entry for free numbers has no numbers of its own to choose. @param {Entry} entry */
+const ready = (entry) => entry.name !== "custom";
+
 /** "Llama3-70B on H100" @param {Preset} preset */
 export function titlesOf(preset) {
   const known = shelf();
   const machine = preset.machine ?? known?.defaults.machine ?? "";
   /** @param {Entry[] | undefined} list @param {string} name */
   const title = (list, name) => list?.find((entry) => entry.name === name)?.title ?? name;
-  return [title(known?.models, preset.model), title(known?.machines, machine)].filter(Boolean).join(" on ");
+  const short = title(known?.machines, machine).split(" ")[0]; // "H100 80GB SXM"
+  return [title(known?.models, preset.model), short].filter(Boolean).join(" on ");
 }
 
 /** @param {Entry} entry @returns {[string, string]} */

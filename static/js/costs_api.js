@@ -4,7 +4,7 @@ import { presetEntries } from "./pure/url_preset.js";
 
 /** @import {Costs, Spec} from "./pure/types.js" */
 /** @import {Preset} from "./pure/url_preset.js" */
-/** @typedef {{name: string, formula: string, numbers: string, value: number, unit: string}} Step  of the arithmetic */
+/** @typedef {{name: string, formula: string, numbers: string, value: number, unit: string, symbol: string | null}} Step  of the arithmetic */
 /** @typedef {{name: string, title: string, [more: string]: any}} Entry  a model or a machine */
 /** @typedef {{models: Entry[], machines: Entry[], defaults: Record<string, any>}} Shelf */
 /**
@@ -53,6 +53,9 @@ function query(preset, { p, v }, more) {
 /** @param {Preset} preset @param {Spec} spec */
 export const costsPath = (preset, spec) => `/api/costs?${query(presetFor(preset, spec), spec, {})}`;
 
+/** The same with the activations that a schedule holds at its peak. @param {Preset} preset @param {Spec} spec @param {number} held */
+export const detailPath = (preset, spec, held) => `/api/costs?${query(presetFor(preset, spec), spec, { in_flight: Number(held.toPrecision(6)) })}`;
+
 /** @param {Preset} preset @param {Spec} spec */
 export const balancePath = (preset, spec) =>
-  `/api/balance?${query({ ...preset, layers: null }, spec, { family: spec.family, m: spec.m })}`;
+  `/api/balance?${query({ ...preset, layers: null }, spec, { family: spec.family, m: spec.m, ...(spec.group === null ? {} : { group: spec.group }) })}`;

@@ -15,19 +15,16 @@ import { COSTS, fieldOf } from "./fieldlist.js";
 
 /** @type {Slot[]} */
 const SLOTS = ["spec", "second"];
-const DIGITS = 5; // of a cost; more is no knowledge of a model and makes links long
-
-/** @param {number} x */
-const tidy = (x) => Number(x.toPrecision(DIGITS));
+/** Five digits of a cost; more is no knowledge of a model and makes links long. @param {number} x */
+const tidy = (x) => Number(x.toPrecision(5));
 /** @param {number | number[]} cost */
 const tidied = (cost) => (Array.isArray(cost) ? cost.map(tidy) : tidy(cost));
 
 export class Pricing {
   /** What each schedule's costs were computed from. @type {Record<Slot, string | null>} */
   #applied = { spec: null, second: null };
-  /** @type {SpecError | null} */
-  error = null;
-  offline = false;
+  /** The last question that failed. @type {{slot: Slot, path: string, problem: unknown} | null} */
+  #failure = null;
 
   /** @param {Store} store @param {Family[]} families @param {() => void} changed an answer is here */
   constructor(store, families, changed) {
@@ -49,6 +46,21 @@ export class Pricing {
   get priced() {
     const { preset, spec } = this.store.get();
     return preset ? known(costsPath(preset, spec)) : undefined;
+  }
+
+  /** What is wrong with the question that is asked now. */
+  get #problem() {
+    const failure = this.#failure;
+    return failure && this.#wanted(failure.slot, failure.path) && !known(failure.path) ? failure.problem : null;
+  }
+
+  /** @returns {SpecError | null} */
+  get error() {
+    return this.#problem instanceof Refusal ? this.#problem.error : null;
+  }
+
+  get offline() {
+    return this.#problem instanceof Offline;
   }
 
   /** @param {Spec} spec */
@@ -81,7 +93,7 @@ export class Pricing {
   /** @param {Spec} spec @param {Priced} priced @returns {Spec} */
   #withCosts(spec, { costs, w_share }) {
     const FB = this.#takesPairs(spec) && costs.FB !== null && costs.FB !== undefined ? tidy(costs.FB) : null;
-    return { ...spec, w_share: tidy(w_share), costs: { F: tidied(costs.F), I: tidied(costs.I), W: tidied(costs.W), comm: tidy(costs.comm), FB } };
+    return { ...spec, w_share: Number(w_share.toPrecision(4)), costs: { F: tidied(costs.F), I: tidied(costs.I), W: tidied(costs.W), comm: Number(costs.comm.toPrecision(4)), FB } };
   }
 
   /** Ask for what is missing. */
@@ -90,7 +102,6 @@ export class Pricing {
     const { preset } = state;
     if (!preset) {
       this.#applied = { spec: null, second: null };
-      this.error = null;
       return;
     }
     for (const slot of SLOTS) {
@@ -113,8 +124,7 @@ export class Pricing {
   #arrived(slot, path, priced) {
     const wanted = this.#wanted(slot, path);
     if (!wanted) return;
-    this.error = null;
-    this.offline = false;
+    this.#failure = null;
     const key = this.#key(wanted.preset, wanted.spec);
     if (this.#applied[slot] !== key) {
       this.#applied[slot] = key;
@@ -127,8 +137,7 @@ export class Pricing {
   /** @param {Slot} slot @param {string} path @param {unknown} problem */
   #failed(slot, path, problem) {
     if (!this.#wanted(slot, path)) return;
-    this.error = problem instanceof Refusal ? problem.error : null;
-    this.offline = problem instanceof Offline;
+    this.#failure = { slot, path, problem };
     this.changed();
   }
 }

@@ -7,7 +7,8 @@ import { formatPercent } from "./pure/scale.js";
 
 /** @import {Pricing} from "./costs_apply.js" */
 /** @import {Store} from "./store.js" */
-/** @typedef {{layers: number[], makespan: number, bubble: any, [more: string]: any}} Side */
+/** @typedef {{layers: number[], makespan: number, costs: {F: number[], I: number[], W: number[]}}} Side */
+/** @typedef {{before: Side, after: Side, p: number, m: number}} Answer */
 
 export class Balance {
   #button = h("button", { type: "button", class: "button soft", id: "balance", onclick: () => this.#run() }, "Balance the layers");
@@ -60,8 +61,8 @@ export class Balance {
     }
   }
 
-  /** @param {string} path @param {{before: Side, after: Side}} answer */
-  #tell(path, { before, after }) {
+  /** @param {string} path @param {Answer} answer */
+  #tell(path, { before, after, p, m }) {
     if (this.#shown === path) return;
     this.#shown = path;
     const same = before.layers.join() === after.layers.join();
@@ -69,19 +70,22 @@ export class Balance {
     const row = (name, of) => h("tr", {}, h("th", { scope: "row", text: name }), h("td", { text: of(before) }), h("td", { text: of(after) }));
     const head = h("tr", {}, h("td"), h("th", { scope: "col", text: "even" }), h("th", { scope: "col", text: "balanced" }));
     replace(this.#result, h("table", { class: "balance-table" }, h("thead", {}, head), h("tbody", {},
-      row("Step, ms", (side) => timeNumber(side.makespan)), row("Bubble", (side) => formatPercent(bubbleOf(side))))),
+      row("Step, ms", (side) => timeNumber(side.makespan)), row("Bubble", (side) => formatPercent(1 - (m * sum(timesOf(side))) / (p * side.makespan))))),
     h("div", { class: "bars", "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
-    h("p", { class: "split" }, "Layers ", h("span", { text: runs(before.layers) }), same ? " are the best split already." : [" become "].join(""), same ? "" : h("b", { text: runs(after.layers) })));
+    h("p", { class: "split" }, "Layers ", h("span", { text: runs(before.layers) }), same ? " are the best split already." : " become ", same ? "" : h("b", { text: runs(after.layers) })));
   }
 }
 
-/** @param {Side} side */
-const bubbleOf = ({ bubble }) => (typeof bubble === "number" ? bubble : bubble.global.of_total);
+/** What a micro-batch takes on each stage. @param {Side} side */
+const timesOf = ({ costs: { F, I, W } }) => F.map((f, stage) => f + I[stage] + W[stage]);
 
-/** One bar a stage, as high as it has layers. @param {Side} side @param {...Side} all */
+/** @param {number[]} list */
+const sum = (list) => list.reduce((a, b) => a + b, 0);
+
+/** One bar a stage, as high as it is long. @param {Side} side @param {...Side} all */
 function bars(side, ...all) {
-  const most = Math.max(...all.flatMap((each) => each.layers));
-  return h("div", { class: "stage-bars" }, ...side.layers.map((x) => {
+  const most = Math.max(...all.flatMap(timesOf));
+  return h("div", { class: "stage-bars" }, ...timesOf(side).map((x) => {
     const bar = h("i");
     bar.style.height = `${(100 * x) / most}%`;
     return bar;

@@ -1,38 +1,56 @@
 // The arithmetic: from a model and a machine to milliseconds and bytes, each step with its formula and its numbers.
-import { shelf } from "./costs_api.js";
-import { bytesText, quantity } from "./costs_text.js";
+import { ask, detailPath, known, shelf } from "./costs_api.js";
+import { fullest } from "./costs_bytes.js";
+import { bytesText, mathText, quantity } from "./costs_text.js";
 import { titlesOf } from "./costs.js";
 import { h, replace } from "./dom.js";
+import { formatNumber } from "./pure/scale.js";
 
-/** @import {Pricing} from "./costs_apply.js" */
+/** @import {Fullest} from "./costs_bytes.js" */
 /** @import {Priced, Step} from "./costs_api.js" */
+/** @import {Plan} from "./plans.js" */
 /** @import {Store} from "./store.js" */
 
-/** @param {Store} store @param {Pricing} pricing @param {() => void} open the section where a model is chosen */
-export function createArithmetic(store, pricing, open) {
+/** What the letters of the formulas stand for. @type {Record<string, string>} */
+const LETTERS = { s: "sequence", b: "micro-batch", h: "hidden size", a: "heads", k: "key and value heads", d: "feed-forward size", V: "vocabulary",
+  L: "layers", Z: "parameters of a layer, printed", p: "devices", v: "chunks", t: "tensor-parallel degree", e: "efficiency", P: "peak FLOP/s",
+  H: "memory bandwidth, B/s", X: "link, B/s", y: "latency of a hop, s", q: "micro-batches held at most" };
+
+/** @param {Store} store @param {() => Plan} plan the first schedule @param {() => void} open the section where a model is chosen */
+export function createArithmetic(store, plan, open) {
   const panel = h("div");
-  /** @type {Priced | null | undefined | "nothing yet"} */
-  let shown = "nothing yet";
-  let titled = false;
-  return {
-    panel,
-    show() {
-      if (panel.hidden) return;
-      const { preset } = store.get();
-      const priced = preset ? pricing.priced : null;
-      if (priced === shown && (shelf() !== undefined) === titled) return;
-      titled = shelf() !== undefined;
-      shown = priced;
-      if (!preset) replace(panel, ...nothing(open));
-      else if (!priced) replace(panel, h("p", { text: "Asking for the arithmetic …" }));
-      else replace(panel, h("h2", { text: `${titlesOf(preset)}: from the model to milliseconds and bytes` }), h("div", { class: "arithmetic" }, steps(priced), memory(priced)));
-    },
-  };
+  let shown = "";
+
+  function show() {
+    if (panel.hidden) return;
+    const { preset, spec } = store.get();
+    if (!preset) {
+      if (shown !== "nothing") replace(panel, nothing(open));
+      shown = "nothing";
+      return;
+    }
+    const { memory, schedule, shown: drawn } = plan();
+    if (!schedule || drawn?.p !== spec.p || drawn?.v !== spec.v) return; // until the schedule is here
+    const path = detailPath(preset, spec, memory);
+    const priced = known(path);
+    if (!priced) {
+      if (!shown) replace(panel, h("p", { text: "Asking for the arithmetic …" }));
+      ask(path).then(show, () => {});
+      return;
+    }
+    const now = [path, drawn.family, drawn.w_share, shelf() !== undefined].join(" ");
+    if (now === shown) return;
+    shown = now;
+    replace(panel, h("h2", { text: `${titlesOf(preset)}: from the model to milliseconds and bytes` }), h("p", { class: "counted", text: `Counted are ${mathText(priced.counted)}.` }),
+      h("div", { class: "arithmetic" }, steps(priced), memoryOf(priced, fullest(priced, plan()))), letters(priced));
+  }
+
+  return { panel, show };
 }
 
 /** @param {() => void} open */
-const nothing = (open) => [h("p", { class: "note" }, "The costs are plain numbers. ", h("button", { type: "button", class: "link", onclick: open }, "Choose a model and a machine"),
-  " to have them in milliseconds, with every step of the arithmetic here.")];
+const nothing = (open) => h("p", { class: "note" }, "The costs are plain numbers. ", h("button", { type: "button", class: "link", onclick: open }, "Choose a model and a machine"),
+  " to have them in milliseconds, with every step of the arithmetic here.");
 
 /** @param {Priced} priced */
 function steps({ arithmetic }) {
@@ -41,31 +59,33 @@ function steps({ arithmetic }) {
 }
 
 /** @param {Step} step */
-function row({ name, formula, numbers, value, unit }) {
-  return h("tr", {}, h("th", { scope: "row", text: name }), h("td", { class: "formula", text: formula }), h("td", { class: "formula", text: numbers }),
+function row({ name, symbol, formula, numbers, value, unit }) {
+  const letter = symbol && symbol.length < 4 ? h("i", { text: `${symbol} = ` }) : "";
+  return h("tr", {}, h("th", { scope: "row", text: name }), h("td", { class: "formula" }, letter, mathText(formula)), h("td", { class: "formula", text: mathText(numbers) }),
     h("td", { class: "value", title: `${value} ${unit}`, text: quantity(value, unit) }));
 }
 
-/** What one device holds against what it has. @param {Priced} priced */
-function memory({ bytes, fits, vocabulary_ratio }) {
-  const { total, capacity, ...parts } = bytes;
-  const whole = Math.max(total, capacity) || 1;
-  const named = Object.entries(parts).filter(([, size]) => typeof size === "number");
-  const bar = h("div", { class: fits ? "bytes-bar" : "bytes-bar over", "aria-hidden": "true" }, ...named.map(([, size], at) => {
-    const part = h("i", { class: `part-${at % 4}` });
+/** @param {Priced} priced */
+function letters({ names }) {
+  const used = Object.entries(LETTERS).filter(([name]) => name in names);
+  return h("dl", { class: "letters" }, ...used.map(([name, text]) => h("div", {}, h("dt", { text: name }), h("dd", { text: `${text} ${mathText(String(Number(names[name].toPrecision(6))))}` }))));
+}
+
+/** What the fullest device holds against what it has. @param {Priced} priced @param {Fullest | null} worst */
+function memoryOf({ vocabulary_ratio }, worst) {
+  const ratio = h("p", { class: "ratio", id: "vocabulary-ratio" }, "Vocabulary ratio ", h("b", { text: vocabulary_ratio.toFixed(2) }), ": the output layer has that many times the parameters of a transformer layer.");
+  if (!worst) return h("section", { class: "bytes" }, ratio);
+  const { rank, held, parts, total, limit, fits } = worst;
+  const whole = Math.max(total, limit);
+  const bar = h("div", { class: "bytes-bar", "aria-hidden": "true" }, ...parts.map(([, size], at) => {
+    const part = h("i", { class: `part-${at}` });
     part.style.width = `${(100 * size) / whole}%`;
     return part;
   }), h("u"));
-  bar.style.setProperty("--limit", `${(100 * capacity) / whole}%`);
-  const list = named.map(([name, size], at) => h("div", {}, h("dt", {}, h("i", { class: `part-${at % 4}` }), name.replaceAll("_", " ")), h("dd", { text: bytesText(size) })));
-  return h("section", { class: "bytes", id: "bytes" }, h("h3", { text: "Memory of a device" }), bar,
-    h("dl", {}, ...list, h("div", { class: "sum" }, h("dt", { text: "Together" }), h("dd", { text: bytesText(total) })),
-      h("div", {}, h("dt", { text: "The device has" }), h("dd", { text: bytesText(capacity) }))),
-    h("p", { class: fits ? "within" : "over", text: fits ? `Fits, with ${bytesText(capacity - total)} to spare.` : `Does not fit: ${bytesText(total - capacity)} too much.` }),
-    ratioLine(vocabulary_ratio));
-}
-
-/** @param {number} ratio */
-function ratioLine(ratio) {
-  return h("p", { class: "ratio", id: "vocabulary-ratio" }, h("b", { text: Number(ratio.toFixed(2)) }), " is the vocabulary ratio: the output layer has that many times the parameters of a transformer layer.");
+  bar.style.setProperty("--limit", `${(100 * limit) / whole}%`);
+  const list = parts.map(([name, size], at) => h("div", {}, h("dt", {}, h("i", { class: `part-${at}` }), name === "activations" ? `${name}, ${formatNumber(held)} held` : name), h("dd", { text: bytesText(size) })));
+  return h("section", { class: "bytes", id: "bytes" }, h("h3", { text: `Memory of the fullest device, rank ${rank}` }), bar,
+    h("dl", {}, ...list, h("div", { class: "sum" }, h("dt", { text: "together" }), h("dd", { text: bytesText(total) })),
+      h("div", {}, h("dt", { text: "the device has" }), h("dd", { text: bytesText(limit) }))),
+    h("p", { class: fits ? "within" : "over", text: fits ? `Fits, with ${bytesText(limit - total)} to spare.` : `Does not fit: ${bytesText(total - limit)} too much.` }), ratio);
 }

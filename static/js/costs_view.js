@@ -7,13 +7,15 @@ import { byId } from "./dom.js";
 import { invalidate } from "./frame.js";
 
 /** @import {Family} from "./picker.js" */
+/** @import {Plan} from "./plans.js" */
 /** @import {Store} from "./store.js" */
 
-/** @param {Store} store @param {Family[]} families @param {() => void} toggle opens and closes the tab */
-export function createCostsView(store, families, toggle) {
+/** @param {Store} store @param {Family[]} families @param {() => Plan} plan the first schedule
+ * @param {() => void} toggle opens and closes the tab */
+export function createCostsView(store, families, plan, toggle) {
   const pricing = new Pricing(store, families, () => sync());
-  const section = new CostsSection(store, pricing, toggle, () => sync());
-  const arithmetic = createArithmetic(store, pricing, reveal);
+  const section = new CostsSection(store, pricing, plan, { arithmetic: toggle, changed: () => sync() });
+  const arithmetic = createArithmetic(store, plan, reveal);
   let before = store.get();
 
   function reveal() {
@@ -36,5 +38,10 @@ export function createCostsView(store, families, toggle) {
     if (!same) sync();
   });
   sync();
-  return { node: section.node, panel: arithmetic.panel, show: () => arithmetic.show() };
+  /** The schedule is on the screen: what it holds may be new. */
+  function rest() {
+    section.weigh();
+    arithmetic.show();
+  }
+  return { node: section.node, panel: arithmetic.panel, rest };
 }

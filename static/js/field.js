@@ -35,8 +35,8 @@ export class Field {
       inputmode: options.list ? "text" : "decimal", "aria-describedby": `${id}-problem` });
     this.problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
     this.range = h("b");
-    const one = h("button", { type: "button", class: "link", title: "One number for all stages: the mean", onclick: (/** @type {Event} */ event) => this.#flatten(event) }, "one number");
-    this.stages = h("div", { class: "stages", hidden: true }, this.range, one);
+    const one = h("button", { type: "button", class: "link", title: "One number for all stages: their mean", "aria-label": `${options.symbol}: one number for all stages, their mean`, onclick: (/** @type {Event} */ event) => this.#flatten(event) }, "mean");
+    this.stages = h("div", { class: "stages", hidden: true }, this.range, "per stage · ", one);
     this.node = h("div", { class: "field", title: options.label }, h("label", { for: id, text: options.symbol }), this.slider, this.stages, this.box, this.problem);
     this.slider.addEventListener("input", (event) => acts.pick(this.stops[Number(this.slider.value)], event, this.#held ? "dragged" : "stepped"));
     this.slider.addEventListener("pointerdown", () => { this.#held = true; });
@@ -92,7 +92,7 @@ export class Field {
     this.node.classList.toggle("by-stage", Array.isArray(value));
     show(slider, !Array.isArray(value));
     show(this.stages, Array.isArray(value));
-    if (Array.isArray(value)) setText(this.range, `${short(Math.min(...value))}–${short(Math.max(...value))} a stage`);
+    if (Array.isArray(value)) setText(this.range, `${short(Math.min(...value))}–${short(Math.max(...value))}`);
     if (box.value !== text) box.value = text;
   }
 

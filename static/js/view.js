@@ -50,7 +50,7 @@ export class View {
     this.store = store;
     this.desk = new Desk(store, families, () => this.#onAnswer());
     this.controls = new Controls(store, this.desk, families);
-    this.costs = createCostsView(store, families, () => this.drawer.toggle("costs"));
+    this.costs = createCostsView(store, families, () => this.desk.first, () => this.drawer.toggle("costs"));
     byId("controls").append(this.costs.node);
     this.playback = new Playback({ lanes: () => this.timeline.lanes, total: () => this.timeline.total(),
       onChange: () => this.#onPlayback(), onMove: (t) => this.follow.playhead(t) });
@@ -73,7 +73,7 @@ export class View {
     this.keys = bindings(createActions(store, timeline, playback, selection, () => this.drawer.toggle("keys")));
     this.drawer = createDrawer([
       { id: "compare", title: "Compare", panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
-      { id: "costs", title: "Costs", panel: this.costs.panel, opened: () => this.costs.show() },
+      { id: "costs", title: "Costs", panel: this.costs.panel, opened: () => this.costs.rest() },
       { id: "run", title: "Run", panel: this.runs.panel },
       { id: "keys", title: "Keys", panel: keysPanel(this.keys) },
     ], (tab) => store.setView({ tab }));
@@ -141,6 +141,7 @@ export class View {
     invalidate("minimap");
     showLaws(this.figures.law, this.desk.plans(), this.desk);
     this.compare.show(this.desk.plans());
+    this.costs.rest();
     this.table.refresh();
   }
 
