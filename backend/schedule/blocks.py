@@ -196,16 +196,16 @@ def _fill(
     "int64(int64[::1], float64[::1], float64[:, ::1], float64[::1], uint8[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
 def _squeeze(feeds: Any, lag: Any, cost: Any, room: Any, codes: Any, start: Any, end: Any) -> int:
-    """Move ops forward into idle time, down the ranks and up again; returns how many. No other op gets later, and no
-    F goes where the level would pass the limit. Changes ``codes``, ``start``, ``end`` (p, steps) in place."""
+    """Move ops forward into idle time, from the last rank to the first; returns how many. No other op gets later, no F
+    goes where the level would pass the limit. Changes ``codes``, ``start``, ``end`` (p, steps) in place."""
     p, width, moved = codes.shape[0], feeds.shape[0] // codes.shape[0], 0
     chunks, steps, m = width // 3, codes.shape[1], codes.shape[1] // width
     came, turn, level = np.zeros((p * width, m)), np.zeros(p * width, np.int64), np.zeros(steps + 1)
     gain = np.array([1.0, room[1] - 1.0, -room[1]])
-    for sweep in range(3):
+    for sweep in range(3):  # the first only notes what arrives when
         turn[:] = 0
         for each in range(p):
-            r = p - 1 - each if sweep == 2 else each
+            r = p - 1 - each
             for x in range(steps):
                 code = codes[r, x]
                 kind, row = code // chunks, 3 * (r * chunks + code % chunks) + code // chunks

@@ -11,7 +11,7 @@ import numpy as np
 from ..blocks import Block
 from ..laws import NO_HOPS, UNIFORM, Law
 from .family import Family
-from .v_min import COUNTED, ENOUGH, EQUAL, repeated, two_chunks
+from .v_min import ENOUGH, EQUAL, MORE, repeated, two_chunks
 
 
 def block(p: int) -> Block:
@@ -38,7 +38,7 @@ V_HALF = Family(
             "bubble",
             "span",
             "(3*p - 7 if p % 2 == 0 else 3*p - 4)*f/v",
-            (UNIFORM, NO_HOPS, EQUAL, ENOUGH, ("p > 2 and (p % 2 == 1 or p <= 6)", COUNTED)),
+            (UNIFORM, NO_HOPS, EQUAL, ENOUGH, MORE),
             "counted on orders for p = 2 to 16 and m = 3p",
         ),
         Law("peak", "global", "min(p + 2 - p % 2, 2*m)", (), "counted in the block, slot by slot"),

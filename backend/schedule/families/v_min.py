@@ -19,18 +19,18 @@ from .family import Family, Row
 
 EQUAL = ("f == i and i == w", "the closed form counts slots; here F, I and W take different times")
 ENOUGH = ("m >= 3*p", "fewer than 3p micro-batches do not fill the pipeline")
-COUNTED = "the form was counted on orders; for this number of devices the order is up to two slots off it"
+MORE = ("p > 2", "the form was counted for at least three devices")
 
-# First in the block's own order, squeezed at the end; then with ops out of turn where the costs are unlike the slots.
-CHOICES = tuple(
-    [Choice(hold_w, ENDLESS, hold_end) for hold_w in (0.3, 0.6, 0.9, 0.0) for hold_end in (0.6, 0.0)]
-    + [
-        Choice(hold_w, hold, hold, move)
-        for move in ((3.0, 2.0, 1.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0))
-        for hold_w in (0.3, 0.6, 0.9)
-        for hold in (0.6, 0.9)
-    ]
-)
+# In the block's own order, squeezed at the end, and with ops out of turn where the costs are unlike the slots. One of
+# each comes first: very large orders get only a few tries.
+_KEPT = [Choice(hold_w, ENDLESS, hold_end) for hold_w in (0.3, 0.6, 0.9, 0.0) for hold_end in (0.6, 0.0)]
+_FREE = [
+    Choice(hold_w, hold, hold, move)
+    for move in ((3.0, 2.0, 1.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0))
+    for hold_w in (0.6, 0.3, 0.9)
+    for hold in (0.9, 0.6)
+]
+CHOICES = (_KEPT[0], _FREE[0], *_KEPT[1:], *_FREE[1:])
 
 
 def block(p: int) -> Block:
@@ -69,7 +69,7 @@ V_MIN = Family(
             "bubble",
             "span",
             "(4*p - 7 if p % 3 == 0 else 4*p - 5)*f/v",
-            (UNIFORM, NO_HOPS, EQUAL, ENOUGH, ("p > 3 and (p % 3 > 0 or p <= 15)", COUNTED)),
+            (UNIFORM, NO_HOPS, EQUAL, ENOUGH, MORE),
             "counted on orders for p = 2 to 16 and m = 3p",
         ),
         Law("peak", "global", "min(2*floor((p + 4)/3), 2*m)", (), "counted in the block, slot by slot"),
