@@ -115,7 +115,7 @@ export class CostsSection {
     this.node.classList.toggle("is-applied", preset !== null);
     setText(this.#said, !preset ? "" : pricing.error ? `${titlesOf(preset)}: not possible` : `${titlesOf(preset)}, ms`);
     this.#said.classList.toggle("bad", pricing.error !== null);
-    if (!this.node.open && !preset) return;
+    if (!this.node.open) return;
     if (pricing.error) this.#refuse(pricing.error);
     else if (pricing.offline) this.#complain("The server does not answer; the costs are the last ones.");
     else if (this.#filled) this.#complain("");

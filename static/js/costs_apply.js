@@ -73,7 +73,7 @@ export class Pricing {
    * @param {State} next @param {State} before @returns {State} */
   #adapt(next, before) {
     const { preset } = next;
-    if (!preset) return next;
+    if (!preset || (preset === before.preset && next.spec === before.spec && next.second === before.second)) return next;
     const out = { ...next };
     for (const slot of SLOTS) {
       const spec = next[slot];

@@ -20,7 +20,7 @@ export function quantity(value, unit) {
   if (/^(bytes?|B)$/.test(unit)) return bytesText(value);
   if (unit === "ms") return `${mathText(String(Number(value.toPrecision(5))))} ms`;
   const large = LARGE.find(([size]) => Math.abs(value) >= size);
-  const text = large ? `${three(value / large[0])} ${large[1]}` : Number(value.toPrecision(4)).toString();
+  const text = large ? `${three(value / large[0])} ${large[1] === "G" && unit === "parameters" ? "B" : large[1]}` : Number(value.toPrecision(4)).toString();
   return unit ? `${text}${large && unit.length <= 6 ? "" : " "}${unit}` : text;
 }
 

@@ -1,5 +1,5 @@
 // The right column: figures that matter, each named by its window and denominator, one column a schedule.
-import { timeText, unit } from "./costs_unit.js";
+import { timeNumber, timeText, unit } from "./costs_unit.js";
 import { byId, h, replace, setText } from "./dom.js";
 import { createCap } from "./memory.js";
 import { messages } from "./pure/metrics.js";
@@ -9,7 +9,8 @@ import { formatNumber, formatPercent } from "./pure/scale.js";
 /** @import {Desk} from "./desk.js" */
 /** @import {Figures} from "./pure/metrics.js" */
 /** @typedef {{figures: Figures, plan: Plan}} Source */
-/** @typedef {{name: string, hint?: string, lead?: boolean, of: (source: Source) => string}} Row */
+/** @typedef {{name: string, hint?: string, lead?: boolean, of: (source: Source) => string,
+ *   time?: (figures: Figures) => number}} Row  time: a row of times, which go without their unit where columns are narrow */
 
 /** @type {Row[]} */
 const BUBBLE = [
@@ -23,8 +24,8 @@ const SPAN = [
 ];
 /** @type {Row[]} */
 const REST = [
-  { name: "Makespan", of: ({ figures }) => timeText(figures.makespan) },
-  { name: "Longest stage", hint: "the span", of: ({ figures }) => timeText(figures.longestStage) },
+  { name: "Makespan", of: ({ figures }) => timeText(figures.makespan), time: (figures) => figures.makespan },
+  { name: "Longest stage", hint: "the span", of: ({ figures }) => timeText(figures.longestStage), time: (figures) => figures.longestStage },
   { name: "Throughput", hint: "a unit of time", of: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan) },
   { name: "Efficiency", hint: "of ideal throughput", of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
   { name: "Peak memory", hint: "micro-batches", of: ({ plan }) => formatNumber(plan.memory) },
@@ -35,6 +36,9 @@ const REST = [
 /** Micro-batches in a second where times are milliseconds. @param {number} m @param {number} makespan */
 const throughput = (m, makespan) => (unit() ? `${((1000 * m) / makespan).toPrecision(4)} / s` : formatNumber(m / makespan));
 
+/** @param {Row} row @param {Source} source @param {boolean} narrow */
+const written = (row, source, narrow) => (narrow && row.time ? timeNumber(row.time(source.figures)) : row.of(source));
+
 /** @param {Desk} desk */
 export function createFigures(desk) {
   const home = byId("figures");
@@ -44,6 +48,7 @@ export function createFigures(desk) {
   const cap = createCap(desk);
   home.append(holder, cap.node, h("h2", { text: "Law" }), law, h("h2", { text: "What B means here" }), meaning);
   let columns = 0;
+  let whole = h("h2"); // the last heading, over the times
   /** @type {{cells: HTMLElement[], row: Row}[]} */
   let rows = [];
   /** @type {HTMLElement[]} */
@@ -61,7 +66,8 @@ export function createFigures(desk) {
     const tops = Array.from({ length: columns }, () => h("th", { scope: "col" }));
     if (!heads.length) heads = tops;
     const head = columns > 1 ? h("thead", {}, h("tr", {}, h("th", { scope: "col", "aria-label": "Figure" }), ...tops)) : null;
-    return [h("h2", { title: hint }, title), h("table", { class: columns > 1 ? "fig-table two" : "fig-table" }, head, body)];
+    whole = h("h2", { title: hint }, title);
+    return [whole, h("table", { class: columns > 1 ? "fig-table two" : "fig-table" }, head, body)];
   }
 
   /** @param {number} count */
@@ -83,10 +89,11 @@ export function createFigures(desk) {
       home.classList.toggle("is-stale", plans.some((plan) => plan.shown !== plan.asked && plan.error !== null));
       plans.forEach((plan, at) => {
         const { figures } = plan;
-        for (const { cells, row } of rows) setText(cells[at], figures ? row.of({ figures, plan }) : "–");
+        for (const { cells, row } of rows) setText(cells[at], figures ? written(row, { figures, plan }, columns > 1) : "–");
         const spec = plan.shown ?? plan.asked;
         if (heads[at]) setText(heads[at], desk.family(spec.family)?.title ?? spec.family);
       });
+      setText(whole, columns > 1 && unit() ? `Whole step, ${unit()}` : "Whole step");
       cap.show(plans);
       setText(meaning, plans.map((plan) => meaningOf(desk, plan, plans.length > 1)).filter((x, k, all) => all.indexOf(x) === k).join(" "));
     },
