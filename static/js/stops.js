@@ -26,8 +26,8 @@ export function costStops(value) {
   return including(stops, value);
 }
 
-/** Limits of memory in half micro-batches, to what p devices with two chunks can hold at most. @param {number} p */
-export const memoryStops = (p) => wholeStops(1, 4 * p + 2).map((x) => x / 2);
+/** Limits of memory: from one micro-batch by halves to a little above 2p, which is all that the zero-bubble families use. @param {number} p */
+export const memoryStops = (p) => wholeStops(2, 4 * p + 2).map((x) => x / 2);
 
 /** From 0 to 1 in fiftieths. */
 export const SHARE_STOPS = Array.from({ length: 51 }, (_, k) => Number((k * 0.02).toFixed(2)));
