@@ -64,17 +64,8 @@ def test_a_limit_below_one_micro_batch_is_refused_with_the_least_that_works(name
 @pytest.mark.parametrize("case", SPANS["searched"], ids=lambda c: f"{c['family']}-{c['memory']:g}-{c['costs']['F']:g}")
 def test_spans_are_within_a_percent_of_the_published_generators_or_better(case: dict[str, Any]) -> None:
     family = FAMILIES[case["family"]]
-    spec = Spec(
-        family.name,
-        case["p"],
-        case["m"],
-        case["v"],
-        None,
-        case["memory"],
-        case["w_share"],
-        False,
-        Costs(**case["costs"]),
-    )
+    sizes = {key: case[key] for key in ("p", "m", "v", "memory", "w_share")}
+    spec = Spec(family.name, **sizes, costs=Costs(**case["costs"]))
     assert span(family, spec) <= case["span"] * 1.01
 
 

@@ -13,8 +13,6 @@ import { wholeStops } from "./stops.js";
 
 const AHEAD_OPS = 8_000_000; // fetched ahead for one field, at most
 const LARGE = 300_000; // ops of an order whose neighbours are not worth fetching
-/** Families whose order a search shapes by the costs. @type {ReadonlySet<string>} */
-const SHAPED_BY_COSTS = new Set(["zb-auto", "v-auto"]);
 
 export class Desk {
   /** @type {Map<Plan, {times: object, lane: Lane, stale: boolean}>} */
@@ -31,7 +29,7 @@ export class Desk {
 
   /** @param {Spec} spec */
   query(spec) {
-    return orderQuery(spec, this.store.defaults, SHAPED_BY_COSTS);
+    return orderQuery(spec, this.store.defaults, this.family(spec.family)?.shaped_by_costs ?? false);
   }
 
   /** Ask for what the state says, if that is new. @param {boolean} [again] even if it is not (after being offline) */

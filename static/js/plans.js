@@ -43,10 +43,10 @@ const uneven = (costs) => [costs.F, costs.I, costs.W].some((cost) => typeof cost
 /**
  * The query of a spec's order. Costs time an order but seldom shape it, so they are left out and a cost slider asks the
  * server nothing; only a search shapes its order by them, and lists are for the server to check.
- * @param {Spec} spec @param {Spec} defaults @param {ReadonlySet<string>} shapedByCosts families
+ * @param {Spec} spec @param {Spec} defaults @param {boolean} shapedByCosts whether the family's order depends on them
  */
 export function orderQuery(spec, defaults, shapedByCosts) {
-  if (shapedByCosts.has(spec.family)) return specQuery(spec, defaults);
+  if (shapedByCosts) return specQuery(spec, defaults);
   const costs = uneven(spec.costs) || spec.recompute !== "none" ? spec.costs : defaults.costs;
   return specQuery({ ...spec, costs, w_share: defaults.w_share }, defaults);
 }

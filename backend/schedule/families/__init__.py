@@ -19,7 +19,11 @@ from .interleaved_bfs import INTERLEAVED_BFS
 from .interleaved_zb import INTERLEAVED_ZB
 from .one_f_one_b import ONE_F_ONE_B
 from .pipedream import PIPEDREAM
+from .v_auto import V_AUTO
+from .v_half import V_HALF
+from .v_min import V_MIN
 from .v_zb import V_ZB
+from .zb_auto import ZB_AUTO
 from .zb_h1 import ZB_H1
 from .zb_h2 import ZB_H2
 
@@ -30,8 +34,8 @@ FAMILIES: dict[str, Family] = {
     for each in (
         *(GPIPE, ONE_F_ONE_B, PIPEDREAM),
         *(INTERLEAVED, INTERLEAVED_BFS, INTERLEAVED_ZB),
-        *(ZB_H1, ZB_H2),
-        *(V_ZB,),
+        *(ZB_H1, ZB_H2, ZB_AUTO),
+        *(V_MIN, V_HALF, V_ZB, V_AUTO),
         *(DUALPIPE, DUALPIPEV),
         *(GIS, GIS_H),
     )

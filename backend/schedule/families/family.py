@@ -48,6 +48,8 @@ class Family:
     chunks: Callable[[Spec], int] = lambda spec: spec.v
     asynchronous: bool = False
     """Whether weights change after every backward instead of once a step; each F then has a weight version."""
+    shaped_by_costs: bool = False
+    """Whether the order, not only its times, depends on the costs: a search or a squeeze."""
     finish: Callable[[Spec, Order], Order] = lambda spec, order: order
     """A last step on the order, for what phases cannot say (GPipe's backward from last to first)."""
 
@@ -74,6 +76,7 @@ class Family:
         return {key: getattr(self, key) for key in plain} | {
             "fields": list(self.fields),
             "asynchronous": self.asynchronous,
+            "shaped_by_costs": self.shaped_by_costs,
             "v": {"min": least, "default": natural, "max": most},
             "laws": [law.as_dict() for law in self.laws],
         }

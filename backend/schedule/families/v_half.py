@@ -31,6 +31,7 @@ V_HALF = Family(
     backward="split",
     complexity="a block of six ops, repeated",
     placement="v",
+    shaped_by_costs=True,
     rows=lambda spec: repeated(spec, block(spec.p)),
     legal=two_chunks,
     laws=(

@@ -41,7 +41,7 @@ def block(p: int) -> Block:
 
 def repeated(spec: Spec, one: Block) -> list[Row]:
     """The block repeated for all micro-batches at the spec's costs, within the block's own peak."""
-    task = Task(place("v", spec.p, 2), spec.m, spec.costs, 2, one.peak())
+    task = Task(place("v", spec.p, 2), spec.m, spec.timing, 2, one.peak())
     return blocks.rows(task, [(one, choice) for choice in CHOICES])
 
 
@@ -62,6 +62,7 @@ V_MIN = Family(
     backward="split",
     complexity="a block of six ops, repeated",
     placement="v",
+    shaped_by_costs=True,
     rows=lambda spec: repeated(spec, block(spec.p)),
     legal=two_chunks,
     laws=(

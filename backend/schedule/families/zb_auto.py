@@ -7,20 +7,12 @@ from __future__ import annotations
 
 from ..blocks import Task
 from ..errors import SpecError
-from ..laws import Law
 from ..placement import place
 from ..search import greedy
 from ..spec import Spec
 from .family import Family, Row
 from .zb_h1 import handcrafted
 
-NO_CLOSED_FORM = Law(
-    "bubble",
-    "span",
-    "0",
-    (("p == 1", "no closed form: the order is sought for these costs and this memory, so only the simulation tells"),),
-    "one device never waits",
-)
 LEAST = 1.0  # one micro-batch at a time: every F leaves its memory before the next
 
 
@@ -38,7 +30,7 @@ def feasible(spec: Spec) -> None:
 
 def rows(spec: Spec) -> list[Row]:
     """The best greedy order, or a handcrafted one where that fits and is better."""
-    task = Task(place("looped", spec.p, 1), spec.m, spec.costs, 1, limit(spec), spec.w_share)
+    task = Task(place("looped", spec.p, 1), spec.m, spec.timing, 1, limit(spec), spec.w_share)
     return greedy.rows(task, greedy.looped(spec.p), [handcrafted(spec, c) for c in (1, 2)])
 
 
@@ -53,8 +45,9 @@ ZB_AUTO = Family(
     backward="split",
     complexity="greedy search",
     placement="looped",
+    shaped_by_costs=True,
     rows=rows,
     legal=feasible,
     fields=("memory",),
-    laws=(NO_CLOSED_FORM,),
+    laws=(),  # the order is sought for these costs and this memory: only the simulation tells
 )

@@ -62,7 +62,9 @@ def summary(shape: dict[str, Any]) -> list[str]:
     if "weight_versions" in shape:
         lines.append(f"weight versions held {' '.join(map(str, shape['weight_versions']))}")
     law = shape["law"]
-    if law:
+    if law is None:
+        lines.append("law: none; the order is sought for these costs and this memory, and only the simulation tells")
+    else:
         exact = "exact here" if law["exact"] else f"not exact here: {law['why']}"
         what = f"{QUANTITIES[law['quantity']]} ({law['window']})"
         lines.append(f"law: {what} = {law['text']} = {law['numbers']} = {law['value']:g}   {exact}")
