@@ -1,7 +1,8 @@
 // The card beside an op or a bubble: what it is, when it runs, what it needs and unblocks; or why the rank is idle.
 import { tame, timeNumber, timeText } from "./costs_unit.js";
 import { byId, h, replace, setText, show } from "./dom.js";
-import { KIND_PAIR, chunkOf, kindOf, opText } from "./pure/ops.js";
+import { KIND_F, KIND_PAIR, chunkOf, kindOf, opText } from "./pure/ops.js";
+import { versions } from "./pure/versions.js";
 
 /** @import {Trace} from "./trace.js" */
 /** @import {Lane} from "./lanes.js" */
@@ -57,6 +58,7 @@ function opLines(trace, laneById) {
       pair("wait", timeNumber(Math.max(0, start - before)))),
     h("p", { text: whereIs(lane, op.rank, op.i, kind) }),
   ];
+  if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
   if (lane.id === "run") lines.push(...measured(trace, laneById("a")));
   const needed = trace.needs.filter((link) => link.kind === "data");
   const freed = trace.frees.filter((link) => link.kind === "data");
@@ -72,6 +74,13 @@ function whereIs({ schedule }, rank, i, kind) {
   if (kind === KIND_PAIR) return `on rank ${rank}; both results are there at its end`;
   const chunk = schedule.chunks > 1 ? `, chunk ${chunkOf(schedule.codes[i], schedule.chunks)}` : "";
   return `stage ${stage} on rank ${rank}${chunk}`;
+}
+
+/** Which weights an op of an asynchronous schedule uses. @param {Lane["schedule"]} schedule @param {number} i */
+function weightsOf(schedule, i) {
+  const { used, late } = versions(schedule);
+  if (kindOf(schedule.codes[i], schedule.chunks) === KIND_F) return `weights: version ${used[i]}, the newest`;
+  return `weights: version ${used[i]} as its forward, ${late[i]} update${late[i] === 1 ? "" : "s"} late; then the next update`;
 }
 
 /** What the plan said of the same op. @param {Trace} trace @param {Lane | null} plan */

@@ -4,6 +4,7 @@ import { byId, h, replace, sentence, setText, show } from "./dom.js";
 import { Field } from "./field.js";
 import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "./fieldlist.js";
 import { inputHappened } from "./latency.js";
+import { MODES } from "./pure/recompute.js";
 import { Picker } from "./picker.js";
 
 /** @import {Desk} from "./desk.js" */
@@ -27,6 +28,10 @@ export class Controls {
   #lifoRow = h("label", { class: "check" }, this.#lifo, "Backwards from the last micro-batch to the first");
   #switcher = h("div", { class: "which", role: "group", "aria-label": "Which schedule to change", hidden: true });
   #other = h("div", { class: "problem", id: "other-problem", role: "alert", hidden: true });
+  #recompute = h("select", { id: "recompute", onchange: () => this.#putRecompute(this.#recompute.value) },
+    ...Object.keys(MODES).map((value) => h("option", { value, text: value })));
+  #recomputeRow = h("label", { class: "choice", title: "Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input" },
+    h("span", { text: "recompute" }), this.#recompute);
   #memory = h("h2", { text: "Memory" });
   #reset = h("button", { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() }, "Reset the costs");
   /** @type {Map<string, Field>} */
@@ -47,7 +52,7 @@ export class Controls {
     const nodes = (...names) => names.map((name) => /** @type {Field} */ (this.#fields.get(name)).node);
     byId("controls").append(this.#switcher, this.picker.button, this.#other, h("h2", { text: "Sizes" }), ...nodes("p", "m", "v", "group"),
       this.#lifoRow, this.#tieRow, h("h2", { text: "Costs of a device's share" }), ...nodes("F", "I", "W", "FB", "comm"),
-      this.#memory, ...nodes("w_share", "memory"), this.#reset);
+      this.#memory, this.#recomputeRow, ...nodes("w_share", "memory"), this.#reset);
   }
 
   get #spec() {
@@ -102,6 +107,13 @@ export class Controls {
     if (SHAPES.includes(options.name)) this.desk.prefetch(plans[this.#which === "b" ? 1 : 0] ?? plans[0], options.name, options.stops());
   }
 
+  /** @param {string} mode */
+  #putRecompute(mode) {
+    const spec = withField(this.#spec, "recompute", mode);
+    // A pair's own time says nothing of what it would be with a forward more.
+    this.#put(mode === "none" ? spec : withField(spec, "FB", null), "push", "recompute");
+  }
+
   #resetCosts() {
     const { costs, w_share } = this.store.defaults;
     const { spec, second } = this.store.get();
@@ -128,7 +140,7 @@ export class Controls {
       show(field.node, applies.has(name));
       if (applies.has(name)) field.set(fieldOf(spec, name));
     }
-    show(this.#memory, applies.has("w_share") || applies.has("memory"));
+    this.#recompute.value = spec.recompute;
     show(this.#lifoRow, applies.has("lifo"));
     this.#lifo.checked = spec.lifo;
     show(this.#tieRow, second !== null);

@@ -100,12 +100,19 @@ export function createFigures(desk) {
   };
 }
 
+const STALENESS = "Every backward updates the weights at once: nothing is drained between steps, where 1F1B flushes and pays its " +
+  "bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s updates late, " +
+  "so the training is no longer plain SGD.";
+
 /** @param {Desk} desk @param {Plan} plan @param {boolean} named */
 function meaningOf(desk, plan, named) {
   const family = desk.family((plan.shown ?? plan.asked).family);
   if (!family) return "";
   const whose = named ? `${family.title}: ` : "";
-  if (family.backward === "full") return `${whose}B is the full backward pass, input and weight gradient in one op: b = i + w.`;
+  if (family.backward === "full") {
+    const full = `${whose}B is the full backward pass, input and weight gradient in one op: b = i + w.`;
+    return family.asynchronous ? `${full} ${STALENESS}` : full;
+  }
   if (family.backward === "split") {
     return `${whose}${whose ? "the" : "The"} backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.`;
   }

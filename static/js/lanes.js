@@ -13,6 +13,7 @@ import { layoutGroups } from "./pure/layout.js";
  * @property {number} end     where its time ends, in the plan's units
  * @property {boolean} stale  what is drawn is not what was asked for
  * @property {boolean} live   ops are still arriving
+ * @property {boolean} asynchronous  every backward updates the weights, so that ops have weight versions
  */
 
 /** @typedef {{layout: Layout, lanes: Lane[], t0: number, t1: number}} Scene  what one frame draws */
