@@ -51,8 +51,8 @@ const drawn = [
   [["-", "p", ["-", "v", 1]], "p−(v−1)", "8−(2−1)"],
   [["-", ["-", "p", "v"], 1], "p−v−1", "8−2−1"],
   [["-", "p", -3], "p−(−3)", "8−(−3)"],
-  [["if", ["<", "f", "b"], "f", "b"], "{fif f&lt;bbotherwise", "{1if 1&lt;22otherwise"],
-  [["and", [">=", "m", "p"], ["or", ["==", "f", 1], ["<=", "c", 0]]], "m≥p and (f=1 or c≤0)", "32≥8 and (1=1 or 0.25≤0)"],
+  [["if", ["<", "f", "b"], "f", "b"], "{fif\u00a0f&lt;bbotherwise", "{1if\u00a01&lt;22otherwise"],
+  [["and", [">=", "m", "p"], ["or", ["==", "f", 1], ["<=", "c", 0]]], "m≥p\u00a0and\u00a0(f=1\u00a0or\u00a0c≤0)", "32≥8\u00a0and\u00a0(1=1\u00a0or\u00a00.25≤0)"],
   [["+", "sum_f", ["*", ["-", "m", 1], "max_f"]], "∑f+(m−1)maxf", "9+(32−1)×3"],
 ];
 for (const [tree, names, numbers] of drawn) {

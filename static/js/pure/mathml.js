@@ -49,7 +49,7 @@ function draw(tree, names) {
   }
   if (op === "if") return cases(parts, names);
   if (op === "*") return row(parts.map((part, at) => times(parts, at, names) + operand(op, part, at, names)).join(""));
-  if (op === "and" || op === "or") return row(parts.map((part, at) => operand(op, part, at, names)).join(`<mtext> ${op} </mtext>`));
+  if (op === "and" || op === "or") return row(parts.map((part, at) => operand(op, part, at, names)).join(`<mtext>\u00a0${op}\u00a0</mtext>`));
   const sign = `<mo>${SIGNS[op] ?? escape(op)}</mo>`;
   if (parts.length === 1) return row(sign + operand(op, parts[0], 1, names));
   return row(parts.map((part, at) => operand(op, part, at, names)).join(sign));
@@ -59,7 +59,7 @@ function draw(tree, names) {
 function cases([test, yes, no], names) {
   /** @param {string} value @param {string} when */
   const line = (value, when) => `<mtr><mtd>${value}</mtd><mtd>${when}</mtd></mtr>`;
-  const first = line(draw(yes, names), `<mtext>if </mtext>${draw(test, names)}`);
+  const first = line(draw(yes, names), `<mtext>if\u00a0</mtext>${draw(test, names)}`);
   return row(`<mo>{</mo><mtable>${first}${line(draw(no, names), "<mtext>otherwise</mtext>")}</mtable>`);
 }
 
