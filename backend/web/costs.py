@@ -19,8 +19,8 @@ from backend.schedule.setting import DEFAULTS, KEYS, Setting
 from backend.schedule.spec import reject_unknown
 from backend.web.answer import AWAY_FROM, apart, encode_json, send
 from backend.web.cache import Encoded
-from backend.web.query import TRUTHS, _number, pairs
-from backend.web.schedule import _refused
+from backend.web.query import TRUTHS, number_of, pairs
+from backend.web.schedule import refused
 from backend.web.services import services
 
 costs = Blueprint("costs", __name__, url_prefix="/api")
@@ -40,7 +40,7 @@ def show_costs() -> Response:
     try:
         setting = Setting.read(asked_of(request.query_string, KEYS))
     except SpecError as error:
-        return _refused(error)
+        return refused(error)
     return _answer(("costs", setting), lambda: estimate(setting).as_dict())
 
 
@@ -51,7 +51,7 @@ def show_balance() -> Response:
         data = asked_of(request.query_string, (*KEYS, *BALANCE_KEYS))
         return _answer(("balance", repr(data)), lambda: balance_of(data).as_dict(), apart_from_others=True)
     except SpecError as error:
-        return _refused(error)
+        return refused(error)
 
 
 def _answer(key: Any, make: Callable[[], dict[str, Any]], apart_from_others: bool = False) -> Response:
@@ -90,5 +90,5 @@ def _value(key: str, text: str) -> Any:
             raise SpecError(key, text, f"{key} must be 1 or 0", nearest=0)
         return TRUTHS[text]
     if key == "layers" and "," in text:
-        return [_number(key, part) for part in text.split(",")]
-    return _number(key, text)
+        return [number_of(key, part) for part in text.split(",")]
+    return number_of(key, text)

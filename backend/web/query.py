@@ -64,11 +64,11 @@ def value_of(key: str, text: str) -> Any:
             raise SpecError(key, text, f"{key} must be true or false", nearest=False)
         return TRUTHS[text]
     if key in LISTS and "," in text:
-        return [_number(key, part) for part in text.split(",")]
-    return _number(key, text)
+        return [number_of(key, part) for part in text.split(",")]
+    return number_of(key, text)
 
 
-def _number(key: str, text: str) -> int | float:
+def number_of(key: str, text: str) -> int | float:
     if not NUMBER.fullmatch(text):
         raise SpecError(key, text, f"{key} must be a plain number such as 4 or 0.5")
     return int(text) if text.lstrip("-").isdigit() else float(text)

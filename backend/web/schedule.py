@@ -33,13 +33,13 @@ def show_schedule() -> Response:
     try:
         spec = spec_of(request.query_string)
     except SpecError as error:
-        return _refused(error)
+        return refused(error)
     as_json = request.accept_mimetypes.best_match([BINARY, JSON], default=BINARY) == JSON
     make = _result if as_json else _wire
     return send(request, _kept((as_json, spec), lambda: apart(_ops(spec), lambda: make(spec))))
 
 
-def _refused(error: SpecError) -> Response:
+def refused(error: SpecError) -> Response:
     """An illegal spec: 400, or, to a client that prefers lenient handling (RFC 7240), 200 with the same body.
 
     The page does: it asks for what a slider may reach next, legal or not, and a browser logs every 400 as a failure.
