@@ -10,6 +10,8 @@ import pytest
 from backend.schedule import families
 from backend.schedule.check import check
 from backend.schedule.errors import SpecError
+from backend.schedule.ops import PAIR
+from backend.schedule.order import decode
 from backend.schedule.placement import place
 from backend.schedule.spec import Spec
 from backend.schedule.versions import weight_versions
@@ -90,8 +92,13 @@ def test_dualpipe_is_two_replicas_in_opposite_directions_not_a_v() -> None:
     assert built.placement.stages == 4
     assert built.row(0)[0].text() == "0F0"
     assert built.row(3)[0].text() == "0F4"  # stage 0 of the second replica lives on the last rank
-    mirrored = [text.replace("(", "").split() for text in built.text()]
-    assert len(mirrored[0]) == len(mirrored[3])
+    chunks = built.chunks
+    for rank in range(2):  # each rank does what its mirror image does, with the directions exchanged
+        here, there = (
+            [decode(int(code), chunks) for code in built.codes[built.offsets[r] : built.offsets[r + 1]]]
+            for r in (rank, 3 - rank)
+        )
+        assert here == [(kind, 1 - a, 1 - b if kind == PAIR else b) for kind, a, b in there]
 
 
 GOLDEN_SPECS = {

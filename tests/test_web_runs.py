@@ -159,4 +159,5 @@ def test_a_bad_page_of_the_list_is_refused(client: FlaskClient, query, status, f
 
 def test_every_run_listed_is_json_that_any_reader_takes(client: FlaskClient):
     post(client, {"spec": {"costs": {"F": [1, 2, 3, 4]}}})
-    json.loads(client.get("/api/runs").data, parse_constant=pytest.fail)
+    listed = json.loads(client.get("/api/runs").data, parse_constant=pytest.fail)
+    assert listed["runs"][0]["spec"]["costs"]["F"] == [1, 2, 3, 4]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Blueprint, Response, request
 
 from backend.schedule.compare import compare
-from backend.schedule.errors import SpecError
 from backend.schedule.families import FAMILIES
 from backend.schedule.fit import ops
-from backend.schedule.spec import COST_KEYS, Spec, reject_unknown
+from backend.schedule.spec import Spec
 from backend.web.answer import apart, encode_json, send
-from backend.web.query import KEYS, pairs, value_of
+from backend.web.query import KEYS, fields_of, nested, value_of
 from backend.web.services import services
 
 comparisons = Blueprint("compare", __name__, url_prefix="/api")
@@ -36,15 +33,8 @@ def show_comparison() -> Response:
 
 def asked_of(query: bytes) -> tuple[tuple[str, ...], Spec, int | None]:
     """(families, the setting, v if it is given); SpecError names the key that is wrong."""
-    data: dict[str, Any] = {}
-    costs: dict[str, Any] = {}
-    for key, value in pairs(query):
-        target = costs if key in COST_KEYS else data
-        reject_unknown({key: value}, OWN_KEYS, "the address")
-        if key in target:
-            raise SpecError(key, value, f"{key} stands more than once in the address")
-        target[key] = value.split(",") if key == "families" else value_of(key, value)
+    data = fields_of(query, OWN_KEYS, lambda key, text: text.split(",") if key == "families" else value_of(key, text))
     names = tuple(data.pop("families", FAMILIES))
     chosen = "v" in data
-    spec = Spec.from_json(data | {"costs": costs})
+    spec = Spec.from_json(nested(data))
     return names, spec, spec.v if chosen else None

@@ -16,10 +16,9 @@ from backend.schedule.estimate import estimate
 from backend.schedule.machines import MACHINES
 from backend.schedule.models import MODELS
 from backend.schedule.setting import DEFAULTS, KEYS, Setting
-from backend.schedule.spec import reject_unknown
 from backend.web.answer import AWAY_FROM, apart, encode_json, send
 from backend.web.cache import Encoded
-from backend.web.query import TRUTHS, number_of, pairs
+from backend.web.query import TRUTHS, fields_of, number_of
 from backend.web.schedule import refused
 from backend.web.services import services
 
@@ -73,13 +72,7 @@ def _shelf() -> dict[str, Any]:
 
 def asked_of(query: bytes, known: tuple[str, ...]) -> dict[str, Any]:
     """The values in an address; SpecError names the key that is unknown, stands twice or cannot be read."""
-    data: dict[str, Any] = {}
-    for key, value in pairs(query):
-        reject_unknown({key: value}, known, "the address")
-        if key in data:
-            raise SpecError(key, value, f"{key} stands more than once in the address")
-        data[key] = _value(key, value)
-    return data
+    return fields_of(query, known, _value)
 
 
 def _value(key: str, text: str) -> Any:

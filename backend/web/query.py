@@ -6,6 +6,7 @@ Knows how values are written in a URL; which values are legal is the schedule co
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 from typing import Any
 from urllib.parse import parse_qsl, quote_plus
 
@@ -24,15 +25,24 @@ MOST_FIELDS = 64
 
 def spec_of(query: bytes) -> Spec:
     """The legal spec that a query string asks for; SpecError names the key that is wrong."""
+    return read(nested(fields_of(query, KEYS, value_of)))
+
+
+def fields_of(query: bytes, known: Collection[str], value: Callable[[str, str], Any]) -> dict[str, Any]:
+    """The values in an address; SpecError names the key that is unknown, stands twice or cannot be read."""
     data: dict[str, Any] = {}
-    costs: dict[str, Any] = {}
-    for key, value in pairs(query):
-        target = costs if key in COST_KEYS else data
-        reject_unknown({key: value}, KEYS, "the address")
-        if key in target:
-            raise SpecError(key, value, f"{key} stands more than once in the address")
-        target[key] = value_of(key, value)
-    return read(data | {"costs": costs})
+    for key, text in pairs(query):
+        reject_unknown({key: text}, known, "the address")
+        if key in data:
+            raise SpecError(key, text, f"{key} stands more than once in the address")
+        data[key] = value(key, text)
+    return data
+
+
+def nested(data: dict[str, Any]) -> dict[str, Any]:
+    """A spec's fields as its JSON has them: the costs in an object of their own."""
+    rest = {key: value for key, value in data.items() if key not in COST_KEYS}
+    return rest | {"costs": {key: value for key, value in data.items() if key in COST_KEYS}}
 
 
 def pairs(query: bytes) -> list[tuple[str, str]]:

@@ -40,7 +40,7 @@ V_HALF = Family(
             "span",
             "(3*p - 7 if p % 2 == 0 else 3*p - 4)*f/v",
             (UNIFORM, NO_HOPS, EQUAL, ENOUGH, MORE),
-            "counted on orders for p = 2 to 16 and m = 3p",
+            "counted on orders for p = 3 to 32 and m = 3p to 10p",
         ),
         Law("peak", "global", "min(p + 2 - p % 2, 2*m)", (), "counted in the block, slot by slot"),
     ),

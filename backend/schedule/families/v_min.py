@@ -71,7 +71,7 @@ V_MIN = Family(
             "span",
             "(4*p - 7 if p % 3 == 0 else 4*p - 5)*f/v",
             (UNIFORM, NO_HOPS, EQUAL, ENOUGH, MORE),
-            "counted on orders for p = 2 to 16 and m = 3p",
+            "counted on orders for p = 3 to 32 and m = 3p to 10p",
         ),
         Law("peak", "global", "min(2*floor((p + 4)/3), 2*m)", (), "counted in the block, slot by slot"),
     ),
