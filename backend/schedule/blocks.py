@@ -38,10 +38,11 @@ ROUNDS = 6  # most squeezes of one order; nothing moves after two or three
 @dataclass(frozen=True, eq=False)
 class Block:
     """``due`` (p, chunks, 2): the slot of F and of I of micro-batch 0 in each chunk of each device; micro-batch k
-    follows ``k * period`` slots later."""
+    follows ``k * period`` slots later. ``lag`` (p, chunks): by how many micro-batches a family puts W off."""
 
     due: Floats
     period: float
+    lag: Floats | None = None
 
     @staticmethod
     def v(f0: Floats, f1: Floats, i1: Floats, i0: Floats) -> Block:
@@ -49,7 +50,8 @@ class Block:
         return Block(np.stack((f0, i0, f1, i1), axis=1).reshape(-1, 2, 2), 6.0)
 
     def weights(self) -> Floats:
-        """(p, chunks) the slot of each W: the first after its I that is free in every period (unit costs)."""
+        """(p, chunks) the slot of each W: the first after its I that is free in every period (unit costs), and ``lag``
+        periods later."""
         p, chunks, _ = self.due.shape
         out = np.zeros((p, chunks))
         for r in range(p):
@@ -60,19 +62,24 @@ class Block:
                     slot += 1.0
                 taken.add(slot % self.period)
                 out[r, c] = slot
-        return out
+        return out if self.lag is None else out + self.period * self.lag
 
     def lifespan(self) -> Floats:
         """(p,) for how many slots a micro-batch's activations live on a device, its chunks added up: from the start of
-        F to the end of W. Over the period it is the mean number of chunks in flight in the steady state, less than one
-        below the peak: the paper's law of memory (section 3.1)."""
+        F to the end of W. Over the period it is the mean number of chunks in flight in the steady state, never above
+        the peak and less than a chunk for each that the device holds below it: the paper's law of memory (section
+        3.1)."""
         return np.asarray((self.weights() + 1.0 - self.due[:, :, 0]).sum(axis=1))
 
-    def peak(self) -> int:
-        """The most chunks in flight on any device in the steady state, counted slot by slot."""
+    def peaks(self) -> Ints:
+        """(p,) the most chunks in flight on each device in the steady state, counted slot by slot."""
         slot = np.arange(self.period)[:, None, None]
         begun, over = ((slot - at) // self.period for at in (self.due[:, :, 0], self.weights() + 1.0))
-        return int((begun - over).sum(axis=2).max())
+        return np.asarray((begun - over).sum(axis=2).max(axis=0), np.int64)
+
+    def peak(self) -> int:
+        """The most chunks in flight on any device in the steady state."""
+        return int(self.peaks().max())
 
     def as_dict(self) -> dict[str, Any]:
         """The block as the page draws it: for each device and chunk the slots of F, I, W."""

@@ -1,4 +1,4 @@
-"""Routes about schedules: the families, the order of a spec, its laws. Knows how answers are encoded and kept."""
+"""Routes about schedules: the families, the order of a spec, its laws, its block. Knows how answers are kept."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from backend.schedule import families, wire
 from backend.schedule.errors import SpecError
 from backend.schedule.result import law_values, result
 from backend.schedule.spec import LIMITS, Spec
+from backend.schedule.steady import steady
 from backend.web.answer import JSON, apart, encode_json, send
 from backend.web.cache import Encoded
-from backend.web.query import spec_of
+from backend.web.query import fields_of, spec_of, value_of
 from backend.web.services import services
 
 schedules = Blueprint("schedule", __name__, url_prefix="/api")
 BINARY = "application/vnd.bubbleline.schedule"
 LENIENT = "handling=lenient"
+BLOCK_KEYS = ("family", "p")
 
 
 @schedules.get("/families")
@@ -57,6 +59,16 @@ def show_laws() -> Response:
     """What the closed forms say of a spec, and whether they are exact there."""
     spec = spec_of(request.query_string)
     return send(request, _kept(("laws", spec), lambda: encode_json({"laws": law_values(spec)})))
+
+
+@schedules.get("/block")
+def show_block() -> Response:
+    """The building block of a family on p devices and its arithmetic; refused, with the reason, where it has none."""
+    try:
+        spec = Spec.from_json(fields_of(request.query_string, BLOCK_KEYS, value_of))
+        return send(request, _kept(("block", spec.family, spec.p), lambda: encode_json(steady(spec))))
+    except SpecError as error:
+        return refused(error)
 
 
 def _kept(key: Any, make: Callable[[], Encoded]) -> Encoded:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..blocks import Block
 from ..laws import Law
 from ..ops import B
 from ..order import Codes, Order, from_rows, micro_numbers
@@ -50,6 +51,9 @@ class Family:
     """Whether weights change after every backward instead of once a step; each F then has a weight version."""
     shaped_by_costs: bool = False
     """Whether the order, not only its times, depends on the costs: a search or a squeeze."""
+    block: Callable[[Spec], Block] | None = None
+    """One micro-batch's ops, repeated at a constant pace: the steady state at equal F, I and W, or what a family that
+    is shaped by the costs is laid from. None where nothing repeats micro-batch by micro-batch."""
     finish: Callable[[Spec, Order], Order] = lambda spec, order: order
     """A last step on the order, for what phases cannot say (GPipe's backward from last to first)."""
 
@@ -77,6 +81,7 @@ class Family:
             "fields": list(self.fields),
             "asynchronous": self.asynchronous,
             "shaped_by_costs": self.shaped_by_costs,
+            "block": self.block is not None,
             "v": {"min": least, "default": natural, "max": most},
             "laws": [law.as_dict() for law in self.laws],
         }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..blocks import Block
 from ..laws import UNIFORM, Law
 from ..spec import Spec
 from .family import Family, Row, phases
@@ -23,6 +26,12 @@ def rows(spec: Spec) -> list[Row]:
     ]
 
 
+def block(spec: Spec) -> Block:
+    """Forward takes a slot a device, backward two: I and W are one op."""
+    p, r = spec.p, np.arange(spec.p, dtype=np.float64)
+    return Block(np.stack((r, 3 * p - 2 - 2 * r), axis=1)[:, None, :], 3.0)
+
+
 ONE_F_ONE_B = Family(
     name="1f1b",
     title="1F1B",
@@ -35,6 +44,7 @@ ONE_F_ONE_B = Family(
     complexity="three phases",
     placement="looped",
     rows=rows,
+    block=block,
     legal=lambda spec: None,
     laws=(
         Law(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..laws import UNIFORM, Law
 from .family import Family
-from .one_f_one_b import rows
+from .one_f_one_b import block, rows
 
 PIPEDREAM = Family(
     name="pipedream",
@@ -24,6 +24,7 @@ PIPEDREAM = Family(
     complexity="three phases, the last only at the very end of training",
     placement="looped",
     rows=rows,
+    block=block,
     legal=lambda spec: None,
     asynchronous=True,
     laws=(

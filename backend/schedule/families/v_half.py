@@ -32,6 +32,7 @@ V_HALF = Family(
     complexity="a block of six ops, repeated",
     placement="v",
     shaped_by_costs=True,
+    block=lambda spec: block(spec.p),
     rows=lambda spec: repeated(spec, block(spec.p)),
     legal=two_chunks,
     laws=(

@@ -63,6 +63,7 @@ V_MIN = Family(
     complexity="a block of six ops, repeated",
     placement="v",
     shaped_by_costs=True,
+    block=lambda spec: block(spec.p),
     rows=lambda spec: repeated(spec, block(spec.p)),
     legal=two_chunks,
     laws=(

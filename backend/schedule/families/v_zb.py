@@ -6,6 +6,9 @@ r), small ones chunk 1 (stage 2p-1-r).
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..blocks import Block
 from ..errors import SpecError
 from ..laws import NO_HOPS, UNIFORM, Law
 from ..order import from_rows, micro_numbers
@@ -38,6 +41,13 @@ def rows(spec: Spec) -> list[Row]:
     return out if full == m else _only_first(p, full, m, out)
 
 
+def block(p: int) -> Block:
+    """What the steady groups F, I, W, f, i, w repeat: forward, four slots a device down the V and two up; backward, the
+    same the other way round."""
+    r = np.arange(p, dtype=np.float64)
+    return Block.v(4 * r, 6 * p - 3 - 2 * r, 6 * p - 2 + 4 * r, 12 * p - 5 - 2 * r)
+
+
 def _only_first(p: int, full: int, m: int, rows_of_full: list[Row]) -> list[Row]:
     """The rows without micro-batches from m on; first in, first out still implies the numbers of those that stay."""
     whole = from_rows(place("v", p, 2), full, rows_of_full)
@@ -62,6 +72,7 @@ V_ZB = Family(
     complexity="nine phases",
     placement="v",
     rows=rows,
+    block=lambda spec: block(spec.p),
     legal=legal,
     v=(2, 2, 2),
     laws=(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..blocks import Block
 from ..laws import NO_HOPS, UNIFORM, Law
 from ..spec import Spec
 from .family import Family, Row, phases
@@ -33,6 +36,15 @@ def handcrafted(spec: Spec, c: int) -> list[Row]:
     return out
 
 
+def steady(spec: Spec, c: int) -> Block:
+    """The block of the handcrafted schedules: ``c`` micro-batches of warm-up a device leave a hop there and back
+    ``c`` periods, and W as many later on each."""
+    p, r = spec.p, np.arange(spec.p, dtype=np.float64)
+    down, up = (1, 2) if c == 1 else (3, 3)  # slots from F to the next device's F, and from I to the one before's
+    due = np.stack((down * r, down * (p - 1) + 1 + up * (p - 1 - r)), axis=1)[:, None, :]
+    return Block(due, 3.0, lag=c * r[:, None])
+
+
 ZB_H1 = Family(
     name="zb-h1",
     title="ZB-H1",
@@ -45,6 +57,7 @@ ZB_H1 = Family(
     complexity="five phases",
     placement="looped",
     rows=lambda spec: handcrafted(spec, 1),
+    block=lambda spec: steady(spec, 1),
     legal=lambda spec: None,
     laws=(
         Law(

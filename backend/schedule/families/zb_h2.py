@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..laws import NO_HOPS, UNIFORM, Law
 from .family import Family
-from .zb_h1 import handcrafted
+from .zb_h1 import handcrafted, steady
 
 ENOUGH = ("m >= 2*p - 1", "fewer than 2p - 1 micro-batches do not fill the longer warm-up")
 
@@ -20,6 +20,7 @@ ZB_H2 = Family(
     complexity="five phases",
     placement="looped",
     rows=lambda spec: handcrafted(spec, 2),
+    block=lambda spec: steady(spec, 2),
     legal=lambda spec: None,
     laws=(
         Law(

@@ -1,0 +1,93 @@
+"""A family's building block with its arithmetic, as the page tells it: lifespan / period is memory; or why it has none.
+
+Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.1. Counts slots, in which F,
+I and W each take one; knows no costs and no number of micro-batches, on which a steady state does not depend.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .blocks import Block
+from .errors import SpecError
+from .families import FAMILIES, Family, family_of
+from .spec import Spec
+
+EXACT = "At equal F, I and W this is the order's steady state, slot for slot."
+LAID = "The order is laid from this block at the costs set: in its sequence as far as that pays, within its peak."
+
+
+def steady(spec: Spec) -> dict[str, Any]:
+    """The block of a spec's family on its devices, each device's lifespan / period, and the most chunks in flight.
+
+    Raises SpecError for a family that has no block, with the nearest one that has.
+    """
+    family = family_of(spec)
+    if family.block is None:
+        raise SpecError("family", spec.family, _why_none(family), nearest=_nearest(family))
+    block = family.block(spec)
+    peaks = block.peaks()
+    return {
+        "family": family.name,
+        "p": spec.p,
+        "chunks": block.due.shape[1],
+        "placement": family.placement,
+        "backward": family.backward,
+        "block": block.as_dict(),
+        "memory": (block.lifespan() / block.period).tolist(),
+        "peaks": peaks.tolist(),
+        "peak": int(peaks.max()),
+        "sentence": _sentence(block),
+        "note": LAID if family.shaped_by_costs else EXACT,
+    }
+
+
+def _sentence(block: Block) -> str:
+    lifespan, chunks = block.lifespan(), block.due.shape[1]
+    most, peak, period = int(lifespan.argmax()), block.peak(), _number(block.period)
+    if len(lifespan) == 1:
+        who, longest = "The one device", " for"
+    elif np.ptp(lifespan) == 0.0:
+        who, longest = "Every rank", " for"
+    else:
+        who, longest = f"Rank {most}", " longest,"
+    slots, mean = _number(lifespan[most]), lifespan[most] / block.period
+    each = "" if chunks == 1 else ", its chunks added up"
+    worth = "" if chunks == 1 else f", the worth of {_number(peak / chunks)} {_plural('micro-batch', peak / chunks)}"
+    return (
+        f"Every {period} slots the next micro-batch follows. {who} keeps a micro-batch's activations{longest} "
+        f"{slots} slots{each}: {slots} / {period} = {_number(mean)} {_plural('chunk', mean)} in flight on average, "
+        f"{peak} at the peak{worth}."
+    )
+
+
+def _number(x: float) -> str:
+    return f"{x:.2f}".rstrip("0").rstrip(".")
+
+
+def _plural(word: str, x: float) -> str:
+    if x == 1.0:
+        return word
+    return word + ("es" if word.endswith("ch") else "s")
+
+
+def _why_none(family: Family) -> str:
+    if family.shaped_by_costs:
+        return f"{family.title} has no block: it seeks its order anew for the costs and the memory limit that are set"
+    if family.group == "bidirectional":
+        what = "the forward of one micro-batch and the backward of another"
+        return f"{family.title} has no block of one micro-batch: what it repeats are overlapped pairs, each {what}"
+    if "group" in family.fields or family.group == "memory":
+        how = "they follow each other closely within a group and then wait for the next"
+        return f"{family.title} has no block: micro-batches take turns in groups, so {how}, at no constant pace"
+    why = "all forwards run before the first backward, so nothing repeats and memory grows with m without end"
+    return f"{family.title} has no block: {why}"
+
+
+def _nearest(family: Family) -> str:
+    """One with a block, of the same group if there is one, else of the same placement."""
+    having = [each for each in FAMILIES.values() if each.block is not None]
+    alike = sorted(having, key=lambda each: (each.group != family.group, each.placement != family.placement))
+    return alike[0].name
