@@ -122,7 +122,7 @@ def assert_equal(spec: Spec, timeline: Timeline, answer: dict[str, Any]) -> None
     if family_of(spec).asynchronous:
         ours = weight_versions(built)
         assert answer["versions"] == [ours.used.tolist(), ours.late.tolist(), ours.held.tolist()]
-    t, y = curve(built, timeline.start, timeline.end, built.p - 1, spec.w_share, spec.v, spec.kept)
+    t, y = curve(timeline, built.p - 1, spec.w_share, spec.v, spec.kept)
     assert [floats(part).tolist() for part in answer["curve"]] == [t.tolist(), y.tolist()]
     laws = [(law["value"], law["exact"], law["why"]) for law in expected["laws"]]
     assert [(law["value"], law["exact"], law["why"]) for law in answer["laws"]] == laws

@@ -39,7 +39,7 @@ def test_recomputation_never_holds_more_and_gives_all_back(spec: Spec, mode: str
     assert (less[0] == plain[0]).all()
     assert (less[1] <= plain[1] + 1e-9).all()
     for rank in range(order.p):
-        level = curve(order, timeline.start, timeline.end, rank, share, again.v, again.kept)[1]
+        level = curve(timeline, rank, share, again.v, again.kept)[1]
         assert level.min() > -1e-9
         assert abs(level[-1]) < 1e-9
         assert level.max() == pytest.approx(less[1][rank])

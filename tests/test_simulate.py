@@ -88,7 +88,7 @@ def test_memory_is_never_negative_and_all_given_back(spec: Spec, share: float) -
     timeline = simulate(order, spec.costs, spec.v)
     in_flight, memory = peaks(order, share, spec.v)
     for rank in range(order.p):
-        _, level = curve(order, timeline.start, timeline.end, rank, share, spec.v)
+        _, level = curve(timeline, rank, share, spec.v)
         assert level.min() > -1e-9
         assert abs(level[-1]) < 1e-9
         assert level.max() == pytest.approx(memory[rank])

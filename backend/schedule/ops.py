@@ -3,6 +3,10 @@
 ``F`` forward, ``I`` input gradient, ``W`` weight gradient, ``B`` full backward (I and W fused), and the overlapped
 pair of one F and one B. The zero-bubble papers write B for our I; DeepSeek's B is the full backward, as here.
 Text: ``{stage}{kind}{micro-batch}``, e.g. ``2F0``; a pair is ``(0F7;7B3)OVERLAP_F_B``.
+
+Two more where the vocabulary is sharded over all ranks (vocabulary.py): ``S`` a rank's logits with their maximum and
+sum, ``T`` their gradients. They belong to a rank, not to a stage; their text names the rank's first stage.
+Two on a rank's copy lane (copies.py): ``O`` offloads a stage's activation to host memory, ``R`` reloads it.
 This module knows nothing of ranks, times or orders.
 """
 
@@ -11,9 +15,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-F, I, W, B, PAIR = range(5)
+F, I, W, B, PAIR, S, T = range(7)
 KINDS = "FIWB"
-KIND_NAMES = ("forward", "input gradient", "weight gradient", "full backward", "overlapped forward and backward")
+LETTERS = "FIWB?ST"  # by kind; a pair has none
+KIND_NAMES = (
+    "forward",
+    "input gradient",
+    "weight gradient",
+    "full backward",
+    "overlapped forward and backward",
+    "output layer's shard",
+    "gradients of the output layer's shard",
+)
 
 _SINGLE = re.compile(r"(\d{1,6})([FIWB])(\d{1,8})")
 _PAIR = re.compile(r"\((\d{1,6})F(\d{1,8});(\d{1,6})B(\d{1,8})\)OVERLAP_F_B")
@@ -21,7 +34,7 @@ _PAIR = re.compile(r"\((\d{1,6})F(\d{1,8});(\d{1,6})B(\d{1,8})\)OVERLAP_F_B")
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One op: ``kind`` is a letter of KINDS, ``stage`` the model part in model order, ``micro`` the micro-batch
+    """One op: ``kind`` is a letter, ``stage`` the model part in model order, ``micro`` the micro-batch
     (numbered over all streams), ``chunk`` the model part's local number on its rank."""
 
     kind: str

@@ -20,16 +20,18 @@ Ints = npt.NDArray[np.int64]
 @dataclass(frozen=True, eq=False)
 class Versions:
     """``used`` (N,) the version of each op, laid out as the order's codes; ``late`` (N,) for a backward the updates
-    made since its forward, 0 elsewhere; ``held`` (p,) the most versions a rank keeps at once, the newest included."""
+    made since its forward, 0 elsewhere; ``stashed`` (N,) how many versions besides the newest the rank keeps once the
+    op has ended; ``held`` (p,) the most versions a rank keeps at once, the newest included."""
 
     used: Ints
     late: Ints
+    stashed: Ints
     held: Ints
 
 
 def weight_versions(order: Order) -> Versions:
     """The versions of an order with one chunk per rank and full backwards (1F1B without a flush)."""
-    used, late = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
+    used, late, stashed = (np.zeros(len(order), np.int64) for _ in range(3))
     held = np.zeros(order.p, np.int64)
     for rank in range(order.p):
         begun: dict[int, int] = {}  # micro-batch in flight: its version
@@ -43,5 +45,6 @@ def weight_versions(order: Order) -> Versions:
                 used[at] = begun.pop(op.micro)
                 late[at] = newest - used[at]
                 newest += 1
-            held[rank] = max(held[rank], len({*begun.values(), newest}))
-    return Versions(used, late, held)
+            stashed[at] = len({*begun.values(), newest}) - 1
+            held[rank] = max(held[rank], stashed[at] + 1)
+    return Versions(used, late, stashed, held)

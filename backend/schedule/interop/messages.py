@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..deps import rules
+from ..deps import rules_of
 from ..order import Order, micro_numbers
 from ..simulate import Timeline
 
@@ -18,12 +18,13 @@ Ints = npt.NDArray[np.int64]
 
 def producers(order: Order) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """(N, 2) the flat index of the op that makes what each half of an op awaits, -1 where it awaits nothing; and
-    (N, 2) whether that comes from another rank. ``order`` must be legal."""
-    rule = rules(order.placement)
+    (N, 2) whether that comes from another rank. A barrier and a reload are made by no single op: -1. ``order`` must be
+    legal."""
+    rule = rules_of(order)
     rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
     k = np.concatenate([np.stack(micro_numbers(order, r), 1) for r in range(order.p)]).astype(np.int64)
     need, give = rule.need[rank, order.codes], rule.give[rank, order.codes]
-    maker = np.full((2 * order.p * order.chunks, order.n), -1, np.int64)
+    maker = np.full((rule.rows, order.n), -1, np.int64)
     maker[give[give >= 0], k[give >= 0]] = np.nonzero(give >= 0)[0]
     out = np.full(need.shape, -1, np.int64)
     out[need >= 0] = maker[need[need >= 0], k[need >= 0]]
