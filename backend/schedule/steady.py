@@ -16,6 +16,7 @@ from .families import FAMILIES, Family, family_of
 from .spec import Spec
 
 EXACT = "At equal F, I and W this is the order's steady state, slot for slot."
+NAMED = 4  # ranks in a sentence
 LAID = "The order is laid from this block at the costs set: in its sequence as far as that pays, within its peak."
 
 
@@ -46,18 +47,23 @@ def steady(spec: Spec) -> dict[str, Any]:
 
 def _sentence(block: Block) -> str:
     lifespan, chunks = block.lifespan(), block.due.shape[1]
-    most, peak, period = int(lifespan.argmax()), block.peak(), _number(block.period)
+    longest_on, peak, period = np.flatnonzero(lifespan == lifespan.max()).tolist(), block.peak(), _number(block.period)
     if len(lifespan) == 1:
-        who, longest = "The one device", " for"
-    elif np.ptp(lifespan) == 0.0:
-        who, longest = "Every rank", " for"
+        who = "The one device keeps"
+    elif len(longest_on) == len(lifespan):
+        who = "Every rank keeps"
+    elif len(longest_on) == 1:
+        who = f"Rank {longest_on[0]} keeps"
+    elif len(longest_on) <= NAMED:
+        who = f"Ranks {', '.join(map(str, longest_on[:-1]))} and {longest_on[-1]} keep"
     else:
-        who, longest = f"Rank {most}", " longest,"
-    slots, mean = _number(lifespan[most]), lifespan[most] / block.period
-    each = "" if chunks == 1 else ", its chunks added up"
+        who = f"Rank {longest_on[0]} and {len(longest_on) - 1} others keep"
+    how = "for" if len(longest_on) == len(lifespan) else "longest,"
+    slots, mean = _number(lifespan.max()), lifespan.max() / block.period
+    each = "" if chunks == 1 else ", all chunks together"
     worth = "" if chunks == 1 else f", the worth of {_number(peak / chunks)} {_plural('micro-batch', peak / chunks)}"
     return (
-        f"Every {period} slots the next micro-batch follows. {who} keeps a micro-batch's activations{longest} "
+        f"Every {period} slots the next micro-batch follows. {who} a micro-batch's activations {how} "
         f"{slots} slots{each}: {slots} / {period} = {_number(mean)} {_plural('chunk', mean)} in flight on average, "
         f"{peak} at the peak{worth}."
     )
