@@ -39,6 +39,14 @@ async function ask(url, init) {
 /** @param {string} path */
 export const getJson = async (path) => (await ask(path, { headers: { Accept: "application/json" } })).json();
 
+/** The same for a question that may well be refused, as a reader comes by it while trying numbers: a refusal is then an
+ * answer like another, not a failure for the browser to log. @param {string} path */
+export async function getAnswer(path) {
+  const body = await (await ask(path, { headers: { Accept: "application/json", Prefer: "handling=lenient" } })).json();
+  if (body.error) throw new Refusal(body.error, 400);
+  return body;
+}
+
 /** @param {string} path @param {unknown} body */
 export async function postJson(path, body) {
   const headers = { Accept: "application/json", "Content-Type": "application/json" };

@@ -1,5 +1,6 @@
 // Wires the page: the state changes, plans are asked for, a frame draws them, and the panels say what they are.
 import { createActions } from "./actions.js";
+import { createBlock } from "./block.js";
 import { createCard, say } from "./card.js";
 import { createCompare } from "./compare.js";
 import { Controls } from "./controls.js";
@@ -70,9 +71,11 @@ export class View {
     this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id));
     this.transport = createTransport(playback, () => timeline.total(), (t) => playback.seek(t));
     this.compare = createCompare(desk, () => this.toolbar.toggleCompare());
+    this.block = createBlock(desk);
     this.keys = bindings(createActions(store, timeline, playback, selection, () => this.drawer.toggle("keys")));
     this.drawer = createDrawer([
       { id: "compare", title: "Compare", panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
+      { id: "block", title: "Block", panel: this.block.panel, opened: () => this.block.show() },
       { id: "costs", title: "Costs", panel: this.costs.panel, opened: () => this.costs.rest() },
       { id: "run", title: "Run", panel: this.runs.panel },
       { id: "keys", title: "Keys", panel: keysPanel(this.keys) },
@@ -96,6 +99,7 @@ export class View {
     readPalette();
     drawLegend(this.timeline.lanes, true);
     this.timeline.redraw();
+    this.block.redraw();
     afterPaint(() => {
       this.timeline.settle();
       invalidate("minimap");

@@ -1,0 +1,41 @@
+// A building block in numbers: each device's lifespan over the period beside the drawing, and every slot as a table.
+import { h } from "./dom.js";
+import { arithmetic, livesOf } from "./pure/block.js";
+
+/** @import {Answer} from "./pure/block.js" */
+
+/** @param {string} text @param {string} [kind] */
+const head = (text, kind) => h("th", { scope: "col", class: kind, text });
+
+/** A row a device, as high as its row in the drawing. @param {Answer} answer @param {string} title */
+export function arithmeticTable(answer, title) {
+  const { chunks, family, memory, p, peak, peaks } = answer;
+  const most = Math.max(...memory);
+  const uneven = memory.some((each) => each !== most);
+  const rows = memory.map((each, rank) => {
+    const { ratio, memory: mean } = arithmetic(answer, rank);
+    return h("tr", { class: uneven && each === most ? "is-most" : null }, h("th", { scope: "row", text: `rank ${rank}` }),
+      chunks > 1 ? h("td", { class: "lives" }, ...livesOf(answer, rank).flatMap((life, chunk) => [chunk ? " + " : "", h("span", { class: `life-key-${chunk % 2}`, text: life })])) : null,
+      h("td", {}, `${ratio} = `, h("b", { text: mean })), h("td", { text: peaks[rank] }));
+  });
+  const worth = peak / chunks;
+  const micro = `${worth} micro-batch${worth === 1 ? "" : "es"}`;
+  const said = `most at once: ${chunks > 1 ? `${peak} chunks = ${micro}` : micro}${family === "1f1b" ? "" : `; 1F1B holds p = ${p}`}`;
+  return h("table", { class: "block-arithmetic" },
+    h("caption", { class: "visually-hidden", text: `${title}: for how many slots each device keeps a micro-batch's activations, over the period` }),
+    h("thead", {}, h("tr", {}, head("device"), chunks > 1 ? head("slots kept", "lives") : null, head(`${chunks > 1 ? "" : "slots "}/ period = chunks`), head("peak"))),
+    h("tbody", {}, ...rows),
+    h("tfoot", {}, h("tr", {}, h("td", { colspan: chunks > 1 ? 4 : 3, text: said }))));
+}
+
+/** When each op of micro-batch k runs: the drawing in words and numbers. @param {Answer} answer @param {string} title */
+export function slotTable(answer, title) {
+  const { backward, block, chunks } = answer;
+  const kinds = backward === "full" ? ["F", "B"] : ["F", "I", "W"];
+  const columns = Array.from({ length: chunks }, (_, chunk) => kinds.map((kind) => (chunks > 1 ? `${kind}, chunk ${chunk}` : kind))).flat();
+  return h("table", { class: "grid-table block-slots" },
+    h("caption", { text: `${title}: the slot in which each op of micro-batch k starts; the next one's is ${block.period} later` }),
+    h("thead", {}, h("tr", {}, head("device"), ...columns.map((name) => head(name)))),
+    h("tbody", {}, ...block.slots.map((device, rank) => h("tr", {}, h("th", { scope: "row", text: `rank ${rank}` }),
+      ...device.flatMap((slots) => kinds.map((_, at) => h("td", { text: slots[at] })))))));
+}
