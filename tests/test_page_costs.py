@@ -173,7 +173,7 @@ def test_balance_says_before_and_after_and_the_schedule_becomes_the_balanced_one
 
 
 def test_a_model_with_fewer_layers_than_stages_is_explained_with_a_way_out(open_page: Open) -> None:
-    page = open_page("?m.model=llama3-7b&p=32", forgive="status of 400")
+    page = open_page("?m.model=llama3-7b&p=32")
     page.click("#pricing > summary")
     enter(page, "p", "40")
     problem = page.locator("#preset-problem")

@@ -56,6 +56,7 @@ RANGES = {  # field: the least and the greatest legal value
     "flops": (1e6, 1e20), "memory": (1e3, 1e18), "hbm_bandwidth": (1e3, 1e18), "intra_bandwidth": (1e3, 1e18),
     "inter_bandwidth": (1e3, 1e18), "intra_latency": (0.0, 10.0), "inter_latency": (0.0, 10.0),
 }  # fmt: skip
+PER_NODE = (1, 4096)
 MACHINE_FIELDS = (*RANGES, "per_node")
 assert set(MACHINE_FIELDS) | {"name", "title", "source"} == {each.name for each in fields(Machine)}
 
@@ -65,5 +66,10 @@ def machine_of(name: Any, changes: Mapping[str, Any]) -> Machine:
     machine = pick("machine", name, MACHINES)
     read: dict[str, Any] = {}
     for field, value in changes.items():
-        read[field] = integer(field, value, 1, 4096) if field == "per_node" else number(field, value, *RANGES[field])
+        read[field] = integer(field, value, *PER_NODE) if field == "per_node" else number(field, value, *RANGES[field])
     return replace(machine, **read)
+
+
+def bounds() -> dict[str, tuple[float, float]]:
+    """The least and the greatest legal value of each field that is a number."""
+    return {**RANGES, "per_node": PER_NODE}

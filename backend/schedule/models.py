@@ -106,6 +106,7 @@ WHOLE = {  # field: the least and the greatest legal value
 }  # fmt: skip
 COUNTS = {"parameters": (1.0, 1e13), "stored": (1.0, 1e15)}
 TRUTHS = ("gated", "flash")
+MAY_LACK = ("kv_heads", "ffn", *COUNTS)  # None: they follow from the other fields
 SHAPE = ("hidden", "attention_heads", "kv_heads", "ffn", "gated")  # what a layer's parameters follow from
 MODEL_FIELDS = (*WHOLE, *COUNTS, *TRUTHS)
 assert set(MODEL_FIELDS) | {"name", "title", "note"} == {each.name for each in fields(Model)}
@@ -123,7 +124,7 @@ def model_of(name: Any, changes: Mapping[str, Any]) -> Model:
             read[field] = boolean(field, value)
         elif field in WHOLE:
             low, high = WHOLE[field]
-            may_lack = partial(optional, integer) if field in ("kv_heads", "ffn") else integer
+            may_lack = partial(optional, integer) if field in MAY_LACK else integer
             read[field] = may_lack(field, value, low, high)
         else:
             read[field] = optional(number, field, value, *COUNTS[field])
@@ -144,6 +145,11 @@ def _judge(model: Model) -> None:
     if model.stored is not None and model.parameters is not None and model.stored < model.parameters:
         message = "a layer stores at least the parameters that a token passes through"
         raise SpecError("stored", model.stored, message, limit=model.parameters, nearest=model.parameters)
+
+
+def bounds() -> dict[str, tuple[float, float]]:
+    """The least and the greatest legal value of each field that is a number."""
+    return {**WHOLE, **COUNTS}
 
 
 def pick(field: str, name: Any, shelf: Mapping[str, T]) -> T:

@@ -21,6 +21,7 @@ DEFAULTS: dict[str, Any] = {
     "model": "llama3-7b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": 0.45, "heads": False,
     "layers": None, "link": "auto", "placement": "looped", "in_flight": None,
 }  # fmt: skip
+SETTING_BOUNDS = {"efficiency": (1e-3, 1.0)}
 KEYS = (*DEFAULTS, *(field for field in (*MODEL_FIELDS, *MACHINE_FIELDS) if field not in DEFAULTS))
 
 
@@ -63,7 +64,7 @@ class Setting:
         return Setting(
             model, machine, p, v,
             integer("tp", given["tp"], 1, machine.per_node),
-            number("efficiency", given["efficiency"], 1e-3, 1.0),
+            number("efficiency", given["efficiency"], *SETTING_BOUNDS["efficiency"]),
             heads,
             tuple(int(share) for share in shares) if listed else even(model.layers, p, v),
             choice("link", given["link"], LINKS),

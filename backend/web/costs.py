@@ -14,22 +14,25 @@ from backend.schedule.balance import BALANCE_KEYS, balance_of
 from backend.schedule.errors import SpecError
 from backend.schedule.estimate import estimate
 from backend.schedule.machines import MACHINES
-from backend.schedule.models import MODELS
-from backend.schedule.setting import DEFAULTS, KEYS, Setting
+from backend.schedule.machines import bounds as machine_bounds
+from backend.schedule.models import MAY_LACK, MODELS, SHAPE
+from backend.schedule.models import bounds as model_bounds
+from backend.schedule.setting import DEFAULTS, KEYS, SETTING_BOUNDS, Setting
 from backend.web.answer import AWAY_FROM, apart, encode_json, send
 from backend.web.cache import Encoded
-from backend.web.query import TRUTHS, fields_of, number_of
+from backend.web.query import TRUTHS, fields_of, list_of, number_of
 from backend.web.schedule import refused
 from backend.web.services import services
 
 costs = Blueprint("costs", __name__, url_prefix="/api")
 WORDS = ("model", "machine", "link", "placement", "family")
 YES_NO = ("heads", "gated", "flash")
+NONE = "none"  # how an address leaves a field to the others, where the preset sets it
 
 
 @costs.get("/models")
 def list_models() -> Response:
-    """The presets with all their fields, and what is taken without a word."""
+    """The presets with all their fields, what is taken without a word, and from where to where each field goes."""
     return _answer("models", _shelf)
 
 
@@ -67,6 +70,8 @@ def _shelf() -> dict[str, Any]:
         "models": [model.as_dict() for model in MODELS.values()],
         "machines": [machine.as_dict() for machine in MACHINES.values()],
         "defaults": DEFAULTS,
+        "bounds": model_bounds() | machine_bounds() | SETTING_BOUNDS,
+        "shape": SHAPE,
     }
 
 
@@ -82,6 +87,8 @@ def _value(key: str, text: str) -> Any:
         if text not in TRUTHS:
             raise SpecError(key, text, f"{key} must be 1 or 0", nearest=0)
         return TRUTHS[text]
-    if key == "layers" and "," in text:
-        return [number_of(key, part) for part in text.split(",")]
+    if key == "layers":
+        return list_of(key, text)
+    if key in MAY_LACK and text == NONE:
+        return None
     return number_of(key, text)

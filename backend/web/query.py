@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from itertools import groupby
 from typing import Any
 from urllib.parse import parse_qsl, quote_plus
 
 from backend.schedule.errors import SpecError
 from backend.schedule.families import family_of, read
-from backend.schedule.spec import COST_KEYS, Spec, reject_unknown
+from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 
 SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = SPEC_KEYS + COST_KEYS
@@ -21,6 +22,7 @@ TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.ASCII)
 MOST_FIELDS = 64
+MOST_ENTRIES = LIMITS["p"] * LIMITS["v"]  # of a list: one a stage
 
 
 def spec_of(query: bytes) -> Spec:
@@ -62,7 +64,7 @@ def query_of(spec: Spec) -> str:
     now, plain = now | now.pop("costs"), plain | plain.pop("costs")
     # v is left out only where 1 is also what the family takes by itself.
     plain["v"] = 1 if family_of(spec).v[1] == 1 else None
-    parts = [f"{key}={quote_plus(_text(now[key]), safe=',')}" for key in KEYS if now[key] != plain[key]]
+    parts = [f"{key}={quote_plus(_text(now[key]), safe=',*')}" for key in KEYS if now[key] != plain[key]]
     return "&".join(parts)
 
 
@@ -73,9 +75,23 @@ def value_of(key: str, text: str) -> Any:
         if text not in TRUTHS:
             raise SpecError(key, text, f"{key} must be true or false", nearest=False)
         return TRUTHS[text]
-    if key in LISTS and "," in text:
-        return [number_of(key, part) for part in text.split(",")]
-    return number_of(key, text)
+    return list_of(key, text) if key in LISTS else number_of(key, text)
+
+
+def list_of(key: str, text: str) -> int | float | list[int | float]:
+    """A number, or a list with one entry a stage: "1.5,62*1,1.5" has 62 ones between its ends (as the page writes)."""
+    if "," not in text and "*" not in text:
+        return number_of(key, text)
+    entries: list[int | float] = []
+    for part in text.split(","):
+        times, star, each = part.rpartition("*")
+        count = number_of(key, times) if star else 1
+        # Judged before the list grows: a short address must not make a long one.
+        if not isinstance(count, int) or count < 1 or len(entries) + count > MOST_ENTRIES:
+            message = f"{key}={text[:40]}: k*x stands for x in k neighbouring stages, {MOST_ENTRIES} in all at most"
+            raise SpecError(key, text, message, limit=MOST_ENTRIES)
+        entries += [number_of(key, each)] * count
+    return entries
 
 
 def number_of(key: str, text: str) -> int | float:
@@ -86,9 +102,17 @@ def number_of(key: str, text: str) -> int | float:
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        return ",".join(_text(each) for each in value)
+        return _packed([_text(each) for each in value])
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)
+
+
+def _packed(entries: list[str]) -> str:
+    """A list with equal neighbours as k*x where that is shorter; url_fields.js writes the same."""
+    if len(entries) == 1:
+        return f"1*{entries[0]}"  # alone it would read as a plain number
+    runs = ((each, len(list(run))) for each, run in groupby(entries))
+    return ",".join(min(",".join([each] * count), f"{count}*{each}", key=len) for each, count in runs)

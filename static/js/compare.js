@@ -28,7 +28,13 @@ class Compare {
   constructor(desk, add) {
     this.desk = desk;
     this.add = add;
-    this.choice = createChoice(desk.families, () => desk.plans().map((plan) => plan.asked.family), () => this.show(desk.plans()));
+    this.choice = createChoice(desk.families, () => desk.plans().map((plan) => plan.asked.family), (text) => desk.store.setView({ families: text }));
+    this.choice.set(desk.store.get().view.families);
+    desk.store.subscribe(({ view }, before) => {
+      if (view.families === before.view.families) return;
+      this.choice.set(view.families);
+      this.show(desk.plans());
+    });
     this.panel = h("div", { class: "comparison" }, h("div", { class: "comparison-top" }, this.choice.node, this.#lead), this.#why, this.#scroll);
   }
 

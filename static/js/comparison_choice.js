@@ -1,9 +1,11 @@
-// Which families the comparison shows: a list of boxes behind a button. All of them unless the reader chooses.
+// Which families the comparison shows: a list of boxes behind a button. All of them unless the reader or a link chooses.
 import { h, setText } from "./dom.js";
 
 /** @import {Family} from "./picker.js" */
 
-/** @param {Family[]} families @param {() => string[]} onScreen @param {() => void} changed */
+const NONE = "none";
+
+/** @param {Family[]} families @param {() => string[]} onScreen @param {(text: string | null) => void} changed as a link has it */
 export function createChoice(families, onScreen, changed) {
   const summary = h("summary", { class: "button soft" });
   const boxes = families.map((family) => h("input", { type: "checkbox", value: family.name, checked: true, onchange: update }));
@@ -29,19 +31,43 @@ export function createChoice(families, onScreen, changed) {
     update();
   }
 
-  function update() {
-    const count = boxes.filter((box) => box.checked).length;
-    setText(summary, count === boxes.length ? `All ${count} families` : `${count} of ${boxes.length} families`);
-    changed();
+  const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value);
+
+  function count() {
+    const { length } = chosen();
+    setText(summary, length === boxes.length ? `All ${length} families` : `${length} of ${boxes.length} families`);
   }
 
-  setText(summary, `All ${boxes.length} families`);
+  function update() {
+    count();
+    changed(textOf(chosen(), boxes.map((box) => box.value)));
+  }
+
   return {
     node,
-    /** The chosen, null for all of them. */
-    names: () => {
-      const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
-      return chosen.length === boxes.length ? null : chosen;
+    /** As a link says it. @param {string | null} text */
+    set(text) {
+      const names = namesIn(text, boxes.map((box) => box.value));
+      for (const box of boxes) box.checked = names.includes(box.value);
+      count();
     },
+    /** The chosen, null for all of them. */
+    names: () => (chosen().length === boxes.length ? null : chosen()),
   };
+}
+
+/** The families that a text of a link means. @param {string | null} text @param {string[]} all */
+function namesIn(text, all) {
+  if (text === null) return all;
+  const but = text.startsWith("-");
+  const named = text.slice(but ? 1 : 0).split(",");
+  return all.filter((name) => named.includes(name) !== but);
+}
+
+/** Those that are chosen or those that are not, whichever is shorter. @param {string[]} names @param {string[]} all */
+function textOf(names, all) {
+  if (names.length === all.length) return null;
+  const chosen = names.join() || NONE;
+  const but = `-${all.filter((name) => !names.includes(name)).join()}`;
+  return but.length < chosen.length ? but : chosen;
 }

@@ -1,23 +1,33 @@
 // "Model and machine": which model on which machine the costs come from. Nothing changes until Apply; from then on each
 // choice does at once, until a cost is changed by hand.
-import { MODELS, ask, shelf } from "./costs_api.js";
+import { FIELDS_OF, MODELS, ask, evenly, isOwn, plainOf, shelf, titlesOf } from "./costs_api.js";
 import { Balance } from "./costs_balance.js";
 import { fullest } from "./costs_bytes.js";
+import { OwnFields } from "./costs_own.js";
 import { bytesText } from "./costs_text.js";
 import { h, replace, sentence, setText, show } from "./dom.js";
+import { MACHINE_FIELDS, MODEL_FIELDS } from "./pure/own.js";
 import { plainPreset } from "./pure/url_preset.js";
 import { including } from "./stops.js";
 
 /** @import {SpecError} from "./api.js" */
 /** @import {Pricing} from "./costs_apply.js" */
 /** @import {Entry, Shelf} from "./costs_api.js" */
+/** @import {OwnValue} from "./costs_own.js" */
 /** @import {Plan} from "./plans.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Preset} from "./pure/url_preset.js" */
-/** @typedef {"machine" | "tp" | "sequence" | "micro_batch"} Choice */
+/** @typedef {"tp" | "sequence" | "micro_batch"} Choice */
+/** @typedef {"model" | "machine"} Part */
 
 const SEQUENCES = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 const POWERS = [1, 2, 4, 8, 16];
+const CUSTOM = "custom"; // the entry for free numbers, which are edited from any other
+const OWN = "own"; // in a list of presets: numbers of one's own
+/** @type {Part[]} */
+const PARTS = ["model", "machine"];
+/** Fields of one's own that have a key of their own in the preset. */
+const CHOSEN = ["sequence", "micro_batch", "efficiency"];
 
 export class CostsSection {
   #said = h("small");
@@ -38,16 +48,25 @@ export class CostsSection {
   /** @type {Preset} */
   #draft = plainPreset("");
   #filled = false;
+  /** Whose fields are open. @type {Record<Part, boolean>} */
+  #editing = { model: false, machine: false };
+  /** @type {Record<Part, OwnFields>} */
+  #own;
 
-  /** @param {Store} store @param {Pricing} pricing @param {() => Plan} plan the first schedule
+  /** @param {Store} store @param {Pricing} pricing @param {{plan: () => Plan, title: (family: string) => string}} shown  the first schedule
    * @param {{arithmetic: () => void, changed: () => void}} acts  open and close it; the models are known */
-  constructor(store, pricing, plan, { arithmetic, changed }) {
+  constructor(store, pricing, { plan, title }, { arithmetic, changed }) {
     this.store = store;
     this.pricing = pricing;
     this.plan = plan;
     this.changed = changed;
-    this.balance = new Balance(store, pricing);
+    this.balance = new Balance(store, title);
     this.#arithmetic.addEventListener("click", arithmetic);
+    /** @param {Part} part */
+    const acts = (part) => ({ now: (/** @type {string} */ name) => this.#now(name), bounds: (/** @type {string} */ name) => /** @type {Shelf} */ (shelf()).bounds[name],
+      put: (/** @type {string} */ name, /** @type {OwnValue} */ value, /** @type {"push" | "replace"} */ how) => this.#putOwn(name, value, how), undo: () => this.#pick(part, this.#named(part)) });
+    this.#own = { model: new OwnFields("Your own model", MODEL_FIELDS, [["gated", "Gated feed-forward, three matrices"], ["flash", "Flash attention"]], acts("model")),
+      machine: new OwnFields("Your own machine", MACHINE_FIELDS, [], acts("machine")) };
     this.#build();
     this.node.addEventListener("toggle", () => { if (this.node.open) this.#load(); });
     if (store.get().preset) queueMicrotask(() => this.#load());
@@ -56,13 +75,14 @@ export class CostsSection {
   #build() {
     /** @param {string} text @param {HTMLElement} input @param {HTMLElement} [beside] */
     const row = (text, input, beside) => h("div", { class: "choice" }, h("label", { for: input.id, text }), input, beside);
-    replace(this.#form, row("Model", this.#model), row("Sequence", this.#sequence), row("Micro-batch", this.#micro), row("Machine", this.#machine),
-      row("Tensor ∥", this.#tp), row("Efficiency", this.#efficiency, this.#percent),
+    replace(this.#form, row("Model", this.#model), this.#own.model.node, row("Sequence", this.#sequence), row("Micro-batch", this.#micro), row("Machine", this.#machine),
+      this.#own.machine.node, row("Tensor ∥", this.#tp), row("Efficiency", this.#efficiency, this.#percent),
       h("label", { class: "check" }, this.#heads, "Embedding and head"), this.#problem, this.#verdict,
       h("div", { class: "pricing-acts" }, this.#apply, this.#arithmetic), this.balance.node);
-    this.#model.addEventListener("change", () => this.#choose({ model: this.#model.value }, "push"));
-    for (const [name, select] of /** @type {[Choice, HTMLSelectElement][]} */ ([["sequence", this.#sequence], ["micro_batch", this.#micro], ["machine", this.#machine], ["tp", this.#tp]])) {
-      select.addEventListener("change", () => this.#choose({ [name]: this.#unlessPlain(name, name === "machine" ? select.value : Number(select.value)) }, "push"));
+    this.#model.addEventListener("change", () => this.#pick("model", this.#model.value));
+    this.#machine.addEventListener("change", () => this.#pick("machine", this.#machine.value));
+    for (const [name, select] of /** @type {[Choice, HTMLSelectElement][]} */ ([["sequence", this.#sequence], ["micro_batch", this.#micro], ["tp", this.#tp]])) {
+      select.addEventListener("change", () => this.#choose({ [name]: this.#unlessPlain(name, Number(select.value)) }, "push"));
     }
     this.#efficiency.addEventListener("input", () => this.#choose({ efficiency: /** @type {number | null} */ (this.#unlessPlain("efficiency", Number(this.#efficiency.value) / 100)) }, "replace"));
     this.#heads.addEventListener("change", () => this.#choose({ heads: this.#heads.checked }, "push"));
@@ -78,20 +98,49 @@ export class CostsSection {
     this.changed();
   }
 
-  /** What the server takes where nothing is chosen. @param {string} name */
-  #plain(name) {
-    const { models, defaults } = /** @type {Shelf} */ (shelf());
-    return models.find((model) => model.name === this.#draft.model)?.[name] ?? defaults[name];
+  /** The preset that is named, in full. @param {Part} part @returns {string} */
+  #named = (part) => this.#draft[part] ?? shelf()?.defaults[part];
+
+  /** Another preset, which ends numbers of one's own; or those, beginning as the preset that was there. @param {Part} part @param {string} value */
+  #pick(part, value) {
+    this.#editing[part] = value === OWN;
+    this.#own[part].calm();
+    if (value === OWN) { this.#fill(); return; }
+    const even = evenly(this.#draft);
+    const own = Object.fromEntries(Object.entries(even.own).filter(([name]) => !FIELDS_OF[part].includes(name)));
+    const standard = part === "machine" && value === shelf()?.defaults.machine;
+    this.#choose({ [part]: standard ? null : value, own }, "push");
   }
 
   /** null for what the server takes by itself. @param {string} name @param {string | number} value */
   #unlessPlain(name, value) {
-    return value === this.#plain(name) ? null : value;
+    return value === plainOf(this.#draft, name) ? null : value;
+  }
+
+  /** What a field is without a word about itself: printed parameters do not outlive another shape. @param {string} name */
+  #before(name) {
+    const reshaped = shelf()?.shape.some((field) => field in this.#draft.own && this.#draft.own[field] !== plainOf(this.#draft, field));
+    return reshaped && (name === "parameters" || name === "stored") ? null : plainOf(this.#draft, name);
+  }
+
+  /** What a field is now. @param {string} name */
+  #now(name) {
+    const draft = evenly(this.#draft);
+    if (name in draft.own) return draft.own[name];
+    return draft[/** @type {keyof Preset} */ (name)] ?? this.#before(name);
+  }
+
+  /** @param {string} name @param {OwnValue} value @param {"push" | "replace"} how */
+  #putOwn(name, value, how) {
+    if (CHOSEN.includes(name)) { this.#choose({ [name]: this.#unlessPlain(name, /** @type {number} */ (value)) }, how); return; }
+    const own = { ...evenly(this.#draft).own, [name]: value };
+    if (value === this.#before(name)) delete own[name];
+    this.#choose({ own }, how);
   }
 
   /** @param {Partial<Preset>} change @param {"push" | "replace"} how */
   #choose(change, how) {
-    this.#draft = { ...this.#draft, layers: null, ...change };
+    this.#draft = { ...evenly(this.#draft), ...change };
     if (this.store.get().preset) this.#put(how);
     else this.#fill();
   }
@@ -116,6 +165,7 @@ export class CostsSection {
     setText(this.#said, !preset ? "" : pricing.error ? `${titlesOf(preset)}: not possible` : `${titlesOf(preset)}, ms`);
     this.#said.classList.toggle("bad", pricing.error !== null);
     if (!this.node.open) return;
+    if (shelf()) for (const part of PARTS) this.#own[part].calm(true);
     if (pricing.error) this.#refuse(pricing.error);
     else if (pricing.offline) this.#complain("The server does not answer; the costs are the last ones.");
     else if (this.#filled) this.#complain("");
@@ -140,8 +190,11 @@ export class CostsSection {
     this.#verdict.classList.toggle("bad", !worst.fits);
   }
 
-  /** What the server refused, with the nearest legal value as a button. @param {SpecError} error */
-  #refuse({ field, message, nearest }) {
+  /** What the server refused: by the field it is about where that is open, with the nearest legal value as a button. @param {SpecError} error */
+  #refuse(error) {
+    const { field, message, nearest } = error;
+    this.#fill();
+    if (PARTS.some((part) => this.#own[part].refuse(error))) { this.#complain(""); return; }
     const legal = nearest !== undefined && nearest !== null && (field === "p" || field === "v" || field in this.#draft);
     show(this.#problem, true);
     replace(this.#problem, h("span", { text: sentence(message) }), legal ? h("div", {}, h("button", { type: "button", class: "button",
@@ -159,33 +212,29 @@ export class CostsSection {
     const known = shelf();
     if (!known) return;
     if (!this.#draft.model) this.#draft = plainPreset(known.defaults.model ?? known.models[0].name);
-    const draft = this.#draft;
-    /** @param {Choice | "efficiency"} name */
-    const now = (name) => draft[name] ?? this.#plain(name);
-    options(this.#model, known.models.filter(ready).map(named), draft.model);
-    options(this.#machine, known.machines.filter(ready).map(named), now("machine"));
-    options(this.#sequence, including(SEQUENCES, now("sequence")).map(counted), now("sequence"));
-    options(this.#micro, including(POWERS, now("micro_batch")).map(counted), now("micro_batch"));
-    options(this.#tp, including(POWERS, now("tp")).map(counted), now("tp"));
-    const percent = Math.round(now("efficiency") * 1000) / 10;
+    this.#fillPart("model", this.#model, known.models);
+    this.#fillPart("machine", this.#machine, known.machines);
+    options(this.#sequence, including(SEQUENCES, this.#now("sequence")).map(counted), this.#now("sequence"));
+    options(this.#micro, including(POWERS, this.#now("micro_batch")).map(counted), this.#now("micro_batch"));
+    options(this.#tp, including(POWERS, this.#now("tp")).map(counted), this.#now("tp"));
+    const percent = Math.round(this.#now("efficiency") * 1000) / 10;
     this.#efficiency.value = String(percent);
     this.#efficiency.style.setProperty("--fill", `${((percent - 5) / 95) * 100}%`);
     setText(this.#percent, `${percent} %`);
-    this.#heads.checked = draft.heads;
+    this.#heads.checked = this.#draft.heads;
   }
-}
 
-/** The entry for free numbers has no numbers of its own to choose. @param {Entry} entry */
-const ready = (entry) => entry.name !== "custom";
-
-/** "Llama3-70B on H100" @param {Preset} preset */
-export function titlesOf(preset) {
-  const known = shelf();
-  const machine = preset.machine ?? known?.defaults.machine ?? "";
-  /** @param {Entry[] | undefined} list @param {string} name */
-  const title = (list, name) => list?.find((entry) => entry.name === name)?.title ?? name;
-  const short = title(known?.machines, machine).split(" ")[0]; // "H100 80GB SXM"
-  return [title(known?.models, preset.model), short].filter(Boolean).join(" on ");
+  /** A list of presets, and the fields of one's own with it. @param {Part} part @param {HTMLSelectElement} select @param {Entry[]} entries */
+  #fillPart(part, select, entries) {
+    const own = isOwn(this.#draft, part);
+    const open = own || this.#editing[part];
+    const from = entries.find((entry) => entry.name === this.#named(part))?.title ?? this.#named(part);
+    const text = open ? `Own ${part}` : `Own ${part} …`;
+    options(select, [...entries.filter(({ name }) => name !== CUSTOM).map(named), [OWN, text]], open ? OWN : this.#named(part));
+    show(this.#own[part].node, open);
+    if (open) this.#own[part].fill(from, own);
+    for (const input of part === "model" ? [this.#sequence, this.#micro] : [this.#efficiency]) show(/** @type {HTMLElement} */ (input.parentElement), !open);
+  }
 }
 
 /** @param {Entry} entry @returns {[string, string]} */
@@ -195,7 +244,7 @@ const counted = (x) => [String(x), x.toLocaleString("en")];
 
 /** @param {HTMLSelectElement} select @param {[string, string][]} list value and text @param {unknown} value */
 function options(select, list, value) {
-  const now = list.map(([name]) => name).join();
+  const now = list.map((each) => each.join()).join();
   if (select.dataset.list !== now) {
     select.dataset.list = now;
     replace(select, ...list.map(([name, text]) => h("option", { value: name, text })));

@@ -1,13 +1,12 @@
 // Keeps the costs of the schedules on the screen those of the preset: computed anew when p, v, the family or the preset
 // change. Knows no DOM.
 import { Offline, Refusal } from "./api.js";
-import { ask, costsPath, known, presetFor } from "./costs_api.js";
+import { ask, costsPath, evenly, known, presetFor } from "./costs_api.js";
 import { COSTS, fieldOf } from "./fieldlist.js";
 
 /** @import {SpecError} from "./api.js" */
 /** @import {Priced} from "./costs_api.js" */
-/** @import {Family} from "./picker.js" */
-/** @import {Spec} from "./pure/types.js" */
+/** @import {Costs, Spec} from "./pure/types.js" */
 /** @import {State} from "./pure/url.js" */
 /** @import {Preset} from "./pure/url_preset.js" */
 /** @import {Store} from "./store.js" */
@@ -15,29 +14,27 @@ import { COSTS, fieldOf } from "./fieldlist.js";
 
 /** @type {Slot[]} */
 const SLOTS = ["spec", "second"];
-/** Five digits of a cost; more is no knowledge of a model and makes links long. @param {number} x */
-const tidy = (x) => Number(x.toPrecision(5));
+/** Six digits of a cost, here and nowhere else: what is simulated is what a link or a file then says, bit for bit; more
+ * is no knowledge of a model. @param {number} x */
+const tidy = (x) => Number(x.toPrecision(6));
 /** @param {number | number[]} cost */
 const tidied = (cost) => (Array.isArray(cost) ? cost.map(tidy) : tidy(cost));
 
 export class Pricing {
-  /** What each schedule's costs were computed from. @type {Record<Slot, string | null>} */
-  #applied = { spec: null, second: null };
+  /** Costs that a link brought along with the preset: they stand until the question changes, so that an old link shows
+   * the times that it showed. @type {Record<Slot, {path: string, costs: Costs} | null>} */
+  #given = { spec: null, second: null };
   /** The last question that failed. @type {{slot: Slot, path: string, problem: unknown} | null} */
   #failure = null;
 
-  /** @param {Store} store @param {Family[]} families @param {() => void} changed an answer is here */
-  constructor(store, families, changed) {
+  /** @param {Store} store @param {() => void} changed an answer is here */
+  constructor(store, changed) {
     this.store = store;
-    this.families = families;
     this.changed = changed;
-    const { preset, ...state } = store.get();
-    // A link's own costs are what it showed; one that names a model and no costs wants them computed.
-    for (const slot of SLOTS) {
-      const spec = state[slot];
-      if (preset && spec && COSTS.some((name) => fieldOf(spec, name) !== fieldOf(store.defaults, name))) this.#applied[slot] = this.#key(preset, spec);
-    }
-    store.adaptBy((next, before) => this.#adapt(next, before));
+    const { spec, second } = this.#restore(store.get(), store.get());
+    store.set({ spec, second }, "none");
+    store.deriveBy({ change: (next, before) => this.#change(next, before), restore: (next, before) => this.#restore(next, before),
+      abridge: (state) => this.#abridge(state) });
     store.subscribe(() => this.sync());
     this.sync();
   }
@@ -63,53 +60,63 @@ export class Pricing {
     return this.#problem instanceof Offline;
   }
 
-  /** @param {Spec} spec */
-  #takesPairs = (spec) => this.families.find((family) => family.name === spec.family)?.fields.includes("FB") ?? false;
-
-  /** @param {Preset} preset @param {Spec} spec */
-  #key = (preset, spec) => costsPath(preset, spec) + (this.#takesPairs(spec) ? " and pairs" : "");
-
   /** A change of the state with the costs that it should have; guessed from the last ones where they are not here yet.
    * @param {State} next @param {State} before @returns {State} */
-  #adapt(next, before) {
+  #change(next, before) {
     const { preset } = next;
     if (!preset || (preset === before.preset && next.spec === before.spec && next.second === before.second)) return next;
     const out = { ...next };
     for (const slot of SLOTS) {
       const spec = next[slot];
-      if (!spec) { this.#applied[slot] = null; continue; }
-      const key = this.#key(preset, spec);
-      if (this.#applied[slot] === key) continue;
-      const priced = known(costsPath(preset, spec));
-      this.#applied[slot] = priced ? key : null;
-      const old = before[slot] ?? before.spec;
-      out[slot] = priced ? this.#withCosts(spec, priced) : guess(spec, old);
+      if (spec && this.#stands(slot, preset, spec)) continue;
+      this.#given[slot] = null;
+      if (spec) out[slot] = priceOf(preset, spec) ?? guess(spec, before[slot] ?? before.spec);
     }
-    const layers = SLOTS.some((slot) => out[slot] && presetFor(preset, /** @type {Spec} */ (out[slot])).layers);
-    if (preset.layers && !layers) out.preset = { ...preset, layers: null };
+    if (SLOTS.every((slot) => !out[slot] || !presetFor(preset, /** @type {Spec} */ (out[slot])).layers)) out.preset = evenly(preset);
     return out;
   }
 
-  /** @param {Spec} spec @param {Priced} priced @returns {Spec} */
-  #withCosts(spec, { costs, w_share }) {
-    const FB = this.#takesPairs(spec) && costs.FB !== null && costs.FB !== undefined ? tidy(costs.FB) : null;
-    return { ...spec, w_share: Number(w_share.toPrecision(4)), costs: { F: tidied(costs.F), I: tidied(costs.I), W: tidied(costs.W), comm: Number(costs.comm.toPrecision(4)), FB } };
+  /** A state as a link says it, at the start and at steps back and forward. A link's own costs are what it showed; one
+   * that names a model and no costs has them computed. @param {State} next @param {State} before @returns {State} */
+  #restore(next, before) {
+    const out = { ...next };
+    for (const slot of SLOTS) {
+      const spec = next[slot];
+      this.#given[slot] = null;
+      if (!next.preset || !spec) continue;
+      if (hasCosts(spec, this.store.defaults)) this.#given[slot] = { path: costsPath(next.preset, spec), costs: spec.costs };
+      else out[slot] = priceOf(next.preset, spec) ?? likeLast(spec, before[slot] ?? before.spec);
+    }
+    return out;
+  }
+
+  /** What a link must say: costs that follow from the preset are left out, which keeps it short whatever the stages
+   * cost. @param {State} state @returns {State} */
+  #abridge(state) {
+    if (!state.preset || SLOTS.some((slot) => this.#given[slot])) return state;
+    const { costs, w_share } = this.store.defaults;
+    /** @param {Spec} spec */
+    const plain = (spec) => ({ ...spec, costs, w_share });
+    return { ...state, spec: plain(state.spec), second: state.second && plain(state.second) };
+  }
+
+  /** Are these a link's own costs, for what it asked? @param {Slot} slot @param {Preset} preset @param {Spec} spec */
+  #stands(slot, preset, spec) {
+    const given = this.#given[slot];
+    return given !== null && given.costs === spec.costs && given.path === costsPath(preset, spec);
   }
 
   /** Ask for what is missing. */
   sync() {
     const state = this.store.get();
     const { preset } = state;
-    if (!preset) {
-      this.#applied = { spec: null, second: null };
-      return;
-    }
+    if (!preset) return;
     for (const slot of SLOTS) {
       const spec = state[slot];
-      if (!spec) continue;
-      const path = costsPath(preset, spec);
-      if (this.#applied[slot] !== this.#key(preset, spec)) ask(path).then((priced) => this.#arrived(slot, path, priced), (problem) => this.#failed(slot, path, problem));
-      else if (slot === "spec" && !known(path)) ask(path).then(() => this.changed(), () => {}); // only to say what it is
+      const path = spec && costsPath(preset, spec);
+      if (!path || known(path)) continue;
+      if (!this.#given[slot]) ask(path).then(() => this.#arrived(slot, path), (problem) => this.#failed(slot, path, problem));
+      else if (slot === "spec") ask(path).then(() => this.changed(), () => {}); // only to say what it is
     }
   }
 
@@ -120,17 +127,13 @@ export class Pricing {
     return state.preset && spec && costsPath(state.preset, spec) === path ? { preset: state.preset, spec } : null;
   }
 
-  /** @param {Slot} slot @param {string} path @param {Priced} priced */
-  #arrived(slot, path, priced) {
+  /** @param {Slot} slot @param {string} path */
+  #arrived(slot, path) {
     const wanted = this.#wanted(slot, path);
     if (!wanted) return;
     this.#failure = null;
-    const key = this.#key(wanted.preset, wanted.spec);
-    if (this.#applied[slot] !== key) {
-      this.#applied[slot] = key;
-      const next = this.#withCosts(wanted.spec, priced);
-      if (JSON.stringify(next) !== JSON.stringify(wanted.spec)) this.store.set({ [slot]: next }, "replace");
-    }
+    const next = priceOf(wanted.preset, wanted.spec);
+    if (next && next !== wanted.spec && !this.#given[slot]) this.store.set({ [slot]: next }, "replace");
     this.changed();
   }
 
@@ -141,6 +144,33 @@ export class Pricing {
     this.changed();
   }
 }
+
+/** @type {WeakMap<Priced, Pick<Spec, "costs" | "w_share">>} the costs of an answer, always the same object */
+const derived = new WeakMap();
+
+/** The spec with the preset's costs, itself if it has them, null where the answer is not here. @param {Preset} preset @param {Spec} spec @returns {Spec | null} */
+function priceOf(preset, spec) {
+  /** @type {Priced | undefined} */
+  const priced = known(costsPath(preset, spec));
+  if (!priced) return null;
+  const { costs: { F, I, W, comm }, w_share } = priced;
+  const found = derived.get(priced) ?? { w_share: tidy(w_share), costs: { F: tidied(F), I: tidied(I), W: tidied(W), comm: tidy(comm), FB: null } };
+  derived.set(priced, found);
+  return spec.costs === found.costs && spec.w_share === found.w_share ? spec : { ...spec, ...found };
+}
+
+/** @param {Spec} spec @param {Spec} defaults */
+const hasCosts = (spec, defaults) => COSTS.some((name) => fieldOf(spec, name) !== fieldOf(defaults, name));
+
+/** Fetches the costs that a link leaves to its model, so that the first schedule drawn has them. Never fails: what is
+ * wrong is said where the model is chosen. @param {State} state @param {Spec} defaults */
+export async function pricesOf({ preset, spec, second }, defaults) {
+  const bare = [spec, second].filter((each) => each !== null && !hasCosts(each, defaults));
+  if (preset) await Promise.allSettled(bare.map((each) => ask(costsPath(preset, /** @type {Spec} */ (each)))));
+}
+
+/** @param {Spec} spec @param {Spec} old @returns {Spec} */
+const likeLast = (spec, old) => guess({ ...spec, costs: old.costs, w_share: old.w_share }, old);
 
 /** The old costs spread over the new devices, for the moment until the answer is here. @param {Spec} spec @param {Spec} old @returns {Spec} */
 function guess(spec, old) {

@@ -1,39 +1,85 @@
-// "Balance": moves layers away from the stages that also have the embedding or the head, and says what that wins.
-import { ask, balancePath, known } from "./costs_api.js";
+// "Balance": moves layers away from the stages that also have the embedding or the head, and says what that wins. The
+// split is made for one schedule; another one with as many stages takes it too.
+import { ask, balancePath, evenly, known, withLayers } from "./costs_api.js";
 import { timeNumber } from "./costs_unit.js";
 import { runs } from "./costs_text.js";
 import { h, replace, sentence, setText, show } from "./dom.js";
 import { formatPercent } from "./pure/scale.js";
 
-/** @import {Pricing} from "./costs_apply.js" */
+/** @import {Spec} from "./pure/types.js" */
+/** @import {Slot} from "./costs_apply.js" */
 /** @import {Store} from "./store.js" */
 /** @typedef {{layers: number[], makespan: number, costs: {F: number[], I: number[], W: number[]}}} Side */
 /** @typedef {{before: Side, after: Side, p: number, m: number}} Answer */
 
+/** @param {Spec} spec */
+const stages = ({ p, v }) => p * v;
+
 export class Balance {
+  /** @type {Slot} the schedule that the layers are moved for */
+  #which = "spec";
+  #choice = h("div", { class: "which", role: "group", "aria-label": "Which schedule to balance the layers for", hidden: true });
   #button = h("button", { type: "button", class: "button soft", id: "balance", onclick: () => this.#run() }, "Balance the layers");
   #result = h("div", { id: "balance-result", "aria-live": "polite" });
-  node = h("div", { class: "balance", hidden: true }, this.#button, this.#result);
+  node = h("div", { class: "balance", hidden: true }, this.#choice, this.#button, this.#result);
   #shown = "";
+  /** @type {number[] | null} */
+  #seen = null;
 
-  /** @param {Store} store @param {Pricing} pricing */
-  constructor(store, pricing) {
+  /** @param {Store} store @param {(name: string) => string} title of a family */
+  constructor(store, title) {
     this.store = store;
-    this.pricing = pricing;
+    this.title = title;
+  }
+
+  /** The schedule that is meant: the one chosen; layers that are new and fit only one choose that. */
+  get #spec() {
+    const { preset, spec, second } = this.store.get();
+    const layers = preset?.layers ?? null;
+    if (layers !== this.#seen && layers && second && stages(spec) !== stages(second)) {
+      this.#which = layers.length === stages(second) ? "second" : "spec";
+    }
+    this.#seen = layers;
+    if (!second) this.#which = "spec";
+    return this.#which === "second" && second ? second : spec;
+  }
+
+  /** What is on the screen: null where the layers are even. @param {Spec} spec @returns {"balanced" | "other" | null} */
+  #state(spec) {
+    const { preset } = this.store.get();
+    if (!preset?.layers || preset.layers.length !== stages(spec)) return null;
+    /** @type {Answer | undefined} */
+    const answer = known(balancePath(preset, spec));
+    return !answer || answer.after.layers.join() === preset.layers.join() ? "balanced" : "other";
   }
 
   /** As the state says: what was won stays while it is still about this schedule. */
   sync() {
-    const { preset, spec } = this.store.get();
+    const { preset } = this.store.get();
     show(this.node, preset !== null && preset.heads);
     if (!preset || !preset.heads) { this.#clear(); return; }
+    const spec = this.#spec;
+    this.#drawChoice();
     const path = balancePath(preset, spec);
     const answer = known(path);
-    const balanced = preset.layers !== null;
-    setText(this.#button, balanced ? "Even layers again" : "Balance the layers");
-    if (balanced && answer) this.#tell(path, answer);
-    else this.#clear();
-    if (balanced && !answer) ask(path).then(() => this.sync(), () => {}); // a link to balanced layers tells what they win
+    const now = this.#state(spec);
+    setText(this.#button, now === "balanced" ? "Even layers again" : "Balance the layers");
+    if (now === null) this.#clear();
+    else if (answer) this.#tell(path, answer, now);
+    else ask(path).then(() => this.sync(), () => {}); // a link to balanced layers tells what they win
+  }
+
+  #drawChoice() {
+    const { spec, second } = this.store.get();
+    show(this.#choice, second !== null);
+    if (!second) return;
+    const focused = this.#choice.contains(document.activeElement);
+    replace(this.#choice, ...[spec, second].map((each, at) => {
+      const slot = /** @type {Slot} */ (at ? "second" : "spec");
+      return h("button", { type: "button", "data-slot": slot, "aria-pressed": String(slot === this.#which), onclick: () => { this.#which = slot; this.sync(); } },
+        `${at ? "B" : "A"} · ${this.title(each.family)}`);
+    }));
+    if (focused) /** @type {HTMLElement | null} */ (this.#choice.querySelector('[aria-pressed="true"]'))?.focus();
   }
 
   #clear() {
@@ -42,18 +88,19 @@ export class Balance {
   }
 
   async #run() {
-    const { preset, spec } = this.store.get();
+    const { preset } = this.store.get();
     if (!preset) return;
-    if (preset.layers) {
-      this.store.set({ preset: { ...preset, layers: null } }, "push");
+    const spec = this.#spec;
+    if (this.#state(spec) === "balanced") {
+      this.store.set({ preset: evenly(preset) }, "push");
       return;
     }
     const path = balancePath(preset, spec);
     this.#button.disabled = true;
     try {
       const answer = await ask(path);
-      const now = this.store.get();
-      if (now.preset && balancePath(now.preset, now.spec) === path) this.store.set({ preset: { ...now.preset, layers: answer.after.layers } }, "push");
+      const now = this.store.get().preset;
+      if (now && balancePath(now, this.#spec) === path) this.store.set({ preset: withLayers(now, answer.after.layers) }, "push");
     } catch (problem) {
       replace(this.#result, h("p", { class: "problem", text: problem instanceof Error ? sentence(problem.message) : String(problem) }));
     } finally {
@@ -61,10 +108,25 @@ export class Balance {
     }
   }
 
-  /** @param {string} path @param {Answer} answer */
-  #tell(path, { before, after, p, m }) {
-    if (this.#shown === path) return;
-    this.#shown = path;
+  /** Who has these layers, where two schedules are on the screen. */
+  #whose() {
+    const { spec, second } = this.store.get();
+    if (!second) return "";
+    if (stages(spec) === stages(second)) return ` A and B both have ${stages(spec)} stages, so both take them.`;
+    return this.#which === "second" ? " A keeps even layers." : " B keeps even layers.";
+  }
+
+  /** @param {string} path @param {Answer} answer @param {"balanced" | "other"} now */
+  #tell(path, { before, after, p, m }, now) {
+    const key = `${path} ${now} ${this.#whose()}`;
+    if (this.#shown === key) return;
+    this.#shown = key;
+    if (now === "other") {
+      const layers = this.store.get().preset?.layers ?? [];
+      replace(this.#result, h("p", { class: "split" }, "Layers are ", h("b", { text: runs(layers) }), ", balanced for something else. ",
+        h("button", { type: "button", class: "link", onclick: () => this.#even() }, "Even layers again")));
+      return;
+    }
     const same = before.layers.join() === after.layers.join();
     /** @param {string} name @param {(side: Side) => string} of */
     const row = (name, of) => h("tr", {}, h("th", { scope: "row", text: name }), h("td", { text: of(before) }), h("td", { text: of(after) }));
@@ -72,7 +134,13 @@ export class Balance {
     replace(this.#result, h("table", { class: "balance-table" }, h("thead", {}, head), h("tbody", {},
       row("Step, ms", (side) => timeNumber(side.makespan)), row("Bubble", (side) => formatPercent(1 - (m * sum(timesOf(side))) / (p * side.makespan))))),
     h("div", { class: "bars", "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
-    h("p", { class: "split" }, "Layers ", h("span", { text: runs(before.layers) }), same ? " are the best split already." : " become ", same ? "" : h("b", { text: runs(after.layers) })));
+    h("p", { class: "split" }, "Layers ", h("span", { text: runs(before.layers) }), same ? " are the best split already." : " become ", same ? "" : h("b", { text: runs(after.layers) }),
+      same ? "" : ".", this.#whose()));
+  }
+
+  #even() {
+    const { preset } = this.store.get();
+    if (preset) this.store.set({ preset: evenly(preset) }, "push");
   }
 }
 

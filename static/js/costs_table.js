@@ -1,8 +1,7 @@
 // The arithmetic: from a model and a machine to milliseconds and bytes, each step with its formula and its numbers.
-import { ask, detailPath, known, shelf } from "./costs_api.js";
+import { ask, detailPath, known, shelf, titlesOf } from "./costs_api.js";
 import { fullest } from "./costs_bytes.js";
 import { bytesText, mathText, quantity } from "./costs_text.js";
-import { titlesOf } from "./costs.js";
 import { h, replace } from "./dom.js";
 import { formatNumber } from "./pure/scale.js";
 

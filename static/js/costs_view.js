@@ -13,8 +13,10 @@ import { invalidate } from "./frame.js";
 /** @param {Store} store @param {Family[]} families @param {() => Plan} plan the first schedule
  * @param {() => void} toggle opens and closes the tab */
 export function createCostsView(store, families, plan, toggle) {
-  const pricing = new Pricing(store, families, () => sync());
-  const section = new CostsSection(store, pricing, plan, { arithmetic: toggle, changed: () => sync() });
+  const pricing = new Pricing(store, () => sync());
+  /** @param {string} name of a family */
+  const title = (name) => families.find((family) => family.name === name)?.title ?? name;
+  const section = new CostsSection(store, pricing, { plan, title }, { arithmetic: toggle, changed: () => sync() });
   const arithmetic = createArithmetic(store, plan, reveal);
   let before = store.get();
 
@@ -33,7 +35,7 @@ export function createCostsView(store, families, plan, toggle) {
   }
 
   store.subscribe((state) => {
-    const same = state.preset === before.preset && (!state.preset || state.spec === before.spec) && state.view.tab === before.view.tab;
+    const same = state.preset === before.preset && (!state.preset || (state.spec === before.spec && state.second === before.second)) && state.view.tab === before.view.tab;
     before = state;
     if (!same) sync();
   });

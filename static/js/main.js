@@ -1,5 +1,6 @@
 // Starts the page: asks for the families, reads the URL, and hands over to the view. Says so when the server is gone.
 import { getJson } from "./api.js";
+import { pricesOf } from "./costs_apply.js";
 import { byId, h, replace } from "./dom.js";
 import { readPalette } from "./palette.js";
 import { createStore } from "./store.js";
@@ -21,7 +22,9 @@ async function start() {
     return;
   }
   const natural = Object.fromEntries(catalogue.families.map((family) => [family.name, family.v.default]));
-  expose(new View(createStore(catalogue.defaults, natural), catalogue.families));
+  const store = createStore(catalogue.defaults, natural);
+  await pricesOf(store.get(), catalogue.defaults);
+  expose(new View(store, catalogue.families));
 }
 
 start();

@@ -5,6 +5,9 @@ import { format, parse } from "./pure/url.js";
 /** @import {State} from "./pure/url.js" */
 /** @typedef {"push" | "replace" | "none"} How */
 /** @typedef {(state: State, before: State) => void} Listener */
+/** @typedef {(next: State, before: State) => State} Complete */
+/** @typedef {{change: Complete, restore: Complete, abridge: (state: State) => State}} Derives  what follows from other parts
+ *   of the state: filled in at every change, and at a step back or forward, and left out of a link */
 
 const REPLACE_AFTER = 250; // ms of rest; browsers throttle history calls, and a drag would make one a frame
 
@@ -42,10 +45,10 @@ export function createStore(defaults, natural) {
   let { state } = first;
   /** @type {Listener[]} */
   const listeners = [];
-  /** @type {(next: State, before: State) => State} */
-  let adapt = (next) => next;
+  /** @type {Derives} */
+  let derives = { change: (next) => next, restore: (next) => next, abridge: (each) => each };
 
-  const url = () => location.pathname + format(state, defaults, natural);
+  const url = () => location.pathname + format(derives.abridge(state), defaults, natural);
   const address = createAddress(url);
 
   /** @param {State} next */
@@ -58,7 +61,7 @@ export function createStore(defaults, natural) {
   /** @param {Partial<State>} patch @param {How} how */
   function set(patch, how = "replace") {
     if (how === "push") address.flush();
-    become(adapt({ ...state, ...patch }, state));
+    become(derives.change({ ...state, ...patch }, state));
     if (how === "push") address.push();
     else if (how === "replace") address.later();
   }
@@ -68,7 +71,7 @@ export function createStore(defaults, natural) {
 
   window.addEventListener("popstate", () => {
     address.rest();
-    become(read().state);
+    become(derives.restore(read().state, state));
   });
   window.addEventListener("pagehide", address.flush);
 
@@ -77,8 +80,8 @@ export function createStore(defaults, natural) {
     set,
     setView,
     defaults,
-    /** Let a part complete every change before it happens, but for the steps back and forward. @param {typeof adapt} by */
-    adaptBy: (by) => { adapt = by; },
+    /** Let a part of the page derive what follows from the rest. @param {Derives} by */
+    deriveBy: (by) => { derives = by; },
     /** what the first URL got wrong */
     problems: first.problems,
     /** the link to this view */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { format, parse, specQuery } from "../../static/js/pure/url.js";
-import { plainPreset } from "../../static/js/pure/url_preset.js";
+import { plainPreset, presetEntries } from "../../static/js/pure/url_preset.js";
 import { DEFAULTS, seeded } from "./helpers.js";
 
 /** @import {Spec} from "../../static/js/pure/types.js" */
@@ -10,7 +10,7 @@ import { DEFAULTS, seeded } from "./helpers.js";
 /** @import {Preset} from "../../static/js/pure/url_preset.js" */
 
 /** @type {ViewState} */
-const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null };
+const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null };
 const NATURAL = { "1f1b": 1, interleaved: 2, dualpipev: 2 };
 /** @param {Partial<Spec>} spec @param {Partial<Spec>|null} [second] @param {Partial<ViewState>} [view]
  * @param {Preset|null} [preset] @returns {State} */
@@ -34,8 +34,13 @@ const forms = [
     state({}, null, { t0: 3, t1: 9.5, at: 4.25, sel: "2F5@3", theme: "dark", tab: "run", run: "a1-B_2" })],
   ["?p=2&F=20,18&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.sequence=8192&m.micro_batch=2&m.layers=2*39&tab=costs",
     state({ p: 2, costs: { ...DEFAULTS.costs, F: [20, 18] } }, null, { tab: "costs" }, { model: "llama3-70b", machine: "h100", tp: 8,
-      efficiency: 0.45, heads: true, sequence: 8192, micro_batch: 2, layers: [39, 39] })],
+      efficiency: 0.45, heads: true, sequence: 8192, micro_batch: 2, layers: [39, 39], own: {} })],
   ["?m.model=gpt3", state({}, null, {}, plainPreset("gpt3"))],
+  ["?m.model=gpt3&m.layers=48&m.hidden=5120&m.attn=40&m.kv=none&m.active=3.5e8&m.flash=0&m.flops=4e14&m.inter_s=1.5e-6&m.node=4",
+    state({}, null, {}, { ...plainPreset("gpt3"), own: { layers: 48, hidden: 5120, attention_heads: 40, kv_heads: null, parameters: 3.5e8,
+      flash: false, flops: 4e14, inter_latency: 1.5e-6, per_node: 4 } })],
+  ["?tab=compare&families=zb-h1,1f1b", state({}, null, { tab: "compare", families: "zb-h1,1f1b" })],
+  ["?families=-gpipe", state({}, null, { families: "-gpipe" })],
   ["?sel=(0F7;7B3)OVERLAP_F_B", state({}, null, { sel: "(0F7;7B3)OVERLAP_F_B" })],
 ];
 for (const [search, expected] of forms) {
@@ -59,7 +64,8 @@ const bad = [
   ["group", "x"], ["memory", "0"], ["w_share", "1.01"], ["lifo", "yes"], ["F", "1,,2"], ["F", "9999999*1"], ["F", "1.5*2"],
   ["F", "-1"], ["comm", "1,2"], ["FB", "-1"], ["family", "<b>"], ["t0", "-1"], ["at", "soon"], ["sel", "<script>"],
   ["theme", "pink"], ["tab", "No such"], ["run", "../x"], ["b.p", "none"], ["b.family", "A B"],
-  ["m.model", "<b>"], ["m.tp", "0"], ["m.efficiency", "1.5"], ["m.heads", "yes"], ["m.layers", "1.5"],
+  ["families", "A,b"], ["families", "-"], ["families", "gpipe,"],
+  ["m.model", "<b>"], ["m.tp", "0"], ["m.hidden", "0"], ["m.hidden", "none"], ["m.kv", "2.5"], ["m.flops", "0"], ["m.intra_s", "-1"], ["m.gated", "no"], ["m.efficiency", "1.5"], ["m.heads", "yes"], ["m.layers", "1.5"],
 ];
 for (const [field, value] of bad) {
   test(`${field}=${value || "nothing"} is reported by name and its default taken`, () => {
@@ -91,6 +97,16 @@ test("names that objects have by birth are no keys", () => {
   assert.equal(unknown.constructor, "2");
 });
 
+/** A preset with some of everything; layers of stages and a number of layers exclude each other. @param {() => number} random
+ * @param {() => number} cost @returns {Preset} */
+function randomPreset(random, cost) {
+  const own = Object.fromEntries(Object.entries({ layers: 1 + Math.floor(random() * 99), hidden: 5120, kv_heads: random() < 0.5 ? null : 8, parameters: random() < 0.5 ? null : cost() + 1e-15,
+    stored: 1e9 * (1 + random()), gated: random() < 0.5, vocabulary: 2 ** 24, flops: 1e20 * (0.01 + random()), intra_latency: cost() }).filter(() => random() < 0.5));
+  const layers = random() < 0.4 ? Array.from({ length: 1 + Math.floor(random() * 9) }, () => 9 + Math.floor(random() * 2)) : null;
+  if (layers) delete own.layers;
+  return { ...plainPreset("mixtral-8x7b"), tp: 8, efficiency: random() || 1, heads: random() < 0.5, layers, own };
+}
+
 /** @param {() => number} random @param {(() => number)} cost */
 function randomSpec(random, cost) {
   /** @param {number} n */
@@ -109,9 +125,9 @@ test("any state comes back from its link exactly", () => {
   for (let round = 0; round < 2000; round++) {
     const t0 = Number((random() * 100).toPrecision(7));
     const view = random() < 0.5 ? VIEW : { ...VIEW, t0, t1: Number((t0 + 1 + random()).toPrecision(7)), at: t0, sel: "2F5",
-      theme: /** @type {const} */ ("light"), tab: "compare", run: "r1" };
+      theme: /** @type {const} */ ("light"), tab: "compare", run: "r1", families: "-1f1b,zb-auto" };
     const before = { spec: randomSpec(random, tiny), second: random() < 0.5 ? randomSpec(random, tiny) : null,
-      preset: random() < 0.5 ? null : { ...plainPreset("mixtral-8x7b"), tp: 8, efficiency: random(), heads: random() < 0.5, layers: [9, 10, 10, 9] }, view };
+      preset: random() < 0.5 ? null : randomPreset(random, tiny), view };
     const link = format(before, DEFAULTS, NATURAL);
     const { state: after, problems } = read(link);
     assert.deepEqual(problems, [], link);
@@ -155,8 +171,23 @@ test("a comparison whose costs come from a model with its layers balanced stays 
   assert.deepEqual(read(link).state, before);
 });
 
-test("the server's query names family, p, m and v always, lists in full, and other keys only where they differ", () => {
+test("a comparison on a model and a machine of one's own with its layers balanced stays under 300 characters", () => {
+  const own = { hidden: 5120, attention_heads: 40, kv_heads: 10, ffn: 13824, vocabulary: 152064, flops: 4e14, memory: 6.4e10, intra_bandwidth: 2e11, inter_bandwidth: 2.5e10 };
+  const before = state({ family: "interleaved", p: 16, m: 64, v: 2 }, { family: "zb-h1", p: 32, m: 64, v: 1 }, { sel: "7F23@7", tab: "costs" },
+    { ...plainPreset("llama3-70b"), tp: 8, heads: true, layers: [2, ...new Array(12).fill(3), 4, 3, 3, 2, 2, 1, ...new Array(11).fill(2), 3, 2], own });
+  const link = format(before, DEFAULTS, NATURAL);
+  assert.ok(link.length < 300, `${link.length}: ${link}`);
+  assert.deepEqual(read(link).state, before);
+});
+
+test("the server's query names family, p, m and v always, lists as short as in a link, and other keys only where they differ", () => {
   assert.equal(specQuery(DEFAULTS, DEFAULTS), "?family=1f1b&p=4&m=8&v=1");
   const spec = { ...DEFAULTS, lifo: true, costs: { ...DEFAULTS.costs, F: [1, 1, 1, 2], FB: 2.5 } };
-  assert.equal(specQuery(spec, DEFAULTS), "?family=1f1b&p=4&m=8&v=1&lifo=true&F=1,1,1,2&FB=2.5");
+  assert.equal(specQuery(spec, DEFAULTS), "?family=1f1b&p=4&m=8&v=1&lifo=true&F=3*1,2&FB=2.5");
+});
+
+test("the server is asked in its own words and a link says the same in fewer", () => {
+  const preset = { ...plainPreset("gpt3"), own: { attention_heads: 40, parameters: null, hbm_bandwidth: 2e12 } };
+  assert.deepEqual(presetEntries(preset, false), [["model", "gpt3"], ["attention_heads", "40"], ["parameters", "none"], ["hbm_bandwidth", "2000000000000"]]);
+  assert.deepEqual(presetEntries(preset, true).map(([key]) => key), ["model", "attn", "active", "hbm"]);
 });

@@ -10,14 +10,15 @@ import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fiel
 /** @import {Spec} from "./types.js" */
 /** @import {Preset} from "./url_preset.js" */
 /** @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark",
- *   tab: string|null, run: string|null}} ViewState
- *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank */
+ *   tab: string|null, run: string|null, families: string|null}} ViewState
+ *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank; families: those compared,
+ *   "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all */
 /** @typedef {{spec: Spec, second: Spec|null, preset: Preset|null, view: ViewState}} State  preset: where the costs come from */
 /** @typedef {{field: string, value: string, message: string}} Problem */
 /** @typedef {Record<string, number>} NaturalV  v of a family when the query names none */
 
 /** @type {ViewState} */
-const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null };
+const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null };
 const SECOND = "b.";
 
 /** Zoom and playhead to the seven digits that a screen can show. @param {number} t */
@@ -41,6 +42,7 @@ const VIEW_FIELDS = {
   theme: [matching(/^(auto|light|dark)$/), "auto, light or dark"],
   tab: [matching(/^[a-z][a-z0-9-]{0,23}$/), "the name of a tab"],
   run: [matching(/^[\w-]{1,64}$/), "the id of a run"],
+  families: [matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/), "names of families such as 1f1b,zb-h1, or -gpipe for all but that one"],
 };
 
 /**
@@ -124,14 +126,13 @@ const escape = (text) =>
 
 /**
  * What a spec differs in from another, as query parts.
- * @param {Spec} spec @param {Spec} base @param {string} prefix @param {NaturalV} natural @param {boolean} short
- * @returns {string[]}
+ * @param {Spec} spec @param {Spec} base @param {string} prefix @param {NaturalV} natural @returns {string[]}
  */
-function specParts(spec, base, prefix, natural, short) {
+function specParts(spec, base, prefix, natural) {
   const from = spec.family === base.family ? base : { ...base, v: natural[spec.family] ?? base.v };
   return SPEC_FIELDS.flatMap((name) => {
-    const now = showSpecField(name, spec, short);
-    return now === showSpecField(name, from, short) ? [] : [`${prefix}${name}=${escape(now)}`];
+    const now = showSpecField(name, spec);
+    return now === showSpecField(name, from) ? [] : [`${prefix}${name}=${escape(now)}`];
   });
 }
 
@@ -140,9 +141,9 @@ function specParts(spec, base, prefix, natural, short) {
  * @param {State} state @param {Spec} defaults @param {NaturalV} [natural] @returns {string}
  */
 export function format({ spec, second, preset, view }, defaults, natural = {}) {
-  const parts = specParts(spec, defaults, "", natural, true);
+  const parts = specParts(spec, defaults, "", natural);
   if (second) {
-    const differs = specParts(second, spec, SECOND, natural, true);
+    const differs = specParts(second, spec, SECOND, natural);
     // Without any key there would be no second schedule, so an equal one names its family.
     parts.push(...(differs.length ? differs : [`${SECOND}family=${escape(second.family)}`]));
   }
@@ -156,13 +157,11 @@ export function format({ spec, second, preset, view }, defaults, natural = {}) {
 }
 
 /**
- * The query for /api/schedule: family, p, m and v always, because the server has its own natural v; lists in full.
+ * The query for /api/schedule: family, p, m and v always, because the server has its own natural v.
  * @param {Spec} spec @param {Spec} defaults @returns {string} "?family=..."
  */
 export function specQuery(spec, defaults) {
   const always = ["family", "p", "m", "v"];
-  /** @param {string} name @param {Spec} of */
-  const shown = (name, of) => showSpecField(name, of, false);
-  const names = SPEC_FIELDS.filter((name) => always.includes(name) || shown(name, spec) !== shown(name, defaults));
-  return `?${names.map((name) => `${name}=${escape(shown(name, spec))}`).join("&")}`;
+  const names = SPEC_FIELDS.filter((name) => always.includes(name) || showSpecField(name, spec) !== showSpecField(name, defaults));
+  return `?${names.map((name) => `${name}=${escape(showSpecField(name, spec))}`).join("&")}`;
 }

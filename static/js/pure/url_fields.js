@@ -80,7 +80,7 @@ export function countsFrom(text) {
   return list && list.every((x) => Number.isInteger(x)) ? { value: list } : { wanted: "whole numbers, one for each stage" };
 }
 
-/** Equal neighbours as k*x where that is shorter. @param {number[]} list */
+/** Equal neighbours as k*x where that is shorter; backend/web/query.py reads and writes the same. @param {number[]} list */
 export function packed(list) {
   const out = [];
   for (let at = 0; at < list.length; ) {
@@ -96,14 +96,10 @@ export function packed(list) {
   return list.length === 1 ? `1*${list[0]}` : out.join(",");
 }
 
-/**
- * @param {string} name one of SPEC_FIELDS @param {Spec} spec @param {boolean} short lists with k*x
- * @returns {string}
- */
-export function showSpecField(name, spec, short) {
+/** @param {string} name one of SPEC_FIELDS @param {Spec} spec */
+export function showSpecField(name, spec) {
   const fields = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (COST_KEYS.includes(name) ? spec.costs : spec));
   const value = fields[name];
   if (value === null || value === undefined) return NONE;
-  if (Array.isArray(value)) return short ? packed(value) : value.join(",");
-  return String(value);
+  return Array.isArray(value) ? packed(value) : String(value);
 }
