@@ -96,6 +96,17 @@ def test_a_family_without_a_block_says_why_and_offers_those_that_have_one(open_p
     expect(page.locator(".block-none p")).to_contain_text("GPipe has no block")
 
 
+def test_too_few_micro_batches_for_the_steady_state_are_said(open_page: Open) -> None:
+    page = opened(open_page, "?family=1f1b&p=8&m=16")
+    assert page.locator(".is-remark").count() == 0
+    page.fill("#field-m", "4")
+    page.keyboard.press("Enter")
+    expect(page.locator(".is-remark")).to_contain_text(
+        "With m = 4 the last micro-batch begins before the first is done"
+    )
+    assert page.locator(DRAWING).count() == 1
+
+
 def test_the_second_schedules_buttons_change_the_second(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4&b.family=gis")
     page.click("[data-put=v-zb]")

@@ -4,13 +4,13 @@ import { drawBlock } from "./block_draw.js";
 import { arithmeticTable, slotTable } from "./block_table.js";
 import { h, replace, sentence, setText } from "./dom.js";
 import { moveTo } from "./fieldlist.js";
-import { MARGIN, rowSizes, unitsOf } from "./pure/block.js";
+import { MARGIN, remark, rowSizes, unitsOf } from "./pure/block.js";
 
 /** @import {SpecError} from "./api.js" */
 /** @import {Desk} from "./desk.js" */
 /** @import {Answer} from "./pure/block.js" */
 /** @import {Spec} from "./pure/types.js" */
-/** @typedef {{spec: Spec, path: string, second: boolean, mark: string}} Wanted */
+/** @typedef {{spec: Spec, path: string, second: boolean, mark: string, remark: string}} Wanted */
 /** @typedef {{answer: Answer, title: string, scroll: HTMLElement}} Drawing */
 
 const HOW = "Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
@@ -21,6 +21,19 @@ const FEWER = 16;
 const LEAST_SLOT = 1; // px; narrower, the drawing scrolls
 const WIDEST_SLOT = 44;
 const ROW = 24; // px of a table's row where it does not stand beside its device's
+
+/** @param {Spec} spec */
+function asked(spec) {
+  const path = blockPath(spec);
+  const answer = known(path);
+  return { path, remark: answer && !("error" in answer) ? remark(answer, spec) : "" };
+}
+
+/** @param {Wanted[]} wanted */
+const pathsOf = (wanted) => wanted.map(({ path }) => path).join();
+
+/** What is shown, in short: it is drawn anew only where this differs. @param {Wanted[]} wanted */
+const keyOf = (wanted) => wanted.map(({ path, mark, remark: said }) => mark + path + said).join();
 
 class BlockPanel {
   #said = h("p", { class: "block-said", role: "status" });
@@ -43,17 +56,17 @@ class BlockPanel {
   /** What the state asks for, once each. @returns {Wanted[]} */
   #wanted() {
     const { spec, second } = this.desk.store.get();
-    const first = { spec, path: blockPath(spec), second: false, mark: second ? "A" : "" };
+    const first = { spec, ...asked(spec), second: false, mark: second ? "A" : "" };
     if (!second) return [first];
-    if (blockPath(second) === first.path) return [{ ...first, mark: "A and B" }];
-    return [first, { spec: second, path: blockPath(second), second: true, mark: "B" }];
+    const other = { spec: second, ...asked(second), second: true, mark: "B" };
+    return keyOf([{ ...first, mark: "" }]) === keyOf([{ ...other, mark: "" }]) ? [{ ...first, mark: "A and B" }] : [first, other];
   }
 
   /** Follow the state; the drawing before stays until the next one is here. */
   show() {
     if (this.panel.hidden) return;
     const wanted = this.#wanted();
-    const key = wanted.map(({ path, mark }) => mark + path).join();
+    const key = keyOf(wanted);
     if (key === this.#shown) return;
     if (wanted.every(({ path }) => known(path))) {
       this.#shown = key;
@@ -61,12 +74,12 @@ class BlockPanel {
       return;
     }
     if (!this.#shown) replace(this.#home, h("p", { class: "note", text: "Asking for the block …" }));
-    Promise.all(wanted.map(({ path }) => ask(path))).then(() => this.show(), () => this.#offline(key));
+    Promise.all(wanted.map(({ path }) => ask(path))).then(() => this.show(), () => this.#offline(pathsOf(wanted)));
   }
 
-  /** @param {string} key */
-  #offline(key) {
-    if (key !== this.#wanted().map(({ path, mark }) => mark + path).join()) return;
+  /** @param {string} paths what was asked for */
+  #offline(paths) {
+    if (paths !== pathsOf(this.#wanted())) return;
     this.#shown = "";
     this.#drawings = [];
     setText(this.#said, NONE);
@@ -89,7 +102,7 @@ class BlockPanel {
   }
 
   /** @param {Wanted} wanted */
-  #section({ spec, path, second, mark }) {
+  #section({ spec, path, second, mark, remark: said }) {
     const family = this.desk.family(spec.family);
     const answer = /** @type {Answer | {error: SpecError}} */ (known(path));
     const title = `${family?.title ?? spec.family}, p ${spec.p}`;
@@ -98,7 +111,8 @@ class BlockPanel {
     if ("error" in answer) return h("section", { class: "block-section" }, heading(), this.#without(answer.error, spec, second));
     const parts = spec.p > MOST_DRAWN ? this.#tooMany(spec, second) : this.#drawn(answer, title);
     return h("section", { class: "block-section", "data-family": spec.family }, heading(answer.sentence), parts,
-      h("p", { class: "block-note", text: `${answer.note} A slot is one op of ${answer.chunks > 1 ? "a chunk" : "a device"}; here F, I and W take one each.` }), this.#slots(answer, title));
+      h("p", { class: "block-note", text: `${answer.note} A slot is one op of ${answer.chunks > 1 ? "a chunk" : "a device"}; here F, I and W take one each.` }),
+      said ? h("p", { class: "block-note is-remark", text: said }) : null, this.#slots(answer, title));
   }
 
   /** @param {Answer} answer @param {string} title */

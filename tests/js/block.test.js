@@ -1,7 +1,7 @@
 // A block's drawing as data: its ops, what is where, and the words for it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arithmetic, beside, geometry, hit, livesOf, microName, opsOf, rowSizes, say, spanOf, unitsOf, windowOf, xOf, yOf } from "../../static/js/pure/block.js";
+import { arithmetic, beside, geometry, hit, livesOf, microName, opsOf, remark, rowSizes, say, spanOf, unitsOf, windowOf, xOf, yOf } from "../../static/js/pure/block.js";
 
 /** @typedef {import("../../static/js/pure/block.js").Answer} Answer */
 
@@ -84,6 +84,16 @@ test("lifespan over period is memory, in figures", () => {
   assert.deepEqual(livesOf(V_MIN, 1), [10, 8]);
   assert.deepEqual(arithmetic(V_MIN, 1), { ratio: "18 / 6", memory: "3" });
   assert.deepEqual(arithmetic({ ...V_MIN, memory: [11 / 3, 0] }, 0), { ratio: "12 / 6", memory: "3.67" });
+});
+
+test("what the schedule on the screen has otherwise than its block is said", () => {
+  const spec = /** @type {any} */ ({ m: 8, recompute: "none" });
+  assert.equal(remark(V_MIN, spec), "");
+  assert.equal(remark(V_MIN, { ...spec, m: 2 }), "", "11 slots of the block, 12 of two periods");
+  assert.equal(remark(V_MIN, { ...spec, m: 1 }), "With m = 1 the last micro-batch begins before the first is done, so this steady state is not reached.");
+  assert.match(remark(V_MIN, { ...spec, recompute: "full", offload: "full" }), /with recomputation and offload a device keeps less/);
+  assert.match(remark(V_MIN, { ...spec, vocabulary: "parallel-1" }), /S and T, are left out\.$/);
+  assert.equal(remark(V_MIN, { ...spec, vocabulary: "redistribute" }), "");
 });
 
 test("keys step along a rank and to the nearest op of the next", () => {

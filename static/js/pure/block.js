@@ -3,7 +3,7 @@
 import { KIND_B, KIND_F, KIND_I, KIND_W } from "./ops.js";
 import { build } from "./placement.js";
 
-/** @import {PlacementKind} from "./types.js" */
+/** @import {PlacementKind, Spec} from "./types.js" */
 /**
  * @typedef {{family: string, p: number, chunks: number, placement: PlacementKind, backward: "full" | "split" | "both",
  *   block: {period: number, slots: number[][][], lifespan: number[]}, memory: number[], peaks: number[], peak: number,
@@ -109,6 +109,20 @@ const short = (x) => String(Number(x.toFixed(2)));
 export function arithmetic(answer, rank) {
   const { lifespan, period } = answer.block;
   return { ratio: `${short(lifespan[rank])} / ${short(period)}`, memory: short(answer.memory[rank]) };
+}
+
+/**
+ * In what the schedule on the screen differs from its block. Options that a page does not know are left out of its specs.
+ * @param {Answer} answer @param {Spec & {offload?: string, vocabulary?: string}} spec
+ */
+export function remark(answer, { m, recompute, offload = "none", vocabulary = "plain" }) {
+  const { period } = answer.block;
+  const less = [recompute !== "none" && "recomputation", offload !== "none" && "offload"].filter(Boolean);
+  return [
+    m * period < windowOf(answer).to - period && `With m = ${m} the last micro-batch begins before the first is done, so this steady state is not reached.`,
+    less.length && `Chunks are counted whole here; with ${less.join(" and ")} a device keeps less of each.`,
+    vocabulary !== "plain" && vocabulary !== "redistribute" && "The passes of the spread output layer, S and T, are left out.",
+  ].filter(Boolean).join(" ");
 }
 
 /** "k", "k + 2", "k − 1". @param {number} k */
