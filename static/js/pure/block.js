@@ -121,7 +121,7 @@ export function remark(answer, { m, recompute, offload = "none", vocabulary = "p
   return [
     m * period < windowOf(answer).to - period && `With m = ${m} the last micro-batch begins before the first is done, so this steady state is not reached.`,
     less.length && `Chunks are counted whole here; with ${less.join(" and ")} a device keeps less of each.`,
-    vocabulary !== "plain" && vocabulary !== "redistribute" && "The passes of the spread output layer, S and T, are left out.",
+    vocabulary !== "plain" && vocabulary !== "redistribute" && "The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide its barriers.",
   ].filter(Boolean).join(" ");
 }
 
