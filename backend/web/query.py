@@ -17,7 +17,9 @@ from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 
 SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = SPEC_KEYS + COST_KEYS
-LISTS = frozenset({"F", "I", "W"})
+LISTS = frozenset({"F", "I", "W", "layers"})
+WORDS = frozenset({"family", "recompute", "vocabulary", "offload"})
+FLAGS = frozenset({"lifo", "shared_link"})
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.ASCII)
@@ -69,9 +71,9 @@ def query_of(spec: Spec) -> str:
 
 
 def value_of(key: str, text: str) -> Any:
-    if key in ("family", "recompute"):
+    if key in WORDS:
         return text
-    if key == "lifo":
+    if key in FLAGS:
         if text not in TRUTHS:
             raise SpecError(key, text, f"{key} must be true or false", nearest=False)
         return TRUTHS[text]

@@ -2,7 +2,6 @@
 // change. Knows no DOM.
 import { Offline, Refusal } from "./api.js";
 import { ask, costsPath, evenly, known, presetFor } from "./costs_api.js";
-import { COSTS, fieldOf } from "./fieldlist.js";
 
 /** @import {SpecError} from "./api.js" */
 /** @import {Priced} from "./costs_api.js" */
@@ -96,7 +95,7 @@ export class Pricing {
     if (!state.preset || SLOTS.some((slot) => this.#given[slot])) return state;
     const { costs, w_share } = this.store.defaults;
     /** @param {Spec} spec */
-    const plain = (spec) => ({ ...spec, costs, w_share });
+    const plain = (spec) => ({ ...spec, w_share, costs: { ...spec.costs, F: costs.F, I: costs.I, W: costs.W, comm: costs.comm, FB: costs.FB } });
     return { ...state, spec: plain(state.spec), second: state.second && plain(state.second) };
   }
 
@@ -145,7 +144,9 @@ export class Pricing {
   }
 }
 
-/** @type {WeakMap<Priced, Pick<Spec, "costs" | "w_share">>} the costs of an answer, always the same object */
+/** What of a spec's costs a model brings. */
+const PRICED = /** @type {const} */ (["F", "I", "W", "comm", "FB"]);
+/** @type {WeakMap<Priced, Pick<Costs, "F" | "I" | "W" | "comm" | "FB">>} an answer's costs as they are applied: lists are always the same ones */
 const derived = new WeakMap();
 
 /** The spec with the preset's costs, itself if it has them, null where the answer is not here. @param {Preset} preset @param {Spec} spec @returns {Spec | null} */
@@ -153,14 +154,16 @@ function priceOf(preset, spec) {
   /** @type {Priced | undefined} */
   const priced = known(costsPath(preset, spec));
   if (!priced) return null;
-  const { costs: { F, I, W, comm }, w_share } = priced;
-  const found = derived.get(priced) ?? { w_share: tidy(w_share), costs: { F: tidied(F), I: tidied(I), W: tidied(W), comm: tidy(comm), FB: null } };
+  const { F, I, W, comm } = priced.costs;
+  const found = derived.get(priced) ?? { F: tidied(F), I: tidied(I), W: tidied(W), comm: tidy(comm), FB: null };
+  const w_share = tidy(priced.w_share);
   derived.set(priced, found);
-  return spec.costs === found.costs && spec.w_share === found.w_share ? spec : { ...spec, ...found };
+  const same = spec.w_share === w_share && PRICED.every((name) => spec.costs[name] === found[name]);
+  return same ? spec : { ...spec, w_share, costs: { ...spec.costs, ...found } };
 }
 
 /** @param {Spec} spec @param {Spec} defaults */
-const hasCosts = (spec, defaults) => COSTS.some((name) => fieldOf(spec, name) !== fieldOf(defaults, name));
+export const hasCosts = (spec, defaults) => PRICED.some((name) => spec.costs[name] !== defaults.costs[name]);
 
 /** Fetches the costs that a link leaves to its model, so that the first schedule drawn has them. Never fails: what is
  * wrong is said where the model is chosen. @param {State} state @param {Spec} defaults */
@@ -169,8 +172,11 @@ export async function pricesOf({ preset, spec, second }, defaults) {
   if (preset) await Promise.allSettled(bare.map((each) => ask(costsPath(preset, /** @type {Spec} */ (each)))));
 }
 
-/** @param {Spec} spec @param {Spec} old @returns {Spec} */
-const likeLast = (spec, old) => guess({ ...spec, costs: old.costs, w_share: old.w_share }, old);
+/** A spec without costs with the last ones, until its own are here. @param {Spec} spec @param {Spec} old @returns {Spec} */
+function likeLast(spec, old) {
+  const { F, I, W, comm, FB } = old.costs;
+  return guess({ ...spec, w_share: old.w_share, costs: { ...spec.costs, F, I, W, comm, FB } }, old);
+}
 
 /** The old costs spread over the new devices, for the moment until the answer is here. @param {Spec} spec @param {Spec} old @returns {Spec} */
 function guess(spec, old) {
@@ -178,7 +184,7 @@ function guess(spec, old) {
   /** @param {number | number[]} cost */
   const share = (cost) => tidy((deviceShare(cost, old.p) * old.p) / spec.p);
   const { F, I, W, comm, FB } = old.costs;
-  return { ...spec, costs: { F: share(F), I: share(I), W: share(W), comm, FB: FB === null ? null : share(FB) } };
+  return { ...spec, costs: { ...spec.costs, F: share(F), I: share(I), W: share(W), comm, FB: FB === null ? null : share(FB) } };
 }
 
 /** One number for a list of stages: the mean device's share. @param {number | number[]} cost @param {number} p */

@@ -21,7 +21,7 @@ export class OwnFields {
   #rows;
   /** @type {[string, HTMLInputElement][]} */
   #truths;
-  #hint = h("p", { class: "own-hint" });
+  #hint;
   #undo = h("button", { type: "button", class: "link", onclick: () => this.acts.undo() });
   #from = "";
 
@@ -29,6 +29,7 @@ export class OwnFields {
    * @param {OwnActs} acts */
   constructor(legend, fields, truths, acts) {
     this.acts = acts;
+    this.#hint = h("p", { class: "own-hint", id: `own-hint-${fields[0].name}` });
     this.#rows = fields.map((field) => this.#row(field));
     this.#truths = truths.map(([name]) => [name, h("input", { type: "checkbox", id: `own-${name}`,
       onchange: (/** @type {Event} */ { target }) => acts.put(name, /** @type {HTMLInputElement} */ (target).checked, "push") })]);
@@ -40,7 +41,7 @@ export class OwnFields {
   /** @param {OwnField} field @returns {Row} */
   #row(field) {
     const id = `own-${field.name}`;
-    const box = h("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", spellcheck: "false", placeholder: field.empty, "aria-describedby": `${id}-problem` });
+    const box = h("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", spellcheck: "false", placeholder: field.empty, "aria-describedby": `${id}-problem ${this.#hint.id}` });
     const problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
     const label = h("label", { for: id, text: field.label, "aria-label": field.called ? called(field) : null });
     const row = { field, box, problem, refused: false, node: h("div", { class: "own-field" }, label, box, h("span", { class: "unit", text: field.unit ?? "" }), problem) };

@@ -1,6 +1,6 @@
 // Puts the parts about models and machines together: the section in the left column, the tab, the unit of time.
 import { CostsSection } from "./costs.js";
-import { Pricing } from "./costs_apply.js";
+import { Pricing, hasCosts } from "./costs_apply.js";
 import { createArithmetic } from "./costs_table.js";
 import { useMilliseconds } from "./costs_unit.js";
 import { byId } from "./dom.js";
@@ -28,7 +28,8 @@ export function createCostsView(store, families, plan, toggle) {
   }
 
   function sync() {
-    useMilliseconds(store.get().preset !== null);
+    const { preset, spec } = store.get();
+    useMilliseconds(preset !== null && hasCosts(spec, store.defaults)); // a model that was refused brings none
     section.sync();
     arithmetic.show();
     invalidate("base", "figures");

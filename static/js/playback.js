@@ -61,7 +61,8 @@ export class Playback {
   /** @param {number | null} t */
   seek(t) {
     this.stop();
-    this.at = t === null ? null : Math.min(Math.max(0, t), this.parts.total());
+    const end = this.parts.lanes().length ? this.parts.total() : Infinity; // a link's moment waits for its schedule
+    this.at = t === null ? null : Math.min(Math.max(0, t), end);
     this.parts.onChange();
   }
 

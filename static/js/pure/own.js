@@ -24,21 +24,21 @@ export const MODEL_FIELDS = [
   { name: "vocabulary", label: "Vocabulary", unit: "tokens", whole: true },
   { name: "sequence", label: "Sequence", unit: "tokens", whole: true },
   { name: "micro_batch", label: "Micro-batch", unit: "seq.", whole: true, hint: "sequences in one micro-batch" },
-  { name: "parameters", label: "Active params", called: "Active parameters", unit: "M/layer", scale: 1e6, empty: "shape", hint: "parameters of a layer that one token passes through; with experts, those activated" },
-  { name: "stored", label: "Stored params", called: "Stored parameters", unit: "M/layer", scale: 1e6, empty: "active", hint: "parameters that a layer keeps, all experts together" },
+  { name: "parameters", label: "Parameters", called: "Active parameters", unit: "M/layer", scale: 1e6, empty: "shape", hint: "with experts, of those activated" },
+  { name: "stored", label: "– stored", called: "Stored parameters", unit: "M/layer", scale: 1e6, empty: "active", hint: "of all experts" },
 ];
 
 /** @type {OwnField[]} */
 export const MACHINE_FIELDS = [
-  { name: "flops", label: "Peak rate", unit: "TFLOP/s", scale: 1e12, hint: "dense, in the precision of the training" },
+  { name: "flops", label: "Peak rate", unit: "TFLOP/s", scale: 1e12, hint: "dense, as trained" },
   { name: "efficiency", label: "Efficiency", unit: "%", scale: 0.01, hint: "share of the peak rate that is reached" },
   { name: "memory", label: "Memory", unit: "GB", scale: 1e9 },
-  { name: "hbm_bandwidth", label: "HBM", called: "Memory bandwidth", unit: "GB/s", scale: 1e9, hint: "between a device and its own memory" },
+  { name: "hbm_bandwidth", label: "HBM", called: "Memory bandwidth", unit: "GB/s", scale: 1e9, hint: "of a device" },
   { name: "per_node", label: "Node", unit: "devices", whole: true, hint: "devices that the fast links join" },
   { name: "intra_bandwidth", label: "Intra-node", called: "Link inside a node", unit: "GB/s", scale: 1e9, hint: "one direction of it" },
-  { name: "intra_latency", label: "– latency", called: "Latency inside a node", unit: "µs", scale: 1e-6, hint: "of a message between devices of one node" },
-  { name: "inter_bandwidth", label: "Inter-node", called: "Link between nodes", unit: "GB/s", scale: 1e9, hint: "one direction of a device's link" },
-  { name: "inter_latency", label: "– latency", called: "Latency between nodes", unit: "µs", scale: 1e-6, hint: "of a message between nodes" },
+  { name: "intra_latency", label: "– latency", called: "Latency inside a node", unit: "µs", scale: 1e-6, hint: "of a message" },
+  { name: "inter_bandwidth", label: "Inter-node", called: "Link between nodes", unit: "GB/s", scale: 1e9, hint: "one direction of it" },
+  { name: "inter_latency", label: "– latency", called: "Latency between nodes", unit: "µs", scale: 1e-6, hint: "of a message" },
 ];
 
 /** @param {OwnField} field */
