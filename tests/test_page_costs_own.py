@@ -189,16 +189,46 @@ def test_an_old_link_with_a_model_and_its_costs_shows_the_times_that_it_showed(o
     assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "tab": "keys"}
 
 
-def test_costs_of_stages_that_no_model_brings_any_more_are_in_the_link_as_they_are_simulated(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&m.heads=1&p=8")
-    page.fill("#field-comm", "3")
+def test_a_cost_changed_by_hand_is_in_the_link_and_the_others_still_follow_from_the_model(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&family=dualpipev&p=16&m=32&b.family=zb-h1&b.p=32&m.layers=30*2,10,10")
+    page.click("#pricing > summary")
+    page.fill("#field-comm", "0.5")
     page.keyboard.press("Enter")
-    wait(page, f"{COSTS}.comm === 3")
+    wait(page, f"{COSTS}.comm === 0.5")
+    query = link(page)
+    assert len(query) < 200
+    assert {"comm", "m.off"} <= set(keys(page))
+    assert "F" not in keys(page)
+    again = open_page(query)
+    for part in ("spec", "second"):
+        assert state(again)[part] == state(page)[part], part
+    assert link(again) == query
+    expect(again.locator("#pricing > summary")).not_to_contain_text("H100")
+    again.click("#pricing > summary")
+    expect(again.locator("#preset-model")).to_have_value("llama3-70b")
+    again.click("#preset-apply")
+    wait(again, f"{COSTS}.comm !== 0.5")
+    assert "m.off" not in keys(again)
+
+
+def test_costs_that_a_link_could_not_tell_from_the_models_are_in_it_in_full(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&p=8")
+    page.fill("#field-comm", "0")  # what a link without comm would say too
+    page.keyboard.press("Enter")
+    wait(page, f"{COSTS}.comm === 0")
     query = link(page)
     assert "*" in query
     assert "m." not in query
-    again = open_page(query)
-    assert state(again)["spec"] == state(page)["spec"]
+    assert state(open_page(query))["spec"] == state(page)["spec"]
+
+
+def test_once_all_lists_are_changed_the_model_is_out_of_the_link(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&p=8")
+    for field in ("F", "I", "W"):
+        page.fill(f"#field-{field}", "2")
+        page.keyboard.press("Enter")
+    wait(page, f"{COSTS}.W === 2")
+    assert not [key for key in keys(page) if key.startswith("m.")]
 
 
 def test_back_and_forward_bring_the_costs_of_their_model(open_page: Open) -> None:

@@ -69,6 +69,7 @@ export class CostsSection {
       machine: new OwnFields("Your own machine", MACHINE_FIELDS, [], acts("machine")) };
     this.#build();
     this.node.addEventListener("toggle", () => { if (this.node.open) this.#load(); });
+    this.#draft = store.get().origin ?? this.#draft;
     if (store.get().preset) queueMicrotask(() => this.#load());
   }
 

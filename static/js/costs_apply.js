@@ -2,6 +2,7 @@
 // change. Knows no DOM.
 import { Offline, Refusal } from "./api.js";
 import { ask, costsPath, evenly, known, presetFor } from "./costs_api.js";
+import { abridged, changedByHand, hasCosts, priceOf, tidy, unabridged, withFrom } from "./costs_derive.js";
 
 /** @import {SpecError} from "./api.js" */
 /** @import {Priced} from "./costs_api.js" */
@@ -13,11 +14,6 @@ import { ask, costsPath, evenly, known, presetFor } from "./costs_api.js";
 
 /** @type {Slot[]} */
 const SLOTS = ["spec", "second"];
-/** Six digits of a cost, here and nowhere else: what is simulated is what a link or a file then says, bit for bit; more
- * is no knowledge of a model. @param {number} x */
-const tidy = (x) => Number(x.toPrecision(6));
-/** @param {number | number[]} cost */
-const tidied = (cost) => (Array.isArray(cost) ? cost.map(tidy) : tidy(cost));
 
 export class Pricing {
   /** Costs that a link brought along with the preset: they stand until the question changes, so that an old link shows
@@ -63,8 +59,9 @@ export class Pricing {
    * @param {State} next @param {State} before @returns {State} */
   #change(next, before) {
     const { preset } = next;
-    if (!preset || (preset === before.preset && next.spec === before.spec && next.second === before.second)) return next;
-    const out = { ...next };
+    if (preset === before.preset && next.spec === before.spec && next.second === before.second) return next;
+    if (!preset) return changedByHand(next, before.preset ?? before.origin);
+    const out = { ...next, origin: undefined };
     for (const slot of SLOTS) {
       const spec = next[slot];
       if (spec && this.#stands(slot, preset, spec)) continue;
@@ -78,13 +75,15 @@ export class Pricing {
   /** A state as a link says it, at the start and at steps back and forward. A link's own costs are what it showed; one
    * that names a model and no costs has them computed. @param {State} next @param {State} before @returns {State} */
   #restore(next, before) {
+    const { preset, origin } = next;
     const out = { ...next };
     for (const slot of SLOTS) {
       const spec = next[slot];
       this.#given[slot] = null;
-      if (!next.preset || !spec) continue;
-      if (hasCosts(spec, this.store.defaults)) this.#given[slot] = { path: costsPath(next.preset, spec), costs: spec.costs };
-      else out[slot] = priceOf(next.preset, spec) ?? likeLast(spec, before[slot] ?? before.spec);
+      if (!spec) continue;
+      if (origin) out[slot] = unabridged(origin, spec, this.store.defaults);
+      else if (preset && hasCosts(spec, this.store.defaults)) this.#given[slot] = { path: costsPath(preset, spec), costs: spec.costs };
+      else if (preset) out[slot] = priceOf(preset, spec) ?? likeLast(spec, before[slot] ?? before.spec);
     }
     return out;
   }
@@ -92,11 +91,15 @@ export class Pricing {
   /** What a link must say: costs that follow from the preset are left out, which keeps it short whatever the stages
    * cost. @param {State} state @returns {State} */
   #abridge(state) {
-    if (!state.preset || SLOTS.some((slot) => this.#given[slot])) return state;
-    const { costs, w_share } = this.store.defaults;
-    /** @param {Spec} spec */
-    const plain = (spec) => ({ ...spec, w_share, costs: { ...spec.costs, F: costs.F, I: costs.I, W: costs.W, comm: costs.comm, FB: costs.FB } });
-    return { ...state, spec: plain(state.spec), second: state.second && plain(state.second) };
+    const { preset, origin, spec, second } = state;
+    const { defaults } = this.store;
+    if (preset) {
+      if (SLOTS.some((slot) => this.#given[slot])) return state;
+      return { ...state, spec: withFrom(defaults, spec), second: second && withFrom(defaults, second) };
+    }
+    if (!origin) return state;
+    const [first, other] = [spec, second].map((each) => each && abridged(origin, each, defaults));
+    return first && (other || !second) ? { ...state, spec: first, second: other } : { ...state, origin: undefined };
   }
 
   /** Are these a link's own costs, for what it asked? @param {Slot} slot @param {Preset} preset @param {Spec} spec */
@@ -144,32 +147,12 @@ export class Pricing {
   }
 }
 
-/** What of a spec's costs a model brings. */
-const PRICED = /** @type {const} */ (["F", "I", "W", "comm", "FB"]);
-/** @type {WeakMap<Priced, Pick<Costs, "F" | "I" | "W" | "comm" | "FB">>} an answer's costs as they are applied: lists are always the same ones */
-const derived = new WeakMap();
-
-/** The spec with the preset's costs, itself if it has them, null where the answer is not here. @param {Preset} preset @param {Spec} spec @returns {Spec | null} */
-function priceOf(preset, spec) {
-  /** @type {Priced | undefined} */
-  const priced = known(costsPath(preset, spec));
-  if (!priced) return null;
-  const { F, I, W, comm } = priced.costs;
-  const found = derived.get(priced) ?? { F: tidied(F), I: tidied(I), W: tidied(W), comm: tidy(comm), FB: null };
-  const w_share = tidy(priced.w_share);
-  derived.set(priced, found);
-  const same = spec.w_share === w_share && PRICED.every((name) => spec.costs[name] === found[name]);
-  return same ? spec : { ...spec, w_share, costs: { ...spec.costs, ...found } };
-}
-
-/** @param {Spec} spec @param {Spec} defaults */
-export const hasCosts = (spec, defaults) => PRICED.some((name) => spec.costs[name] !== defaults.costs[name]);
-
 /** Fetches the costs that a link leaves to its model, so that the first schedule drawn has them. Never fails: what is
  * wrong is said where the model is chosen. @param {State} state @param {Spec} defaults */
-export async function pricesOf({ preset, spec, second }, defaults) {
-  const bare = [spec, second].filter((each) => each !== null && !hasCosts(each, defaults));
-  if (preset) await Promise.allSettled(bare.map((each) => ask(costsPath(preset, /** @type {Spec} */ (each)))));
+export async function pricesOf({ preset, origin, spec, second }, defaults) {
+  const from = preset ?? origin;
+  const bare = [spec, second].filter((each) => each !== null && (origin || !hasCosts(each, defaults)));
+  if (from) await Promise.allSettled(bare.map((each) => ask(costsPath(from, /** @type {Spec} */ (each)))));
 }
 
 /** A spec without costs with the last ones, until its own are here. @param {Spec} spec @param {Spec} old @returns {Spec} */

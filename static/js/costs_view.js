@@ -1,6 +1,7 @@
 // Puts the parts about models and machines together: the section in the left column, the tab, the unit of time.
 import { CostsSection } from "./costs.js";
-import { Pricing, hasCosts } from "./costs_apply.js";
+import { Pricing } from "./costs_apply.js";
+import { hasCosts } from "./costs_derive.js";
 import { createArithmetic } from "./costs_table.js";
 import { useMilliseconds } from "./costs_unit.js";
 import { byId } from "./dom.js";

@@ -39,6 +39,7 @@ const forms = [
   ["?m.model=gpt3&m.layers=48&m.hidden=5120&m.attn=40&m.kv=none&m.active=3.5e8&m.flash=0&m.flops=4e14&m.inter_s=1.5e-6&m.node=4",
     state({}, null, {}, { ...plainPreset("gpt3"), own: { layers: 48, hidden: 5120, attention_heads: 40, kv_heads: null, parameters: 3.5e8,
       flash: false, flops: 4e14, inter_latency: 1.5e-6, per_node: 4 } })],
+  ["?comm=3&m.model=gpt3&m.heads=1&m.off=1", { ...state({ costs: { ...DEFAULTS.costs, comm: 3 } }), origin: { ...plainPreset("gpt3"), heads: true } }],
   ["?tab=compare&families=zb-h1,1f1b", state({}, null, { tab: "compare", families: "zb-h1,1f1b" })],
   ["?families=-gpipe", state({}, null, { families: "-gpipe" })],
   ["?sel=(0F7;7B3)OVERLAP_F_B", state({}, null, { sel: "(0F7;7B3)OVERLAP_F_B" })],

@@ -13,7 +13,8 @@ import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fiel
  *   tab: string|null, run: string|null, families: string|null}} ViewState
  *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank; families: those compared,
  *   "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all */
-/** @typedef {{spec: Spec, second: Spec|null, preset: Preset|null, view: ViewState}} State  preset: where the costs come from */
+/** @typedef {{spec: Spec, second: Spec|null, preset: Preset|null, origin?: Preset, view: ViewState}} State
+ *   preset: where the costs come from; origin: where they came from before some were changed by hand */
 /** @typedef {{field: string, value: string, message: string}} Problem */
 /** @typedef {Record<string, number>} NaturalV  v of a family when the query names none */
 
@@ -114,10 +115,10 @@ export function parse(search, defaults, natural = {}) {
   const spec = readSpec(given, "", defaults, natural, problems);
   const hasSecond = SPEC_FIELDS.some((name) => given.has(SECOND + name));
   const second = hasSecond ? readSpec(given, SECOND, spec, natural, problems) : null;
-  const preset = readPreset(given, problems);
+  const source = readPreset(given, problems);
   const view = readView(given, problems);
   for (const [field, value] of given) problems.push({ field, value, message: `${field} is no part of a link; it is ignored` });
-  return { state: { spec, second, preset, view }, problems, unknown: Object.fromEntries(given) };
+  return { state: { spec, second, ...source, view }, problems, unknown: Object.fromEntries(given) };
 }
 
 /** Escapes what a query cannot hold and leaves what people can read. @param {string} text */
@@ -140,14 +141,14 @@ function specParts(spec, base, prefix, natural) {
  * The query of a state: "" for the defaults, "?..." otherwise.
  * @param {State} state @param {Spec} defaults @param {NaturalV} [natural] @returns {string}
  */
-export function format({ spec, second, preset, view }, defaults, natural = {}) {
+export function format({ spec, second, preset, origin, view }, defaults, natural = {}) {
   const parts = specParts(spec, defaults, "", natural);
   if (second) {
     const differs = specParts(second, spec, SECOND, natural);
     // Without any key there would be no second schedule, so an equal one names its family.
     parts.push(...(differs.length ? differs : [`${SECOND}family=${escape(second.family)}`]));
   }
-  parts.push(...presetParts(preset).map(([key, text]) => `${key}=${escape(text)}`));
+  parts.push(...presetParts(preset, origin).map(([key, text]) => `${key}=${escape(text)}`));
   for (const name of /** @type {(keyof ViewState)[]} */ (Object.keys(PLAIN_VIEW))) {
     const value = view[name];
     if (value === null || value === PLAIN_VIEW[name]) continue;

@@ -4,6 +4,7 @@
 // what the model and the server bring: m.machine, m.tp, m.efficiency, m.heads, m.sequence, m.micro_batch, m.layers, and
 // for a model or machine of one's own the numbers that differ from the preset it began as (OWN_KEYS).
 // m.layers is the model's number of layers, or a list with those of each stage; the model then has their sum.
+// m.off says that some costs were then changed by hand: those are in the link, the others still follow from m.*.
 
 import { countsFrom, numberWith, packed } from "./url_fields.js";
 
@@ -75,7 +76,8 @@ const OWN_KEYS = [
 export const plainPreset = (model) =>
   ({ model, machine: null, tp: null, efficiency: null, heads: false, sequence: null, micro_batch: null, layers: null, own: {} });
 
-/** Takes its keys out of what is given. @param {Map<string, string>} given @param {Problem[]} problems @returns {Preset|null} */
+/** Takes its keys out of what is given. @param {Map<string, string>} given @param {Problem[]} problems
+ * @returns {{preset: Preset|null, origin?: Preset}} origin: where costs came from before some were changed by hand */
 export function readPreset(given, problems) {
   const without = !given.has(`${PREFIX}model`);
   /** The value of a key, undefined where it has none that counts. @param {string} key @param {(text: string) => Read} read */
@@ -103,7 +105,10 @@ export function readPreset(given, problems) {
     if (Array.isArray(value)) found.layers = value;
     else if (value !== undefined) own[field] = /** @type {number|boolean|null} */ (value);
   }
-  return found.model ? { ...plainPreset(found.model), ...found, own } : null;
+  const off = take("off", truth) === true;
+  if (!found.model) return { preset: null };
+  const preset = { ...plainPreset(found.model), ...found, own };
+  return off ? { preset: null, origin: preset } : { preset };
 }
 
 /** The shorter of 400000000000000 and 4e14, both read back exactly. @param {number} x */
@@ -138,5 +143,9 @@ export function presetEntries(preset, link) {
   return parts;
 }
 
-/** @param {Preset|null} preset @returns {[string, string][]} */
-export const presetParts = (preset) => presetEntries(preset, true).map(([key, text]) => [PREFIX + key, text]);
+/** @param {Preset|null} preset @param {Preset} [origin] @returns {[string, string][]} */
+export function presetParts(preset, origin) {
+  const parts = presetEntries(preset ?? origin ?? null, true);
+  if (!preset && origin) parts.push(["off", "1"]);
+  return parts.map(([key, text]) => [PREFIX + key, text]);
+}
