@@ -19,9 +19,11 @@ from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.interop import chrome_trace, text, torch_csv
 from backend.schedule.memory import peaks
 from backend.schedule.metrics import figures
+from backend.schedule.offload import MODES as OFFLOAD
 from backend.schedule.recompute import MODES
 from backend.schedule.simulate import simulate
-from backend.schedule.spec import Spec
+from backend.schedule.spec import COST_KEYS, Spec
+from backend.schedule.vocabulary import MODES as VOCABULARY
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,6 +46,19 @@ class CostType(click.ParamType):  # type: ignore[type-arg]  # generic only from 
             self.fail(f"{value!r} is not a number, nor numbers separated by commas", param, ctx)
 
 
+class LayersType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    """Whole numbers separated by commas, one a stage."""
+
+    name = "count,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        """Read the text; how many there must be is the spec's to judge."""
+        try:
+            return [int(part) for part in value.split(",")] if isinstance(value, str) else value
+        except ValueError:
+            self.fail(f"{value!r} is not whole numbers separated by commas", param, ctx)
+
+
 def spec_options(optional: bool = False) -> Callable[[F], F]:
     """The options that make a spec; each is passed on only if given, so that defaults stand in one place."""
     options = [
@@ -56,11 +71,19 @@ def spec_options(optional: bool = False) -> Callable[[F], F]:
             "--lifo", is_flag=True, default=None, help="gpipe: backward from the last micro-batch to the first"
         ),
         click.option("--recompute", type=click.Choice(list(MODES)), help="what is run again before the backward"),
+        click.option("--layers", type=LayersType(), help="layers in each stage, such as 5,5,5,3"),
+        click.option("--vocabulary", type=click.Choice(list(VOCABULARY)), help="where the output layer is"),
+        click.option("--offload", type=click.Choice(list(OFFLOAD)), help="which activations go to host memory"),
+        click.option("--shared-link", is_flag=True, default=None, help="two devices share one link to host memory"),
+        click.option("--weights", type=float, help="memory of a stashed weight version (pipedream), as --memory"),
         click.option("--f", "F", type=CostType(), help="forward time of a device's share, or one number a stage"),
         click.option("--i", "I", type=CostType(), help="input-gradient time, likewise"),
         click.option("--w", "W", type=CostType(), help="weight-gradient time, likewise"),
         click.option("--comm", type=float, help="latency of one hop between devices"),
         click.option("--fb", "FB", type=float, help="time of an overlapped pair (default F + I + W)"),
+        click.option("--s", "S", type=float, help="time of a device's shard of the output layer (default F / 4)"),
+        click.option("--t", "T", type=float, help="time of that shard's gradients (default F / 2)"),
+        click.option("--o", "O", type=float, help="time of one copy of a device's share (default (F + I + W) / 2)"),
         click.option("--memory", type=float, help="memory limit in micro-batches' activations on one device"),
         click.option("--w-share", type=float, help="share of the activations that W still needs after I"),
     ]
@@ -76,7 +99,7 @@ def spec_options(optional: bool = False) -> Callable[[F], F]:
 def spec_data(given: dict[str, Any]) -> dict[str, Any]:
     """The spec as JSON from a command's options, those not given left out."""
     data = {key: value for key, value in given.items() if value is not None}
-    costs = {key: data.pop(key) for key in ("F", "I", "W", "comm", "FB") if key in data}
+    costs = {key: data.pop(key) for key in COST_KEYS if key in data}
     return data | ({"costs": costs} if costs else {})
 
 

@@ -103,7 +103,13 @@ def _built(run: Run) -> tuple[Order, Costs, int]:
     if spec.recompute != "none":
         message = "the runner keeps all activations so far; run it without recomputation"
         raise SpecError("recompute", spec.recompute, message, nearest="none")
-    return families.order(spec), spec.costs, spec.v
+    if spec.barriers:
+        message = "the runner's output layer is whole, on the last stage, so far; run it with vocabulary plain"
+        raise SpecError("vocabulary", spec.vocabulary, message, nearest="plain")
+    if spec.offload != "none":
+        message = "the runner keeps all activations on their device so far; run it without offload"
+        raise SpecError("offload", spec.offload, message, nearest="none")
+    return families.order(spec), spec.timing, spec.v
 
 
 def _imported(run: Run) -> tuple[Order, Costs, int]:

@@ -47,7 +47,8 @@ def test_show_takes_costs_as_numbers_and_as_lists() -> None:
     shape = json.loads(
         call("show", "1f1b", "-p", "2", "-m", "4", "--f", "1,2", "--i", "3", "--comm", "0.5", "--json").output
     )
-    assert shape["spec"]["costs"] == {"F": [1.0, 2.0], "I": 3.0, "W": 1.0, "comm": 0.5, "FB": None}
+    costs = {"F": [1.0, 2.0], "I": 3.0, "W": 1.0, "comm": 0.5, "FB": None, "S": None, "T": None, "O": None}
+    assert shape["spec"]["costs"] == costs
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from backend.schedule.errors import SpecError
-from backend.schedule.families import FAMILIES, family_of, order, read
+from backend.schedule.families import FAMILIES, Family, family_of, order, read
 from backend.schedule.memory import curve
 from backend.schedule.order import Order, micro_numbers
 from backend.schedule.result import describe
@@ -34,8 +35,9 @@ pytestmark = pytest.mark.skipif(NODE is None, reason="the page's modules run in 
 COSTS = (0.1, 0.3, 0.7, 1.0, 1.7, 18.522, 18.086, 9.337, 1 / 3)  # sums of these round, so an order of adding shows
 
 
-def random_costs(rng: random.Random, fields: Sequence[str], stages: int) -> dict[str, Any]:
-    """Costs per device, or a list for one of them, sometimes with hops and a duration of pairs."""
+def random_costs(rng: random.Random, family: Family, stages: int) -> dict[str, Any]:
+    """Costs per device, or a list for one of them, sometimes with hops and the costs of what options add."""
+    fields = family.fields
     costs: dict[str, Any] = {key: rng.choice((rng.choice(COSTS), rng.random() * 20)) for key in "FIW"}
     if rng.random() < 0.3 and stages > 1:  # in a query a list of one stage reads as the number it means
         costs[rng.choice("FIW")] = [rng.choice(COSTS) for _ in range(stages)]
@@ -43,6 +45,10 @@ def random_costs(rng: random.Random, fields: Sequence[str], stages: int) -> dict
         costs["comm"] = rng.choice((0.601, rng.random()))
     if "FB" in fields and rng.random() < 0.5:
         costs["FB"] = rng.random() * 40
+    if family.vocabulary and rng.random() < 0.5:
+        costs |= {"S": rng.random(), "T": rng.random()}
+    if "offload" in fields and rng.random() < 0.7:
+        costs["O"] = rng.random() * 30
     return costs
 
 
@@ -58,14 +64,23 @@ def random_spec(rng: random.Random, name: str) -> Spec:
     data["recompute"] = rng.choice(("none", "none", "selective", "full"))
     if "lifo" in family.fields:
         data["lifo"] = rng.random() < 0.5
-    for _ in range(8):
+    if "offload" in family.fields and rng.random() < 0.6:
+        data |= {"offload": rng.choice(("selective", "full")), "shared_link": rng.random() < 0.3}
+    if rng.random() < 0.5:
+        data["vocabulary"] = rng.choice(("plain", "redistribute", *family.vocabulary))
+    if family.asynchronous:
+        data["weights"] = rng.choice((None, 0.7))
+    for _ in range(12):
         try:
             sizes = read(data)
             stages = sizes.p if family.placement == "bidirectional" else sizes.p * sizes.v
-            return read(data | {"costs": random_costs(rng, family.fields, stages)})
+            layers = [rng.randint(0, 5) for _ in range(stages - 1)] + [3] if rng.random() < 0.3 else None
+            return read(data | {"costs": random_costs(rng, family, stages), "layers": layers})
         except SpecError as error:
             if error.field in COST_KEYS:
-                data["recompute"] = "none"  # which these costs do not go with
+                data |= {"recompute": "none", "vocabulary": "plain"}  # which these costs do not go with
+            elif error.field == "layers":
+                continue
             elif error.nearest is None:
                 data.pop(error.field, None)
             else:
@@ -77,7 +92,7 @@ def stored(built: Order) -> Order:
     """The same order with its micro-batches written out."""
     columns = [np.concatenate(parts) for parts in zip(*(micro_numbers(built, r) for r in range(built.p)), strict=True)]
     micro = np.ascontiguousarray(np.stack(columns, 1), np.int32)
-    return Order(built.placement, built.m, built.codes, built.offsets, micro)
+    return replace(built, micro=micro)
 
 
 def page_answers(cases: Sequence[tuple[Spec, Order]]) -> list[dict[str, Any]]:
@@ -121,8 +136,10 @@ def assert_equal(spec: Spec, timeline: Timeline, answer: dict[str, Any]) -> None
     assert answer["peak_memory"] == expected["peak_memory"]
     if family_of(spec).asynchronous:
         ours = weight_versions(built)
-        assert answer["versions"] == [ours.used.tolist(), ours.late.tolist(), ours.held.tolist()]
-    t, y = curve(timeline, built.p - 1, spec.w_share, spec.v, spec.kept)
+        assert answer["versions"] == [each.tolist() for each in (ours.used, ours.late, ours.stashed, ours.held)]
+    copies = [floats(part).tobytes() for part in answer["copies"]]
+    assert copies == [timeline.copy_start.tobytes(), timeline.copy_end.tobytes()]
+    t, y = curve(timeline, built.p - 1, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
     assert [floats(part).tolist() for part in answer["curve"]] == [t.tolist(), y.tolist()]
     laws = [(law["value"], law["exact"], law["why"]) for law in expected["laws"]]
     assert [(law["value"], law["exact"], law["why"]) for law in answer["laws"]] == laws

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .copies import LETTERS as COPIES
+from .copies import NAMES as COPY_NAMES
+from .copies import O
 from .costs import Costs
-from .deps import FORWARD, rules
+from .deps import FORWARD, rules_of
 from .errors import OrderError
 from .ops import KIND_NAMES, KINDS, Op, Pair
 from .order import Order, micro_numbers
@@ -24,6 +27,8 @@ def check(order: Order) -> None:
         if order.offsets[rank] == order.offsets[rank + 1]:
             raise OrderError(f"rank {rank} has no ops", rank=rank)
         _check_rank(order, rank)
+    if order.copies is not None:
+        check_copies(order)
     _, at, done = advance(order, _UNIT, 1)
     stuck = np.flatnonzero(at < order.offsets[1:])
     if len(stuck):
@@ -31,7 +36,8 @@ def check(order: Order) -> None:
 
 
 def _check_rank(order: Order, rank: int) -> None:
-    """Each micro-batch of each chunk: F once, then I and W in that order or B once."""
+    """Each micro-batch of each chunk: F once, then I and W in that order or B once. Each micro-batch: S, then T, if
+    the order has barriers."""
     seen: set[tuple[str, int, int]] = set()
     for op in _halves(order.row(rank)):
         _check_range(order, rank, op)
@@ -50,6 +56,9 @@ def _halves(row: list[Op | Pair]) -> list[Op]:
 
 
 def _check_range(order: Order, rank: int, op: Op) -> None:
+    if op.kind in "ST" and not order.barriers:
+        message = f"rank {rank} does {op.text()}, but the order has no barriers, so the vocabulary is not sharded"
+        raise OrderError(message, rank=rank, op=op.text())
     low = order.n * order.placement.stream(rank, op.chunk)
     if not low <= op.micro < low + order.n:
         message = (
@@ -60,12 +69,12 @@ def _check_range(order: Order, rank: int, op: Op) -> None:
 
 def _wrong_before(op: Op, seen: set[tuple[str, int, int]]) -> str:
     """What is wrong with what came before an op on its own rank; empty if nothing."""
-    if op.kind == "F":
+    if op.kind in "FS":
         return ""
     other = {"I": "B", "B": "I"}.get(op.kind)
     if other and (other, op.chunk, op.micro) in seen:
         return f"after {op.stage}{other}{op.micro}, which has taken that gradient already"
-    needed = "I" if op.kind == "W" else "F"
+    needed = {"W": "I", "T": "S"}.get(op.kind, "F")
     return "" if (needed, op.chunk, op.micro) in seen else f"before {op.stage}{needed}{op.micro}, which it needs"
 
 
@@ -80,6 +89,39 @@ def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]]) ->
                 text, name = f"{stage}{lacking}{micro}", KIND_NAMES[KINDS.index(lacking)]
                 message = f"rank {rank} never does {text}, the {name} of micro-batch {micro} in stage {stage}"
                 raise OrderError(message, rank=rank, op=text)
+
+    for micro in range(order.m if order.barriers else 0):
+        for kind in "ST":
+            if (kind, 0, micro) not in seen:
+                text = f"{order.placement.stage(rank, 0)}{kind}{micro}"
+                raise OrderError(f"rank {rank} never does {text}, its shard of micro-batch {micro}", rank=rank, op=text)
+
+
+def check_copies(order: Order) -> None:
+    """Raise OrderError unless every micro-batch of a chunk that has copies goes out after its F and comes back before
+    its backward."""
+    assert order.copies is not None
+    for rank in range(order.p):
+        at = {(op.kind, op.chunk, op.micro): k for k, each in enumerate(order.row(rank)) for op in _halves([each])}
+        seen: dict[tuple[int, int], set[int]] = {}
+        before = 0
+        for kind, chunk, micro, issued in order.copies.row(rank, order.chunks):
+            text = f"{order.placement.stage(rank, chunk)}{COPIES[kind]}{micro}"
+            if not before <= issued <= len(at):
+                raise OrderError(f"rank {rank} issues {text} out of turn", rank=rank, op=text)
+            before = issued
+            made = at.get(("F", chunk, micro), len(at))
+            wanted = at.get(("I", chunk, micro), at.get(("B", chunk, micro), -1))
+            if kind == O and issued <= made:
+                raise OrderError(f"rank {rank} issues {text} before its forward", rank=rank, op=text)
+            if kind != O and (issued > wanted or micro not in seen.get((O, chunk), ())):
+                why = "after its backward" if issued > wanted else "before it is offloaded"
+                raise OrderError(f"rank {rank} issues {text} {why}", rank=rank, op=text)
+            seen.setdefault((kind, chunk), set()).add(micro)
+        for (kind, chunk), done in seen.items():
+            if len(done) != order.n or len(seen.get((1 - kind, chunk), ())) != order.n:
+                message = f"rank {rank}: the {COPY_NAMES[kind]}s of chunk {chunk} are not one for each micro-batch"
+                raise OrderError(message, rank=rank)
 
 
 def _deadlock(order: Order, stuck: list[int], at: list[int], done: Floats) -> OrderError:
@@ -97,11 +139,15 @@ def _deadlock(order: Order, stuck: list[int], at: list[int], done: Floats) -> Or
 
 def _awaited(order: Order, rank: int, at: int, done: Floats) -> tuple[str, str, int]:
     """(the op a rank is stuck at, the producer it waits for, that producer's rank)."""
-    place, rule, code = order.placement, rules(order.placement), int(order.codes[at])
+    place, rule, code = order.placement, rules_of(order), int(order.codes[at])
     index = at - int(order.offsets[rank])
     numbers = micro_numbers(order, rank)
     for half in (0, 1):
-        row, k = int(rule.need[rank, code, half]), int(numbers[half][index])
+        row, k = int(rule.need[rank, code, half]), max(int(numbers[half][index]), int(numbers[0][index]))
+        if row >= rule.joins and done[row, k] < 0:
+            late = next(r for r in range(order.p) if done[rule.shards + 2 * r + row - rule.joins, k] < 0)
+            text = f"{place.stage(late, 0)}{'ST'[row - rule.joins]}{k}"
+            return order.row(rank)[index].text(), text, late
         if row >= 0 and done[row, k] < 0:
             slot, result = divmod(row, 2)
             owner, chunk = divmod(slot, order.chunks)

@@ -18,7 +18,7 @@ from .families import order
 from .families.interleaved import group_size
 from .fit import fit, ops
 from .formula import evaluate, parse, text
-from .memory import peaks
+from .memory import peak_memory
 from .metrics import figures
 from .simulate import simulate
 from .spec import Spec
@@ -54,8 +54,9 @@ def simulated(spec: Spec) -> tuple[float, float]:
     """(bubble rate, peak memory): the share of the longest device's own window that is idle, as the papers count it,
     and the worst rank's activations in micro-batches."""
     built = order(spec)
-    shown = figures(simulate(built, spec.timing, spec.v))
-    return shown.span_bubble.of_total, float(peaks(built, spec.w_share, spec.v, spec.kept)[1].max())
+    timeline = simulate(built, spec.timing, spec.v)
+    memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
+    return figures(timeline).span_bubble.of_total, float(memory.max())
 
 
 def baseline(spec: Spec) -> Spec:

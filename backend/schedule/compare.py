@@ -15,7 +15,7 @@ from .claims import CLAIMS, SOURCE, claim_of
 from .errors import SpecError
 from .families import FAMILIES, family_of, order
 from .fit import fit, ops
-from .memory import peaks
+from .memory import peak_memory, peaks
 from .metrics import figures
 from .order import Order
 from .simulate import simulate
@@ -94,13 +94,15 @@ def _judge_size(asked: Spec, specs: Sequence[Spec]) -> None:
 def _row(spec: Spec, adjusted: str | None) -> dict[str, Any]:
     family = FAMILIES[spec.family]
     built = order(spec)
-    in_flight, memory = peaks(built, spec.w_share, spec.v, spec.kept)
+    timeline = simulate(built, spec.timing, spec.v)
+    in_flight, _ = peaks(built)
+    memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
     messages = message_count(built)
     about = {key: getattr(family, key) for key in ("title", "year", "used_by", "backward", "complexity")}
     return (
         {"family": family.name, **about, "technique": TECHNIQUES.get(family.name, family.summary)}
         | {"spec": spec.to_json(), "adjusted": adjusted}
-        | figures(simulate(built, spec.timing, spec.v)).as_dict()
+        | figures(timeline).as_dict()
         | {
             "messages": messages,
             # Every message carries one micro-batch's activation (or its gradient) at a stage boundary, however thin

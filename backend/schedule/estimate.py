@@ -7,7 +7,7 @@ norms, softmax, optimizer and the all-reduces of tensor parallelism are what the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -75,7 +75,7 @@ class Estimate:
 
 def costs_json(costs: Costs) -> dict[str, Any]:
     """The costs as a spec has them."""
-    plain = {"F": costs.F, "I": costs.I, "W": costs.W, "comm": costs.comm, "FB": costs.FB}
+    plain = {each.name: getattr(costs, each.name) for each in fields(costs)}
     return {key: list(cost) if isinstance(cost, tuple) else cost for key, cost in plain.items()}
 
 

@@ -33,8 +33,11 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, str | None]
     if "FB" not in family.fields:
         spec = spec.with_(costs=replace(spec.costs, FB=None))
     said: dict[str, str] = {}
+    if not family.asynchronous:
+        spec = spec.with_(weights=None)
     for _ in range(MOST_STEPS):
-        spec = spec.with_(costs=spread(asked.costs, _stages(spec), spec.costs.FB))
+        stages = _stages(spec)
+        spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=spread_layers(asked.layers, stages))
         try:
             judge(spec)
             _judge_size(spec)
@@ -50,9 +53,16 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, str | None]
 
 def spread(costs: Costs, stages: int, pair: float | None) -> Costs:
     """The same costs for a model cut into so many stages."""
-    return Costs(
-        F=_spread(costs.F, stages), I=_spread(costs.I, stages), W=_spread(costs.W, stages), comm=costs.comm, FB=pair
-    )
+    return replace(costs, F=_spread(costs.F, stages), I=_spread(costs.I, stages), W=_spread(costs.W, stages), FB=pair)
+
+
+def spread_layers(layers: tuple[int, ...] | None, stages: int) -> tuple[int, ...] | None:
+    """As many layers cut into so many stages, at the whole layers nearest to even cuts through the stages given."""
+    if layers is None or len(layers) == stages:
+        return layers
+    above = np.cumsum([0.0, *layers])
+    cuts = np.interp(np.linspace(0.0, len(layers), stages + 1), np.arange(len(layers) + 1), above)
+    return tuple(int(each) for each in np.diff(np.rint(cuts)))
 
 
 def _spread(cost: Cost, stages: int) -> Cost:
@@ -84,6 +94,8 @@ def _told(asked: Spec, spec: Spec, said: dict[str, str]) -> str | None:
     lists = [cost for cost in (asked.costs.F, asked.costs.I, asked.costs.W) if isinstance(cost, tuple)]
     if lists and any(len(cost) != _stages(spec) for cost in lists):
         parts.append(f"costs listed for {len(lists[0])} stages are spread over {_stages(spec)}")
+    if asked.layers is not None and len(asked.layers) != _stages(spec):
+        parts.append(f"layers listed for {len(asked.layers)} stages are spread over {_stages(spec)}")
     return "; ".join(parts) or None
 
 

@@ -7,7 +7,7 @@ in float64 are exact and "equal" means equal. Knows no file and no page.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import jit
@@ -19,7 +19,7 @@ from .formula import parse, text
 from .laws import Law
 from .memory import peaks
 from .metrics import figures
-from .result import law_values
+from .result import law_names
 from .simulate import simulate
 from .spec import Spec
 
@@ -28,7 +28,8 @@ UNIT = 12.0  # divides by 1, 2, 3 and 4 chunks
 MOST_P, MOST_M, MOST_V = 8, 28, 4
 GRID = f"""{CELLS} specs a family, drawn at random, seed fixed: p 2 to {MOST_P}, m 1 to {MOST_M}, v up to {MOST_V};
 F, I and W whole multiples of {UNIT:g} (half of the time with F = I, a quarter with F = I = W); a hop of 1, 5 or 40 in
-half of them; uneven stages in one of six. What a family cannot be built with is replaced by the nearest legal value."""
+half of them; uneven stages in one of six; where the family can, the output layer spread over the ranks in a third and
+activations offloaded in a sixth. What a family cannot be built with is replaced by the nearest legal value."""
 
 
 @dataclass
@@ -68,9 +69,12 @@ def trials(family: Family, cells: int = CELLS) -> list[Trial]:
     found = [Trial(law, outside={sentence: Tally() for _, sentence in law.where}) for law in family.laws]
     for spec in grid(family, cells):
         simulated = _simulated(spec)
-        for trial, judged in zip(found, law_values(spec), strict=True):
-            tally = trial.inside if judged["exact"] else trial.outside[judged["why"]]
-            _count(tally, judged["value"], simulated[trial.law.quantity, trial.law.window])
+        values = law_names(spec)
+        for trial in found:
+            if trial.law.speaks(values):
+                judged = trial.law.judge(values)
+                tally = trial.inside if judged["exact"] else trial.outside[judged["why"]]
+                _count(tally, judged["value"], simulated[trial.law.quantity, trial.law.window])
     return found
 
 
@@ -98,7 +102,12 @@ def _draw(draw: random.Random, family: Family) -> Spec:
     group = draw.randint(1, MOST_M) if "group" in family.fields and draw.random() < 0.5 else None
     lifo = "lifo" in family.fields and draw.random() < 0.5
     hop = draw.choice((0.0, 0.0, 0.0, 0.0, 1.0, 5.0, 5.0, 40.0))
-    return Spec(family.name, p, m, group=group, lifo=lifo, costs=Costs(each[0], each[1], each[2], hop, pair))
+    costs = Costs(each[0], each[1], each[2], hop, pair)
+    spec = Spec(family.name, p, m, group=group, lifo=lifo, costs=costs)
+    if family.vocabulary and not lifo and draw.randrange(3) == 0:
+        shard = {name: float(draw.randint(0, 30)) for name in ("S", "T")}
+        return spec.with_(vocabulary=draw.choice(family.vocabulary), costs=replace(costs, **shard))
+    return spec.with_(offload="full") if "offload" in family.fields and draw.randrange(6) == 0 else spec
 
 
 def _uneven(draw: random.Random, p: int) -> Cost:
@@ -158,14 +167,21 @@ def _rows(trial: Trial) -> list[str]:
     law = trial.law
     window = "" if law.quantity == "peak" else f", {law.window}"
     name = f"**{QUANTITIES[law.quantity]}{window}** = `{text(law.tree)}`"
-    region = " and ".join(_condition(each) for each, _ in law.where) or "always"
+    conditions = [law.when] if law.when else []
+    region = " and ".join(_condition(each) for each in (*conditions, *(each for each, _ in law.where))) or "always"
     verdict = "exact" if trial.inside.verdict() == "equal" else trial.inside.verdict()
     rows = [_row(name, region, trial.inside, verdict)]
     return rows + [_row("", f"else: {why}", tally, tally.verdict()) for why, tally in trial.outside.items()]
 
 
 def _condition(source: str) -> str:
-    plain = {"uniform == 1": "equal stages", "fb_full == 1": "FB = F + B"}
+    plain = {
+        "uniform == 1": "equal stages",
+        "fb_full == 1": "FB = F + B",
+        "barriers == 0": "no sharded output layer",
+        "barriers > 0": "a sharded output layer",
+        "copies == 0": "no offload",
+    }
     return plain.get(source) or f"`{text(parse(source)).replace('==', '=')}`"
 
 

@@ -23,6 +23,10 @@ class Law:
     formula: str
     where: tuple[tuple[str, str], ...] = ()
     source: str = ""
+    when: str | None = None
+    """A condition without which the law says nothing of a spec and is left out."""
+    shards: bool = False
+    """Whether it holds too where S and T of a sharded output layer stand among the ops (vocabulary.py)."""
 
     @property
     def tree(self) -> Tree:
@@ -37,7 +41,12 @@ class Law:
             "formula": self.tree,
             "where": [[parse(condition), sentence] for condition, sentence in self.where],
             "source": self.source,
+            "when": None if self.when is None else parse(self.when),
         }
+
+    def speaks(self, names: dict[str, float]) -> bool:
+        """Whether the law says anything of a spec with these names."""
+        return self.when is None or bool(evaluate(parse(self.when), names))
 
     def judge(self, names: dict[str, float]) -> dict[str, Any]:
         """The law at one point: its text, with numbers, its value, whether exact there, and if not, why."""
@@ -54,6 +63,8 @@ class Law:
 
 
 UNIFORM = ("uniform == 1", "the stages differ in cost; the closed form assumes equal ones")
+NO_SHARD_HOPS = ("barriers == 0 or c == 0", "the hops of the barriers around S and T are not counted")
+IN_STEP = ("interlaced == 0 or f <= b", "interlaced, a forward that is longer than the backward holds the ranks up")
 NO_HOPS = ("c == 0", "the formula leaves out communication, and here a hop takes time")
 
 
@@ -66,6 +77,7 @@ def names(p: int, m: int, v: int, g: int, stages: int, costs: Costs) -> dict[str
     pair = f + i + w if costs.FB is None else costs.FB
     return {
         "p": p, "m": m, "v": v, "g": g, "S": stages, "f": f, "i": i, "w": w, "b": i + w, "c": costs.comm, "FB": pair,
+        "s": costs.S or 0.0, "t": costs.T or 0.0,
         "sum_f": sum(per_f), "max_f": max(per_f), "sum_b": sum(per_b), "max_b": max(per_b),
         "uniform": float(costs.uniform), "fb_full": float(costs.FB is None or f + i + w == costs.FB),
     }  # fmt: skip

@@ -2,14 +2,12 @@
 
 *full* (Chen et al. 2016, arXiv 1604.06174) keeps each layer's input only, 2sbh of 34sbh bytes, and runs the forward
 again before I. *selective* (Korthikanti et al. 2022, arXiv 2205.05198) keeps all but the attention core, which is run
-again; its two shares are the paper's for GPT-3 175B (a = 96, s = 2048, h = 12288). Knows costs only.
+again; its two shares are the paper's for GPT-3 175B (a = 96, s = 2048, h = 12288). timing.py counts what runs again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-from .costs import Cost, Costs
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -25,18 +23,3 @@ MODES = {
     "selective": Recompute(4 * 2048 / (24 * 12288 + 4 * 2048), 34 / (34 + 5 * 96 * 2048 / 12288)),
     "full": Recompute(1.0, 2 / 34),
 }
-
-
-def timing(costs: Costs, mode: str) -> Costs:
-    """The costs with the forward that runs again counted to I; the same arithmetic in the page's recompute.js."""
-    extra = MODES[mode].extra
-    return costs if extra == 0.0 else replace(costs, I=_plus(costs.I, costs.F, extra))
-
-
-def _plus(cost: Cost, again: Cost, extra: float) -> Cost:
-    """``cost + extra * again``; a list, one entry a stage, only where both are lists (spec.py sees to that)."""
-    if isinstance(cost, tuple):
-        assert isinstance(again, tuple)
-        return tuple(one + extra * other for one, other in zip(cost, again, strict=True))
-    assert not isinstance(again, tuple)
-    return cost + extra * again

@@ -8,7 +8,7 @@ from .errors import SpecError
 from .families import family_of, order
 from .families.interleaved import group_size
 from .laws import names
-from .memory import peaks
+from .memory import peak_memory, peaks
 from .metrics import figures
 from .order import Order
 from .simulate import Timeline, simulate
@@ -24,7 +24,8 @@ def result(spec: Spec, times: bool = False) -> dict[str, Any]:
 
 def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) -> dict[str, Any]:
     """The Result of an order that is already timed."""
-    in_flight, memory = peaks(built, spec.w_share, spec.v, spec.kept)
+    in_flight, _ = peaks(built)
+    memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
     laws = law_values(spec)
     shape: dict[str, Any] = {"spec": spec.to_json(), "order": built.text()}
     if times:
@@ -42,11 +43,19 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
 
 
 def law_values(spec: Spec) -> list[dict[str, Any]]:
-    """Every law of the spec's family with its numbers put in."""
+    """Every law of the spec's family that speaks of it, with its numbers put in."""
+    values = law_names(spec)
+    return [law.judge(values) for law in family_of(spec).laws if law.speaks(values)]
+
+
+def law_names(spec: Spec) -> dict[str, float]:
+    """The names that formulas use, at one spec: sizes and costs (laws.py), then the options: barriers a micro-batch,
+    and three truths as 0 or 1."""
     family = family_of(spec)
     stages = spec.p if family.placement == "bidirectional" else spec.p * spec.v
-    values = names(spec.p, spec.m, spec.v, group_size(spec), stages, spec.timing) | {"lifo": float(spec.lifo)}
-    return [law.judge(values) for law in family.laws]
+    truths = {"lifo": spec.lifo, "interlaced": spec.vocabulary == "interlaced", "copies": spec.offload != "none"}
+    sizes = names(spec.p, spec.m, spec.v, group_size(spec), stages, spec.timing)
+    return sizes | {"barriers": float(spec.barriers)} | {name: float(truth) for name, truth in truths.items()}
 
 
 def failure(data: Any, error: SpecError) -> dict[str, Any]:

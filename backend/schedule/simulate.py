@@ -152,7 +152,7 @@ def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[n
 
 
 def _copy_jobs(order: Order, costs: Costs, v: int, rule: Rules) -> tuple[npt.NDArray[np.int64], Any, Floats]:
-    """(C, 2) when each copy is issued and the row of what it makes (-1 for an offload); the ranks' offsets; (C,) times."""
+    """(C, 2) when each copy is issued and the row of what it makes (-1: an offload); the ranks' offsets; (C,) times."""
     copies, chunks = order.copies, order.chunks
     if copies is None:
         return _NO_COPIES, np.zeros(order.p + 1, np.int64), NOTHING

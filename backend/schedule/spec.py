@@ -13,12 +13,16 @@ from typing import Any
 
 from .costs import Cost, Costs
 from .errors import SpecError
-from .recompute import MODES, timing
+from .offload import MODES as OFFLOAD
+from .recompute import MODES
+from .timing import Options, timing
+from .vocabulary import MODES as VOCABULARY
 
 # Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before.
 LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
+MOST_LAYERS = 10_000  # of one stage
 MAX_TIME = 1e9  # sums of a million ops stay exact to a nanounit in float64
-COST_KEYS = ("F", "I", "W", "comm", "FB")
+COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O")
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,10 @@ class Spec:
     """One schedule. ``p`` devices, ``m`` micro-batches a step, ``v`` model chunks per device, ``group`` the
     micro-batches an interleaved schedule takes together (None: torch's rule), ``memory`` a limit in micro-batches'
     activations on one device, ``w_share`` the part of them that W still needs after I, ``lifo`` GPipe's backward from
-    the last micro-batch to the first, ``recompute`` what is run again before the backward (recompute.py)."""
+    the last micro-batch to the first, ``recompute`` what is run again before the backward (recompute.py), ``layers``
+    how many layers each stage has (None: as many each), ``vocabulary`` where the output layer is (vocabulary.py),
+    ``offload`` which activations go to host memory (offload.py), ``shared_link`` whether two devices share one
+    connection to it, ``weights`` the memory of one stashed weight version, in the unit of ``memory``."""
 
     family: str = "1f1b"
     p: int = 4
@@ -37,6 +44,11 @@ class Spec:
     w_share: float = 1.0
     lifo: bool = False
     recompute: str = "none"
+    layers: tuple[int, ...] | None = None
+    vocabulary: str = "plain"
+    offload: str = "none"
+    shared_link: bool = False
+    weights: float | None = None
     costs: Costs = field(default_factory=Costs)
 
     @staticmethod
@@ -62,6 +74,11 @@ class Spec:
             w_share=number("w_share", data.get("w_share", Spec.w_share), 0.0, 1.0),
             lifo=boolean("lifo", data.get("lifo", Spec.lifo)),
             recompute=choice("recompute", data.get("recompute", Spec.recompute), MODES),
+            layers=_layers(data.get("layers")),
+            vocabulary=choice("vocabulary", data.get("vocabulary", Spec.vocabulary), VOCABULARY),
+            offload=choice("offload", data.get("offload", Spec.offload), OFFLOAD),
+            shared_link=boolean("shared_link", data.get("shared_link", Spec.shared_link)),
+            weights=optional(number, "weights", data.get("weights"), 0.0, MAX_TIME),
             costs=_costs(data.get("costs", {})),
         )
         ops = 3 * spec.p * spec.m * spec.v
@@ -73,8 +90,13 @@ class Spec:
 
     @property
     def timing(self) -> Costs:
-        """The costs that ops really have: with what recomputation runs again."""
-        return timing(self.costs, self.recompute)
+        """The costs that ops really have, every option counted."""
+        return timing(self.costs, Options(**{each.name: getattr(self, each.name) for each in fields(Options)}))
+
+    @property
+    def barriers(self) -> int:
+        """How often all ranks wait for each other around S and T, for each micro-batch."""
+        return VOCABULARY[self.vocabulary].barriers
 
     @property
     def kept(self) -> float:
@@ -85,7 +107,7 @@ class Spec:
         """Every key, as ``from_json`` reads it."""
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "costs"}
         costs = {key: getattr(self.costs, key) for key in COST_KEYS}
-        return plain | {"costs": {key: list(c) if isinstance(c, tuple) else c for key, c in costs.items()}}
+        return _lists(plain) | {"costs": _lists(costs)}
 
     def with_(self, **changes: Any) -> Spec:
         """The same spec with some fields changed."""
@@ -101,8 +123,25 @@ def _costs(data: Any) -> Costs:
         I=_cost("I", data.get("I", 1.0)),
         W=_cost("W", data.get("W", 1.0)),
         comm=number("comm", data.get("comm", 0.0), 0.0, MAX_TIME),
-        FB=optional(number, "FB", data.get("FB"), 0.0, MAX_TIME),
+        **{key: optional(number, key, data.get(key), 0.0, MAX_TIME) for key in ("FB", "S", "T", "O")},
     )
+
+
+def _lists(values: dict[str, Any]) -> dict[str, Any]:
+    """As JSON has them: lists for tuples."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+
+
+def _layers(value: Any) -> tuple[int, ...] | None:
+    """None, or one whole number a stage (how many there must be is judged where the stages are known)."""
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple) or not 1 <= len(value) <= LIMITS["p"] * LIMITS["v"]:
+        raise SpecError("layers", value, "layers is a list with one whole number for each stage")
+    layers = tuple(integer("layers", each, 0, MOST_LAYERS) for each in value)
+    if sum(layers) == 0:
+        raise SpecError("layers", list(layers), "layers must not all be 0; leave it out for as many each")
+    return layers
 
 
 def _cost(name: str, value: Any) -> Cost:

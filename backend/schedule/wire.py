@@ -1,9 +1,11 @@
 """An order as the page reads it: a JSON header and one byte an op, deflated on the way.
 
     u32 little-endian: length of the header | header, UTF-8 JSON | N bytes of codes | stored micro-batches, if any
+    | C bytes of copy codes | int32 column of C: when each copy is issued
 
 Header: ``spec`` (all of it), ``placement``, ``chunks``, ``counts`` (ops per rank, one number if all alike), ``stored``
-(0: micro-batches implied; 1: one int32 column of N follows; 2: two columns, the second for backward halves of pairs).
+(0: micro-batches implied; 1: one int32 column of N follows; 2: two columns, the second for backward halves of pairs),
+``barriers`` (0, 1, 2), ``copies`` (copies per rank, as counts).
 Read by static/js/pure/wire.js.
 """
 
@@ -14,6 +16,7 @@ import struct
 import zlib
 
 import numpy as np
+import numpy.typing as npt
 
 from .order import Order
 from .spec import Spec
@@ -21,20 +24,29 @@ from .spec import Spec
 
 def encode(spec: Spec, order: Order) -> bytes:
     """The body before compression."""
-    counts = np.diff(order.offsets).tolist()
+    copies = order.copies
     stored = 0 if order.micro is None else 1 if bool((order.micro[:, 1] < 0).all()) else 2
     header = {
         "spec": spec.to_json(),
         "placement": order.placement.kind,
         "chunks": order.chunks,
-        "counts": counts[0] if len(set(counts)) == 1 else counts,
+        "counts": _counts(order.offsets),
         "stored": stored,
+        "barriers": order.barriers,
+        "copies": 0 if copies is None else _counts(copies.offsets),
     }
     head = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
     parts = [struct.pack("<I", len(head)), head, order.codes.tobytes()]
     if order.micro is not None:
         parts += [order.micro[:, column].astype("<i4").tobytes() for column in range(stored)]
+    if copies is not None:
+        parts += [copies.codes.tobytes(), copies.issued.astype("<i4").tobytes()]
     return b"".join(parts)
+
+
+def _counts(offsets: npt.NDArray[np.int64]) -> int | list[int]:
+    counts: list[int] = np.diff(offsets).tolist()
+    return counts[0] if len(set(counts)) == 1 else counts
 
 
 def compress(body: bytes) -> bytes:

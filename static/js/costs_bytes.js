@@ -9,10 +9,10 @@ import { peakMemory } from "./pure/memory.js";
 const STATES = ["weights", "gradients", "optimizer"];
 
 /** null where the schedule is not that of the costs (yet). @param {Priced | undefined} priced @param {Plan} plan @returns {Fullest | null} */
-export function fullest(priced, { schedule, shown }) {
+export function fullest(priced, { schedule, shown, times }) {
   if (!priced || !schedule || !shown || priced.bytes.activations.length !== schedule.p) return null;
   const { bytes } = priced;
-  const peaks = peakMemory(schedule, shown.w_share, schedule.v);
+  const peaks = peakMemory(schedule, times, { wShare: shown.w_share, v: schedule.v, kept: 1, weights: 0 });
   const both = schedule.placement.kind === "bidirectional"; // a device also has the stage of the other direction
   /** @type {Fullest | null} */
   let worst = null;

@@ -2,7 +2,7 @@
 import { invalidate } from "./frame.js";
 import { known, fetchAhead } from "./orders.js";
 import { createPlan, isStale, orderQuery, request, timePlan } from "./plans.js";
-import { timing } from "./pure/recompute.js";
+import { timing } from "./pure/timing.js";
 import { wholeStops } from "./stops.js";
 
 /** @import {Lane} from "./lanes.js" */

@@ -1,6 +1,6 @@
 // The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation agrees.
 import { h, replace } from "./dom.js";
-import { judge, mathmlTerms, vars } from "./pure/formula.js";
+import { judge, mathmlTerms, speaks, vars } from "./pure/formula.js";
 import { formatNumber } from "./pure/scale.js";
 
 /** @import {Law} from "./pure/types.js" */
@@ -23,7 +23,7 @@ function lawsOf(plan, desk, two) {
   const family = desk.family(shown.family);
   if (!family) return [];
   const names = { ...vars(shown, { stages: schedule.placement.stages, n: schedule.n }), lifo: Number(shown.lifo) };
-  const judged = family.laws.map((law) => ({ law, ...judge(law, names) }));
+  const judged = family.laws.filter((law) => speaks(law, names)).map((law) => ({ law, ...judge(law, names) }));
   // One entry a quantity and window, the exact one where a family offers several.
   const best = judged.filter((each, at) => judged.findIndex((other) => sameKind(other.law, each.law) &&
     (other.exact || !judged.some((any) => any.exact && sameKind(any.law, each.law)))) === at);

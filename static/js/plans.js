@@ -3,9 +3,9 @@ import { Offline, Refusal } from "./api.js";
 import { known, order } from "./orders.js";
 import { specQuery } from "./pure/url.js";
 import { figures } from "./pure/metrics.js";
-import { peakInFlight, peakMemory } from "./pure/memory.js";
-import { kept, timing } from "./pure/recompute.js";
+import { holding, peakInFlight, peakMemory } from "./pure/memory.js";
 import { simulate } from "./pure/simulate.js";
+import { shapedByOptions, timing } from "./pure/timing.js";
 
 /** @import {Schedule, Spec, Times} from "./pure/types.js" */
 /** @import {Figures} from "./pure/metrics.js" */
@@ -46,8 +46,8 @@ const uneven = (costs) => [costs.F, costs.I, costs.W].some((cost) => typeof cost
  * @param {Spec} spec @param {Spec} defaults @param {boolean} shapedByCosts whether the family's order depends on them
  */
 export function orderQuery(spec, defaults, shapedByCosts) {
-  if (shapedByCosts) return specQuery(spec, defaults);
-  const costs = uneven(spec.costs) || spec.recompute !== "none" ? spec.costs : defaults.costs;
+  if (shapedByCosts || shapedByOptions(spec)) return specQuery(spec, defaults);
+  const costs = uneven(spec.costs) || spec.recompute !== "none" || spec.vocabulary === "redistribute" ? spec.costs : defaults.costs;
   return specQuery({ ...spec, costs, w_share: defaults.w_share }, defaults);
 }
 
@@ -102,7 +102,7 @@ export function timePlan(plan) {
     plan.times = simulate(schedule, timing(shown), plan.times ?? undefined);
     plan.figures = figures(schedule, plan.times);
     plan.peak = Math.max(...peakInFlight(schedule));
-    plan.memory = Math.max(...peakMemory(schedule, shown.w_share, schedule.v, kept(shown)));
+    plan.memory = Math.max(...peakMemory(schedule, plan.times, holding(shown)));
   } catch (problem) {
     plan.error = { field: "", value: null, message: problem instanceof Error ? problem.message : String(problem) };
   }

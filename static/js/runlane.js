@@ -1,6 +1,6 @@
 // The measured lane: a run's ops on the plan's time axis, one by one as they arrive. An op not yet run lies at infinity.
 import { codesPerRank } from "./pure/ops.js";
-import { timing } from "./pure/recompute.js";
+import { timing } from "./pure/timing.js";
 import { durations } from "./pure/simulate.js";
 
 /** @import {Lane} from "./lanes.js" */

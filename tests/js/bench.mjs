@@ -42,7 +42,7 @@ for (const [name, schedule] of /** @type {[string, Schedule][]} */ (cases)) {
     simulate: median(() => simulate(schedule, costs, times)),
     micros: median(() => micros({ ...schedule })),
     figures: median(() => figures(schedule, times)),
-    memory: median(() => peakMemory(schedule, 1)),
+    memory: median(() => peakMemory(schedule, null, { wShare: 1, v: schedule.v, kept: 1, weights: 0 })),
     links: median(() => makers({ ...schedule })),
     "bins, all": median(() => bins(schedule, times, out, times.makespan)),
     "bins, a third": median(() => bins(schedule, times, out, times.makespan / 3)),

@@ -29,7 +29,7 @@ test("every pixel shows what covers most of it, and idle only where idle is most
   const orders = [oneFOneB(3, 40), zbH1(4, 30), breadthFirst(3, 12, 3)];
   for (let round = 0; round < 120; round++) {
     const s = orders[round % 3];
-    const times = simulate(s, { F: 0.2 + random(), I: 0.2 + random(), W: 0.2 + random(), comm: random() * 3, FB: null });
+    const times = simulate(s, { F: 0.2 + random(), I: 0.2 + random(), W: 0.2 + random(), comm: random() * 3, FB: null, S: null, T: null, O: null });
     const t0 = random() * times.makespan * 0.8;
     const t1 = round % 4 === 0 ? times.makespan : t0 + (times.makespan - t0) * random();
     const width = 1 + Math.floor(random() * 200);

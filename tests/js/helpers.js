@@ -5,10 +5,11 @@ import { build } from "../../static/js/pure/placement.js";
 /** @import {Costs, Schedule, Spec, PlacementKind} from "../../static/js/pure/types.js" */
 
 /** @type {Costs} */
-export const UNIT = { F: 1, I: 1, W: 1, comm: 0, FB: null };
+export const UNIT = { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: null };
 
 /** @type {Spec} */
-export const DEFAULTS = { family: "1f1b", p: 4, m: 8, v: 1, group: null, memory: null, w_share: 1, lifo: false, recompute: "none", costs: UNIT };
+export const DEFAULTS = { family: "1f1b", p: 4, m: 8, v: 1, group: null, memory: null, w_share: 1, lifo: false, recompute: "none",
+  layers: null, vocabulary: "plain", offload: "none", shared_link: false, weights: null, costs: UNIT };
 
 /**
  * A schedule with implied micro-batches from each rank's codes.
@@ -22,7 +23,7 @@ export function schedule(kind, chunks, m, rows, spec = {}) {
   rows.forEach((row, r) => { offsets[r + 1] = offsets[r] + row.length; });
   const v = kind === "bidirectional" ? 1 : chunks;
   return { spec: { ...DEFAULTS, p, m, v, ...spec }, placement, p, m, n: m / placement.streams, v, chunks,
-    codes: Uint8Array.from(rows.flat()), offsets, micro: [], count: offsets[p] };
+    codes: Uint8Array.from(rows.flat()), offsets, micro: [], count: offsets[p], barriers: 0, copies: null };
 }
 
 /** @param {number} count @param {number[]} pattern */

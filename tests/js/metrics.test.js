@@ -6,6 +6,9 @@ import { figures, messages } from "../../static/js/pure/metrics.js";
 import { simulate } from "../../static/js/pure/simulate.js";
 import { UNIT, breadthFirst, oneFOneB, schedule, zbH1 } from "./helpers.js";
 
+/** Nothing recomputed, nothing stashed. @param {number} v @param {number} [wShare] */
+const plain = (v, wShare = 1) => ({ wShare, v, kept: 1, weights: 0 });
+
 test("1F1B's bubble is (p-1)/(m+p-1) of the total and (p-1)/m of the ideal, in both windows", () => {
   const order = oneFOneB(4, 12);
   const { makespan, longestStage, busy, bubble } = figures(order, simulate(order, UNIT));
@@ -43,12 +46,12 @@ test("1F1B holds min(p - r, m) chunks in flight, breadth first all of them", () 
   assert.deepEqual([...peakInFlight(oneFOneB(4, 8))], [4, 3, 2, 1]);
   assert.deepEqual([...peakInFlight(oneFOneB(4, 2))], [2, 2, 2, 1]);
   assert.deepEqual([...peakInFlight(breadthFirst(2, 3, 4))], [12, 12]);
-  assert.deepEqual([...peakMemory(breadthFirst(2, 3, 4), 1)], [3, 3]);
+  assert.deepEqual([...peakMemory(breadthFirst(2, 3, 4), null, plain(4))], [3, 3]);
 });
 
 test("W that needs only a part lets I give back the rest, as the paper's table 2 has it for ZB-H1", () => {
   const [p, share] = [4, 0.25];
-  peakMemory(zbH1(p, 9), share).forEach((peak, r) => assert.equal(peak, p - r + r * share));
+  peakMemory(zbH1(p, 9), null, plain(1, share)).forEach((peak, r) => assert.equal(peak, p - r + r * share));
 });
 
 test("inside a pair the forward takes before the backward gives back", () => {
@@ -60,8 +63,8 @@ test("a memory curve steps where ops start and end, peaks at the peak and ends a
   const order = zbH1(3, 5);
   const times = simulate(order, UNIT);
   for (let r = 0; r < 3; r++) {
-    const { t, y } = curve(order, times, r, 0.25);
-    assert.equal(Math.max(...y), peakMemory(order, 0.25)[r]);
+    const { t, y } = curve(order, times, r, plain(1, 0.25));
+    assert.equal(Math.max(...y), peakMemory(order, null, plain(1, 0.25))[r]);
     assert.equal(y[y.length - 1], 0);
     assert.ok(t.every((at, k) => k === 0 || at >= t[k - 1]));
   }
@@ -71,7 +74,7 @@ test("a curve of a live run ends at the last op reported", () => {
   const order = oneFOneB(1, 2);
   const times = simulate(order, UNIT);
   times.start[1] = times.end[1] = times.start[2] = times.end[2] = times.start[3] = times.end[3] = Infinity;
-  const { t, y } = curve(order, times, 0, 1);
+  const { t, y } = curve(order, times, 0, plain(1));
   assert.deepEqual([[...t], [...y]], [[0], [1]]);
 });
 

@@ -114,10 +114,14 @@ function randomSpec(random, cost) {
   const below = (n) => Math.floor(random() * n);
   const families = ["1f1b", "interleaved", "dualpipev", "zb-h1", "gis-h"];
   const list = () => Array.from({ length: 1 + below(6) }, () => (random() < 0.5 ? 1 : cost()));
+  const maybe = () => (random() < 0.3 ? cost() : null);
   const one = () => (random() < 0.2 ? list() : random() < 0.5 ? 1 : cost());
   return { family: families[below(families.length)], p: 1 + below(64), m: 1 + below(1024), v: 1 + below(8),
     group: random() < 0.3 ? 1 + below(64) : null, memory: random() < 0.3 ? cost() + 0.01 : null, w_share: random() < 0.5 ? 1 : random(),
-    lifo: random() < 0.5, recompute: ["none", "selective", "full"][Math.floor(random() * 3)], costs: { F: one(), I: one(), W: one(), comm: random() < 0.5 ? 0 : cost(), FB: random() < 0.3 ? cost() : null } };
+    lifo: random() < 0.5, recompute: ["none", "selective", "full"][below(3)],
+    layers: random() < 0.3 ? Array.from({ length: 1 + below(9) }, () => below(3)) : null, vocabulary: ["plain", "redistribute", "interlaced"][below(3)],
+    offload: ["none", "selective", "full"][below(3)], shared_link: random() < 0.5, weights: maybe(),
+    costs: { F: one(), I: one(), W: one(), comm: random() < 0.5 ? 0 : cost(), FB: maybe(), S: maybe(), T: maybe(), O: maybe() } };
 }
 
 test("any state comes back from its link exactly", () => {
@@ -145,13 +149,15 @@ test("a zoom window is kept to the seven digits that a screen can show, and writ
 /** @type {Partial<ViewState>} */
 const FULL_VIEW = { t0: 10234.56, t1: 11234.56, at: 10600.25, sel: "127F1023@127", theme: "light", tab: "compare", run: "0f3a9c2e" };
 const uneven = [3.25, ...new Array(126).fill(1), 4.25];
-const even = { F: 18.52, I: 18.09, W: 9.337, comm: 0.601, FB: null };
+const even = { F: 18.52, I: 18.09, W: 9.337, comm: 0.601, FB: null, S: null, T: null, O: null };
 /** @type {[string, Partial<Spec>, Partial<Spec>][]} */
 const large = [
   ["uneven stages", { family: "zb-auto", p: 128, m: 1024, memory: 12.25, w_share: 0.4324, costs: { ...even, F: uneven, I: uneven, W: uneven } },
     { family: "v-half", p: 64, m: 512, v: 2, w_share: 0.4324, costs: { ...even, F: uneven, I: uneven, W: uneven } }],
   ["all costs different", { family: "zb-auto", p: 128, m: 1024, memory: 12.25, w_share: 0.4324, costs: even },
-    { family: "dualpipev", p: 64, m: 512, v: 2, w_share: 0.4324, costs: { F: 11.25, I: 12.5, W: 3.125, comm: 0.55, FB: 46.12 } }],
+    { family: "dualpipev", p: 64, m: 512, v: 2, w_share: 0.4324, costs: { F: 11.25, I: 12.5, W: 3.125, comm: 0.55, FB: 46.12, S: null, T: null, O: null } }],
+  ["options", { family: "gis", p: 128, m: 1024, v: 4, offload: "selective", costs: { ...even, O: 22.125 } },
+    { family: "1f1b", p: 64, m: 512, vocabulary: "parallel-1", layers: [3, ...new Array(62).fill(2), 1], costs: even }],
 ];
 for (const [name, first, second] of large) {
   test(`a comparison with ${name} and every view key set stays under 300 characters`, () => {
@@ -164,7 +170,7 @@ for (const [name, first, second] of large) {
 
 test("a comparison whose costs come from a model with its layers balanced stays under 300 characters", () => {
   const of = (/** @type {number} */ first, /** @type {number} */ each, /** @type {number} */ last) => [first, ...new Array(14).fill(each), last];
-  const costs = { F: of(64.123, 71.234, 55.345), I: of(66.123, 72.234, 57.345), W: of(54.123, 61.234, 45.345), comm: 0.3355, FB: null };
+  const costs = { F: of(64.123, 71.234, 55.345), I: of(66.123, 72.234, 57.345), W: of(54.123, 61.234, 45.345), comm: 0.3355, FB: null, S: null, T: null, O: null };
   const before = state({ family: "interleaved", p: 8, m: 64, v: 2, w_share: 0.4324, costs }, { family: "zb-h1", p: 16, m: 64, v: 1, w_share: 0.4324, costs },
     { sel: "7F23", theme: "dark", tab: "costs" }, { ...plainPreset("llama3-70b"), machine: "a100-80", tp: 8, heads: true, layers: [4, ...new Array(14).fill(5), 6] });
   const link = format(before, DEFAULTS, NATURAL);

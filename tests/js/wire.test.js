@@ -5,7 +5,7 @@ import { micros } from "../../static/js/pure/ops.js";
 import { decode } from "../../static/js/pure/wire.js";
 import { DEFAULTS, bytes, wireBody } from "./helpers.js";
 
-const header = { spec: { ...DEFAULTS, p: 2, m: 2 }, placement: "looped", chunks: 1, counts: 4, stored: 0 };
+const header = { spec: { ...DEFAULTS, p: 2, m: 2 }, placement: "looped", chunks: 1, counts: 4, stored: 0, barriers: 0, copies: 0 };
 const codes = [0, 0, 3, 3, 0, 3, 0, 3];
 
 test("a body gives back its spec, its rows and its placement", () => {
@@ -31,9 +31,16 @@ test("a stored column is read although it is not aligned", () => {
 });
 
 test("a second stored column numbers the backward halves", () => {
-  const paired = { spec: { ...DEFAULTS, p: 1, m: 2, family: "dualpipe" }, placement: "bidirectional", chunks: 2, counts: 2, stored: 2 };
+  const paired = { spec: { ...DEFAULTS, p: 1, m: 2, family: "dualpipe" }, placement: "bidirectional", chunks: 2, counts: 2, stored: 2, barriers: 0, copies: 0 };
   const schedule = decode(wireBody(paired, [0, 8], [0, 0, -1, 0]));
   assert.deepEqual([...(micros(schedule).second ?? [])], [-1, 0]);
+});
+
+test("copies follow with what they are and when they are issued", () => {
+  const body = wireBody({ ...header, copies: [2, 0] }, [...codes, 0, 1, ...[1, 0, 0, 0], ...[2, 0, 0, 0]]);
+  const { copies, count } = decode(body);
+  assert.equal(count, 8);
+  assert.deepEqual(copies && [[...copies.codes], [...copies.offsets], [...copies.issued]], [[0, 1], [8, 10, 10], [1, 2]]);
 });
 
 /** @type {[string, ArrayBuffer, RegExp][]} */
@@ -48,9 +55,11 @@ const garbage = [
   ["a made-up placement", wireBody({ ...header, placement: "ring" }, codes), /unknown placement "ring"/],
   ["three columns", wireBody({ ...header, stored: 3 }, codes), /stored is 3/],
   ["too few counts", wireBody({ ...header, counts: [8] }, codes), /counts/],
+  ["three barriers", wireBody({ ...header, barriers: 3 }, codes), /barriers is 3/],
+  ["too few counts of copies", wireBody({ ...header, copies: [1] }, codes), /copies is neither/],
   ["a byte too many", wireBody(header, [...codes, 0]), /bytes where the header asks for/],
   ["a byte too few", wireBody(header, codes.slice(1)), /bytes where the header asks for/],
-  ["a code that nothing has", wireBody(header, [...codes.slice(1), 5]), /op 7 has code 5, the limit is 5/],
+  ["a code that nothing has", wireBody(header, [...codes.slice(1), 7]), /op 7 has code 7, the limit is 7/],
   ["a micro-batch that nothing has", wireBody({ ...header, stored: 1 }, codes, [0, 1, 1, 0, 0, 1, 1, 2]), /op 7 has micro-batch 2/],
   ["odd m in two directions", wireBody({ ...header, spec: { ...header.spec, m: 3 }, placement: "bidirectional", chunks: 2 }, codes), /does not divide/],
 ];

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import SpecError
 from ..order import Order
 from ..spec import Spec
+from . import options
 from .dualpipe import DUALPIPE
 from .dualpipev import DUALPIPEV
 from .family import Family
@@ -30,7 +31,7 @@ from .zb_h2 import ZB_H2
 __all__ = ["FAMILIES", "Family", "describe", "family_of", "judge", "order", "read"]
 
 FAMILIES: dict[str, Family] = {
-    each.name: each
+    each.name: options.with_laws(each)
     for each in (
         *(GPIPE, ONE_F_ONE_B, PIPEDREAM),
         *(INTERLEAVED, INTERLEAVED_BFS, INTERLEAVED_ZB),
@@ -40,8 +41,6 @@ FAMILIES: dict[str, Family] = {
         *(GIS, GIS_H),
     )
 }
-
-_OPTIONS = {"group": None, "lifo": False}
 
 
 def read(data: Mapping[str, Any]) -> Spec:
@@ -69,34 +68,14 @@ def judge(spec: Spec) -> None:
         nearest = least if spec.v < least else most
         wording = f"exactly {least}" if least == most else f"from {least} to {most}"
         raise SpecError("v", spec.v, f"{family.title} takes v {wording}", limit=nearest, nearest=nearest)
-    for name, default in _OPTIONS.items():
-        if name not in family.fields and getattr(spec, name) != default:
-            raise SpecError(name, getattr(spec, name), f"{family.title} has no {name}; leave it out", nearest=default)
-    if spec.costs.FB is not None and "FB" not in family.fields:
-        raise SpecError("FB", spec.costs.FB, f"{family.title} has no overlapped pairs; leave FB out")
-    stages = spec.p if family.placement == "bidirectional" else spec.p * spec.v
-    for name in ("F", "I", "W"):
-        cost = getattr(spec.costs, name)
-        if isinstance(cost, tuple) and len(cost) != stages:
-            message = f"{name} as a list has one entry a stage: {stages} here, not {len(cost)}"
-            raise SpecError(name, len(cost), message, limit=stages, nearest=stages)
-    if spec.recompute != "none":
-        _judge_recompute(spec)
+    options.judge(spec, family)
     family.legal(spec)
-
-
-def _judge_recompute(spec: Spec) -> None:
-    """What runs again is counted in F's terms, so I must be given in the same, and a pair's time must not be."""
-    if spec.costs.FB is not None:
-        raise SpecError("FB", spec.costs.FB, "with recomputation a pair's time follows from F, I and W; leave FB out")
-    if isinstance(spec.costs.F, tuple) != isinstance(spec.costs.I, tuple):
-        raise SpecError("I", spec.to_json()["costs"]["I"], "with recomputation F and I are both lists or both numbers")
 
 
 def order(spec: Spec) -> Order:
     """The order of a spec. Raises SpecError for an illegal one."""
     judge(spec)
-    return FAMILIES[spec.family].order(spec)
+    return options.order(spec, FAMILIES[spec.family])
 
 
 def describe() -> list[dict[str, Any]]:

@@ -43,10 +43,12 @@ class Family:
     legal: Callable[[Spec], None]
     laws: tuple[Law, ...]
     fields: tuple[str, ...] = ()
-    """Which of group, lifo, FB the family takes, besides p, m, the costs and memory."""
+    """Which of group, lifo, FB, memory, offload the family takes, besides p, m and the costs."""
     v: tuple[int, int, int] = (1, 1, 1)
     """Least, natural and greatest v; where all are alike the page shows no slider."""
     chunks: Callable[[Spec], int] = lambda spec: spec.v
+    vocabulary: tuple[str, ...] = ()
+    """The ways to spread the output layer over the ranks that the family's order can take in (vocabulary.py)."""
     asynchronous: bool = False
     """Whether weights change after every backward instead of once a step; each F then has a weight version."""
     shaped_by_costs: bool = False
@@ -79,6 +81,7 @@ class Family:
         )
         return {key: getattr(self, key) for key in plain} | {
             "fields": list(self.fields),
+            "vocabulary": list(self.vocabulary),
             "asynchronous": self.asynchronous,
             "shaped_by_costs": self.shaped_by_costs,
             "block": self.block is not None,

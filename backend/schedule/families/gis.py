@@ -68,6 +68,7 @@ GIS = Family(
     rows=lambda spec: grouped(spec, spec.p),
     legal=lambda spec: whole_groups(spec, spec.p),
     v=(1, 2, 64),
+    fields=("offload",),
     laws=(
         Law("bubble", "global", "(p-1)*(f+i)/v", (UNIFORM, NO_HOPS), "one F down and one I up the ranks of one chunk"),
         Law("peak", "global", "p*v", (), "warm-up and one more"),
@@ -88,6 +89,7 @@ GIS_H = Family(
     rows=lambda spec: grouped(spec, half_group(spec.p)),
     legal=lambda spec: whole_groups(spec, half_group(spec.p)),
     v=(1, 2, 64),
+    fields=("offload",),
     laws=(
         Law(
             "bubble",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..laws import NO_HOPS, UNIFORM, Law
+from ..laws import NO_HOPS, NO_SHARD_HOPS, UNIFORM, Law
 from ..order import Order
 from ..spec import Spec
+from ..vocabulary import SPREAD
 from .family import Family, Row, backwards_from_the_last, phases
 
 F, B = 0, 3
@@ -39,8 +40,16 @@ GPIPE = Family(
     legal=lambda spec: None,
     fields=("lifo",),
     finish=last_in_first_out,
+    vocabulary=SPREAD,
     laws=(
-        Law("bubble", "global", "(p-1)*(f+b+2*c)", (UNIFORM,), "GPipe section 2.3, with a hop's latency added"),
+        Law(
+            "bubble",
+            "global",
+            "(p-1)*(f+b+2*c)",
+            (UNIFORM, NO_SHARD_HOPS),
+            "GPipe section 2.3, with a hop's latency added",
+            shards=True,
+        ),
         Law(
             "makespan",
             "global",
@@ -48,6 +57,6 @@ GPIPE = Family(
             (NO_HOPS, ("lifo == 0 or uniform == 1", "backwards from last to first start at once on a slow last stage")),
             "flow-shop: fill, then the slowest stage",
         ),
-        Law("peak", "global", "m", (), "every forward comes before every backward"),
+        Law("peak", "global", "m", (), "every forward comes before every backward", shards=True),
     ),
 )

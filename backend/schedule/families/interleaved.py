@@ -101,7 +101,7 @@ INTERLEAVED = Family(
     placement="looped",
     rows=rows,
     legal=legal,
-    fields=("group",),
+    fields=("group", "offload"),
     v=(1, 2, 64),
     laws=(
         Law("bubble", "global", "(p-1)*(f+b)/v", (UNIFORM, NO_HOPS, WHOLE_GROUPS), "arXiv 2104.04473, section 2.2"),

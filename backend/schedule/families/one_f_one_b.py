@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import vocabulary
 from ..blocks import Block
-from ..laws import UNIFORM, Law
+from ..laws import IN_STEP, NO_SHARD_HOPS, UNIFORM, Law
 from ..spec import Spec
+from ..vocabulary import SPREAD
 from .family import Family, Row, phases
 
 F, B = 0, 3
@@ -46,14 +48,17 @@ ONE_F_ONE_B = Family(
     rows=rows,
     block=block,
     legal=lambda spec: None,
+    vocabulary=(*SPREAD, "interlaced"),
     laws=(
         Law(
             "bubble",
             "global",
             "(p-1)*(f+b+2*c) + 2*c*floor((m-1)*(p-1)/p)",
-            (UNIFORM,),
+            (UNIFORM, NO_SHARD_HOPS, IN_STEP),
             "the second term is the hop that each steady F-B exchange waits for; textbooks leave it out",
+            shards=True,
         ),
-        Law("peak", "global", "min(p, m)", (), "rank 0 holds its warm-up and one more"),
+        Law("peak", "global", "min(p, m)", (), "rank 0 holds its warm-up and one more", when="barriers == 0"),
+        *vocabulary.LAWS,
     ),
 )

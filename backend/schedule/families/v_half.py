@@ -10,6 +10,7 @@ import numpy as np
 
 from ..blocks import Block
 from ..laws import NO_HOPS, UNIFORM, Law
+from ..vocabulary import SPREAD
 from .family import Family
 from .v_min import ENOUGH, EQUAL, MORE, repeated, two_chunks
 
@@ -35,6 +36,7 @@ V_HALF = Family(
     block=lambda spec: block(spec.p),
     rows=lambda spec: repeated(spec, block(spec.p)),
     legal=two_chunks,
+    vocabulary=SPREAD,
     laws=(
         Law(
             "bubble",

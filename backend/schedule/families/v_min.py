@@ -15,6 +15,7 @@ from ..errors import SpecError
 from ..laws import NO_HOPS, UNIFORM, Law
 from ..placement import place
 from ..spec import Spec
+from ..vocabulary import SPREAD
 from .family import Family, Row
 
 EQUAL = ("f == i and i == w", "the closed form counts slots; here F, I and W take different times")
@@ -66,6 +67,7 @@ V_MIN = Family(
     block=lambda spec: block(spec.p),
     rows=lambda spec: repeated(spec, block(spec.p)),
     legal=two_chunks,
+    vocabulary=SPREAD,
     laws=(
         Law(
             "bubble",

@@ -14,6 +14,7 @@ from ..laws import NO_HOPS, UNIFORM, Law
 from ..order import from_rows, micro_numbers
 from ..placement import place
 from ..spec import Spec
+from ..vocabulary import SPREAD
 from .family import Family, Row, phases
 
 F, f, I, i, W, w = range(6)  # codes of two chunks: kind * 2 + chunk
@@ -75,6 +76,7 @@ V_ZB = Family(
     block=lambda spec: block(spec.p),
     legal=legal,
     v=(2, 2, 2),
+    vocabulary=SPREAD,
     laws=(
         Law(
             "bubble",

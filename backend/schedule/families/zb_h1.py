@@ -7,6 +7,7 @@ import numpy as np
 from ..blocks import Block
 from ..laws import NO_HOPS, UNIFORM, Law
 from ..spec import Spec
+from ..vocabulary import SPREAD
 from .family import Family, Row, phases
 
 F, I, W = range(3)
@@ -59,6 +60,7 @@ ZB_H1 = Family(
     rows=lambda spec: handcrafted(spec, 1),
     block=lambda spec: steady(spec, 1),
     legal=lambda spec: None,
+    vocabulary=SPREAD,
     laws=(
         Law(
             "bubble",

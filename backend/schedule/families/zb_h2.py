@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..laws import NO_HOPS, UNIFORM, Law
+from ..vocabulary import SPREAD
 from .family import Family
 from .zb_h1 import handcrafted, steady
 
@@ -22,6 +23,7 @@ ZB_H2 = Family(
     rows=lambda spec: handcrafted(spec, 2),
     block=lambda spec: steady(spec, 2),
     legal=lambda spec: None,
+    vocabulary=SPREAD,
     laws=(
         Law(
             "bubble",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..copies import LETTERS
 from ..ops import Pair
 from ..simulate import Timeline
 from .messages import producers
@@ -28,19 +29,30 @@ def trace(timeline: Timeline, title: str, unit_us: float = 1000.0) -> dict[str, 
                 category, args = "FB", {"forward": op.forward.text(), "backward": op.backward.text()}
             else:
                 category, args = op.kind, {"stage": op.stage, "micro": op.micro, "chunk": op.chunk}
-            events.append(
-                {
-                    "ph": "X",
-                    "pid": 0,
-                    "tid": rank,
-                    "name": op.text(),
-                    "cat": category,
-                    "ts": _us(begin * unit_us),
-                    "dur": _us(_us(finish * unit_us) - _us(begin * unit_us)),
-                    "args": args,
-                }
-            )
-    return {"traceEvents": [*events, *_arrows(timeline, unit_us)], "displayTimeUnit": "ms"}
+            events.append(_slice(rank, op.text(), category, begin * unit_us, finish * unit_us, args))
+    copies = _copies(timeline, unit_us) if order.copies is not None else ()
+    return {"traceEvents": [*events, *copies, *_arrows(timeline, unit_us)], "displayTimeUnit": "ms"}
+
+
+def _slice(tid: int, name: str, category: str, start: float, end: float, args: dict[str, Any]) -> dict[str, Any]:
+    times = {"ts": _us(start), "dur": _us(_us(end) - _us(start))}
+    return {"ph": "X", "pid": 0, "tid": tid, "name": name, "cat": category, **times, "args": args}
+
+
+def _copies(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
+    """The copy lanes: a thread of its own for each rank, below the ranks."""
+    order, copies = timeline.order, timeline.order.copies
+    assert copies is not None
+    for rank in range(order.p):
+        tid = order.p + rank
+        yield {"ph": "M", "pid": 0, "tid": tid, "name": "thread_name", "args": {"name": f"rank {rank} copies"}}
+        yield {"ph": "M", "pid": 0, "tid": tid, "name": "thread_sort_index", "args": {"sort_index": tid}}
+        first = int(copies.offsets[rank])
+        for at, (kind, chunk, micro, _) in enumerate(copies.row(rank, order.chunks), first):
+            stage, letter = order.placement.stage(rank, chunk), LETTERS[kind]
+            start, end = float(timeline.copy_start[at]) * unit_us, float(timeline.copy_end[at]) * unit_us
+            args = {"stage": stage, "micro": micro, "chunk": chunk}
+            yield _slice(tid, f"{stage}{letter}{micro}", letter, start, end, args)
 
 
 def _us(time: float) -> float:

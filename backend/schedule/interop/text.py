@@ -1,7 +1,8 @@
 """A timeline as lines of text for a terminal: one line a rank, one cell an op, dots where the rank is idle.
 
-``F`` forward, ``I`` input gradient, ``W`` weight gradient, ``B`` full backward, each with its micro-batch where there
-is room; ``X`` an overlapped pair; small letters are odd chunks (or DualPipe's second direction).
+``F`` forward, ``I`` input gradient, ``W`` weight gradient, ``B`` full backward, ``S`` and ``T`` the sharded output
+layer, each with its micro-batch where there is room; ``X`` an overlapped pair; small letters are odd chunks (or
+DualPipe's second direction). A rank that copies has a second line, ``O`` offload and ``R`` reload.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..copies import LETTERS
 from ..ops import Pair
 from ..simulate import Timeline
 
@@ -27,7 +29,13 @@ def draw(timeline: Timeline, columns: int | None = None) -> list[str]:
     label = 1 + len(str(order.m - 1))
     natural = int(np.ceil(total / shortest * (label + 1)))
     width = columns or min(natural, MAX_COLUMNS)
-    return [f"{rank:>3} {_line(timeline, rank, width / total, width)}" for rank in range(order.p)]
+    scale = width / total
+    lines = []
+    for rank in range(order.p):
+        lines.append(f"{rank:>3} {_line(timeline, rank, scale, width)}")
+        if order.copies is not None:
+            lines.append(f"    {_copy_line(timeline, rank, scale, width)}".rstrip())
+    return lines
 
 
 def _line(timeline: Timeline, rank: int, scale: float, width: int) -> str:
@@ -43,6 +51,20 @@ def _line(timeline: Timeline, rank: int, scale: float, width: int) -> str:
         room = right - left
         cell = (text if len(text) <= room else letter).ljust(room, "-")[:room]
         line[left:right] = cell
+    return "".join(line)
+
+
+def _copy_line(timeline: Timeline, rank: int, scale: float, width: int) -> str:
+    line = [" "] * width
+    copies, chunks = timeline.order.copies, timeline.order.chunks
+    assert copies is not None
+    span = slice(copies.offsets[rank], copies.offsets[rank + 1])
+    times = zip(timeline.copy_start[span].tolist(), timeline.copy_end[span].tolist(), strict=True)
+    for (kind, chunk, micro, _), (begin, finish) in zip(copies.row(rank, chunks), times, strict=True):
+        left, right = round(begin * scale), min(round(finish * scale), width)
+        letter = LETTERS[kind].lower() if chunk % 2 else LETTERS[kind]
+        text = f"{letter}{micro}"
+        line[left:right] = (text if len(text) <= right - left else letter).ljust(right - left, "-")[: right - left]
     return "".join(line)
 
 

@@ -20,7 +20,7 @@ MAX_BYTES = 64 * 2**20
 
 
 def dump(order: Order) -> str:
-    """The order as CSV text. Raises SpecError for an order with two replicas."""
+    """The order as CSV text. Raises SpecError for an order with two replicas, S and T, or copies."""
     if order.placement.streams > 1:
         raise SpecError(
             "format",
@@ -29,6 +29,9 @@ def dump(order: Order) -> str:
             "(DualPipeV can)",
             nearest="json",
         )
+    if order.barriers or order.copies is not None:
+        what = "S and T of a sharded vocabulary" if order.barriers else "copies to host memory"
+        raise SpecError("format", "torch-csv", f"torch's CSV has no text for {what}", nearest="json")
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([op.text() for op in order.row(rank)] for rank in range(order.p))
     return out.getvalue()

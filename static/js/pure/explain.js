@@ -2,7 +2,7 @@
 
 import { firstEndingAfter } from "./layout.js";
 import { sources, targets } from "./links.js";
-import { opText, rankOf, refOf } from "./ops.js";
+import { opText, rankOf, refOf, rowsOf } from "./ops.js";
 import { formatNumber as num } from "./scale.js";
 
 /** @import {Costs, OpRef, Schedule, Times} from "./types.js" */
@@ -13,7 +13,7 @@ import { formatNumber as num } from "./scale.js";
 /** @typedef {{from: number, to: number, sentence: string, awaits: OpRef|null, kind: IdleKind, arrives: number|null}} Idle */
 
 /** @type {Record<Link["cargo"], string>} */
-const CARGO = { activation: "output", gradient: "gradient", loss: "loss", own: "input gradient" };
+const CARGO = { activation: "output", gradient: "gradient", loss: "loss", own: "input gradient", barrier: "part in the barrier", copy: "copy" };
 
 /** @param {number} end @param {Link} link @param {Costs} costs */
 const arrival = (end, link, costs) => (link.hops ? end + costs.comm : end);
@@ -40,7 +40,7 @@ export function needs(schedule, times, costs, op) {
     const reason = `needs the ${CARGO[link.cargo]} of ${link.giver} on rank ${ref.rank}, which ${travel(times.end[link.i], link, costs)}`;
     return { ref, text, arrives: arrival(times.end[link.i], link, costs), reason, kind: "data" };
   });
-  if (op.index > 0) {
+  if (op.index > 0 && op.i < schedule.count) {
     const ref = { rank: op.rank, index: op.index - 1, i: op.i - 1 };
     const text = opText(schedule, ref.i);
     const end = times.end[ref.i];
@@ -64,7 +64,7 @@ export function unblocks(schedule, times, costs, op) {
     const when = end === Infinity ? "" : `, there at ${num(arrives)}`;
     return { ref, text: opText(schedule, link.i), arrives, reason: `takes its ${CARGO[link.cargo]}${when}`, kind: "data" };
   });
-  if (op.i + 1 < schedule.offsets[op.rank + 1]) {
+  if (op.i + 1 < schedule.offsets[op.rank + 1] && op.i < schedule.count) {
     const ref = { rank: op.rank, index: op.index + 1, i: op.i + 1 };
     out.push({ ref, text: opText(schedule, ref.i), arrives: end, reason: "is next in the rank's order", kind: "order" });
   }
@@ -132,13 +132,20 @@ function wait(schedule, times, costs, rank, i, from) {
     return { from, to, sentence, awaits: null, kind: "overhead", arrives: last ? last.arrives : null };
   }
   const { link, arrives } = last;
-  const value = `${link.taker}'s ${link.cargo === "activation" ? "input" : "gradient"}`;
-  const waits = filling ? `it waits for the first micro-batch. ${value} is` : `it waits for ${value},`;
-  let sentence = `${head}${waits} the output of ${link.giver} on rank ${rankOf(schedule, link.i)}, ` +
-    `which ${travel(times.end[link.i], link, costs, to)}.`;
+  let sentence = `${head}${awaited(schedule, link, filling)}, which ${travel(times.end[link.i], link, costs, to)}.`;
   if (to - arrives > tolerance) sentence += ` The input was there at ${num(arrives)}: overhead of ${num(to - arrives)}.`;
   else sentence += deeper(schedule, times, costs, link.i, from, tolerance);
   return { from, to, sentence, awaits: refOf(schedule, link.i), kind: filling ? "fill" : "wait", arrives: Math.min(arrives, to) };
+}
+
+/** What an idle rank waits for. @param {Schedule} schedule @param {Link} link @param {boolean} filling */
+function awaited(schedule, link, filling) {
+  const rank = rankOf(schedule, link.i);
+  if (link.cargo === "barrier") return `${link.taker} waits for the barrier, to which ${link.giver} on rank ${rank} comes last`;
+  if (link.cargo === "copy") return `${link.taker} waits for its activation to come back: the copy lane does ${link.giver}`;
+  const value = `${link.taker}'s ${link.cargo === "activation" ? "input" : "gradient"}`;
+  const waits = filling ? `it waits for the first micro-batch. ${value} is` : `it waits for ${value},`;
+  return `${waits} the output of ${link.giver} on rank ${rank}`;
 }
 
 /** What held the awaited op back, when it started only after the gap began. @param {Schedule} schedule
@@ -148,7 +155,7 @@ function deeper(schedule, times, costs, i, from, tolerance) {
   if (start <= from + tolerance) return "";
   const rank = rankOf(schedule, i);
   const last = binding(schedule, times, costs, i);
-  const free = i > schedule.offsets[rank] ? times.end[i - 1] : 0;
+  const free = i > rowsOf(schedule, i)[rank] ? times.end[i - 1] : 0;
   const text = opText(schedule, i);
   if (last !== null && last.arrives > free + tolerance) {
     const source = `${last.link.giver} on rank ${rankOf(schedule, last.link.i)}`;

@@ -1,7 +1,7 @@
 // Laws as data: evaluates and prints formula trees, and judges a law at one point. Knows arithmetic and the names that
 // a spec gives; knows no family. mathml.js draws the same trees.
 
-import { timing } from "./recompute.js";
+import { barriersOf, timing } from "./timing.js";
 import { formatNumber } from "./scale.js";
 
 /** @import {Law, Spec, Tree, Vars} from "./types.js" */
@@ -84,6 +84,9 @@ function operand(op, part, names, right) {
   return needs || part[0] === "if" ? `(${shown})` : shown;
 }
 
+/** Does the law say anything of a spec with these names? @param {Law} law @param {Vars} names */
+export const speaks = (law, names) => !law.when || Boolean(evaluate(law.when, names));
+
 /**
  * The law at one point. exact: every condition holds; why: the sentence of the first that does not.
  * @param {Law} law @param {Vars} names @returns {{value: number, exact: boolean, why: string|null}}
@@ -125,6 +128,7 @@ export function vars(spec, size = {}) {
     f, i, w, b: i + w, c: costs.comm, FB: costs.FB ?? f + i + w,
     sum_f: sum(perF), max_f: Math.max(...perF), sum_b: sum(perB), max_b: Math.max(...perB),
     uniform: Number(alike), fb_full: Number(costs.FB === null || costs.FB === f + i + w),
-    lifo: Number(spec.lifo),
+    s: costs.S ?? 0, t: costs.T ?? 0, barriers: barriersOf(spec),
+    lifo: Number(spec.lifo), interlaced: Number(spec.vocabulary === "interlaced"), copies: Number(spec.offload !== "none"),
   };
 }

@@ -1,5 +1,7 @@
 // What a code byte means: kind, chunk, micro-batch, text. Knows the order; knows no time.
 
+import { COPY_LETTERS, copyText, findCopy } from "./copies.js";
+
 /** @import {OpRef, Schedule} from "./types.js" */
 
 export const KIND_F = 0;
@@ -7,29 +9,43 @@ export const KIND_I = 1;
 export const KIND_W = 2;
 export const KIND_B = 3;
 export const KIND_PAIR = 4;
-const LETTERS = "FIWB";
+export const KIND_S = 5;
+export const KIND_T = 6;
+export const LETTERS = "FIWB?ST"; // by kind; a pair has none
 
-const MAX_PAIR_CHUNKS = 14; // 4 * 14 + 14 * 14 codes still fit a byte; with more chunks there are no pairs
+const MAX_PAIR_CHUNKS = 14; // 4 * 14 + 14 * 14 codes, and S and T, still fit a byte; with more chunks there are none
 
 /** Codes a rank can have: the width of every (rank, code) table. @param {number} chunks */
-export const codesPerRank = (chunks) => 4 * chunks + (chunks <= MAX_PAIR_CHUNKS ? chunks * chunks : 0);
+export const codesPerRank = (chunks) => 4 * chunks + (chunks <= MAX_PAIR_CHUNKS ? chunks * chunks + 2 : 0);
 
 /** @param {number} code @param {number} chunks */
-export const kindOf = (code, chunks) => (code < 4 * chunks ? (code / chunks) | 0 : KIND_PAIR);
+export function kindOf(code, chunks) {
+  if (code < 4 * chunks) return (code / chunks) | 0;
+  const beyond = code - 4 * chunks - chunks * chunks;
+  return beyond < 0 ? KIND_PAIR : KIND_S + beyond;
+}
 
-/** The chunk of an op; of a pair, the chunk of its forward half. @param {number} code @param {number} chunks */
-export const chunkOf = (code, chunks) => (code < 4 * chunks ? code % chunks : ((code - 4 * chunks) / chunks) | 0);
+/** The chunk of an op; of a pair, the chunk of its forward half; S and T have none but 0. @param {number} code
+ * @param {number} chunks */
+export function chunkOf(code, chunks) {
+  if (code < 4 * chunks) return code % chunks;
+  return code < 4 * chunks + chunks * chunks ? ((code - 4 * chunks) / chunks) | 0 : 0;
+}
 
 /** @param {number} code @param {number} chunks @returns {[number, number]} the forward's and the backward's chunk */
 export const pairChunks = (code, chunks) => [chunkOf(code, chunks), code % chunks];
 
-/** The rank of a flat op index. @param {Schedule} schedule @param {number} i */
+/** Where each rank's ops begin, or its copies where i is one. @param {Schedule} schedule @param {number} i */
+export const rowsOf = (schedule, i) => (schedule.copies && i >= schedule.count ? schedule.copies.offsets : schedule.offsets);
+
+/** The rank of a flat index, of an op or of a copy. @param {Schedule} schedule @param {number} i */
 export function rankOf(schedule, i) {
+  const offsets = rowsOf(schedule, i);
   let lo = 0;
   let hi = schedule.p;
   while (hi - lo > 1) {
     const mid = (lo + hi) >> 1;
-    if (schedule.offsets[mid] <= i) lo = mid;
+    if (offsets[mid] <= i) lo = mid;
     else hi = mid;
   }
   // Ranks without ops share an offset: the search already ends on the last of them, the one that holds i.
@@ -39,7 +55,7 @@ export function rankOf(schedule, i) {
 /** @param {Schedule} schedule @param {number} i @returns {OpRef} */
 export function refOf(schedule, i) {
   const rank = rankOf(schedule, i);
-  return { rank, index: i - schedule.offsets[rank], i };
+  return { rank, index: i - rowsOf(schedule, i)[rank], i };
 }
 
 /** @typedef {{first: Int32Array, second: Int32Array|null}} Micros */
@@ -69,16 +85,17 @@ export function micros(schedule) {
 function implied(schedule) {
   const { p, chunks, codes, offsets, count } = schedule;
   const first = new Int32Array(count);
-  const second = codes.some((code) => code >= 4 * chunks) ? new Int32Array(count).fill(-1) : null;
+  const second = codes.some((code) => kindOf(code, chunks) === KIND_PAIR) ? new Int32Array(count).fill(-1) : null;
   for (let r = 0; r < p; r++) {
     const split = deferred(schedule, r);
-    const done = new Int32Array(3 * chunks); // F's, gradients and W's so far, by chunk
+    const done = new Int32Array(3 * chunks + 2); // F's, gradients and W's so far, by chunk; then S's and T's
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
       const code = codes[i];
       const kind = kindOf(code, chunks);
       const c = chunkOf(code, chunks);
       if (kind === KIND_W) first[i] = split[c][done[2 * chunks + c]++] ?? -1;
       else if (kind === KIND_I || kind === KIND_B) first[i] = done[chunks + c]++;
+      else if (kind >= KIND_S) first[i] = done[3 * chunks + kind - KIND_S]++;
       else first[i] = done[c]++;
       if (kind === KIND_PAIR && second) second[i] = done[chunks + (code % chunks)]++;
     }
@@ -94,7 +111,7 @@ function deferred(schedule, rank) {
   for (let i = offsets[rank]; i < offsets[rank + 1]; i++) {
     const kind = kindOf(codes[i], chunks);
     if (kind === KIND_I) split[codes[i] % chunks].push(gradients[codes[i] % chunks]++);
-    else if (kind >= KIND_B) gradients[codes[i] % chunks]++;
+    else if (kind === KIND_B || kind === KIND_PAIR) gradients[codes[i] % chunks]++;
   }
   return split;
 }
@@ -108,10 +125,11 @@ export const partText = (schedule, slot, kind, k) =>
   `${schedule.placement.stage[slot]}${LETTERS[kind]}${globalMicro(schedule, slot, k)}`;
 
 /**
- * Op text as torch spells it: "2F0", "(0F7;7B3)OVERLAP_F_B".
+ * Op text as torch spells it: "2F0", "(0F7;7B3)OVERLAP_F_B"; a copy's in the same manner: "2O0".
  * @param {Schedule} schedule @param {number} i flat index
  */
 export function opText(schedule, i) {
+  if (i >= schedule.count) return copyText(schedule, i);
   const { chunks, codes } = schedule;
   const base = rankOf(schedule, i) * chunks;
   const kind = kindOf(codes[i], chunks);
@@ -122,7 +140,7 @@ export function opText(schedule, i) {
   return `(${partText(schedule, base + f, KIND_F, first[i])};${backward})OVERLAP_F_B`;
 }
 
-const PART = /^(\d+)([FIWB])(\d+)$/;
+const PART = /^(\d+)([FIWBSTOR])(\d+)$/;
 const PAIR = /^\((\d+F\d+);(\d+B\d+)\)OVERLAP_F_B$/;
 
 /**
@@ -141,6 +159,7 @@ function findPart(schedule, text) {
   const match = PART.exec(text.toUpperCase());
   if (!match) return -1;
   const { placement, n, chunks } = schedule;
+  if (COPY_LETTERS.includes(match[2])) return findCopy(schedule, Number(match[1]), match[2], Number(match[3]));
   const stream = Math.floor(Number(match[3]) / n);
   const slot = placement.stage.findIndex((s, at) => s === Number(match[1]) && placement.stream[at] === stream);
   if (slot < 0) return -1;
@@ -153,8 +172,8 @@ function scan(schedule, rank, chunk, kind, k) {
   const { first, second } = micros(schedule);
   for (let i = offsets[rank]; i < offsets[rank + 1]; i++) {
     const code = codes[i];
-    if (code < 4 * chunks) {
-      if (code === kind * chunks + chunk && first[i] === k) return i;
+    if (kindOf(code, chunks) !== KIND_PAIR) {
+      if (kindOf(code, chunks) === kind && chunkOf(code, chunks) === chunk && first[i] === k) return i;
     } else if (kind === KIND_F && chunkOf(code, chunks) === chunk && first[i] === k) return i;
     else if (kind === KIND_B && code % chunks === chunk && second && second[i] === k) return i;
   }

@@ -1,11 +1,14 @@
 // The shapes that the pure modules share. Knows no behaviour.
 
 /**
- * @typedef {{F: number|number[], I: number|number[], W: number|number[], comm: number, FB: number|null}} Costs
+ * @typedef {{F: number|number[], I: number|number[], W: number|number[], comm: number, FB: number|null,
+ *   S: number|null, T: number|null, O: number|number[]|null}} Costs
+ *   S, T: a rank's shard of the output layer and its gradients; O: one copy to or from host memory.
  *   A number is a device's whole share of layers (an op takes 1/v of it); a list has one entry a stage, as it stands.
  *
  * @typedef {{family: string, p: number, m: number, v: number, group: number|null, memory: number|null,
- *   w_share: number, lifo: boolean, recompute: string, costs: Costs}} Spec
+ *   w_share: number, lifo: boolean, recompute: string, layers: number[]|null, vocabulary: string, offload: string,
+ *   shared_link: boolean, weights: number|null, costs: Costs}} Spec
  *
  * @typedef {"looped"|"v"|"bidirectional"} PlacementKind
  *
@@ -14,8 +17,14 @@
  *   Arrays by slot = rank * chunks + chunk; prev and next are the neighbouring slots in the same stream, -1 for none.
  *
  * @typedef {{spec: Spec, placement: Placement, p: number, m: number, n: number, v: number, chunks: number,
- *   codes: Uint8Array, offsets: Int32Array, micro: Int32Array[], count: number}} Schedule
+ *   codes: Uint8Array, offsets: Int32Array, micro: Int32Array[], count: number,
+ *   barriers: number, copies: Copies|null}} Schedule
  *   One byte an op; rank r is codes[offsets[r]:offsets[r+1]]. micro is [] when the micro-batches are implied.
+ *
+ * @typedef {{codes: Uint8Array, offsets: Int32Array, issued: Int32Array, count: number}} Copies
+ *   What the copy lanes do: codes are kind * chunks + chunk, kind 0 offload, 1 reload; issued: how many compute ops its
+ *   rank has done when a copy is issued. Flat indices of copies go on where those of the schedule's ops end: rank r's
+ *   are offsets[r] to offsets[r+1], and offsets[0] is the schedule's count.
  *
  * @typedef {{start: Float64Array, end: Float64Array, makespan: number}} Times
  *   By flat op index. Arrays may be longer than the schedule. An op of a live run that has not been reported yet has
@@ -24,7 +33,7 @@
  * @typedef {number|string|[string, ...any[]]} Tree  a formula: a number, a name, or [op, operand, ...]
  * @typedef {Record<string, number>} Vars
  * @typedef {{formula: Tree, where: [Tree, string][], name?: string, quantity?: string, window?: string,
- *   source?: string}} Law
+ *   source?: string, when?: Tree|null}} Law
  *
  * @typedef {{rank: number, index: number, i: number}} OpRef  index = position in the rank's row, i = flat index
  */

@@ -1,6 +1,7 @@
 // Each field of a spec as text in a query, and back. Knows forms and ranges of single fields; url.js puts them together.
 
 import { MODES } from "./recompute.js";
+import { BARRIERS, OFFLOAD } from "./timing.js";
 
 /** @import {Spec} from "./types.js" */
 /** @typedef {{value: unknown}|{wanted: string}} Read  the value, or what the text should have been */
@@ -8,8 +9,9 @@ import { MODES } from "./recompute.js";
 // The m.* keys of a link are no fields of a spec: url_preset.js has them.
 
 /** In the order of the query. v comes after family: a family brings its own natural v. */
-export const SPEC_FIELDS = ["family", "p", "m", "v", "group", "memory", "w_share", "lifo", "recompute", "F", "I", "W", "comm", "FB"];
-export const COST_KEYS = ["F", "I", "W", "comm", "FB"];
+export const SPEC_FIELDS = ["family", "p", "m", "v", "group", "memory", "w_share", "lifo", "recompute", "layers",
+  "vocabulary", "offload", "shared_link", "weights", "F", "I", "W", "comm", "FB", "S", "T", "O"];
+export const COST_KEYS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 
 const NONE = "none";
 const MOST_STAGES = 65536;
@@ -52,6 +54,16 @@ function costs(text) {
 const wholeNumber = numberWith((x) => Number.isInteger(x) && x >= 1, "a whole number of 1 or more");
 const atLeastZero = numberWith((x) => x >= 0, "a number of 0 or more");
 
+/** @param {string} text @returns {Read} */
+function truth(text) {
+  return /^(true|1|false|0)$/.test(text) ? { value: text === "true" || text === "1" } : { wanted: "true or false" };
+}
+
+/** @param {string[]} words @returns {(text: string) => Read} */
+function oneOf(words) {
+  return (text) => (words.includes(text) ? { value: text } : { wanted: words.join(", ") });
+}
+
 /** @type {Record<string, (text: string) => Read>} */
 const READERS = {
   family: (text) => (/^[a-z0-9][a-z0-9-]{0,39}$/.test(text) ? { value: text } : { wanted: "the name of a family, such as 1f1b" }),
@@ -61,13 +73,21 @@ const READERS = {
   group: optional(wholeNumber),
   memory: optional(numberWith((x) => x > 0, "a number greater than 0")),
   w_share: numberWith((x) => x >= 0 && x <= 1, "a number from 0 to 1"),
-  lifo: (text) => (/^(true|1|false|0)$/.test(text) ? { value: text === "true" || text === "1" } : { wanted: "true or false" }),
-  recompute: (text) => (Object.hasOwn(MODES, text) ? { value: text } : { wanted: Object.keys(MODES).join(", ") }),
+  lifo: truth,
+  recompute: oneOf(Object.keys(MODES)),
+  layers: optional(countsFrom),
+  vocabulary: oneOf(Object.keys(BARRIERS)),
+  offload: oneOf(OFFLOAD),
+  shared_link: truth,
+  weights: optional(atLeastZero),
   F: costs,
   I: costs,
   W: costs,
   comm: atLeastZero,
   FB: optional(atLeastZero),
+  S: optional(atLeastZero),
+  T: optional(atLeastZero),
+  O: optional(atLeastZero),
 };
 
 /** @param {string} name one of SPEC_FIELDS @param {string} text @returns {Read} */

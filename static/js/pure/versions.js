@@ -3,7 +3,8 @@
 import { KIND_B, KIND_F, kindOf, micros } from "./ops.js";
 
 /** @import {Schedule} from "./types.js" */
-/** @typedef {{used: Int32Array, late: Int32Array, held: Int32Array}} Versions by op, by op (0 for a forward), by rank */
+/** @typedef {{used: Int32Array, late: Int32Array, stashed: Int32Array, held: Int32Array}} Versions by op, by op (0 for a
+ *   forward), by op: versions besides the newest once it has ended, and by rank */
 
 /** @type {WeakMap<Schedule, Versions>} */
 const known = new WeakMap();
@@ -17,7 +18,7 @@ export function versions(schedule) {
   const found = known.get(schedule);
   if (found) return found;
   const { codes, offsets, chunks, p, n, count } = schedule;
-  const made = { used: new Int32Array(count), late: new Int32Array(count), held: new Int32Array(p) };
+  const made = { used: new Int32Array(count), late: new Int32Array(count), stashed: new Int32Array(count), held: new Int32Array(p) };
   const { first } = micros(schedule);
   const begun = new Int32Array(n);
   for (let rank = 0; rank < p; rank++) {
@@ -38,7 +39,8 @@ export function versions(schedule) {
         else inFlight.delete(version);
         newest++;
       }
-      made.held[rank] = Math.max(made.held[rank], inFlight.size + (inFlight.has(newest) ? 0 : 1));
+      made.stashed[i] = inFlight.size - (inFlight.has(newest) ? 1 : 0);
+      made.held[rank] = Math.max(made.held[rank], made.stashed[i] + 1);
     }
   }
   known.set(schedule, made);

@@ -4,7 +4,8 @@ import { codesPerRank } from "./ops.js";
 import { build } from "./placement.js";
 
 /** @import {PlacementKind, Schedule, Spec} from "./types.js" */
-/** @typedef {{spec: Spec, placement: PlacementKind, chunks: number, counts: number|number[], stored: number}} Header */
+/** @typedef {{spec: Spec, placement: PlacementKind, chunks: number, counts: number|number[], stored: number,
+ *   barriers: number, copies: number|number[]}} Header */
 
 /** @param {unknown} x @param {number} least */
 const isCount = (x, least) => Number.isInteger(x) && /** @type {number} */ (x) >= least;
@@ -26,22 +27,26 @@ function readHeader(buffer) {
     return refuse("the header is no JSON");
   }
   if (typeof header !== "object" || header === null) refuse("the header is no object");
-  const { spec, chunks, counts, stored } = header;
+  const { spec, chunks, counts, stored, barriers, copies } = header;
   if (typeof spec !== "object" || spec === null || !isCount(spec.p, 1) || !isCount(spec.m, 1)) {
     refuse("the header has no spec with p and m");
   }
   if (!isCount(chunks, 1) || chunks > 64) refuse(`chunks is ${chunks}, not 1 to 64`);
   if (![0, 1, 2].includes(stored)) refuse(`stored is ${stored}, not 0, 1 or 2`);
-  const rows = Array.isArray(counts) ? counts : [counts];
-  if (!rows.every((c) => isCount(c, 0)) || (Array.isArray(counts) && counts.length !== spec.p)) {
-    refuse("counts is neither one number nor one a rank");
+  if (![0, 1, 2].includes(barriers)) refuse(`barriers is ${barriers}, not 0, 1 or 2`);
+  for (const [name, value] of Object.entries({ counts, copies })) {
+    const rows = Array.isArray(value) ? value : [value];
+    if (!rows.every((c) => isCount(c, 0)) || (Array.isArray(value) && value.length !== spec.p)) {
+      refuse(`${name} is neither one number nor one a rank`);
+    }
   }
   return { header, at: 4 + length };
 }
 
-/** @param {number} p @param {number|number[]} counts */
-function offsetsOf(p, counts) {
+/** @param {number} p @param {number|number[]} counts @param {number} [from] */
+function offsetsOf(p, counts, from = 0) {
   const offsets = new Int32Array(p + 1);
+  offsets[0] = from;
   for (let r = 0; r < p; r++) offsets[r + 1] = offsets[r] + (typeof counts === "number" ? counts : counts[r]);
   return offsets;
 }
@@ -73,7 +78,10 @@ export function decode(buffer) {
   const p = spec.p;
   const offsets = offsetsOf(p, header.counts);
   const count = offsets[p];
-  const expected = at + count * (1 + 4 * stored);
+  const copyOffsets = offsetsOf(p, header.copies, count);
+  const copyCount = copyOffsets[p] - count;
+  const copiesAt = at + count * (1 + 4 * stored);
+  const expected = copiesAt + 5 * copyCount;
   if (buffer.byteLength !== expected) refuse(`${buffer.byteLength} bytes where the header asks for ${expected}`);
   const placement = build(header.placement, p, chunks);
   const codes = new Uint8Array(buffer.slice(at, at + count));
@@ -86,5 +94,9 @@ export function decode(buffer) {
     micro.push(new Int32Array(buffer.slice(from, from + 4 * count)));
   }
   checkMicro(micro, n);
-  return { spec, placement, p, m: spec.m, n, v: spec.v, chunks, codes, offsets, micro, count };
+  const copies = copyCount === 0 ? null : { offsets: copyOffsets, count: copyCount,
+    codes: new Uint8Array(buffer.slice(copiesAt, copiesAt + copyCount)),
+    issued: new Int32Array(buffer.slice(copiesAt + copyCount, expected)) };
+  if (copies?.codes.some((code) => code >= 2 * chunks)) refuse("a copy has a code beyond 2 * chunks");
+  return { spec, placement, p, m: spec.m, n, v: spec.v, chunks, codes, offsets, micro, count, barriers: header.barriers, copies };
 }
