@@ -153,7 +153,7 @@ def test_two_schedules_of_32_balanced_stages_stay_under_300_characters_and_come_
     page = open_page(f"?{MODEL}&m.heads=1&family=dualpipev&p=16&m=64&b.family=zb-h1&b.p=32")
     page.click("#pricing > summary")
     page.click("#balance")
-    wait(page, "document.querySelector('#balance-result table') !== null")
+    wait(page, "document.querySelector('#balance-result table') !== null", 20)  # the first balance may compile
     wait(page, DRAWN)
     page.focus("#plot")
     for key in ("w", "w", "."):
@@ -180,7 +180,7 @@ def test_the_first_schedule_drawn_from_a_link_has_the_models_costs_already(open_
 def test_an_old_link_with_a_model_and_its_costs_shows_the_times_that_it_showed(open_page: Open) -> None:
     old = f"?F=271.83&I=290&W=260.5&comm=1.5&{MODEL}"
     page = open_page(old)
-    assert state(page)["spec"]["costs"] == {"F": 271.83, "I": 290, "W": 260.5, "comm": 1.5, "FB": None}
+    assert state(page)["spec"]["costs"].items() >= {"F": 271.83, "I": 290, "W": 260.5, "comm": 1.5, "FB": None}.items()
     page.keyboard.press("?")
     assert link(page) == f"{old}&tab=keys"
     page.fill("#field-p", "8")
@@ -253,7 +253,7 @@ def test_layers_are_balanced_for_the_schedule_that_is_chosen(open_page: Open) ->
     page.click(".balance [data-slot=second]")
     page.click("#balance")
     result = page.locator("#balance-result")
-    expect(result).to_contain_text("A keeps even layers.")
+    expect(result).to_contain_text("A keeps even layers.", timeout=20_000)
     even = state(page)["spec"]["costs"]["F"]
     assert even[1] == even[6]
     assert len(set(state(page)["second"]["costs"]["F"])) > 2

@@ -25,7 +25,7 @@ function foundFor(preset, spec) {
   const priced = known(costsPath(preset, spec));
   if (!priced) return null;
   const { F, I, W, comm } = priced.costs;
-  const found = derived.get(priced) ?? { w_share: tidy(priced.w_share), costs: { F: tidied(F), I: tidied(I), W: tidied(W), comm: tidy(comm), FB: null } };
+  const found = derived.get(priced) ?? { w_share: Number(priced.w_share.toPrecision(4)), costs: { F: tidied(F), I: tidied(I), W: tidied(W), comm: tidy(comm), FB: null } };
   derived.set(priced, found);
   return found;
 }
