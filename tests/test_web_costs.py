@@ -66,7 +66,7 @@ def test_costs_have_the_keys_that_the_page_reads(client: FlaskClient):
     assert {"model", "machine", "costs", "w_share", "unit", "bytes", "arithmetic", "fits", "memory",
             "vocabulary_ratio"} <= set(shape)  # fmt: skip
     assert (shape["model"], shape["machine"], shape["unit"]) == ("llama3-70b", "h100", "ms")
-    assert set(shape["costs"]) == {"F", "I", "W", "comm", "FB"}
+    assert {"F", "I", "W", "comm", "FB"} <= set(shape["costs"])
     assert shape["costs"]["FB"] is None
     assert len(shape["costs"]["F"]) == len(shape["memory"]) == 4
     for item in shape["arithmetic"]:
