@@ -15,6 +15,7 @@ from .costs import Cost, Costs
 from .errors import SpecError
 from .families import FAMILIES, family_of, judge
 from .spec import LIMITS, Spec
+from .timing import spread_layers
 
 MOST_STEPS = 8  # of advice followed; families need three at most
 
@@ -37,7 +38,7 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, str | None]
         spec = spec.with_(weights=None)
     for _ in range(MOST_STEPS):
         stages = _stages(spec)
-        spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=spread_layers(asked.layers, stages))
+        spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=_spread_layers(asked, stages))
         try:
             judge(spec)
             _judge_size(spec)
@@ -56,13 +57,8 @@ def spread(costs: Costs, stages: int, pair: float | None) -> Costs:
     return replace(costs, F=_spread(costs.F, stages), I=_spread(costs.I, stages), W=_spread(costs.W, stages), FB=pair)
 
 
-def spread_layers(layers: tuple[int, ...] | None, stages: int) -> tuple[int, ...] | None:
-    """As many layers cut into so many stages, at the whole layers nearest to even cuts through the stages given."""
-    if layers is None or len(layers) == stages:
-        return layers
-    above = np.cumsum([0.0, *layers])
-    cuts = np.interp(np.linspace(0.0, len(layers), stages + 1), np.arange(len(layers) + 1), above)
-    return tuple(int(each) for each in np.diff(np.rint(cuts)))
+def _spread_layers(spec: Spec, stages: int) -> tuple[int, ...] | None:
+    return None if spec.layers is None else spread_layers(spec.layers, stages)
 
 
 def _spread(cost: Cost, stages: int) -> Cost:

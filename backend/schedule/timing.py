@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from .costs import Cost, Costs
 from .recompute import MODES as RECOMPUTE
 from .vocabulary import MODES as VOCABULARY
@@ -68,6 +70,15 @@ def fewer_on_the_last(options: Options, stage: float, head: float) -> tuple[int,
             best, least = last, slowest
     each, more = divmod(total - best, stages - 1)
     return (*(each + 1 for _ in range(more)), *(each for _ in range(stages - 1 - more)), best)
+
+
+def spread_layers(layers: tuple[int, ...], stages: int) -> tuple[int, ...]:
+    """As many layers cut into so many stages, at the whole layers nearest to even cuts through the stages given."""
+    if len(layers) == stages:
+        return layers
+    above = np.cumsum([0.0, *layers])
+    cuts = np.interp(np.linspace(0.0, len(layers), stages + 1), np.arange(len(layers) + 1), above)
+    return tuple(int(each) for each in np.diff(np.rint(cuts)))
 
 
 def _device(cost: Cost, options: Options) -> float:

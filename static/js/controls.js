@@ -4,6 +4,7 @@ import { byId, h, replace, sentence, setText, show } from "./dom.js";
 import { Field } from "./field.js";
 import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "./fieldlist.js";
 import { inputHappened } from "./latency.js";
+import { Options } from "./options.js";
 import { MODES } from "./pure/recompute.js";
 import { Picker } from "./picker.js";
 
@@ -37,6 +38,8 @@ export class Controls {
   /** @type {Map<string, Field>} */
   #fields = new Map();
   #timer = 0;
+  /** @type {Options} */
+  #options;
 
   /** @param {Store} store @param {Desk} desk @param {Family[]} families */
   constructor(store, desk, families) {
@@ -48,11 +51,13 @@ export class Controls {
       this.#fields.set(options.name, new Field(options, { near: (of) => this.#near(of),
         pick: (value, event, way) => this.#pick(options, value, event, way), share: (list) => deviceShare(list, this.#spec.p) }));
     }
+    this.#options = new Options({ spec: () => this.#spec, family: () => this.#family,
+      put: (next, field) => this.#put(next, "push", field) }, this.#fields);
     /** @param {...string} names */
     const nodes = (...names) => names.map((name) => /** @type {Field} */ (this.#fields.get(name)).node);
     byId("controls").append(this.#switcher, this.picker.button, this.#other, h("h2", { text: "Sizes" }), ...nodes("p", "m", "v", "group"),
       this.#lifoRow, this.#tieRow, h("h2", { text: "Costs of a device's share" }), ...nodes("F", "I", "W", "FB", "comm"),
-      this.#memory, this.#recomputeRow, ...nodes("w_share", "memory"), this.#reset);
+      this.#options.node, this.#memory, this.#recomputeRow, ...nodes("w_share", "memory"), this.#reset);
   }
 
   get #spec() {
@@ -67,9 +72,10 @@ export class Controls {
   /** @param {Spec} next @param {"push" | "replace"} how @param {string} [field] the one that changed */
   #put(next, how, field) {
     const { second, spec } = this.store.get();
-    const shared = field !== undefined && this.#tie.checked && SHARED.has(field) ? field : null;
+    const changed = field === "vocabulary" ? ["S", "T"] : field === undefined ? [] : [field]; // a choice brings its costs along
+    const shared = this.#tie.checked ? changed.filter((name) => SHARED.has(name)) : [];
     /** @param {Spec} other */
-    const follow = (other) => (shared ? withField(other, shared, fieldOf(next, shared)) : other);
+    const follow = (other) => shared.reduce((all, name) => withField(all, name, fieldOf(next, name)), other);
     const preset = field !== undefined && isCost(field) ? null : this.store.get().preset; // a cost set by hand is no model's
     if (this.#which === "b" && second) this.store.set({ second: next, spec: follow(spec), preset }, how);
     else this.store.set({ spec: next, second: second && follow(second), preset }, how);
@@ -79,7 +85,7 @@ export class Controls {
   /** @param {FieldOptions} options @param {Value} value @param {Event} event @param {Way} way */
   #pick(options, value, event, way) {
     inputHappened(event);
-    const next = withField(this.#spec, options.name, value);
+    const next = withField(this.#spec, options.name, options.name === "layers" && typeof value === "number" ? this.#each(value) : value);
     const legal = way === "typed" || typeof value !== "number" ? null : this.#legalStop(options, value, way);
     this.#put(legal === null ? next : withField(next, options.name, legal), "replace", options.name);
     clearTimeout(this.#timer);
@@ -105,6 +111,12 @@ export class Controls {
   #near(options) {
     const plans = this.desk.plans();
     if (SHAPES.includes(options.name)) this.desk.prefetch(plans[this.#which === "b" ? 1 : 0] ?? plans[0], options.name, options.stops());
+  }
+
+  /** As many layers in every stage. @param {number} count */
+  #each(count) {
+    const { p, v } = this.#spec;
+    return new Array(p * v).fill(count);
   }
 
   /** @param {string} mode */
@@ -141,6 +153,7 @@ export class Controls {
       if (applies.has(name)) field.set(fieldOf(spec, name));
     }
     this.#recompute.value = spec.recompute;
+    this.#options.sync();
     show(this.#lifoRow, applies.has("lifo"));
     this.#lifo.checked = spec.lifo;
     show(this.#tieRow, second !== null);

@@ -13,6 +13,8 @@ import { formatNumber } from "./pure/scale.js";
  * @property {number} step      of the arrow keys in the box
  * @property {string} [empty]   what an empty box means, where null is legal
  * @property {boolean} [list]   takes one entry a stage, comma separated
+ * @property {boolean} [boxOnly]   a wide box without a slider
+ * @property {() => number} [rest]   where the slider rests when the box is empty
  */
 /** @typedef {number | number[] | null} Value */
 /** @typedef {"typed" | "stepped" | "dragged"} Way  into the box; with an arrow key on the slider; with the pointer on it */
@@ -84,14 +86,17 @@ export class Field {
     this.#value = value;
     if (!this.#held) this.stops = options.stops(); // under a hand that drags the scale stays what it is
     const last = this.stops.length - 1;
-    const at = typeof value === "number" ? nearestStop(this.stops, value) : 0;
+    const rest = value ?? options.rest?.();
+    const at = typeof rest === "number" ? nearestStop(this.stops, rest) : 0;
     if (slider.max !== String(last)) slider.max = String(last);
     if (slider.value !== String(at)) slider.value = String(at);
     slider.style.setProperty("--fill", `${last > 0 ? (100 * at) / last : 0}%`);
     slider.setAttribute("aria-valuetext", text || (options.empty ?? ""));
-    this.node.classList.toggle("by-stage", Array.isArray(value));
-    show(slider, !Array.isArray(value));
-    show(this.stages, Array.isArray(value));
+    const byStage = Array.isArray(value) && !options.boxOnly;
+    this.node.classList.toggle("by-stage", byStage);
+    this.node.classList.toggle("wide-box", options.boxOnly === true);
+    show(slider, !byStage && !options.boxOnly);
+    show(this.stages, byStage);
     if (Array.isArray(value)) setText(this.range, `${short(Math.min(...value))}–${short(Math.max(...value))}`);
     if (box.value !== text) box.value = text;
   }

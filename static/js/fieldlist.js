@@ -1,15 +1,16 @@
 // The fields of a spec as the controls show them, and which of them mean something to a family.
+import { natural, BARRIERS } from "./pure/timing.js";
 import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "./stops.js";
 
 /** @import {Family} from "./picker.js" */
 /** @import {FieldOptions} from "./field.js" */
 /** @import {Spec} from "./pure/types.js" */
 
-export const COSTS = ["F", "I", "W", "comm", "FB"];
+export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 /** Fields that change the order, not only its times. */
 export const SHAPES = ["p", "m", "v", "group"];
 /** Fields that two compared schedules have in common unless told otherwise. */
-export const SHARED = new Set(["p", "m", "F", "I", "W", "comm", "w_share"]);
+export const SHARED = new Set(["p", "m", "F", "I", "W", "comm", "S", "T", "w_share"]);
 
 /** @param {Spec} spec @param {string} name @returns {any} */
 export const fieldOf = (spec, name) => /** @type {any} */ (COSTS.includes(name) ? spec.costs : spec)[name];
@@ -26,6 +27,10 @@ export function applicable(family, spec) {
   if (family.v.max > family.v.min) names.add("v");
   if (family.backward !== "full") names.add("w_share");
   for (const name of family.fields) names.add(name);
+  if (spec.vocabulary !== "plain" || spec.costs.S !== null || spec.costs.T !== null) names.add("S").add("T");
+  if (spec.offload !== "none") names.add("O");
+  if (family.asynchronous) names.add("weights");
+  names.add("layers");
   return names;
 }
 
@@ -34,8 +39,12 @@ export function moveTo(spec, from, to) {
   const keeps = from !== null && from.v.max > 1 && spec.v >= to.v.min && spec.v <= to.v.max;
   /** @param {string} name */
   const takes = (name) => to.fields.includes(name);
-  return { ...spec, family: to.name, v: keeps ? spec.v : to.v.default, group: takes("group") ? spec.group : null,
-    lifo: takes("lifo") && spec.lifo, costs: { ...spec.costs, FB: takes("FB") ? spec.costs.FB : null } };
+  const v = keeps ? spec.v : to.v.default;
+  const offload = takes("offload") ? spec.offload : "none";
+  const spread = BARRIERS[spec.vocabulary] === 0 || to.vocabulary.includes(spec.vocabulary);
+  return { ...spec, family: to.name, v, group: takes("group") ? spec.group : null, lifo: takes("lifo") && spec.lifo,
+    vocabulary: spread ? spec.vocabulary : "plain", offload, shared_link: offload !== "none" && spec.shared_link,
+    layers: v === spec.v ? spec.layers : null, weights: to.asynchronous ? spec.weights : null, costs: { ...spec.costs, FB: takes("FB") ? spec.costs.FB : null } };
 }
 
 /** @param {() => Spec} spec @param {() => Family | null} family @returns {FieldOptions[]} */
@@ -43,6 +52,9 @@ export function fieldList(spec, family) {
   /** @param {string} name @param {string} symbol @param {string} label */
   const cost = (name, symbol, label) => ({ name, symbol, label, step: 0.1, list: name !== "comm" && name !== "FB",
     stops: () => costStops(fieldOf(spec(), name)) });
+  /** What an empty box stands for is where its slider rests. @param {"S" | "T" | "O"} name @param {string} symbol @param {string} label */
+  const optionCost = (name, symbol, label) => ({ name, symbol, label, step: 0.1,
+    stops: () => costStops(fieldOf(spec(), name) ?? natural(spec())[name]), rest: () => natural(spec())[name] });
   const chunks = () => wholeStops(family()?.v.min ?? 1, Math.min(16, family()?.v.max ?? 16));
   return [
     { name: "p", symbol: "p", label: "Devices (pipeline ranks)", stops: () => including(wholeStops(1, 64), spec().p), step: 1 },
@@ -57,6 +69,13 @@ export function fieldList(spec, family) {
     cost("comm", "c", "Communication, one hop between devices"),
     { name: "memory", symbol: "limit", label: "Memory limit of a device, in one micro-batch's activations; empty: what the family takes by itself",
       stops: () => including(memoryStops(spec().p), spec().memory), step: 0.5, empty: "own" },
+    { ...optionCost("S", "s", "A device's shard of the output layer; empty: f / 4 where the output layer is sharded"), empty: "auto" },
+    { ...optionCost("T", "t", "The gradients of that shard; empty: f / 2 where the output layer is sharded"), empty: "auto" },
+    { ...optionCost("O", "copy", "One copy of a device's activations of a micro-batch, out or back; empty: (f + i + w) / 2, which is k = 1"), empty: "k = 1" },
+    { name: "weights", symbol: "stash", label: "Memory of a stashed weight version, in one micro-batch's activations; empty: not counted",
+      stops: () => including(costStops(spec().weights), spec().weights), step: 0.1, empty: "none" },
+    { name: "layers", symbol: "layers", label: "Layers of each stage, separated by commas; one number: as many each; empty: equal stages",
+      stops: () => [0], step: 1, empty: "equal stages", list: true, boxOnly: true },
     { name: "w_share", symbol: "part", label: "Part of an activation that the weight gradient still needs (memory only)",
       stops: () => including(SHARE_STOPS, spec().w_share), step: 0.05 },
   ];

@@ -12,6 +12,7 @@ from ..errors import SpecError
 from ..laws import Law
 from ..order import MAX_PAIR_CHUNKS, Order
 from ..spec import Spec
+from ..timing import spread_layers
 from .family import Family
 
 _FAMILYS_OWN = {"group": None, "lifo": False}
@@ -50,7 +51,8 @@ def _judge_stages(spec: Spec, stages: int) -> None:
             raise SpecError(field, spec.to_json()[field], message, nearest=None if field == "layers" else "plain")
     if spec.layers is not None and len(spec.layers) != stages:
         message = f"layers has one entry a stage: {stages} here, not {len(spec.layers)}"
-        raise SpecError("layers", list(spec.layers), message, limit=stages, nearest=None)
+        nearest = list(spread_layers(spec.layers, stages))
+        raise SpecError("layers", list(spec.layers), message, limit=stages, nearest=nearest)
     if spec.layers is not None and spec.costs.FB is not None:
         raise SpecError("FB", spec.costs.FB, "with layers a pair's time follows from F, I and W; leave FB out")
 

@@ -1,0 +1,127 @@
+// The options on top of a family: where the output layer is, what goes to host memory, how layers lie on the stages.
+import { h, replace, setText, show } from "./dom.js";
+import { withField } from "./fieldlist.js";
+import { BARRIERS, natural } from "./pure/timing.js";
+import { formatNumber } from "./pure/scale.js";
+
+/** @import {Field} from "./field.js" */
+/** @import {Family} from "./picker.js" */
+/** @import {Spec} from "./pure/types.js" */
+/** @typedef {{spec: () => Spec, family: () => Family | null, put: (next: Spec, field: string) => void}} OptionActs */
+
+/** @type {Record<string, string>} what a place for the output layer means; the words are the paper's */
+const VOCABULARY = {
+  plain: "The last stage has the whole output layer.",
+  redistribute: "The last stage has the whole output layer, and fewer transformer layers for it.",
+  "parallel-1": "Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other after both: two barriers.",
+  "parallel-2": "Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is enough, and T may run late.",
+  interlaced: "Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That takes half as much memory again.",
+};
+/** @type {Record<string, string>} */
+const AWAY = {
+  none: "Every activation stays on its device.",
+  selective: "The first half of a device's chunks, whose activations live longest, go to host memory and back.",
+  full: "The activations of all chunks that live long enough go to host memory and back.",
+};
+
+export class Options {
+  #summary = h("span", { class: "dim" });
+  #vocabulary = select("vocabulary", VOCABULARY, (value) => this.#pickVocabulary(value));
+  #vocabularyRow = row("output layer", this.#vocabulary);
+  #offload = select("offload", AWAY, (value) => this.#pickOffload(value));
+  #offloadRow = row("offload", this.#offload);
+  #link = h("input", { type: "checkbox", id: "shared-link", onchange: () => this.acts.put(withField(this.acts.spec(), "shared_link", this.#link.checked), "shared_link") });
+  #linkRow = h("label", { class: "check" }, this.#link, "Two devices share one link to host memory");
+  #means = h("p", { class: "hint", id: "vocabulary-means" });
+  #ratio = h("p", { class: "hint", id: "offload-means" });
+  node = h("details", { class: "options", id: "options" });
+
+  /** @param {OptionActs} acts @param {Map<string, Field>} fields */
+  constructor(acts, fields) {
+    this.acts = acts;
+    const node = (/** @type {string} */ name) => /** @type {Field} */ (fields.get(name)).node;
+    this.node.append(h("summary", {}, h("span", { text: "Options" }), this.#summary), h("div", { class: "options-form" },
+      this.#vocabularyRow, this.#means, node("S"), node("T"), this.#offloadRow, node("O"), this.#ratio, this.#linkRow, node("weights"), node("layers")));
+  }
+
+  /** Work for S and T comes with the choice, so that a schedule beside this one has the same output layer to do. @param {string} mode */
+  #pickVocabulary(mode) {
+    let spec = withField(withField(this.acts.spec(), "vocabulary", mode), "FB", null);
+    const own = natural(spec);
+    for (const name of /** @type {const} */ (["S", "T"])) {
+      if (mode !== "plain" && spec.costs[name] === null) spec = withField(spec, name, Number(own[name].toPrecision(6)));
+    }
+    if (BARRIERS[mode] > 0) spec = { ...spec, lifo: false };
+    this.acts.put(mode === "redistribute" ? { ...spec, costs: evened(spec) } : spec, "vocabulary");
+  }
+
+  /** @param {string} mode */
+  #pickOffload(mode) {
+    const spec = this.acts.spec();
+    this.acts.put({ ...spec, offload: mode, shared_link: mode !== "none" && spec.shared_link,
+      recompute: mode !== "none" && spec.recompute === "full" ? "none" : spec.recompute }, "offload");
+  }
+
+  /** As the state says. */
+  sync() {
+    const spec = this.acts.spec();
+    const family = this.acts.family();
+    const spread = family?.vocabulary ?? [];
+    for (const option of this.#vocabulary.options) {
+      const able = BARRIERS[option.value] === 0 || spread.includes(option.value);
+      option.hidden = option.disabled = !able && option.value !== spec.vocabulary;
+    }
+    this.#vocabulary.value = spec.vocabulary;
+    const head = spec.costs.S !== null || spec.costs.T !== null;
+    show(this.#means, spec.vocabulary !== "plain" || head);
+    setText(this.#means, VOCABULARY[spec.vocabulary] ?? "");
+    this.#offload.value = spec.offload;
+    this.#offloadRow.title = AWAY[spec.offload] ?? "";
+    show(this.#offloadRow, spec.offload !== "none" || Boolean(family?.fields.includes("offload")));
+    show(this.#linkRow, spec.offload !== "none");
+    this.#link.checked = spec.shared_link;
+    show(this.#ratio, spec.offload !== "none");
+    if (spec.offload !== "none") setText(this.#ratio, ratioText(spec));
+    const active = said(spec);
+    replace(this.#summary, active.join(", "));
+    if (active.length) this.node.open = true;
+  }
+}
+
+/** What is chosen, for the closed group. @param {Spec} spec */
+function said(spec) {
+  const out = [];
+  if (spec.vocabulary !== "plain") out.push(spec.vocabulary);
+  else if (spec.costs.S !== null || spec.costs.T !== null) out.push("output layer");
+  if (spec.offload !== "none") out.push(`offload ${spec.offload}`);
+  if (spec.layers !== null) out.push("layers");
+  if (spec.weights !== null) out.push("stashed weights");
+  return out;
+}
+
+/** k, the copies' time over the compute's (PipeOffload, section 3). @param {Spec} spec */
+function ratioText(spec) {
+  const own = natural(spec);
+  const one = (typeof spec.costs.O === "number" ? spec.costs.O : own.O) * (spec.shared_link ? 2 : 1);
+  const k = one / own.O;
+  const whole = `k = ${formatNumber(Number(k.toPrecision(3)))}: both copies against compute.`;
+  if (spec.offload === "selective") return `${whole} Half of the chunks go, so up to k = 2 the copies keep up.`;
+  return k <= 1 ? `${whole} Up to k = 1 the copies keep up.` : `${whole} Above k = 1 compute waits for them.`;
+}
+
+/** One number where there was one a stage: layers spread a device's whole share. @param {Spec} spec @returns {Spec["costs"]} */
+function evened({ costs, p }) {
+  /** @param {number | number[]} cost */
+  const one = (cost) => (Array.isArray(cost) ? Number((cost.reduce((sum, x) => sum + x, 0) / p).toPrecision(6)) : cost);
+  return { ...costs, F: one(costs.F), I: one(costs.I), W: one(costs.W) };
+}
+
+/** @param {string} id @param {Record<string, string>} words @param {(value: string) => void} pick */
+function select(id, words, pick) {
+  const node = h("select", { id, onchange: () => pick(node.value), "aria-describedby": `${id}-means` },
+    ...Object.entries(words).map(([value, title]) => h("option", { value, text: value, title })));
+  return node;
+}
+
+/** @param {string} label @param {HTMLElement} control */
+const row = (label, control) => h("label", { class: "choice" }, h("span", { text: label }), control);
