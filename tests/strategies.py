@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from backend.schedule.costs import Costs
@@ -37,6 +39,32 @@ def specs(draw: st.DrawFn, family: str | None = None, hops: bool = True, max_p: 
         costs=draw(whole_costs(hops)),
     )
     return nearest_legal(spec)
+
+
+@st.composite
+def optioned(draw: st.DrawFn, family: str | None = None, max_p: int = 6, max_m: int = 14) -> Spec:
+    """A legal spec with options on top: layers, recomputation, the output layer, offload, stashed weights."""
+    spec = draw(specs(family, max_p=max_p, max_m=max_m))
+    chosen = FAMILIES[spec.family]
+    stages = spec.p if chosen.placement == "bidirectional" else spec.p * spec.v
+    if draw(st.booleans()):
+        layers = draw(st.lists(st.integers(0, 4), min_size=stages, max_size=stages))
+        spec = spec.with_(layers=(*layers[:-1], layers[-1] + 1))
+    vocabulary = draw(st.sampled_from(["plain", "redistribute", *chosen.vocabulary, *chosen.vocabulary]))
+    heads = draw(st.tuples(st.integers(0, 20), st.integers(0, 20)) | st.none())
+    if heads is not None:
+        spec = spec.with_(costs=replace(spec.costs, S=float(heads[0]), T=float(heads[1])))
+    spec = spec.with_(vocabulary=vocabulary, lifo=spec.lifo and vocabulary in ("plain", "redistribute"))
+    spec = spec.with_(recompute=draw(st.sampled_from(["none", "none", "selective", "full"])))
+    if "offload" in chosen.fields and spec.recompute != "full":
+        offload = draw(st.sampled_from(["none", "selective", "full"]))
+        shared = offload != "none" and spec.p % 2 == 0 and draw(st.booleans())
+        copy = draw(st.none() | st.integers(0, 60).map(float))
+        spec = spec.with_(offload=offload, shared_link=shared, costs=replace(spec.costs, O=copy))
+    if chosen.asynchronous:
+        spec = spec.with_(weights=draw(st.none() | st.floats(0, 4)))
+    judge(spec)
+    return spec
 
 
 def nearest_legal(spec: Spec) -> Spec:
