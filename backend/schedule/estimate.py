@@ -18,6 +18,7 @@ import numpy.typing as npt
 from .arithmetic import Ledger
 from .costs import Cost, Costs
 from .footprint import Footprint, footprint
+from .option_costs import OptionCosts, option_costs
 from .setting import Setting
 
 Floats = npt.NDArray[np.float64]
@@ -37,11 +38,12 @@ _EXTRA = {  # FLOP of the embedding (3bsh in all, no input gradient) and of the 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Costs in milliseconds, ``w_share``, bytes, and the arithmetic of all of them."""
+    """Costs in milliseconds, ``w_share``, bytes, what the options cost, and the arithmetic of all of them."""
 
     setting: Setting
     costs: Costs
     footprint: Footprint
+    options: OptionCosts
     ledger: Ledger
 
     @cached_property
@@ -60,6 +62,7 @@ class Estimate:
             "machine": self.setting.machine.name,
             "costs": costs_json(self.costs),
             "w_share": self.footprint.w_share,
+            "options": self.options.as_dict(),
             "unit": UNIT,
             "layers": list(self.setting.layers),
             "bytes": self.footprint.as_dict(),
@@ -107,7 +110,7 @@ def estimate(setting: Setting) -> Estimate:
     ledger = Ledger(
         setting.model.names
         | {"p": setting.p, "v": setting.v, "t": setting.tp, "e": setting.efficiency, "P": machine.flops,
-           "q": setting.in_flight, "H": machine.hbm_bandwidth,
+           "q": setting.in_flight, "H": machine.hbm_bandwidth, "D": machine.host_bandwidth,
            "X": machine.intra_bandwidth if setting.inside else machine.inter_bandwidth,
            "y": machine.intra_latency if setting.inside else machine.inter_latency}
     )  # fmt: skip
@@ -116,7 +119,8 @@ def estimate(setting: Setting) -> Estimate:
     f, i, w = (_cost(setting, ledger, kind) for kind in "FIW")
     ledger.add("bytes of a message", "2*b*s*h", "bytes", "M")
     comm = ledger.add("time of a hop", "1000*(M/X + y)", UNIT, "c")
-    return Estimate(setting, Costs(f, i, w, comm), footprint(setting, ledger), ledger)
+    kept = footprint(setting, ledger)
+    return Estimate(setting, Costs(f, i, w, comm), kept, option_costs(setting, ledger), ledger)
 
 
 def _parameters(setting: Setting, ledger: Ledger) -> None:

@@ -11,7 +11,8 @@ import { presetEntries } from "./pure/url_preset.js";
  *   shape: string[]}} Shelf   bounds: of each field; shape: the fields that a layer's parameters follow from */
 /**
  * @typedef {{model: string, machine: string, costs: Costs, w_share: number, unit: string, bytes: Record<string, any>,
- *   arithmetic: Step[], fits: boolean, vocabulary_ratio: number, [more: string]: any}} Priced
+ *   arithmetic: Step[], fits: boolean, vocabulary_ratio: number, options: {O: number, k: number, weights: number,
+ *   shards: Record<string, {S: number, T: number}>}, [more: string]: any}} Priced
  */
 
 /** @type {Map<string, any>} */
@@ -84,9 +85,13 @@ export function titlesOf(preset) {
     isOwn(preset, "machine") ? "own machine" : short].filter(Boolean).join(" on ");
 }
 
-/** The preset as it applies to a spec: layers that a balance moved belong to one number of stages.
+/** The preset as it applies to a spec: layers that a balance moved belong to one number of stages, and an output layer
+ * that is spread over the devices, or for which layers move, is not counted to the last stage.
  * @param {Preset} preset @param {Spec} spec @returns {Preset} */
-export const presetFor = (preset, { p, v }) => (preset.layers && preset.layers.length !== p * v ? evenly(preset) : preset);
+export function presetFor(preset, { p, v, vocabulary, layers }) {
+  const cut = preset.layers && (preset.layers.length !== p * v || layers || vocabulary === "redistribute") ? evenly(preset) : preset;
+  return vocabulary === "plain" ? cut : { ...cut, heads: false };
+}
 
 /** @param {Preset} preset @param {Spec} spec @param {Record<string, string | number>} more */
 function query(preset, { p, v }, more) {

@@ -7,7 +7,7 @@ import { costsPath, known } from "./costs_api.js";
 /** @import {Preset} from "./pure/url_preset.js" */
 
 /** What of a spec's costs a model brings, and which of it may be a list. */
-const PRICED = /** @type {const} */ (["F", "I", "W", "comm", "FB"]);
+const PRICED = /** @type {const} */ (["F", "I", "W", "comm", "FB", "S", "T", "O"]);
 const LISTS = /** @type {const} */ (["F", "I", "W"]);
 /** Six digits of a cost, here and nowhere else: what is simulated is what a link or a file then says, bit for bit; more
  * is no knowledge of a model. @param {number} x */
@@ -15,8 +15,8 @@ export const tidy = (x) => Number(x.toPrecision(6));
 /** @param {number | number[]} cost */
 const tidied = (cost) => (Array.isArray(cost) ? cost.map(tidy) : tidy(cost));
 
-/** @typedef {{w_share: number, costs: Pick<Costs, "F" | "I" | "W" | "comm" | "FB">}} Found */
-/** @type {WeakMap<Priced, Found>} an answer's costs as they are applied: its lists are always the same ones */
+/** @typedef {{w_share: number, costs: Costs}} Found */
+/** @type {WeakMap<Priced, Pick<Costs, "F" | "I" | "W">>} an answer's lists as they are applied: always the same ones */
 const derived = new WeakMap();
 
 /** The preset's costs for a spec, null where the answer is not here. @param {Preset} preset @param {Spec} spec @returns {Found | null} */
@@ -25,14 +25,17 @@ function foundFor(preset, spec) {
   const priced = known(costsPath(preset, spec));
   if (!priced) return null;
   const { F, I, W, comm } = priced.costs;
-  const found = derived.get(priced) ?? { w_share: Number(priced.w_share.toPrecision(4)), costs: { F: tidied(F), I: tidied(I), W: tidied(W), comm: tidy(comm), FB: null } };
-  derived.set(priced, found);
-  return found;
+  const stages = derived.get(priced) ?? { F: tidied(F), I: tidied(I), W: tidied(W) };
+  derived.set(priced, stages);
+  const shards = priced.options.shards[spec.vocabulary]; // none where the output layer is the last stage's
+  return { w_share: Number(priced.w_share.toPrecision(4)), costs: { ...stages, comm: tidy(comm), FB: null,
+    S: shards ? tidy(shards.S) : null, T: shards ? tidy(shards.T) : null, O: spec.offload === "none" ? null : tidy(priced.options.O) } };
 }
 
 /** The spec with what a model brings from elsewhere; itself if it has that. @param {Found} from @param {Spec} spec @returns {Spec} */
-export function withFrom({ w_share, costs: { F, I, W, comm, FB } }, spec) {
-  const found = { F, I, W, comm, FB };
+export function withFrom({ w_share, costs }, spec) {
+  const { F, I, W, comm, FB, S, T, O } = costs;
+  const found = { F, I, W, comm, FB, S, T, O };
   const same = spec.w_share === w_share && PRICED.every((name) => spec.costs[name] === found[name]);
   return same ? spec : { ...spec, w_share, costs: { ...spec.costs, ...found } };
 }
@@ -58,7 +61,7 @@ export function changedByHand(next, origin) {
 const values = ({ w_share, costs }) => [w_share, ...PRICED.map((name) => costs[name])];
 
 /** @param {any[]} list @returns {Found} */
-const foundOf = ([w_share, F, I, W, comm, FB]) => ({ w_share, costs: { F, I, W, comm, FB } });
+const foundOf = ([w_share, F, I, W, comm, FB, S, T, O]) => ({ w_share, costs: { F, I, W, comm, FB, S, T, O } });
 
 /** The spec with only what was changed by hand; null where that would read as not changed. @param {Preset} origin @param {Spec} spec @param {Spec} defaults */
 export function abridged(origin, spec, defaults) {

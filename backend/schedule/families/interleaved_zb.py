@@ -54,7 +54,7 @@ INTERLEAVED_ZB = Family(
     placement="looped",
     rows=rows,
     legal=lambda spec: judge_groups(spec, least=spec.p // 2),  # half the warm-up of interleaved 1F1B
-    fields=("group", "offload"),
+    fields=("group",),
     v=(1, 2, 64),
     laws=(
         Law("bubble", "global", "(p-1)*max(f, i, f+i-w)/v", (UNIFORM, NO_HOPS, WHOLE_GROUPS), "ZB-H1's, divided by v"),

@@ -39,6 +39,7 @@ export const MACHINE_FIELDS = [
   { name: "intra_latency", label: "– latency", called: "Latency inside a node", unit: "µs", scale: 1e-6, hint: "of a message" },
   { name: "inter_bandwidth", label: "Inter-node", called: "Link between nodes", unit: "GB/s", scale: 1e9, hint: "one direction of it" },
   { name: "inter_latency", label: "– latency", called: "Latency between nodes", unit: "µs", scale: 1e-6, hint: "of a message" },
+  { name: "host_bandwidth", label: "Host", called: "Link to host memory", unit: "GB/s", scale: 1e9, hint: "one direction; for offload" },
 ];
 
 /** @param {OwnField} field */

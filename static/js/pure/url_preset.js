@@ -67,6 +67,7 @@ const OWN_KEYS = [
   ["hbm_bandwidth", "hbm", positive],
   ["intra_bandwidth", "intra", positive],
   ["inter_bandwidth", "inter", positive],
+  ["host_bandwidth", "host", positive],
   ["intra_latency", "intra_s", atLeastZero],
   ["inter_latency", "inter_s", atLeastZero],
   ["per_node", "node", whole],
