@@ -9,6 +9,7 @@ import pytest
 
 from backend.schedule import families
 from backend.schedule.check import check
+from backend.schedule.costs import Costs
 from backend.schedule.errors import SpecError
 from backend.schedule.ops import PAIR
 from backend.schedule.order import decode
@@ -118,6 +119,12 @@ GOLDEN_SPECS = {
     "v-zb": Spec("v-zb", 3, 6, 2),
     "gis": Spec("gis", 4, 8, 2),
     "gis-h": Spec("gis-h", 4, 8, 2),
+    "1f1b-parallel-1": Spec("1f1b", 3, 5, vocabulary="parallel-1"),
+    "1f1b-parallel-2": Spec("1f1b", 3, 5, vocabulary="parallel-2"),
+    "1f1b-interlaced": Spec("1f1b", 4, 6, vocabulary="interlaced"),
+    "v-half-parallel-2": Spec("v-half", 2, 4, 2, vocabulary="parallel-2"),
+    "gis-selective": Spec("gis", 2, 4, 2, offload="selective", costs=Costs(O=0.5)),
+    "interleaved-full": Spec("interleaved", 2, 4, 2, offload="full", costs=Costs(O=0.5)),
 }
 
 
