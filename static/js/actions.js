@@ -9,8 +9,9 @@ import { pan, zoomTo } from "./pure/viewport.js";
 const ZOOM = 1.35;
 const PAN = 0.15; // of what is in sight
 
-/** @param {Store} store @param {Timeline} timeline @param {Playback} playback @param {Selection} selection @param {() => void} help */
-export function createActions(store, timeline, playback, selection, help) {
+/** @param {Store} store @param {Timeline} timeline @param {Playback} playback @param {Selection} selection @param {() => void} help
+ * @param {() => void} strips */
+export function createActions(store, timeline, playback, selection, help, strips) {
   /** @param {number} part */
   function panBy(part) {
     const view = timeline.visible();
@@ -60,5 +61,6 @@ export function createActions(store, timeline, playback, selection, help) {
     enter: () => selection.select(timeline.hover),
     clear: () => { if (store.get().view.sel) selection.clear(); else playback.seek(null); },
     help,
+    strips,
   };
 }

@@ -16,12 +16,12 @@ export function timeAt({ layout, t0, t1 }, x) {
   return t0 + ((x - layout.plotLeft) / layout.plotWidth) * (t1 - t0);
 }
 
-/** Where an op stands, cut to the plot; null when it is out of sight. */
+/** Where an op or a copy stands, cut to the plot; null when it is out of sight. */
 /** @param {Scene} scene @param {string} laneId @param {number} rank @param {number} i @returns {Box | null} */
 export function boxOf(scene, laneId, rank, i) {
   const at = scene.lanes.findIndex((lane) => lane.id === laneId);
   if (at < 0) return null;
-  const { times } = scene.lanes[at];
+  const { schedule, times } = scene.lanes[at];
   const row = scene.layout.groups[at].rows.find((r) => r.rank === rank);
   if (!row || !Number.isFinite(times.end[i])) return null;
   const left = scene.layout.plotLeft;
@@ -30,7 +30,8 @@ export function boxOf(scene, laneId, rank, i) {
   const b = xOf(scene, times.end[i]);
   if (b < left || a > right) return null;
   const x = Math.max(left, a);
-  return { x, y: row.y, w: Math.max(1, Math.min(right, b) - x), h: row.h };
+  const w = Math.max(1, Math.min(right, b) - x);
+  return i < schedule.count ? { x, y: row.y, w, h: row.h } : { x, y: row.copyY, w, h: Math.max(1, row.copyH) };
 }
 
 /** How many ticks there is room for. @param {Scene} scene */

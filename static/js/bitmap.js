@@ -1,10 +1,13 @@
 // Thousands of ops at once: binned to pixels, two pixel rows a rank, drawn scaled up. Knows nothing of labels.
 import { context, h } from "./dom.js";
-import { colour, hatchPattern, paintsFor } from "./palette.js";
+import { colour, hatchPattern } from "./palette.js";
 import { binRank } from "./pure/bins.js";
 
-/** @import {Row} from "./pure/layout.js" */
-/** @import {Lane} from "./lanes.js" */
+/** @import {Row, Rows} from "./pure/layout.js" */
+/** @import {Paints} from "./palette.js" */
+/** @import {Times} from "./pure/types.js" */
+/** @typedef {{source: Rows, times: Times, paints: Paints, end: number | null}} Band  end: up to where idle time is
+ *   hatched; null where idle is empty */
 
 const HATCHED = 5; // px of idle time that show a hatch
 const sheet = h("canvas");
@@ -45,16 +48,16 @@ function hatchIdle(target, row, left, dpr, columns, part) {
 }
 
 /**
- * @param {CanvasRenderingContext2D} target @param {Lane} lane @param {Row[]} rows @param {number} left
+ * @param {CanvasRenderingContext2D} target @param {Band} band @param {Row[]} rows @param {number} left
  * @param {number} width CSS pixels @param {number} t0 @param {number} t1 @param {number} dpr
  */
-export function drawBinned(target, lane, rows, left, width, t0, t1, dpr) {
+export function drawBinned(target, { source, times, paints, end }, rows, left, width, t0, t1, dpr) {
   const columns = Math.max(1, Math.round(width * dpr));
   const data = prepare(columns, rows.length * 2);
-  const { top, bottom } = paintsFor(lane.schedule.chunks);
+  const { top, bottom } = paints;
   rows.forEach((row, at) => {
-    binRank(lane.schedule, lane.times, row.rank, t0, t1, columns, classes);
-    hatchIdle(target, row, left, dpr, columns, (lane.end - t0) / (t1 - t0));
+    binRank(source, times, row.rank, t0, t1, columns, classes);
+    if (end !== null) hatchIdle(target, row, left, dpr, columns, (end - t0) / (t1 - t0));
     const upper = 2 * at * columns;
     const lower = upper + columns;
     for (let x = 0; x < columns; x++) {

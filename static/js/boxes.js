@@ -1,4 +1,10 @@
 // Where the visible ops of one lane group stand: filled by the painting pass, read by the text pass. Reused every frame.
+import { classTable } from "./pure/bins.js";
+import { opsInWindow } from "./pure/layout.js";
+
+/** @import {Scene} from "./lanes.js" */
+/** @import {Row, Rows} from "./pure/layout.js" */
+/** @import {Times} from "./pure/types.js" */
 
 /** Above this many visible ops they are binned to pixels instead. */
 export const RECTANGLES = 5000;
@@ -14,5 +20,44 @@ export const boxes = {
   order: new Int32Array(RECTANGLES), // box numbers grouped by class
 };
 
+const counts = new Int32Array(258);
+
 /** A hairline between neighbours, when there is room. @param {number} w */
 export const inset = (w) => (w > 4 ? w - 1 : w > 2 ? w - 0.5 : w);
+
+/** Fill `boxes` with the visible ops (or copies) of a lane group and sort them by class. */
+/** @param {Rows} source @param {Times} times @param {Row[]} rows @param {Scene} scene */
+export function gather(source, times, rows, { layout, t0, t1 }) {
+  const table = classTable(source.chunks);
+  const k = layout.plotWidth / (t1 - t0);
+  const left = layout.plotLeft;
+  const right = left + layout.plotWidth;
+  let n = 0;
+  counts.fill(0);
+  for (const row of rows) {
+    const [lo, hi] = opsInWindow(source, times, row.rank, t0, t1);
+    for (let i = lo; i < hi && n < RECTANGLES; i++) {
+      const a = Math.max(left, left + (times.start[i] - t0) * k);
+      const b = Math.min(right, left + (times.end[i] - t0) * k);
+      boxes.x[n] = a;
+      boxes.w[n] = Math.max(0.5, b - a);
+      boxes.y[n] = row.y;
+      boxes.op[n] = i;
+      boxes.slot[n] = row.rank * source.chunks;
+      boxes.cls[n] = table[source.codes[i]];
+      counts[boxes.cls[n] + 1]++;
+      n++;
+    }
+  }
+  boxes.n = n;
+  for (let c = 1; c < counts.length; c++) counts[c] += counts[c - 1];
+  for (let b = 0; b < n; b++) boxes.order[counts[boxes.cls[b]]++] = b;
+}
+
+/** Where the run of equal classes that starts at `at` ends. @param {number} at */
+export function boxEnd(at) {
+  const cls = boxes.cls[boxes.order[at]];
+  let to = at + 1;
+  while (to < boxes.n && boxes.cls[boxes.order[to]] === cls) to++;
+  return to;
+}

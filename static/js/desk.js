@@ -62,7 +62,7 @@ export class Desk {
     const before = this.#lanes.get(plan);
     const stale = isStale(plan) && (plan.error !== null || plan.offline);
     if (before && before.times === times && before.stale === stale) return before.lane;
-    const lane = { id: plan.id, schedule, times, costs: timing(shown), end: times.makespan, stale, live: false,
+    const lane = { id: plan.id, schedule, times, spec: shown, costs: timing(shown), end: times.makespan, stale, live: false,
       asynchronous: this.family(shown.family)?.asynchronous ?? false };
     this.#lanes.set(plan, { times, lane, stale });
     return lane;

@@ -8,5 +8,6 @@ export function keysPanel(bindings) {
     h("li", {}, h("span", {}, h("kbd", { text: show })), h("span", { text: say }));
   return h("div", {}, h("ul", { class: "keys" }, ...bindings.map(line), ...GESTURES.map(line)),
     h("p", { class: "note" }, "Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks. A bar below an op is an input gradient (I), " +
-      "above it a weight gradient (W), both a full backward (B); none is a forward (F)."));
+      "above it a weight gradient (W), both a full backward (B); none is a forward (F). A corner above marks a shard of the output " +
+      "layer (S), one below its gradients (T). On a copy lane ▲ goes to host memory and ▼ comes back."));
 }

@@ -4,7 +4,7 @@
 
 /**
  * @param {Record<"zoomIn" | "zoomOut" | "panLeft" | "panRight" | "fit" | "next" | "previous" | "up" | "down" | "play" |
- *   "stepBack" | "stepOn" | "help" | "clear" | "enter", () => void>} acts
+ *   "stepBack" | "stepOn" | "help" | "clear" | "enter" | "strips", () => void>} acts
  * @returns {Binding[]}
  */
 export function bindings(acts) {
@@ -19,10 +19,11 @@ export function bindings(acts) {
     { keys: ["f", "F"], show: "F", say: "fit the selection, then all", act: acts.fit },
     { keys: ["."], show: ".", say: "next op on the row", act: acts.next },
     { keys: [","], show: ",", say: "previous op on the row", act: acts.previous },
-    { keys: ["ArrowUp"], show: "↑", say: "the rank above", act: acts.up },
-    { keys: ["ArrowDown"], show: "↓", say: "the rank below", act: acts.down },
+    { keys: ["ArrowUp"], show: "↑", say: "the row above", act: acts.up },
+    { keys: ["ArrowDown"], show: "↓", say: "the row below", act: acts.down },
     { keys: ["Enter"], show: "Enter", say: "select the op under the pointer", act: acts.enter },
     { keys: ["Escape"], show: "Esc", say: "clear the selection, then the playhead", act: acts.clear },
+    { keys: ["h", "H"], show: "H", say: "memory that each rank holds: show and hide", act: acts.strips },
     { keys: ["?"], show: "?", say: "all keys", act: acts.help },
   ];
 }

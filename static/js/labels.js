@@ -1,20 +1,20 @@
 // The text pass: the micro-batch inside an op that is wide enough, with its kind when wider still.
 import { RECTANGLES, boxes } from "./boxes.js";
 import { paintsFor } from "./palette.js";
-import { KIND_PAIR, chunkOf, globalMicro, kindOf, pairChunks } from "./pure/ops.js";
+import { KIND_PAIR, LETTERS, chunkOf, globalMicro, kindOf, pairChunks } from "./pure/ops.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @import {Micros} from "./pure/ops.js" */
 
-const LETTERS = "FIWB";
-/** @type {string[][]} numbers as text by kind (the last without a letter), so that no frame makes strings */
-const TEXT = [[], [], [], [], []];
+/** @type {string[][]} numbers as text by kind (under a pair's without a letter), so that no frame makes strings */
+const TEXT = Array.from(LETTERS, () => []);
+const BARE = KIND_PAIR;
 
 const done = new Uint8Array(RECTANGLES);
 
 /** @param {number} kind @param {number} k */
 function text(kind, k) {
-  return (TEXT[kind][k] ??= kind < 4 ? LETTERS[kind] + k : String(k));
+  return (TEXT[kind][k] ??= kind === BARE ? String(k) : LETTERS[kind] + k);
 }
 
 const SMALLER = [10, 9];
@@ -51,7 +51,7 @@ function drawPass(ctx, { schedule }, height, micros, digit) {
     }
     if (boxes.w[b] < wide + 2) continue;
     const letter = boxes.w[b] >= wide + digit + 12;
-    ctx.fillText(text(letter ? kind : 4, micro), boxes.x[b] + (boxes.w[b] - 1) / 2, boxes.y[b] + height / 2 + 0.5);
+    ctx.fillText(text(letter ? kind : BARE, micro), boxes.x[b] + (boxes.w[b] - 1) / 2, boxes.y[b] + height / 2 + 0.5);
     done[b] = 1;
   }
 }
@@ -69,7 +69,7 @@ function pairBackward(schedule, b, micros) {
 function drawPair(ctx, b, height, wide, forward, backward) {
   if (boxes.w[b] < (height < 26 ? 2 * wide : 1.4 * wide) + 8) return 0;
   const y = boxes.y[b] + height / 2 + 0.5;
-  ctx.fillText(text(4, forward), boxes.x[b] + boxes.w[b] * 0.26, y - height * 0.2);
-  ctx.fillText(text(4, backward), boxes.x[b] + boxes.w[b] * 0.74, y + height * 0.2);
+  ctx.fillText(text(BARE, forward), boxes.x[b] + boxes.w[b] * 0.26, y - height * 0.2);
+  ctx.fillText(text(BARE, backward), boxes.x[b] + boxes.w[b] * 0.74, y + height * 0.2);
   return 1;
 }

@@ -1,7 +1,7 @@
 // What the timeline shows: one lane group a schedule, planned or measured, all on one time axis.
 import { layoutGroups } from "./pure/layout.js";
 
-/** @import {Costs, Schedule, Times} from "./pure/types.js" */
+/** @import {Costs, Schedule, Spec, Times} from "./pure/types.js" */
 /** @import {Layout} from "./pure/layout.js" */
 
 /**
@@ -9,14 +9,16 @@ import { layoutGroups } from "./pure/layout.js";
  * @property {"a" | "b" | "run"} id
  * @property {Schedule} schedule
  * @property {Times} times
- * @property {Costs} costs
+ * @property {Spec} spec      what was asked for
+ * @property {Costs} costs    those that ops really have
  * @property {number} end     where its time ends, in the plan's units
  * @property {boolean} stale  what is drawn is not what was asked for
  * @property {boolean} live   ops are still arriving
  * @property {boolean} asynchronous  every backward updates the weights, so that ops have weight versions
  */
 
-/** @typedef {{layout: Layout, lanes: Lane[], t0: number, t1: number}} Scene  what one frame draws */
+/** @typedef {{layout: Layout, lanes: Lane[], t0: number, t1: number, full: number}} Scene  what one frame draws; full: what
+ *   the full height of a memory strip stands for, 0 without strips */
 
 /** Time at the right edge when all is shown. @param {Lane[]} lanes */
 export function totalTime(lanes) {
@@ -25,14 +27,17 @@ export function totalTime(lanes) {
   return total > 0 ? total : 1;
 }
 
-/** @param {Lane[]} lanes @param {number} width @param {number} height */
-export function arrange(lanes, width, height) {
-  const groups = lanes.map((lane) => ({ id: lane.id, p: lane.schedule.p, title: "" }));
+/** @param {Lane[]} lanes @param {number} width @param {number} height @param {boolean} strips whether memory strips are drawn */
+export function arrange(lanes, width, height, strips) {
+  const groups = lanes.map((lane) => ({ id: lane.id, p: lane.schedule.p, title: "", copies: lane.schedule.copies !== null }));
   const narrow = width < 520;
   const rows = lanes.reduce((sum, lane) => sum + lane.schedule.p, 0);
   return layoutGroups(groups, width, height, { titleHeight: 28, gutter: narrow ? 28 : 40, right: narrow ? 8 : 16,
-    gap: gapFor(height / rows), groupGap: 12, maxLane: 104 });
+    gap: gapFor(height / rows), groupGap: 12, maxLane: 104, strip: strips ? stripFor(height / rows) : 0 });
 }
+
+/** The height of a memory strip: a quarter of a row, never so thin that its steps vanish. @param {number} pitch */
+const stripFor = (pitch) => Math.min(28, Math.max(5, Math.round(pitch * 0.26)));
 
 /** Between rows: nothing where a gap would be a large part of a row. @param {number} pitch */
 const gapFor = (pitch) => (pitch < 7 ? 0 : pitch < 14 ? 1 : 2);
@@ -43,7 +48,7 @@ export function shift(layout, scroll) {
   for (const group of layout.groups) {
     group.top -= scroll;
     group.titleY -= scroll;
-    for (const row of group.rows) { row.y -= scroll; row.stripY -= scroll; }
+    for (const row of group.rows) { row.y -= scroll; row.stripY -= scroll; row.copyY -= scroll; }
   }
   return layout;
 }

@@ -1,12 +1,19 @@
 // What the colours and the bars mean, for the kinds on the screen. The swatches are drawn as the timeline draws ops.
+import { hasRoom } from "./barriers.js";
+import { drawArrow } from "./copylane.js";
 import { byId, context, h, replace } from "./dom.js";
-import { colour, hatchPattern, paintsFor } from "./palette.js";
+import { colour, copyPaints, hatchPattern, paintsFor } from "./palette.js";
 import { SHADES } from "./pure/bins.js";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, kindOf } from "./pure/ops.js";
+import { OFFLOAD, RELOAD } from "./pure/copies.js";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, kindOf } from "./pure/ops.js";
+import { formatNumber } from "./pure/scale.js";
 
-/** @import {Lane} from "./lanes.js" */
+/** @import {Lane, Scene} from "./lanes.js" */
 
-const NAMES = ["F forward", "I input gradient", "W weight gradient", "B full backward = I + W", "F and B overlapped"];
+const NAMES = ["F forward", "I input gradient", "W weight gradient", "B full backward = I + W", "F and B overlapped",
+  "S output layer's shard", "T its gradients"];
+const KINDS = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR, KIND_S, KIND_T];
+const [WIDE, TALL] = [44, 24]; // px of a swatch, drawn at half that
 let shown = "";
 
 /** @type {WeakMap<Lane["schedule"], number[]>} */
@@ -18,55 +25,111 @@ function kindsOf(schedule) {
   if (!found) {
     const seen = new Uint8Array(256);
     for (let i = 0; i < schedule.count; i++) seen[schedule.codes[i]] = 1;
-    const kinds = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR];
-    found = kinds.filter((kind) => seen.some((is, code) => is && kindOf(code, schedule.chunks) === kind));
+    found = KINDS.filter((kind) => seen.some((is, code) => is && kindOf(code, schedule.chunks) === kind));
     kindsIn.set(schedule, found);
   }
   return found;
 }
 
-/** @param {Lane[]} lanes @param {boolean} [again] colours changed */
-export function drawLegend(lanes, again) {
+/** @param {Scene} scene @param {boolean} [again] colours changed */
+export function drawLegend(scene, again) {
+  const { lanes } = scene;
   const kinds = new Set(lanes.flatMap((lane) => kindsOf(lane.schedule)));
   const chunks = Math.max(1, ...lanes.map((lane) => lane.schedule.chunks));
-  const comm = lanes.some((lane) => lane.costs.comm > 0);
   const both = lanes.some((lane) => lane.schedule.placement.kind === "bidirectional");
-  const key = [...kinds].sort().join() + chunks + comm + both;
+  const parts = KINDS.filter((kind) => kinds.has(kind)).map((kind) => entry(`k${kind}`, NAMES[kind]));
+  if (lanes.some((lane) => lane.costs.comm > 0)) parts.push(entry("message", "message in flight"));
+  parts.push(entry("bubble", "bubble"));
+  const barred = lanes.filter((lane) => lane.schedule.barriers > 0);
+  if (barred.length) parts.push(entry("barrier", `barrier opens: all ranks have done S, or T${barred.some((lane) => hasRoom(lane, scene)) ? "" : " (lines: zoom in)"}`));
+  parts.push(...copyEntries(scene), ...stripEntries(scene));
+  if (chunks > 1) parts.push({ mark: "", text: both ? "lighter: the other direction" : "lighter: later chunk" });
+  const key = JSON.stringify(parts);
   if (key === shown && !again) return;
   shown = key;
-  const parts = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR].filter((kind) => kinds.has(kind)).map((kind) => h("span", {}, swatch(kind), NAMES[kind]));
-  if (comm) parts.push(h("span", {}, swatch(-2), "message in flight"));
-  parts.push(h("span", {}, swatch(-1), "bubble"));
-  if (chunks > 1) parts.push(h("span", {}, both ? "lighter: the other direction" : "lighter: later chunk"));
-  replace(byId("legend"), ...parts);
+  replace(byId("legend"), ...parts.map(({ mark, text }) => h("span", {}, mark ? swatch(mark) : null, text)));
 }
 
-/** @param {number} kind -1 bubble, -2 message */
-function swatch(kind) {
-  const node = h("canvas", { width: 44, height: 24, "aria-hidden": "true" });
+/** @param {string} mark @param {string} text */
+const entry = (mark, text) => ({ mark, text });
+
+/** @param {Scene} scene */
+function copyEntries({ lanes, layout }) {
+  const copying = lanes.findIndex((lane) => lane.schedule.copies);
+  if (copying < 0) return [];
+  if (!layout.groups[copying]?.rows[0]?.copyH) return [entry("", "copy lanes: no room for so many ranks")];
+  return [entry("offload", "offload to host memory"), entry("reload", "reload")];
+}
+
+/** @param {Scene} scene */
+function stripEntries({ lanes, full }) {
+  if (!full) return [];
+  const caps = lanes.some((lane) => lane.spec.memory !== null);
+  const weights = lanes.some((lane) => (lane.spec.weights ?? 0) > 0) ? " and stashed weights" : "";
+  return [entry("held", `activations held${weights}; full height ${formatNumber(full)}`), ...(caps ? [entry("over", "above its limit")] : [])];
+}
+
+/** @param {string} mark what an entry shows: a kind of op, or a name */
+function swatch(mark) {
+  const node = h("canvas", { width: WIDE, height: TALL, "aria-hidden": "true" });
   const ctx = context(node);
-  if (kind < 0) {
-    ctx.fillStyle = hatchPattern(2) ?? colour("plot-row");
-    ctx.fillRect(0, 0, 44, 24);
+  if (mark[0] === "k") drawKind(ctx, Number(mark.slice(1)));
+  else if (mark === "offload" || mark === "reload") drawCopy(ctx, mark === "offload" ? OFFLOAD : RELOAD);
+  else if (mark === "held" || mark === "over") drawHeld(ctx, mark === "over");
+  else {
+    ctx.fillStyle = mark === "barrier" ? colour("plot-row") : hatchPattern(2) ?? colour("plot-row");
+    ctx.fillRect(0, 0, WIDE, TALL);
     ctx.fillStyle = colour("k-c");
-    if (kind === -2) ctx.fillRect(0, 8, 44, 8);
-    return node;
+    if (mark === "message") ctx.fillRect(0, 8, WIDE, 8);
+    if (mark === "barrier") ctx.fillRect(WIDE / 2 - 2, 0, 4, TALL);
   }
+  return node;
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {number} kind */
+function drawKind(ctx, kind) {
   const cls = 1 + kind * SHADES;
   const { fill, edge, top } = paintsFor(kind === KIND_PAIR ? 2 : 1);
   ctx.fillStyle = fill[cls];
-  ctx.fillRect(0, 0, 44, 24);
+  ctx.fillRect(0, 0, WIDE, TALL);
   ctx.fillStyle = edge[cls];
-  if (kind === KIND_I || kind === KIND_B) ctx.fillRect(0, 19, 44, 5);
-  if (kind === KIND_W || kind === KIND_B) ctx.fillRect(0, 0, 44, 5);
-  if (kind === KIND_PAIR) {
-    const c = top[cls];
-    ctx.fillStyle = `rgb(${c & 255}, ${(c >> 8) & 255}, ${(c >> 16) & 255})`;
-    ctx.beginPath();
-    ctx.moveTo(0, 0);
-    ctx.lineTo(44, 0);
-    ctx.lineTo(0, 24);
-    ctx.fill();
-  }
-  return node;
+  if (kind === KIND_I || kind === KIND_B) ctx.fillRect(0, 19, WIDE, 5);
+  if (kind === KIND_W || kind === KIND_B) ctx.fillRect(0, 0, WIDE, 5);
+  if (kind === KIND_S) corner(ctx, WIDE, 0, -12, 12);
+  if (kind === KIND_T) corner(ctx, WIDE, TALL, -12, -12);
+  if (kind !== KIND_PAIR) return;
+  const c = top[cls];
+  ctx.fillStyle = `rgb(${c & 255}, ${(c >> 8) & 255}, ${(c >> 16) & 255})`;
+  corner(ctx, 0, 0, WIDE, TALL);
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} wide @param {number} tall */
+function corner(ctx, x, y, wide, tall) {
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(x + wide, y);
+  ctx.lineTo(x, y + tall);
+  ctx.fill();
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {number} kind of copy */
+function drawCopy(ctx, kind) {
+  const cls = 1 + kind * SHADES;
+  const { fill, ink } = copyPaints();
+  ctx.fillStyle = fill[cls];
+  ctx.fillRect(0, 4, WIDE, 16);
+  ctx.fillStyle = ink[cls];
+  ctx.scale(2, 2);
+  drawArrow(ctx, 7.5, TALL / 4, 5, kind);
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {boolean} over */
+function drawHeld(ctx, over) {
+  [10, 16, 22, 14].forEach((tall, at) => {
+    ctx.fillStyle = colour("plot-held");
+    ctx.fillRect(11 * at, TALL - Math.min(tall, over ? 14 : tall), 11, Math.min(tall, over ? 14 : tall));
+    ctx.fillStyle = colour("plot-cap");
+    if (over && tall > 14) ctx.fillRect(11 * at, TALL - tall, 11, tall - 14);
+  });
+  if (over) ctx.fillRect(0, TALL - 14, WIDE, 2);
 }

@@ -1,7 +1,8 @@
 // The whole of time in a strip: every lane group, the window in sight, the playhead. Dragging moves the window.
 import { drawBinned } from "./bitmap.js";
 import { begin, resize, surface } from "./canvas.js";
-import { colour } from "./palette.js";
+import { colour, paintsFor } from "./palette.js";
+import { lanes as rowsOf } from "./pure/layout.js";
 
 /** @import {Scene} from "./lanes.js" */
 /** @import {View} from "./pure/viewport.js" */
@@ -18,8 +19,6 @@ export function createMinimap(node, timeline) {
   let left = 40;
   let width = 1;
 
-
-
   /** Ops change seldom: they are drawn once, the window and the playhead over them every time. @param {Scene} scene */
   function drawOps(scene) {
     const wide = node.parentElement?.clientWidth ?? 0; // not its own: resize sets that
@@ -32,8 +31,9 @@ export function createMinimap(node, timeline) {
     const each = (40 - 2 * PAD - gap * (scene.lanes.length - 1)) / rows;
     let y = PAD;
     for (const lane of scene.lanes) {
-      const at = Array.from({ length: lane.schedule.p }, (_, rank) => ({ rank, y: y + rank * each, h: each, stripY: 0, stripH: 0 }));
-      drawBinned(ctx, lane, at, left, width, 0, timeline.total(), still.dpr);
+      const at = rowsOf({ p: lane.schedule.p, top: y, laneHeight: each, gap: 0 });
+      const band = { source: lane.schedule, times: lane.times, paints: paintsFor(lane.schedule.chunks), end: lane.end };
+      drawBinned(ctx, band, at, left, width, 0, timeline.total(), still.dpr);
       y += each * lane.schedule.p + gap;
     }
   }

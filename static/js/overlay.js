@@ -1,7 +1,9 @@
 // What lies over the ops and changes often: the playhead and what is ahead of it, outlines of the traced op and its links.
 import { boxOf, xOf } from "./axis.js";
+import { drawBarriers } from "./barriers.js";
 import { inset } from "./boxes.js";
 import { colour } from "./palette.js";
+import { KIND_S, kindOf } from "./pure/ops.js";
 
 /** @import {Scene} from "./lanes.js" */
 /** @import {Trace} from "./trace.js" */
@@ -20,7 +22,7 @@ export function drawPlayhead(scene, ctx, at, height) {
   const veil = Math.max(left, x);
   for (const group of layout.groups) {
     if (group.id === "run" || veil >= right || !group.rows.length) continue;
-    const top = group.rows[0].y;
+    const top = group.rows[0].stripY;
     ctx.fillRect(veil, top, right - veil, group.top + group.height - top);
   }
   if (x < left - 1 || x > right + 1) return;
@@ -37,6 +39,7 @@ export function drawPlayhead(scene, ctx, at, height) {
 export function drawTrace(scene, ctx, trace, selected) {
   if (trace.op) {
     const here = boxOf(scene, trace.lane.id, trace.op.rank, trace.op.i);
+    drawBarriers(scene, ctx, trace, (box, mark) => outline(ctx, box, mark, SOLID, 2));
     const links = [
       { list: trace.needs, mark: colour("mark-needs"), dash: SOLID, into: true },
       { list: trace.frees, mark: colour("mark-frees"), dash: DASHED, into: false },
@@ -46,7 +49,8 @@ export function drawTrace(scene, ctx, trace, selected) {
         if (link.kind !== "data") continue; // the neighbours in the row need no outline
         const box = boxOf(scene, trace.lane.id, link.ref.rank, link.ref.i);
         if (!box) continue;
-        if (here) drawLink(ctx, into ? box : here, into ? here : box, mark, dash);
+        const giver = into ? link.ref.i : trace.op.i;
+        if (here && !atBarrier(trace.lane, giver)) drawLink(ctx, into ? box : here, into ? here : box, mark, dash);
         outline(ctx, box, mark, dash, 2);
         drawFlag(ctx, box, mark, into);
       }
@@ -55,6 +59,20 @@ export function drawTrace(scene, ctx, trace, selected) {
     return;
   }
   if (trace.idle) drawIdle(scene, ctx, trace);
+  if (trace.step) drawStep(scene, ctx, trace);
+}
+
+/** Does what an op hands on pass a barrier? Its line stands for the links of all ranks. @param {Trace["lane"]} lane @param {number} i */
+const atBarrier = ({ schedule }, i) => i < schedule.count && kindOf(schedule.codes[i], schedule.chunks) >= KIND_S;
+
+/** How long a level of memory holds. @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
+function drawStep(scene, ctx, { lane, rank, step }) {
+  const row = scene.layout.groups.find((group) => group.id === lane.id)?.rows.find((each) => each.rank === rank);
+  if (!row || !step) return;
+  const left = scene.layout.plotLeft;
+  const x = Math.max(left, xOf(scene, step.from));
+  const right = Math.min(left + scene.layout.plotWidth, xOf(scene, step.to));
+  outline(ctx, { x, y: row.stripY + 1, w: Math.max(1, right - x), h: row.stripH - 2 }, colour("mark-here"), SOLID, 1.5);
 }
 
 const SOLID = /** @type {number[]} */ ([]);

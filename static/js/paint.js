@@ -1,16 +1,17 @@
 // Draws the ops. Few enough: rectangles grouped by colour, with labels on their own pass. Too many: binned to pixels.
+import { paintBarriers } from "./barriers.js";
 import { drawBinned } from "./bitmap.js";
-import { RECTANGLES, boxes, inset } from "./boxes.js";
+import { RECTANGLES, boxEnd, boxes, gather, inset } from "./boxes.js";
+import { binCopies, paintCopies } from "./copylane.js";
 import { colour, hatchPattern, paintsFor } from "./palette.js";
-import { classTable } from "./pure/bins.js";
+import { RELOAD, copyAt } from "./pure/copies.js";
+import { copyRows, copyTimes } from "./pure/copylane.js";
 import { opsInWindow } from "./pure/layout.js";
-import { KIND_B, KIND_I, KIND_PAIR, KIND_W, kindOf, micros } from "./pure/ops.js";
+import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "./pure/ops.js";
 import { drawLabels } from "./labels.js";
 
 /** @import {Scene, Lane} from "./lanes.js" */
 /** @import {Row} from "./pure/layout.js" */
-
-const counts = new Int32Array(258);
 
 /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} dpr */
 export function paintOps(scene, ctx, dpr) {
@@ -21,23 +22,31 @@ export function paintOps(scene, ctx, dpr) {
   lanes.forEach((lane, at) => {
     const rows = layout.groups[at].rows;
     if (visible > RECTANGLES) {
-      drawBinned(ctx, lane, rows, plotLeft, plotWidth, t0, t1, dpr);
+      drawBinned(ctx, { source: lane.schedule, times: lane.times, paints: paintsFor(lane.schedule.chunks), end: lane.end },
+        rows, plotLeft, plotWidth, t0, t1, dpr);
+      binCopies(ctx, lane, rows, scene, dpr);
       return;
     }
     paintBubbles(ctx, lane, rows, scene, dpr);
-    gather(lane, rows, scene);
+    gather(lane.schedule, lane.times, rows, scene);
     paintBoxes(ctx, lane, laneHeight);
     if (lane.costs.comm > 0 && lane.id !== "run") paintMessages(ctx, lane, scene, laneHeight);
+    paintBarriers(ctx, lane, rows, scene);
     drawLabels(ctx, lane, laneHeight, micros(lane.schedule));
+    paintCopies(ctx, lane, rows, scene);
   });
 }
 
 /** @param {Lane} lane @param {number} t0 @param {number} t1 */
 function countVisible(lane, t0, t1) {
+  const { schedule, times } = lane;
+  const rows = copyRows(schedule);
+  const copied = copyTimes(schedule, times);
   let n = 0;
-  for (let r = 0; r < lane.schedule.p; r++) {
-    const [lo, hi] = opsInWindow(lane.schedule, lane.times, r, t0, t1);
-    n += hi - lo;
+  for (let r = 0; r < schedule.p; r++) {
+    const [lo, hi] = opsInWindow(schedule, times, r, t0, t1);
+    const [from, to] = rows ? opsInWindow(rows, copied, r, t0, t1) : [0, 0];
+    n += hi - lo + to - from;
   }
   return n;
 }
@@ -56,36 +65,6 @@ function paintBubbles(ctx, lane, rows, { layout, t0, t1 }, dpr) {
     ctx.fillRect((layout.plotLeft + from) * dpr, row.y * dpr, (to - from) * dpr, row.h * dpr);
   }
   ctx.restore();
-}
-
-/** Fill `boxes` with the visible ops of a lane group and sort them by class. */
-/** @param {Lane} lane @param {Row[]} rows @param {Scene} scene */
-function gather(lane, rows, { layout, t0, t1 }) {
-  const { schedule, times } = lane;
-  const table = classTable(schedule.chunks);
-  const k = layout.plotWidth / (t1 - t0);
-  const left = layout.plotLeft;
-  const right = left + layout.plotWidth;
-  let n = 0;
-  counts.fill(0);
-  for (const row of rows) {
-    const [lo, hi] = opsInWindow(schedule, times, row.rank, t0, t1);
-    for (let i = lo; i < hi && n < RECTANGLES; i++) {
-      const a = Math.max(left, left + (times.start[i] - t0) * k);
-      const b = Math.min(right, left + (times.end[i] - t0) * k);
-      boxes.x[n] = a;
-      boxes.w[n] = Math.max(0.5, b - a);
-      boxes.y[n] = row.y;
-      boxes.op[n] = i;
-      boxes.slot[n] = row.rank * schedule.chunks;
-      boxes.cls[n] = table[schedule.codes[i]];
-      counts[boxes.cls[n] + 1]++;
-      n++;
-    }
-  }
-  boxes.n = n;
-  for (let c = 1; c < counts.length; c++) counts[c] += counts[c - 1];
-  for (let b = 0; b < n; b++) boxes.order[counts[boxes.cls[b]]++] = b;
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height */
@@ -107,26 +86,40 @@ function paintBoxes(ctx, lane, height) {
   }
 }
 
-/** Where the run of equal classes that starts at `at` ends. @param {number} at */
-function boxEnd(at) {
-  const cls = boxes.cls[boxes.order[at]];
-  let to = at + 1;
-  while (to < boxes.n && boxes.cls[boxes.order[to]] === cls) to++;
-  return to;
-}
-
-/** Kind without colour: I has a bar below, W above, the full backward both, since B = I + W; F has none. */
+/** Kind without colour: I has a bar below, W above, the full backward both, since B = I + W; F has none. S has a corner
+ * above, T one below. */
 /** @param {CanvasRenderingContext2D} ctx @param {number} from @param {number} to @param {number} height @param {number} bar
  *  @param {number} kind @param {string} edge */
 function paintBars(ctx, from, to, height, bar, kind, edge) {
-  if (kind !== KIND_I && kind !== KIND_W && kind !== KIND_B) return;
+  if (kind === KIND_F) return;
   ctx.fillStyle = edge;
+  if (kind === KIND_S || kind === KIND_T) {
+    paintCorners(ctx, from, to, height, kind);
+    return;
+  }
   for (let n = from; n < to; n++) {
     const b = boxes.order[n];
     if (boxes.w[b] < 3) continue;
     if (kind !== KIND_W) ctx.fillRect(boxes.x[b], boxes.y[b] + height - bar, inset(boxes.w[b]), bar);
     if (kind !== KIND_I) ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), bar);
   }
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {number} from @param {number} to @param {number} height @param {number} kind */
+function paintCorners(ctx, from, to, height, kind) {
+  const size = Math.min(8, Math.round(height / 3));
+  ctx.beginPath();
+  for (let n = from; n < to; n++) {
+    const b = boxes.order[n];
+    if (boxes.w[b] < 5) continue;
+    const wide = Math.min(size, boxes.w[b] / 2);
+    const right = boxes.x[b] + inset(boxes.w[b]);
+    const corner = kind === KIND_S ? boxes.y[b] : boxes.y[b] + height;
+    ctx.moveTo(right - wide, corner);
+    ctx.lineTo(right, corner);
+    ctx.lineTo(right, kind === KIND_S ? corner + size : corner - size);
+  }
+  ctx.fill();
 }
 
 /** The forward half of an overlapped pair: the upper left of a split diagonal. */
@@ -145,9 +138,18 @@ function paintForwardHalves(ctx, from, to, height, paints, cls) {
   ctx.fill();
 }
 
-/** A wait always ends with a message's arrival, so the last hop of it is a message in flight. */
+/** Does an op begin because its activation is back? Then no message came last. @param {Lane} lane @param {number} slot
+ * @param {number} i */
+function reloadedLast({ schedule, times }, slot, i) {
+  const { chunks, codes } = schedule;
+  const back = copyAt(schedule, RELOAD, slot + chunkOf(codes[i], chunks), micros(schedule).first[i]);
+  return back >= 0 && kindOf(codes[i], chunks) !== KIND_F && times.end[back] >= times.start[i];
+}
+
+/** A wait always ends with a message's arrival (or a reload's end), so the last hop of it is a message in flight. */
 /** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {Scene} scene @param {number} height */
-function paintMessages(ctx, { schedule, times, costs }, { layout, t0, t1 }, height) {
+function paintMessages(ctx, lane, { layout, t0, t1 }, height) {
+  const { schedule, times, costs } = lane;
   const k = layout.plotWidth / (t1 - t0);
   const { start, end } = times;
   const tall = Math.max(2, Math.round(height / 3));
@@ -156,7 +158,7 @@ function paintMessages(ctx, { schedule, times, costs }, { layout, t0, t1 }, heig
     const i = boxes.op[b];
     const first = schedule.offsets[boxes.slot[b] / schedule.chunks] === i;
     const idleFrom = first ? 0 : end[i - 1];
-    if (start[i] - idleFrom <= 1e-9) continue;
+    if (start[i] - idleFrom <= 1e-9 || (schedule.copies && reloadedLast(lane, boxes.slot[b], i))) continue;
     const wide = Math.min(costs.comm, start[i] - idleFrom) * k;
     const x = layout.plotLeft + (start[i] - t0) * k - wide;
     const cut = Math.max(layout.plotLeft, x);

@@ -1,21 +1,24 @@
 // Colours for the canvas, read once a theme from the CSS tokens: by kind, and by chunk through lightness alone.
 import { context, h } from "./dom.js";
 import { CLASSES, SHADES, kindOfClass, shadeOfClass } from "./pure/bins.js";
+import { COPY_LETTERS } from "./pure/copies.js";
 import { KIND_B, KIND_F, KIND_PAIR } from "./pure/ops.js";
 
 /** @typedef {[number, number, number]} Rgb */
 /** @typedef {{fill: string[], ink: string[], edge: string[], top: Uint32Array, bottom: Uint32Array}} Paints
  *   by paint class; top and bottom are the two pixel rows a rank has when ops are narrower than pixels */
 
-const TOKENS = ["k-f", "k-i", "k-w", "k-b", "k-c", "surface", "plot-row", "plot-hatch", "plot-grid", "plot-ink", "plot-dim",
+const TOKENS = ["k-f", "k-i", "k-w", "k-b", "k-s", "k-t", "k-c", "k-out", "k-in", "surface", "plot-row", "plot-hatch", "plot-grid",
+  "plot-ink", "plot-dim", "plot-held", "plot-cap",
   "mark-needs", "mark-frees", "mark-here", "mark-head", "ink", "ink-3", "accent", "line"];
-const KINDS = ["k-f", "k-i", "k-w", "k-b"];
+const KINDS = ["k-f", "k-i", "k-w", "k-b", "", "k-s", "k-t"]; // by kind; a pair has two
+const COPIES = ["k-out", "k-in"]; // by kind of copy
 const DARK_INK = "#000000";
 const LIGHT_INK = "#ffffff";
 
 /** @type {Record<string, string>} */
 let colours = {};
-/** @type {Map<number, Paints>} */
+/** @type {Map<number, Paints>} by chunks a rank; those of copies under 0 */
 const paints = new Map();
 /** @type {CanvasPattern | null} */
 let hatch = null;
@@ -85,6 +88,23 @@ export function paintsFor(chunks) {
       found.bottom[cls] = pixel(lower);
     }
     paints.set(chunks, found);
+  }
+  return found;
+}
+
+/** The paints of copy lanes, by the classes of `copyRows`: one colour a direction, whatever the chunk. @returns {Paints} */
+export function copyPaints() {
+  let found = paints.get(0);
+  if (!found) {
+    found = { fill: [""], ink: [""], edge: [""], top: new Uint32Array(CLASSES), bottom: new Uint32Array(CLASSES) };
+    for (let cls = 1; cls <= COPY_LETTERS.length * SHADES; cls++) {
+      const c = parse(colours[COPIES[kindOfClass(cls)]]);
+      found.fill.push(css(c));
+      found.ink.push(inkOn(c));
+      found.edge.push(css(mix(c, [0, 0, 0], 0.34)));
+      found.top[cls] = found.bottom[cls] = pixel(c);
+    }
+    paints.set(0, found);
   }
   return found;
 }

@@ -25,7 +25,7 @@ export class RunLane {
     const end = new Float64Array(schedule.count).fill(Infinity);
     this.took = durations(schedule, timing(run.spec));
     /** @type {Lane} */
-    this.lane = { id: "run", schedule, times: { start, end, makespan: 0 }, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous: false };
+    this.lane = { id: "run", schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous: false };
   }
 
   /** @param {OpRow[]} rows the new ones @param {Run} run */

@@ -1,7 +1,7 @@
 // The selected op: by click or keyboard, kept as text so that it survives another schedule and travels in the link.
 import { traceOp } from "./trace.js";
 import { opAt, firstEndingAfter } from "./pure/layout.js";
-import { find, opText } from "./pure/ops.js";
+import { find, opText, rowsOf } from "./pure/ops.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @import {Store} from "./store.js" */
@@ -56,19 +56,20 @@ export class Selection {
     if (i < lane.schedule.offsets[1]) this.#choose(lane, i);
   }
 
-  /** The next or the previous op on the row. @param {1 | -1} way @param {number} t0 */
+  /** The next or the previous op on the row, of copies the next copy. @param {1 | -1} way @param {number} t0 */
   step(way, t0) {
     const now = this.current();
     if (!now?.op) {
       this.#first(t0);
       return;
     }
-    const { offsets } = now.lane.schedule;
+    const offsets = rowsOf(now.lane.schedule, now.op.i);
     const i = now.op.i + way;
     if (i >= offsets[now.rank] && i < offsets[now.rank + 1]) this.#choose(now.lane, i);
   }
 
-  /** To the rank above or below at the same moment; from the last rank of a group to the first of the next. */
+  /** To the row above or below at the same moment: a rank's copies lie between its ops and those of the next rank; from
+   * the last rank of a group it goes to the first of the next. */
   /** @param {1 | -1} way @param {number} t0 */
   climb(way, t0) {
     const now = this.current();
@@ -76,6 +77,9 @@ export class Selection {
       this.#first(t0);
       return;
     }
+    const t = (now.lane.times.start[now.op.i] + now.lane.times.end[now.op.i]) / 2;
+    const copying = now.op.i >= now.lane.schedule.count;
+    if (copying !== way > 0 && this.#land(now.lane, now.rank, t, way > 0)) return;
     let lane = now.lane;
     let rank = now.rank + way;
     if (rank < 0 || rank >= lane.schedule.p) {
@@ -84,9 +88,18 @@ export class Selection {
       lane = neighbour;
       rank = way > 0 ? 0 : lane.schedule.p - 1;
     }
-    const t = (now.lane.times.start[now.op.i] + now.lane.times.end[now.op.i]) / 2;
-    const here = opAt(lane.schedule, lane.times, rank, t);
-    const last = lane.schedule.offsets[rank + 1] - 1;
-    this.#choose(lane, here >= 0 ? here : Math.min(last, firstEndingAfter(lane.schedule, lane.times, rank, t)));
+    if (way > 0 || !this.#land(lane, rank, t, true)) this.#land(lane, rank, t, false);
+  }
+
+  /** Choose what runs at a time, or next, on a row of ops or of copies; false where a rank has none. */
+  /** @param {Lane} lane @param {number} rank @param {number} t @param {boolean} copies */
+  #land(lane, rank, t, copies) {
+    const { schedule, times } = lane;
+    const rows = copies ? schedule.copies : schedule;
+    if (!rows || rows.offsets[rank] === rows.offsets[rank + 1]) return false;
+    const here = opAt(rows, times, rank, t);
+    const last = rows.offsets[rank + 1] - 1;
+    this.#choose(lane, here >= 0 ? here : Math.min(last, firstEndingAfter(rows, times, rank, t)));
+    return true;
   }
 }

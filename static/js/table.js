@@ -27,16 +27,22 @@ export function createTable(lanes, titleOf) {
 function tableOf({ schedule, times }, title) {
   const rows = [];
   for (let rank = 0; rank < Math.min(schedule.p, MOST_RANKS); rank++) {
-    const from = schedule.offsets[rank];
-    const to = Math.min(schedule.offsets[rank + 1], from + MOST_OPS);
-    const cells = [];
-    for (let i = from; i < to; i++) {
-      if (!Number.isFinite(times.end[i])) break;
-      cells.push(h("td", { text: `${opText(schedule, i)} ${formatNumber(times.start[i])} to ${formatNumber(times.end[i])}` }));
-    }
-    if (to < schedule.offsets[rank + 1]) cells.push(h("td", { text: `and ${schedule.offsets[rank + 1] - to} more` }));
-    rows.push(h("tr", {}, h("th", { scope: "row", text: `Rank ${rank}` }), ...cells));
+    rows.push(rowOf(schedule, times, schedule.offsets, rank, `Rank ${rank}`));
+    if (schedule.copies) rows.push(rowOf(schedule, times, schedule.copies.offsets, rank, `Copies of rank ${rank}`));
   }
   if (schedule.p > MOST_RANKS) rows.push(h("tr", {}, h("th", { scope: "row", text: `and ${schedule.p - MOST_RANKS} more ranks` })));
   return h("table", { class: "sr-table" }, h("caption", { text: title }), h("tbody", {}, ...rows));
+}
+
+/** @param {Lane["schedule"]} schedule @param {Lane["times"]} times @param {Int32Array} offsets @param {number} rank @param {string} title */
+function rowOf(schedule, times, offsets, rank, title) {
+  const from = offsets[rank];
+  const to = Math.min(offsets[rank + 1], from + MOST_OPS);
+  const cells = [];
+  for (let i = from; i < to; i++) {
+    if (!Number.isFinite(times.end[i])) break;
+    cells.push(h("td", { text: `${opText(schedule, i)} ${formatNumber(times.start[i])} to ${formatNumber(times.end[i])}` }));
+  }
+  if (to < offsets[rank + 1]) cells.push(h("td", { text: `and ${offsets[rank + 1] - to} more` }));
+  return h("tr", {}, h("th", { scope: "row", text: title }), ...cells);
 }

@@ -8,6 +8,7 @@ import { createMinimap } from "./minimap.js";
 import { drawPlayhead, drawTrace } from "./overlay.js";
 import { paintOps } from "./paint.js";
 import { colour } from "./palette.js";
+import { fullHeight, paintStrips, stripsShown, writeHeld } from "./strips.js";
 import { hit } from "./pure/layout.js";
 import { clamp, fit, zoomAt } from "./pure/viewport.js";
 import { sameTrace, traceAt } from "./trace.js";
@@ -41,7 +42,7 @@ export class Timeline {
     this.store = store;
     this.parts = parts;
     /** @type {Scene} */
-    this.scene = { layout: arrange([], 1, 1), lanes: [], t0: 0, t1: 1 };
+    this.scene = { layout: arrange([], 1, 1, false), lanes: [], t0: 0, t1: 1, full: 0 };
     this.plot.append(this.#base.node, this.#over.node);
     this.minimap = createMinimap(/** @type {HTMLCanvasElement} */ (byId("minimap")), {
       total: () => this.total(), window: () => this.visible(), moveTo: (t) => this.centre(t) });
@@ -98,7 +99,7 @@ export class Timeline {
     const found = hit(this.scene.layout, x, y);
     if (!found || !found.inPlot || y < this.scene.layout.axisHeight) return null;
     const lane = laneOf(this.lanes, found.group);
-    return lane && traceAt(lane, found.rank, timeAt(this.scene, x));
+    return lane && traceAt(lane, found.rank, timeAt(this.scene, x), found.part);
   }
 
   /** The pointer is here now. @param {{x: number, y: number} | null} at */
@@ -151,14 +152,16 @@ export class Timeline {
     const height = this.plot.clientHeight;
     const base = this.#base;
     resize(base, width, height);
-    const layout = arrange(this.lanes, width, height);
+    const strips = stripsShown(this.store.get().view.mem, this.lanes);
+    const layout = arrange(this.lanes, width, height, strips);
     this.#scroll = Math.max(0, Math.min(this.#scroll, layout.contentHeight - height));
     const { t0, t1 } = this.visible();
-    this.scene = { layout: shift(layout, this.#scroll), lanes: this.lanes, t0, t1 };
+    this.scene = { layout: shift(layout, this.#scroll), lanes: this.lanes, t0, t1, full: strips ? fullHeight(this.lanes) : 0 };
     const ctx = begin(base);
     ctx.fillStyle = colour("surface");
     ctx.fillRect(0, 0, width, height);
     drawGrid(this.scene, ctx, height);
+    paintStrips(this.scene, ctx, base.dpr, height);
     paintOps(this.scene, ctx, base.dpr);
     drawRanks(this.scene, ctx);
     drawAxis(this.scene, ctx, width);
@@ -173,6 +176,7 @@ export class Timeline {
     this.#overEmpty = empty;
     const ctx = begin(over);
     drawPlayhead(this.scene, ctx, head, over.height);
+    writeHeld(this.scene, ctx, head);
     if (selected) drawTrace(this.scene, ctx, selected, true);
     if (this.hover && !sameTrace(this.hover, selected)) drawTrace(this.scene, ctx, this.hover, false);
   }

@@ -1,33 +1,52 @@
-// What the pointer or the keyboard is on: an op with what it needs and unblocks, or a bubble with its reason.
+// What the pointer or the keyboard is on: an op or a copy with what it needs and unblocks, a bubble with its reason, or a
+// step of the memory strip.
 import { needs, unblocks, whyIdle } from "./pure/explain.js";
 import { opAt } from "./pure/layout.js";
 import { refOf } from "./pure/ops.js";
+import { held, stepAt } from "./pure/strips.js";
 
 /** @import {Lane} from "./lanes.js" */
+/** @import {Part} from "./pure/layout.js" */
 /** @import {OpRef} from "./pure/types.js" */
 /** @typedef {ReturnType<typeof needs>} Links */
+/** @typedef {{from: number, to: number, level: number, peak: number}} Step  a level of memory and how long it holds */
 /** @typedef {{lane: Lane, op: OpRef | null, needs: Links, frees: Links,
- *   idle: ReturnType<typeof whyIdle>, rank: number}} Trace */
+ *   idle: ReturnType<typeof whyIdle>, step: Step | null, rank: number}} Trace */
 
 /** @param {Lane} lane @param {OpRef} op @returns {Trace} */
 export function traceOp(lane, op) {
   const { schedule, times, costs } = lane;
   return { lane, op, needs: needs(schedule, times, costs, op), frees: unblocks(schedule, times, costs, op), idle: null,
-    rank: op.rank };
+    step: null, rank: op.rank };
 }
 
 /** @param {Lane} lane @param {number} rank @param {number} t @returns {Trace | null} */
-export function traceAt(lane, rank, t) {
+function traceStep(lane, rank, t) {
+  if (t < 0 || t > lane.end) return null;
+  const { steps, peaks } = held(lane.schedule, lane.times, lane.spec);
+  const { t: at, y } = steps[rank];
+  const k = stepAt(steps[rank], t);
+  const step = { from: at[k] ?? 0, to: at[k + 1] ?? lane.end, level: y[k] ?? 0, peak: peaks[rank] };
+  return { lane, op: null, needs: [], frees: [], idle: null, step, rank };
+}
+
+/** @param {Lane} lane @param {number} rank @param {number} t @param {Part} [part] of the row @returns {Trace | null} */
+export function traceAt(lane, rank, t, part = "ops") {
+  if (part === "strip") return traceStep(lane, rank, t);
+  if (part === "copies") {
+    const copy = lane.schedule.copies ? opAt(lane.schedule.copies, lane.times, rank, t) : -1;
+    return copy < 0 ? null : traceOp(lane, refOf(lane.schedule, copy));
+  }
   const i = opAt(lane.schedule, lane.times, rank, t);
   if (i >= 0) return traceOp(lane, refOf(lane.schedule, i));
   if (t < 0 || t > lane.end || lane.live) return null;
   const idle = whyIdle(lane.schedule, lane.times, lane.costs, rank, t);
-  return idle && { lane, op: null, needs: [], frees: [], idle, rank };
+  return idle && { lane, op: null, needs: [], frees: [], idle, step: null, rank };
 }
 
-/** The same op or the same bubble? @param {Trace | null} a @param {Trace | null} b */
+/** The same op, the same bubble or the same step? @param {Trace | null} a @param {Trace | null} b */
 export function sameTrace(a, b) {
   if (!a || !b) return a === b;
   if (a.lane.times !== b.lane.times || a.lane.id !== b.lane.id || a.rank !== b.rank) return false;
-  return a.op ? a.op.i === b.op?.i : !b.op && a.idle?.from === b.idle?.from;
+  return a.op?.i === b.op?.i && a.idle?.from === b.idle?.from && a.step?.from === b.step?.from;
 }

@@ -24,6 +24,7 @@ import { Pointer } from "./pointer.js";
 import { RunView } from "./runview.js";
 import { Selection } from "./selection.js";
 import { createStatus } from "./status.js";
+import { createStripsButton } from "./strips.js";
 import { createTable } from "./table.js";
 import { createTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
@@ -70,9 +71,10 @@ export class View {
     this.figures = createFigures(desk);
     this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id));
     this.transport = createTransport(playback, () => timeline.total(), (t) => playback.seek(t));
+    this.strips = createStripsButton(store, () => timeline.lanes);
     this.compare = createCompare(desk, () => this.toolbar.toggleCompare());
     this.block = createBlock(desk);
-    this.keys = bindings(createActions(store, timeline, playback, selection, () => this.drawer.toggle("keys")));
+    this.keys = bindings(createActions(store, timeline, playback, selection, () => this.drawer.toggle("keys"), this.strips.toggle));
     this.drawer = createDrawer([
       { id: "compare", title: "Compare", panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
       { id: "block", title: "Block", panel: this.block.panel, opened: () => this.block.show() },
@@ -97,7 +99,7 @@ export class View {
 
   #onColours() {
     readPalette();
-    drawLegend(this.timeline.lanes, true);
+    drawLegend(this.timeline.scene, true);
     this.timeline.redraw();
     this.block.redraw();
     afterPaint(() => {
@@ -141,7 +143,8 @@ export class View {
     this.#settled = this.timeline.lanes.length > 0;
     this.timeline.settle();
     this.#showCard();
-    drawLegend(this.timeline.lanes);
+    drawLegend(this.timeline.scene);
+    this.strips.sync();
     invalidate("minimap");
     showLaws(this.figures.law, this.desk.plans(), this.desk);
     this.compare.show(this.desk.plans());
@@ -197,6 +200,7 @@ export class View {
     }
     if (state.view === before.view) return;
     if (state.view.theme !== before.view.theme) this.theme.set(state.view.theme);
+    if (state.view.mem !== before.view.mem) this.#rest();
     this.drawer.set(state.view.tab);
     this.runs.sync();
     if (!this.playback.playing && state.view.at !== this.playback.at) this.playback.seek(state.view.at);

@@ -31,12 +31,14 @@ export function expose({ store, desk, timeline, playback, runs }) {
     return { x: origin.left + place.x, y: origin.top + place.y, w: place.w, h: place.h };
   }
 
-  /** Where a moment on a rank stands, in the pixels of the page. @param {string} lane @param {number} rank @param {number} t */
-  function point(lane, rank, t) {
+  /** Where a moment on a rank stands, in the pixels of the page: the middle of its row, or the foot of its memory strip. */
+  /** @param {string} lane @param {number} rank @param {number} t @param {"ops" | "strip"} [part] */
+  function point(lane, rank, t, part = "ops") {
     const { layout, t0, t1 } = timeline.scene;
     const row = layout.groups.find((group) => group.id === lane)?.rows.find((each) => each.rank === rank);
     const origin = timeline.plot.getBoundingClientRect();
-    return row ? { x: origin.left + layout.plotLeft + ((t - t0) / (t1 - t0)) * layout.plotWidth, y: origin.top + row.y + row.h / 2 } : null;
+    return row ? { x: origin.left + layout.plotLeft + ((t - t0) / (t1 - t0)) * layout.plotWidth, y: origin.top + (part === "ops" ? row.y + row.h / 2 : row.stripY + row.stripH - 1.5),
+      h: part === "ops" ? row.h : row.stripH } : null;
   }
 
   Object.defineProperty(window, "bubbleline", { value: Object.freeze({ state, box, point, samples }) });

@@ -1,18 +1,19 @@
 // Many ops into one row of pixels: what each pixel shows when ops are narrower than pixels. Knows classes, not colours.
 //
 // Paint class: 0 = idle; 1 + kind * SHADES + chunk % SHADES otherwise, kind 0 F, 1 I, 2 W, 3 B, 4 overlapped pair
-// (chunk of its forward half). CLASSES is one more than the largest class.
+// (chunk of its forward half), 5 S, 6 T (these two have no chunk). CLASSES is one more than the largest class.
 //
 // A pixel shows the class that covers most of it. It is idle only when idle covers more than half of it, and even then
 // not when an op narrower than a pixel lies mostly in it: short ops never vanish. `shade` tells how full it is.
 
-import { KIND_PAIR, chunkOf, kindOf } from "./ops.js";
+import { KIND_T, chunkOf, kindOf } from "./ops.js";
 import { opsInWindow } from "./layout.js";
 
+/** @import {Rows} from "./layout.js" */
 /** @import {Schedule, Times} from "./types.js" */
 
 export const SHADES = 8;
-export const CLASSES = 1 + (KIND_PAIR + 1) * SHADES;
+export const CLASSES = 1 + (KIND_T + 1) * SHADES;
 
 /** @param {number} cls a paint class other than 0 */
 export const kindOfClass = (cls) => ((cls - 1) / SHADES) | 0;
@@ -43,7 +44,7 @@ let stamps = 0;
 /**
  * Fills out[0..width) with the paint classes of a rank over [t0, t1), and shade[x], if given, with how busy each
  * pixel is (0..255).
- * @param {Schedule} schedule @param {Times} times @param {number} rank @param {number} t0 @param {number} t1
+ * @param {Rows} schedule @param {Times} times @param {number} rank @param {number} t0 @param {number} t1
  * @param {number} width @param {Uint8Array} out @param {Uint8Array} [shade]
  */
 export function binRank(schedule, times, rank, t0, t1, width, out, shade) {

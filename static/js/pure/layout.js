@@ -1,9 +1,13 @@
 // Where rows stand on the screen, and which op is where in time. Knows pixels and times; draws nothing.
 
 /** @import {Schedule, Times} from "./types.js" */
-/** @typedef {{rank: number, y: number, h: number, stripY: number, stripH: number}} Row
- *   y, h: the lane of ops; stripY, stripH: the memory strip above it (height 0 when off) */
-/** @typedef {{id: string, p: number, title: string, pinned?: number[]}} GroupSpec  pinned ranks come first */
+/** @typedef {{rank: number, y: number, h: number, stripY: number, stripH: number, copyY: number, copyH: number}} Row
+ *   y, h: the lane of ops; stripY, stripH: the memory strip above it (height 0 when off); copyY, copyH: the copy lane
+ *   under it (height 0 where there is none, or no room) */
+/** @typedef {{id: string, p: number, title: string, pinned?: number[], copies?: boolean}} GroupSpec
+ *   pinned ranks come first; copies: its ranks have copy lanes */
+/** @typedef {"ops" | "copies" | "strip"} Part  of a row */
+/** @typedef {Pick<Schedule, "codes" | "offsets" | "chunks">} Rows  what places ops in time, of compute or of copies */
 /** @typedef {{id: string, title: string, top: number, height: number, titleY: number, rows: Row[]}} Group */
 /** @typedef {{groups: Group[], axisY: number, axisHeight: number, plotLeft: number, plotWidth: number,
  *   laneHeight: number, contentHeight: number}} Layout */
@@ -21,17 +25,29 @@ export const DEFAULTS = {
   maxLane: 34,
 };
 
+const LEAST_COPIES = 4; // px that a copy lane of blocks needs; under a thinner row it is a line
+const LINE = 2;
+const ROOM_FOR_BLOCKS = 11; // px of a row that leave room for such blocks, and for a line
+const ROOM_FOR_LINE = 5;
+
+/** How tall the copy lane under a row of ops is: a third of it. @param {number} lane */
+function copyHeight(lane) {
+  if (lane < ROOM_FOR_LINE) return 0;
+  return lane < ROOM_FOR_BLOCKS ? LINE : Math.max(LEAST_COPIES, Math.round(lane / 3));
+}
+
 /**
  * The rows of one schedule.
- * @param {{p: number, top: number, laneHeight: number, gap: number, pinned?: number[], strip?: number}} options
+ * @param {{p: number, top: number, laneHeight: number, gap: number, pinned?: number[], strip?: number, copy?: number}} options
  * @returns {Row[]}
  */
-export function lanes({ p, top, laneHeight, gap, pinned = [], strip = 0 }) {
+export function lanes({ p, top, laneHeight, gap, pinned = [], strip = 0, copy = 0 }) {
   const front = pinned.filter((r, at) => r >= 0 && r < p && pinned.indexOf(r) === at);
   const rest = Array.from({ length: p }, (_, r) => r).filter((r) => !front.includes(r));
   return [...front, ...rest].map((rank, at) => {
-    const stripY = top + at * (strip + laneHeight + gap);
-    return { rank, y: stripY + strip, h: laneHeight, stripY, stripH: strip };
+    const stripY = top + at * (strip + laneHeight + copy + gap);
+    const y = stripY + strip;
+    return { rank, y, h: laneHeight, stripY, stripH: strip, copyY: y + laneHeight, copyH: copy };
   });
 }
 
@@ -45,24 +61,34 @@ export function layoutGroups(groups, width, height, opts = {}) {
   const o = { ...DEFAULTS, ...opts };
   const rows = groups.reduce((sum, g) => sum + g.p, 0);
   const fixed = o.axisHeight + groups.length * o.titleHeight + Math.max(0, groups.length - 1) * o.groupGap;
-  const each = rows > 0 ? Math.floor((height - fixed) / rows) - o.gap - o.strip : o.maxLane;
-  const laneHeight = Math.min(o.maxLane, Math.max(o.minLane, each));
+  const copying = groups.reduce((sum, g) => sum + (g.copies ? g.p : 0), 0);
+  const laneHeight = fitLane(height - fixed - rows * (o.gap + o.strip), rows, copying, o);
   let top = o.axisHeight;
   const placed = groups.map((g) => {
     const at = top;
-    const inner = g.p * (o.strip + laneHeight + o.gap);
+    const copy = g.copies ? copyHeight(laneHeight) : 0;
+    const inner = g.p * (o.strip + laneHeight + copy + o.gap);
     top += o.titleHeight + inner + o.groupGap;
     return { id: g.id, title: g.title, top: at, titleY: at, height: o.titleHeight + inner,
-      rows: lanes({ p: g.p, top: at + o.titleHeight, laneHeight, gap: o.gap, pinned: g.pinned, strip: o.strip }) };
+      rows: lanes({ p: g.p, top: at + o.titleHeight, laneHeight, gap: o.gap, pinned: g.pinned, strip: o.strip, copy }) };
   });
   return { groups: placed, axisY: 0, axisHeight: o.axisHeight, plotLeft: o.gutter,
     plotWidth: Math.max(1, width - o.gutter - o.right), laneHeight, contentHeight: top - (groups.length ? o.groupGap : 0) };
 }
 
+/** The tallest lane with which all rows, and the copy lanes under `copying` of them, fit. @param {number} room
+ * @param {number} rows @param {number} copying @param {typeof DEFAULTS} o */
+function fitLane(room, rows, copying, o) {
+  if (rows === 0) return o.maxLane;
+  let lane = Math.min(o.maxLane, Math.max(o.minLane, Math.floor(room / rows)));
+  while (lane > o.minLane && rows * lane + copying * copyHeight(lane) > room) lane--;
+  return lane;
+}
+
 /**
- * The row under a point; its strip and the gap below belong to it.
+ * The row under a point; its strip, its copies and the gap below belong to it.
  * @param {Layout} layout @param {number} x @param {number} y
- * @returns {{group: string, rank: number, inPlot: boolean}|null}
+ * @returns {{group: string, rank: number, inPlot: boolean, part: Part}|null}
  */
 export function hit(layout, x, y) {
   const group = layout.groups.find((g) => y >= g.top && y < g.top + g.height);
@@ -71,14 +97,16 @@ export function hit(layout, x, y) {
   const at = Math.floor((y - group.rows[0].stripY) / step);
   if (at < 0 || at >= group.rows.length) return null;
   const inPlot = x >= layout.plotLeft && x < layout.plotLeft + layout.plotWidth;
-  return { group: group.id, rank: group.rows[at].rank, inPlot };
+  const row = group.rows[at];
+  const part = y < row.y ? "strip" : row.copyH > 0 && y >= row.copyY ? "copies" : "ops";
+  return { group: group.id, rank: row.rank, inPlot, part };
 }
 
-/** First flat index of the rank whose end lies after t. @param {Schedule} schedule @param {Times} times
+/** First flat index of the rank whose end lies after t. @param {{offsets: Int32Array}} rows @param {Times} times
  * @param {number} rank @param {number} t */
-export function firstEndingAfter(schedule, times, rank, t) {
-  let lo = schedule.offsets[rank];
-  let hi = schedule.offsets[rank + 1];
+export function firstEndingAfter({ offsets }, times, rank, t) {
+  let lo = offsets[rank];
+  let hi = offsets[rank + 1];
   while (lo < hi) {
     const mid = (lo + hi) >>> 1;
     if (times.end[mid] > t) hi = mid;
@@ -88,23 +116,24 @@ export function firstEndingAfter(schedule, times, rank, t) {
 }
 
 /**
- * The op that runs on a rank at time t, or -1. An op holds its start and not its end.
- * @param {Schedule} schedule @param {Times} times @param {number} rank @param {number} t
+ * The op that runs on a rank at time t, or -1; the copy, where the rows are those of copies. An op holds its start and
+ * not its end.
+ * @param {{offsets: Int32Array}} rows @param {Times} times @param {number} rank @param {number} t
  */
-export function opAt(schedule, times, rank, t) {
-  const i = firstEndingAfter(schedule, times, rank, t);
-  return i < schedule.offsets[rank + 1] && times.start[i] <= t ? i : -1;
+export function opAt(rows, times, rank, t) {
+  const i = firstEndingAfter(rows, times, rank, t);
+  return i < rows.offsets[rank + 1] && times.start[i] <= t ? i : -1;
 }
 
 /**
- * Flat indices [lo, hi) of a rank's ops that show in [t0, t1).
- * @param {Schedule} schedule @param {Times} times @param {number} rank @param {number} t0 @param {number} t1
+ * Flat indices [lo, hi) of a rank's ops, or copies, that show in [t0, t1).
+ * @param {{offsets: Int32Array}} rows @param {Times} times @param {number} rank @param {number} t0 @param {number} t1
  * @returns {[number, number]}
  */
-export function opsInWindow(schedule, times, rank, t0, t1) {
-  const lo = firstEndingAfter(schedule, times, rank, t0);
+export function opsInWindow(rows, times, rank, t0, t1) {
+  const lo = firstEndingAfter(rows, times, rank, t0);
   let a = lo;
-  let b = schedule.offsets[rank + 1];
+  let b = rows.offsets[rank + 1];
   while (a < b) {
     const mid = (a + b) >>> 1;
     if (times.start[mid] >= t1) b = mid;

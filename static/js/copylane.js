@@ -1,0 +1,76 @@
+// Draws the copy lanes: offloads and reloads as blocks under each row of ops, told apart by an arrow and by lightness.
+import { drawBinned } from "./bitmap.js";
+import { boxEnd, boxes, gather, inset } from "./boxes.js";
+import { copyPaints } from "./palette.js";
+import { kindOfClass } from "./pure/bins.js";
+import { OFFLOAD, copyOf } from "./pure/copies.js";
+import { copyRows, copyTimes } from "./pure/copylane.js";
+
+/** @import {Scene, Lane} from "./lanes.js" */
+/** @import {Row} from "./pure/layout.js" */
+/** @typedef {CanvasRenderingContext2D} Ctx */
+
+const ARROW = 7; // px
+const LEAST = 8; // px of height for an arrow and a number
+
+/** Copies look like rows of ops that stand a little lower. @param {Row[]} rows */
+const places = (rows) => rows.map((row) => ({ ...row, y: row.copyY, h: row.copyH }));
+
+/** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr */
+export function binCopies(ctx, { schedule, times }, rows, { layout, t0, t1 }, dpr) {
+  const source = copyRows(schedule);
+  if (!source || !rows[0]?.copyH) return;
+  const band = { source, times: copyTimes(schedule, times), paints: copyPaints(), end: null };
+  drawBinned(ctx, band, places(rows), layout.plotLeft, layout.plotWidth, t0, t1, dpr);
+}
+
+/** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene */
+export function paintCopies(ctx, { schedule, times }, rows, scene) {
+  const source = copyRows(schedule);
+  const height = rows[0]?.copyH;
+  if (!source || !height) return;
+  gather(source, copyTimes(schedule, times), places(rows), scene);
+  const paints = copyPaints();
+  for (let at = 0; at < boxes.n; at = boxEnd(at)) {
+    const cls = boxes.cls[boxes.order[at]];
+    ctx.fillStyle = paints.fill[cls];
+    for (let n = at; n < boxEnd(at); n++) {
+      const b = boxes.order[n];
+      ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), height);
+    }
+    ctx.fillStyle = paints.ink[cls];
+    if (height >= LEAST) writeCopies(ctx, at, boxEnd(at), height, kindOfClass(cls), schedule);
+  }
+}
+
+/** An arrow out of the device or back into it, and the micro-batch beside it. */
+/** @param {Ctx} ctx @param {number} from @param {number} to @param {number} height @param {number} kind @param {Lane["schedule"]} schedule */
+function writeCopies(ctx, from, to, height, kind, schedule) {
+  const size = Math.min(12, Math.max(9, Math.round(height * 0.66)));
+  const digits = String(schedule.m - 1).length * size * 0.62;
+  const tall = Math.min(6, height - 4);
+  ctx.font = `500 ${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  for (let n = from; n < to; n++) {
+    const b = boxes.order[n];
+    const number = boxes.w[b] >= digits + ARROW + 9;
+    if (boxes.w[b] < ARROW + 4) continue;
+    const x = boxes.x[b] + (inset(boxes.w[b]) - ARROW - (number ? digits + 3 : 0)) / 2;
+    const y = boxes.y[b] + height / 2;
+    drawArrow(ctx, x, y, tall, kind);
+    if (number) ctx.fillText(String(copyOf(schedule, boxes.op[b] + schedule.count).micro), x + ARROW + 3, y + 0.5);
+  }
+}
+
+/** A triangle that points up, away from the device, or down. @param {Ctx} ctx @param {number} x @param {number} y @param {number} tall
+ * @param {number} kind */
+export function drawArrow(ctx, x, y, tall, kind) {
+  const tip = kind === OFFLOAD ? y - tall / 2 : y + tall / 2;
+  const foot = kind === OFFLOAD ? y + tall / 2 : y - tall / 2;
+  ctx.beginPath();
+  ctx.moveTo(x, foot);
+  ctx.lineTo(x + ARROW, foot);
+  ctx.lineTo(x + ARROW / 2, tip);
+  ctx.fill();
+}

@@ -1,0 +1,107 @@
+// The memory strips above the rows, and the button that shows them. Levels are drawn as each pixel's maximum, in runs of
+// equal height, so that a strip costs at most one rectangle a pixel however many ops there are.
+import { font, xOf } from "./axis.js";
+import { byId, h, icon } from "./dom.js";
+import { colour } from "./palette.js";
+import { formatNumber } from "./pure/scale.js";
+import { held, levelAt, maxima, stripsByDefault } from "./pure/strips.js";
+
+/** @import {Lane, Scene} from "./lanes.js" */
+/** @import {Row} from "./pure/layout.js" */
+/** @import {Store} from "./store.js" */
+/** @typedef {CanvasRenderingContext2D} Ctx */
+
+const DUST = 1e-9; // of a cap; shares of activations add up with some
+const READABLE = 10; // px of a strip beside which a number can stand
+const ICON = "M1 14V9h3V6h3V3h3v4h2v3h3v4z";
+
+let levels = new Float32Array(0);
+
+/** Are the strips drawn? The reader's word, else where memory is what the schedule is about. @param {string | null} mem
+ * @param {Lane[]} lanes */
+export const stripsShown = (mem, lanes) => (mem === null ? stripsByDefault(lanes.map(({ spec }) => spec)) : mem === "1");
+
+/** What the full height of a strip stands for: one scale for all lanes, so that they compare. @param {Lane[]} lanes */
+export const fullHeight = (lanes) =>
+  lanes.reduce((most, { schedule, times, spec }) => Math.max(most, held(schedule, times, spec).top, spec.memory ?? 0), 0);
+
+/** @param {Scene} scene @param {Ctx} ctx @param {number} dpr @param {number} height of the plot */
+export function paintStrips(scene, ctx, dpr, height) {
+  const { layout, lanes, t0, t1, full } = scene;
+  if (!full) return;
+  const columns = Math.max(1, Math.round(layout.plotWidth * dpr));
+  if (levels.length < columns) levels = new Float32Array(columns);
+  ctx.save();
+  ctx.scale(1 / dpr, 1 / dpr); // whole pixels of the device, so that equal levels have equal heights
+  lanes.forEach((lane, at) => {
+    const { steps } = held(lane.schedule, lane.times, lane.spec);
+    const stop = Math.max(0, Math.min(columns, Math.ceil(((lane.end - t0) / (t1 - t0)) * columns)));
+    for (const row of layout.groups[at].rows) {
+      if (row.stripY + row.stripH < 0 || row.stripY > height) continue;
+      maxima(steps[row.rank], t0, t1, columns, levels);
+      paintStrip(ctx, row, Math.round(layout.plotLeft * dpr), stop, dpr, full, lane.spec.memory);
+    }
+  });
+  ctx.restore();
+}
+
+/** @param {Ctx} ctx @param {Row} row @param {number} left @param {number} stop @param {number} dpr @param {number} full @param {number | null} cap */
+function paintStrip(ctx, row, left, stop, dpr, full, cap) {
+  const foot = Math.round((row.stripY + row.stripH) * dpr);
+  const room = Math.max(1, foot - Math.round(row.stripY * dpr) - Math.round(2 * dpr)); // a little air above
+  const rise = (/** @type {number} */ level) => (level > 0 ? Math.max(1, Math.round((level / full) * room)) : 0);
+  const limit = cap === null ? Infinity : cap * (1 + DUST);
+  const capped = cap === null ? Infinity : rise(cap);
+  const [fill, over] = [colour("plot-held"), colour("plot-cap")];
+  for (let x = 0; x < stop;) {
+    const from = x;
+    const tall = rise(levels[x]);
+    const beyond = levels[x] > limit;
+    while (x < stop && rise(levels[x]) === tall && levels[x] > limit === beyond) x++;
+    ctx.fillStyle = fill;
+    ctx.fillRect(left + from, foot - Math.min(tall, capped), x - from, Math.min(tall, capped));
+    if (!beyond) continue;
+    const more = Math.max(1, tall - capped);
+    ctx.fillStyle = over;
+    ctx.fillRect(left + from, foot - capped - more, x - from, more);
+  }
+  ctx.fillStyle = over;
+  if (cap !== null) ctx.fillRect(left, foot - capped, stop, Math.max(1, Math.round(dpr)));
+}
+
+/** What each rank holds at the playhead, beside it. @param {Scene} scene @param {Ctx} ctx @param {number | null} at */
+export function writeHeld(scene, ctx, at) {
+  const { layout, lanes, full } = scene;
+  if (at === null || !full || at < scene.t0 || at > scene.t1) return;
+  const x = xOf(scene, at);
+  const flip = x > layout.plotLeft + layout.plotWidth - 44;
+  ctx.font = font(11);
+  ctx.textBaseline = "middle";
+  ctx.textAlign = flip ? "right" : "left";
+  lanes.forEach((lane, n) => {
+    const { steps } = held(lane.schedule, lane.times, lane.spec);
+    for (const row of layout.groups[n].rows) {
+      if (row.stripH < READABLE) continue;
+      const text = formatNumber(levelAt(steps[row.rank], at));
+      const y = row.stripY + row.stripH / 2;
+      ctx.lineWidth = 3;
+      ctx.lineJoin = "round";
+      ctx.strokeStyle = colour("surface");
+      ctx.strokeText(text, x + (flip ? -5 : 5), y);
+      ctx.fillStyle = colour("ink");
+      ctx.fillText(text, x + (flip ? -5 : 5), y);
+    }
+  });
+}
+
+/** The button beside the playback that shows and hides the strips. @param {Store} store @param {() => Lane[]} lanes */
+export function createStripsButton(store, lanes) {
+  const button = h("button", { type: "button", class: "button strips", id: "strips", title: "Memory that each rank holds over time (H)" },
+    icon(ICON), h("span", { class: "wide", text: "Memory" }));
+  button.setAttribute("aria-label", "Memory strips");
+  const shown = () => stripsShown(store.get().view.mem, lanes());
+  const toggle = () => store.setView({ mem: shown() ? "0" : "1" });
+  button.addEventListener("click", toggle);
+  byId("transport").append(button);
+  return { toggle, sync: () => button.setAttribute("aria-pressed", String(shown())) };
+}
