@@ -41,28 +41,46 @@ export function drawBarriers(scene, ctx, { lane, op }, outline) {
   const group = scene.layout.groups.find((each) => each.id === lane.id);
   if (!op || !group) return;
   const { waits, meets } = barriersAt(lane.schedule, lane.times, op.i);
-  for (const join of [waits, meets]) if (join && Number.isFinite(join.opens)) drawLine(scene, ctx, join, extent(group.rows));
+  const { y, foot } = extent(group.rows);
+  for (const join of [waits, meets]) {
+    const x = join && lineAt(scene, join);
+    if (!x) continue;
+    ctx.fillStyle = colour("surface");
+    ctx.fillRect(x - 2.5, y, 5, foot - y);
+    ctx.fillStyle = colour("k-c");
+    ctx.fillRect(x - 1.5, y, 3, foot - y);
+  }
   meets?.ops.forEach((i, rank) => {
     const box = i === op.i ? null : boxOf(scene, lane.id, rank, i);
     if (box) outline(box, colour("k-c"));
   });
 }
 
-/** @param {Scene} scene @param {Ctx} ctx @param {Join} join @param {{y: number, foot: number}} extent */
-function drawLine(scene, ctx, { name, micro, opens }, { y, foot }) {
-  const x = Math.round(xOf(scene, opens));
-  const left = scene.layout.plotLeft;
-  if (x < left || x > left + scene.layout.plotWidth) return;
-  ctx.fillStyle = colour("surface");
-  ctx.fillRect(x - 2.5, y - 3, 5, foot - y + 3);
-  ctx.fillStyle = colour("k-c");
-  ctx.fillRect(x - 1.5, y - 3, 3, foot - y + 3);
-  const tag = `${name} of ${micro}`;
-  ctx.font = font(10);
-  ctx.textAlign = "center";
-  ctx.textBaseline = "middle";
-  const wide = ctx.measureText(tag).width + 8;
-  ctx.fillRect(x - wide / 2, y - 14, wide, 13);
-  ctx.fillStyle = "#000000"; // on gold, in both themes
-  ctx.fillText(tag, x, y - 7);
+/** Where a barrier's line stands; null before it opens and out of sight. @param {Scene} scene @param {Join} join */
+function lineAt(scene, { opens }) {
+  const { plotLeft, plotWidth } = scene.layout;
+  const x = Number.isFinite(opens) ? Math.round(xOf(scene, opens)) : -1;
+  return x < plotLeft || x > plotLeft + plotWidth ? null : x;
+}
+
+/** The names of the same barriers, over everything else: left of what an op waits for, right of where it meets the others. */
+/** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
+export function nameBarriers(scene, ctx, { lane, op }) {
+  const group = scene.layout.groups.find((each) => each.id === lane.id);
+  if (!op || !group) return;
+  const { waits, meets } = barriersAt(lane.schedule, lane.times, op.i);
+  const { y } = extent(group.rows);
+  for (const join of [waits, meets]) {
+    const x = join && lineAt(scene, join);
+    if (!x) continue;
+    const tag = `${join.name} of ${join.micro}`;
+    ctx.font = font(10);
+    ctx.textAlign = join === meets ? "left" : "right";
+    ctx.textBaseline = "middle";
+    const wide = ctx.measureText(tag).width + 9;
+    ctx.fillStyle = colour("k-c");
+    ctx.fillRect(join === meets ? x - 1.5 : x + 1.5 - wide, y, wide, 14);
+    ctx.fillStyle = "#000000"; // on gold, in both themes
+    ctx.fillText(tag, join === meets ? x + 4 : x - 4, y + 7.5);
+  }
 }

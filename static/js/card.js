@@ -75,11 +75,13 @@ function opLines(trace, laneById) {
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
   if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
   if (lane.id === "run") lines.push(...measured(trace, laneById("a")));
-  lines.push(...barrierLines(trace));
+  const { waits, meets } = barriersAt(schedule, times, op.i);
   const across = (/** @type {number} */ giver) => giver < schedule.count && kindOf(schedule.codes[giver], schedule.chunks) >= KIND_S;
   const needed = trace.needs.filter((link) => link.kind === "data" && !across(link.ref.i)); // a barrier has its own line
   const freed = trace.frees.filter((link) => link.kind === "data" && !across(op.i));
+  if (waits) lines.push(row("needs", "● needs", `barrier ${sayJoin(lane, waits)}${waitsHop(lane, waits)}`));
   if (needed.length) lines.push(list("needs", "● needs", needed));
+  if (meets) lines.push(row("frees", "▶ meets", `all ranks at barrier ${sayJoin(lane, meets)}`));
   if (freed.length) lines.push(list("frees", "▶ frees", freed));
   if (trace.needs.every((link) => link.kind === "order")) lines.push(h("p", { text: trace.needs.length ? "Needs nothing but its rank's previous op." : "Needs nothing: it starts the step." }));
   return lines;
@@ -94,26 +96,21 @@ function whereIs({ schedule }, rank, i, kind) {
   return `stage ${stage} on rank ${rank}${chunk}`;
 }
 
-/** What it means for the op that all ranks meet. @param {Trace} trace */
-function barrierLines({ lane, op }) {
-  if (!op) return [];
-  const { schedule, times, costs } = lane;
-  const { waits, meets } = barriersAt(schedule, times, op.i);
-  const lines = [];
-  if (waits) lines.push(row("needs", "● needs", `barrier ${sayJoin(lane, waits)}${schedule.p > 1 && costs.comm ? `, there at ${timeNumber(waits.opens + costs.comm)}` : ""}`));
-  if (meets) lines.push(row("frees", "▶ meets", `all ranks at barrier ${sayJoin(lane, meets)}`));
-  return lines;
-}
+/** Past a barrier all ranks are a hop away. @param {Lane} lane @param {Join} join */
+const waitsHop = ({ schedule, costs }, { opens }) =>
+  (schedule.p > 1 && costs.comm > 0 && Number.isFinite(opens) ? `, there at ${timeNumber(opens + costs.comm)}` : "");
 
-/** "C1 of micro-batch 3, open at 5.25: 2S3 on rank 2 came last" @param {Lane} lane @param {Join} join */
-function sayJoin({ schedule }, { name, micro, opens, last }) {
+/** "C1 of micro-batch 3, opens at 5.25: 2S3 on rank 2 comes last" @param {Lane} lane @param {Join} join */
+function sayJoin({ schedule, times }, { name, micro, opens, ops, last }) {
   if (!Number.isFinite(opens)) return `${name} of micro-batch ${micro}, not open yet`;
-  const alone = schedule.p === 1 ? "" : `: ${opText(schedule, last)} on rank ${rankOf(schedule, last)} comes last`;
-  return `${name} of micro-batch ${micro}, opens at ${timeNumber(opens)}${alone}`;
+  const before = `${name} of micro-batch ${micro}, opens at ${timeNumber(opens)}`;
+  if (ops.every((i) => times.end[i] === opens)) return schedule.p === 1 ? before : `${before} for all at once`;
+  return `${before}: ${opText(schedule, last)} on rank ${rankOf(schedule, last)} comes last`;
 }
 
 /** @param {Lane} lane @param {number} rank @param {number} t */
-const holdsAt = ({ schedule, times, spec }, rank, t) => `its rank then holds ${formatNumber(levelAt(held(schedule, times, spec).steps[rank], t))} of memory`;
+const holdsAt = ({ schedule, times, spec }, rank, t) =>
+  `memory held from its start: ${formatNumber(levelAt(held(schedule, times, spec).steps[rank], t))}`;
 
 /** @param {Trace} trace */
 function copyLines({ lane, op, needs, frees }) {

@@ -6,6 +6,7 @@ import { kindOfClass } from "./pure/bins.js";
 import { OFFLOAD, copyOf } from "./pure/copies.js";
 import { copyRows, copyTimes } from "./pure/copylane.js";
 
+/** @import {Band} from "./bitmap.js" */
 /** @import {Scene, Lane} from "./lanes.js" */
 /** @import {Row} from "./pure/layout.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
@@ -14,14 +15,18 @@ const ARROW = 7; // px
 const LEAST = 8; // px of height for an arrow and a number
 
 /** Copies look like rows of ops that stand a little lower. @param {Row[]} rows */
-const places = (rows) => rows.map((row) => ({ ...row, y: row.copyY, h: row.copyH }));
+export const placesOf = (rows) => rows.map((row) => ({ ...row, y: row.copyY, h: row.copyH }));
+
+/** The copies of a lane group, to be binned; null for none. @param {Lane} lane @returns {Band | null} */
+export function copyBand({ schedule, times }) {
+  const source = copyRows(schedule);
+  return source && { source, times: copyTimes(schedule, times), paints: copyPaints(), end: null };
+}
 
 /** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr */
-export function binCopies(ctx, { schedule, times }, rows, { layout, t0, t1 }, dpr) {
-  const source = copyRows(schedule);
-  if (!source || !rows[0]?.copyH) return;
-  const band = { source, times: copyTimes(schedule, times), paints: copyPaints(), end: null };
-  drawBinned(ctx, band, places(rows), layout.plotLeft, layout.plotWidth, t0, t1, dpr);
+export function binCopies(ctx, lane, rows, { layout, t0, t1 }, dpr) {
+  const band = rows[0]?.copyH ? copyBand(lane) : null;
+  if (band) drawBinned(ctx, band, placesOf(rows), layout.plotLeft, layout.plotWidth, t0, t1, dpr);
 }
 
 /** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene */
@@ -29,7 +34,7 @@ export function paintCopies(ctx, { schedule, times }, rows, scene) {
   const source = copyRows(schedule);
   const height = rows[0]?.copyH;
   if (!source || !height) return;
-  gather(source, copyTimes(schedule, times), places(rows), scene);
+  gather(source, copyTimes(schedule, times), placesOf(rows), scene);
   const paints = copyPaints();
   for (let at = 0; at < boxes.n; at = boxEnd(at)) {
     const cls = boxes.cls[boxes.order[at]];

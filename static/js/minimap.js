@@ -1,5 +1,6 @@
 // The whole of time in a strip: every lane group, the window in sight, the playhead. Dragging moves the window.
 import { drawBinned } from "./bitmap.js";
+import { copyBand, placesOf } from "./copylane.js";
 import { begin, resize, surface } from "./canvas.js";
 import { colour, paintsFor } from "./palette.js";
 import { lanes as rowsOf } from "./pure/layout.js";
@@ -8,6 +9,7 @@ import { lanes as rowsOf } from "./pure/layout.js";
 /** @import {View} from "./pure/viewport.js" */
 
 const PAD = 4;
+const ROOM_FOR_COPIES = 6; // px of a rank in the strip
 
 /**
  * @param {HTMLCanvasElement} node
@@ -31,9 +33,12 @@ export function createMinimap(node, timeline) {
     const each = (40 - 2 * PAD - gap * (scene.lanes.length - 1)) / rows;
     let y = PAD;
     for (const lane of scene.lanes) {
-      const at = rowsOf({ p: lane.schedule.p, top: y, laneHeight: each, gap: 0 });
+      const copies = each >= ROOM_FOR_COPIES ? copyBand(lane) : null;
+      const copy = copies ? each / 4 : 0;
+      const at = rowsOf({ p: lane.schedule.p, top: y, laneHeight: each - copy, gap: 0, copy });
       const band = { source: lane.schedule, times: lane.times, paints: paintsFor(lane.schedule.chunks), end: lane.end };
       drawBinned(ctx, band, at, left, width, 0, timeline.total(), still.dpr);
+      if (copies) drawBinned(ctx, copies, placesOf(at), left, width, 0, timeline.total(), still.dpr);
       y += each * lane.schedule.p + gap;
     }
   }

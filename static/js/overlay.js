@@ -1,6 +1,6 @@
 // What lies over the ops and changes often: the playhead and what is ahead of it, outlines of the traced op and its links.
 import { boxOf, xOf } from "./axis.js";
-import { drawBarriers } from "./barriers.js";
+import { drawBarriers, nameBarriers } from "./barriers.js";
 import { inset } from "./boxes.js";
 import { colour } from "./palette.js";
 import { KIND_S, kindOf } from "./pure/ops.js";
@@ -56,6 +56,7 @@ export function drawTrace(scene, ctx, trace, selected) {
       }
     }
     if (here) outline(ctx, here, colour("mark-here"), SOLID, selected ? 3 : 2);
+    nameBarriers(scene, ctx, trace);
     return;
   }
   if (trace.idle) drawIdle(scene, ctx, trace);
@@ -72,7 +73,8 @@ function drawStep(scene, ctx, { lane, rank, step }) {
   const left = scene.layout.plotLeft;
   const x = Math.max(left, xOf(scene, step.from));
   const right = Math.min(left + scene.layout.plotWidth, xOf(scene, step.to));
-  outline(ctx, { x, y: row.stripY + 1, w: Math.max(1, right - x), h: row.stripH - 2 }, colour("mark-here"), SOLID, 1.5);
+  const tall = Math.max(3, (step.level / scene.full) * (row.stripH - 2));
+  outline(ctx, { x, y: row.stripY + row.stripH - tall, w: Math.max(1, right - x), h: tall }, colour("mark-here"), SOLID, 1.5);
 }
 
 const SOLID = /** @type {number[]} */ ([]);

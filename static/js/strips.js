@@ -97,7 +97,7 @@ export function writeHeld(scene, ctx, at) {
 /** The button beside the playback that shows and hides the strips. @param {Store} store @param {() => Lane[]} lanes */
 export function createStripsButton(store, lanes) {
   const button = h("button", { type: "button", class: "button strips", id: "strips", title: "Memory that each rank holds over time (H)" },
-    icon(ICON), h("span", { class: "wide", text: "Memory" }));
+    icon(ICON), h("span", { text: "Memory" }));
   button.setAttribute("aria-label", "Memory strips");
   const shown = () => stripsShown(store.get().view.mem, lanes());
   const toggle = () => store.setView({ mem: shown() ? "0" : "1" });

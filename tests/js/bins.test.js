@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { CLASSES, SHADES, binRank, classOf, kindOfClass, shadeOfClass } from "../../static/js/pure/bins.js";
-import { KIND_PAIR, chunkOf, kindOf } from "../../static/js/pure/ops.js";
+import { KIND_T, chunkOf, codesPerRank, kindOf } from "../../static/js/pure/ops.js";
 import { simulate } from "../../static/js/pure/simulate.js";
 import { UNIT, breadthFirst, oneFOneB, schedule, seeded, zbH1 } from "./helpers.js";
 
@@ -83,12 +83,12 @@ test("nothing outside the row is touched and an empty window is idle", () => {
 
 test("a class tells kind and chunk, and all fit the palette", () => {
   for (let chunks = 1; chunks <= 14; chunks++) {
-    for (let code = 0; code < 4 * chunks + chunks * chunks; code++) {
+    for (let code = 0; code < codesPerRank(chunks); code++) {
       const cls = classOf({ ...oneFOneB(1, 1), chunks, codes: Uint8Array.of(code) }, 0);
       assert.ok(cls > 0 && cls < CLASSES);
       assert.equal(kindOfClass(cls), kindOf(code, chunks));
       assert.equal(shadeOfClass(cls), chunkOf(code, chunks) % SHADES);
     }
   }
-  assert.equal(kindOfClass(CLASSES - 1), KIND_PAIR);
+  assert.equal(kindOfClass(CLASSES - 1), KIND_T);
 });

@@ -49,6 +49,17 @@ export const breadthFirst = (p, m, v) => schedule("looped", v, m, Array.from({ l
   ...Array.from({ length: v }, (_, c) => repeat(m, [B * v + (v - 1 - c)])).flat(),
 ]), { family: "interleaved", v });
 
+/** Two ranks, two micro-batches, a shard of the output layer on each. @param {1 | 2} barriers */
+export const spread = (barriers) => {
+  const [S, T] = [5, 6];
+  const order = schedule("looped", 1, 2, [[F, F, S, T, S, T, B, B], [F, S, F, S, T, T, B, B]], { vocabulary: barriers === 2 ? "parallel-1" : "parallel-2" });
+  return { ...order, barriers };
+};
+
+/** One rank, two micro-batches, whose activations go out and come back. */
+export const offloaded = () => ({ ...schedule("looped", 1, 2, [[F, F, B, B]], { offload: "full" }),
+  copies: { codes: Uint8Array.of(0, 0, 1, 1), offsets: Int32Array.of(4, 8), issued: Int32Array.of(1, 2, 2, 3), count: 4 } });
+
 /** Numbers in [0, 1) that are the same in every run (mulberry32). @param {number} seed */
 export function seeded(seed) {
   let a = seed >>> 0;

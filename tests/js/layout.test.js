@@ -10,7 +10,7 @@ const two = [{ id: "a", p: 8, title: "ZB-H1" }, { id: "b", p: 4, title: "1F1B" }
 test("rows stand one under the other with their strips above, pinned ranks first", () => {
   const rows = lanes({ p: 4, top: 10, laneHeight: 20, gap: 1, strip: 6, pinned: [2, 2, 9] });
   assert.deepEqual(rows.map(({ rank }) => rank), [2, 0, 1, 3]);
-  assert.deepEqual(rows[1], { rank: 0, y: 43, h: 20, stripY: 37, stripH: 6 });
+  assert.deepEqual(rows[1], { rank: 0, y: 43, h: 20, stripY: 37, stripH: 6, copyY: 63, copyH: 0 });
 });
 
 test("all groups share one lane height and one plot, and fill the height", () => {
@@ -34,6 +34,31 @@ test("rows never overlap and never leave their group", () => {
   }
 });
 
+test("copy lanes stand under the rows of the groups that have them, a third as tall, and everything still fits", () => {
+  const [first, second] = two;
+  for (const height of [240, 400, 620, 900]) {
+    const layout = layoutGroups([{ ...first, copies: true }, second], 900, height, { strip: 4 });
+    const [copying, plain] = layout.groups;
+    assert.ok(layout.contentHeight <= height);
+    assert.equal(new Set(layout.groups.flatMap(({ rows }) => rows.map(({ h }) => h))).size, 1, "equal ranks line up");
+    assert.ok(plain.rows.every(({ copyH }) => copyH === 0));
+    for (const [at, { copyY, copyH, y, h }] of copying.rows.entries()) {
+      assert.equal(copyY, y + h);
+      assert.ok(h < 11 ? copyH === (h < 5 ? 0 : 2) : copyH >= 4 && Math.abs(copyH - h / 3) <= 0.5);
+      if (at > 0) assert.equal(copying.rows[at - 1].copyY + copyH + DEFAULTS.gap, copying.rows[at].stripY);
+    }
+  }
+});
+
+test("a point knows whether it is on the strip, the ops or the copies", () => {
+  const layout = layoutGroups([{ id: "a", p: 3, title: "", copies: true }], 900, 400, { strip: 10 });
+  for (const { rank, stripY, y, h, copyY, copyH } of layout.groups[0].rows) {
+    const parts = [stripY + 2, y + h / 2, copyY + copyH / 2].map((at) => hit(layout, 500, at));
+    assert.deepEqual(parts.map((part) => part?.part), ["strip", "ops", "copies"]);
+    assert.ok(parts.every((part) => part?.rank === rank));
+  }
+});
+
 test("too many ranks for the height keep a lane that can be seen, and the content grows", () => {
   const layout = layoutGroups([{ id: "a", p: 512, title: "" }], 300, 200);
   assert.equal(layout.laneHeight, DEFAULTS.minLane);
@@ -43,7 +68,7 @@ test("too many ranks for the height keep a lane that can be seen, and the conten
 test("a point finds its row, and nothing between titles", () => {
   const layout = layoutGroups(two, 1000, 400);
   for (const { id, rows } of layout.groups) {
-    for (const { rank, y, h } of rows) assert.deepEqual(hit(layout, 500, y + h / 2), { group: id, rank, inPlot: true });
+    for (const { rank, y, h } of rows) assert.deepEqual(hit(layout, 500, y + h / 2), { group: id, rank, inPlot: true, part: "ops" });
   }
   assert.equal(hit(layout, 10, layout.groups[0].rows[0].y)?.inPlot, false);
   assert.equal(hit(layout, 500, layout.groups[1].titleY + 2), null);
