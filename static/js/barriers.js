@@ -19,7 +19,7 @@ export function paintBarriers(ctx, lane, rows, scene) {
   const { y, foot } = extent(rows);
   ctx.fillStyle = colour("k-c");
   for (const list of openings(lane.schedule, lane.times)) {
-    for (const t of list) if (t >= scene.t0 && t <= scene.t1) ctx.fillRect(Math.round(xOf(scene, t)) - 0.5, y, 1, foot - y);
+    for (const t of list) if (t >= scene.t0 && t <= scene.t1) ctx.fillRect(Math.round(xOf(scene, t)), y, 1, foot - y);
   }
 }
 
@@ -46,9 +46,9 @@ export function drawBarriers(scene, ctx, { lane, op }, outline) {
     const x = join && lineAt(scene, join);
     if (!x) continue;
     ctx.fillStyle = colour("surface");
-    ctx.fillRect(x - 2.5, y, 5, foot - y);
+    ctx.fillRect(x - 2, y, 5, foot - y);
     ctx.fillStyle = colour("k-c");
-    ctx.fillRect(x - 1.5, y, 3, foot - y);
+    ctx.fillRect(x - 1, y, 3, foot - y);
   }
   meets?.ops.forEach((i, rank) => {
     const box = i === op.i ? null : boxOf(scene, lane.id, rank, i);
@@ -79,7 +79,7 @@ export function nameBarriers(scene, ctx, { lane, op }) {
     ctx.textBaseline = "middle";
     const wide = ctx.measureText(tag).width + 9;
     ctx.fillStyle = colour("k-c");
-    ctx.fillRect(join === meets ? x - 1.5 : x + 1.5 - wide, y, wide, 14);
+    ctx.fillRect(join === meets ? x - 1 : x + 2 - wide, y, Math.round(wide), 14);
     ctx.fillStyle = "#000000"; // on gold, in both themes
     ctx.fillText(tag, join === meets ? x + 4 : x - 4, y + 7.5);
   }
