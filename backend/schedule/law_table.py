@@ -180,6 +180,8 @@ def _condition(source: str) -> str:
         "fb_full == 1": "FB = F + B",
         "barriers == 0": "no sharded output layer",
         "barriers > 0": "a sharded output layer",
+        "barriers > 0 and interlaced == 0": "a sharded output layer, not interlaced",
+        "interlaced == 1": "a sharded output layer, interlaced",
         "copies == 0": "no offload",
     }
     return plain.get(source) or f"`{text(parse(source)).replace('==', '=')}`"

@@ -170,10 +170,11 @@ LAWS = (
     Law(
         "peak",
         "global",
-        "min(p + (floor(p/2) if interlaced == 1 else barriers), m)",
+        "min(p + barriers, m)",
         (),
-        "one more for each barrier; interlaced: half as many again",
-        when="barriers > 0",
+        "one more for each barrier",
+        when="barriers > 0 and interlaced == 0",
     ),
+    Law("peak", "global", "min(p + floor(p/2), m)", (), "in step: half as many again", when="interlaced == 1"),
 )
 """What holds of 1F1B with the vocabulary spread."""
