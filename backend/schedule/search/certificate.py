@@ -1,0 +1,69 @@
+"""What a search hands back: an order, its span, and a lower bound that says how much better any order could be.
+
+Also the memory limits under which there is no order at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..blocks import Task
+from ..errors import SpecError
+from ..order import Codes, Order, from_rows
+
+MET = 1e-9  # spans are sums of thousands of float64
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """``codes`` (p, steps) in rank order, their ``span``, and ``lower_bound`` by the argument ``bound_name``
+    (bounds.py). The same task, seed and number of ``evaluations``, orders that were timed, give the same codes."""
+
+    codes: Codes
+    span: float
+    lower_bound: float
+    bound_name: str
+    evaluations: int
+    seed: int
+
+    @property
+    def gap(self) -> float:
+        """By what part of the bound the span is longer than it."""
+        return 0.0 if self.optimal else self.span / self.lower_bound - 1.0
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no order is better."""
+        return meets(self.span, self.lower_bound)
+
+    def order(self, task: Task) -> Order:
+        """As an order of the task it was found for."""
+        return from_rows(task.placement, task.m, list(self.codes))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The certificate of a Result."""
+        return {
+            "span": self.span,
+            "lower_bound": self.lower_bound,
+            "bound": self.bound_name,
+            "gap": self.gap,
+            "optimal": self.optimal,
+            "evaluations": self.evaluations,
+            "seed": self.seed,
+        }
+
+
+def meets(span: float, bound: float) -> bool:
+    """Whether a span is at a bound, but for rounding."""
+    return span <= bound * (1.0 + MET)
+
+
+def feasible(task: Task) -> None:
+    """Raise SpecError for a limit under which not even one micro-batch gets through: each device holds what its F's
+    took, a chunk each, until the micro-batch comes back. In that much memory one after the other always can."""
+    least = float(task.placement.chunks)
+    if task.room < least - 1e-9:
+        v, unit = task.v, "micro-batch's activations on a device"
+        message = f"one {unit} ({least / v:g}) is the least memory that a step can run in"
+        raise SpecError("memory", task.room / v, message, limit=least / v, nearest=least / v)

@@ -1,0 +1,65 @@
+"""A good order for few micro-batches made longer: a segment of its steady state repeated, at the same memory.
+
+The ramps at both ends cost the same whatever the number of micro-batches, so they are sought where a search is quick.
+Knows orders as codes; whether what comes out is good, its caller must time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ..blocks import Task
+from ..order import Codes, from_rows, micro_numbers
+from ..simulate import simulate
+
+PERIODS = (1, 2, 3, 4, 5, 6, 8)  # micro-batches that a segment may hold
+CUTS = 12  # moments tried for each of them
+ENOUGH = 4  # micro-batches for each device, in a step that shows a steady state between its ramps
+WORTH = 1.5  # how many times as many there must be in the long step
+
+
+def short(task: Task) -> Task | None:
+    """The same task with fewer micro-batches, where that is worth it: enough for the limit to be reached, and for a
+    steady state after that."""
+    held = int(np.ceil(task.room / task.placement.chunks))
+    m = max(3 * task.placement.p, 2 * held + task.placement.p, ENOUGH)
+    return replace(task, m=m) if task.m > WORTH * m else None
+
+
+def longer(task: Task, few: Task, codes: Codes) -> Iterator[Codes]:
+    """Orders of ``task`` made from one of ``few``, cut at some moments. On each rank the segment holds each op once a
+    micro-batch, so that memory is the same before and after it; it begins as near to the moment as that allows."""
+    timeline = simulate(from_rows(few.placement, few.m, list(codes)), few.costs, few.v)
+    start, total = timeline.start.reshape(codes.shape), float(timeline.end.max())
+    for period in PERIODS:
+        if period >= few.m:
+            return
+        places = [_segments(row, period * codes.shape[1] // few.m, period) for row in codes]
+        if not all(len(each) for each in places):
+            continue
+        times = -(-(task.m - few.m) // period)
+        for moment in np.linspace(0.3, 0.6, CUTS) * total:
+            cut = [int(each[np.abs(row[each] - moment).argmin()]) for each, row in zip(places, start, strict=True)]
+            yield _repeated(task, few, codes, cut, period, times)
+
+
+def _segments(row: Codes, length: int, period: int) -> npt.NDArray[np.int64]:
+    """The places of a rank's row from which the next ``length`` ops hold ``period`` of each."""
+    kinds = np.unique(row)
+    before = np.concatenate((np.zeros((1, len(kinds)), np.int64), np.cumsum(row[:, None] == kinds, axis=0)))
+    return np.flatnonzero((before[length:] - before[:-length] == period).all(axis=1))
+
+
+def _repeated(task: Task, few: Task, codes: Codes, cut: list[int], period: int, times: int) -> Codes:
+    """The order with each rank's segment that many times more, without the micro-batches that are too many."""
+    length = period * codes.shape[1] // few.m
+    rows = [
+        np.concatenate((row[: at + length], np.tile(row[at : at + length], times), row[at + length :]))
+        for row, at in zip(codes, cut, strict=True)
+    ]
+    whole = from_rows(task.placement, few.m + times * period, rows)
+    return np.stack([row[micro_numbers(whole, rank)[0] < task.m] for rank, row in enumerate(rows)])

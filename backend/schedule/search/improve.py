@@ -1,0 +1,216 @@
+"""The search: many starts, walks that compete, the best order so far at any moment, and a bound that may end it.
+
+Walks are run in *generations*. A generation takes some orders, walks a little from each, keeps the better half and
+walks twice as long from these, until one is left; the next generation begins with the best orders so far and some not
+yet walked from, and takes twice as long. A long step is also sought as a short one and repeated (extend.py).
+
+What is timed next never depends on the budget: the same task, seed and number of evaluations give the same order, and
+a longer search begins with the shorter one. Knows no family and no clock but to stop in time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import jit
+from ..blocks import Block, Choice, Task
+from ..errors import OrderError
+from ..order import Codes, from_rows
+from ..simulate import simulate
+from . import extend, starts
+from .anneal import Heat, Walk
+from .bounds import Bound, lower_bound
+from .certificate import Found, feasible, meets
+
+Tries = Sequence[tuple[Block, Choice]]
+
+SECONDS = 5.0
+WARM, COLD = 0.3, 0.01  # temperatures that walks begin and end at, in F's
+FIELD = 16  # walks that a generation begins with
+FIRST = 3_000_000  # ops to time in the first walk of all, about
+SLICE = 300_000  # and between two looks at the clock: some milliseconds
+
+
+class Step(NamedTuple):
+    """An order that the search came upon, its span, and how many it timed for that."""
+
+    span: float
+    codes: Codes
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When to stop at the latest; None for no such limit."""
+
+    seconds: float | None = SECONDS
+    evaluations: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What a search knows so far; ``codes`` only where they are better than the last that were told."""
+
+    span: float
+    bound: Bound
+    evaluations: int
+    seconds: float
+    codes: Codes | None
+
+
+def search(
+    task: Task,
+    tries: Tries,
+    handcrafted: Sequence[Codes] = (),
+    seed: int = 1,
+    budget: Budget | None = None,
+    report: Callable[[Progress], None] = lambda progress: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Found:
+    """The best order found until the budget is spent, ``stop()`` says so, or the bound is met. ``tries`` are laid;
+    ``handcrafted`` orders (p, steps) take part where they keep the limit. Raises SpecError for a limit that no order
+    keeps."""
+    feasible(task)
+    began, limit = time.monotonic(), budget or Budget()
+    jit.compile_all()
+    bound, best, evaluations = lower_bound(task), None, 0
+    for step in orders(task, tries, handcrafted, seed):
+        evaluations += step.evaluations
+        seconds = time.monotonic() - began
+        better = best is None or step.span < best.span * (1.0 - 1e-12)
+        if better or best is None:
+            best = step
+        report(Progress(best.span, bound, evaluations, seconds, best.codes if better else None))
+        if limit.evaluations is not None and evaluations >= limit.evaluations:
+            break
+        if (limit.seconds is not None and seconds >= limit.seconds) or meets(best.span, bound.value) or stop():
+            break
+    assert best is not None  # one micro-batch after the other always fits
+    return Found(best.codes, best.span, bound.value, bound.name, evaluations, seed)
+
+
+def span_of(task: Task, codes: Codes) -> float:
+    """The longest window of an order; infinite if it comes to a stop."""
+    try:
+        timeline = simulate(from_rows(task.placement, task.m, list(codes)), task.costs, task.v)
+    except OrderError:
+        return float("inf")
+    first, last = (each.reshape(codes.shape) for each in (timeline.start, timeline.end))
+    return float((last[:, -1] - first[:, 0]).max())
+
+
+class Pool:
+    """Orders to walk from: each until it was, the best ones again and again."""
+
+    def __init__(self) -> None:
+        self.fresh: dict[float, Codes] = {}
+        self.walked: dict[float, Codes] = {}
+
+    def add(self, step: Step) -> None:
+        """An order not walked from yet; of those with one span the first."""
+        if step.span < float("inf"):
+            self.fresh.setdefault(step.span, step.codes)
+
+    def pick(self, most: int) -> list[Codes]:
+        """The best that were walked from, and for at least half the best that were not, which now are."""
+        old, new = sorted(self.walked), sorted(self.fresh)
+        old = old[: max(most // 2, most - len(new))]
+        new = new[: most - len(old)]
+        chosen = [self.walked[span] for span in old] + [self.fresh[span] for span in new]
+        for span in new:
+            self.walked[span] = self.fresh.pop(span)
+        return chosen
+
+
+def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int) -> Iterator[Step]:
+    """Every order that the search comes upon, without end unless nothing can be changed."""
+    pool = Pool()
+    for step in beginnings(task, tries, handcrafted, seed):
+        pool.add(step)
+        yield step
+    few = extend.short(task)
+    short = Short(task, few, orders(few, tries, [], seed)) if few is not None else None
+    for generation in count():
+        moves = max(100, (FIRST << generation) // (3 * task.placement.chunks * task.placement.p * task.m))
+        if short is not None:
+            for step in short.go(FIELD * 4 * moves):
+                pool.add(step)
+                yield step
+        timed = 0
+        for step in generation_of(task, pool, moves, (seed, generation)):
+            timed += step.evaluations
+            yield step
+        if timed == 0:
+            return
+
+
+def beginnings(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int) -> Iterator[Step]:
+    """Orders at hand, then laid ones, then the best of them squeezed."""
+    for codes in handcrafted:
+        if starts.keeps(task, codes):
+            yield Step(span_of(task, codes), codes, 1)
+    laid: dict[bytes, tuple[float, Codes]] = {}
+    for span, codes in starts.laid(task, tries, seed):
+        laid.setdefault(codes.tobytes(), (span, codes))
+        yield Step(span, codes, 1)
+    for span, codes in starts.squeezed(task, laid.values()):
+        yield Step(span, codes, 1)
+
+
+def generation_of(task: Task, pool: Pool, moves: int, seed: tuple[int, ...]) -> Iterator[Step]:
+    """Walks that compete; what each comes to goes back into the pool."""
+    field = pool.pick(FIELD)
+    for rung in count():
+        ended: list[tuple[float, Codes]] = []
+        for lane, codes in enumerate(field):
+            walk = Walk.of(task, codes, random_state(*seed, rung, lane), Heat(WARM, COLD, moves << rung))
+            yield from steps_of(walk, moves << rung, task)
+            ended.append((walk.span, walk.codes))
+            pool.walked.setdefault(walk.span, walk.codes)
+        if len(ended) <= 1:
+            return
+        field = [codes for _, codes in sorted(ended, key=lambda each: each[0])[: len(ended) // 2]]
+
+
+def steps_of(walk: Walk, moves: int, task: Task) -> Iterator[Step]:
+    """A walk, slice by slice."""
+    a_slice = max(10, SLICE // (3 * task.placement.chunks * task.placement.p * task.m))
+    while moves > 0:
+        timed = walk.go(min(a_slice, moves))
+        yield Step(walk.span, walk.codes, timed)
+        moves = moves - timed if timed > 0 else 0
+
+
+class Short:
+    """The search for an order of few micro-batches, which goes on whenever the search for many lets it."""
+
+    def __init__(self, task: Task, few: Task, steps: Iterator[Step]) -> None:
+        self.task, self.few, self.steps = task, few, steps
+        self.bound, self.best = lower_bound(few), Step(float("inf"), np.empty((0, 0), np.uint8), 0)
+
+    def go(self, evaluations: int) -> Iterator[Step]:
+        """Search on for so many evaluations, then make the best order longer if there is a better one."""
+        before = self.best.span
+        while evaluations > 0 and not meets(self.best.span, self.bound.value):
+            step = next(self.steps, None)
+            if step is None:
+                break
+            evaluations -= step.evaluations
+            if step.span < self.best.span:
+                self.best = step
+            yield Step(float("inf"), step.codes, step.evaluations)
+        if self.best.span < before:
+            for codes in extend.longer(self.task, self.few, self.best.codes):
+                yield Step(span_of(self.task, codes), codes, 1)
+
+
+def random_state(*words: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Two numbers for a walk's generators, other ones for other words."""
+    drawn = np.random.SeedSequence([abs(word) for word in words]).generate_state(2, np.uint32)
+    return drawn.astype(np.int64) % 2147483398 + 1

@@ -1,0 +1,38 @@
+"""What is sought: a task, and what a search may begin with. Knows no family; families state their problems in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..blocks import Block, Choice, Task
+from ..order import Codes
+from . import greedy
+from .certificate import Found
+from .improve import Budget, Progress, search
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """``tries`` are laid greedily; ``handcrafted`` orders, each rank's codes, take part where they keep the limit."""
+
+    task: Task
+    tries: Sequence[tuple[Block, Choice]]
+    handcrafted: Sequence[Sequence[Codes]] = field(default=())
+
+    def quick(self) -> list[Codes]:
+        """Each rank's codes in the best order of a greedy construction: at once, and the same every time."""
+        return greedy.rows(self.task, self.tries, self.handcrafted)
+
+    def seek(
+        self,
+        seed: int,
+        budget: Budget,
+        report: Callable[[Progress], None] = lambda progress: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Found:
+        """The best order that a search finds within the budget. The same seed and number of evaluations give the same
+        order."""
+        return search(self.task, self.tries, [np.stack(rows) for rows in self.handcrafted], seed, budget, report, stop)
