@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.page_fixtures import Open, browser, middle, open_page, pixel, state, wait
 
 ROSE, PLUM, GOLD = (227, 166, 203), (151, 64, 122), (227, 189, 0)
-AWAY, BACK, HELD, OVER = (134, 147, 163), (188, 199, 210), (180, 191, 202), (198, 47, 31)
+AWAY, BACK, HELD, OVER = (134, 147, 163), (188, 199, 210), (166, 179, 192), (198, 47, 31)
 SPREAD = "?vocabulary=parallel-1&S=0.25&T=0.5&theme=light"
 COPIES = "?family=interleaved&v=2&p=2&m=4&offload=full&O=3&theme=light"
 
@@ -58,7 +58,11 @@ def test_a_gold_line_crosses_all_ranks_where_a_barrier_opens_if_lines_have_room(
         near_line = [pixel(page, last + dx, row["y"] + row["h"] / 4) for dx in (-1, 0, 1)]
         assert any(near(seen, GOLD) for seen in near_line)
     crowded = open_page("?vocabulary=parallel-1&m=256&theme=light")
-    expect(crowded.locator("#legend")).to_contain_text("lines: zoom in")
+    expect(crowded.locator("#legend")).to_contain_text("barriers, once zoomed in")
+    crowded.focus("#plot")
+    for _ in range(12):
+        crowded.keyboard.press("w")
+    expect(crowded.locator("#legend")).to_contain_text("barrier opens")
 
 
 def test_a_shard_tells_which_barrier_it_meets_and_the_last_backward_which_it_waits_for(open_page: Open) -> None:

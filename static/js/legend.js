@@ -14,6 +14,8 @@ const NAMES = ["F forward", "I input gradient", "W weight gradient", "B full bac
   "S output layer's shard", "T its gradients"];
 const KINDS = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR, KIND_S, KIND_T];
 const [WIDE, TALL] = [44, 24]; // px of a swatch, drawn at half that
+const BARRIER = "barrier opens: all ranks have done S, or T";
+const BARRIER_FAR = "barriers, once zoomed in: all have done S, T"; // about as wide, so that a zoom moves nothing
 let shown = "";
 
 /** @type {WeakMap<Lane["schedule"], number[]>} */
@@ -41,7 +43,7 @@ export function drawLegend(scene, again) {
   if (lanes.some((lane) => lane.costs.comm > 0)) parts.push(entry("message", "message in flight"));
   parts.push(entry("bubble", "bubble"));
   const barred = lanes.filter((lane) => lane.schedule.barriers > 0);
-  if (barred.length) parts.push(entry("barrier", `barrier opens: all ranks have done S, or T${barred.some((lane) => hasRoom(lane, scene)) ? "" : " (lines: zoom in)"}`));
+  if (barred.length) parts.push(entry("barrier", barred.some((lane) => hasRoom(lane, scene)) ? BARRIER : BARRIER_FAR));
   parts.push(...copyEntries(scene), ...stripEntries(scene));
   if (chunks > 1) parts.push({ mark: "", text: both ? "lighter: the other direction" : "lighter: later chunk" });
   const key = JSON.stringify(parts);

@@ -48,7 +48,8 @@ export function paintStrips(scene, ctx, dpr, height) {
 /** @param {Ctx} ctx @param {Row} row @param {number} left @param {number} stop @param {number} dpr @param {number} full @param {number | null} cap */
 function paintStrip(ctx, row, left, stop, dpr, full, cap) {
   const foot = Math.round((row.stripY + row.stripH) * dpr);
-  const room = Math.max(1, foot - Math.round(row.stripY * dpr) - Math.round(2 * dpr)); // a little air above
+  const air = row.stripH < READABLE ? 1 : 2; // above, so that a full strip does not touch the row over it
+  const room = Math.max(1, foot - Math.round(row.stripY * dpr) - Math.round(air * dpr));
   const rise = (/** @type {number} */ level) => (level > 0 ? Math.max(1, Math.round((level / full) * room)) : 0);
   const limit = cap === null ? Infinity : cap * (1 + DUST);
   const capped = cap === null ? Infinity : rise(cap);

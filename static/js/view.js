@@ -41,6 +41,7 @@ const REST = 90; // ms; what is small or slow waits until a drag rests: strip, l
 
 export class View {
   #timer = 0;
+  #legendTimer = 0;
   #waitingSince = 0;
   #settled = false; // once: the first schedule waits for nothing
   #hoverAt = { x: 0, y: 0 };
@@ -137,6 +138,12 @@ export class View {
     this.#timer = window.setTimeout(() => this.#settle(), this.#settled ? REST : 0);
   }
 
+  /** Some lines are drawn only where they have room, and the legend says so. */
+  #legendSoon() {
+    clearTimeout(this.#legendTimer);
+    this.#legendTimer = window.setTimeout(() => drawLegend(this.timeline.scene), REST);
+  }
+
   /** What may wait until the new schedule is on the screen. */
   #settle() {
     this.#timer = 0;
@@ -200,7 +207,8 @@ export class View {
     }
     if (state.view === before.view) return;
     if (state.view.theme !== before.view.theme) this.theme.set(state.view.theme);
-    if (state.view.mem !== before.view.mem) this.#rest();
+    if (state.view.mem !== before.view.mem) { this.strips.sync(); this.#rest(); }
+    if (state.view.t0 !== before.view.t0 || state.view.t1 !== before.view.t1) this.#legendSoon();
     this.drawer.set(state.view.tab);
     this.runs.sync();
     if (!this.playback.playing && state.view.at !== this.playback.at) this.playback.seek(state.view.at);

@@ -6,7 +6,8 @@ import { figures } from "../../static/js/pure/metrics.js";
 import { peakMemory } from "../../static/js/pure/memory.js";
 import { micros } from "../../static/js/pure/ops.js";
 import { simulate } from "../../static/js/pure/simulate.js";
-import { UNIT, breadthFirst, oneFOneB, zbH1 } from "./helpers.js";
+import { held, maxima } from "../../static/js/pure/strips.js";
+import { DEFAULTS, UNIT, breadthFirst, oneFOneB, zbH1 } from "./helpers.js";
 
 /** @import {Schedule, Times} from "../../static/js/pure/types.js" */
 
@@ -26,6 +27,11 @@ function bins(schedule, times, out, t1) {
   for (let r = 0; r < schedule.p; r++) binRank(schedule, times, r, 0, t1, 1600, out);
 }
 
+/** All ranks' memory into pixels. @param {Schedule} schedule @param {Times} times @param {Float32Array} into */
+function strips(schedule, times, into) {
+  for (const steps of held(schedule, times, DEFAULTS).steps) maxima(steps, 0, times.makespan, 1600, into);
+}
+
 const cases = [
   ["1F1B    16 x 128", oneFOneB(16, 128)],
   ["ZB-H1   16 x 520", zbH1(16, 520)],
@@ -36,6 +42,7 @@ const cases = [
 ];
 const costs = { ...UNIT, F: 1.1, comm: 0.1 };
 const out = new Uint8Array(1600);
+const levels = new Float32Array(1600);
 for (const [name, schedule] of /** @type {[string, Schedule][]} */ (cases)) {
   const times = simulate(schedule, costs);
   const ms = {
@@ -46,6 +53,8 @@ for (const [name, schedule] of /** @type {[string, Schedule][]} */ (cases)) {
     links: median(() => makers({ ...schedule })),
     "bins, all": median(() => bins(schedule, times, out, times.makespan)),
     "bins, a third": median(() => bins(schedule, times, out, times.makespan / 3)),
+    "memory strips, new times": median(() => strips(schedule, { ...times }, levels)),
+    "memory strips": median(() => strips(schedule, times, levels)),
   };
   const rate = schedule.count / ms.simulate / 1e3;
   const parts = Object.entries(ms).map(([what, took]) => `${what} ${took.toFixed(2)} ms`);
