@@ -16,11 +16,14 @@ import click
 from backend.schedule import families, result
 from backend.schedule.check import check as check_order
 from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.families.seek import seek
 from backend.schedule.interop import chrome_trace, text, torch_csv
 from backend.schedule.memory import peaks
 from backend.schedule.metrics import figures
 from backend.schedule.offload import MODES as OFFLOAD
+from backend.schedule.order import Order
 from backend.schedule.recompute import MODES
+from backend.schedule.search.improve import SECONDS
 from backend.schedule.simulate import simulate
 from backend.schedule.spec import COST_KEYS, Spec
 from backend.schedule.vocabulary import MODES as VOCABULARY
@@ -84,6 +87,8 @@ def spec_options(optional: bool = False) -> Callable[[F], F]:
         click.option("--s", "S", type=float, help="time of a device's shard of the output layer (default F / 4)"),
         click.option("--t", "T", type=float, help="time of that shard's gradients (default F / 2)"),
         click.option("--o", "O", type=float, help="time of one copy of a device's share (default (F + I + W) / 2)"),
+        click.option("--effort", type=int, help="orders to time in a search: the same effort gives the same order"),
+        click.option("--seed", type=int, help="seed of a search"),
         click.option("--memory", type=float, help="memory limit in micro-batches' activations on one device"),
         click.option("--w-share", type=float, help="share of the activations that W still needs after I"),
     ]
@@ -103,6 +108,24 @@ def spec_data(given: dict[str, Any]) -> dict[str, Any]:
     return data | ({"costs": costs} if costs else {})
 
 
+seconds_option = click.option(
+    "--seconds",
+    type=click.FloatRange(0.0, 3600.0),
+    default=SECONDS,
+    show_default=True,
+    help="how long to search, where the order is sought and no --effort is given; 0: only construct",
+)
+
+
+def built(spec: Spec, seconds: float) -> tuple[Spec, Order]:
+    """The order of a legal spec, and the spec that gives it again: sought for so long where the family seeks."""
+    family = families.family_of(spec)
+    if family.problem is None or spec.effort is not None or seconds == 0.0:
+        return spec, families.order(spec)
+    sought, order, _ = seek(spec, family, seconds)
+    return sought, order
+
+
 def fail(data: dict[str, Any], error: SpecError, as_json: bool) -> NoReturn:
     """Say what is wrong, in the shape that was asked for, and leave with 2."""
     if as_json:
@@ -118,12 +141,12 @@ def fail(data: dict[str, Any], error: SpecError, as_json: bool) -> NoReturn:
 @click.option("--json", "as_json", is_flag=True, help="the Result as JSON instead of a picture")
 @click.option("--times", is_flag=True, help="with --json: start and end of every op")
 @click.option("--columns", type=click.IntRange(10, 10_000), help="width of the picture")
-def show(as_json: bool, times: bool, columns: int | None, **given: Any) -> None:
+@seconds_option
+def show(as_json: bool, times: bool, columns: int | None, seconds: float, **given: Any) -> None:
     """Print the timeline of FAMILY, its figures and its law."""
     data = spec_data(given)
     try:
-        spec = families.read(data)
-        order = families.order(spec)
+        spec, order = built(families.read(data), seconds)
         timeline = simulate(order, spec.timing, spec.v)
     except SpecError as error:
         fail(data, error, as_json)
@@ -137,22 +160,24 @@ def show(as_json: bool, times: bool, columns: int | None, **given: Any) -> None:
 
 @click.command()
 @click.option("--times", is_flag=True, help="start and end of every op too")
-def sweep(times: bool) -> None:
+@seconds_option
+def sweep(times: bool, seconds: float) -> None:
     """Read one spec a line (JSON) and print one Result a line, in order; an illegal spec gives an error line."""
     illegal = False
     for line in sys.stdin:
         if line.strip():
-            shape = _answer(line, times)
+            shape = _answer(line, times, seconds)
             illegal = illegal or "error" in shape
             click.echo(json.dumps(shape))
     sys.exit(2 if illegal else 0)
 
 
-def _answer(line: str, times: bool) -> dict[str, Any]:
+def _answer(line: str, times: bool, seconds: float) -> dict[str, Any]:
     data: Any = None
     try:
         data = json.loads(line)
-        return result.result(families.read(data), times)
+        spec, order = built(families.read(data), seconds)
+        return result.describe(spec, order, simulate(order, spec.timing, spec.v), times)
     except SpecError as error:
         return result.failure(_printable(data), error)
     except (ValueError, RecursionError) as error:
@@ -172,11 +197,12 @@ def _printable(data: Any) -> Any:
 @spec_options()
 @click.option("--format", "form", type=click.Choice(["torch-csv", "chrome-trace", "json"]), required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="file instead of standard output")
-def export(form: str, output: Path | None, **given: Any) -> None:
+@seconds_option
+def export(form: str, output: Path | None, seconds: float, **given: Any) -> None:
     """Write FAMILY's schedule for another program."""
     data = spec_data(given)
     try:
-        body = render(families.read(data), form)
+        body = render(*built(families.read(data), seconds), form)
     except SpecError as error:
         fail(data, error, form == "json")
     if output is None:
@@ -188,9 +214,8 @@ def export(form: str, output: Path | None, **given: Any) -> None:
         raise click.FileError(str(output), error.strerror) from None
 
 
-def render(spec: Spec, form: str) -> str:
-    """The file of a spec in one of the export formats. Raises SpecError where the format cannot hold it."""
-    order = families.order(spec)
+def render(spec: Spec, order: Order, form: str) -> str:
+    """The file of a spec's order in one of the export formats. Raises SpecError where the format cannot hold it."""
     if form == "torch-csv":
         return torch_csv.dump(order)
     timeline = simulate(order, spec.timing, spec.v)

@@ -24,7 +24,7 @@ def call(*args: str | Path) -> Result:
 def test_import_judges_a_trace_and_compares_it_with_the_plan(tmp_path: Path, name: str) -> None:
     file = tmp_path / "trace.json.gz"
     spec = families.read({"family": name, "p": 4, "m": 8})
-    file.write_bytes(gzip.compress(render(spec, "chrome-trace").encode()))
+    file.write_bytes(gzip.compress(render(spec, families.order(spec), "chrome-trace").encode()))
     done = call(file, "--json")
     assert done.exit_code == 0, done.output
     shape = json.loads(done.output)
@@ -42,7 +42,8 @@ def test_import_judges_a_trace_and_compares_it_with_the_plan(tmp_path: Path, nam
 
 def test_import_reads_a_csv_and_says_what_a_part_of_a_trace_lacks(tmp_path: Path) -> None:
     order = tmp_path / "order.csv"
-    order.write_text(render(families.read({"family": "dualpipev", "p": 2, "m": 4}), "torch-csv"))
+    spec = families.read({"family": "dualpipev", "p": 2, "m": 4})
+    order.write_text(render(spec, families.order(spec), "torch-csv"))
     done = call(order)
     assert done.exit_code == 0
     assert "an order in torch's CSV" in done.output

@@ -29,8 +29,8 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, str | None]
     family = family_of(asked.with_(family=name))
     least, natural, most = family.v
     chunks = natural if v is None else min(max(v, least), most)
-    plain = {key: getattr(asked, key) for key in ("group", "lifo") if key in family.fields}
-    spec = asked.with_(family=name, v=chunks, **({"group": None, "lifo": False} | plain))
+    plain = {key: getattr(asked, key) for key in ("group", "lifo", "effort", "seed") if key in family.fields}
+    spec = asked.with_(family=name, v=chunks, **({"group": None, "lifo": False, "effort": None, "seed": 1} | plain))
     if "FB" not in family.fields:
         spec = spec.with_(costs=replace(spec.costs, FB=None))
     said: dict[str, str] = {}

@@ -7,6 +7,7 @@ from typing import Any
 from .errors import SpecError
 from .families import family_of, order
 from .families.interleaved import group_size
+from .families.seek import certificate
 from .laws import names
 from .memory import peak_memory, peaks
 from .metrics import figures
@@ -26,7 +27,7 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
     """The Result of an order that is already timed."""
     in_flight, _ = peaks(built)
     memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
-    laws = law_values(spec)
+    laws, family = law_values(spec), family_of(spec)
     shape: dict[str, Any] = {"spec": spec.to_json(), "order": built.text()}
     if times:
         ranks = [timeline.rank(rank) for rank in range(built.p)]
@@ -35,8 +36,10 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
     shape |= figures(timeline).as_dict()
     shape["peak_in_flight"] = in_flight.tolist()
     shape["peak_memory"] = memory.tolist()
-    if family_of(spec).asynchronous:
+    if family.asynchronous:
         shape["weight_versions"] = weight_versions(built).held.tolist()
+    if family.problem is not None:
+        shape["certificate"] = certificate(spec, family, shape["longest_stage"])
     shape["law"] = next((law for law in laws if law["exact"]), laws[0]) if laws else None
     shape["laws"] = laws
     return shape

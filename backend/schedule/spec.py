@@ -21,6 +21,7 @@ from .vocabulary import MODES as VOCABULARY
 # Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before.
 LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
 MOST_LAYERS = 10_000  # of one stage
+MOST_EFFORT, MOST_SEED = 10**9, 2**31 - 1
 MAX_TIME = 1e9  # sums of a million ops stay exact to a nanounit in float64
 COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O")
 
@@ -33,7 +34,8 @@ class Spec:
     the last micro-batch to the first, ``recompute`` what is run again before the backward (recompute.py), ``layers``
     how many layers each stage has (None: as many each), ``vocabulary`` where the output layer is (vocabulary.py),
     ``offload`` which activations go to host memory (offload.py), ``shared_link`` whether two devices share one
-    connection to it, ``weights`` the memory of one stashed weight version, in the unit of ``memory``."""
+    connection to it, ``weights`` the memory of one stashed weight version, in the unit of ``memory``. Where orders are
+    sought, ``effort`` is how many the search times (None: a quick construction only) and ``seed`` its seed."""
 
     family: str = "1f1b"
     p: int = 4
@@ -49,6 +51,8 @@ class Spec:
     offload: str = "none"
     shared_link: bool = False
     weights: float | None = None
+    effort: int | None = None
+    seed: int = 1
     costs: Costs = field(default_factory=Costs)
 
     @staticmethod
@@ -79,6 +83,8 @@ class Spec:
             offload=choice("offload", data.get("offload", Spec.offload), OFFLOAD),
             shared_link=boolean("shared_link", data.get("shared_link", Spec.shared_link)),
             weights=optional(number, "weights", data.get("weights"), 0.0, MAX_TIME),
+            effort=optional(integer, "effort", data.get("effort"), 1, MOST_EFFORT),
+            seed=integer("seed", data.get("seed", Spec.seed), 0, MOST_SEED),
             costs=_costs(data.get("costs", {})),
         )
         ops = 3 * spec.p * spec.m * spec.v

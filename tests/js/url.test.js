@@ -121,7 +121,7 @@ function randomSpec(random, cost) {
     group: random() < 0.3 ? 1 + below(64) : null, memory: random() < 0.3 ? cost() + 0.01 : null, w_share: random() < 0.5 ? 1 : random(),
     lifo: random() < 0.5, recompute: ["none", "selective", "full"][below(3)],
     layers: random() < 0.3 ? Array.from({ length: 1 + below(9) }, () => below(3)) : null, vocabulary: ["plain", "redistribute", "interlaced"][below(3)],
-    offload: ["none", "selective", "full"][below(3)], shared_link: random() < 0.5, weights: maybe(),
+    offload: ["none", "selective", "full"][below(3)], shared_link: random() < 0.5, weights: maybe(), effort: random() < 0.3 ? 1 + below(1e6) : null, seed: random() < 0.5 ? 1 : below(99),
     costs: { F: one(), I: one(), W: one(), comm: random() < 0.5 ? 0 : cost(), FB: maybe(), S: maybe(), T: maybe(), O: maybe() } };
 }
 

@@ -18,6 +18,7 @@ from ..laws import Law
 from ..ops import B
 from ..order import Codes, Order, from_rows, micro_numbers
 from ..placement import Kind, place
+from ..search.problem import Problem
 from ..spec import Spec
 
 Row = npt.NDArray[np.uint8]
@@ -43,7 +44,7 @@ class Family:
     legal: Callable[[Spec], None]
     laws: tuple[Law, ...]
     fields: tuple[str, ...] = ()
-    """Which of group, lifo, FB, memory, offload the family takes, besides p, m and the costs."""
+    """Which of group, lifo, FB, memory, offload, effort, seed the family takes, besides p, m and the costs."""
     v: tuple[int, int, int] = (1, 1, 1)
     """Least, natural and greatest v; where all are alike the page shows no slider."""
     chunks: Callable[[Spec], int] = lambda spec: spec.v
@@ -56,6 +57,8 @@ class Family:
     block: Callable[[Spec], Block] | None = None
     """One micro-batch's ops, repeated at a constant pace: the steady state at equal F, I and W, or what a family that
     is shaped by the costs is laid from. None where nothing repeats micro-batch by micro-batch."""
+    problem: Callable[[Spec], Problem] | None = None
+    """What is sought, where the order is: its rows are then the search's (seek.py)."""
     finish: Callable[[Spec, Order], Order] = lambda spec, order: order
     """A last step on the order, for what phases cannot say (GPipe's backward from last to first)."""
 
@@ -85,6 +88,7 @@ class Family:
             "asynchronous": self.asynchronous,
             "shaped_by_costs": self.shaped_by_costs,
             "block": self.block is not None,
+            "sought": self.problem is not None,
             "v": {"min": least, "default": natural, "max": most},
             "laws": [law.as_dict() for law in self.laws],
         }

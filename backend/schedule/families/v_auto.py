@@ -9,9 +9,10 @@ from __future__ import annotations
 from ..blocks import Task
 from ..placement import place
 from ..search import greedy
+from ..search.problem import Problem
 from ..spec import Spec
-from . import v_half, v_min, v_zb
-from .family import Family, Row
+from . import seek, v_half, v_min, v_zb
+from .family import Family
 from .zb_auto import feasible, limit
 
 
@@ -21,11 +22,11 @@ def legal(spec: Spec) -> None:
     feasible(spec)
 
 
-def rows(spec: Spec) -> list[Row]:
-    """The best greedy order, or ZB-V where that fits and is better."""
+def problem(spec: Spec) -> Problem:
+    """The papers' blocks are laid too, and the handcrafted ZB-V takes part where it fits."""
     task = Task(place("v", spec.p, 2), spec.m, spec.timing, 2, 2 * limit(spec), spec.w_share)
     paper = (v_half.block(spec.p), v_min.block(spec.p))
-    return greedy.rows(task, greedy.folded(spec.p, paper), [v_zb.rows(spec)])
+    return Problem(task, greedy.folded(spec.p, paper), [v_zb.rows(spec)])
 
 
 V_AUTO = Family(
@@ -37,12 +38,13 @@ V_AUTO = Family(
     group="V",
     summary="A V of two chunks per device, its order sought for these costs within the memory given.",
     backward="split",
-    complexity="greedy search",
+    complexity="greedy construction, then a search",
     placement="v",
     shaped_by_costs=True,
-    rows=rows,
+    rows=lambda spec: seek.rows(spec, problem(spec)),
+    problem=problem,
     legal=legal,
-    fields=("memory",),
+    fields=("memory", "effort", "seed"),
     v=(2, 2, 2),
     laws=(),  # the order is sought for these costs and this memory: only the simulation tells
 )

@@ -9,8 +9,10 @@ from ..blocks import Task
 from ..errors import SpecError
 from ..placement import place
 from ..search import greedy
+from ..search.problem import Problem
 from ..spec import Spec
-from .family import Family, Row
+from . import seek
+from .family import Family
 from .zb_h1 import handcrafted
 
 LEAST = 1.0  # one micro-batch at a time: every F leaves its memory before the next
@@ -28,10 +30,10 @@ def feasible(spec: Spec) -> None:
         raise SpecError("memory", spec.memory, message, limit=LEAST, nearest=LEAST)
 
 
-def rows(spec: Spec) -> list[Row]:
-    """The best greedy order, or a handcrafted one where that fits and is better."""
+def problem(spec: Spec) -> Problem:
+    """The handcrafted orders take part where they fit."""
     task = Task(place("looped", spec.p, 1), spec.m, spec.timing, 1, limit(spec), spec.w_share)
-    return greedy.rows(task, greedy.looped(spec.p), [handcrafted(spec, c) for c in (1, 2)])
+    return Problem(task, greedy.looped(spec.p), [handcrafted(spec, c) for c in (1, 2)])
 
 
 ZB_AUTO = Family(
@@ -43,11 +45,12 @@ ZB_AUTO = Family(
     group="zero bubble",
     summary="An order sought for these costs within the memory given: p is ZB-1p, 2p is ZB-2p, anything between works.",
     backward="split",
-    complexity="greedy search",
+    complexity="greedy construction, then a search",
     placement="looped",
     shaped_by_costs=True,
-    rows=rows,
+    rows=lambda spec: seek.rows(spec, problem(spec)),
+    problem=problem,
     legal=feasible,
-    fields=("memory",),
+    fields=("memory", "effort", "seed"),
     laws=(),  # the order is sought for these costs and this memory: only the simulation tells
 )

@@ -68,6 +68,13 @@ def _copy_line(timeline: Timeline, rank: int, scale: float, width: int) -> str:
     return "".join(line)
 
 
+def _certified(spec: dict[str, Any], proof: dict[str, Any]) -> list[str]:
+    bound = f"lower bound of the span {proof['lower_bound']:g} ({proof['bound']})"
+    verdict = "optimal: no order is shorter" if proof["optimal"] else f"this order is {proof['gap']:.2%} above it"
+    again = f"; --effort {spec['effort']} --seed {spec['seed']} gives it again" if spec["effort"] else ""
+    return [f"{bound}: {verdict}{again}"]
+
+
 QUANTITIES = {"bubble": "idle time per device", "makespan": "makespan", "peak": "peak chunks in flight"}
 
 
@@ -83,6 +90,8 @@ def summary(shape: dict[str, Any]) -> list[str]:
     lines.append(f"peak memory {memory}  (micro-batches' activations on one device)")
     if "weight_versions" in shape:
         lines.append(f"weight versions held {' '.join(map(str, shape['weight_versions']))}")
+    if "certificate" in shape:
+        lines += _certified(shape["spec"], shape["certificate"])
     law = shape["law"]
     if law is None:
         lines.append("law: none; the order is sought for these costs and this memory, and only the simulation tells")

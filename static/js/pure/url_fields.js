@@ -10,7 +10,7 @@ import { BARRIERS, OFFLOAD } from "./timing.js";
 
 /** In the order of the query. v comes after family: a family brings its own natural v. */
 export const SPEC_FIELDS = ["family", "p", "m", "v", "group", "memory", "w_share", "lifo", "recompute", "layers",
-  "vocabulary", "offload", "shared_link", "weights", "F", "I", "W", "comm", "FB", "S", "T", "O"];
+  "vocabulary", "offload", "shared_link", "weights", "effort", "seed", "F", "I", "W", "comm", "FB", "S", "T", "O"];
 export const COST_KEYS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 
 const NONE = "none";
@@ -80,6 +80,8 @@ const READERS = {
   offload: oneOf(OFFLOAD),
   shared_link: truth,
   weights: optional(atLeastZero),
+  effort: optional(wholeNumber),
+  seed: numberWith((x) => Number.isInteger(x), "a whole number of 0 or more"),
   F: costs,
   I: costs,
   W: costs,

@@ -1,0 +1,47 @@
+"""Orders that are sought: for so long, or again for as many evaluations as a spec says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..order import Order
+from ..search.bounds import lower_bound
+from ..search.certificate import Found, meets
+from ..search.improve import Budget, Progress
+from ..search.problem import Problem
+from ..spec import Spec
+from .family import Family, Row
+
+NOT_AT_ALL: Callable[[], bool] = lambda: False  # noqa: E731  # a default, not a function of its own
+
+
+def rows(spec: Spec, problem: Problem) -> list[Row]:
+    """Each rank's codes: constructed, or found with the spec's effort and seed."""
+    if spec.effort is None:
+        return problem.quick()
+    return list(problem.seek(spec.seed, Budget(None, spec.effort)).codes)
+
+
+def seek(
+    spec: Spec,
+    family: Family,
+    seconds: float | None,
+    report: Callable[[Progress], None] = lambda progress: None,
+    stop: Callable[[], bool] = NOT_AT_ALL,
+) -> tuple[Spec, Order, Found]:
+    """Search for the order of a legal spec without effort of its own. Also gives the spec that stands for what was
+    found: with the effort that it took, it builds this order."""
+    assert family.problem is not None
+    problem = family.problem(spec)
+    found = problem.seek(spec.seed, Budget(seconds), report, stop)
+    return spec.with_(effort=found.evaluations), found.order(problem.task), found
+
+
+def certificate(spec: Spec, family: Family, span: float) -> dict[str, Any]:
+    """How good an order of a sought family is: what no order can do better, and how far above that its span lies."""
+    assert family.problem is not None
+    bound = lower_bound(family.problem(spec).task)
+    optimal = meets(span, bound.value)
+    gap = 0.0 if optimal or bound.value <= 0.0 else span / bound.value - 1.0
+    return {"lower_bound": bound.value, "bound": bound.name, "gap": gap, "optimal": optimal}
