@@ -42,6 +42,6 @@ def certificate(spec: Spec, family: Family, span: float) -> dict[str, Any]:
     """How good an order of a sought family is: what no order can do better, and how far above that its span lies."""
     assert family.problem is not None
     bound = lower_bound(family.problem(spec).task)
-    optimal = meets(span, bound.value)
+    optimal = bool(meets(span, bound.value))
     gap = 0.0 if optimal or bound.value <= 0.0 else span / bound.value - 1.0
-    return {"lower_bound": bound.value, "bound": bound.name, "gap": gap, "optimal": optimal}
+    return {"lower_bound": float(bound.value), "bound": bound.name, "gap": float(gap), "optimal": optimal}
