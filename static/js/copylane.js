@@ -59,7 +59,7 @@ function writeCopies(ctx, from, to, height, kind, schedule) {
   ctx.textBaseline = "middle";
   for (let n = from; n < to; n++) {
     const b = boxes.order[n];
-    const number = boxes.w[b] >= digits + ARROW + 9;
+    const number = boxes.w[b] >= digits + ARROW + 6;
     if (boxes.w[b] < ARROW + 4) continue;
     const x = boxes.x[b] + (inset(boxes.w[b]) - ARROW - (number ? digits + 3 : 0)) / 2;
     const y = boxes.y[b] + height / 2;

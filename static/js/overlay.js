@@ -96,20 +96,23 @@ function outline(ctx, box, mark, dash, width) {
   ctx.setLineDash(SOLID);
 }
 
-/** A curve from one op's end to another's start. */
+const SAG = 22; // px
+
+/** A curve from one op's end to another's start; within a row it sags, so that it strikes no label out. */
 /** @param {Ctx} ctx @param {Box} from @param {Box} to @param {string} mark @param {number[]} dash */
 function drawLink(ctx, from, to, mark, dash) {
   const x0 = from.x + from.w;
   const y0 = from.y + from.h / 2;
   const y1 = to.y + to.h / 2;
   const bend = Math.max(10, Math.abs(to.x - x0) / 2);
+  const sag = Math.abs(y1 - y0) < 1 && to.x - x0 > from.h / 2 ? Math.min(SAG, from.h) : 0;
   for (const pass of [colour("surface"), mark]) {
     ctx.strokeStyle = pass;
     ctx.lineWidth = pass === mark ? 2 : 3.5;
     ctx.setLineDash(pass === mark ? dash : SOLID);
     ctx.beginPath();
     ctx.moveTo(x0, y0);
-    ctx.bezierCurveTo(x0 + bend, y0, to.x - bend, y1, to.x, y1);
+    ctx.bezierCurveTo(x0 + bend, y0 + sag, to.x - bend, y1 + sag, to.x, y1);
     ctx.stroke();
   }
   ctx.setLineDash(SOLID);
