@@ -24,6 +24,11 @@ RULES = [
     ("backend.schedule", ("backend.schedule",), ("flask", "flask_socketio", "gevent", "torch", "sqlite3")),
     ("backend.charts", ("backend.charts", "backend.schedule"), ("flask", "flask_socketio", "gevent", "torch")),
     ("backend.config", (), ("flask", "flask_socketio", "gevent", "torch", "numpy")),
+    (
+        "backend.searches",
+        ("backend.searches", "backend.runs", "backend.schedule"),
+        ("flask", "flask_socketio", "torch"),
+    ),
     ("backend.runs", ("backend.runs", "backend.config", "backend.schedule"), ("flask", "flask_socketio", "torch")),
     ("backend", ("backend",), ("torch",)),
     ("runner", ("runner", "backend.schedule"), ("flask", "flask_socketio", "gevent", "sqlite3")),

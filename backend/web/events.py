@@ -63,11 +63,12 @@ def unwatch(*args: Any) -> dict[str, Any]:
 def leave(*_: Any) -> None:
     """The page has gone."""
     services().feed.drop(_viewer())
+    services().searches.drop(_viewer())
 
 
 def refuse(event: Any, *_: Any) -> dict[str, Any]:
     """An event that nobody knows."""
-    raise ApiError(400, "event", event, "There are the events watch and unwatch.")
+    raise ApiError(400, "event", event, "There are the events watch, unwatch, search and search_stop.")
 
 
 def _payload(event: str, args: tuple[Any, ...], known: tuple[str, ...]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from flask_socketio import SocketIO
 
 from backend.config import PROJECT, Config
 from backend.runs.manager import Manager
-from backend.web import errors, events, security
+from backend.searches.desk import Desk
+from backend.web import errors, events, search_events, security
 from backend.web.cache import Cache
 from backend.web.compare import comparisons
 from backend.web.costs import costs
@@ -20,7 +21,7 @@ from backend.web.handler import LARGEST_EVENT
 from backend.web.health import health
 from backend.web.page import pages
 from backend.web.runs import runs
-from backend.web.schedule import schedules
+from backend.web.schedule import keep_orders, schedules
 from backend.web.services import NAME, Services
 
 
@@ -36,10 +37,12 @@ def create_app(config: Config | None = None) -> Flask:
         cors_allowed_origins=None,  # None: the server's own origin only
         logger=logging.getLogger("bubbleline.socketio"), engineio_logger=logging.getLogger("bubbleline.engineio"),
     )  # fmt: skip
-    feed = Feed(events.Sockets(socketio))
-    app.extensions[NAME] = Services(config, Cache(config.cache_mb * 1_000_000), feed, Manager(config, feed.notify))
+    feed, cache = Feed(events.Sockets(socketio)), Cache(config.cache_mb * 1_000_000)
+    desk = Desk(lambda viewer, message: socketio.emit("search", message, to=viewer), keep_orders(cache))
+    app.extensions[NAME] = Services(config, cache, feed, Manager(config, feed.notify), desk)
     errors.register(app)
     security.register(app)
+    search_events.register(socketio)
     events.register(socketio)
     for blueprint in (pages, schedules, comparisons, costs, runs, health):
         app.register_blueprint(blueprint)

@@ -13,7 +13,7 @@ from backend.schedule.result import law_values, result
 from backend.schedule.spec import LIMITS, Spec
 from backend.schedule.steady import steady
 from backend.web.answer import JSON, apart, encode_json, send
-from backend.web.cache import Encoded
+from backend.web.cache import Cache, Encoded
 from backend.web.query import fields_of, spec_of, value_of
 from backend.web.services import services
 
@@ -39,6 +39,11 @@ def show_schedule() -> Response:
     as_json = request.accept_mimetypes.best_match([BINARY, JSON], default=BINARY) == JSON
     make = _result if as_json else _wire
     return send(request, _kept((as_json, spec), lambda: apart(_ops(spec), lambda: make(spec))))
+
+
+def keep_orders(cache: Cache) -> Callable[[Spec, bytes], None]:
+    """Puts orders that were found where the next who asks for them by their spec finds them."""
+    return lambda spec, body: cache.put((False, spec), Encoded.of(wire.compress(body), BINARY))
 
 
 def refused(error: SpecError) -> Response:

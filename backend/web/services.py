@@ -11,6 +11,7 @@ from flask import current_app
 
 from backend.config import Config
 from backend.runs.manager import Manager
+from backend.searches.desk import Desk
 from backend.web.cache import Cache
 from backend.web.feed import Feed
 
@@ -25,6 +26,7 @@ class Services:
     cache: Cache
     feed: Feed
     runs: Manager
+    searches: Desk
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> how many
     started: float = field(default_factory=time.time)
 
