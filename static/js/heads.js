@@ -54,12 +54,24 @@ export function createHeads(plot) {
   };
 }
 
+/** What is not plain about a schedule, in a word each. @param {import("./pure/types.js").Spec} spec */
+function optionsOf(spec) {
+  const words = [];
+  if (spec.vocabulary !== "plain") words.push(spec.vocabulary);
+  if (spec.offload !== "none") words.push(`offload ${spec.offload}`);
+  if (spec.recompute !== "none") words.push(`recompute ${spec.recompute}`);
+  if (spec.layers !== null) words.push("layers");
+  if (spec.memory !== null) words.push(`limit ${spec.memory}`);
+  return words;
+}
+
 /** @param {Plan} plan @param {Desk} desk @param {boolean} two */
 export function headText(plan, desk, two) {
   const spec = plan.shown ?? plan.asked;
   const family = desk.family(spec.family);
   const sizes = [`p ${spec.p}`, `m ${spec.m}`];
   if (family && family.v.max > 1) sizes.push(`v ${spec.v}`);
+  sizes.push(...optionsOf(spec));
   const stale = plan.shown !== plan.asked;
   let badge = "";
   if (stale && plan.offline) badge = "server gone: this is the last schedule";

@@ -162,5 +162,6 @@ function deeper(schedule, times, costs, i, from, tolerance) {
     return ` ${text} itself waits for ${source}, which ${travel(times.end[last.link.i], last.link, costs)}.`;
   }
   if (free <= from + tolerance) return "";
-  return ` Rank ${rank} is busy with ${opText(schedule, i - 1)} until ${num(free)} before that.`;
+  const who = i < schedule.count ? `Rank ${rank}` : "The copy lane";
+  return ` ${who} is busy with ${opText(schedule, i - 1)} until ${num(free)} before that.`;
 }
