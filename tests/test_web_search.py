@@ -97,7 +97,7 @@ def test_two_pages_take_turns_and_the_second_is_told_its_place(seeker: Callable[
     one, two = seeker(), seeker()
     one.search(seconds=60)
     until(lambda: any(each["status"] == "running" for each in list(one.told)))
-    two.search(seconds=0.3)
+    two.search(HARD | {"m": 17}, seconds=0.3)
     until(lambda: any(each["status"] == "queued" for each in list(two.told)))
     one.page.io.disconnect()  # whoever leaves frees the core
     assert two.last()["status"] == "finished"
@@ -126,3 +126,13 @@ def test_the_server_answers_others_while_it_searches(server: Server, seeker: Cal
 def test_a_bad_search_is_refused_with_its_field(seeker: Callable[[], Seeker], data: dict[str, Any], field: str) -> None:
     answer = seeker().page.ask("search", data)
     assert answer["error"]["field"] == field
+
+
+def test_whoever_asks_for_what_was_found_has_it_without_a_search(seeker: Callable[[], Seeker]) -> None:
+    first, second = seeker(), seeker()
+    first.search(HARD | {"m": 16}, seconds=0.6)
+    found = first.last()
+    second.search(HARD | {"m": 16}, seconds=0.5)
+    told = second.last()
+    assert len(second.told) == 1
+    assert (told["order"], told["spec"], told["status"]) == (found["order"], found["spec"], "finished")

@@ -9,6 +9,7 @@ from flask import Blueprint, Response, jsonify, request
 
 from backend.schedule import families, wire
 from backend.schedule.errors import SpecError
+from backend.schedule.families.seek import bound_of
 from backend.schedule.result import law_values, result
 from backend.schedule.spec import LIMITS, Spec
 from backend.schedule.steady import steady
@@ -66,6 +67,20 @@ def show_laws() -> Response:
     return send(request, _kept(("laws", spec), lambda: encode_json({"laws": law_values(spec)})))
 
 
+@schedules.get("/bound")
+def show_bound() -> Response:
+    """What no order of a sought family's spec is below, and why."""
+    try:
+        spec = spec_of(request.query_string)
+        family = families.family_of(spec)
+        if family.problem is None:
+            raise SpecError("family", spec.family, f"{family.title} has one order; a bound is for zb-auto and v-auto")
+        plain, problem = spec.with_(effort=None, seed=Spec.seed), family.problem
+        return send(request, _kept(("bound", plain), lambda: encode_json(bound_of(problem(plain)))))
+    except SpecError as error:
+        return refused(error)
+
+
 @schedules.get("/block")
 def show_block() -> Response:
     """The building block of a family on p devices and its arithmetic; refused, with the reason, where it has none."""
@@ -98,6 +113,7 @@ def _families() -> dict[str, Any]:
 
 
 def _ops(spec: Spec) -> int:
-    """Ops of a spec; one that is sought for its costs takes as long as a hundred times as many."""
-    tries = 100 if families.family_of(spec).shaped_by_costs else 1
+    """Ops of a spec; one that is made for its costs takes as long as a hundred times as many, a sought one as long as
+    all orders that are timed for it."""
+    tries = spec.effort or (100 if families.family_of(spec).shaped_by_costs else 1)
     return tries * 3 * spec.p * spec.m * spec.v

@@ -39,14 +39,14 @@ const throughput = (m, makespan) => (unit() ? `${((1000 * m) / makespan).toPreci
 /** @param {Row} row @param {Source} source @param {boolean} narrow */
 const written = (row, source, narrow) => (narrow && row.time ? timeNumber(row.time(source.figures)) : row.of(source));
 
-/** @param {Desk} desk */
-export function createFigures(desk) {
+/** @param {Desk} desk @param {HTMLElement} search  how good a sought order is */
+export function createFigures(desk, search) {
   const home = byId("figures");
   const holder = h("div");
   const meaning = h("p", { class: "meaning", id: "meaning" });
   const law = h("div", { id: "law" });
   const cap = createCap(desk);
-  home.append(holder, cap.node, h("h2", { text: "Law" }), law, h("h2", { text: "What B means here" }), meaning);
+  home.append(holder, cap.node, search, h("h2", { text: "Law" }), law, h("h2", { text: "What B means here" }), meaning);
   let columns = 0;
   let whole = h("h2"); // the last heading, over the times
   /** @type {{cells: HTMLElement[], row: Row}[]} */

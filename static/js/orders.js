@@ -42,6 +42,9 @@ function keep(query, answer) {
   }
 }
 
+/** An order that came another way than by being asked for. @param {string} query @param {Schedule} schedule */
+export const keepOrder = (query, schedule) => keep(query, { schedule, error: null });
+
 /** @param {string} query @param {{signal?: AbortSignal, priority?: "high" | "low"}} options @returns {Promise<Answer>} */
 async function load(query, options) {
   /** @type {Answer} */

@@ -5,7 +5,7 @@ import { h, replace, setText, show } from "./dom.js";
 /**
  * @typedef {{name: string, title: string, year: number, source: string, used_by: string, group: string, summary: string,
  *   backward: "full" | "split" | "both", complexity: string, placement: string, fields: string[], v: ChunkRange,
- *   asynchronous: boolean, shaped_by_costs: boolean, block: boolean,
+ *   asynchronous: boolean, shaped_by_costs: boolean, block: boolean, sought: boolean,
  *   vocabulary: string[], laws: import("./pure/types.js").Law[]}} Family
  */
 

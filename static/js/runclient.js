@@ -39,8 +39,8 @@ export const cancelRun = (id) => postJson(`/api/runs/${encodeURIComponent(id)}/c
 /** @type {Promise<import("socket.io-client").Socket> | null} */
 let socket = null;
 
-/** The socket is asked for when the first run is watched, never before. */
-function connect() {
+/** The socket is asked for when the first run is watched, or the first search begun, never before. */
+export function connect() {
   socket ??= import("../vendor/socket.io.esm.min.js").then(({ io }) => io({ transports: ["websocket", "polling"] }));
   return socket;
 }

@@ -38,6 +38,19 @@ function createAddress(url) {
   };
 }
 
+/** What was found for a spec is not what would be found for another: effort goes with the first change of anything else.
+ * @param {State} next @param {State} before @returns {State} */
+function unsought(next, before) {
+  /** @param {Spec | null} now @param {Spec | null} then */
+  const each = (now, then) => {
+    if (!now || !then || now === then || now.effort === null || now.effort !== then.effort) return now;
+    return { ...now, effort: null };
+  };
+  const spec = /** @type {Spec} */ (each(next.spec, before.spec));
+  const second = each(next.second, before.second);
+  return spec === next.spec && second === next.second ? next : { ...next, spec, second };
+}
+
 /** @param {Spec} defaults @param {Record<string, number>} natural v of a family when the link names none */
 export function createStore(defaults, natural) {
   const read = () => parse(location.search, defaults, natural);
@@ -61,7 +74,7 @@ export function createStore(defaults, natural) {
   /** @param {Partial<State>} patch @param {How} how */
   function set(patch, how = "replace") {
     if (how === "push") address.flush();
-    become(derives.change({ ...state, ...patch }, state));
+    become(derives.change(unsought({ ...state, ...patch }, state), state));
     if (how === "push") address.push();
     else if (how === "replace") address.later();
   }

@@ -22,6 +22,7 @@ import { readPalette } from "./palette.js";
 import { Playback } from "./playback.js";
 import { Pointer } from "./pointer.js";
 import { RunView } from "./runview.js";
+import { Search } from "./search.js";
 import { Selection } from "./selection.js";
 import { createStatus } from "./status.js";
 import { createStripsButton } from "./strips.js";
@@ -69,7 +70,8 @@ export class View {
     const { desk, timeline, playback, selection } = this;
     this.heads = createHeads(timeline.plot);
     this.card = createCard(timeline.plot, (id) => laneOf(timeline.lanes, id));
-    this.figures = createFigures(desk);
+    this.search = new Search(store, desk);
+    this.figures = createFigures(desk, this.search.node);
     this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id));
     this.transport = createTransport(playback, () => timeline.total(), (t) => playback.seek(t));
     this.strips = createStripsButton(store, () => timeline.lanes);
@@ -125,6 +127,7 @@ export class View {
       if (run) this.heads.write("run", run);
       this.heads.place(this.timeline.scene.layout);
       this.figures.show(plans);
+      this.search.show();
       this.transport.show();
     });
   }

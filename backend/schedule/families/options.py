@@ -16,6 +16,7 @@ from ..timing import spread_layers
 from .family import Family
 
 _FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1}
+MOST_TIMED = 10**11  # ops of all orders that one search times: about half an hour
 _NO_SHARDS = ("barriers == 0", "S and T stand among the ops, and this form does not count them")
 _NO_COPIES = ("copies == 0", "a backward may have to wait for its reload")
 
@@ -33,6 +34,10 @@ def judge(spec: Spec, family: Family) -> None:
     if spec.vocabulary != "plain":
         _judge_vocabulary(spec, family)
     _judge_offload(spec, family)
+    timed = (spec.effort or 0) * 3 * spec.p * spec.m * spec.v
+    if timed > MOST_TIMED:
+        nearest = MOST_TIMED // (3 * spec.p * spec.m * spec.v)
+        raise SpecError("effort", spec.effort, f"at these sizes effort is at most {nearest:,}", nearest=nearest)
     if spec.weights is not None and not family.asynchronous:
         message = f"{family.title} holds one version of its weights; weights is PipeDream's"
         raise SpecError("weights", spec.weights, message, nearest=None)

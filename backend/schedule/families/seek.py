@@ -38,10 +38,16 @@ def seek(
     return spec.with_(effort=found.evaluations), found.order(problem.task), found
 
 
+def bound_of(problem: Problem) -> dict[str, Any]:
+    """What no order's span is below, and by which argument, as JSON."""
+    bound = lower_bound(problem.task)
+    return {"lower_bound": float(bound.value), "bound": bound.name}
+
+
 def certificate(spec: Spec, family: Family, span: float) -> dict[str, Any]:
     """How good an order of a sought family is: what no order can do better, and how far above that its span lies."""
     assert family.problem is not None
-    bound = lower_bound(family.problem(spec).task)
-    optimal = bool(meets(span, bound.value))
-    gap = 0.0 if optimal or bound.value <= 0.0 else span / bound.value - 1.0
-    return {"lower_bound": float(bound.value), "bound": bound.name, "gap": float(gap), "optimal": optimal}
+    shape = bound_of(family.problem(spec))
+    least = shape["lower_bound"]
+    optimal = bool(meets(span, least))
+    return shape | {"gap": 0.0 if optimal or least <= 0.0 else float(span / least - 1.0), "optimal": optimal}
