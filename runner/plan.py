@@ -119,7 +119,7 @@ def _imported(run: Run) -> tuple[Order, Costs, int]:
     if run.p is not None and run.p != order.p:
         raise SpecError("p", run.p, f"the csv has {order.p} lines, one a rank", limit=order.p, nearest=order.p)
     _limit_ranks(order.p)
-    costs, stages = Spec.from_json(run.spec or {}).costs, order.placement.stages
+    costs, stages = Spec.from_json(run.spec or {}).timing, order.placement.stages
     for name in ("F", "I", "W"):
         cost = getattr(costs, name)
         if isinstance(cost, tuple) and len(cost) != stages:

@@ -136,3 +136,14 @@ def test_whoever_asks_for_what_was_found_has_it_without_a_search(seeker: Callabl
     told = second.last()
     assert len(second.told) == 1
     assert (told["order"], told["spec"], told["status"]) == (found["order"], found["spec"], "finished")
+
+
+def test_a_found_order_runs_as_it_is_without_being_sought_again(server: Server, seeker: Callable[[], Seeker]) -> None:
+    page = seeker()
+    page.search(HARD | {"p": 2, "m": 5, "memory": 1.5}, seconds=0.5)
+    found = page.last()["spec"]
+    answer = requests.post(f"{server.url}/api/runs", json={"spec": found}, timeout=5)
+    assert answer.status_code == 202, answer.text
+    until(
+        lambda: requests.get(f"{server.url}/api/runs/{answer.json()['id']}", timeout=5).json()["status"] == "finished"
+    )

@@ -74,10 +74,12 @@ class Manager:
         self._on_disk(self.store.close)
         self._disk.kill()
 
-    def submit(self, owner: str, spec: dict[str, Any], mode: str, unit_ms: float | None) -> Run:
-        """Put a run into the line; RunError when there is no room."""
+    def submit(
+        self, owner: str, spec: dict[str, Any], mode: str, unit_ms: float | None, given: dict[str, Any] | None = None
+    ) -> Run:
+        """Put a run into the line; RunError when there is no room. ``given`` the order as the runner reads one."""
         self.open()
-        run = Run(secrets.token_hex(5), spec, mode, unit_ms, time.time(), owner)
+        run = Run(secrets.token_hex(5), spec, mode, unit_ms, time.time(), owner, given or {})
         self.queue.put(owner, run.id)
         self._remember(run)
         self._renumber()
@@ -170,6 +172,7 @@ class Manager:
 
     def _hand_over(self, run: Run) -> None:
         job = {"cmd": "run", "id": run.id, "spec": run.spec, "mode": run.asked_mode, "unit_ms": run.unit_ms, "seed": 0}
+        job |= run.given
         if not self.client.send(job):
             self._on_death(self.client.why or "The runner stopped just before this run; try again.")
 

@@ -37,6 +37,7 @@ class Run:
     unit_ms: float | None
     created: float
     owner: str = ""
+    given: dict[str, Any] = field(default_factory=dict)  # the order, where the runner would have to seek it again
     status: str = "queued"
     position: int | None = None
     facts: dict[str, Any] = field(default_factory=dict)

@@ -7,12 +7,15 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 
 from backend.runs.run import MODES
+from backend.schedule import families
 from backend.schedule.errors import SpecError
 from backend.schedule.families import read
-from backend.schedule.spec import number, reject_unknown
+from backend.schedule.interop import torch_csv
+from backend.schedule.spec import Spec, number, reject_unknown
 from backend.web.answer import apart, encode_json, send
 from backend.web.body import only, read_object
 from backend.web.query import pairs, query_of
+from backend.web.schedule import work_of
 from backend.web.services import services
 
 runs = Blueprint("runs", __name__, url_prefix="/api/runs")
@@ -30,10 +33,17 @@ def start_run() -> tuple[Response, int]:
         raise SpecError("mode", mode, f"mode must be one of {', '.join(MODES)}", nearest="auto")
     if unit_ms is not None:
         unit_ms = number("unit_ms", unit_ms, *UNIT_MS)
-    run = services().runs.submit(request.remote_addr or "", spec.to_json(), mode, unit_ms)
+    given = apart(work_of(spec), lambda: _order(spec)) if spec.effort is not None else {}
+    run = services().runs.submit(request.remote_addr or "", spec.to_json(), mode, unit_ms, given)
     query = query_of(spec)
     url = f"/?{query}&run={run.id}" if query else f"/?run={run.id}"
     return jsonify(id=run.id, status=run.status, position=run.position, url=url), 202
+
+
+def _order(spec: Spec) -> dict[str, Any]:
+    """The order of a sought spec as the runner reads one, so that it does not seek it again."""
+    order = families.order(spec)
+    return {"csv": torch_csv.dump(order), "placement": order.placement.kind}
 
 
 @runs.get("")

@@ -39,7 +39,7 @@ def show_schedule() -> Response:
         return refused(error)
     as_json = request.accept_mimetypes.best_match([BINARY, JSON], default=BINARY) == JSON
     make = _result if as_json else _wire
-    return send(request, _kept((as_json, spec), lambda: apart(_ops(spec), lambda: make(spec))))
+    return send(request, _kept((as_json, spec), lambda: apart(work_of(spec), lambda: make(spec))))
 
 
 def keep_orders(cache: Cache) -> Callable[[Spec, bytes], None]:
@@ -112,7 +112,7 @@ def _families() -> dict[str, Any]:
     return {"families": families.describe(), "limits": LIMITS, "defaults": Spec().to_json()}
 
 
-def _ops(spec: Spec) -> int:
+def work_of(spec: Spec) -> int:
     """Ops of a spec; one that is made for its costs takes as long as a hundred times as many, a sought one as long as
     all orders that are timed for it."""
     tries = spec.effort or (100 if families.family_of(spec).shaped_by_costs else 1)

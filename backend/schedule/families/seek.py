@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -16,11 +17,23 @@ from .family import Family, Row
 NOT_AT_ALL: Callable[[], bool] = lambda: False  # noqa: E731  # a default, not a function of its own
 
 
+MOST_KNOWN = 32
+_known: OrderedDict[Spec, list[Row]] = OrderedDict()  # what was found of late, so that nothing is sought twice
+
+
 def rows(spec: Spec, problem: Problem) -> list[Row]:
     """Each rank's codes: constructed, or found with the spec's effort and seed."""
     if spec.effort is None:
         return problem.quick()
-    return list(problem.seek(spec.seed, Budget(None, spec.effort)).codes)
+    if spec not in _known:
+        _remember(spec, list(problem.seek(spec.seed, Budget(None, spec.effort)).codes))
+    return _known[spec]
+
+
+def _remember(spec: Spec, found: list[Row]) -> None:
+    _known[spec] = found
+    if len(_known) > MOST_KNOWN:
+        _known.popitem(last=False)
 
 
 def seek(
@@ -35,7 +48,9 @@ def seek(
     assert family.problem is not None
     problem = family.problem(spec)
     found = problem.seek(spec.seed, Budget(seconds), report, stop)
-    return spec.with_(effort=found.evaluations), found.order(problem.task), found
+    sought = spec.with_(effort=found.evaluations)
+    _remember(sought, list(found.codes))
+    return sought, found.order(problem.task), found
 
 
 def bound_of(problem: Problem) -> dict[str, Any]:
