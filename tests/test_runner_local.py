@@ -52,6 +52,32 @@ def test_an_asynchronous_family_is_refused_with_a_synchronous_one_as_the_way_out
     assert "updates its weights after every backward" in last["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("options", "field", "nearest"),
+    [
+        ({"vocabulary": "parallel-1"}, "vocabulary", "plain"),
+        ({"family": "gis", "m": 4, "offload": "full"}, "offload", "none"),
+    ],
+)
+def test_options_that_the_runner_cannot_do_yet_are_refused_with_the_reason(
+    runner: RunnerProgram, options: dict[str, object], field: str, nearest: str
+) -> None:
+    last = runner.run(spec={"family": "1f1b", "p": 2, "m": 4} | options)[-1]
+    assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", field, nearest)
+    assert "so far" in last["error"]["message"]
+
+
+@pytest.mark.parametrize(("family", "memory"), [("zb-auto", 1.5), ("zb-auto", 3), ("v-auto", 1.0)])
+def test_a_found_order_runs_with_the_gradients_of_a_single_process(
+    runner: RunnerProgram, family: str, memory: float
+) -> None:
+    costs = {"F": 1.0, "I": 0.9, "W": 0.6, "comm": 0.1}
+    spec = {"family": family, "p": 2, "m": 5, "memory": memory, "effort": 3000, "costs": costs}
+    last = runner.run(spec=spec, model=TINY, mode="free")[-1]
+    assert (last["event"], last["verified"]) == ("finished", True)
+    assert last["max_grad_error"] < 1e-5
+
+
 def test_recomputation_is_refused_until_the_runner_can_do_it(runner: RunnerProgram) -> None:
     last = runner.run(spec={"family": "1f1b", "p": 2, "m": 4, "recompute": "full"})[-1]
     assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "recompute", "none")
