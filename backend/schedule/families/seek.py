@@ -14,8 +14,6 @@ from ..search.problem import Problem
 from ..spec import Spec
 from .family import Family, Row
 
-NOT_AT_ALL: Callable[[], bool] = lambda: False  # noqa: E731  # a default, not a function of its own
-
 
 MOST_KNOWN = 32
 _known: OrderedDict[Spec, list[Row]] = OrderedDict()  # what was found of late, so that nothing is sought twice
@@ -25,9 +23,11 @@ def rows(spec: Spec, problem: Problem) -> list[Row]:
     """Each rank's codes: constructed, or found with the spec's effort and seed."""
     if spec.effort is None:
         return problem.quick()
-    if spec not in _known:
-        _remember(spec, list(problem.seek(spec.seed, Budget(None, spec.effort)).codes))
-    return _known[spec]
+    found = _known.get(spec)
+    if found is None:
+        found = list(problem.seek(spec.seed, Budget(None, spec.effort)).codes)
+        _remember(spec, found)
+    return found
 
 
 def _remember(spec: Spec, found: list[Row]) -> None:
@@ -41,7 +41,7 @@ def seek(
     family: Family,
     seconds: float | None,
     report: Callable[[Progress], None] = lambda progress: None,
-    stop: Callable[[], bool] = NOT_AT_ALL,
+    stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Spec, Order, Found]:
     """Search for the order of a legal spec without effort of its own. Also gives the spec that stands for what was
     found: with the effort that it took, it builds this order."""
