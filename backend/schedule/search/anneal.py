@@ -1,4 +1,4 @@
-"""Simulated annealing on the strings of an order: one op moves a few places, and stays there if that is not much worse.
+"""Simulated annealing on the strings of an order: a few ops move some places, and stay if that is not much worse.
 
 Started cold, from a good order: at a temperature of a few hundredths of an F up to a tenth or so the walk crosses the
 plateaus that single moves leave, where a hot start only forgets. Most moves are of ops on the longest path, which
@@ -19,11 +19,12 @@ from ..blocks import Task
 from ..order import Codes
 from .bounds import Alone
 from .inner import inner
-from .strings import GAME, STATE, TRIAL, draw, fits, keep, note, replay, rewind, shift
+from .strings import GAME, STATE, TRIAL, draw, keep, note, replay, rewind, swap, undo
 
 Strings = npt.NDArray[np.int32]
 
-REACH = 12.0  # most places that an op moves
+REACH = 12.0  # most places that ops move
+LONGEST = 4.0  # most ops that move together: under a tight limit a W and the F that it lets in, or a whole turn
 ON_PATH = 0.7  # the part of moves that are of ops on the longest path
 MEAN = 0.1  # what the mean of the ranks' windows counts beside the longest
 TRIES = 30  # moves looked at for each that is timed, at most: there may be none that is legal
@@ -104,29 +105,29 @@ def _walk(game: Any, state: Any, trial: Any, best: Any, path: Any, seed: Any, pl
             r, x = path[j, 0], path[j, 1]
         else:
             r, x = int(draw(seed) * p), int(draw(seed) * steps)
-        hop = 1 + int(plan[6] * draw(seed) ** 3)
-        y = min(x + hop, steps - 1) if draw(seed) < 0.5 else max(x - hop, 1)
-        if x == 0 or not fits(game, state, plan[4], r, x, y):
+        a, b = 1 + int(LONGEST * draw(seed) ** 3), 1 + int(plan[6] * draw(seed) ** 3)
+        if draw(seed) < 0.5:
+            a, b, x = b, a, x - b
+        if x < 1 or x + a + b > steps or not swap(game, state, trial, plan[4], r, x, a, b):
             continue
         timed += 1
         plan[2] *= plan[3]
-        shift(strings, r, x, y)
         now = plan[1]
         limit = now - plan[2] * np.log(draw(seed))
-        rewind(game, state, trial, r, min(x, y))
+        rewind(game, state, trial, r, x)
         trial[5][:] = limit - plan[8] * plan[5] - busy
         if replay(game, state, trial):
             longest = longest_window(game, state, trial, plan)
             if plan[1] <= limit:
                 keep(game, state, trial)
-                note(game, state, r, min(x, y), max(x, y))
+                note(game, state, r, x, x + a + b - 1)
                 plan[9] = 0.0
                 if longest < plan[0] - EPSILON:
                     plan[0] = longest
                     best[:] = strings
                 continue
             plan[1] = now
-        shift(strings, r, y, x)
+        undo(game, state, trial, r, x, a + b)
     return timed
 
 
@@ -200,7 +201,7 @@ class Walk:
         )  # fmt: skip
         trial = (
             np.zeros((p, steps)), np.zeros((rows, task.m)), np.zeros((2, p), ints), np.zeros((3, rows), ints),
-            np.zeros((2, p)), np.full(p, np.inf),
+            np.zeros((2, p)), np.full(p, np.inf), np.zeros(width + steps, np.int32),
         )  # fmt: skip
         f = float(task.cost[:, 0].mean())
         warm, cold = max(heat.warm * f, EPSILON), max(heat.cold * f, EPSILON)

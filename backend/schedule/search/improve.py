@@ -18,23 +18,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import jit
+from .. import blocks, jit
 from ..blocks import Block, Choice, Task
-from ..errors import OrderError
-from ..order import Codes, from_rows
-from ..simulate import simulate
+from ..order import Codes
 from . import extend, starts
 from .anneal import Heat, Walk
 from .bounds import Bound, lower_bound
 from .certificate import Found, feasible, meets
+from .starts import span_of
 
 Tries = Sequence[tuple[Block, Choice]]
 
 SECONDS = 5.0
-WARM, COLD = 0.3, 0.01  # temperatures that walks begin and end at, in F's
-FIELD = 16  # walks that a generation begins with
-FIRST = 3_000_000  # ops to time in the first walk of all, about
-SLICE = 300_000  # and between two looks at the clock: some milliseconds
+# Temperatures, in F's, that walks begin and end at, in turn: while the span is far from the bound whole ramps still
+# have to change, which takes a warm one; near it the last idle moments take a cold one.
+FAR_HEATS = ((0.5, 0.01), (0.3, 0.01), (0.15, 0.01))
+NEAR_HEATS = ((0.1, 0.005), (0.03, 0.002), (0.06, 0.004))
+NEAR = 0.03  # of the bound
+FIELD = 12  # walks that a generation begins with
+SQUEEZED = 4  # of the orders bred for a generation, how many take part
+FIRST = 6_000_000  # ops to time in the first walk of all, about
+MOST = 10_000  # but moves at most
+SLICE = 300_000  # ops to time between two looks at the clock: some milliseconds
 
 
 class Step(NamedTuple):
@@ -95,22 +100,17 @@ def search(
     return Found(best.codes, best.span, bound.value, bound.name, evaluations, seed)
 
 
-def span_of(task: Task, codes: Codes) -> float:
-    """The longest window of an order; infinite if it comes to a stop."""
-    try:
-        timeline = simulate(from_rows(task.placement, task.m, list(codes)), task.costs, task.v)
-    except OrderError:
-        return float("inf")
-    first, last = (each.reshape(codes.shape) for each in (timeline.start, timeline.end))
-    return float((last[:, -1] - first[:, 0]).max())
-
-
 class Pool:
     """Orders to walk from: each until it was, the best ones again and again."""
 
     def __init__(self) -> None:
         self.fresh: dict[float, Codes] = {}
         self.walked: dict[float, Codes] = {}
+
+    @property
+    def best(self) -> float:
+        """The least span of all."""
+        return min((*self.fresh, *self.walked))
 
     def add(self, step: Step) -> None:
         """An order not walked from yet; of those with one span the first."""
@@ -130,46 +130,59 @@ class Pool:
 
 def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int) -> Iterator[Step]:
     """Every order that the search comes upon, without end unless nothing can be changed."""
-    pool = Pool()
-    for step in beginnings(task, tries, handcrafted, seed):
+    pool, parents, near = Pool(), [], lower_bound(task).value * (1.0 + NEAR)
+    for step in at_hand(task, handcrafted):
         pool.add(step)
         yield step
+    for each in starts.laid(task, tries):
+        parents.append(each)
+        pool.add(Step(each.span, each.codes, 1))
+        yield Step(each.span, each.codes, 1)
     few = extend.short(task)
     short = Short(task, few, orders(few, tries, [], seed)) if few is not None else None
     for generation in count():
-        moves = max(100, (FIRST << generation) // (3 * task.placement.chunks * task.placement.p * task.m))
-        if short is not None:
-            for step in short.go(FIELD * 4 * moves):
-                pool.add(step)
-                yield step
+        moves = max(100, min(MOST, FIRST // starts.ops_of(task)) << generation)
+        children = []
+        for each in starts.bred(task, parents, (seed, generation)):
+            children.append(Step(each.span, each.codes, 1))
+            yield children[-1]
+        for step in (*squeezed(task, children), *(short.go(FIELD * 4 * moves) if short is not None else ())):
+            pool.add(step)
+            yield step
         timed = 0
-        for step in generation_of(task, pool, moves, (seed, generation)):
+        heats = NEAR_HEATS if pool.best <= near else FAR_HEATS
+        for step in generation_of(task, pool, moves, heats, (seed, generation)):
             timed += step.evaluations
             yield step
         if timed == 0:
             return
 
 
-def beginnings(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int) -> Iterator[Step]:
-    """Orders at hand, then laid ones, then the best of them squeezed."""
+def at_hand(task: Task, handcrafted: Sequence[Codes]) -> Iterator[Step]:
+    """The handcrafted orders that keep the limit."""
     for codes in handcrafted:
         if starts.keeps(task, codes):
             yield Step(span_of(task, codes), codes, 1)
-    laid: dict[bytes, tuple[float, Codes]] = {}
-    for span, codes in starts.laid(task, tries, seed):
-        laid.setdefault(codes.tobytes(), (span, codes))
-        yield Step(span, codes, 1)
-    for span, codes in starts.squeezed(task, laid.values()):
-        yield Step(span, codes, 1)
 
 
-def generation_of(task: Task, pool: Pool, moves: int, seed: tuple[int, ...]) -> Iterator[Step]:
-    """Walks that compete; what each comes to goes back into the pool."""
+def squeezed(task: Task, children: Sequence[Step]) -> Iterator[Step]:
+    """The best few, no two of one span, and the same squeezed."""
+    best = sorted({each.span: each for each in reversed(children)}.values(), key=lambda each: each.span)
+    for each in best[:SQUEEZED]:
+        yield each._replace(evaluations=0)
+        yield Step(*blocks.squeeze(task, each.codes), 1)
+
+
+def generation_of(
+    task: Task, pool: Pool, moves: int, heats: tuple[tuple[float, float], ...], seed: tuple[int, ...]
+) -> Iterator[Step]:
+    """Walks that compete, at temperatures in turn; what each comes to goes back into the pool."""
     field = pool.pick(FIELD)
     for rung in count():
         ended: list[tuple[float, Codes]] = []
         for lane, codes in enumerate(field):
-            walk = Walk.of(task, codes, random_state(*seed, rung, lane), Heat(WARM, COLD, moves << rung))
+            heat = Heat(*heats[(lane + rung + seed[-1]) % len(heats)], moves << rung)
+            walk = Walk.of(task, codes, random_state(*seed, rung, lane), heat)
             yield from steps_of(walk, moves << rung, task)
             ended.append((walk.span, walk.codes))
             pool.walked.setdefault(walk.span, walk.codes)
@@ -180,7 +193,7 @@ def generation_of(task: Task, pool: Pool, moves: int, seed: tuple[int, ...]) -> 
 
 def steps_of(walk: Walk, moves: int, task: Task) -> Iterator[Step]:
     """A walk, slice by slice."""
-    a_slice = max(10, SLICE // (3 * task.placement.chunks * task.placement.p * task.m))
+    a_slice = max(10, SLICE // starts.ops_of(task))
     while moves > 0:
         timed = walk.go(min(a_slice, moves))
         yield Step(walk.span, walk.codes, timed)

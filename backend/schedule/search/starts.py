@@ -1,24 +1,38 @@
-"""Where a search begins: many different orders within the limit, laid greedily, at random, or handed in.
+"""Where a search begins: orders at hand, orders laid from blocks, and better blocks bred from those.
 
-Knows blocks and how an order is laid from one (blocks.py); which blocks to try comes in from outside. Costs no more
-than some hundred orders laid, each about as long as one that a walk times from its start.
+An order is laid greedily from a block and a choice (blocks.py), which say what is due and what may wait. Breeding
+changes them at random, lays again, and keeps the best few: it finds other sequences than a walk does, in few orders,
+because one number moves the ops of all micro-batches at once. Which blocks to begin with comes in from outside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import blocks
 from ..blocks import ENDLESS, Block, Choice, Task
+from ..errors import OrderError
 from ..memory import peaks
 from ..order import Codes, from_rows
+from ..simulate import simulate
 
-SQUEEZED = 12  # of the laid orders, how many are also squeezed
-EFFORT = 1_500_000  # ops to lay in all
-AT_RANDOM = 24  # orders laid at random for each of the blocks' own
+EFFORT = 1_500_000  # ops to lay in the first orders
+BRED = 700_000  # and in one time of breeding
+HERD = 12  # orders kept to breed from
+
+
+class Laid(NamedTuple):
+    """An order with what it was laid from; ``strict`` if as though an I freed no memory."""
+
+    span: float
+    codes: Codes
+    block: Block
+    choice: Choice
+    strict: bool
 
 
 def keeps(task: Task, codes: Codes) -> bool:
@@ -27,38 +41,73 @@ def keeps(task: Task, codes: Codes) -> bool:
     return bool(memory.max() <= task.room + 1e-9)
 
 
-def tries_within(task: Task, tries: Sequence[tuple[Block, Choice]]) -> Sequence[tuple[Block, Choice]]:
-    """As many of the tries as the effort allows, at least one."""
-    ops = 3 * task.placement.chunks * task.placement.p * task.m
-    return tries[: max(1, EFFORT // ops)]
+def span_of(task: Task, codes: Codes) -> float:
+    """The longest window of an order; infinite if it comes to a stop."""
+    try:
+        timeline = simulate(from_rows(task.placement, task.m, list(codes)), task.costs, task.v)
+    except OrderError:
+        return float("inf")
+    first, last = (each.reshape(codes.shape) for each in (timeline.start, timeline.end))
+    return float((last[:, -1] - first[:, 0]).max())
 
 
-def laid(task: Task, tries: Sequence[tuple[Block, Choice]], seed: int) -> Iterator[tuple[float, Codes]]:
-    """Spans and orders, one for each that was laid: by every try, also as if I freed nothing, and then by some with
-    random choices, their blocks pulled about."""
-    few = tries_within(task, tries)
-    for each in (task, replace(task, share=1.0)) if task.share < 1.0 else (task,):
-        for block, choice in few:
-            found = blocks.lay(each, block, choice)
+def ops_of(task: Task) -> int:
+    """How many ops an order has."""
+    return 3 * task.placement.chunks * task.placement.p * task.m
+
+
+def lay(task: Task, block: Block, choice: Choice, strict: bool = False) -> Laid | None:
+    """An order from a block and a choice."""
+    found = blocks.lay(replace(task, share=1.0) if strict else task, block, choice)
+    return None if found is None else Laid(*found, block, choice, strict)
+
+
+def laid(task: Task, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:
+    """An order for each try, as many as the effort allows, at least one; where an I frees memory at once also as
+    though it did not, because what it frees tempts to put off W."""
+    for strict in (False, True) if task.share < 1.0 else (False,):
+        for block, choice in tries[: max(1, EFFORT // ops_of(task))]:
+            due = block.due.reshape(-1, 2).copy()
+            for k, slots in enumerate(choice.move):
+                due.ravel()[k + 1 :: 2 * task.placement.chunks] += slots
+            found = lay(task, Block(due.reshape(block.due.shape), block.period), choice._replace(move=()), strict)
             if found is not None:
                 yield found
-    for block, choice in at_random(few, seed):
-        found = blocks.lay(task, block, choice)
-        if found is not None:
-            yield found
 
 
-def at_random(tries: Sequence[tuple[Block, Choice]], seed: int) -> Iterator[tuple[Block, Choice]]:
-    """Some of the tries, each pass through the devices moved by some slots, with waits of any length."""
-    rng = np.random.default_rng(seed)
-    for _ in range(min(AT_RANDOM, len(tries))):
-        block, _ = tries[int(rng.integers(len(tries)))]
-        pulled = block.due + rng.normal(0.0, 2.0, block.due.shape[1:])
-        hold_w, hold, end = rng.uniform(0.0, 1.2, 3).tolist()
-        yield Block(pulled, block.period), Choice(hold_w, hold, end if rng.random() < 0.5 else ENDLESS)
+def bred(task: Task, parents: Sequence[Laid], seed: Sequence[int]) -> Iterator[Laid]:
+    """Every order laid on the way. Its parent is one of the best so far, the better the more often."""
+    rng = np.random.default_rng([abs(word) for word in seed])
+    herd = sorted({each.span: each for each in reversed(parents)}.values(), key=lambda each: each.span)[:HERD]
+    for _ in range(max(30, BRED // ops_of(task))):
+        parent = herd[int(rng.integers(len(herd), size=2).min())]
+        child = lay(task, *changed(parent, rng, task.share < 1.0))
+        if child is not None:
+            yield child
+            if all(child.span != each.span for each in herd):
+                herd = sorted((*herd, child), key=lambda each: each.span)[:HERD]
 
 
-def squeezed(task: Task, found: Iterable[tuple[float, Codes]]) -> Iterator[tuple[float, Codes]]:
-    """The best of the orders, squeezed."""
-    for _, codes in sorted(found, key=lambda each: each[0])[:SQUEEZED]:
-        yield blocks.squeeze(task, codes)
+def changed(parent: Laid, rng: np.random.Generator, frees: bool) -> tuple[Block, Choice, bool]:
+    """One to three changes: a pass through the devices goes earlier or later, faster or slower, or one op of it does;
+    the waits are others; at times the pace."""
+    due, choice, strict = parent.block.due.copy(), parent.choice, parent.strict
+    p, chunks, _ = due.shape
+    for _ in range(1 + int(rng.integers(3))):
+        which, chunk, kind = int(rng.integers(5)), int(rng.integers(chunks)), int(rng.integers(2))
+        if which == 0:
+            due[:, chunk, kind] += rng.normal(0.0, 2.0)
+        elif which == 1:
+            due[:, chunk, kind] += rng.normal(0.0, 0.5) * np.arange(p)
+        elif which == 2:
+            due[int(rng.integers(p)), chunk, kind] += rng.normal(0.0, 3.0)
+        elif which == 3:
+            choice = choice._replace(hold_w=float(rng.uniform(0.0, 1.2)))
+        else:
+            hold = ENDLESS if rng.random() < 0.2 else float(rng.uniform(0.0, 1.5))
+            end = (hold, ENDLESS, float(rng.uniform(0.0, 1.5)))[int(rng.integers(3))]
+            choice = choice._replace(hold_op=hold, hold_end=end)
+    pace = float(np.exp(rng.normal(0.0, 0.15))) if rng.random() < 0.2 else 1.0
+    if frees and rng.random() < 0.1:
+        strict = not strict
+    return Block(due, parent.block.period * pace), choice, strict

@@ -1,4 +1,4 @@
-"""One order under change: the kernels that time an order again after one op has moved.
+"""One order under change: the kernels that time an order again after a few ops have moved.
 
 An order is a string of op types for each rank: micro-batches are alike and first in, first out, so types are all there
 is to choose. A type is ``3 * chunk + kind``, and ``rank * width + type`` its *row* in all tables; ``width`` types a
@@ -10,7 +10,7 @@ rank. Three tuples of arrays stand for objects, because compiled code knows none
            level (p, steps + 1): the memory held there; place (rows, m): where each row's k-th op stands;
            end (p, steps): when each op ends; came (rows, m): when each row's k-th input arrives
     trial  end and came of the changed order from ``at[0]`` (2, p) on; counts (3, rows), clocks (2, p): see ``rewind``;
-           slack (p,): how long each rank may be idle
+           slack (p,): how long each rank may be idle; spare (width + steps,): what a swap puts aside
 
 After a move nothing changes before the end of the op in front of it, on any rank; so ``rewind`` goes back to there and
 ``replay`` goes on from there, and gives up as soon as one rank has been idle for longer than it may.
@@ -25,7 +25,9 @@ from .inner import inner
 
 GAME = "Tuple((int64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1]))"
 STATE = "Tuple((int32[:, ::1], int32[:, :, ::1], float64[:, ::1], int32[:, ::1], float64[:, ::1], float64[:, ::1]))"
-TRIAL = "Tuple((float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[::1]))"
+TRIAL = (
+    "Tuple((float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[::1], int32[::1]))"
+)
 
 
 @inner("float64(int64[::1])")
@@ -53,43 +55,38 @@ def note(game: Any, state: Any, r: int, low: int, high: int) -> None:
         level[r, x + 1] = level[r, x] + gain[u]
 
 
-@inner(f"boolean({GAME}, {STATE}, float64, int64, int64, int64)")
-def fits(game: Any, state: Any, room: float, r: int, x: int, y: int) -> bool:
-    """Whether the op at place x of rank r may go to place y: another order, in which every I still follows its F and
-    every W its I, and the memory stays under the limit."""
-    gain, (strings, before, level, _, _, _) = game[3], state
-    u = strings[r, x]
-    kind, other = u % 3, False
-    if y > x:
-        held = level[r, x]
-        for z in range(x + 1, y + 1):
-            t = strings[r, z]
-            other = other or t != u
-            held += gain[t]
-            if held > room or (kind < 2 and t == u + 1 and before[r, z, t] >= before[r, z, u] - 1):
-                return False
-        return other
-    held = level[r, y] + gain[u]
-    if held > room or (kind > 0 and before[r, y, u] >= before[r, y, u - 1]):
-        return False
-    for z in range(y, x):
-        t = strings[r, z]
-        other = other or t != u
-        held += gain[t]
-        if held > room or (kind > 0 and t == u and before[r, z, u] + 1 >= before[r, z, u - 1]):
-            return False
-    return other
+@inner(f"void({GAME}, {STATE}, {TRIAL}, int64, int64, int64)")
+def undo(game: Any, state: Any, trial: Any, r: int, low: int, n: int) -> None:
+    """Put back the n ops that the last swap began to exchange."""
+    strings, spare, width = state[0], trial[6], game[3].shape[0]
+    for j in range(n):
+        strings[r, low + j] = spare[width + j]
 
 
-@inner("void(int32[:, ::1], int64, int64, int64)")
-def shift(strings: Any, r: int, x: int, y: int) -> None:
-    """Take the op at place x of rank r out and put it in at place y."""
-    u, step = strings[r, x], 1 if y > x else -1
-    z = x
-    while z != y:
-        strings[r, z] = strings[r, z + step]
-        z += step
-    strings[r, y] = u
+@inner(f"boolean({GAME}, {STATE}, {TRIAL}, float64, int64, int64, int64, int64)")
+def swap(game: Any, state: Any, trial: Any, room: float, r: int, low: int, a: int, b: int) -> bool:
+    """On rank r exchange the a ops from place ``low`` on with the b ops behind them; leave all as it is, and return
+    False, if nothing would change, an I would come before its F or a W before its I, or the memory pass the limit."""
+    gain, (strings, before, level, _, _, _), spare = game[3], state, trial[6]
+    n, width = a + b, gain.shape[0]
+    for j in range(n):
+        spare[width + j] = strings[r, low + j]
+    for t in range(width):
+        spare[t] = before[r, low, t]
+    held, other, legal = level[r, low], False, True
+    for j in range(n):
+        u = spare[width + (j + a) % n]
+        other = other or u != spare[width + j]
+        held += gain[u]
+        if held > room or (u % 3 > 0 and spare[u] >= spare[u - 1]):
+            legal = False
+            break
+        spare[u] += 1
+        strings[r, low + j] = u
+    if legal and other:
+        return True
+    undo(game, state, trial, r, low, n)
+    return False
 
 
 @inner(f"void({GAME}, {STATE}, {TRIAL}, int64, int64)")
@@ -100,7 +97,7 @@ def rewind(game: Any, state: Any, trial: Any, rank: int, low: int) -> None:
     and a copy of them that stays; ``clocks`` (2, p): the time, and how long the rank has been idle since its start.
     """
     links, _, cost, _, head, _ = game
-    before, end, (_, _, at, counts, clocks, _) = state[1], state[4], trial
+    before, end, (_, _, at, counts, clocks, _, _) = state[1], state[4], trial
     p, steps = end.shape
     width = links.shape[0] // p
     since = end[rank, low - 1] if low > 0 else -1.0
@@ -131,7 +128,7 @@ def rewind(game: Any, state: Any, trial: Any, rank: int, low: int) -> None:
 def replay(game: Any, state: Any, trial: Any) -> bool:
     """Run on from where ``rewind`` stopped; False if a rank is idle for longer than its ``slack``, or all wait."""
     links, lag, cost, _, _, _ = game
-    strings, came, (end, fresh, at, counts, clocks, slack) = state[0], state[5], trial
+    strings, came, (end, fresh, at, counts, clocks, slack, _) = state[0], state[5], trial
     p, steps = strings.shape
     width, left = links.shape[0] // p, 0
     for r in range(p):
@@ -172,7 +169,7 @@ def replay(game: Any, state: Any, trial: Any) -> bool:
 @inner(f"void({GAME}, {STATE}, {TRIAL})")
 def keep(game: Any, state: Any, trial: Any) -> None:
     """Take the times of a trial that ran to its end."""
-    links, end, came, (again, fresh, at, counts, _, _) = game[0], state[4], state[5], trial
+    links, end, came, (again, fresh, at, counts, _, _, _) = game[0], state[4], state[5], trial
     p, steps = end.shape
     for r in range(p):
         for x in range(at[1, r], steps):

@@ -1,0 +1,157 @@
+"""Small tasks solved whole: OR-tools' CP-SAT improves an order or proves that there is no better one.
+
+An optional extra (``pip install bubbleline[search]``), imported only when it is asked for. Good up to about 200 ops,
+always with the best known span as horizon. Times are whole numbers for the solver: costs that are whole at some power
+of ten stay as they are, others are rounded down, so that what it proves holds for the task in any case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..blocks import Task
+from ..ops import F, I, W
+from ..order import Codes
+from .bounds import Alone
+from .certificate import Found
+from .starts import keeps, ops_of, span_of
+
+MOST_OPS = 200
+EFFORT = 10.0  # the solver's own measure of work, the same on every machine; about as many seconds
+SCALES = tuple(10**k for k in range(5))
+NAME = "exhaustive search"
+
+
+def available() -> bool:
+    """Whether the solver is installed."""
+    return find_spec("ortools") is not None
+
+
+def fits(task: Task) -> bool:
+    """Whether the task is small enough."""
+    return ops_of(task) <= MOST_OPS
+
+
+def prove(task: Task, found: Found, effort: float = EFFORT) -> Found:
+    """The same order with a higher lower bound, or a better order, as far as the effort goes. Unchanged where the
+    task is too large or the solver is not installed."""
+    if found.optimal or not fits(task) or not available():
+        return found
+    bound, codes = _solve(task, found.span, effort)
+    if bound > found.lower_bound:
+        found = replace(found, lower_bound=min(bound, found.span), bound_name=NAME)
+    if codes is not None and keeps(task, codes):
+        span = span_of(task, codes)
+        if span < found.span:
+            found = replace(found, codes=codes, span=span, lower_bound=min(found.lower_bound, span))
+    return found
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A task in whole numbers: ``cost`` (slots, 3), ``hop``, ``head`` (p,); ``scale`` of them are one unit. Rounded
+    down, ends are no later and starts at most ``late`` earlier, so that no window is longer by more than that."""
+
+    cost: npt.NDArray[np.int64]
+    hop: int
+    head: npt.NDArray[np.int64]
+    scale: int
+    late: int
+
+    @staticmethod
+    def of(task: Task) -> Grid:
+        times = np.append(task.cost.ravel(), task.costs.comm)
+        whole_at = [s for s in SCALES if np.allclose(times * s, np.round(times * s), rtol=0, atol=1e-7)]
+        scale, late = (whole_at[0], 0) if whole_at else (SCALES[-1], 2 * task.placement.p)
+        whole = np.floor(times * scale + 1e-7).astype(np.int64)
+        alone = Alone.of(task)
+        slot = task.placement.slot_at[0]
+        cost = whole[:-1].reshape(-1, 3)
+        hops = np.where(np.diff(alone.rank) != 0, whole[-1], 0)
+        enter = np.concatenate(([0], np.cumsum(cost[slot[:-1], F] + hops)))
+        return Grid(cost, int(whole[-1]), enter[alone.first], scale, late)
+
+
+def _solve(task: Task, span: float, effort: float) -> tuple[float, Codes | None]:
+    """The lower bound that the solver comes to, and an order if it finds one."""
+    from ortools.sat.python import cp_model
+
+    grid, model = Grid.of(task), cp_model.CpModel()
+    horizon = int(np.ceil(span * grid.scale)) + grid.late
+    starts = _ops(task, grid, model, horizon)
+    _memory(task, grid, model, starts)
+    longest = model.new_int_var(0, horizon, "span")
+    for (slot, kind, _), start in starts.items():
+        if kind == W:
+            rank = slot // task.placement.chunks
+            model.add(longest >= start + int(grid.cost[slot, W]) - int(grid.head[rank]))
+    model.minimize(longest)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.max_deterministic_time = effort
+    status = solver.solve(model)
+    if status == cp_model.INFEASIBLE:  # by the rounding of the horizon: nothing is shorter
+        return span, None
+    codes = None
+    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        codes = _codes(task, grid, {op: solver.value(start) for op, start in starts.items()})
+    return (solver.best_objective_bound - grid.late) / grid.scale, codes
+
+
+def _ops(task: Task, grid: Grid, model: Any, horizon: int) -> dict[tuple[int, int, int], Any]:
+    """A start for each (slot, kind, micro-batch): one op at a time on a rank, inputs before, first in, first out."""
+    place, starts, lanes = task.placement, {}, [[] for _ in range(task.placement.p)]  # type: ignore[var-annotated]
+    for slot in range(place.p * place.chunks):
+        for kind in (F, I, W):
+            for k in range(task.m):
+                latest = horizon + int(grid.head[slot // place.chunks])
+                start = model.new_int_var(0, latest, "")
+                length = int(grid.cost[slot, kind])
+                lanes[slot // place.chunks].append(model.new_fixed_size_interval_var(start, length, ""))
+                starts[slot, kind, k] = start
+                if k > 0:
+                    model.add(start >= starts[slot, kind, k - 1] + length)
+                if kind > F:
+                    model.add(start >= starts[slot, kind - 1, k] + int(grid.cost[slot, kind - 1]))
+    for lane in lanes:
+        model.add_no_overlap(lane)
+    for slot, after in enumerate(place.after.tolist()):
+        if after >= 0:
+            hop = grid.hop if after // place.chunks != slot // place.chunks else 0
+            for k in range(task.m):
+                model.add(starts[after, F, k] >= starts[slot, F, k] + int(grid.cost[slot, F]) + hop)
+                model.add(starts[slot, I, k] >= starts[after, I, k] + int(grid.cost[after, I]) + hop)
+    for rank, head in enumerate(grid.head.tolist()):
+        model.add(starts[rank * place.chunks, F, 0] == head)  # as early as can be: the window begins there
+    return starts
+
+
+def _memory(task: Task, grid: Grid, model: Any, starts: dict[tuple[int, int, int], Any]) -> None:
+    """On each rank, what lives from F to the end of I and of W stays under the limit."""
+    place, unit = task.placement, 1 if task.share in (0.0, 1.0) else 10_000
+    kept = round(task.share * unit)
+    parts = [(kind, weight) for kind, weight in ((I, unit - kept), (W, kept)) if weight > 0]
+    for rank in range(place.p):
+        lives, weights = [], []
+        for slot in range(rank * place.chunks, (rank + 1) * place.chunks):
+            for k in range(task.m):
+                for kind, weight in parts:
+                    begin, over = starts[slot, F, k], starts[slot, kind, k] + int(grid.cost[slot, kind])
+                    lives.append(model.new_interval_var(begin, model.new_int_var(0, 1 << 40, ""), over, ""))
+                    weights.append(weight)
+        spare = 0 if abs(task.share * unit - kept) < 1e-9 else len(lives)  # what rounding the weights may add
+        model.add_cumulative(lives, weights, int(np.floor(task.room * unit + 1e-6)) + spare)
+
+
+def _codes(task: Task, grid: Grid, start: dict[tuple[int, int, int], int]) -> Codes:
+    """Each rank's ops by their starts; of two at once the one that takes no time first."""
+    chunks, rows = task.placement.chunks, []
+    for rank in range(task.placement.p):
+        mine = [(at, int(grid.cost[op[0], op[1]]), op[2], op) for op, at in start.items() if op[0] // chunks == rank]
+        rows.append([kind * chunks + slot % chunks for _, _, _, (slot, kind, _) in sorted(mine)])
+    return np.array(rows, np.uint8)

@@ -1,0 +1,205 @@
+"""How good searched orders are, how surely, and how soon: every figure of the search, one core.
+
+    .venv/bin/python bench/search.py             # all cases with 5 s each at most, and what was published
+    .venv/bin/python bench/search.py --sweep     # the table for the docs: memory from a third of 1F1B's to twice
+    .venv/bin/python bench/search.py --seconds 20 --only third
+
+Bubbles are idle time of total in the longest of the devices' own windows. ``bound`` is the bubble that no order of the
+case is below, ``gap`` by how much the span is above the bound's, ``best at`` when the order was found. Published: the
+Zero Bubble paper's tables 9 and 5, Sea AI Lab's generators (tests/golden/spans.json), and what a prototype of this
+search came to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+
+from backend.schedule import jit
+from backend.schedule.blocks import Task
+from backend.schedule.check import check
+from backend.schedule.costs import Costs
+from backend.schedule.errors import SpecError
+from backend.schedule.families import v_half, v_min, v_zb
+from backend.schedule.families.zb_h1 import handcrafted
+from backend.schedule.memory import peaks
+from backend.schedule.metrics import figures
+from backend.schedule.placement import place
+from backend.schedule.search import greedy
+from backend.schedule.search.certificate import Found
+from backend.schedule.search.exact import prove
+from backend.schedule.search.improve import Budget, Progress, search
+from backend.schedule.simulate import simulate
+from backend.schedule.spec import Spec
+
+SPANS = json.loads((Path(__file__).resolve().parent.parent / "tests" / "golden" / "spans.json").read_text())
+# Zero Bubble (arXiv 2401.10241), p = 8: f, i, w, hop in ms, M_W / M_B; published ZB-1p and ZB-2p; a prototype's 2p.
+PAPER = {
+    ("1.5B", 24): ((18.522, 18.086, 9.337, 0.601), 0.3664, 0.1585, 0.0433, 0.0433),
+    ("1.5B", 32): ((18.513, 18.086, 9.331, 0.626), 0.3664, 0.1242, 0.0039, 0.0026),
+    ("1.5B", 64): ((18.546, 18.097, 9.321, 0.762), 0.3664, 0.0674, 0.0026, 0.0013),
+    ("6.2B", 24): ((29.718, 29.444, 19.927, 0.527), 0.4324, 0.1323, 0.0029, 0.0016),
+    ("6.2B", 32): ((29.802, 29.428, 19.530, 0.577), 0.4324, 0.1045, 0.0022, 0.0012),
+    ("6.2B", 64): ((29.935, 29.621, 19.388, 0.535), 0.4324, 0.0554, 0.0010, 0.0006),
+}
+HALF, THIRD = {"1.5B": 0.1671, "6.2B": 0.1431}, {"1.5B": 0.2441, "6.2B": 0.2127}
+# 6.2B, one chunk per device below 1F1B's memory: what the public heuristic comes to.
+BELOW = {0.9: 0.415, 0.75: 0.590, 0.5: 0.744}
+SWEEP_MEMORY = (0.34, 0.5, 0.75, 1.0, 1.5, 2.0)
+SWEEP_COSTS = {"unit": Costs(), "1, .98, .6, c=.03": Costs(1.0, 0.98, 0.6, 0.03)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """``target`` is the bubble to reach, ``source`` whose figure it is."""
+
+    name: str
+    task: Task
+    target: float | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    found: Found
+    first: float
+    best_at: float
+    seconds: float
+
+
+def task_of(kind: str, p: int, m: int, costs: Costs, room: float, share: float = 1.0) -> Task:
+    """``room`` in chunks."""
+    v = 2 if kind == "v" else 1
+    return Task(place("v" if kind == "v" else "looped", p, v), m, costs, v, room, share)
+
+
+def cases() -> Iterator[Case]:
+    for (model, m), (costs, share, one, two, better) in PAPER.items():
+        yield Case(f"ZB-1p {model}", task_of("linear", 8, m, Costs(*costs), 8.0), one, "published")
+        yield Case(f"ZB-2p {model}", task_of("linear", 8, m, Costs(*costs), 16.0, share), two, "published")
+        yield Case(f"ZB-2p {model}", task_of("linear", 8, m, Costs(*costs), 16.0, share), better, "prototype")
+    for model in HALF:
+        costs = Costs(*PAPER[model, 24][0])
+        yield Case(f"half memory {model}", task_of("v", 8, 24, costs, 10.0), HALF[model], "prototype")
+        yield Case(f"third memory {model}", task_of("v", 8, 24, costs, 8.0), THIRD[model], "prototype")
+        for p, m in ((16, 64), (32, 256)):
+            yield Case(f"ZB-1p {model}", task_of("linear", p, m, costs, float(p)))
+    costs = Costs(*PAPER["6.2B", 24][0])
+    for part, public in BELOW.items():
+        yield Case(f"one chunk at {part:g}x", task_of("linear", 8, 24, costs, float(int(8 * part))), public, "public")
+    for kind, room in (("linear", 16.0), ("linear", 12.0), ("v", 32.0), ("v", 18.0), ("v", 12.0)):
+        yield Case(f"{kind} p=16 at {room / 16 / (2 if kind == 'v' else 1):g}x", task_of(kind, 16, 64, costs, room))
+    for each in (*SPANS["blocks"], *SPANS["searched"]):
+        share, chunks = each.get("w_share", 1.0), each["v"]
+        room = each["memory"] * chunks if "memory" in each else float(each["peak"])
+        kind = "v" if chunks == 2 else "linear"
+        task = task_of(kind, each["p"], each["m"], Costs(**each["costs"]), room, share)
+        target = 1.0 - ideal(task) / each["span"]
+        yield Case(f"{each['family']} {room / chunks:g} F={each['costs']['F']:g}", task, target, "generator")
+
+
+def ideal(task: Task) -> float:
+    """The mean of the devices' sums of ops."""
+    return float(task.m * task.cost.sum() / task.placement.p)
+
+
+def solve(task: Task, seconds: float) -> Outcome:
+    """As the families start it: all tries and the handcrafted orders."""
+    p, m = task.placement.p, task.m
+    if task.v == 1:
+        tries, hand = greedy.looped(p), [np.stack(handcrafted(Spec("zb-h1", p, m), c)) for c in (1, 2)]
+    else:
+        tries = greedy.folded(p, (v_half.block(p), v_min.block(p)))
+        hand = [np.stack(v_zb.rows(Spec("v-zb", p, m, 2)))]
+    times: list[float] = []
+
+    def report(progress: Progress) -> None:
+        if progress.codes is not None:
+            times.append(progress.seconds)
+
+    start = time.perf_counter()
+    found = search(task, tries, hand, budget=Budget(seconds), report=report)
+    outcome = Outcome(found, times[0], times[-1], time.perf_counter() - start)
+    judge(task, found)
+    return outcome
+
+
+def judge(task: Task, found: Found) -> None:
+    """No figure without a legal order within the limit, timed by the simulator."""
+    order = found.order(task)
+    check(order)
+    assert peaks(order, task.share)[1].max() <= task.room + 1e-9
+    assert abs(figures(simulate(order, task.costs, task.v)).longest_stage - found.span) < 1e-9 * found.span
+
+
+def show(case: Case, outcome: Outcome) -> None:
+    task, found = case.task, outcome.found
+    bubble, bound = (1.0 - ideal(task) / span for span in (found.span, found.lower_bound))
+    size = f"p={task.placement.p:<2} m={task.m:<3} {3 * task.placement.chunks * task.placement.p * task.m:>6,} ops"
+    sure = "optimal" if found.optimal else f"gap {100 * found.gap:.2f} %"
+    against = ""
+    if case.target is not None:
+        word = "met" if bubble <= case.target + 5e-5 else "MISSED"
+        against = f"{case.source} {case.target:.4f} {'better' if bubble < case.target - 5e-5 else word}"
+    when = f"first {outcome.first:5.3f} best at {outcome.best_at:5.2f} of {outcome.seconds:5.2f} s"
+    line = f"{case.name:24} {size}  span {found.span:12,.3f}  bubble {bubble:.4f}  bound {bound:.4f}  {sure:13}"
+    print(f"{line} {when}  {found.evaluations:>9,} evaluations  {against}", flush=True)
+
+
+def infeasible() -> None:
+    task = task_of("linear", 16, 64, Costs(), 0.5)
+    start = time.perf_counter()
+    try:
+        search(task, greedy.looped(16))
+    except SpecError as error:
+        print(f"a limit of 0.5: refused after {time.perf_counter() - start:.3f} s: {error.message}")
+
+
+def sweep(seconds: float) -> None:
+    """Both placements within each limit; m = 4p."""
+    print("| costs f, i, w | p | m | memory | placement | lower bound | found | gap | seconds |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, costs in SWEEP_COSTS.items():
+        for p in (4, 8, 16):
+            for memory in SWEEP_MEMORY:
+                for kind, v in (("linear", 1), ("v", 2)):
+                    room = float(int(memory * p * v + 1e-9))
+                    task = task_of(kind, p, 4 * p, costs, max(room, float(v)))
+                    outcome = solve(task, seconds)
+                    found = prove(task, outcome.found)
+                    bubble, bound = (1.0 - ideal(task) / span for span in (found.span, found.lower_bound))
+                    gap = "optimal" if found.optimal else f"{100 * found.gap:.1f} %"
+                    row = f"| {name} | {p} | {4 * p} | {memory:g} | {kind} | {bound:.4f} | {bubble:.4f} | {gap} |"
+                    print(f"{row} {outcome.best_at:.1f} |", flush=True)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--seconds", type=float, default=5.0)
+    options.add_argument("--sweep", action="store_true")
+    options.add_argument("--only", default="", help="cases with this in their name")
+    chosen = options.parse_args()
+    jit.compile_all()
+    if chosen.sweep:
+        sweep(chosen.seconds)
+        return
+    done: dict[Task, Outcome] = {}  # a task with two targets is searched once
+    for case in cases():
+        if chosen.only in case.name:
+            if case.task not in done:
+                done[case.task] = solve(case.task, chosen.seconds)
+            show(case, done[case.task])
+    infeasible()
+
+
+if __name__ == "__main__":
+    main()
