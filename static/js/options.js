@@ -35,6 +35,8 @@ export class Options {
   #means = h("p", { class: "hint", id: "vocabulary-means" });
   #ratio = h("p", { class: "hint", id: "offload-means" });
   node = h("details", { class: "options", id: "options" });
+  /** @type {unknown[]} what is shown */
+  #synced = [];
 
   /** @param {OptionActs} acts @param {Map<string, Field>} fields */
   constructor(acts, fields) {
@@ -66,6 +68,10 @@ export class Options {
   sync() {
     const spec = this.acts.spec();
     const family = this.acts.family();
+    const { vocabulary, offload, shared_link, layers, weights, costs } = spec;
+    const now = [family, vocabulary, offload, shared_link, layers, weights, costs, spec.p];
+    if (now.every((each, at) => each === this.#synced[at])) return; // a drag of m changes nothing here
+    this.#synced = now;
     const spread = family?.vocabulary ?? [];
     for (const option of this.#vocabulary.options) {
       const able = BARRIERS[option.value] === 0 || spread.includes(option.value);
