@@ -7,6 +7,7 @@ python app.py sweep < specs.jsonl              one Result a line
 python app.py export 1f1b --format torch-csv   write it for another program
 python app.py check FILE.csv                   judge an order in torch's CSV
 python app.py compare -p 8 -m 32               all families at one setting
+python app.py pareto -p 8 -m 24                memory against throughput, families and what is found
 python app.py costs Llama3-70B --machine H100  times, bytes and their arithmetic for a model on a machine
 python app.py import trace.json                read a measured timeline back from a Chrome or torch trace
 python app.py laws                             write docs/laws.md
@@ -25,6 +26,7 @@ from backend.cli_compare import compare
 from backend.cli_costs import costs
 from backend.cli_import import import_files
 from backend.cli_laws import laws
+from backend.cli_pareto import pareto_command
 from backend.cli_run import run
 from backend.config import Config, ConfigError
 
@@ -52,7 +54,7 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     sys.exit(serve_web(config))
 
 
-for command in (*COMMANDS, compare, costs, import_files, laws, run):
+for command in (*COMMANDS, compare, costs, import_files, laws, pareto_command, run):
     cli.add_command(command)
 
 

@@ -1,0 +1,64 @@
+"""Axes in pixels: how wide and high a plot is, which numbers stand at its ticks, where a point falls.
+
+Names are placed by pixel, so a figure's size and ranges are settled before it is drawn. Knows no schedule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+LEFT, RIGHT, BOTTOM = 60, 12, 58  # px around the plot
+ENTRY = 130  # px of a legend's entry
+ROW = 20  # px of a legend's row
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A figure of ``width`` x ``height`` px whose legend has ``rows``; x is drawn by its logarithm."""
+
+    width: int
+    height: int
+    rows: int
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    @property
+    def top(self) -> int:
+        """Px above the plot."""
+        return 10 + self.rows * ROW
+
+    @property
+    def inner(self) -> tuple[int, int]:
+        """Width and height of the plot itself."""
+        return self.width - LEFT - RIGHT, self.height - self.top - BOTTOM
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """The pixel of a point, from the plot's upper left corner."""
+        wide, high = self.inner
+        low, top = (math.log10(each) for each in self.x)
+        return (math.log10(x) - low) / (top - low) * wide, (self.y[1] - y) / (self.y[1] - self.y[0]) * high
+
+
+def legend_rows(entries: int, width: int) -> int:
+    """Rows that a legend takes."""
+    return math.ceil(entries / max(1, (width - LEFT - RIGHT) // ENTRY))
+
+
+def widened(values: Sequence[float], factor: float) -> tuple[float, float]:
+    """From the least to the greatest, with a factor of room on both sides."""
+    return min(values) / factor, max(values) * factor
+
+
+def ticks(low: float, high: float, width: float, least: float) -> list[float]:
+    """Halves, wholes and powers of two between two ratios, at least so many px apart when drawn by their logarithm."""
+    fine = [1 / 3, 1.5, 3, 0.75, 6, 12, 24, 48]
+    coarse = [2.0**k for k in range(-10, 17)]
+    coarse.sort(key=lambda each: abs(math.log2(each)))
+    kept: list[float] = []
+    px = width / math.log(high / low)
+    for each in (*coarse, *fine):
+        if low <= each <= high and all(abs(math.log(each / other)) * px >= least for other in kept):
+            kept.append(each)
+    return sorted(kept)
