@@ -14,6 +14,7 @@ from backend.runs.manager import Manager
 from backend.searches.desk import Desk
 from backend.web import errors, events, search_events, security
 from backend.web.cache import Cache
+from backend.web.charts import charts
 from backend.web.compare import comparisons
 from backend.web.costs import costs
 from backend.web.feed import Feed
@@ -44,7 +45,7 @@ def create_app(config: Config | None = None) -> Flask:
     security.register(app)
     search_events.register(socketio)
     events.register(socketio)
-    for blueprint in (pages, schedules, comparisons, costs, runs, health):
+    for blueprint in (pages, schedules, comparisons, costs, charts, runs, health):
         app.register_blueprint(blueprint)
     any_app: Any = app  # to Flask's types wsgi_app is a method; wrapping it is what its manual advises
     any_app.wsgi_app = security.gate(app.wsgi_app, config.trusted_hosts())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, render_template
 
 from backend import __version__
+from backend.web.charts import script_path
 
 pages = Blueprint("page", __name__)
 
@@ -12,4 +13,4 @@ pages = Blueprint("page", __name__)
 @pages.get("/")
 def index() -> str:
     """The whole page; what it shows comes from the API."""
-    return render_template("index.html", version=__version__)
+    return render_template("index.html", version=__version__, plotly=script_path())

@@ -2,6 +2,7 @@
 import { createActions } from "./actions.js";
 import { createBlock } from "./block.js";
 import { createCard, say } from "./card.js";
+import { createCharts } from "./charts.js";
 import { createCompare } from "./compare.js";
 import { Controls } from "./controls.js";
 import { createCostsView } from "./costs_view.js";
@@ -77,9 +78,11 @@ export class View {
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.compare = createCompare(desk, () => this.toolbar.toggleCompare());
     this.block = createBlock(desk);
+    this.charts = createCharts(desk);
     this.keys = bindings(createActions(store, timeline, playback, selection, () => this.drawer.toggle("keys"), this.strips.toggle));
     this.drawer = createDrawer([
       { id: "compare", title: "Compare", panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
+      { id: "charts", title: "Charts", panel: this.charts.panel, opened: () => this.charts.show() },
       { id: "block", title: "Block", panel: this.block.panel, opened: () => this.block.show() },
       { id: "costs", title: "Costs", panel: this.costs.panel, opened: () => this.costs.rest() },
       { id: "run", title: "Run", panel: this.runs.panel },
@@ -105,6 +108,7 @@ export class View {
     drawLegend(this.timeline.scene, true);
     this.timeline.redraw();
     this.block.redraw();
+    this.charts.show();
     afterPaint(() => {
       this.timeline.settle();
       invalidate("minimap");

@@ -10,7 +10,7 @@ import { DEFAULTS, seeded } from "./helpers.js";
 /** @import {Preset} from "../../static/js/pure/url_preset.js" */
 
 /** @type {ViewState} */
-const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null };
+const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null };
 const NATURAL = { "1f1b": 1, interleaved: 2, dualpipev: 2 };
 /** @param {Partial<Spec>} spec @param {Partial<Spec>|null} [second] @param {Partial<ViewState>} [view]
  * @param {Preset|null} [preset] @returns {State} */
@@ -41,6 +41,7 @@ const forms = [
       flash: false, flops: 4e14, inter_latency: 1.5e-6, per_node: 4 } })],
   ["?comm=3&m.model=gpt3&m.heads=1&m.off=1", { ...state({ costs: { ...DEFAULTS.costs, comm: 3 } }), origin: { ...plainPreset("gpt3"), heads: true } }],
   ["?tab=compare&families=zb-h1,1f1b", state({}, null, { tab: "compare", families: "zb-h1,1f1b" })],
+  ["?tab=charts&chart=pareto:bubble", state({}, null, { tab: "charts", chart: "pareto:bubble" })],
   ["?family=gis&v=4&offload=full&mem=0", state({ family: "gis", v: 4, offload: "full" }, null, { mem: "0" })],
   ["?families=-gpipe", state({}, null, { families: "-gpipe" })],
   ["?sel=(0F7;7B3)OVERLAP_F_B", state({}, null, { sel: "(0F7;7B3)OVERLAP_F_B" })],
@@ -66,7 +67,7 @@ const bad = [
   ["group", "x"], ["memory", "0"], ["w_share", "1.01"], ["lifo", "yes"], ["F", "1,,2"], ["F", "9999999*1"], ["F", "1.5*2"],
   ["F", "-1"], ["comm", "1,2"], ["FB", "-1"], ["family", "<b>"], ["t0", "-1"], ["at", "soon"], ["sel", "<script>"],
   ["theme", "pink"], ["tab", "No such"], ["run", "../x"], ["b.p", "none"], ["b.family", "A B"],
-  ["mem", "2"], ["mem", "yes"], ["families", "A,b"], ["families", "-"], ["families", "gpipe,"],
+  ["chart", "Pareto"], ["chart", "pareto:"], ["mem", "2"], ["mem", "yes"], ["families", "A,b"], ["families", "-"], ["families", "gpipe,"],
   ["m.model", "<b>"], ["m.tp", "0"], ["m.hidden", "0"], ["m.hidden", "none"], ["m.kv", "2.5"], ["m.flops", "0"], ["m.intra_s", "-1"], ["m.gated", "no"], ["m.efficiency", "1.5"], ["m.heads", "yes"], ["m.layers", "1.5"],
 ];
 for (const [field, value] of bad) {

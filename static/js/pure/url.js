@@ -10,17 +10,18 @@ import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fiel
 /** @import {Spec} from "./types.js" */
 /** @import {Preset} from "./url_preset.js" */
 /** @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark",
- *   tab: string|null, run: string|null, families: string|null, mem: string|null}} ViewState
+ *   tab: string|null, run: string|null, families: string|null, mem: string|null, chart: string|null}} ViewState
  *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank; families: those compared,
  *   "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all;
- *   mem: memory strips, "1" shown or "0" hidden; null for where they matter */
+ *   mem: memory strips, "1" shown or "0" hidden; null for where they matter;
+ *   chart: "pareto", or with what goes up "pareto:bubble"; null for the first */
 /** @typedef {{spec: Spec, second: Spec|null, preset: Preset|null, origin?: Preset, view: ViewState}} State
  *   preset: where the costs come from; origin: where they came from before some were changed by hand */
 /** @typedef {{field: string, value: string, message: string}} Problem */
 /** @typedef {Record<string, number>} NaturalV  v of a family when the query names none */
 
 /** @type {ViewState} */
-const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null };
+const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null };
 const SECOND = "b.";
 
 /** Zoom and playhead to the seven digits that a screen can show. @param {number} t */
@@ -46,6 +47,7 @@ const VIEW_FIELDS = {
   run: [matching(/^[\w-]{1,64}$/), "the id of a run"],
   families: [matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/), "names of families such as 1f1b,zb-h1, or -gpipe for all but that one"],
   mem: [matching(/^[01]$/), "1 for memory strips or 0 for none"],
+  chart: [matching(/^[a-z][a-z0-9-]{0,23}(:[a-z0-9-]{1,24})?$/), "the name of a chart such as pareto or pareto:bubble"],
 };
 
 /**

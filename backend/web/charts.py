@@ -1,0 +1,132 @@
+"""Routes of the charts: figures as plotly's JSON, and plotly's own script, which the page loads when a chart is opened.
+
+Knows how the question stands in the address and how answers are kept; what is drawn is backend/charts'.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from flask import Blueprint, Response, abort, request
+from gevent.lock import BoundedSemaphore
+
+from backend.schedule import pareto
+from backend.schedule.errors import SpecError
+from backend.schedule.families import read
+from backend.schedule.fit import ops
+from backend.schedule.pareto import Point
+from backend.schedule.spec import Spec, choice, integer
+from backend.web.answer import AWAY_FROM, apart, encode_json, send
+from backend.web.cache import Encoded
+from backend.web.query import KEYS, fields_of, nested, number_of, value_of
+from backend.web.schedule import refused
+from backend.web.services import services
+
+charts = Blueprint("charts", __name__)
+SEARCH: pareto.Search = pareto.constructed  # a figure must not keep a reader waiting for a long search
+THEMES, HEIGHTS = ("light", "dark"), ("throughput", "bubble")
+WIDTH, HEIGHT = (240, 2400), (180, 1600)  # px of a figure, from and to
+YEAR = 31_536_000  # seconds
+# A library inside plotly's script (MapLibre, for maps) writes a style sheet into the page unless it is there already;
+# the page's policy forbids that, and no chart has maps.
+STYLED = re.compile(rb'if\(!document\.getElementById\("[0-9a-f]{64}"\)\)')
+# One figure's work at a time: a slider asks for many, and other requests need the threads too. Who waits for the same
+# answer finds it when its turn comes.
+TURN = BoundedSemaphore(1)
+
+
+@charts.get("/api/charts/pareto")
+def show_pareto() -> Response:
+    """Memory against throughput: the figure, how to read it, and its points; ``found=0`` leaves out what is sought."""
+    try:
+        spec, look, found = asked_of(request.query_string)
+    except SpecError as error:
+        return refused(error)
+    key = ("pareto", spec, tuple(look.items()), found)
+    return send(request, _kept(key, AWAY_FROM if found else 8 * ops(spec), lambda: _pareto(spec, look, found)))
+
+
+@charts.get("/vendor/plotly-<release>.min.js")
+def plotly_script(release: str) -> Response:
+    """Plotly's script as its Python package brings it, so that both are of one release. It never changes."""
+    if release != version("plotly"):
+        abort(404)
+    answer = send(request, _kept(("plotly", release), AWAY_FROM, _script))
+    answer.headers["Cache-Control"] = f"public, max-age={YEAR}, immutable"
+    return answer
+
+
+def script_path() -> str:
+    """Where the page finds plotly's script."""
+    return f"/vendor/plotly-{version('plotly')}.min.js"
+
+
+def asked_of(query: bytes) -> tuple[Spec, dict[str, Any], bool]:
+    """(the setting, the looks, whether to seek); SpecError names the key that is wrong."""
+    data = fields_of(query, (*KEYS, *LOOKS, "found"), _value)
+    look = {key: check(data.pop(key, default)) for key, (default, check) in LOOKS.items()}
+    found = bool(integer("found", data.pop("found", 1), 0, 1))
+    return read(nested(data)), look, found
+
+
+def _value(key: str, text: str) -> Any:
+    if key in ("width", "height", "found"):
+        return number_of(key, text)
+    return text if key in LOOKS else value_of(key, text)
+
+
+LOOKS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "theme": ("light", lambda value: choice("theme", value, THEMES)),
+    "y": ("throughput", lambda value: choice("y", value, HEIGHTS)),
+    "width": (880, lambda value: integer("width", value, *WIDTH)),
+    "height": (380, lambda value: integer("height", value, *HEIGHT)),
+}
+"""Each key of a figure's looks: what it is by itself, and how it is judged."""
+
+
+def _kept(key: Any, size: int, make: Callable[[], Encoded]) -> Encoded:
+    cache = services().cache
+    answer = cache.get(key)
+    if answer is None:
+        with TURN:
+            answer = cache.get(key) or apart(size, make)
+        cache.put(key, answer)
+    return answer
+
+
+def _pareto(spec: Spec, look: dict[str, Any], found: bool) -> Encoded:
+    from backend.charts.pareto import figure  # plotly takes half a second to import
+    from backend.charts.pareto_scene import Look
+
+    points = pareto.points(spec)
+    error: dict[str, Any] | None = None
+    if found:
+        try:
+            points += _frontier(pareto.setting_of(spec))
+        except SpecError as problem:
+            error = problem.as_dict()
+    drawn, reads = figure(spec, points, Look(**look))
+    rows = pareto.described(points, spec)
+    shape = {"spec": spec.to_json(), "found": found, "error_found": error, "reads": reads, "points": rows}
+    return encode_json(shape | {"figure": drawn.to_dict()})
+
+
+@lru_cache(maxsize=128)
+def _frontier(setting: Spec) -> list[Point]:
+    """What is found for a setting, whatever family is on the screen."""
+    return pareto.frontier(setting, None, SEARCH)
+
+
+def _script() -> Encoded:
+    package = find_spec("plotly")
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    path = Path(package.submodule_search_locations[0]) / "package_data" / "plotly.min.js"
+    return Encoded.of(zlib.compress(STYLED.sub(b"if(!1)", path.read_bytes())), "text/javascript")
