@@ -22,7 +22,8 @@ from backend.schedule.placement import place
 from backend.schedule.search import extend, greedy
 from backend.schedule.search.anneal import Heat, Walk
 from backend.schedule.search.bounds import lower_bound
-from backend.schedule.search.improve import Budget, Progress, Tries, random_state, search, span_of
+from backend.schedule.search.improve import Budget, Tries, random_state, search
+from backend.schedule.search.starts import span_of
 from backend.schedule.simulate import simulate
 
 from .test_blocks import any_costs
@@ -88,17 +89,20 @@ def test_the_same_seed_and_evaluations_give_the_same_order_and_more_only_improve
 
 
 def test_a_search_that_is_stopped_gives_the_best_so_far_and_its_evaluations_give_it_again() -> None:
-    task, told = task_of("v", 8, 24, 8.0, PAPER_2B), []
+    task, told, asked = task_of("v", 8, 24, 8.0, PAPER_2B), [], []
 
-    def report(progress: Progress) -> None:
-        told.append(progress)
+    def stop() -> bool:
+        asked.append(1)
+        return len(asked) >= 1500
 
-    found = search(task, tries_of(task), budget=Budget(None), report=report, stop=lambda: len(told) >= 700)
-    assert len(told) == 700
-    assert found.span == min(each.span for each in told) == told[-1].span
+    found = search(task, tries_of(task), budget=Budget(None), report=told.append, stop=stop)
+    assert len(asked) == 1500
+    assert found.span == told[-1].span
     better = [each for each in told if each.codes is not None]
     assert [each.span for each in better] == sorted({each.span for each in told}, reverse=True)
-    assert all(judged(task, each.codes) == pytest.approx(each.span) for each in better if each.codes is not None)
+    assert all(judged(task, each.codes) == pytest.approx(each.span) for each in better)
+    assert [each.evaluations for each in told] == sorted(each.evaluations for each in told)
+    assert {each.bound for each in told} == {lower_bound(task)}
     again = search(task, tries_of(task), budget=Budget(None, found.evaluations))
     assert np.array_equal(again.codes, found.codes)
 

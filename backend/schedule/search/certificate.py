@@ -30,7 +30,9 @@ class Found:
     @property
     def gap(self) -> float:
         """By what part of the bound the span is longer than it."""
-        return 0.0 if self.optimal else self.span / self.lower_bound - 1.0
+        if self.optimal:
+            return 0.0
+        return self.span / self.lower_bound - 1.0 if self.lower_bound > 0.0 else float("inf")
 
     @property
     def optimal(self) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
@@ -30,14 +30,15 @@ from .starts import span_of
 Tries = Sequence[tuple[Block, Choice]]
 
 SECONDS = 5.0
+EVERY = 0.1  # seconds between two reports where nothing got better
 # Temperatures, in F's, that walks begin and end at, in turn: while the span is far from the bound whole ramps still
 # have to change, which takes a warm one; near it the last idle moments take a cold one.
 FAR_HEATS = ((0.5, 0.01), (0.3, 0.01), (0.15, 0.01))
 NEAR_HEATS = ((0.1, 0.005), (0.03, 0.002), (0.06, 0.004))
 NEAR = 0.03  # of the bound
 FIELD = 12  # walks that a generation begins with
-SQUEEZED = 4  # of the orders bred for a generation, how many take part
-FIRST = 6_000_000  # ops to time in the first walk of all, about
+SQUEEZED = 3  # of the orders bred for a generation, how many take part
+FIRST = 3_000_000  # ops to time in the first walk of all, about
 MOST = 10_000  # but moves at most
 SLICE = 300_000  # ops to time between two looks at the clock: some milliseconds
 
@@ -84,17 +85,19 @@ def search(
     feasible(task)
     began, limit = time.monotonic(), budget or Budget()
     jit.compile_all()
-    bound, best, evaluations = lower_bound(task), None, 0
+    bound, best, evaluations, told = lower_bound(task), None, 0, 0.0
     for step in orders(task, tries, handcrafted, seed):
         evaluations += step.evaluations
         seconds = time.monotonic() - began
         better = best is None or step.span < best.span * (1.0 - 1e-12)
-        if better or best is None:
+        if best is None or better:
             best = step
-        report(Progress(best.span, bound, evaluations, seconds, best.codes if better else None))
-        if limit.evaluations is not None and evaluations >= limit.evaluations:
-            break
-        if (limit.seconds is not None and seconds >= limit.seconds) or meets(best.span, bound.value) or stop():
+        if better or seconds - told >= EVERY:
+            told = seconds
+            report(Progress(best.span, bound, evaluations, seconds, best.codes if better else None))
+        spent = limit.evaluations is not None and evaluations >= limit.evaluations
+        late = limit.seconds is not None and seconds >= limit.seconds
+        if spent or late or meets(best.span, bound.value) or stop():
             break
     assert best is not None  # one micro-batch after the other always fits
     return Found(best.codes, best.span, bound.value, bound.name, evaluations, seed)
@@ -142,11 +145,13 @@ def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int) ->
     short = Short(task, few, orders(few, tries, [], seed)) if few is not None else None
     for generation in count():
         moves = max(100, min(MOST, FIRST // starts.ops_of(task)) << generation)
-        children = []
-        for each in starts.bred(task, parents, (seed, generation)):
-            children.append(Step(each.span, each.codes, 1))
-            yield children[-1]
-        for step in (*squeezed(task, children), *(short.go(FIELD * 4 * moves) if short is not None else ())):
+        children: dict[float, Codes] = {}
+        for each in starts.bred(task, parents, (seed, generation), 1 << generation):
+            children.setdefault(each.span, each.codes)
+            if len(children) > SQUEEZED:
+                del children[max(children)]
+            yield Step(each.span, each.codes, 1)
+        for step in chain(squeezed(task, children), short.go(FIELD * 4 * moves) if short is not None else ()):
             pool.add(step)
             yield step
         timed = 0
@@ -165,12 +170,10 @@ def at_hand(task: Task, handcrafted: Sequence[Codes]) -> Iterator[Step]:
             yield Step(span_of(task, codes), codes, 1)
 
 
-def squeezed(task: Task, children: Sequence[Step]) -> Iterator[Step]:
-    """The best few, no two of one span, and the same squeezed."""
-    best = sorted({each.span: each for each in reversed(children)}.values(), key=lambda each: each.span)
-    for each in best[:SQUEEZED]:
-        yield each._replace(evaluations=0)
-        yield Step(*blocks.squeeze(task, each.codes), 1)
+def squeezed(task: Task, children: dict[float, Codes]) -> Iterator[Step]:
+    """The same orders squeezed."""
+    for span in sorted(children):
+        yield Step(*blocks.squeeze(task, children[span]), 1)
 
 
 def generation_of(

@@ -21,18 +21,21 @@ from ..order import Codes, from_rows
 from ..simulate import simulate
 
 EFFORT = 1_500_000  # ops to lay in the first orders
-BRED = 700_000  # and in one time of breeding
+BRED = 3_000_000  # and in the first time of breeding
+MANY, MOST = 100, 3_000  # but orders at least, and at most
 HERD = 12  # orders kept to breed from
 
 
 class Laid(NamedTuple):
-    """An order with what it was laid from; ``strict`` if as though an I freed no memory."""
+    """An order with what it was laid from; ``room`` and ``share`` as though the limit were lower, or an I freed less
+    than it does: greed then leaves more for later."""
 
     span: float
     codes: Codes
     block: Block
     choice: Choice
-    strict: bool
+    room: float
+    share: float
 
 
 def keeps(task: Task, codes: Codes) -> bool:
@@ -56,42 +59,43 @@ def ops_of(task: Task) -> int:
     return 3 * task.placement.chunks * task.placement.p * task.m
 
 
-def lay(task: Task, block: Block, choice: Choice, strict: bool = False) -> Laid | None:
+def lay(task: Task, block: Block, choice: Choice, room: float, share: float) -> Laid | None:
     """An order from a block and a choice."""
-    found = blocks.lay(replace(task, share=1.0) if strict else task, block, choice)
-    return None if found is None else Laid(*found, block, choice, strict)
+    found = blocks.lay(replace(task, room=room, share=share), block, choice)
+    return None if found is None else Laid(*found, block, choice, room, share)
 
 
 def laid(task: Task, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:
     """An order for each try, as many as the effort allows, at least one; where an I frees memory at once also as
     though it did not, because what it frees tempts to put off W."""
-    for strict in (False, True) if task.share < 1.0 else (False,):
+    for share in sorted({task.share, 1.0}):
         for block, choice in tries[: max(1, EFFORT // ops_of(task))]:
             due = block.due.reshape(-1, 2).copy()
             for k, slots in enumerate(choice.move):
                 due.ravel()[k + 1 :: 2 * task.placement.chunks] += slots
-            found = lay(task, Block(due.reshape(block.due.shape), block.period), choice._replace(move=()), strict)
+            pulled = Block(due.reshape(block.due.shape), block.period)
+            found = lay(task, pulled, choice._replace(move=()), task.room, share)
             if found is not None:
                 yield found
 
 
-def bred(task: Task, parents: Sequence[Laid], seed: Sequence[int]) -> Iterator[Laid]:
+def bred(task: Task, parents: Sequence[Laid], seed: Sequence[int], times: int) -> Iterator[Laid]:
     """Every order laid on the way. Its parent is one of the best so far, the better the more often."""
     rng = np.random.default_rng([abs(word) for word in seed])
     herd = sorted({each.span: each for each in reversed(parents)}.values(), key=lambda each: each.span)[:HERD]
-    for _ in range(max(30, BRED // ops_of(task))):
+    for _ in range(times * max(MANY, min(MOST, BRED // ops_of(task)))):
         parent = herd[int(rng.integers(len(herd), size=2).min())]
-        child = lay(task, *changed(parent, rng, task.share < 1.0))
+        child = lay(task, *changed(parent, rng), *limits(task, parent, rng))
         if child is not None:
             yield child
             if all(child.span != each.span for each in herd):
                 herd = sorted((*herd, child), key=lambda each: each.span)[:HERD]
 
 
-def changed(parent: Laid, rng: np.random.Generator, frees: bool) -> tuple[Block, Choice, bool]:
+def changed(parent: Laid, rng: np.random.Generator) -> tuple[Block, Choice]:
     """One to three changes: a pass through the devices goes earlier or later, faster or slower, or one op of it does;
     the waits are others; at times the pace."""
-    due, choice, strict = parent.block.due.copy(), parent.choice, parent.strict
+    due, choice = parent.block.due.copy(), parent.choice
     p, chunks, _ = due.shape
     for _ in range(1 + int(rng.integers(3))):
         which, chunk, kind = int(rng.integers(5)), int(rng.integers(chunks)), int(rng.integers(2))
@@ -108,6 +112,16 @@ def changed(parent: Laid, rng: np.random.Generator, frees: bool) -> tuple[Block,
             end = (hold, ENDLESS, float(rng.uniform(0.0, 1.5)))[int(rng.integers(3))]
             choice = choice._replace(hold_op=hold, hold_end=end)
     pace = float(np.exp(rng.normal(0.0, 0.15))) if rng.random() < 0.2 else 1.0
-    if frees and rng.random() < 0.1:
-        strict = not strict
-    return Block(due, parent.block.period * pace), choice, strict
+    return Block(due, parent.block.period * pace), choice
+
+
+def limits(task: Task, parent: Laid, rng: np.random.Generator) -> tuple[float, float]:
+    """The parent's room and share, at times others within the task's."""
+    room, share = parent.room, parent.share
+    if rng.random() < 0.1:
+        room = max(float(task.placement.chunks), np.floor(task.room * rng.uniform(0.6, 1.0)))
+    elif rng.random() < 0.1:
+        room = task.room
+    if task.share < 1.0 and rng.random() < 0.1:
+        share = task.share if share == 1.0 else 1.0
+    return float(room), share
