@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from runner.shape import Shape
+from runner.shape import Training
 from runner.steps import Link, RankProgram
 
 BOARD = "board"
@@ -39,10 +39,7 @@ class Setup:
     program: RankProgram
     folder: str
     offset: int
-    shape: Shape
-    stages: int
-    micros: int
-    seed: int
+    training: Training
     device: str
     arrivals: tuple[Link, ...]
     copies: tuple[Places, ...]
@@ -61,10 +58,7 @@ class Go:
 class Verify:
     """Train the reference and compare with the gradients in `folder` and the micro-batches' `losses`."""
 
-    shape: Shape
-    stages: int
-    micros: int
-    seed: int
+    training: Training
     device: str
     folder: str
     ranks: int

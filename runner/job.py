@@ -163,10 +163,7 @@ class Job:
                 program=planned.program.ranks[rank],
                 folder=self.folder,
                 offset=int(self.board.offsets[rank]),
-                shape=planned.shape,
-                stages=planned.program.stages,
-                micros=planned.program.micros,
-                seed=planned.seed,
+                training=planned.training,
                 device=planned.device_of(rank),
                 arrivals=planned.arrivals_of(rank),
                 copies=planned.program.copies,
@@ -219,10 +216,7 @@ class Job:
         micros = self.plan.program.micros
         in_order = tuple(losses.get(micro, float("nan")) for micro in range(micros))
         verify = Verify(
-            shape=self.plan.shape,
-            stages=self.plan.program.stages,
-            micros=micros,
-            seed=self.plan.seed,
+            training=self.plan.training,
             device=self.plan.device_of(0),
             folder=self.folder,
             ranks=self.plan.ranks,

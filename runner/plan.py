@@ -10,22 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.schedule import families
 from backend.schedule.check import check
-from backend.schedule.costs import Costs
 from backend.schedule.errors import SpecError
-from backend.schedule.interop import torch_csv
 from backend.schedule.memory import peaks
 from backend.schedule.order import Order
 from backend.schedule.simulate import Timeline, simulate
-from backend.schedule.spec import Spec
 from runner import devices
 from runner.program import Program, build
 from runner.protocol import Run
-from runner.shape import SMALL, TINY, Shape, shape_from_json
+from runner.shape import SMALL, TINY, Training, blocks_of, shape_from_json
 from runner.steps import Link
+from runner.work import work_of
 
-MAX_RANKS = 64
 MAX_OPS = 100_000
 MAX_SECONDS = 600.0
 DEFAULT_SECONDS = 60.0
@@ -39,8 +35,7 @@ class Plan:
 
     program: Program
     timeline: Timeline
-    shape: Shape
-    seed: int
+    training: Training
     mode: str
     device: str
     unit_ms: float | None
@@ -70,73 +65,32 @@ class Plan:
 
 def plan(run: Run) -> Plan:
     """The plan of a run command."""
-    order, costs, v = _imported(run) if run.csv is not None else _built(run)
+    work = work_of(run)
+    order = work.order
     if len(order) > MAX_OPS:
         nearest = max(1, order.m * MAX_OPS // len(order))
         message = f"{len(order):,} ops are over the runner's limit of {MAX_OPS:,}; m = {nearest} is about the most"
         raise SpecError("m", order.m, message, limit=MAX_OPS, nearest=nearest)
     check(order)
-    timeline = simulate(order, costs, v)
+    timeline = simulate(order, work.costs, work.v)
     # To name a unit is to ask for ops of that length; otherwise what the machine has room for.
     crowded = order.p > devices.cores()
     mode = run.mode if run.mode != "auto" else "paced" if crowded or run.unit_ms is not None else "free"
-    unit_ms = _unit(run, timeline) if mode == "paced" else None
     if mode == "free" and run.unit_ms is not None:
         raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; free mode has no pace")
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
+    training = Training(shape, blocks_of(work.layers, order.placement.stages, shape), order.m, run.seed)
+    unit_ms = _unit(run, timeline, max(training.blocks)) if mode == "paced" else None
     device = "cuda" if len(devices.gpus()) >= order.p else "cpu"
-    _limit_memory(shape, order, device)
+    _limit_memory(training, order, device)
     program = build(order, (timeline.end - timeline.start).tolist())
-    hop_ms = costs.comm * (unit_ms or 0.0)
-    return Plan(program, timeline, shape, run.seed, mode, device, unit_ms, hop_ms)
+    hop_ms = work.costs.comm * (unit_ms or 0.0)
+    return Plan(program, timeline, training, mode, device, unit_ms, hop_ms)
 
 
-def _built(run: Run) -> tuple[Order, Costs, int]:
-    spec = families.read(run.spec or {})
-    _limit_ranks(spec.p)
-    if families.family_of(spec).asynchronous:
-        message = (
-            f"{families.family_of(spec).title} updates its weights after every backward; the runner executes schedules "
-            "that update once a step, such as 1f1b"
-        )
-        raise SpecError("family", spec.family, message, nearest="1f1b")
-    if spec.recompute != "none":
-        message = "the runner keeps all activations so far; run it without recomputation"
-        raise SpecError("recompute", spec.recompute, message, nearest="none")
-    if spec.barriers:
-        message = "the runner's output layer is whole, on the last stage, so far; run it with vocabulary plain"
-        raise SpecError("vocabulary", spec.vocabulary, message, nearest="plain")
-    if spec.offload != "none":
-        message = "the runner keeps all activations on their device so far; run it without offload"
-        raise SpecError("offload", spec.offload, message, nearest="none")
-    return families.order(spec), spec.timing, spec.v
-
-
-def _imported(run: Run) -> tuple[Order, Costs, int]:
-    """An imported order, one line a rank; costs, if a spec goes with it, are its."""
-    assert run.csv is not None
-    order = torch_csv.load(run.csv, run.placement)
-    if run.p is not None and run.p != order.p:
-        raise SpecError("p", run.p, f"the csv has {order.p} lines, one a rank", limit=order.p, nearest=order.p)
-    _limit_ranks(order.p)
-    costs, stages = Spec.from_json(run.spec or {}).timing, order.placement.stages
-    for name in ("F", "I", "W"):
-        cost = getattr(costs, name)
-        if isinstance(cost, tuple) and len(cost) != stages:
-            message = f"{name} as a list has one entry a stage: {stages} here, not {len(cost)}"
-            raise SpecError(name, len(cost), message, limit=stages, nearest=stages)
-    return order, costs, order.chunks
-
-
-def _limit_ranks(ranks: int) -> None:
-    if ranks > MAX_RANKS:
-        message = f"the local engine runs at most {MAX_RANKS} ranks"
-        raise SpecError("p", ranks, message, limit=MAX_RANKS, nearest=MAX_RANKS)
-
-
-def _unit(run: Run, timeline: Timeline) -> float:
+def _unit(run: Run, timeline: Timeline, blocks: int) -> float:
     """Milliseconds of a time unit: as asked, or so that a mean op lasts DEFAULT_OP_MS, longer where ranks crowd the
-    cores, shorter where the whole would last over DEFAULT_SECONDS."""
+    cores or a stage has many blocks, shorter where the whole would last over DEFAULT_SECONDS."""
     makespan = float(timeline.end.max())
     if makespan <= 0:
         raise SpecError("costs", 0, "paced mode needs at least one op with a cost above zero", nearest=1)
@@ -144,7 +98,7 @@ def _unit(run: Run, timeline: Timeline) -> float:
     if run.unit_ms is None:
         lasting = timeline.end - timeline.start
         crowd = max(1.0, timeline.order.p / devices.cores())
-        wanted = max(DEFAULT_OP_MS, WORK_MS * crowd) / float(np.mean(lasting[lasting > 0]))
+        wanted = max(DEFAULT_OP_MS, WORK_MS * crowd * blocks) / float(np.mean(lasting[lasting > 0]))
         return min(wanted, DEFAULT_SECONDS * 1000 / makespan)
     if run.unit_ms > most:
         message = (
@@ -161,14 +115,15 @@ def _floor(value: float) -> float:
     return float(text) if float(text) <= value else float(f"{value * 0.995:.3g}")
 
 
-def _limit_memory(shape: Shape, order: Order, device: str) -> None:
+def _limit_memory(training: Training, order: Order, device: str) -> None:
     """Refuse what weights, gradients (the reference's too) and activations in flight would not fit for."""
     if device != "cpu":
         return
-    stages, rows = order.placement.stages, shape.batch * shape.sequence
-    weights = shape.layers * 12 * shape.hidden**2 * stages + 2 * shape.vocabulary * shape.hidden
+    shape = training.shape
+    rows, most = shape.batch * shape.sequence, max(training.blocks)
+    weights = sum(training.blocks) * 12 * shape.hidden**2 + 2 * shape.vocabulary * shape.hidden
     attention = shape.batch * shape.heads * shape.sequence
-    kept = shape.layers * (rows * 34 * shape.hidden + 2 * attention) + rows * 3 * shape.vocabulary
+    kept = most * (rows * 34 * shape.hidden + 2 * attention) + rows * 3 * shape.vocabulary
     needed = 4 * (weights * 2 * (1 + order.placement.streams) + kept * int(peaks(order)[0].sum()))
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     if needed > limit:

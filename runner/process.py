@@ -82,10 +82,11 @@ class RankJob:
     def __init__(self, setup: Setup, group: Any) -> None:
         self.setup, self.group = setup, group
         self.device = torch.device(setup.device)
-        data = Data(setup.shape, setup.micros, setup.seed, self.device)
+        training = setup.training
+        data = Data(training, self.device)
         program = setup.program
-        self.stages = [Stage(setup.shape, index, setup.stages, setup.seed).to(self.device) for index in program.stages]
-        self.parts = [DeferredStage(stage, data, setup.micros) for stage in self.stages]
+        self.stages = [Stage(training, index).to(self.device) for index in program.stages]
+        self.parts = [DeferredStage(stage, data, training.micros) for stage in self.stages]
         self.ledger = Ledger(f"{setup.folder}/{BOARD}", program.rank, setup.group.ranks, setup.offset)
         self.transport = self.connect()
         pace = Pace(setup.unit, setup.hop)
@@ -93,7 +94,7 @@ class RankJob:
 
     def connect(self) -> GlooTransport | ChannelTransport:
         """Gloo between CPUs, NCCL between GPUs."""
-        program, shape = self.setup.program, self.setup.shape.activation
+        program, shape = self.setup.program, self.setup.training.shape.activation
         if self.device.type == "cpu":
             return GlooTransport(self.group, program.receives(), shape)
         torch.cuda.set_device(self.device)
@@ -110,7 +111,7 @@ class RankJob:
         self.ledger.enter(WAITING, 0)
         self.meet()
         for part in self.parts:
-            x_like = torch.zeros(self.setup.shape.activation, device=self.device)
+            x_like = torch.zeros(self.setup.training.shape.activation, device=self.device)
             for _ in range(2):
                 part.forward(0, None if part.stage.first else x_like)
                 part.input_gradient(0, None if part.stage.last else x_like)
@@ -123,7 +124,7 @@ class RankJob:
     @property
     def spare_tag(self) -> int:
         """The first tag that no link of the program has."""
-        return 2 * self.setup.stages * self.setup.micros
+        return 2 * self.setup.training.stages * self.setup.training.micros
 
     def meet(self) -> None:
         """Exchange one message with each peer, so that connections exist before the clock runs."""
@@ -153,9 +154,7 @@ class RankJob:
 
 def verify(command: Verify) -> Reply:
     """Train the reference in this one process and judge the run by it."""
-    reference_loss, reference = train(
-        command.shape, command.stages, command.micros, command.seed, torch.device(command.device)
-    )
+    reference_loss, reference = train(command.training, torch.device(command.device))
     copies = []
     for rank in range(command.ranks):
         held = torch.load(gradients_file(command.folder, rank), weights_only=True)

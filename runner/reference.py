@@ -13,26 +13,24 @@ from torch import Tensor
 
 from runner.arithmetic import Arithmetic
 from runner.control import Verdict
-from runner.shape import Shape
+from runner.shape import Training
 from runner.stage import Data, Stage
 
 TOLERANCE = 1e-5
 
 
-def train(
-    shape: Shape, stages: int, micros: int, seed: int, device: torch.device | None = None
-) -> tuple[float, dict[str, Tensor]]:
+def train(training: Training, device: torch.device | None = None) -> tuple[float, dict[str, Tensor]]:
     """Mean loss and the gradient of every parameter, named `stage3.blocks.0.qkv`, accumulated in micro-batch order."""
     device = device or torch.device("cpu")
-    model = [Stage(shape, index, stages, seed).to(device) for index in range(stages)]
-    data, do = Data(shape, micros, seed, device), Arithmetic()
+    model = [Stage(training, index).to(device) for index in range(training.stages)]
+    data, do = Data(training, device), Arithmetic()
     losses: list[Tensor] = []
-    for micro in range(micros):
+    for micro in range(training.micros):
         x = data.inputs(micro)
         for stage in model:
             x = stage(x, do)
         loss = model[-1].loss(x, data.targets(micro), do)
-        torch.autograd.backward(loss / micros)
+        torch.autograd.backward(loss / training.micros)
         losses.append(loss.detach())
     grads: dict[str, Tensor] = {}
     for index, stage in enumerate(model):

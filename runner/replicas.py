@@ -22,6 +22,8 @@ def sum_copies(group: Any, rank: int, stages: Sequence[Stage], copies: Sequence[
         if not mine:
             continue
         sample = next(iter(mine.values()))
+        if not sample.numel():  # a stage without layers
+            continue
         others = {place: torch.empty_like(sample) for place in places if place[0] != rank}
         works = [group.recv([buffer], place[0], tag + number) for place, buffer in others.items()]
         works += [group.send([mine[one]], place[0], tag + number) for one in mine for place in others]
@@ -39,7 +41,7 @@ def _flat(stage: Stage) -> Tensor:
         if parameter.grad is None:
             raise RuntimeError(f"parameter {name} received no gradient")
         gradients.append(parameter.grad.flatten().cpu())
-    return torch.cat(gradients)
+    return torch.cat(gradients) if gradients else torch.empty(0)
 
 
 def _spread(total: Tensor, stage: Stage) -> None:

@@ -1,12 +1,13 @@
-"""The size of the model that a run trains: a stack of transformer blocks, the same number on every stage.
+"""What a run trains: the size of the model, a stack of transformer blocks, and how many of them each stage has.
 
-Knows the default sizes of both modes and the limits of each field. Knows no tensors: the main process, which
-never loads torch, reads it too.
+Knows the default sizes of both modes, the limits of each field, and how a real model's layers become a few blocks.
+Knows no tensors: the main process, which never loads torch, reads it too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,11 +15,12 @@ from backend.schedule.errors import SpecError
 from backend.schedule.spec import integer, reject_unknown
 
 LIMITS = {"hidden": 4096, "heads": 64, "sequence": 4096, "batch": 64, "vocabulary": 65536, "layers": 16}
+MOST_BLOCKS = 8  # of one stage, times model.layers: the ratios of real layers, not their number
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Sizes of one stage; `layers` blocks a stage, `batch` sequences a micro-batch."""
+    """Sizes of one stage; `layers` blocks a stage if all are alike, `batch` sequences a micro-batch."""
 
     hidden: int = 32
     heads: int = 2
@@ -47,3 +49,33 @@ def shape_from_json(data: Mapping[str, Any], default: Shape) -> Shape:
         message = f"hidden must be a multiple of heads ({shape.heads}); {nearest} is near"
         raise SpecError("model.hidden", shape.hidden, message, nearest=nearest)
     return shape
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """All that decides the numbers of a run, and no more: ranks and the reference build the same model from it.
+
+    `blocks` has one entry a stage; weights and data come from `seed` alone.
+    """
+
+    shape: Shape
+    blocks: tuple[int, ...]
+    micros: int
+    seed: int
+
+    @property
+    def stages(self) -> int:
+        """Number of stages."""
+        return len(self.blocks)
+
+
+def blocks_of(layers: Sequence[int] | None, stages: int, shape: Shape) -> tuple[int, ...]:
+    """Blocks of each stage, in the ratios of `layers`: divided by what they all have in common and, if one stage still
+    had more than MOST_BLOCKS, made smaller in proportion, none that has a layer going without. `shape.layers` blocks
+    stand for each that is left, and are a stage's if no layers are given."""
+    if layers is None:
+        return (shape.layers,) * stages
+    common = math.gcd(*layers)
+    few = [each // common for each in layers]
+    shrunk = min(1.0, MOST_BLOCKS / max(few))
+    return tuple(shape.layers * (max(1, round(each * shrunk)) if each else 0) for each in few)

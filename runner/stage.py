@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from runner.arithmetic import Arithmetic
-from runner.shape import Shape
+from runner.shape import Shape, Training
 
 
 class Block(nn.Module):
@@ -50,17 +50,18 @@ class Block(nn.Module):
 
 
 class Stage(nn.Module):
-    """Stage `index` of `stages`. `forward` takes tokens on the first stage; `loss` ends the last one."""
+    """Stage `index` of the model. `forward` takes tokens on the first stage; `loss` ends the last one."""
 
-    def __init__(self, shape: Shape, index: int, stages: int, seed: int) -> None:
+    def __init__(self, training: Training, index: int) -> None:
         super().__init__()
-        random = torch.Generator().manual_seed(seed * 100_003 + index)
+        shape, stages = training.shape, training.stages
+        random = torch.Generator().manual_seed(training.seed * 100_003 + index)
         self.first, self.last = index == 0, index == stages - 1
         if self.first:
             self.tokens = _matrix(shape.vocabulary, shape.hidden, random)
             self.positions = _matrix(shape.sequence, shape.hidden, random)
             self.register_buffer("range", torch.arange(shape.sequence), persistent=False)
-        self.blocks = nn.ModuleList(Block(shape, random) for _ in range(shape.layers))
+        self.blocks = nn.ModuleList(Block(shape, random) for _ in range(training.blocks[index]))
         if self.last:
             self.norm, self.bias = _scale(shape.hidden), _shift(shape.hidden)
             self.head = _matrix(shape.vocabulary, shape.hidden, random)
@@ -82,8 +83,9 @@ class Stage(nn.Module):
 class Data:
     """The tokens of every micro-batch, made from the seed."""
 
-    def __init__(self, shape: Shape, micros: int, seed: int, device: torch.device) -> None:
-        self.batches = [_tokens(shape, micro, seed).to(device) for micro in range(micros)]
+    def __init__(self, training: Training, device: torch.device) -> None:
+        micros = range(training.micros)
+        self.batches = [_tokens(training.shape, micro, training.seed).to(device) for micro in micros]
 
     def inputs(self, micro: int) -> Tensor:
         """What the first stage reads."""

@@ -10,16 +10,21 @@ import torch
 
 from runner.deferred import DeferredStage
 from runner.reference import judge, mean, named_gradients, relative_error, train
-from runner.shape import Shape
+from runner.shape import Shape, Training
 from runner.stage import Data, Stage
 
 SHAPE = Shape(hidden=16, heads=2, sequence=6, batch=2, vocabulary=24, layers=2)
 MICROS = 3
 
 
+def training_of(stages: int, micros: int = MICROS, seed: int = 0) -> Training:
+    return Training(SHAPE, (SHAPE.layers,) * stages, micros, seed)
+
+
 def parts(stages: int, seed: int = 0) -> list[DeferredStage]:
-    data = Data(SHAPE, MICROS, seed, torch.device("cpu"))
-    return [DeferredStage(Stage(SHAPE, index, stages, seed), data, MICROS) for index in range(stages)]
+    training = training_of(stages, MICROS, seed)
+    data = Data(training, torch.device("cpu"))
+    return [DeferredStage(Stage(training, index), data, MICROS) for index in range(stages)]
 
 
 def forward(model: list[DeferredStage], micro: int) -> None:
@@ -43,7 +48,7 @@ def test_deferred_gradients_equal_plain_autograd(stages: int) -> None:
     for part in model:
         for micro in reversed(range(MICROS)):
             part.weight_gradient(micro)
-    reference_loss, reference = train(SHAPE, stages, MICROS, 0)
+    reference_loss, reference = train(training_of(stages))
     copies = [named_gradients(part.stage, index) for index, part in enumerate(model)]
     loss = mean([model[-1].losses[micro] for micro in range(MICROS)])
     verdict = judge(loss, copies, reference_loss, reference)
@@ -83,7 +88,7 @@ def test_activations_are_freed_once_their_weight_gradient_is_done() -> None:
 
 
 def test_a_wrong_gradient_is_found_and_named() -> None:
-    loss, reference = train(SHAPE, 2, MICROS, 0)
+    loss, reference = train(training_of(2))
     spoiled = {name: gradient.clone() for name, gradient in reference.items()}
     spoiled["stage1.blocks.1.up"][0, 0] += 1e-3 * reference["stage1.blocks.1.up"].norm()
     verdict = judge(loss, [spoiled], loss, reference)
@@ -93,7 +98,7 @@ def test_a_wrong_gradient_is_found_and_named() -> None:
 
 
 def test_a_parameter_without_a_gradient_is_not_verified() -> None:
-    loss, reference = train(SHAPE, 1, 1, 0)
+    loss, reference = train(training_of(1, 1))
     partial = {name: gradient for name, gradient in reference.items() if name != "stage0.positions"}
     verdict = judge(loss, [partial], loss, reference)
     assert not verdict.verified
@@ -101,7 +106,7 @@ def test_a_parameter_without_a_gradient_is_not_verified() -> None:
 
 
 def test_a_gradient_that_is_not_a_number_is_the_worst_and_not_verified() -> None:
-    loss, reference = train(SHAPE, 1, 1, 0)
+    loss, reference = train(training_of(1, 1))
     broken = reference | {"stage0.head": torch.full_like(reference["stage0.head"], float("nan"))}
     verdict = judge(loss, [broken], loss, reference)
     assert not verdict.verified
@@ -110,12 +115,12 @@ def test_a_gradient_that_is_not_a_number_is_the_worst_and_not_verified() -> None
 
 
 def test_every_parameter_has_a_gradient_that_a_relative_error_can_judge() -> None:
-    _, reference = train(SHAPE, 2, MICROS, 0)
+    _, reference = train(training_of(2))
     assert min(float(gradient.norm()) for gradient in reference.values()) > 1e-4
     assert relative_error(reference["stage0.tokens"], reference["stage0.tokens"]) == 0.0
 
 
 def test_weights_and_data_come_from_the_seed_alone() -> None:
-    one, same, other = Stage(SHAPE, 1, 3, 7), Stage(SHAPE, 1, 3, 7), Stage(SHAPE, 1, 3, 8)
+    one, same, other = (Stage(training_of(3, seed=seed), 1) for seed in (7, 7, 8))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), same.parameters(), strict=True))
     assert not torch.equal(next(iter(one.blocks)).qkv, next(iter(other.blocks)).qkv)

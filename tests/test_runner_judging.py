@@ -23,7 +23,7 @@ from runner.measure import outcome
 from runner.plan import Plan, plan
 from runner.protocol import Run
 from runner.replicas import sum_copies
-from runner.shape import Shape
+from runner.shape import Shape, Training
 from runner.stage import Stage
 
 UNIT_NS = 2_000_000
@@ -188,7 +188,7 @@ def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> N
 
 def test_copies_of_a_stage_end_with_the_sum_of_their_gradients() -> None:
     shape = Shape(hidden=8, heads=1, sequence=2, batch=1, vocabulary=4)
-    copies = [Stage(shape, 1, 3, 0) for _ in range(2)]
+    copies = [Stage(Training(shape, (1, 1, 1), 1, 0), 1) for _ in range(2)]
     for factor, copy in enumerate(copies, 1):
         for parameter in copy.parameters():
             parameter.grad = torch.full_like(parameter, float(factor))

@@ -1,0 +1,65 @@
+"""Runs with options on small worker pools: each is verified, and what it costs in memory is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from backend.schedule import families
+from backend.schedule.interop import torch_csv
+from runner.plan import plan
+from runner.protocol import Run
+from runner.shape import MOST_BLOCKS, TINY, Shape, blocks_of
+from tests.runner_client import TINY as MODEL
+from tests.runner_client import Event, RunnerProgram
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[RunnerProgram]:
+    program = RunnerProgram()
+    yield program
+    program.close()
+
+
+def verified(events: list[Event]) -> Event:
+    """The last event of a run that came out right."""
+    last = events[-1]
+    assert last["event"] == "finished", last
+    assert last["verified"], last
+    assert last["max_grad_error"] < 1e-5
+    return last
+
+
+def test_blocks_keep_the_ratios_of_the_layers() -> None:
+    assert blocks_of((24, 24, 24, 30), 4, TINY) == (4, 4, 4, 5)
+    assert blocks_of((8, 8), 2, TINY) == (1, 1)
+    assert blocks_of((31, 17, 0, 1), 4, TINY) == (MOST_BLOCKS, 4, 0, 1)
+    assert blocks_of((3, 2), 2, Shape(layers=2)) == (6, 4)
+    assert blocks_of(None, 3, Shape(layers=2)) == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("spec", "blocks"),
+    [
+        ({"family": "1f1b", "p": 2, "m": 3, "layers": [3, 1]}, (3, 1)),
+        ({"family": "v-half", "p": 2, "m": 4, "layers": [2, 1, 0, 2]}, (2, 1, 0, 2)),
+        ({"family": "dualpipe", "p": 4, "m": 8, "layers": [0, 2, 1, 0]}, (0, 2, 1, 0)),
+        ({"family": "zb-h1", "p": 2, "m": 4, "vocabulary": "redistribute"}, (5, 3)),
+    ],
+    ids=["1f1b", "v-half", "dualpipe", "redistribute"],
+)
+def test_stages_have_as_many_blocks_as_their_layers_say(
+    runner: RunnerProgram, spec: dict[str, object], blocks: tuple[int, ...]
+) -> None:
+    assert plan(Run("a", spec=spec)).training.blocks == blocks
+    verified(runner.run(spec=spec, mode="free", model=MODEL))
+
+
+def test_an_imported_order_takes_the_layers_of_the_spec_that_comes_with_it(runner: RunnerProgram) -> None:
+    csv = torch_csv.dump(families.order(families.read({"family": "1f1b", "p": 2, "m": 3})))
+    verified(runner.run(csv=csv, spec={"layers": [1, 3]}, mode="free", model=MODEL))
+    refused = runner.run(csv=csv, spec={"layers": [1, 3, 1]})[-1]
+    assert (refused["event"], refused["error"]["field"], refused["error"]["nearest"]) == ("error", "layers", 2)
+    refused = runner.run(csv=csv, spec={"vocabulary": "parallel-1"})[-1]
+    assert (refused["error"]["field"], refused["error"]["nearest"]) == ("vocabulary", "plain")
