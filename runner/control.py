@@ -74,9 +74,11 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The rank's program ran and its gradients are written; the losses of the micro-batches that ended here."""
+    """The rank's program ran and its gradients are written: the losses of the micro-batches that ended here, and the
+    most bytes of activations that the rank kept at once."""
 
     losses: dict[int, float]
+    peak: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 Autograd runs only the way of the input gradient. Each function's backward leaves what its weight gradient needs (its
 input and the gradient of its output) in a list; running the list's entries adds the parameter gradients, and dropping
-it frees them. A DeferredStage drives a stage of the model so, op by op. (Torch's own split of a backward fails on a
-stage whose output is a view, and leaves nothing for the first stage's I.) Knows nothing of ranks or schedules.
+it frees them. (Torch's own split of a backward fails on a stage whose output is a view, and leaves nothing for the
+first stage's I.) What recomputation does not keep is run again with the input gradient, and leaves its weight gradients
+for later as any other. Knows nothing of stages, ranks or schedules.
 """
 
 from __future__ import annotations
@@ -16,17 +17,27 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from runner.arithmetic import EPSILON, Arithmetic
-from runner.stage import Data, Stage
+from runner.arithmetic import EPSILON, Arithmetic, Layer
 
 Later = list[Callable[[], None]]
 
 
 class DeferredArithmetic(Arithmetic):
-    """The same operations, their weight gradients left in `later`, a list of the caller's."""
+    """The same operations, their weight gradients left in `later`, a list of the caller's. `recompute` is what is not
+    kept: none, selective (the attention core) or full (all of a layer but its input)."""
 
-    def __init__(self, later: Later) -> None:
-        self.later = later
+    def __init__(self, later: Later, recompute: str = "none") -> None:
+        self.later, self.recompute = later, recompute
+
+    def layer(self, block: Layer, x: Tensor) -> Tensor:
+        """A whole layer."""
+        if self.recompute != "full":
+            return super().layer(block, x)
+        return _apply(_Again, partial(super().layer, block), x)
+
+    def core(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Causal attention of all heads."""
+        return _apply(_Again, super().core, q, k, v) if self.recompute == "selective" else super().core(q, k, v)
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         """x times weight transposed, plus bias."""
@@ -54,6 +65,24 @@ def accumulate(parameter: Tensor, gradient: Tensor) -> None:
         parameter.grad.add_(gradient)
 
 
+class _Again(torch.autograd.Function):
+    """A function of tensors of which only the inputs are kept; its gradient runs it again first."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+        ctx.save_for_backward(*inputs)
+        ctx.function = function
+        return function(*inputs)  # autograd saves nothing in here
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        inputs = [x.detach().requires_grad_() for x in ctx.saved_tensors]
+        with torch.enable_grad():
+            out = ctx.function(*inputs)
+        torch.autograd.backward(out, grad)
+        return None, *(x.grad for x in inputs)
+
+
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, later: Later) -> Tensor:
@@ -64,7 +93,7 @@ class _Linear(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         (x,) = ctx.saved_tensors
-        ctx.later.append(partial(_linear_weight, ctx.weight, ctx.bias, x, grad))
+        ctx.later.append(partial(_linear_weight, ctx.weight, ctx.bias, x.detach(), grad))
         return grad @ ctx.weight.detach(), None, None, None
 
 
@@ -86,7 +115,7 @@ class _Norm(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         x, mean, scale = ctx.saved_tensors
-        ctx.later.append(partial(_norm_weight, ctx.weight, ctx.bias, x, mean, scale, grad))
+        ctx.later.append(partial(_norm_weight, ctx.weight, ctx.bias, x.detach(), mean, scale, grad))
         return _norm_backward(grad, x, mean, scale, ctx.weight, ctx.bias, [True, False, False])[0], None, None, None
 
 
@@ -123,38 +152,3 @@ class _Embedding(torch.autograd.Function):
 def _embedding_weight(weight: Tensor, tokens: Tensor, grad: Tensor) -> None:
     rows = torch.zeros_like(weight)
     accumulate(weight, rows.index_add_(0, tokens.reshape(-1), grad.reshape(-1, grad.shape[-1])))
-
-
-class DeferredStage:
-    """A stage driven op by op, its weight gradients deferred; keeps the activations of micro-batches in flight."""
-
-    def __init__(self, stage: Stage, data: Data, micros: int) -> None:
-        self.stage, self.data, self.micros = stage, data, micros
-        self.saved: dict[int, tuple[Tensor, Tensor]] = {}
-        self.later: dict[int, Later] = {}
-        self.losses: dict[int, Tensor] = {}
-
-    def forward(self, micro: int, x: Tensor | None) -> Tensor:
-        """F: hidden states out, or on the last stage this micro-batch's share of the loss."""
-        later = self.later[micro] = []
-        do = DeferredArithmetic(later)
-        entry = self.data.inputs(micro) if x is None else x.detach().requires_grad_()
-        out: Tensor = self.stage(entry, do)
-        if self.stage.last:
-            loss = self.stage.loss(out, self.data.targets(micro), do)
-            self.losses[micro] = loss.detach()
-            out = loss / self.micros
-        self.saved[micro] = (entry, out)
-        return out.detach()
-
-    def input_gradient(self, micro: int, gradient: Tensor | None) -> Tensor | None:
-        """I: the gradient of the stage's input (None on the first stage); leaves the weights' for later."""
-        entry, out = self.saved.pop(micro)
-        torch.autograd.backward(out, gradient)
-        return entry.grad
-
-    def weight_gradient(self, micro: int) -> None:
-        """W: add this micro-batch to the parameters' gradients and free what was kept for it."""
-        with torch.no_grad():
-            for run in self.later.pop(micro):
-                run()

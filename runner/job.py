@@ -209,10 +209,8 @@ class Job:
     def _verify(self) -> None:
         self._stream(rest=True)
         self.state, self.since = State.VERIFYING, clock.now()
-        losses: dict[int, float] = {}
-        for reply in self.replies.values():
-            if isinstance(reply, Done):
-                losses |= reply.losses
+        self.results = [reply for _, reply in sorted(self.replies.items()) if isinstance(reply, Done)]
+        losses = {micro: loss for result in self.results for micro, loss in result.losses.items()}
         micros = self.plan.program.micros
         in_order = tuple(losses.get(micro, float("nan")) for micro in range(micros))
         verify = Verify(
@@ -242,6 +240,7 @@ class Job:
             predicted=found.predicted,
             measured=found.measured,
             largest_residual=found.largest_residual,
+            activations={"peak_bytes": [result.peak for result in self.results]},
         )
 
     def _check_patience(self) -> None:

@@ -79,7 +79,8 @@ def plan(run: Run) -> Plan:
     if mode == "free" and run.unit_ms is not None:
         raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; free mode has no pace")
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
-    training = Training(shape, blocks_of(work.layers, order.placement.stages, shape), order.m, run.seed)
+    blocks = blocks_of(work.layers, order.placement.stages, shape)
+    training = Training(shape, blocks, order.m, run.seed, work.recompute)
     unit_ms = _unit(run, timeline, max(training.blocks)) if mode == "paced" else None
     device = "cuda" if len(devices.gpus()) >= order.p else "cpu"
     _limit_memory(training, order, device)

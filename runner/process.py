@@ -18,10 +18,11 @@ from typing import Any
 import torch
 
 from runner import clock
+from runner.activations import Memory
 from runner.board import WAITING, Ledger
 from runner.channels import ChannelTransport, nccl_groups
 from runner.control import BOARD, Command, Done, Go, Group, Ready, Reply, Setup, Trouble, Verify, gradients_file
-from runner.deferred import DeferredStage
+from runner.part import DeferredStage
 from runner.reference import judge, mean, named_gradients, train
 from runner.replicas import sum_copies
 from runner.stage import Data, Stage
@@ -65,7 +66,7 @@ class WorkerProcess:
             return Ready(self.job.warm_up())
         if isinstance(command, Go):
             assert self.job is not None
-            return Done(self.job.run(command.zero))
+            return self.job.run(command.zero)
         return verify(command)
 
     def join(self, group: Group) -> Any:
@@ -86,7 +87,10 @@ class RankJob:
         data = Data(training, self.device)
         program = setup.program
         self.stages = [Stage(training, index).to(self.device) for index in program.stages]
-        self.parts = [DeferredStage(stage, data, training.micros) for stage in self.stages]
+        self.memory = Memory()
+        self.parts = [
+            DeferredStage(stage, data, training.micros, training.recompute, self.memory) for stage in self.stages
+        ]
         self.ledger = Ledger(f"{setup.folder}/{BOARD}", program.rank, setup.group.ranks, setup.offset)
         self.transport = self.connect()
         pace = Pace(setup.unit, setup.hop)
@@ -118,6 +122,7 @@ class RankJob:
                 part.weight_gradient(0)
             part.losses.clear()
             part.stage.zero_grad(set_to_none=True)
+        self.memory.reset()
         self.transport.prime()
         return str(self.device)
 
@@ -138,8 +143,8 @@ class RankJob:
         for work in works:
             work.wait()
 
-    def run(self, zero: int) -> dict[int, float]:
-        """Execute the program, sum what replicas hold in common, write the gradients; returns the losses."""
+    def run(self, zero: int) -> Done:
+        """Execute the program, sum what replicas hold in common, write the gradients; returns what is left to say."""
         setup = self.setup
         self.worker.run(zero, self.settle)
         self.transport.flush()
@@ -149,7 +154,8 @@ class RankJob:
             named = named_gradients(stage, index)
             gradients |= {f"{chunk}/{name}": gradient for name, gradient in named.items()}
         torch.save(gradients, gradients_file(setup.folder, setup.program.rank))
-        return {micro: float(loss) for part in self.parts for micro, loss in part.losses.items()}
+        losses = {micro: float(loss) for part in self.parts for micro, loss in part.losses.items()}
+        return Done(losses, self.memory.peak)
 
 
 def verify(command: Verify) -> Reply:

@@ -53,15 +53,17 @@ def shape_from_json(data: Mapping[str, Any], default: Shape) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """All that decides the numbers of a run, and no more: ranks and the reference build the same model from it.
+    """All that decides the numbers of a run: ranks and the reference build the same model from it.
 
-    `blocks` has one entry a stage; weights and data come from `seed` alone.
+    `blocks` has one entry a stage; weights and data come from `seed` alone. `recompute` is what ranks do not keep from
+    their forwards; the reference keeps all.
     """
 
     shape: Shape
     blocks: tuple[int, ...]
     micros: int
     seed: int
+    recompute: str = "none"
 
     @property
     def stages(self) -> int:

@@ -45,7 +45,7 @@ class Block(nn.Module):
         batch, sequence, hidden = x.shape
         qkv = do.linear(x, self.qkv).view(batch, sequence, 3, self.heads, hidden // self.heads)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
-        mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        mixed = do.core(q, k, v)
         return mixed.transpose(1, 2).reshape(batch, sequence, hidden)
 
 
@@ -71,7 +71,7 @@ class Stage(nn.Module):
         if self.first:
             x = do.embed(x, self.tokens) + do.embed(self.get_buffer("range"), self.positions)
         for block in self.blocks:
-            x = block(x, do)
+            x = do.layer(block, x)
         return x
 
     def loss(self, x: Tensor, targets: Tensor, do: Arithmetic) -> Tensor:
@@ -84,7 +84,7 @@ class Data:
     """The tokens of every micro-batch, made from the seed."""
 
     def __init__(self, training: Training, device: torch.device) -> None:
-        micros = range(training.micros)
+        micros, self.device = range(training.micros), device
         self.batches = [_tokens(training.shape, micro, training.seed).to(device) for micro in micros]
 
     def inputs(self, micro: int) -> Tensor:

@@ -20,12 +20,14 @@ MAX_RANKS = 64
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """An order, the costs that its ops really have, and the layers of each stage (None: as many each)."""
+    """An order, the costs that its ops really have, the layers of each stage (None: as many each), and what is run
+    again before the backward."""
 
     order: Order
     costs: Costs
     v: int
     layers: tuple[int, ...] | None
+    recompute: str
 
 
 def work_of(run: Run) -> Work:
@@ -42,16 +44,13 @@ def _built(run: Run) -> Work:
             "that update once a step, such as 1f1b"
         )
         raise SpecError("family", spec.family, message, nearest="1f1b")
-    if spec.recompute != "none":
-        message = "the runner keeps all activations so far; run it without recomputation"
-        raise SpecError("recompute", spec.recompute, message, nearest="none")
     if spec.barriers:
         message = "the runner's output layer is whole, on the last stage, so far; run it with vocabulary plain"
         raise SpecError("vocabulary", spec.vocabulary, message, nearest="plain")
     if spec.offload != "none":
         message = "the runner keeps all activations on their device so far; run it without offload"
         raise SpecError("offload", spec.offload, message, nearest="none")
-    return Work(families.order(spec), spec.timing, spec.v, layers_of(spec))
+    return Work(families.order(spec), spec.timing, spec.v, layers_of(spec), spec.recompute)
 
 
 def _imported(run: Run, csv: str) -> Work:
@@ -71,7 +70,7 @@ def _imported(run: Run, csv: str) -> Work:
             message = f"a csv holds neither S and T nor copies; run it with {name} {none}"
             raise SpecError(name, getattr(spec, name), message, nearest=none)
     spec = spec.with_(p=order.p, v=order.chunks)
-    return Work(order, spec.timing, order.chunks, layers_of(spec))
+    return Work(order, spec.timing, order.chunks, layers_of(spec), spec.recompute)
 
 
 def layers_of(spec: Spec) -> tuple[int, ...] | None:

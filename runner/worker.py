@@ -81,6 +81,7 @@ class StageWorker:
                     self.hand(task.given, result, due)
             ledger.record(max(begin, free_at), start, end, waited)
             free_at = end
+            del inputs, results  # memory that the next op must not find occupied
         ledger.enter(FINISHED, len(self.program.steps) - 1)
 
     def gather(self, step: Step, begin: int) -> tuple[list[Tensor | None], int, int]:

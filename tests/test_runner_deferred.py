@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Iterator
 
 import pytest
 import torch
 
-from runner.deferred import DeferredStage
+from runner.part import DeferredStage
 from runner.reference import judge, mean, named_gradients, relative_error, train
 from runner.shape import Shape, Training
 from runner.stage import Data, Stage
@@ -21,10 +22,10 @@ def training_of(stages: int, micros: int = MICROS, seed: int = 0) -> Training:
     return Training(SHAPE, (SHAPE.layers,) * stages, micros, seed)
 
 
-def parts(stages: int, seed: int = 0) -> list[DeferredStage]:
+def parts(stages: int, seed: int = 0, recompute: str = "none") -> list[DeferredStage]:
     training = training_of(stages, MICROS, seed)
     data = Data(training, torch.device("cpu"))
-    return [DeferredStage(Stage(training, index), data, MICROS) for index in range(stages)]
+    return [DeferredStage(Stage(training, index), data, MICROS, recompute) for index in range(stages)]
 
 
 def forward(model: list[DeferredStage], micro: int) -> None:
@@ -39,9 +40,10 @@ def input_gradients(model: list[DeferredStage], micro: int) -> None:
         gradient = part.input_gradient(micro, gradient)
 
 
+@pytest.mark.parametrize("recompute", ["none", "selective", "full"])
 @pytest.mark.parametrize("stages", [1, 3])
-def test_deferred_gradients_equal_plain_autograd(stages: int) -> None:
-    model = parts(stages)
+def test_deferred_gradients_equal_plain_autograd(stages: int, recompute: str) -> None:
+    model = parts(stages, recompute=recompute)
     for micro in range(MICROS):
         forward(model, micro)
         input_gradients(model, micro)
@@ -65,6 +67,15 @@ def test_the_input_gradient_op_touches_no_weight_and_leaves_work_on_every_stage(
         assert len(part.later[0]) >= 12  # seven operations with parameters in each of two blocks, and the ends
 
 
+@pytest.fixture
+def no_gc() -> Iterator[None]:
+    """Nothing may be left to the garbage collector."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_gc")
 def test_activations_are_freed_once_their_weight_gradient_is_done() -> None:
     model = parts(2)
     seen: list[weakref.ref[torch.Tensor]] = []
@@ -77,12 +88,13 @@ def test_activations_are_freed_once_their_weight_gradient_is_done() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.nn.functional, "gelu", watched)
         forward(model, 0)
+    assert all(part.memory.live > 0 for part in model)
     input_gradients(model, 0)
     for part in model:
         part.weight_gradient(0)
         assert not part.saved
         assert not part.later
-    gc.collect()
+        assert part.memory.live == 0
     assert seen
     assert all(one() is None for one in seen)
 
@@ -124,3 +136,18 @@ def test_weights_and_data_come_from_the_seed_alone() -> None:
     one, same, other = (Stage(training_of(3, seed=seed), 1) for seed in (7, 7, 8))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), same.parameters(), strict=True))
     assert not torch.equal(next(iter(one.blocks)).qkv, next(iter(other.blocks)).qkv)
+
+
+def test_what_recomputation_does_not_keep_comes_back_for_the_weight_gradient() -> None:
+    kept = {}
+    for mode in ("none", "selective", "full"):
+        model = parts(2, recompute=mode)
+        forward(model, 0)
+        after_forward = model[0].memory.live
+        input_gradients(model, 0)
+        kept[mode] = (after_forward, model[0].memory.live)
+    forwards, backwards = zip(*kept.values(), strict=True)
+    assert forwards[0] > forwards[1] > forwards[2] > 0
+    assert len(set(backwards)) == 1
+    # Full keeps the input of each of a stage's two layers.
+    assert forwards[2] == 2 * 4 * SHAPE.batch * SHAPE.sequence * SHAPE.hidden

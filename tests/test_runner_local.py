@@ -78,11 +78,6 @@ def test_a_found_order_runs_with_the_gradients_of_a_single_process(
     assert last["max_grad_error"] < 1e-5
 
 
-def test_recomputation_is_refused_until_the_runner_can_do_it(runner: RunnerProgram) -> None:
-    last = runner.run(spec={"family": "1f1b", "p": 2, "m": 4, "recompute": "full"})[-1]
-    assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "recompute", "none")
-
-
 @pytest.mark.parametrize("family", SYNCHRONOUS)
 def test_every_family_runs_and_is_verified(runner: RunnerProgram, family: str) -> None:
     spec = {"family": family, "p": 4, "m": 8}

@@ -63,3 +63,15 @@ def test_an_imported_order_takes_the_layers_of_the_spec_that_comes_with_it(runne
     assert (refused["event"], refused["error"]["field"], refused["error"]["nearest"]) == ("error", "layers", 2)
     refused = runner.run(csv=csv, spec={"vocabulary": "parallel-1"})[-1]
     assert (refused["error"]["field"], refused["error"]["nearest"]) == ("vocabulary", "plain")
+
+
+@pytest.mark.parametrize("family", ["1f1b", "zb-h1", "dualpipe"])
+def test_recomputation_keeps_less_and_gives_the_same_gradients(runner: RunnerProgram, family: str) -> None:
+    peaks, losses = [], set()
+    for mode in ("none", "selective", "full"):
+        spec = {"family": family, "p": 2, "m": 4, "recompute": mode, "layers": [3, 3]}
+        last = verified(runner.run(spec=spec, mode="free", model=MODEL | {"layers": 2, "sequence": 8}))
+        peaks.append(last["activations"]["peak_bytes"])
+        losses.add(last["loss"])
+    assert len(losses) == 1
+    assert all(none > selective > full for none, selective, full in zip(*peaks, strict=True)), peaks

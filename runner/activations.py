@@ -1,0 +1,106 @@
+"""The tensors that a forward keeps for its backward: how many bytes they are and where they lie.
+
+Autograd hands every tensor it saves to `Saved`, one for each micro-batch in a stage, which counts their storages once
+however many views share them. Counted is what really is alive, so a tensor that something else still holds on to counts
+too. Knows nothing of ops, and of a copy only that a storage can be away.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.multiprocessing import reductions
+
+
+class Memory:
+    """Bytes of a rank's saved activations: `live` on its device, `away` in host memory, `peak` the most that were live
+    and `whole` the most there were in both places, which is what would have been live without copies."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again with nothing saved."""
+        self.live = self.away = self.peak = self.whole = 0
+
+    def change(self, live: int = 0, away: int = 0) -> None:
+        """So many bytes more; a copier's thread says so too."""
+        with self.lock:
+            self.live += live
+            self.away += away
+            self.peak = max(self.peak, self.live)
+            self.whole = max(self.whole, self.live + self.away)
+
+
+class Slot:
+    """A storage that is kept: on the device, or, while it is away, as bytes in host memory."""
+
+    __slots__ = ("host", "storage")
+
+    def __init__(self, storage: torch.UntypedStorage) -> None:
+        self.storage: torch.UntypedStorage | None = storage
+        self.host: Tensor | None = None
+
+
+class Saved:
+    """What one micro-batch's forward through one stage keeps."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.slots: dict[int, Slot] = {}
+        self.forward = True
+        self.alive: dict[int, tuple[Any, int]] = {}
+        self.bytes = 0
+
+    def recording(self) -> Any:
+        """Within this context autograd hands over what it saves."""
+        return torch.autograd.graph.saved_tensors_hooks(self._pack, _unpack)
+
+    def _pack(self, tensor: Tensor) -> Any:
+        if not tensor.is_floating_point():  # tokens: data, not activations
+            return tensor
+        storage = tensor.untyped_storage()
+        key = storage._cdata
+        slot = self.slots.get(key)
+        if slot is None:
+            slot = Slot(storage)
+            if self.forward:
+                self.slots[key] = slot
+            self.watch(storage)
+        return slot, tensor.dtype, tensor.size(), tensor.stride(), tensor.storage_offset()
+
+    def watch(self, storage: torch.UntypedStorage) -> None:
+        """Count a storage as long as it is alive."""
+        weak: Any = reductions.StorageWeakRef
+        self.alive.setdefault(storage._cdata, (weak(storage), storage.nbytes()))
+
+    def count(self) -> None:
+        """See what is alive still."""
+        self.alive = {key: one for key, one in self.alive.items() if not one[0].expired()}
+        now = sum(size for _, size in self.alive.values())
+        self.memory.change(now - self.bytes)
+        self.bytes = now
+
+    def used(self) -> None:
+        """The backward begins: from now on only the graph and the weight gradients' closures hold what was kept."""
+        self.forward = False
+        self.slots = {}
+
+    def close(self) -> None:
+        """Nothing of this micro-batch is wanted any more."""
+        self.memory.change(-self.bytes)
+        self.bytes = 0
+
+
+def _unpack(kept: Any) -> Tensor:
+    if isinstance(kept, Tensor):
+        return kept
+    slot, dtype, size, stride, offset = kept
+    if slot.storage is None:
+        raise RuntimeError("an activation is wanted while it is in host memory")
+    empty = torch.empty(0, dtype=dtype, device=slot.storage.device)
+    return empty.set_(slot.storage, offset, size, stride)
