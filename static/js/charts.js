@@ -32,8 +32,9 @@ class Charts {
   #files = h("div", { class: "charts-files", role: "group", "aria-label": "Take the chart away", hidden: true });
   #timer = 0;
   #slow = 0;
-  /** @type {string} the question under way or answered */
+  /** @type {string} the question under way, answered or refused */
   #url = "";
+  #turn = 0; // of questions: an answer to an older one comes too late
   /** @type {Chart | null} */
   #chart = null;
   #asked = "";
@@ -88,23 +89,22 @@ class Charts {
 
   /** First the families, which are there at once, then what is sought. @param {string} what @param {string} url */
   async #ask(what, url) {
+    const turn = ++this.#turn;
     this.#url = url;
     this.#asked = what;
     this.#wait(this.#chart ? "Drawing …" : "Drawing the first chart …");
     try {
-      const drawing = plotly();
-      if (!known(url)) {
-        const quick = await ask(`${url}&found=0`);
-        if (this.#url !== url) return;
-        await this.#draw(await drawing, quick, url);
-        this.#wait("Seeking the best at each memory …");
-      }
+      const [drawer, first] = await Promise.all([plotly(), known(url) ?? ask(`${url}&found=0`)]);
+      if (this.#turn !== turn) return;
+      await this.#draw(drawer, first);
+      if (first.found) return;
+      this.#wait("Seeking the best at each memory …");
       const chart = await ask(url);
-      if (this.#url === url) await this.#draw(await drawing, chart, url);
+      if (this.#turn === turn) await this.#draw(drawer, chart);
     } catch (problem) {
-      if (this.#url === url) this.#fail(problem);
+      if (this.#turn === turn) this.#fail(problem);
     } finally {
-      if (this.#url === url) this.#wait(null);
+      if (this.#turn === turn) this.#wait(null);
     }
   }
 
@@ -122,12 +122,11 @@ class Charts {
     if (!this.#chart) replace(this.#cover, h("p", { text }));
   }
 
-  /** @param {import("./charts_api.js").Plotly} drawer @param {Chart} chart @param {string} url */
-  async #draw(drawer, chart, url) {
+  /** @param {import("./charts_api.js").Plotly} drawer @param {Chart} chart */
+  async #draw(drawer, chart) {
     this.#chart = chart;
     const at = this.#marked().b;
     await this.figure.draw(drawer, chart, this.#chosen().kind.title, Figure.ring(chart, at, colour("accent")));
-    if (this.#url !== url) return;
     this.home.classList.remove("is-stale");
     show(this.#cover, false);
     show(this.#files, true);
@@ -158,9 +157,13 @@ class Charts {
 
   /** @param {unknown} problem */
   #fail(problem) {
-    this.#url = this.#asked = "";
     if (problem instanceof Refusal) this.#complain(problem.error);
-    else this.#say("The server does not answer.", h("button", { type: "button", class: "link", onclick: () => this.show() }, "Try again"));
+    else this.#say("The server does not answer.", h("button", { type: "button", class: "link", onclick: () => this.#again() }, "Try again"));
+  }
+
+  #again() {
+    const { what, url } = this.#wanted();
+    this.#ask(what, url);
   }
 
   /** Which points are on the timeline: positions of A and of B. */

@@ -1,6 +1,6 @@
 // The figure of a chart: plotly draws it, pointer and keys step through its points. Knows plotly, no server and no state.
 import { h } from "./dom.js";
-import { beside } from "./pure/charts.js";
+import { beside, front } from "./pure/charts.js";
 
 /** @import {Chart, Plot, Plotly} from "./charts_api.js" */
 
@@ -42,18 +42,23 @@ export class Figure {
   /** @param {Plot} plot */
   #listen(plot) {
     plot.on("plotly_click", (event) => {
-      const at = event.points[0]?.customdata;
-      if (typeof at === "number") this.acts.put(at, event.event?.shiftKey ?? false);
+      const at = this.#under(event);
+      if (at !== null) this.acts.put(at, event.event?.shiftKey ?? false);
     });
     plot.on("plotly_hover", (event) => {
-      const at = event.points[0]?.customdata;
       this.node.classList.add("is-over");
-      this.acts.tell(typeof at === "number" ? at : null);
+      this.acts.tell(this.#under(event));
     });
     plot.on("plotly_unhover", () => {
       this.node.classList.remove("is-over");
       this.acts.tell(null);
     });
+  }
+
+  /** The point that plotly says is pointed at. @param {any} event */
+  #under(event) {
+    const at = event.points[0]?.customdata;
+    return typeof at === "number" && this.#chart ? front(this.#chart.points, at) : null;
   }
 
   /** Where plotly has a point. @param {number} at */

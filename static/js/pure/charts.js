@@ -28,6 +28,17 @@ export function beside(points, drawn, at, way) {
   return all[Math.min(all.length - 1, Math.max(0, now + way))];
 }
 
+/** Of the points that stand on one another the one that is meant: a family before what was found.
+ * @param {Point[]} points @param {number} at */
+export function front(points, at) {
+  const { memory, throughput } = points[at];
+  const family = points.findIndex((each) => each.limit === null && alike(each.memory, memory) && alike(each.throughput, throughput));
+  return points[at].limit === null || family < 0 ? at : family;
+}
+
+/** @param {number} a @param {number} b */
+const alike = (a, b) => Math.abs(a - b) < 1e-9 * Math.max(1, a, b);
+
 /** A point's spec, with what the server does not know of the present one. @param {Point} point @param {Spec} spec @returns {Spec} */
 export const putOver = ({ spec: own }, spec) => ({ ...spec, ...own, costs: { ...spec.costs, ...own.costs } });
 
