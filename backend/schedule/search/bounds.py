@@ -144,38 +144,92 @@ def lifetimes(task: Task) -> float:
 
     In a stage an activation is held from the start of F until I ends, at least as long as a micro-batch alone takes
     for the way there and back, and W's share of it for one W more. Summed over a rank's stages and m micro-batches
-    this is an area that must fit under the limit times the window; less what the limit leaves empty at both ends: the
-    (j+1)-th F starts at least j F after the first, and after the j-th I from the end, the last one being the first,
-    there are still j - 1 I and j W to do.
+    this is an area that must fit under the limit times the window; less what the limit leaves empty at both ends
+    (``Ends``): ``plain`` counts the rank's own ops, ``queued`` the wait for all others at the last stage.
     """
     alone = Alone.of(task)
     held = alone.leave - alone.enter + task.share * alone.w
     best = 0.0
     for r in range(task.placement.p):
-        mine = alone.rank == r
-        area = task.m * float(held[mine].sum())
-        f, i, w = (float(cost[mine].min()) for cost in (alone.f, alone.i, alone.w))
-        best = max(best, _window(task, area, f, i, w))
+        area = task.m * float(held[alone.rank == r].sum())
+        best = max(best, plain(task, alone, r).window(area), queued(task, alone, r).window(area))
     return best
 
 
-def _window(task: Task, area: float, f: float, i: float, w: float) -> float:
-    """The shortest window that the area fits into: below the limit, a ramp up of one chunk an F and a ramp down."""
-    room, share = task.room, task.share
-    ops = int(np.ceil(room / min(share, 1.0 - share) if 0.0 < share < 1.0 else room)) + 2
-    j = np.arange(ops, dtype=np.float64)
-    rise = Ramp.of(j * f, np.ones(ops), room)
-    gone, paid = j * i + (j + 1) * w, j * (i + w)
-    steps = np.concatenate((np.full(ops, 1.0 - share), np.full(ops, share)))
-    fall = Ramp.of(np.concatenate((gone, paid)), steps, room)
-    window = (area + rise.missing + fall.missing) / room
-    if window >= rise.length + fall.length:
-        return window
-    low, high = 0.0, max(window, rise.length + fall.length)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if _under(rise, fall, room, middle) >= area else (middle, high)
-    return low
+def plain(task: Task, alone: Alone, r: int) -> Ends:
+    """The (j+1)-th F starts at least j F after the first; and after the j-th I from the end, the last one being the
+    first, there are still j - 1 I and j W to do."""
+    f, i, w = (float(cost[alone.rank == r].min()) for cost in (alone.f, alone.i, alone.w))
+    j = np.arange(_depth(task), dtype=np.float64)
+    return Ends.of(task, j * f, j * i + (j + 1.0) * w, j * (i + w), True)
+
+
+def queued(task: Task, alone: Alone, r: int) -> Ends:
+    """The last stage has an F and an I to do for every micro-batch, a *pace* apart.
+
+    The I of micro-batch j of any stage ends no earlier than j paces after that of micro-batch 0 alone. Of the time
+    that the early half is held count only the last part, as long as it must be: then j enters j paces after 0.
+    After the F of micro-batch m - 1 - j of any stage the last stage does those of j more before the last one comes
+    back, down to the rank's lowest stage and its W. Of the late half count only the first part: it ends j paces before
+    that of the last. Both halves must be long enough that neither reaches into the other's ramp: since a stage cannot
+    hold more than the limit, micro-batch j + limit starts after j came back.
+    """
+    pace, held, half = alone.f[-1] + alone.i[-1], int(task.room + EPSILON), task.m // 2
+    mine, first = np.flatnonzero(alone.rank == r), alone.first[r]
+    j = np.arange(_depth(task), dtype=np.float64)[:, None]
+    enter = alone.enter[mine] - alone.enter[first] + j * np.maximum(pace, alone.f[mine])
+    gone = alone.leave[first] - alone.leave[mine] + alone.w[first] + j * pace
+    ends = Ends.of(task, enter.ravel(), gone.ravel(), (gone - alone.w[mine]).ravel(), False)
+    apart = float((alone.leave - alone.enter - alone.w)[mine].min()) + min(half, task.m - half) * pace - held * pace
+    return ends if min(half, task.m - half) >= held and apart >= max(ends.rise.length, ends.fall.length) else NONE
+
+
+def _depth(task: Task) -> int:
+    """Enough micro-batches to fill the limit by their least share."""
+    least = min((each for each in (task.share, 1.0 - task.share) if each > 0.0), default=1.0)
+    return int(np.ceil(task.room / least)) + 2
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What the limit leaves empty at both ends of a window: a ramp up from the start and a ramp down to the end;
+    ``meet`` whether they hold where they overlap too."""
+
+    room: float
+    rise: Ramp
+    fall: Ramp
+    meet: bool
+
+    @staticmethod
+    def of(task: Task, enter: Floats, gone: Floats, paid: Floats, meet: bool) -> Ends:
+        """From the times at which activations enter, and, back from the end, at which what I and what W gives back is
+        gone."""
+        parts = np.repeat([1.0 - task.share, task.share], len(gone))
+        rise = Ramp.of(enter, np.ones(len(enter)), task.room)
+        return Ends(task.room, rise, Ramp.of(np.concatenate((gone, paid)), parts, task.room), meet)
+
+    def window(self, area: float) -> float:
+        """The shortest window that the area fits into."""
+        least = (area + self.rise.missing + self.fall.missing) / self.room
+        both = self.rise.length + self.fall.length
+        if least >= both:
+            return least
+        if not self.meet:
+            return 0.0
+        low, high = 0.0, max(least, both)
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self._under(middle) >= area else (middle, high)
+        return low
+
+    def _under(self, window: float) -> float:
+        """The area under the limit and both ramps."""
+        starts, ends = self.rise.at[self.rise.at < window], window - self.fall.at[self.fall.at < window]
+        total = 0.0
+        for a, b in pairwise(np.unique(np.concatenate((starts, ends, [0.0, window]))).tolist()):
+            middle = (a + b) / 2
+            total += min(self.room, self.rise(middle), self.fall(window - middle)) * (b - a)
+        return total
 
 
 @dataclass(frozen=True)
@@ -201,14 +255,8 @@ class Ramp:
         return float(self.level[k]) if k >= 0 else 0.0
 
 
-def _under(rise: Ramp, fall: Ramp, room: float, window: float) -> float:
-    """The area under the limit, the ramp up from the left and the ramp down from the right."""
-    edges = np.concatenate((rise.at[rise.at < window], window - fall.at[fall.at < window], [0.0, window]))
-    total = 0.0
-    for a, b in pairwise(np.unique(edges).tolist()):
-        middle = (a + b) / 2
-        total += min(room, rise(middle), fall(window - middle)) * (b - a)
-    return total
+NOTHING = np.zeros(1)
+NONE = Ends(np.inf, Ramp(NOTHING, NOTHING, 0.0, 0.0), Ramp(NOTHING, NOTHING, 0.0, 0.0), False)
 
 
 BOUNDS = (("work", work), ("fill and drain", fill_and_drain), ("lifetimes", lifetimes))
