@@ -11,9 +11,9 @@ BOARD = "board"
 Places = tuple[tuple[int, int], ...]
 
 
-def gradients_file(folder: str, rank: int) -> str:
-    """Where a rank leaves its gradients."""
-    return f"{folder}/gradients-{rank}"
+def results_file(folder: str, rank: int) -> str:
+    """Where a rank leaves what it is judged by."""
+    return f"{folder}/results-{rank}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,15 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """Train the reference and compare with the gradients in `folder` and the micro-batches' `losses`."""
+    """Train the reference and compare with the results in `folder` and the micro-batches' `losses`; `used` as in
+    Plan."""
 
     training: Training
     device: str
     folder: str
     ranks: int
     losses: tuple[float, ...]
+    used: tuple[tuple[int, ...], ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,12 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The rank's program ran and its gradients are written: the losses of the micro-batches that ended here, and the
-    most bytes of activations that the rank kept at once."""
+    """The rank's program ran and its gradients are written: the losses of the micro-batches that ended here, the most
+    bytes of activations that the rank kept at once, and the most versions of its weights."""
 
     losses: dict[int, float]
     peak: int
+    versions: int
 
 
 @dataclass(frozen=True, slots=True)

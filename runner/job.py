@@ -219,6 +219,7 @@ class Job:
             folder=self.folder,
             ranks=self.plan.ranks,
             losses=in_order,
+            used=self.plan.used,
         )
         self.engine.send(0, verify)
 
@@ -240,8 +241,15 @@ class Job:
             predicted=found.predicted,
             measured=found.measured,
             largest_residual=found.largest_residual,
-            activations={"peak_bytes": [result.peak for result in self.results]},
+            **self._kept(),
         )
+
+    def _kept(self) -> dict[str, Any]:
+        """What the ranks had to keep at once."""
+        kept: dict[str, Any] = {"activations": {"peak_bytes": [result.peak for result in self.results]}}
+        if self.plan.training.asynchronous:
+            kept["weight_versions"] = [result.versions for result in self.results]
+        return kept
 
     def _check_patience(self) -> None:
         """Neither warming nor verifying may last for ever."""

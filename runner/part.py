@@ -14,7 +14,10 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from runner.activations import Memory, Saved
 from runner.deferred import DeferredArithmetic, Later
+from runner.reference import named_gradients, named_results
+from runner.shape import Training
 from runner.stage import Data, Stage
+from runner.weights import Versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +32,10 @@ class Flight:
 class DeferredStage:
     """A stage with its weight gradients deferred."""
 
-    def __init__(self, stage: Stage, data: Data, micros: int, recompute: str = "none", memory: Memory | None = None):
-        self.stage, self.data, self.recompute = stage, data, recompute
-        self.memory = memory or Memory()
-        self.share = 1.0 / micros  # of the loss that a micro-batch is
+    def __init__(self, training: Training, index: int, data: Data, memory: Memory):
+        self.stage, self.index, self.training = Stage(training, index).to(data.device), index, training
+        self.data, self.memory = data, memory
+        self.versions: Versions | None = None
         self.flights: dict[int, Flight] = {}
         self.saved: dict[int, Saved] = {}
         self.later: dict[int, Later] = {}
@@ -44,15 +47,16 @@ class DeferredStage:
         """F: hidden states out, or on the last stage this micro-batch's share of the loss."""
         later = self.later[micro] = []
         saved = self.saved[micro] = Saved(self.memory)
-        do = DeferredArithmetic(later, self.recompute)
+        do = DeferredArithmetic(later, self.training.recompute)
+        stage = self.stage if self.versions is None else self.versions.begin(micro)
         gradient: list[Tensor] = []
         with saved.recording():
             entry = self.data.inputs(micro) if x is None else _enter(self.anchor, x, gradient)
-            out: Tensor = self.stage(entry, do)
-            if self.stage.last:
-                loss = self.stage.loss(out, self.data.targets(micro), do)
+            out: Tensor = stage(entry, do)
+            if stage.last:
+                loss = stage.loss(out, self.data.targets(micro), do)
                 self.losses[micro] = loss.detach()
-                out = loss * self.share
+                out = loss * self.training.share
         self.flights[micro] = Flight(get_gradient_edge(out), gradient)
         saved.count()
         return out.detach()
@@ -67,13 +71,26 @@ class DeferredStage:
         return flight.gradient[0] if flight.gradient else None
 
     def weight_gradient(self, micro: int) -> None:
-        """W: add this micro-batch to the parameters' gradients and free what was kept for it."""
+        """W: add this micro-batch to the parameters' gradients, free what was kept for it, and, where every backward
+        is a step of its own, take that step."""
         with torch.no_grad():
             later = self.later.pop(micro)
             for run in later:
                 run()
             later.clear()  # the graph, if anything holds it still, refers to this list
         self.saved.pop(micro).close()
+        if self.versions is not None:
+            self.versions.update(micro)
+
+    def update_always(self) -> None:
+        """From now on every backward is followed by an update."""
+        self.versions = Versions(self.stage)
+
+    def results(self) -> dict[str, Tensor]:
+        """What a reference is compared with, by name: the gradients, and the weights if they were changed."""
+        if self.versions is None:
+            return named_gradients(self.stage, self.index)
+        return named_results(self.versions.newest, self.versions.total, self.index)
 
 
 def _enter(anchor: Tensor, x: Tensor, left: list[Tensor]) -> Tensor:

@@ -13,8 +13,10 @@ import numpy as np
 from backend.schedule.check import check
 from backend.schedule.errors import SpecError
 from backend.schedule.memory import peaks
+from backend.schedule.ops import Pair
 from backend.schedule.order import Order
 from backend.schedule.simulate import Timeline, simulate
+from backend.schedule.versions import weight_versions
 from runner import devices
 from runner.program import Program, build
 from runner.protocol import Run
@@ -31,7 +33,8 @@ WORK_MS = 3.0  # an op of the tiny model with its messages, and room for what el
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A run, ready to be set up. `unit_ms` is None in free mode."""
+    """A run, ready to be set up. `unit_ms` is None in free mode; `used` are the weight versions of each stage's
+    micro-batches where weights change on the way."""
 
     program: Program
     timeline: Timeline
@@ -40,6 +43,7 @@ class Plan:
     device: str
     unit_ms: float | None
     hop_ms: float
+    used: tuple[tuple[int, ...], ...] | None
 
     @property
     def ranks(self) -> int:
@@ -80,13 +84,25 @@ def plan(run: Run) -> Plan:
         raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; free mode has no pace")
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
     blocks = blocks_of(work.layers, order.placement.stages, shape)
-    training = Training(shape, blocks, order.m, run.seed, work.recompute)
+    training = Training(shape, blocks, order.m, run.seed, work.recompute, work.asynchronous)
     unit_ms = _unit(run, timeline, max(training.blocks)) if mode == "paced" else None
     device = "cuda" if len(devices.gpus()) >= order.p else "cpu"
     _limit_memory(training, order, device)
     program = build(order, (timeline.end - timeline.start).tolist())
     hop_ms = work.costs.comm * (unit_ms or 0.0)
-    return Plan(program, timeline, training, mode, device, unit_ms, hop_ms)
+    return Plan(
+        program, timeline, training, mode, device, unit_ms, hop_ms, _versions(order) if work.asynchronous else None
+    )
+
+
+def _versions(order: Order) -> tuple[tuple[int, ...], ...]:
+    """The weight version that each stage uses for each micro-batch."""
+    used, table = weight_versions(order).used, [[0] * order.m for _ in range(order.placement.stages)]
+    for rank in range(order.p):
+        for at, op in enumerate(order.row(rank), int(order.offsets[rank])):
+            assert not isinstance(op, Pair), "weight_versions sees to that"
+            table[op.stage][op.micro] = int(used[at])
+    return tuple(tuple(row) for row in table)
 
 
 def _unit(run: Run, timeline: Timeline, blocks: int) -> float:

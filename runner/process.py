@@ -21,11 +21,11 @@ from runner import clock
 from runner.activations import Memory
 from runner.board import WAITING, Ledger
 from runner.channels import ChannelTransport, nccl_groups
-from runner.control import BOARD, Command, Done, Go, Group, Ready, Reply, Setup, Trouble, Verify, gradients_file
+from runner.control import BOARD, Command, Done, Go, Group, Ready, Reply, Setup, Trouble, Verify, results_file
 from runner.part import DeferredStage
-from runner.reference import judge, mean, named_gradients, train
+from runner.reference import judge, mean, train, train_stale
 from runner.replicas import sum_copies
-from runner.stage import Data, Stage
+from runner.stage import Data
 from runner.transport import GlooTransport, gloo_group
 from runner.worker import Pace, StageWorker
 
@@ -86,11 +86,8 @@ class RankJob:
         training = setup.training
         data = Data(training, self.device)
         program = setup.program
-        self.stages = [Stage(training, index).to(self.device) for index in program.stages]
         self.memory = Memory()
-        self.parts = [
-            DeferredStage(stage, data, training.micros, training.recompute, self.memory) for stage in self.stages
-        ]
+        self.parts = [DeferredStage(training, index, data, self.memory) for index in program.stages]
         self.ledger = Ledger(f"{setup.folder}/{BOARD}", program.rank, setup.group.ranks, setup.offset)
         self.transport = self.connect()
         pace = Pace(setup.unit, setup.hop)
@@ -123,6 +120,9 @@ class RankJob:
             part.losses.clear()
             part.stage.zero_grad(set_to_none=True)
         self.memory.reset()
+        if self.setup.training.asynchronous:
+            for part in self.parts:
+                part.update_always()
         self.transport.prime()
         return str(self.device)
 
@@ -144,28 +144,39 @@ class RankJob:
             work.wait()
 
     def run(self, zero: int) -> Done:
-        """Execute the program, sum what replicas hold in common, write the gradients; returns what is left to say."""
+        """Execute the program, sum what replicas hold in common, write the results; returns what is left to say."""
         setup = self.setup
         self.worker.run(zero, self.settle)
         self.transport.flush()
-        sum_copies(self.group, setup.program.rank, self.stages, setup.copies, self.spare_tag + 1)
-        gradients: dict[str, torch.Tensor] = {}
-        for chunk, (stage, index) in enumerate(zip(self.stages, setup.program.stages, strict=True)):
-            named = named_gradients(stage, index)
-            gradients |= {f"{chunk}/{name}": gradient for name, gradient in named.items()}
-        torch.save(gradients, gradients_file(setup.folder, setup.program.rank))
+        sum_copies(
+            self.group, setup.program.rank, [part.stage for part in self.parts], setup.copies, self.spare_tag + 1
+        )
+        results = {
+            f"{chunk}/{name}": result
+            for chunk, part in enumerate(self.parts)
+            for name, result in part.results().items()
+        }
+        torch.save(results, results_file(setup.folder, setup.program.rank))
         losses = {micro: float(loss) for part in self.parts for micro, loss in part.losses.items()}
-        return Done(losses, self.memory.peak)
+        versions = max(part.versions.held if part.versions else 1 for part in self.parts)
+        return Done(losses, self.memory.peak, versions)
 
 
 def verify(command: Verify) -> Reply:
     """Train the reference in this one process and judge the run by it."""
-    reference_loss, reference = train(command.training, torch.device(command.device))
+    device, losses = torch.device(command.device), torch.tensor(command.losses)
     copies = []
     for rank in range(command.ranks):
-        held = torch.load(gradients_file(command.folder, rank), weights_only=True)
-        copies += [{name.split("/", 1)[1]: gradient} for name, gradient in held.items()]
-    loss = mean([torch.tensor(one) for one in command.losses])
+        held = torch.load(results_file(command.folder, rank), weights_only=True)
+        copies += [{name.split("/", 1)[1]: result} for name, result in held.items()]
+    if command.used is None:
+        reference_loss, reference = train(command.training, device)
+    else:  # here every micro-batch's loss is of other weights, so each one is held to its own
+        singly, reference = train_stale(command.training, command.used, device)
+        reference_loss = mean([torch.tensor(one) for one in singly])
+        reference["losses"] = torch.tensor(singly)
+        copies.append({"losses": losses})
+    loss = mean(list(losses))
     return judge(loss, copies, reference_loss, reference)
 
 

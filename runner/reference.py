@@ -6,7 +6,7 @@ Plain autograd, micro-batch after micro-batch: independent of the deferred gradi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from runner.arithmetic import Arithmetic
 from runner.control import Verdict
 from runner.shape import Training
 from runner.stage import Data, Stage
+from runner.weights import descended
 
 TOLERANCE = 1e-5
 
@@ -30,12 +31,51 @@ def train(training: Training, device: torch.device | None = None) -> tuple[float
         for stage in model:
             x = stage(x, do)
         loss = model[-1].loss(x, data.targets(micro), do)
-        torch.autograd.backward(loss / training.micros)
+        torch.autograd.backward(loss * training.share)
         losses.append(loss.detach())
     grads: dict[str, Tensor] = {}
     for index, stage in enumerate(model):
         grads |= named_gradients(stage, index)
     return mean(losses), grads
+
+
+def train_stale(
+    training: Training, used: Sequence[Sequence[int]], device: torch.device | None = None
+) -> tuple[list[float], dict[str, Tensor]]:
+    """The loss of each micro-batch, the sum of all gradients and the weights after the last update, where every
+    micro-batch is a step of its own: `used` says, for each stage and micro-batch, how many updates the weights had had
+    that both its forward and its backward use. One micro-batch after the other, whatever the schedule had overlap."""
+    device = device or torch.device("cpu")
+    kept = [{0: Stage(training, index).to(device)} for index in range(training.stages)]
+    totals: list[dict[str, Tensor]] = [{} for _ in kept]
+    data, do, losses = Data(training, device), Arithmetic(), []
+    for micro in range(training.micros):
+        model = [versions[used[index][micro]] for index, versions in enumerate(kept)]
+        x = data.inputs(micro)
+        for stage in model:
+            x = stage(x, do)
+        loss = model[-1].loss(x, data.targets(micro), do)
+        losses.append(float(loss.detach()))
+        torch.autograd.backward(loss)
+        for index, (stage, versions) in enumerate(zip(model, kept, strict=True)):
+            gradients = {name: one.grad for name, one in stage.named_parameters() if one.grad is not None}
+            stage.zero_grad(set_to_none=True)
+            for name, gradient in gradients.items():
+                totals[index][name] = totals[index].get(name, torch.zeros_like(gradient)) + gradient
+            versions[micro + 1] = descended(versions[micro], gradients)
+            oldest = min(used[index][micro + 1 :], default=micro + 1)
+            for version in [version for version in versions if version < oldest]:
+                del versions[version]
+    results: dict[str, Tensor] = {}
+    for index, (versions, total) in enumerate(zip(kept, totals, strict=True)):
+        results |= named_results(versions[training.micros], total, index)
+    return losses, results
+
+
+def named_results(stage: Stage, total: Mapping[str, Tensor], index: int) -> dict[str, Tensor]:
+    """Gradients added up over all updates, and the weights that these led to."""
+    gradients = {f"stage{index}.{name}": gradient.cpu() for name, gradient in total.items()}
+    return gradients | {f"updated stage{index}.{name}": one.detach().cpu() for name, one in stage.named_parameters()}
 
 
 def named_gradients(stage: Stage, index: int) -> dict[str, Tensor]:

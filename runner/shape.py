@@ -56,7 +56,8 @@ class Training:
     """All that decides the numbers of a run: ranks and the reference build the same model from it.
 
     `blocks` has one entry a stage; weights and data come from `seed` alone. `recompute` is what ranks do not keep from
-    their forwards; the reference keeps all.
+    their forwards; the reference keeps all. `asynchronous`: every backward is a training step of its own, followed by an
+    update of its stage's weights; else gradients are summed up over the micro-batches.
     """
 
     shape: Shape
@@ -64,11 +65,17 @@ class Training:
     micros: int
     seed: int
     recompute: str = "none"
+    asynchronous: bool = False
 
     @property
     def stages(self) -> int:
         """Number of stages."""
         return len(self.blocks)
+
+    @property
+    def share(self) -> float:
+        """The part of a step's loss that a micro-batch is."""
+        return 1.0 if self.asynchronous else 1.0 / self.micros
 
 
 def blocks_of(layers: Sequence[int] | None, stages: int, shape: Shape) -> tuple[int, ...]:

@@ -20,14 +20,15 @@ MAX_RANKS = 64
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """An order, the costs that its ops really have, the layers of each stage (None: as many each), and what is run
-    again before the backward."""
+    """An order, the costs that its ops really have, the layers of each stage (None: as many each), what is run again
+    before the backward, and whether weights change after every backward."""
 
     order: Order
     costs: Costs
     v: int
     layers: tuple[int, ...] | None
     recompute: str
+    asynchronous: bool = False
 
 
 def work_of(run: Run) -> Work:
@@ -38,19 +39,14 @@ def work_of(run: Run) -> Work:
 def _built(run: Run) -> Work:
     spec = families.read(run.spec or {})
     _limit_ranks(spec.p)
-    if families.family_of(spec).asynchronous:
-        message = (
-            f"{families.family_of(spec).title} updates its weights after every backward; the runner executes schedules "
-            "that update once a step, such as 1f1b"
-        )
-        raise SpecError("family", spec.family, message, nearest="1f1b")
     if spec.barriers:
         message = "the runner's output layer is whole, on the last stage, so far; run it with vocabulary plain"
         raise SpecError("vocabulary", spec.vocabulary, message, nearest="plain")
     if spec.offload != "none":
         message = "the runner keeps all activations on their device so far; run it without offload"
         raise SpecError("offload", spec.offload, message, nearest="none")
-    return Work(families.order(spec), spec.timing, spec.v, layers_of(spec), spec.recompute)
+    asynchronous = families.family_of(spec).asynchronous
+    return Work(families.order(spec), spec.timing, spec.v, layers_of(spec), spec.recompute, asynchronous)
 
 
 def _imported(run: Run, csv: str) -> Work:

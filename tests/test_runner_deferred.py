@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import torch
 
+from runner.activations import Memory
 from runner.part import DeferredStage
 from runner.reference import judge, mean, named_gradients, relative_error, train
 from runner.shape import Shape, Training
@@ -23,9 +25,9 @@ def training_of(stages: int, micros: int = MICROS, seed: int = 0) -> Training:
 
 
 def parts(stages: int, seed: int = 0, recompute: str = "none") -> list[DeferredStage]:
-    training = training_of(stages, MICROS, seed)
+    training = replace(training_of(stages, MICROS, seed), recompute=recompute)
     data = Data(training, torch.device("cpu"))
-    return [DeferredStage(Stage(training, index), data, MICROS, recompute) for index in range(stages)]
+    return [DeferredStage(training, index, data, Memory()) for index in range(stages)]
 
 
 def forward(model: list[DeferredStage], micro: int) -> None:

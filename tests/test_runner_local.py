@@ -42,16 +42,6 @@ def assert_every_op_reported_once_and_in_order(order: Order, events: list[Event]
         free_at[rank] = end
 
 
-SYNCHRONOUS = [name for name, family in families.FAMILIES.items() if not family.asynchronous]
-
-
-def test_an_asynchronous_family_is_refused_with_a_synchronous_one_as_the_way_out(runner: RunnerProgram) -> None:
-    last = runner.run(spec={"family": "pipedream", "p": 2, "m": 4})[-1]
-    assert last["event"] == "error"
-    assert (last["error"]["field"], last["error"]["nearest"]) == ("family", "1f1b")
-    assert "updates its weights after every backward" in last["error"]["message"]
-
-
 @pytest.mark.parametrize(
     ("options", "field", "nearest"),
     [
@@ -78,7 +68,7 @@ def test_a_found_order_runs_with_the_gradients_of_a_single_process(
     assert last["max_grad_error"] < 1e-5
 
 
-@pytest.mark.parametrize("family", SYNCHRONOUS)
+@pytest.mark.parametrize("family", list(families.FAMILIES))
 def test_every_family_runs_and_is_verified(runner: RunnerProgram, family: str) -> None:
     spec = {"family": family, "p": 4, "m": 8}
     events = runner.run(spec=spec, mode="paced", unit_ms=1, model=TINY)

@@ -10,6 +10,7 @@ from backend.schedule import families
 from backend.schedule.interop import torch_csv
 from runner.plan import plan
 from runner.protocol import Run
+from runner.reference import judge, relative_error, train_stale
 from runner.shape import MOST_BLOCKS, TINY, Shape, blocks_of
 from tests.runner_client import TINY as MODEL
 from tests.runner_client import Event, RunnerProgram
@@ -75,3 +76,24 @@ def test_recomputation_keeps_less_and_gives_the_same_gradients(runner: RunnerPro
         losses.add(last["loss"])
     assert len(losses) == 1
     assert all(none > selective > full for none, selective, full in zip(*peaks, strict=True)), peaks
+
+
+@pytest.mark.parametrize(("p", "m", "recompute"), [(3, 7, "none"), (2, 4, "full")])
+def test_updates_after_every_backward_give_the_losses_and_weights_of_as_stale_a_single_process(
+    runner: RunnerProgram, p: int, m: int, recompute: str
+) -> None:
+    spec = {"family": "pipedream", "p": p, "m": m, "recompute": recompute}
+    last = verified(runner.run(spec=spec, mode="free", model=MODEL))
+    assert last["weight_versions"] == [p - stage for stage in range(p)]
+
+
+def test_a_reference_with_other_staleness_trains_other_weights() -> None:
+    training = plan(Run("a", spec={"family": "pipedream", "p": 2, "m": 4})).training
+    used = plan(Run("a", spec={"family": "pipedream", "p": 2, "m": 4})).used
+    assert used == ((0, 0, 1, 2), (0, 1, 2, 3))
+    losses, right = train_stale(training, used)
+    fresh_losses, fresh = train_stale(training, [range(4)] * 2)
+    assert losses[0] == fresh_losses[0]
+    verdict = judge(0.0, [right], 0.0, fresh)
+    assert not verdict.verified
+    assert max(relative_error(right[name], fresh[name]) for name in right if name.startswith("updated")) > 1e-3
