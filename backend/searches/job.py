@@ -77,9 +77,9 @@ class Job:
         self.state = replace(self.state, status="running")
         try:
             family = families.family_of(self.spec)
-            sought, order, _ = seek(self.spec, family, self.seconds, self._tell, lambda: self.told_to_stop)
-            status = "stopped" if self.told_to_stop else "finished"
-            self.state = replace(self.state, status=status, spec=sought, body=wire.encode(sought, order))
+            sought, order, found = seek(self.spec, family, self.seconds, self._tell, lambda: self.told_to_stop)
+            status, body = "stopped" if self.told_to_stop else "finished", wire.encode(sought, order)
+            self.state = replace(self.state, status=status, spec=sought, body=body, evaluations=found.evaluations)
         except SpecError as error:
             self.state = replace(self.state, status="failed", error=error.as_dict())
         except Exception:
