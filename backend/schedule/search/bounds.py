@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -149,10 +148,11 @@ def lifetimes(task: Task) -> float:
     """
     alone = Alone.of(task)
     held = alone.leave - alone.enter + task.share * alone.w
-    best = 0.0
+    best = work(task)  # below which no area is worth measuring
     for r in range(task.placement.p):
         area = task.m * float(held[alone.rank == r].sum())
-        best = max(best, plain(task, alone, r).window(area), queued(task, alone, r).window(area))
+        for ends in (plain(task, alone, r), queued(task, alone, r)):
+            best = max(best, ends.window(area, best))
     return best
 
 
@@ -160,7 +160,7 @@ def plain(task: Task, alone: Alone, r: int) -> Ends:
     """The (j+1)-th F starts at least j F after the first; and after the j-th I from the end, the last one being the
     first, there are still j - 1 I and j W to do."""
     f, i, w = (float(cost[alone.rank == r].min()) for cost in (alone.f, alone.i, alone.w))
-    j = np.arange(_depth(task), dtype=np.float64)
+    j = np.arange(task.placement.chunks * _depth(task), dtype=np.float64)
     return Ends.of(task, j * f, j * i + (j + 1.0) * w, j * (i + w), True)
 
 
@@ -185,9 +185,9 @@ def queued(task: Task, alone: Alone, r: int) -> Ends:
 
 
 def _depth(task: Task) -> int:
-    """Enough micro-batches to fill the limit by their least share."""
+    """Enough of a stage's micro-batches to fill the limit by their least share, or all."""
     least = min((each for each in (task.share, 1.0 - task.share) if each > 0.0), default=1.0)
-    return int(np.ceil(task.room / least)) + 2
+    return int(min(np.ceil(task.room / least) + 2, task.m))
 
 
 @dataclass(frozen=True)
@@ -208,10 +208,12 @@ class Ends:
         rise = Ramp.of(enter, np.ones(len(enter)), task.room)
         return Ends(task.room, rise, Ramp.of(np.concatenate((gone, paid)), parts, task.room), meet)
 
-    def window(self, area: float) -> float:
-        """The shortest window that the area fits into."""
+    def window(self, area: float, enough: float) -> float:
+        """The shortest window that the area fits into, if it may be longer than ``enough``; else 0."""
         least = (area + self.rise.missing + self.fall.missing) / self.room
         both = self.rise.length + self.fall.length
+        if least <= enough:
+            return 0.0
         if least >= both:
             return least
         if not self.meet:
@@ -225,11 +227,10 @@ class Ends:
     def _under(self, window: float) -> float:
         """The area under the limit and both ramps."""
         starts, ends = self.rise.at[self.rise.at < window], window - self.fall.at[self.fall.at < window]
-        total = 0.0
-        for a, b in pairwise(np.unique(np.concatenate((starts, ends, [0.0, window]))).tolist()):
-            middle = (a + b) / 2
-            total += min(self.room, self.rise(middle), self.fall(window - middle)) * (b - a)
-        return total
+        edges = np.unique(np.concatenate((starts, ends, [0.0, window])))
+        middle = (edges[1:] + edges[:-1]) / 2
+        level = np.minimum(self.room, np.minimum(self.rise(middle), self.fall(window - middle)))
+        return float((level * np.diff(edges)).sum())
 
 
 @dataclass(frozen=True)
@@ -246,13 +247,13 @@ class Ramp:
     def of(at: Floats, step: Floats, room: float) -> Ramp:
         order = np.argsort(at, kind="stable")
         at, level = at[order], np.minimum(np.cumsum(step[order]), room)
+        level[-1] = room  # where all together hold less, it is no lower than they do
         full = int(np.argmax(level >= room - EPSILON))
         gaps = (room - level[:full]) * np.diff(at[: full + 1])
         return Ramp(at, level, float(at[full]), float(gaps.sum() + room * at[0]))
 
-    def __call__(self, t: float) -> float:
-        k = int(np.searchsorted(self.at, t, side="right")) - 1
-        return float(self.level[k]) if k >= 0 else 0.0
+    def __call__(self, t: Floats) -> Floats:
+        return np.concatenate(([0.0], self.level))[np.searchsorted(self.at, t, side="right")]
 
 
 NOTHING = np.zeros(1)

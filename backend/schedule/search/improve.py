@@ -86,7 +86,7 @@ def search(
     began, limit = time.monotonic(), budget or Budget()
     jit.compile_all()
     bound, best, evaluations, told = lower_bound(task), None, 0, 0.0
-    for step in orders(task, tries, handcrafted, seed):
+    for step in orders(task, tries, handcrafted, seed, bound):
         evaluations += step.evaluations
         seconds = time.monotonic() - began
         better = best is None or step.span < best.span * (1.0 - 1e-12)
@@ -131,9 +131,9 @@ class Pool:
         return chosen
 
 
-def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int) -> Iterator[Step]:
+def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int, bound: Bound) -> Iterator[Step]:
     """Every order that the search comes upon, without end unless nothing can be changed."""
-    pool, parents, near = Pool(), [], lower_bound(task).value * (1.0 + NEAR)
+    pool, parents, near = Pool(), [], bound.value * (1.0 + NEAR)
     for step in at_hand(task, handcrafted):
         pool.add(step)
         yield step
@@ -142,7 +142,7 @@ def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int) ->
         pool.add(Step(each.span, each.codes, 1))
         yield Step(each.span, each.codes, 1)
     few = extend.short(task)
-    short = Short(task, few, orders(few, tries, [], seed)) if few is not None else None
+    short = Short(task, few, tries, seed) if few is not None else None
     for generation in count():
         moves = max(100, min(MOST, FIRST // starts.ops_of(task)) << generation)
         children: dict[float, Codes] = {}
@@ -206,9 +206,10 @@ def steps_of(walk: Walk, moves: int, task: Task) -> Iterator[Step]:
 class Short:
     """The search for an order of few micro-batches, which goes on whenever the search for many lets it."""
 
-    def __init__(self, task: Task, few: Task, steps: Iterator[Step]) -> None:
-        self.task, self.few, self.steps = task, few, steps
-        self.bound, self.best = lower_bound(few), Step(float("inf"), np.empty((0, 0), np.uint8), 0)
+    def __init__(self, task: Task, few: Task, tries: Tries, seed: int) -> None:
+        self.task, self.few, self.bound = task, few, lower_bound(few)
+        self.steps = orders(few, tries, [], seed, self.bound)
+        self.best = Step(float("inf"), np.empty((0, 0), np.uint8), 0)
 
     def go(self, evaluations: int) -> Iterator[Step]:
         """Search on for so many evaluations, then make the best order longer if there is a better one."""

@@ -24,6 +24,7 @@ EFFORT = 1_500_000  # ops to lay in the first orders
 BRED = 3_000_000  # and in the first time of breeding
 MANY, MOST = 100, 3_000  # but orders at least, and at most
 HERD = 12  # orders kept to breed from
+LOWER = (0.75, 0.55)  # parts of the limit, to lay as though there were no more
 
 
 class Laid(NamedTuple):
@@ -67,14 +68,19 @@ def lay(task: Task, block: Block, choice: Choice, room: float, share: float) -> 
 
 def laid(task: Task, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:
     """An order for each try, as many as the effort allows, at least one; where an I frees memory at once also as
-    though it did not, because what it frees tempts to put off W."""
-    for share in sorted({task.share, 1.0}):
-        for block, choice in tries[: max(1, EFFORT // ops_of(task))]:
+    though it did not, because what it frees tempts to put off W; and some as though the limit were lower."""
+    most = max(1, EFFORT // ops_of(task))
+    lower = [room for room in (np.floor(part * task.room) for part in LOWER) if room >= task.placement.chunks]
+    for room, share, few in (
+        *((task.room, share, most) for share in sorted({task.share, 1.0})),
+        *((float(room), 1.0, max(1, most // 8)) for room in lower),
+    ):
+        for block, choice in tries[:few]:
             due = block.due.reshape(-1, 2).copy()
             for k, slots in enumerate(choice.move):
                 due.ravel()[k + 1 :: 2 * task.placement.chunks] += slots
             pulled = Block(due.reshape(block.due.shape), block.period)
-            found = lay(task, pulled, choice._replace(move=()), task.room, share)
+            found = lay(task, pulled, choice._replace(move=()), room, share)
             if found is not None:
                 yield found
 
