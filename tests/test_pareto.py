@@ -54,6 +54,20 @@ def test_every_family_has_a_point_and_those_that_are_sought_only_when_asked_for(
     assert {point.spec.memory for point in points if point.spec.family != "zb-auto"} == {None}
 
 
+def test_an_output_layer_that_a_family_cannot_spread_is_its_work_all_the_same() -> None:
+    asked = SETTING.with_(vocabulary="parallel-1")
+    points = {point.spec.family: point for point in pareto.points(asked) + found(asked, [4.0])}
+    assert points["1f1b"].spec == asked
+    assert points["v-auto"].spec.vocabulary == "plain"
+    work = {
+        name: point.figures.throughput * simulate(order(point.spec), point.spec.timing, point.spec.v).end.max()
+        for name, point in points.items()
+        if name in ("1f1b", "gpipe", "dualpipev")
+    }
+    head = asked.m * (asked.timing.S + asked.timing.T)
+    assert work == pytest.approx(dict.fromkeys(work, asked.m * (1.0 + 0.98 + 0.6) + head))
+
+
 def test_a_pair_that_overlaps_is_worth_speed() -> None:
     plain, paired = (
         pareto.measured(Spec("dualpipe", 4, 12, costs=Costs(FB=fb))).throughput for fb in (None, 2.0)

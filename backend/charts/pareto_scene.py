@@ -99,7 +99,7 @@ def _frame(asked: Spec, points: Sequence[Point], look: Look) -> Frame:
         low = min(each for each in y if each >= min(families) - deep)
     else:
         high = max(each for each in y if each <= max(families) + deep)
-    room = 0.07 * max(2.0, high - low)
+    room = max(1.0, 0.07 * (high - low))
     limit = () if asked.memory is None else (asked.memory / asked.p,)
     groups = {FAMILIES[point.spec.family].group for point in points if point.limit is None}
     found = {point.spec.family for point in points if point.limit is not None}
@@ -171,7 +171,7 @@ def _standing(scene: Scene) -> str:
         return f"{point.title}, ringed, is on it."
     other, own = scene.points[better].figures, point.figures
     less, faster = own.memory - other.memory > LEAST_GAIN, other.throughput - own.throughput > LEAST_GAIN
-    holds = f"holds {other.memory:g} instead of {own.memory:g} micro-batches" if less else "holds no more"
+    holds = f"holds {other.memory:.4g} instead of {own.memory:.4g} micro-batches" if less else "holds no more"
     speed = f"reaches {_share(other.throughput)} instead of {_share(own.throughput)}" if faster else "is as fast"
     return f"{point.title}, ringed, is not on it: {scene.points[better].label} {holds} and {speed}."
 

@@ -73,7 +73,7 @@ def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
     """A point for each family named; without names, for all that are not sought, and the asked one, which stands as it
     is. The others take what is natural for them. Families that cannot be built near the setting are left out."""
     names = names or [name for name in FAMILIES if name not in SOUGHT or name == asked.family]
-    free = asked if "memory" not in family_of(asked).fields else asked.with_(memory=None)
+    free = _same_work(asked if "memory" not in family_of(asked).fields else asked.with_(memory=None))
     fitted: list[tuple[Spec, str | None]] = []
     for name in names:
         try:
@@ -94,7 +94,7 @@ def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> lis
     found: list[Point] = []
     for name in SOUGHT:
         try:
-            setting, adjusted = fit(asked, name)
+            setting, adjusted = fit(_same_work(asked), name)
         except SpecError:
             continue  # the placement cannot be had with this setting's options
         best = 0.0
@@ -108,6 +108,12 @@ def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> lis
                 best = point.figures.throughput
                 found.append(point)
     return found
+
+
+def _same_work(asked: Spec) -> Spec:
+    """The setting with its output layer in numbers, so that families which cannot spread it have it all the same."""
+    costs = asked.timing
+    return asked.with_(costs=replace(asked.costs, S=costs.S, T=costs.T))
 
 
 def default_limits(asked: Spec) -> list[float]:

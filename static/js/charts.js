@@ -46,8 +46,8 @@ class Charts {
     this.#files.append(...(/** @type {const} */ (["svg", "png", "csv"])).map((form) =>
       h("button", { type: "button", class: "button soft", "data-save": form, title: form === "csv" ? "The points as a table" : "The figure as a picture", onclick: () => this.#save(form) }, form.toUpperCase())));
     this.home = h("div", { class: "charts-home" }, this.figure.node, this.#state, this.#cover);
-    this.panel = h("div", { class: "charts" }, h("div", { class: "charts-top" }, this.#chooser, this.#files), this.#reads, this.#problem,
-      h("div", { class: "charts-body" }, this.home, this.#beside));
+    this.panel = h("div", { class: "charts" }, h("div", { class: "charts-top" }, this.#chooser, this.#files), this.#problem,
+      h("div", { class: "charts-body" }, this.#reads, this.home, this.#beside));
     desk.store.subscribe(() => this.show());
     new ResizeObserver(() => this.show()).observe(this.home);
   }
