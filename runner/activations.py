@@ -78,12 +78,49 @@ class Saved:
         weak: Any = reductions.StorageWeakRef
         self.alive.setdefault(storage._cdata, (weak(storage), storage.nbytes()))
 
-    def count(self) -> None:
-        """See what is alive still."""
+    def count(self, away: int = 0) -> None:
+        """See what is alive still; `away` so many bytes more in host memory."""
         self.alive = {key: one for key, one in self.alive.items() if not one[0].expired()}
         now = sum(size for _, size in self.alive.values())
-        self.memory.change(now - self.bytes)
+        self.memory.change(now - self.bytes, away)
         self.bytes = now
+
+    def offload(self, stream: Any) -> int:
+        """Move everything to host memory; the bytes moved. `stream` is the lane's on a GPU, None on a CPU."""
+        moved = 0
+        with torch.cuda.stream(stream):
+            for slot in self.slots.values():
+                assert slot.storage is not None
+                slot.host = torch.empty(slot.storage.nbytes(), dtype=torch.uint8, pin_memory=stream is not None)
+                slot.host.copy_(_bytes(slot.storage), non_blocking=True)
+                moved += slot.host.numel()
+        if stream is not None:
+            stream.synchronize()
+        for slot in self.slots.values():
+            slot.storage = None
+        self.count(moved)
+        return moved
+
+    def reload(self, device: torch.device, stream: Any) -> int:
+        """Bring everything back to the device; the bytes moved. They count there from the start."""
+        hosts = [(slot, slot.host) for slot in self.slots.values() if slot.host is not None]
+        moved = sum(host.numel() for _, host in hosts)
+        with torch.cuda.stream(stream):
+            for slot, host in hosts:
+                slot.storage = torch.empty(host.numel(), dtype=torch.uint8, device=device).untyped_storage()
+                self.watch(slot.storage)
+            self.count(-moved)
+            for slot, host in hosts:
+                assert slot.storage is not None
+                back = _bytes(slot.storage)
+                back.copy_(host, non_blocking=True)
+                if stream is not None:  # freed by the ops' stream later on
+                    back.record_stream(torch.cuda.default_stream(device))
+        if stream is not None:
+            stream.synchronize()
+        for slot, _ in hosts:
+            slot.host = None
+        return moved
 
     def used(self) -> None:
         """The backward begins: from now on only the graph and the weight gradients' closures hold what was kept."""
@@ -96,6 +133,10 @@ class Saved:
         self.bytes = 0
 
 
+def _bytes(storage: torch.UntypedStorage) -> Tensor:
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+
+
 def _unpack(kept: Any) -> Tensor:
     if isinstance(kept, Tensor):
         return kept
@@ -104,3 +145,9 @@ def _unpack(kept: Any) -> Tensor:
         raise RuntimeError("an activation is wanted while it is in host memory")
     empty = torch.empty(0, dtype=dtype, device=slot.storage.device)
     return empty.set_(slot.storage, offset, size, stride)
+
+
+def copy_stream(device: torch.device) -> Any:
+    """A GPU's stream for copies beside its ops; None on a CPU, where a thread is enough."""
+    stream: Any = torch.cuda.Stream
+    return stream(device) if device.type == "cuda" else None

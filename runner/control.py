@@ -31,7 +31,7 @@ class Setup:
     """Get ready for a job: one rank's program and all that is needed to build its stages.
 
     `folder` is the job's own, with the board in it and room for the gradients. `arrivals` are this rank's receives in
-    the order of their senders, on GPUs only. `copies` lists the (rank, chunk) places of each stage that is held more
+    the order of their senders, on GPUs only. `replicas` lists the (rank, chunk) places of each stage that is held more
     than once; `unit` and `hop` are in ns and 0 in free mode.
     """
 
@@ -39,10 +39,11 @@ class Setup:
     program: RankProgram
     folder: str
     offset: int
+    copy_offset: int
     training: Training
     device: str
     arrivals: tuple[Link, ...]
-    copies: tuple[Places, ...]
+    replicas: tuple[Places, ...]
     unit: float
     hop: int
 
@@ -77,10 +78,12 @@ class Ready:
 @dataclass(frozen=True, slots=True)
 class Done:
     """The rank's program ran and its gradients are written: the losses of the micro-batches that ended here, the most
-    bytes of activations that the rank kept at once, and the most versions of its weights."""
+    bytes of activations that the rank kept at once (`whole`: with those in host memory), and the most versions of its
+    weights."""
 
     losses: dict[int, float]
     peak: int
+    whole: int
     versions: int
 
 

@@ -154,8 +154,9 @@ class Job:
         self.engine.resize(planned.ranks)
         self.folder = self.engine.folder()
         counts = [len(program.steps) for program in planned.program.ranks]
-        self.board = Board(f"{self.folder}/{BOARD}", counts)
-        self.sent = [0] * planned.ranks
+        copies = [len(program.copies) for program in planned.program.ranks]
+        self.board = Board(f"{self.folder}/{BOARD}", counts, copies)
+        self.sent, self.sent_copies = [0] * planned.ranks, [0] * planned.ranks
         unit = (planned.unit_ms or 0.0) * 1e6
         for rank in range(planned.ranks):
             setup = Setup(
@@ -163,10 +164,11 @@ class Job:
                 program=planned.program.ranks[rank],
                 folder=self.folder,
                 offset=int(self.board.offsets[rank]),
+                copy_offset=int(self.board.copy_offsets[rank]),
                 training=planned.training,
                 device=planned.device_of(rank),
                 arrivals=planned.arrivals_of(rank),
-                copies=planned.program.copies,
+                replicas=planned.program.replicas,
                 unit=unit,
                 hop=int(planned.hop_ms * 1e6),
             )
@@ -204,7 +206,16 @@ class Job:
             self.sent[rank] = done
         if rows:
             self.longest = max(self.longest, max(row[4] - row[3] for row in rows))
-            self.emit("op_batch", ops=rows)
+            self.emit("op_batch", ops=rows, **self._copies())
+
+    def _copies(self) -> dict[str, Any]:
+        """The copies that ended since the last batch. Read after the ops, of which a rank's last waits for its last
+        copy: with the last op every copy has been reported."""
+        rows: list[list[int]] = []
+        for rank, copied in enumerate(self.board.copied().tolist()):
+            rows += self.board.copy_rows(rank, self.sent_copies[rank], copied)
+            self.sent_copies[rank] = copied
+        return {"copies": rows} if rows else {}
 
     def _verify(self) -> None:
         self._stream(rest=True)
@@ -246,7 +257,10 @@ class Job:
 
     def _kept(self) -> dict[str, Any]:
         """What the ranks had to keep at once."""
-        kept: dict[str, Any] = {"activations": {"peak_bytes": [result.peak for result in self.results]}}
+        activations = {"peak_bytes": [result.peak for result in self.results]}
+        if any(program.copies for program in self.plan.program.ranks):
+            activations["peak_bytes_without_offload"] = [result.whole for result in self.results]
+        kept: dict[str, Any] = {"activations": activations}
         if self.plan.training.asynchronous:
             kept["weight_versions"] = [result.versions for result in self.results]
         return kept

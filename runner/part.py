@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
-from runner.activations import Memory, Saved
+from runner.activations import Memory, Saved, copy_stream
 from runner.deferred import DeferredArithmetic, Later
 from runner.reference import named_gradients, named_results
 from runner.shape import Training
@@ -41,6 +41,7 @@ class DeferredStage:
         self.later: dict[int, Later] = {}
         self.losses: dict[int, Tensor] = {}
         self.anchor = torch.zeros((), requires_grad=True)
+        self.stream = copy_stream(data.device)
         self.one = torch.ones((), device=data.device)
 
     def forward(self, micro: int, x: Tensor | None) -> Tensor:
@@ -81,6 +82,14 @@ class DeferredStage:
         self.saved.pop(micro).close()
         if self.versions is not None:
             self.versions.update(micro)
+
+    def offload(self, micro: int) -> int:
+        """Move what a micro-batch's forward kept to host memory; the bytes moved."""
+        return self.saved[micro].offload(self.stream)
+
+    def reload(self, micro: int) -> int:
+        """Bring it back."""
+        return self.saved[micro].reload(self.data.device, self.stream)
 
     def update_always(self) -> None:
         """From now on every backward is followed by an update."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from backend.schedule.check import check
+from backend.schedule.costs import copy_times
 from backend.schedule.errors import SpecError
 from backend.schedule.memory import peaks
 from backend.schedule.ops import Pair
@@ -88,7 +89,8 @@ def plan(run: Run) -> Plan:
     unit_ms = _unit(run, timeline, max(training.blocks)) if mode == "paced" else None
     device = "cuda" if len(devices.gpus()) >= order.p else "cpu"
     _limit_memory(training, order, device)
-    program = build(order, (timeline.end - timeline.start).tolist())
+    copying = [] if order.copies is None else copy_times(order, work.costs, work.v).tolist()
+    program = build(order, (timeline.end - timeline.start).tolist(), copying)
     hop_ms = work.costs.comm * (unit_ms or 0.0)
     return Plan(
         program, timeline, training, mode, device, unit_ms, hop_ms, _versions(order) if work.asynchronous else None

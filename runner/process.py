@@ -22,6 +22,7 @@ from runner.activations import Memory
 from runner.board import WAITING, Ledger
 from runner.channels import ChannelTransport, nccl_groups
 from runner.control import BOARD, Command, Done, Go, Group, Ready, Reply, Setup, Trouble, Verify, results_file
+from runner.lane import CopyLane
 from runner.part import DeferredStage
 from runner.reference import judge, mean, train, train_stale
 from runner.replicas import sum_copies
@@ -88,10 +89,12 @@ class RankJob:
         program = setup.program
         self.memory = Memory()
         self.parts = [DeferredStage(training, index, data, self.memory) for index in program.stages]
-        self.ledger = Ledger(f"{setup.folder}/{BOARD}", program.rank, setup.group.ranks, setup.offset)
+        board = f"{setup.folder}/{BOARD}"
+        self.ledger = Ledger(board, program.rank, setup.group.ranks, setup.offset, setup.copy_offset)
         self.transport = self.connect()
         pace = Pace(setup.unit, setup.hop)
-        self.worker = StageWorker(program, self.parts, self.transport, self.ledger, pace)
+        self.lane = CopyLane(program.copies, self.parts, self.ledger, setup.unit) if program.copies else None
+        self.worker = StageWorker(program, self.parts, self.transport, self.ledger, pace, self.lane)
 
     def connect(self) -> GlooTransport | ChannelTransport:
         """Gloo between CPUs, NCCL between GPUs."""
@@ -148,8 +151,10 @@ class RankJob:
         setup = self.setup
         self.worker.run(zero, self.settle)
         self.transport.flush()
+        if self.lane is not None:
+            self.lane.close()
         sum_copies(
-            self.group, setup.program.rank, [part.stage for part in self.parts], setup.copies, self.spare_tag + 1
+            self.group, setup.program.rank, [part.stage for part in self.parts], setup.replicas, self.spare_tag + 1
         )
         results = {
             f"{chunk}/{name}": result
@@ -159,7 +164,7 @@ class RankJob:
         torch.save(results, results_file(setup.folder, setup.program.rank))
         losses = {micro: float(loss) for part in self.parts for micro, loss in part.losses.items()}
         versions = max(part.versions.held if part.versions else 1 for part in self.parts)
-        return Done(losses, self.memory.peak, versions)
+        return Done(losses, self.memory.peak, self.memory.whole, versions)
 
 
 def verify(command: Verify) -> Reply:

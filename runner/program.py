@@ -7,23 +7,24 @@ how a message travels or what an op computes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from backend.schedule.copies import LETTERS
 from backend.schedule.errors import OrderError
 from backend.schedule.ops import Op, Pair
 from backend.schedule.order import Order
-from runner.steps import Link, RankProgram, Step, Task
+from runner.steps import Copy, Link, RankProgram, Step, Task
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The programs of all ranks; `copies` lists, for each stage held more than once, its (rank, chunk) places."""
+    """The programs of all ranks; `replicas` lists, for each stage held more than once, its (rank, chunk) places."""
 
     stages: int
     micros: int
     ranks: tuple[RankProgram, ...]
-    copies: tuple[tuple[tuple[int, int], ...], ...]
+    replicas: tuple[tuple[tuple[int, int], ...], ...]
 
     @property
     def pairs(self) -> bool:
@@ -36,21 +37,31 @@ class Program:
         return sum(len(rank.steps) for rank in self.ranks)
 
 
-def build(order: Order, nominal: Sequence[float]) -> Program:
-    """The matched program of `order`; `nominal` has one duration an op, rank after rank."""
+def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ()) -> Program:
+    """The matched program of `order`; `nominal` has one duration an op, rank after rank, `copying` one a copy."""
     placement = order.placement
     ranks: list[RankProgram] = []
-    durations = iter(nominal)
+    durations, copy_durations = iter(nominal), iter(copying)
     for rank in range(order.p):
         steps = tuple(
             Step(index, entry.text(), _tasks(order, rank, entry), float(next(durations)))
             for index, entry in enumerate(order.row(rank))
         )
         stages = tuple(placement.stage(rank, chunk) for chunk in range(placement.chunks))
-        ranks.append(RankProgram(rank, stages, steps))
-    program = Program(placement.stages, order.m, tuple(ranks), _copies(ranks))
+        ranks.append(RankProgram(rank, stages, steps, _copy_row(order, rank, copy_durations)))
+    program = Program(placement.stages, order.m, tuple(ranks), _replicas(ranks))
     match(program.ranks)
     return program
+
+
+def _copy_row(order: Order, rank: int, durations: Iterator[float]) -> tuple[Copy, ...]:
+    if order.copies is None:
+        return ()
+    row, place = order.copies.row(rank, order.chunks), order.placement
+    return tuple(
+        Copy(LETTERS[kind], chunk, k + order.n * place.stream(rank, chunk), issued, float(next(durations)))
+        for kind, chunk, k, issued in row
+    )
 
 
 def match(ranks: Sequence[RankProgram]) -> None:
@@ -116,7 +127,7 @@ def _link(order: Order, what: str, op: Op, into: int, source: int, target: int) 
     return Link(tag, what, into, op.micro, source, target)
 
 
-def _copies(ranks: Sequence[RankProgram]) -> tuple[tuple[tuple[int, int], ...], ...]:
+def _replicas(ranks: Sequence[RankProgram]) -> tuple[tuple[tuple[int, int], ...], ...]:
     places: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for program in ranks:
         for chunk, stage in enumerate(program.stages):

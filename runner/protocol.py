@@ -1,4 +1,12 @@
-"""The lines in and out: strict reading of commands, one shape of error. Executes nothing."""
+"""The lines in and out: strict reading of commands, one shape of error. Executes nothing.
+
+What a run's events hold beyond what every reader knows, which one that does not know it may pass over:
+`op_batch.copies`, where the order has copies: rows `[rank, index in the rank's copies, ready, start, end, bytes]`,
+times as those of ops; once the last op is reported, every copy has been.
+`finished.activations`: `peak_bytes`, for each rank the most bytes of activations saved for backwards that its device
+held at once, and with offload `peak_bytes_without_offload`, the same with what lay in host memory.
+`finished.weight_versions`, where weights change after every backward: the most versions that each rank held.
+"""
 
 from __future__ import annotations
 

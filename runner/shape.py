@@ -56,8 +56,8 @@ class Training:
     """All that decides the numbers of a run: ranks and the reference build the same model from it.
 
     `blocks` has one entry a stage; weights and data come from `seed` alone. `recompute` is what ranks do not keep from
-    their forwards; the reference keeps all. `asynchronous`: every backward is a training step of its own, followed by an
-    update of its stage's weights; else gradients are summed up over the micro-batches.
+    their forwards; the reference keeps all. `asynchronous`: every backward is a training step of its own, followed by
+    an update of its stage's weights; else gradients are summed up over the micro-batches.
     """
 
     shape: Shape

@@ -1,4 +1,4 @@
-"""The words of a per-rank program: links, tasks, steps.
+"""The words of a per-rank program: links, tasks, steps, copies.
 
 Plain data that travels from the main process to the workers; knows neither orders nor tensors.
 """
@@ -56,12 +56,25 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """One copy beside the ops: kind O (a chunk's activations of a micro-batch go to host memory) or R (they come back),
+    issued when the rank has done `issued` of its ops; `nominal` as of a step."""
+
+    kind: str
+    chunk: int
+    micro: int
+    issued: int
+    nominal: float
+
+
+@dataclass(frozen=True, slots=True)
 class RankProgram:
     """All that one rank does in a training step, in order; `stages` holds its chunks' stage numbers."""
 
     rank: int
     stages: tuple[int, ...]
     steps: tuple[Step, ...]
+    copies: tuple[Copy, ...] = ()
 
     def receives(self) -> tuple[Link, ...]:
         """The messages from other ranks, in the order in which they are needed."""

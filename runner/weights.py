@@ -1,8 +1,8 @@
 """Weights that change: plain gradient descent, and the versions that a stage keeps where it updates after every
 backward while other micro-batches are on their way (weight stashing, PipeDream, section 3.3).
 
-A micro-batch's backward uses the version that its forward began with; a version is let go when no micro-batch on its way
-began with it and it is not the newest. Knows nothing of ranks or schedules.
+A micro-batch's backward uses the version that its forward began with; a version is let go when no micro-batch on its
+way began with it and it is not the newest. Knows nothing of ranks or schedules.
 """
 
 from __future__ import annotations

@@ -42,9 +42,6 @@ def _built(run: Run) -> Work:
     if spec.barriers:
         message = "the runner's output layer is whole, on the last stage, so far; run it with vocabulary plain"
         raise SpecError("vocabulary", spec.vocabulary, message, nearest="plain")
-    if spec.offload != "none":
-        message = "the runner keeps all activations on their device so far; run it without offload"
-        raise SpecError("offload", spec.offload, message, nearest="none")
     asynchronous = families.family_of(spec).asynchronous
     return Work(families.order(spec), spec.timing, spec.v, layers_of(spec), spec.recompute, asynchronous)
 

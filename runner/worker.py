@@ -14,8 +14,11 @@ from torch import Tensor
 
 from runner.board import FINISHED, WAITING, WORKING, Ledger
 from runner.clock import now, sleep_until
+from runner.lane import CopyLane
 from runner.steps import Link, RankProgram, Step, Task
 from runner.transport import Transport
+
+GRADIENTS = "IB"  # the kinds of op that use what the forward kept
 
 
 class Part(Protocol):
@@ -43,9 +46,16 @@ class StageWorker:
     """Runs one rank's program over its parts (one a chunk)."""
 
     def __init__(
-        self, program: RankProgram, parts: Sequence[Part], transport: Transport, ledger: Ledger, pace: Pace
+        self,
+        program: RankProgram,
+        parts: Sequence[Part],
+        transport: Transport,
+        ledger: Ledger,
+        pace: Pace,
+        lane: CopyLane | None = None,
     ) -> None:
         self.program, self.parts, self.transport, self.ledger, self.pace = program, parts, transport, ledger, pace
+        self.lane = lane
         self.handed: dict[int, Tensor] = {}
         self.dispatch: dict[str, Callable[[Task, Tensor | None], Tensor | None]] = {
             "F": self.forward,
@@ -65,6 +75,8 @@ class StageWorker:
         unit, ledger = self.pace.unit, self.ledger
         ledger.zero = due = free_at = zero
         sleep_until(zero)
+        if self.lane is not None:
+            self.lane.issue(0, zero)
         for step in self.program.steps:
             inputs, begin, waited = self.gather(step, due)
             ledger.enter(WORKING, step.index)
@@ -82,6 +94,8 @@ class StageWorker:
             ledger.record(max(begin, free_at), start, end, waited)
             free_at = end
             del inputs, results  # memory that the next op must not find occupied
+            if self.lane is not None:
+                self.lane.issue(step.index + 1, due)
         ledger.enter(FINISHED, len(self.program.steps) - 1)
 
     def gather(self, step: Step, begin: int) -> tuple[list[Tensor | None], int, int]:
@@ -108,6 +122,9 @@ class StageWorker:
                 arrived = now()
                 waited += arrived - since
                 begin = max(begin, stamp + self.pace.hop if paced else arrived)
+            if self.lane is not None and task.kind in GRADIENTS and self.lane.moves(task.chunk, task.micro):
+                self.ledger.enter(WAITING, step.index)
+                begin = max(begin, self.lane.reloaded(task.chunk, task.micro))
         return inputs, begin, waited
 
     def hand(self, link: Link, tensor: Tensor, stamp: int) -> None:

@@ -153,3 +153,35 @@ def test_what_recomputation_does_not_keep_comes_back_for_the_weight_gradient() -
     assert len(set(backwards)) == 1
     # Full keeps the input of each of a stage's two layers.
     assert forwards[2] == 2 * 4 * SHAPE.batch * SHAPE.sequence * SHAPE.hidden
+
+
+@pytest.mark.usefixtures("no_gc")
+def test_offloaded_activations_leave_the_device_and_come_back_unchanged() -> None:
+    model = parts(2)
+    forward(model, 0)
+    part = model[0]
+    before = part.memory.live
+    assert part.offload(0) == before
+    assert (part.memory.live, part.memory.away) == (0, before)
+    with pytest.raises(RuntimeError, match="while it is in host memory"):
+        part.input_gradient(0, torch.zeros(SHAPE.activation))
+
+
+@pytest.mark.usefixtures("no_gc")
+def test_a_reload_gives_the_backward_what_the_forward_kept() -> None:
+    moved, plain = parts(2), parts(2)
+    for model in (moved, plain):
+        forward(model, 0)
+    for part in moved:
+        part.offload(0)
+        part.reload(0)
+        assert part.memory.away == 0
+        assert part.memory.peak == part.memory.whole
+    for model in (moved, plain):
+        input_gradients(model, 0)
+        for part in model:
+            part.weight_gradient(0)
+            assert part.memory.live == 0
+    for one, other in zip(moved, plain, strict=True):
+        expected = other.results()
+        assert all(torch.equal(gradient, expected[name]) for name, gradient in one.results().items())

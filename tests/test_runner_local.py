@@ -46,7 +46,6 @@ def assert_every_op_reported_once_and_in_order(order: Order, events: list[Event]
     ("options", "field", "nearest"),
     [
         ({"vocabulary": "parallel-1"}, "vocabulary", "plain"),
-        ({"family": "gis", "m": 4, "offload": "full"}, "offload", "none"),
     ],
 )
 def test_options_that_the_runner_cannot_do_yet_are_refused_with_the_reason(

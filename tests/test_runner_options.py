@@ -97,3 +97,23 @@ def test_a_reference_with_other_staleness_trains_other_weights() -> None:
     verdict = judge(0.0, [right], 0.0, fresh)
     assert not verdict.verified
     assert max(relative_error(right[name], fresh[name]) for name in right if name.startswith("updated")) > 1e-3
+
+
+@pytest.mark.parametrize("mode", ["selective", "full"])
+def test_offload_frees_memory_and_brings_everything_back_in_time(runner: RunnerProgram, mode: str) -> None:
+    costs = {"F": 2, "I": 2, "W": 2, "O": 1}
+    spec = {"family": "gis", "p": 2, "m": 8, "v": 4, "costs": costs}
+    whole = verified(runner.run(spec=spec, mode="free", model=MODEL))["activations"]
+    spec |= {"offload": mode}
+    events = runner.run(spec=spec, mode="paced", unit_ms=16, model=MODEL)
+    kept = verified(events)["activations"]
+    assert kept["peak_bytes_without_offload"] == whole["peak_bytes"]
+    assert sum(kept["peak_bytes"]) < 0.9 * sum(whole["peak_bytes"])  # planned: half, or a quarter
+    rows = [row for event in events for row in event.get("copies", ())]
+    order = families.order(families.read(spec))
+    assert order.copies is not None
+    texts = [order.copies.row(rank, order.chunks) for rank in range(order.p)]
+    assert [row[:2] for row in sorted(rows)] == [[rank, k] for rank in range(2) for k in range(len(texts[rank]))]
+    went, came = ([row for row in rows if texts[row[0]][row[1]][0] == kind] for kind in (0, 1))
+    assert sum(row[5] for row in went) == sum(row[5] for row in came) > 0
+    assert all(ready <= start < end for _, _, ready, start, end, _ in rows)

@@ -97,5 +97,5 @@ def test_a_local_value_taken_before_it_is_made_is_refused() -> None:
 
 def test_replicas_are_listed_with_their_places() -> None:
     program = program_of(order_of("dualpipe"))
-    assert program.copies == (((0, 0), (3, 1)), ((0, 1), (3, 0)), ((1, 0), (2, 1)), ((1, 1), (2, 0)))
-    assert program_of(order_of("1f1b")).copies == ()
+    assert program.replicas == (((0, 0), (3, 1)), ((0, 1), (3, 0)), ((1, 0), (2, 1)), ((1, 1), (2, 0)))
+    assert program_of(order_of("1f1b")).replicas == ()
