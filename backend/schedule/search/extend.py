@@ -16,9 +16,8 @@ from ..blocks import Task
 from ..order import Codes, from_rows, micro_numbers
 from ..simulate import simulate
 
-PERIODS = (1, 2, 3, 4, 5, 6, 8)  # micro-batches that a segment may hold
-CUTS = 12  # moments tried for each of them
-ENOUGH = 4  # micro-batches for each device, in a step that shows a steady state between its ramps
+PERIODS = (1, 2, 3, 4, 6, 8)  # micro-batches that a segment may hold
+CUTS = 30  # moments tried for each of them
 WORTH = 1.5  # how many times as many there must be in the long step
 
 
@@ -26,7 +25,7 @@ def short(task: Task) -> Task | None:
     """The same task with fewer micro-batches, where that is worth it: enough for the limit to be reached, and for a
     steady state after that."""
     held = int(np.ceil(task.room / task.placement.chunks))
-    m = max(3 * task.placement.p, 2 * held + task.placement.p, ENOUGH)
+    m = max(5 * task.placement.p, 2 * held + 3 * task.placement.p)
     return replace(task, m=m) if task.m > WORTH * m else None
 
 

@@ -37,6 +37,7 @@ FAR_HEATS = ((0.5, 0.01), (0.3, 0.01), (0.15, 0.01))
 NEAR_HEATS = ((0.1, 0.005), (0.03, 0.002), (0.06, 0.004))
 NEAR = 0.03  # of the bound
 FIELD = 12  # walks that a generation begins with
+SHORTER = 200  # orders of the short step timed for each move of a first walk in the long one
 SQUEEZED = 3  # of the orders bred for a generation, how many take part
 FIRST = 3_000_000  # ops to time in the first walk of all, about
 MOST = 10_000  # but moves at most
@@ -151,7 +152,7 @@ def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int, bo
             if len(children) > SQUEEZED:
                 del children[max(children)]
             yield Step(each.span, each.codes, 1)
-        for step in chain(squeezed(task, children), short.go(FIELD * 4 * moves) if short is not None else ()):
+        for step in chain(squeezed(task, children), short.go(SHORTER * moves) if short is not None else ()):
             pool.add(step)
             yield step
         timed = 0
