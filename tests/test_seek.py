@@ -12,7 +12,7 @@ from backend.schedule import families
 from backend.schedule.check import check
 from backend.schedule.costs import Costs
 from backend.schedule.errors import SpecError
-from backend.schedule.families.seek import seek
+from backend.schedule.families.seek import known, seek
 from backend.schedule.result import result
 from backend.schedule.spec import Spec
 
@@ -91,3 +91,12 @@ def test_sweep_and_export_search_too() -> None:
     csv = CliRunner().invoke(export, ["zb-auto", "-p", "2", "-m", "4", "--seconds", "0.1", "--format", "torch-csv"])
     assert csv.exit_code == 0
     assert csv.output.count("\n") == 2
+
+
+def test_the_longest_search_for_a_spec_is_what_is_known_of_it() -> None:
+    spec = Spec("zb-auto", 3, 5, memory=2.0, costs=COSTS, seed=7)
+    assert known(spec) == spec
+    for effort in (50, 400, 200):
+        families.order(spec.with_(effort=effort))
+    assert known(spec).effort == 400
+    assert known(spec.with_(effort=1)).effort == 400

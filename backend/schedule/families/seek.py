@@ -15,8 +15,9 @@ from ..spec import Spec
 from .family import Family, Row
 
 
-MOST_KNOWN = 32
+MOST_KNOWN = 128
 _known: OrderedDict[Spec, list[Row]] = OrderedDict()  # what was found of late, so that nothing is sought twice
+_most: OrderedDict[Spec, Spec] = OrderedDict()  # by what was sought: the spec of the longest search for it
 
 
 def rows(spec: Spec, problem: Problem) -> list[Row]:
@@ -32,8 +33,17 @@ def rows(spec: Spec, problem: Problem) -> list[Row]:
 
 def _remember(spec: Spec, found: list[Row]) -> None:
     _known[spec] = found
-    if len(_known) > MOST_KNOWN:
-        _known.popitem(last=False)
+    plain = spec.with_(effort=None)
+    before = _most.pop(plain, None)
+    _most[plain] = spec if before is None or (before.effort or 0) < (spec.effort or 0) else before
+    for kept in (_known, _most):
+        if len(kept) > MOST_KNOWN:
+            kept.popitem(last=False)
+
+
+def known(spec: Spec) -> Spec:
+    """The spec with the most effort that was put into it of late, or as it is: the best that is there at once."""
+    return _most.get(spec.with_(effort=None), spec)
 
 
 def seek(
