@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from backend.schedule.search import extend, greedy
 from backend.schedule.search.anneal import Heat, Walk
 from backend.schedule.search.bounds import lower_bound
 from backend.schedule.search.improve import Budget, Tries, random_state, search
+from backend.schedule.search.inner import Inner
 from backend.schedule.search.starts import span_of
 from backend.schedule.simulate import simulate
 
@@ -149,13 +152,13 @@ def test_a_walk_times_its_changes_as_the_simulator_does(task: Task, seed: int) -
 
 
 def test_a_walk_is_the_same_interpreted_and_compiled() -> None:
-    from backend.schedule.search import anneal, strings
+    from backend.schedule.search import strings
 
     task = task_of("v", 3, 4, 4.0, Costs(10.0, 12.0, 8.0, 1.0))
     laid = next(filter(None, (lay(task, *each) for each in tries_of(task))))
     walks = [Walk.of(task, laid[1], random_state(3), Heat(0.3, 0.1, 60)) for _ in range(2)]
     walks[0].go(60)
-    kernels = [each for each in (*vars(strings).values(), *vars(anneal).values()) if isinstance(each, jit.Kernel)]
+    kernels = [each for each in vars(strings).values() if isinstance(each, jit.Kernel)]
     kept: list[tuple[Any, Any]] = [(each, each.compiled) for each in kernels]
     try:
         for each in kernels:
@@ -187,3 +190,13 @@ def test_half_of_1f1bs_memory_on_a_v_is_searched_to_the_optimum(costs: Costs, ra
     assert found.optimal
     assert found.bound_name == "fill and drain"
     assert round(1 - task.m * task.cost[:2].sum() / found.span, 4) <= rate
+
+
+def test_a_kernel_is_called_by_others_only_in_its_own_file() -> None:
+    """numba's cache on disk would not see it change in another one."""
+    from backend.schedule import search as package
+
+    for found in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{found.name}")
+        inner = {name: each for name, each in vars(module).items() if isinstance(each, Inner)}
+        assert {name for name, each in inner.items() if each.interpreted.__module__ != module.__name__} == set()

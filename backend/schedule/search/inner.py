@@ -15,7 +15,8 @@ R = TypeVar("R")
 
 
 class Inner(Kernel[P, R]):
-    """A kernel for other kernels. It must stand before its callers in the file, and be compiled before them."""
+    """A kernel for other kernels of its own file, which stand behind it. Of its own file only: numba compiles it into
+    its callers, and from its cache on disk takes a caller again unless the caller's file has changed."""
 
     @property
     def _numba_type_(self) -> Any:

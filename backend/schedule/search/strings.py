@@ -1,4 +1,4 @@
-"""One order under change: the kernels that time an order again after a few ops have moved.
+"""Kernels of a walk through orders: a few ops move, the order is timed again from there, and kept or not.
 
 An order is a string of op types for each rank: micro-batches are alike and first in, first out, so types are all there
 is to choose. A type is ``3 * chunk + kind``, and ``rank * width + type`` its *row* in all tables; ``width`` types a
@@ -13,14 +13,17 @@ rank. Three tuples of arrays stand for objects, because compiled code knows none
            slack (p,): how long each rank may be idle; spare (width + steps,): what a swap puts aside
 
 After a move nothing changes before the end of the op in front of it, on any rank; so ``rewind`` goes back to there and
-``replay`` goes on from there, and gives up as soon as one rank has been idle for longer than it may.
-Knows no search: anneal.py decides what moves.
+``replay`` goes on from there, and gives up as soon as one rank has been idle for longer than it may. All in one file,
+because numba's cache on disk compares a kernel's own file only: see inner.py.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from .. import jit
 from .inner import inner
 
 GAME = "Tuple((int64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1]))"
@@ -28,6 +31,10 @@ STATE = "Tuple((int32[:, ::1], int32[:, :, ::1], float64[:, ::1], int32[:, ::1],
 TRIAL = (
     "Tuple((float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[::1], int32[::1]))"
 )
+
+LONGEST = 4.0  # most ops that move together: under a tight limit a W and the F that it lets in, or a whole turn
+TRIES = 30  # moves looked at for each that is timed, at most: there may be none that is legal
+EPSILON = 1e-9
 
 
 @inner("float64(int64[::1])")
@@ -178,3 +185,103 @@ def keep(game: Any, state: Any, trial: Any) -> None:
         if links[row, 1] >= 0:
             for k in range(counts[2, row], came.shape[1]):
                 came[row, k] = fresh[row, k]
+
+
+@inner(f"int64({GAME}, {STATE}, int64[:, ::1])")
+def longest_path(game: Any, state: Any, path: Any) -> int:
+    """Fill ``path`` with (rank, place) from the last op of the rank with the longest window back to a first op."""
+    (links, _, cost, _, head, _), (strings, before, _, place, end, _) = game, state
+    p, steps = strings.shape
+    width, r, longest, n = links.shape[0] // p, 0, -1.0, 0
+    for q in range(p):
+        if end[q, steps - 1] - head[q] > longest:
+            longest, r = end[q, steps - 1] - head[q], q
+    x = steps - 1
+    while x >= 0 and n < path.shape[0]:
+        path[n, 0], path[n, 1] = r, x
+        n += 1
+        row = r * width + strings[r, x]
+        source = links[row, 1]
+        if source >= 0 and (x == 0 or end[r, x - 1] < end[r, x] - cost[row] - EPSILON):
+            k = before[r, x, strings[r, x]]
+            r, x = source // width, place[source, k]
+        else:
+            x -= 1
+    return n
+
+
+@inner(f"float64({GAME}, {STATE}, {TRIAL}, float64[::1])")
+def longest_window(game: Any, state: Any, trial: Any, plan: Any) -> float:
+    """The longest window of a trial that ran to its end; what the walk wants least of goes to ``plan[1]``: this, and a
+    little of the mean."""
+    head, end, again, at = game[4], state[4], trial[0], trial[2]
+    p, steps = end.shape
+    longest, total = 0.0, 0.0
+    for r in range(p):
+        window = (again[r, steps - 1] if at[1, r] < steps else end[r, steps - 1]) - head[r]
+        longest = max(longest, window)
+        total += window
+    plan[1] = longest + plan[8] * total / p
+    return longest
+
+
+@jit.kernel(f"float64({GAME}, {STATE}, {TRIAL}, float64[::1])")
+def load(game: Any, state: Any, trial: Any, plan: Any) -> float:
+    """Time the strings from the start; their longest window, infinite if they come to a stop."""
+    p, steps = state[0].shape
+    state[1][:, 0, :] = 0
+    state[2][:, 0] = 0.0
+    for r in range(p):
+        note(game, state, r, 0, steps - 1)
+    rewind(game, state, trial, 0, 0)
+    trial[5][:] = np.inf
+    if not replay(game, state, trial):
+        return np.inf
+    longest = longest_window(game, state, trial, plan)
+    keep(game, state, trial)
+    return longest
+
+
+@jit.kernel(f"int64({GAME}, {STATE}, {TRIAL}, int32[:, ::1], int64[:, ::1], int64[::1], float64[::1], int64)")
+def walk(game: Any, state: Any, trial: Any, best: Any, path: Any, seed: Any, plan: Any, more: int) -> int:
+    """Walk on for so many moves that are timed; returns how many there were.
+
+    ``plan``: the span of ``best``; what the walk stands at; the temperature and the factor by which a move cools it;
+    the memory limit; the mean sum of ops; reach, part on the path, weight of the mean; the length of the path known.
+    """
+    (_, _, _, _, _, busy), strings = game, state[0]
+    p, steps = strings.shape
+    timed, tries = 0, 0
+    while timed < more and tries < TRIES * more:
+        tries += 1
+        if draw(seed) < plan[7]:
+            if plan[9] == 0.0:
+                plan[9] = longest_path(game, state, path)
+            j = int(draw(seed) * plan[9])
+            r, x = path[j, 0], path[j, 1]
+        else:
+            r, x = int(draw(seed) * p), int(draw(seed) * steps)
+        a, b = 1 + int(LONGEST * draw(seed) ** 3), 1 + int(plan[6] * draw(seed) ** 3)
+        if draw(seed) < 0.5:
+            a, b, x = b, a, x - b
+        if x < 1 or x + a + b > steps or not swap(game, state, trial, plan[4], r, x, a, b):
+            continue
+        timed += 1
+        plan[2] *= plan[3]
+        now = plan[1]
+        limit = now - plan[2] * np.log(draw(seed))
+        rewind(game, state, trial, r, x)
+        trial[5][:] = limit - plan[8] * plan[5] - busy
+        if replay(game, state, trial):
+            longest = longest_window(game, state, trial, plan)
+            if plan[1] <= limit:
+                keep(game, state, trial)
+                note(game, state, r, x, x + a + b - 1)
+                plan[9] = 0.0
+                if longest < plan[0] - EPSILON:
+                    plan[0] = longest
+                    best[:] = strings
+                continue
+            plan[1] = now
+        undo(game, state, trial, r, x, a + b)
+    return timed
