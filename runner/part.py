@@ -45,7 +45,7 @@ class DeferredStage:
         self.one = torch.ones((), device=data.device)
 
     def forward(self, micro: int, x: Tensor | None) -> Tensor:
-        """F: hidden states out, or on the last stage this micro-batch's share of the loss."""
+        """F: hidden states out, or, where the model ends, this micro-batch's share of the loss."""
         later = self.later[micro] = []
         saved = self.saved[micro] = Saved(self.memory)
         do = DeferredArithmetic(later, self.training.recompute)
@@ -54,7 +54,7 @@ class DeferredStage:
         with saved.recording():
             entry = self.data.inputs(micro) if x is None else _enter(self.anchor, x, gradient)
             out: Tensor = stage(entry, do)
-            if stage.last:
+            if stage.ends:
                 loss = stage.loss(out, self.data.targets(micro), do)
                 self.losses[micro] = loss.detach()
                 out = loss * self.training.share

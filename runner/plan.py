@@ -85,7 +85,10 @@ def plan(run: Run) -> Plan:
         raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; free mode has no pace")
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
     blocks = blocks_of(work.layers, order.placement.stages, shape)
-    training = Training(shape, blocks, order.m, run.seed, work.recompute, work.asynchronous)
+    training = Training(shape, blocks, order.m, run.seed, work.recompute, work.asynchronous, order.barriers > 0)
+    if training.sharded and shape.vocabulary < order.p:
+        message = f"each of {order.p} ranks has a shard of the vocabulary, so it has at least as many words"
+        raise SpecError("model.vocabulary", shape.vocabulary, message, limit=order.p, nearest=order.p)
     unit_ms = _unit(run, timeline, max(training.blocks)) if mode == "paced" else None
     device = "cuda" if len(devices.gpus()) >= order.p else "cpu"
     _limit_memory(training, order, device)

@@ -11,6 +11,9 @@ import os
 import queue
 import signal
 import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from typing import Any
@@ -21,15 +24,19 @@ from runner import clock
 from runner.activations import Memory
 from runner.board import WAITING, Ledger
 from runner.channels import ChannelTransport, nccl_groups
+from runner.collectives import Collectives
 from runner.control import BOARD, Command, Done, Go, Group, Ready, Reply, Setup, Trouble, Verify, results_file
 from runner.lane import CopyLane
+from runner.output import Shard
 from runner.part import DeferredStage
 from runner.reference import judge, mean, train, train_stale
 from runner.replicas import sum_copies
 from runner.stage import Data
+from runner.steps import Output
 from runner.transport import GlooTransport, gloo_group
 from runner.worker import Pace, StageWorker
 
+SHARD = "shard"  # in place of a chunk, of results that only all ranks have together
 _PR_SET_PDEATHSIG = 1
 
 
@@ -94,7 +101,14 @@ class RankJob:
         self.transport = self.connect()
         pace = Pace(setup.unit, setup.hop)
         self.lane = CopyLane(program.copies, self.parts, self.ledger, setup.unit) if program.copies else None
-        self.worker = StageWorker(program, self.parts, self.transport, self.ledger, pace, self.lane)
+        self.shard = self.joins = None
+        if program.output is not None:
+            early = program.output.barriers == 1
+            self.shard = Shard(training, program.rank, setup.group.ranks, data, self.memory, early)
+            self.joins = self.spread(program.output)
+        self.worker = StageWorker(
+            program, self.parts, self.transport, self.ledger, pace, self.lane, self.shard, self.joins
+        )
 
     def connect(self) -> GlooTransport | ChannelTransport:
         """Gloo between CPUs, NCCL between GPUs."""
@@ -105,6 +119,14 @@ class RankJob:
         make = nccl_groups(f"{self.setup.folder}/nccl", self.setup.group.ranks)
         return ChannelTransport(make, program.sends(), self.setup.arrivals, shape, self.device)
 
+    def spread(self, output: Output) -> Collectives:
+        """The chains of an output layer that is spread over all ranks, each over a process group of its own."""
+        setup, training = self.setup, self.setup.training
+        shape, rank = training.shape.activation, setup.group.rank
+        groups = [gloo_group(f"{setup.folder}/C{chain}", rank, setup.group.ranks) for chain in output.chains]
+        scale = training.share / (shape[0] * shape[1])
+        return Collectives(groups, output, rank, training.micros, shape, scale, self.device)
+
     def settle(self) -> None:
         """Wait for the GPU's part of an op."""
         if self.device.type == "cuda":
@@ -114,14 +136,20 @@ class RankJob:
         """Meet every peer, run every kind of op once, and leave no trace of it."""
         self.ledger.enter(WAITING, 0)
         self.meet()
+        x_like = torch.zeros(self.setup.training.shape.activation, device=self.device)
         for part in self.parts:
-            x_like = torch.zeros(self.setup.training.shape.activation, device=self.device)
             for _ in range(2):
                 part.forward(0, None if part.stage.first else x_like)
-                part.input_gradient(0, None if part.stage.last else x_like)
+                part.input_gradient(0, None if part.stage.ends else x_like)
                 part.weight_gradient(0)
             part.losses.clear()
             part.stage.zero_grad(set_to_none=True)
+        if self.shard is not None and self.joins is not None:
+            for _ in range(2):
+                self.shard.logits(0, x_like)
+                self.shard.gradients(0, torch.zeros(2, x_like.shape[0] * x_like.shape[1], device=self.device))
+            self.shard.clear()
+            self.joins.start()
         self.memory.reset()
         if self.setup.training.asynchronous:
             for part in self.parts:
@@ -151,8 +179,9 @@ class RankJob:
         setup = self.setup
         self.worker.run(zero, self.settle)
         self.transport.flush()
-        if self.lane is not None:
-            self.lane.close()
+        for helper in (self.lane, self.joins):
+            if helper is not None:
+                helper.close()
         sum_copies(
             self.group, setup.program.rank, [part.stage for part in self.parts], setup.replicas, self.spare_tag + 1
         )
@@ -161,21 +190,35 @@ class RankJob:
             for chunk, part in enumerate(self.parts)
             for name, result in part.results().items()
         }
+        if self.shard is not None and self.shard.weight.grad is not None:
+            results[f"{SHARD}/{self.shard.name}"] = self.shard.weight.grad.cpu()
         torch.save(results, results_file(setup.folder, setup.program.rank))
-        losses = {micro: float(loss) for part in self.parts for micro, loss in part.losses.items()}
+        losses = {micro: float(loss) for part in self.enders() for micro, loss in part.losses.items()}
         versions = max(part.versions.held if part.versions else 1 for part in self.parts)
         return Done(losses, self.memory.peak, self.memory.whole, versions)
+
+    def enders(self) -> Sequence[DeferredStage | Shard]:
+        """Who has the losses; of the shards, which all have the same, only the last stage's rank tells."""
+        output = self.setup.program.output
+        if output is None or self.shard is None:
+            return self.parts
+        return [self.shard] if self.setup.program.rank == output.root else []
 
 
 def verify(command: Verify) -> Reply:
     """Train the reference in this one process and judge the run by it."""
     device, losses = torch.device(command.device), torch.tensor(command.losses)
-    copies = []
+    copies, shards = [], defaultdict(list)
     for rank in range(command.ranks):
         held = torch.load(results_file(command.folder, rank), weights_only=True)
-        copies += [{name.split("/", 1)[1]: result} for name, result in held.items()]
+        for place, name, result in ((*key.split("/", 1), result) for key, result in held.items()):
+            if place == SHARD:
+                shards[name].append(result)
+            else:
+                copies.append({name: result})
+    copies += [{name: torch.cat(rows)} for name, rows in shards.items()]
     if command.used is None:
-        reference_loss, reference = train(command.training, device)
+        reference_loss, reference = train(replace(command.training, sharded=False), device)
     else:  # here every micro-batch's loss is of other weights, so each one is held to its own
         singly, reference = train_stale(command.training, command.used, device)
         reference_loss = mean([torch.tensor(one) for one in singly])

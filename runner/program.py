@@ -14,7 +14,7 @@ from backend.schedule.copies import LETTERS
 from backend.schedule.errors import OrderError
 from backend.schedule.ops import Op, Pair
 from backend.schedule.order import Order
-from runner.steps import Copy, Link, RankProgram, Step, Task
+from runner.steps import GRADIENT, HIDDEN, STATISTICS, Copy, Join, Link, Output, RankProgram, Step, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ())
             for index, entry in enumerate(order.row(rank))
         )
         stages = tuple(placement.stage(rank, chunk) for chunk in range(placement.chunks))
-        ranks.append(RankProgram(rank, stages, steps, _copy_row(order, rank, copy_durations)))
+        copies = _copy_row(order, rank, copy_durations)
+        ranks.append(RankProgram(rank, stages, steps, copies, _output(order)))
     program = Program(placement.stages, order.m, tuple(ranks), _replicas(ranks))
     match(program.ranks)
     return program
@@ -108,6 +109,8 @@ def _tasks(order: Order, rank: int, entry: Op | Pair) -> tuple[Task, ...]:
 
 def _task(order: Order, rank: int, op: Op) -> Task:
     """A forward takes the previous stage's output and feeds the next; a gradient goes the other way; W stays."""
+    if op.kind in "ST":
+        return _shard_task(order, rank, op)
     before = order.placement.prev(rank, op.chunk)
     after = order.placement.next(rank, op.chunk)
     if op.kind == "W":
@@ -118,7 +121,30 @@ def _task(order: Order, rank: int, op: Op) -> Task:
     else:
         taken = after and _link(order, "gradient", op, op.stage, after[0], rank)
         given = before and _link(order, "gradient", op, op.stage - 1, rank, before[0])
-    return Task(op.kind, op.stage, op.micro, op.chunk, taken, given)
+    joined, chain = None, None
+    if order.barriers and after is None:
+        if op.kind == "F":
+            chain = HIDDEN
+        else:
+            joined = Join(GRADIENT, op.micro, order.p > 1)
+    return Task(op.kind, op.stage, op.micro, op.chunk, taken, given, joined, chain)
+
+
+def _shard_task(order: Order, rank: int, op: Op) -> Task:
+    """S makes of the last stage's output this rank's part of the statistics, T of these its part of the gradient."""
+    output = _output(order)
+    assert output is not None, "S and T come with barriers"
+    if op.kind == "S":
+        joined, chain = Join(HIDDEN, op.micro, rank != output.root), STATISTICS
+    else:
+        joined, chain = Join(STATISTICS, op.micro, order.p > 1), GRADIENT
+    return Task(op.kind, op.stage, op.micro, op.chunk, None, None, joined, chain if chain in output.chains else None)
+
+
+def _output(order: Order) -> Output | None:
+    if not order.barriers:
+        return None
+    return Output(order.barriers, int(order.placement.slot_at[0, -1]) // order.chunks)
 
 
 def _link(order: Order, what: str, op: Op, into: int, source: int, target: int) -> Link:

@@ -57,7 +57,8 @@ class Training:
 
     `blocks` has one entry a stage; weights and data come from `seed` alone. `recompute` is what ranks do not keep from
     their forwards; the reference keeps all. `asynchronous`: every backward is a training step of its own, followed by
-    an update of its stage's weights; else gradients are summed up over the micro-batches.
+    an update of its stage's weights; else gradients are summed up over the micro-batches. `sharded`: the last stage has
+    no output layer, of which every rank has a shard instead.
     """
 
     shape: Shape
@@ -66,6 +67,7 @@ class Training:
     seed: int
     recompute: str = "none"
     asynchronous: bool = False
+    sharded: bool = False
 
     @property
     def stages(self) -> int:

@@ -1,5 +1,7 @@
 """One stage of the model: transformer blocks, the embedding on the first stage, the head and the loss on the last.
 
+Where the head is sharded over the ranks, the last stage ends with its layer norm and the loss is not the stage's.
+
 Weights and tokens come from the seed alone, so that every process, replica and the reference build the same ones.
 Which arithmetic the stage uses (autograd's own or the deferred one) is given at each call. Knows nothing of ranks,
 messages or schedules.
@@ -57,6 +59,7 @@ class Stage(nn.Module):
         shape, stages = training.shape, training.stages
         random = torch.Generator().manual_seed(training.seed * 100_003 + index)
         self.first, self.last = index == 0, index == stages - 1
+        self.ends = self.last and not training.sharded
         if self.first:
             self.tokens = _matrix(shape.vocabulary, shape.hidden, random)
             self.positions = _matrix(shape.sequence, shape.hidden, random)
@@ -64,7 +67,8 @@ class Stage(nn.Module):
         self.blocks = nn.ModuleList(Block(shape, random) for _ in range(training.blocks[index]))
         if self.last:
             self.norm, self.bias = _scale(shape.hidden), _shift(shape.hidden)
-            self.head = _matrix(shape.vocabulary, shape.hidden, random)
+        if self.ends:
+            self.head = output_layer(training)
 
     def forward(self, x: Tensor, do: Arithmetic) -> Tensor:
         """Hidden states out; of tokens on the first stage, of hidden states elsewhere."""
@@ -72,12 +76,18 @@ class Stage(nn.Module):
             x = do.embed(x, self.tokens) + do.embed(self.get_buffer("range"), self.positions)
         for block in self.blocks:
             x = do.layer(block, x)
-        return x
+        return x if self.ends or not self.last else do.norm(x, self.norm, self.bias)
 
     def loss(self, x: Tensor, targets: Tensor, do: Arithmetic) -> Tensor:
         """Mean cross-entropy of the next token, from the last stage's hidden states."""
         logits = do.linear(do.norm(x, self.norm, self.bias), self.head)
         return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def output_layer(training: Training) -> nn.Parameter:
+    """The weights that turn the last hidden states into logits, one row a word."""
+    random = torch.Generator().manual_seed(training.seed * 100_003 + training.stages)
+    return _matrix(training.shape.vocabulary, training.shape.hidden, random)
 
 
 class Data:

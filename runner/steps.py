@@ -33,9 +33,44 @@ class Link:
         return f"{self.what} of micro-batch {self.micro} into stage {self.stage} (rank {self.source} to {self.target})"
 
 
+HIDDEN, STATISTICS, GRADIENT = range(3)  # what barriers C0, C1 and C2 make
+_JOINED = ("output of the last stage", "softmax statistics of all ranks", "gradient of the last stage's output")
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Something that all ranks make together, as an op waits for it; `far` if it takes a hop to get there."""
+
+    what: int
+    micro: int
+    far: bool
+
+    @property
+    def tag(self) -> int:
+        """A number that no link's tag is, nor -1."""
+        return -2 - self.what
+
+    def text(self) -> str:
+        """The join in words, for errors."""
+        return f"{_JOINED[self.what]} of micro-batch {self.micro}"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output layer spread over all ranks; `root` is the last stage's rank."""
+
+    barriers: int
+    root: int
+
+    @property
+    def chains(self) -> tuple[int, ...]:
+        """What has a chain of collectives of its own; with one barrier the gradient comes with the statistics."""
+        return (HIDDEN, STATISTICS, GRADIENT) if self.barriers == 2 else (HIDDEN, STATISTICS)
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One op's half: what to compute (kind F, I, W or B), from which link, into which link."""
+    """One op's half: what to compute (kind F, I, W, B, S or T), from which link or join, into which link or chain."""
 
     kind: str
     stage: int
@@ -43,6 +78,8 @@ class Task:
     chunk: int
     taken: Link | None
     given: Link | None
+    joined: Join | None = None
+    chain: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +112,7 @@ class RankProgram:
     stages: tuple[int, ...]
     steps: tuple[Step, ...]
     copies: tuple[Copy, ...] = ()
+    output: Output | None = None
 
     def receives(self) -> tuple[Link, ...]:
         """The messages from other ranks, in the order in which they are needed."""

@@ -5,13 +5,14 @@ Reads the board and the state of processes only; ends nothing itself.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from runner.board import FINISHED, WAITING, Board
 from runner.clock import now
 from runner.plan import Plan
-from runner.steps import Link, Step
+from runner.steps import GRADIENT, STATISTICS, Join, Link, RankProgram, Step
 
 SECOND = 1_000_000_000
 FLOOR_NS = 3 * SECOND  # shorter pauses happen on a busy machine
@@ -26,13 +27,7 @@ class Watchdog:
         self.plan, self.board, self.pids = plan, board, pids
         self.finished = -1
         self.since = now()
-        self.senders = {
-            task.given.tag: step
-            for program in plan.program.ranks
-            for step in program.steps
-            for task in step.tasks
-            if task.given is not None
-        }
+        self.makers = _makers(plan.program.ranks)
 
     def look(self, longest_ns: int) -> dict[str, Any] | None:
         """None while ops finish; else the error. `longest_ns` is the longest op measured so far."""
@@ -63,20 +58,24 @@ class Watchdog:
             return stuck[0]
         rank = next((rank for rank in ranks if self._awaited(rank)), 0)
         for _ in range(self.plan.ranks):
-            link = self._awaited(rank)
-            if link is None or self._sent(link):
+            awaited = self._awaited(rank)
+            late = [] if awaited is None else self._late(awaited)
+            if not late:
                 break
-            rank = link.source
+            rank = late[0]
         return rank
 
     def describe(self, rank: int) -> str:
         """What a rank is doing, in words."""
-        step, link = self.step(rank), self._awaited(rank)
+        step, awaited = self.step(rank), self._awaited(rank)
         halted = f" (its process, {self.pids[rank]}, is stopped)" if _stopped(self.pids[rank]) else ""
-        if link is None:
+        if awaited is None:
             return f"rank {rank} is in op {step.text}{halted}"
-        sent = ", which was sent" if self._sent(link) else ""
-        return f"rank {rank} waits in op {step.text} for the {link.text()}{sent}{halted}"
+        late = self._late(awaited)
+        sent = ", which was sent" if not late else ""
+        if isinstance(awaited, Join) and late:
+            sent = f", of which rank {late[0]}'s part is missing"
+        return f"rank {rank} waits in op {step.text} for the {awaited.text()}{sent}{halted}"
 
     def step(self, rank: int) -> Step:
         """The op in which a rank is, or the last one it finished if it finished all."""
@@ -84,18 +83,37 @@ class Watchdog:
         done = int(self.board.done()[rank])
         return steps[min(done, len(steps) - 1)]
 
-    def _awaited(self, rank: int) -> Link | None:
+    def _awaited(self, rank: int) -> Link | Join | None:
         phase, _, tag = self.board.state(rank)
         if phase != WAITING:
             return None
-        links = (task.taken for task in self.step(rank).tasks)
-        return next((link for link in links if link is not None and link.tag == tag), None)
+        found = (task.joined or task.taken for task in self.step(rank).tasks)
+        return next((one for one in found if one is not None and one.tag == tag), None)
 
-    def _sent(self, link: Link) -> bool:
-        return int(self.board.done()[link.source]) > self.senders[link.tag].index
+    def _late(self, awaited: Link | Join) -> list[int]:
+        """The ranks that have not done the op yet in which they make their part of this."""
+        done = self.board.done()
+        key = awaited.tag if isinstance(awaited, Link) else (awaited.what, awaited.micro)
+        return [rank for rank, index in self.makers[key] if int(done[rank]) <= index]
 
     def _over(self, rank: int) -> bool:
         return self.board.state(rank)[0] == FINISHED
+
+
+def _makers(programs: Sequence[RankProgram]) -> dict[int | tuple[int, int], list[tuple[int, int]]]:
+    """Who makes what, as (rank, index of its op): messages by their tags, joins by what they are and micro-batch."""
+    makers: dict[int | tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for program in programs:
+        for step in program.steps:
+            for task in step.tasks:
+                place = (program.rank, step.index)
+                if task.given is not None:
+                    makers[task.given.tag].append(place)
+                if task.chain is not None:
+                    makers[task.chain, task.micro].append(place)
+                if task.chain == STATISTICS and program.output is not None and program.output.barriers == 1:
+                    makers[GRADIENT, task.micro].append(place)
+    return makers
 
 
 def _stopped(pid: int) -> bool:

@@ -39,9 +39,6 @@ def work_of(run: Run) -> Work:
 def _built(run: Run) -> Work:
     spec = families.read(run.spec or {})
     _limit_ranks(spec.p)
-    if spec.barriers:
-        message = "the runner's output layer is whole, on the last stage, so far; run it with vocabulary plain"
-        raise SpecError("vocabulary", spec.vocabulary, message, nearest="plain")
     asynchronous = families.family_of(spec).asynchronous
     return Work(families.order(spec), spec.timing, spec.v, layers_of(spec), spec.recompute, asynchronous)
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from torch import Tensor
 
 from runner.board import FINISHED, WAITING, WORKING, Ledger
 from runner.clock import now, sleep_until
 from runner.lane import CopyLane
-from runner.steps import Link, RankProgram, Step, Task
+from runner.steps import Join, Link, RankProgram, Step, Task
 from runner.transport import Transport
 
 GRADIENTS = "IB"  # the kinds of op that use what the forward kept
@@ -32,6 +32,26 @@ class Part(Protocol):
 
     def weight_gradient(self, micro: int) -> None:
         """W of a micro-batch."""
+
+
+class OutputPart(Protocol):
+    """What a worker needs of a shard of the output layer."""
+
+    def logits(self, micro: int, hidden: Tensor) -> Any:
+        """S of a micro-batch; what its result is, only those know who make something of it together."""
+
+    def gradients(self, micro: int, statistics: Tensor) -> Any:
+        """T of a micro-batch."""
+
+
+class Joins(Protocol):
+    """What a worker needs of those who make something of all ranks' parts."""
+
+    def give(self, chain: int, micro: int, part: Any, stamp: int) -> None:
+        """This rank's part, and when it was due; never waits."""
+
+    def take(self, join: Join) -> tuple[Tensor, int]:
+        """Wait for what was made of all parts: it, and when the last part was due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +73,19 @@ class StageWorker:
         ledger: Ledger,
         pace: Pace,
         lane: CopyLane | None = None,
+        shard: OutputPart | None = None,
+        joins: Joins | None = None,
     ) -> None:
         self.program, self.parts, self.transport, self.ledger, self.pace = program, parts, transport, ledger, pace
-        self.lane = lane
+        self.lane, self.shard, self.joins = lane, shard, joins
         self.handed: dict[int, Tensor] = {}
-        self.dispatch: dict[str, Callable[[Task, Tensor | None], Tensor | None]] = {
+        self.dispatch: dict[str, Callable[[Task, Any], Any]] = {
             "F": self.forward,
             "I": self.input_gradient,
             "W": self.weight_gradient,
             "B": self.backward,
+            "S": self.logits,
+            "T": self.output_gradients,
         }
 
     def run(self, zero: int, settle: Callable[[], None] = lambda: None) -> None:
@@ -91,6 +115,8 @@ class StageWorker:
             for task, result in zip(step.tasks, results, strict=True):
                 if task.given is not None and result is not None:
                     self.hand(task.given, result, due)
+                if task.chain is not None and self.joins is not None:
+                    self.joins.give(task.chain, task.micro, result, due)
             ledger.record(max(begin, free_at), start, end, waited)
             free_at = end
             del inputs, results  # memory that the next op must not find occupied
@@ -107,25 +133,34 @@ class StageWorker:
         inputs: list[Tensor | None] = []
         waited, paced = 0, self.pace.unit > 0
         for task in step.tasks:
-            link = task.taken
-            if link is None:
+            awaited = task.joined or task.taken
+            if awaited is None:
                 inputs.append(None)
-            elif link.local:
-                inputs.append(self.handed.pop(link.tag))
+            elif isinstance(awaited, Link) and awaited.local:
+                inputs.append(self.handed.pop(awaited.tag))
             else:
-                self.ledger.enter(WAITING, step.index, link.tag)
+                self.ledger.enter(WAITING, step.index, awaited.tag)
                 since = now()
-                x, stamp = self.transport.receive(link)
+                x, stamp = self.receive(awaited)
                 inputs.append(x)
                 if paced:
-                    sleep_until(stamp + self.pace.hop)
+                    sleep_until(stamp)
                 arrived = now()
                 waited += arrived - since
-                begin = max(begin, stamp + self.pace.hop if paced else arrived)
+                begin = max(begin, stamp if paced else arrived)
             if self.lane is not None and task.kind in GRADIENTS and self.lane.moves(task.chunk, task.micro):
                 self.ledger.enter(WAITING, step.index)
                 begin = max(begin, self.lane.reloaded(task.chunk, task.micro))
         return inputs, begin, waited
+
+    def receive(self, awaited: Link | Join) -> tuple[Tensor, int]:
+        """Wait for something from elsewhere: it, and when it is due here."""
+        if isinstance(awaited, Link):
+            x, stamp = self.transport.receive(awaited)
+            return x, stamp + self.pace.hop
+        assert self.joins is not None
+        x, stamp = self.joins.take(awaited)
+        return x, stamp + self.pace.hop * awaited.far
 
     def hand(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Pass a result on: to another rank, or to a later op of this one."""
@@ -151,3 +186,13 @@ class StageWorker:
         result = self.input_gradient(task, gradient)
         self.weight_gradient(task, None)
         return result
+
+    def logits(self, task: Task, hidden: Tensor) -> Any:
+        """S."""
+        assert self.shard is not None
+        return self.shard.logits(task.micro, hidden)
+
+    def output_gradients(self, task: Task, statistics: Tensor) -> Any:
+        """T."""
+        assert self.shard is not None
+        return self.shard.gradients(task.micro, statistics)

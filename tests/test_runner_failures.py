@@ -47,6 +47,19 @@ def test_a_killed_worker_ends_the_run_within_five_seconds_and_the_next_one_works
     assert_the_next_run_works(runner)
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_worker_that_is_lost_among_collectives_ends_the_run(runner: RunnerProgram, number: signal.Signals) -> None:
+    long = LONG | {"spec": {"family": "1f1b", "p": 3, "m": 200, "vocabulary": "parallel-1"}}
+    runner.start(**long)
+    runner.until("op_batch")
+    victim = runner.workers()[1]
+    os.kill(victim, number)
+    last = runner.until(*LAST, timeout=20)[-1]
+    assert last["event"] == "failed"
+    assert str(victim) in last["error"]["message"]
+    assert_the_next_run_works(runner)
+
+
 def test_a_stopped_worker_is_named_by_the_watchdog_with_its_op_and_who_waits_for_what(runner: RunnerProgram) -> None:
     start_long(runner)
     victim = runner.workers()[1]

@@ -68,8 +68,8 @@ def test_the_largest_residual_names_the_op_farthest_from_its_planned_end() -> No
 class Stalled:
     """A run of 1F1B on three ranks whose board says what a test writes there."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.plan: Plan = plan(Run("a", spec={"p": 3, "m": 4}, mode="paced", unit_ms=1))
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: str) -> None:
+        self.plan: Plan = plan(Run("a", spec={"p": 3, "m": 4} | options, mode="paced", unit_ms=1))
         counts = [len(one.steps) for one in self.plan.program.ranks]
         path = str(folder / "board")
         self.board = Board(path, counts)
@@ -84,9 +84,9 @@ class Stalled:
 
     def waits(self, rank: int) -> None:
         step = self.watchdog.step(rank)
-        link = step.tasks[0].taken
-        assert link is not None
-        self.ledgers[rank].enter(WAITING, step.index, link.tag)
+        awaited = step.tasks[0].joined or step.tasks[0].taken
+        assert awaited is not None
+        self.ledgers[rank].enter(WAITING, step.index, awaited.tag)
 
     def verdict(self) -> dict[str, Any]:
         assert self.watchdog.look(0) is None
@@ -122,6 +122,23 @@ def test_the_watchdog_blames_the_rank_that_does_not_take_what_was_sent(stalled: 
     found = stalled.verdict()
     assert (found["value"], found["op"]) == (1, "1F0")
     assert "activation of micro-batch 0 into stage 1 (rank 0 to 1), which was sent" in found["message"]
+
+
+def test_the_watchdog_blames_the_rank_whose_part_of_a_barrier_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stalled = Stalled(tmp_path, monkeypatch, vocabulary="parallel-1")
+    for rank, ops in ((0, "0T0"), (1, "1S0"), (2, "2T0")):
+        texts = [step.text for step in stalled.plan.program.ranks[rank].steps]
+        stalled.did(rank, texts.index(ops))
+        stalled.waits(rank)
+    found = stalled.verdict()
+    assert (found["value"], found["op"]) == (1, "1S0")
+    assert "rank 1 waits in op 1S0 for the output of the last stage of micro-batch 0, which was sent" in str(found)
+        "rank 1 waits in op 1S0 for the output of the last stage of micro-batch 0, which was sent" in found["message"]
+    )
+    waiting = "softmax statistics of all ranks of micro-batch 0, of which rank 1's part is missing"
+    assert f"rank 0 waits in op 0T0 for the {waiting}" in found["message"]
 
 
 def test_the_watchdog_is_patient_as_long_as_ops_finish(stalled: Stalled) -> None:

@@ -42,20 +42,6 @@ def assert_every_op_reported_once_and_in_order(order: Order, events: list[Event]
         free_at[rank] = end
 
 
-@pytest.mark.parametrize(
-    ("options", "field", "nearest"),
-    [
-        ({"vocabulary": "parallel-1"}, "vocabulary", "plain"),
-    ],
-)
-def test_options_that_the_runner_cannot_do_yet_are_refused_with_the_reason(
-    runner: RunnerProgram, options: dict[str, object], field: str, nearest: str
-) -> None:
-    last = runner.run(spec={"family": "1f1b", "p": 2, "m": 4} | options)[-1]
-    assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", field, nearest)
-    assert "so far" in last["error"]["message"]
-
-
 @pytest.mark.parametrize(("family", "memory"), [("zb-auto", 1.5), ("zb-auto", 3), ("v-auto", 1.0)])
 def test_a_found_order_runs_with_the_gradients_of_a_single_process(
     runner: RunnerProgram, family: str, memory: float

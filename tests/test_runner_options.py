@@ -117,3 +117,26 @@ def test_offload_frees_memory_and_brings_everything_back_in_time(runner: RunnerP
     went, came = ([row for row in rows if texts[row[0]][row[1]][0] == kind] for kind in (0, 1))
     assert sum(row[5] for row in went) == sum(row[5] for row in came) > 0
     assert all(ready <= start < end for _, _, ready, start, end, _ in rows)
+
+
+@pytest.mark.parametrize(
+    ("family", "p", "vocabulary"),
+    [
+        ("1f1b", 3, "parallel-1"),
+        ("1f1b", 3, "parallel-2"),
+        ("1f1b", 3, "interlaced"),
+        ("1f1b", 1, "parallel-1"),
+        ("gpipe", 2, "parallel-2"),
+        ("zb-h2", 3, "parallel-1"),
+        ("v-half", 2, "parallel-2"),
+        ("v-min", 2, "parallel-1"),
+    ],
+)
+def test_a_sharded_output_layer_gives_the_loss_and_gradients_of_a_whole_one(
+    runner: RunnerProgram, family: str, p: int, vocabulary: str
+) -> None:
+    spec = {"family": family, "p": p, "m": 5, "vocabulary": vocabulary}
+    events = runner.run(spec=spec, mode="free", model=MODEL | {"vocabulary": 17})
+    verified(events)
+    rows = sum(len(event["ops"]) for event in events if event["event"] == "op_batch")
+    assert rows == len(families.order(families.read(spec)))
