@@ -54,6 +54,16 @@ def spot(page: Page, label: str) -> tuple[float, float]:
     return found[0], found[1]
 
 
+def click(page: Page, label: str) -> None:
+    """As a hand does: the pointer comes, the point answers, then the click."""
+    page.mouse.move(0, 0)
+    expect(page.locator(".hoverlayer .hovertext")).to_have_count(0)
+    page.mouse.move(*spot(page, label))
+    wait(page, f"document.querySelector('.hoverlayer .hovertext')?.textContent.startsWith('{label}')")
+    page.mouse.down()
+    page.mouse.up()
+
+
 def test_nothing_of_plotly_is_asked_for_before_the_tab_opens(open_page: Open) -> None:
     page = open_page("?p=4&m=8")
     asked: list[str] = []
@@ -93,12 +103,11 @@ def test_a_link_draws_the_servers_points_and_says_how_to_read_them(open_page: Op
 
 def test_a_click_on_a_point_puts_it_on_the_timeline_and_shift_puts_it_under(open_page: Open) -> None:
     page = opened(open_page, "?p=4&m=8")
-    page.mouse.click(*spot(page, "V-Half"))
+    click(page, "V-Half")
     wait(page, "bubbleline.state().plans[0].shown?.family === 'v-half'")
-    wait(page, READY)
-    expect(page.locator(".charts-reads")).to_contain_text("V-Half")
+    wait(page, f"{FOUND} && document.querySelector('.charts-reads').textContent.includes('V-Half, ringed')")
     page.keyboard.down("Shift")
-    page.mouse.click(*spot(page, "ZB-auto within 8"))
+    click(page, "ZB-auto within 8")
     page.keyboard.up("Shift")
     wait(page, "bubbleline.state().plans[1]?.shown?.family === 'zb-auto'")
     assert state(page)["second"]["memory"] == 8

@@ -13,7 +13,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from backend.charts.axes import ENTRY, LEFT, RIGHT, ticks
-from backend.charts.pareto_scene import Look, Scene, clusters, joined, reads, scene_of, told
+from backend.charts.pareto_scene import Look, Scene, clusters, front, joined, reads, scene_of, told
 from backend.charts.tags import RIM, Box, Tag, place, width_of
 from backend.charts.theme import CLEAR, TEXT, template, tokens
 from backend.schedule.pareto import SOUGHT, Point
@@ -39,7 +39,7 @@ def figure(asked: Spec, points: Sequence[Point], look: Look) -> tuple[go.Figure,
     scene = scene_of(asked, points, look)
     together = clusters(scene)
     drawn = go.Figure(layout=_layout(scene) | {"annotations": [*_limit(scene), *_names(scene, together)]})
-    drawn.add_traces([_best(scene), *_found(scene, together), *_groups(scene, together), *_ring(scene)])
+    drawn.add_traces([_best(scene), *_groups(scene, together), *_found(scene, together), *_ring(scene)])
     return drawn, reads(scene)
 
 
@@ -91,7 +91,7 @@ def _groups(scene: Scene, together: CLUSTER) -> list[go.Scatter]:
             colour = _colour(scene, group)
             fill = [CLEAR if scene.moved(at) else colour for at in ours]
             marker = {"symbol": symbol, "size": BIG, "color": fill, "line": {"color": colour, "width": 1.5}}
-            traces.append(_dots(scene, ours, together, group, marker))
+            traces.append(_dots(scene, ours, together, group, marker).update(zorder=1))
     return traces
 
 
@@ -112,8 +112,9 @@ def _found(scene: Scene, together: CLUSTER) -> list[go.Scatter]:
 
 def _dots(scene: Scene, ours: list[int], together: CLUSTER, name: str, marker: dict[str, Any]) -> go.Scatter:
     x, y = zip(*(scene.xy(at) for at in ours), strict=True)
-    here = {at: [other for other in cluster if other != at] for cluster in together.values() for at in cluster}
-    said = ["<br>".join(told(scene, at, here[at])) for at in ours]
+    here = {at: cluster for cluster in together.values() for at in cluster}
+    fronts = [front(scene, at) for at in ours]
+    said = ["<br>".join(told(scene, at, [other for other in here[at] if other != at])) for at in fronts]
     return go.Scatter(
         x=x, y=y, mode="markers", name=name, marker=marker, customdata=ours, text=said,
         hovertemplate="%{text}<extra></extra>",
@@ -126,7 +127,9 @@ def _ring(scene: Scene) -> list[go.Scatter]:
         return []
     x, y = scene.xy(scene.now)
     ring = {"symbol": "circle-open", "size": 2 * BIG, "color": tokens(scene.look.theme)["ink"], "line": {"width": 2}}
-    return [go.Scatter(x=[x], y=[y], mode="markers", name="A", marker=ring, hoverinfo="skip", showlegend=False)]
+    return [
+        go.Scatter(x=[x], y=[y], mode="markers", name="A", marker=ring, hoverinfo="skip", showlegend=False, zorder=2)
+    ]
 
 
 def _names(scene: Scene, together: CLUSTER) -> list[dict[str, Any]]:

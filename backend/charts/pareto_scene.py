@@ -5,6 +5,7 @@ Knows points (schedule/pareto.py) and pixels; draws nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -120,6 +121,17 @@ def clusters(scene: Scene) -> dict[int, list[int]]:
         else:
             found[at] = [at]
     return found
+
+
+def front(scene: Scene, at: int) -> int:
+    """Of the points that stand on one another the one that answers: a family before what was found (as the page has
+    it, pure/charts.js)."""
+    if scene.points[at].limit is None:
+        return at
+    x, y = scene.xy(at)
+    families = (each for each, point in enumerate(scene.points) if point.limit is None)
+    same = (each for each in families if math.dist(scene.xy(each), (x, y)) < 1e-9 * max(1.0, x, y))
+    return next(same, at)
 
 
 def joined(scene: Scene, families: Sequence[int]) -> str:

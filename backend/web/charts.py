@@ -37,8 +37,7 @@ YEAR = 31_536_000  # seconds
 # A library inside plotly's script (MapLibre, for maps) writes a style sheet into the page unless it is there already;
 # the page's policy forbids that, and no chart has maps.
 STYLED = re.compile(rb'if\(!document\.getElementById\("[0-9a-f]{64}"\)\)')
-# One figure's work at a time: a slider asks for many, and other requests need the threads too. Who waits for the same
-# answer finds it when its turn comes.
+# One search at a time: a slider asks for many, and other requests need the threads too.
 TURN = BoundedSemaphore(1)
 
 
@@ -50,7 +49,9 @@ def show_pareto() -> Response:
     except SpecError as error:
         return refused(error)
     key = ("pareto", spec, tuple(look.items()), found)
-    return send(request, _kept(key, AWAY_FROM if found else 8 * ops(spec), lambda: _pareto(spec, look, found)))
+    if not found:
+        return send(request, _kept(key, lambda: apart(8 * ops(spec), lambda: _pareto(spec, look, found))))
+    return send(request, _kept(key, lambda: _in_turn(key, lambda: _pareto(spec, look, found))))
 
 
 @charts.get("/vendor/plotly-<release>.min.js")
@@ -58,7 +59,7 @@ def plotly_script(release: str) -> Response:
     """Plotly's script as its Python package brings it, so that both are of one release. It never changes."""
     if release != version("plotly"):
         abort(404)
-    answer = send(request, _kept(("plotly", release), AWAY_FROM, _script))
+    answer = send(request, _kept(("plotly", release), lambda: apart(AWAY_FROM, _script)))
     answer.headers["Cache-Control"] = f"public, max-age={YEAR}, immutable"
     return answer
 
@@ -91,14 +92,19 @@ LOOKS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
 """Each key of a figure's looks: what it is by itself, and how it is judged."""
 
 
-def _kept(key: Any, size: int, make: Callable[[], Encoded]) -> Encoded:
+def _kept(key: Any, make: Callable[[], Encoded]) -> Encoded:
     cache = services().cache
     answer = cache.get(key)
     if answer is None:
-        with TURN:
-            answer = cache.get(key) or apart(size, make)
+        answer = make()
         cache.put(key, answer)
     return answer
+
+
+def _in_turn(key: Any, make: Callable[[], Encoded]) -> Encoded:
+    """What is sought, one at a time; who waited for the same answer finds it."""
+    with TURN:
+        return services().cache.get(key) or apart(AWAY_FROM, make)
 
 
 def _pareto(spec: Spec, look: dict[str, Any], found: bool) -> Encoded:

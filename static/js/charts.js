@@ -87,19 +87,21 @@ class Charts {
     }
   }
 
-  /** First the families, which are there at once, then what is sought. @param {string} what @param {string} url */
+  /** Where the whole answer takes its time, the families come first. @param {string} what @param {string} url */
   async #ask(what, url) {
     const turn = ++this.#turn;
     this.#url = url;
     this.#asked = what;
     this.#wait(this.#chart ? "Drawing …" : "Drawing the first chart …");
     try {
-      const [drawer, first] = await Promise.all([plotly(), known(url) ?? ask(`${url}&found=0`)]);
-      if (this.#turn !== turn) return;
-      await this.#draw(drawer, first);
-      if (first.found) return;
-      this.#wait("Seeking the best at each memory …");
-      const chart = await ask(url);
+      const whole = Promise.all([plotly(), ask(url)]);
+      if (await Promise.race([whole, rest(LONG_WAIT)]) === null && this.#turn === turn) {
+        const [drawer, first] = await Promise.race([whole, Promise.all([plotly(), ask(`${url}&found=0`)])]);
+        if (this.#turn !== turn) return;
+        if (!first.found) await this.#draw(drawer, first);
+        this.#wait("Seeking the best at each memory …");
+      }
+      const [drawer, chart] = await whole;
       if (this.#turn === turn) await this.#draw(drawer, chart);
     } catch (problem) {
       if (this.#turn === turn) this.#fail(problem);
@@ -241,6 +243,9 @@ class Charts {
     /** @type {HTMLElement | null} */ (this.#chooser.querySelector("[aria-pressed=true]"))?.focus();
   }
 }
+
+/** @param {number} ms @returns {Promise<null>} */
+const rest = (ms) => new Promise((resolve) => { setTimeout(() => resolve(null), ms); });
 
 /** Buttons of which one is pressed. @param {string} label @param {[string, string][]} options @param {string} now @param {(id: string) => void} pick */
 function choice(label, options, now, pick) {
