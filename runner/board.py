@@ -73,9 +73,14 @@ class Ledger:
         finally:
             os.close(handle)
         self.base = rank * _WORDS
-        self.next = _WORDS * ranks + _ROW * offset
-        self.next_copy = _WORDS * ranks + _ROW * copy_offset
+        self.rows = (_WORDS * ranks + _ROW * offset, _WORDS * ranks + _ROW * copy_offset)
+        self.next, self.next_copy = self.rows
         self.zero = 0
+
+    def reset(self) -> None:
+        """Begin again with nothing done; for a step of which nobody wants the times."""
+        self.next, self.next_copy = self.rows
+        self.words[self.base + _DONE] = self.words[self.base + _COPIED] = 0
 
     def enter(self, phase: int, index: int, tag: int = -1) -> None:
         """Say what the rank does now: in which op, waiting for which message."""

@@ -50,15 +50,16 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """Start the program at time `zero` of the common clock."""
+    """Start the program at time `zero` of the common clock; `last`: no further step follows."""
 
     zero: int
+    last: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """Train the reference and compare with the results in `folder` and the micro-batches' `losses`; `used` as in
-    Plan."""
+    """Train the reference and compare with the results in `folder` and the `losses` of all micro-batches, step after
+    step; `used` as in Plan."""
 
     training: Training
     device: str

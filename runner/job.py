@@ -7,6 +7,7 @@ on stdin and of how processes are made.
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import threading
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from runner import clock
 from runner.board import Board
 from runner.control import BOARD, Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
 from runner.engines.local import LocalEngine
-from runner.measure import outcome
+from runner.measure import finite, kept, outcome
 from runner.plan import Plan, plan
 from runner.protocol import Run
 from runner.watchdog import SECOND, Watchdog
@@ -48,6 +49,7 @@ class Job:
         self.state = State.PLANNING
         self.planned: Plan | Exception | None = None
         self.replies: dict[int, Reply] = {}
+        self.losses: list[list[float]] = []  # of the micro-batches of each step
         self.sent: list[int] = []
         self.last_batch = self.since = clock.now()
         self.longest = 0
@@ -99,7 +101,7 @@ class Job:
             if self.state is State.WARMING:
                 self._go()
             else:
-                self._verify()
+                self._step_done()
 
     def lost(self, rank: int, exit_code: int | None) -> None:
         """A worker is gone. One that went before it knew of this run costs it nothing but a new set of workers."""
@@ -179,11 +181,8 @@ class Job:
         devices = {reply.device for reply in self.replies.values() if isinstance(reply, Ready)}
         self.replies = {}
         self.state = State.RUNNING
-        zero = clock.now() + START_NS + 200_000 * self.plan.ranks
-        for rank in range(self.plan.ranks):
-            self.engine.send(rank, Go(zero))
-        self.watchdog = Watchdog(self.plan, self.board, [worker.pid for worker in self.engine.workers])
         self.device = "cpu" if devices == {"cpu"} else ", ".join(sorted(devices))
+        zero = self._start()
         self.emit(
             "running",
             mode=self.plan.mode,
@@ -195,9 +194,33 @@ class Job:
             ops=self.plan.program.ops,
         )
 
+    def _start(self) -> int:
+        """Have all ranks start a step; when."""
+        zero = clock.now() + START_NS + 200_000 * self.plan.ranks
+        for rank in range(self.plan.ranks):
+            self.engine.send(rank, Go(zero, self._last))
+        self.watchdog = Watchdog(self.plan, self.board, [worker.pid for worker in self.engine.workers])
+        return zero
+
+    @property
+    def _last(self) -> bool:
+        """Whether the step under way is the last one, whose ops are reported."""
+        return len(self.losses) == self.plan.training.steps - 1
+
+    def _step_done(self) -> None:
+        """All ranks are through a step."""
+        last, self.results = self._last, [reply for _, reply in sorted(self.replies.items()) if isinstance(reply, Done)]
+        found = {micro: loss for result in self.results for micro, loss in result.losses.items()}
+        self.losses.append([found.get(micro, math.nan) for micro in range(self.plan.program.micros)])
+        if last:
+            self._verify()
+        else:
+            self.replies = {}
+            self._start()
+
     def _stream(self, rest: bool = False) -> None:
         """Report the ops that ended since the last batch."""
-        if not rest and clock.now() - self.last_batch < BATCH_NS:
+        if not rest and (not self._last or clock.now() - self.last_batch < BATCH_NS):
             return
         self.last_batch = clock.now()
         rows: list[list[int]] = []
@@ -220,16 +243,12 @@ class Job:
     def _verify(self) -> None:
         self._stream(rest=True)
         self.state, self.since = State.VERIFYING, clock.now()
-        self.results = [reply for _, reply in sorted(self.replies.items()) if isinstance(reply, Done)]
-        losses = {micro: loss for result in self.results for micro, loss in result.losses.items()}
-        micros = self.plan.program.micros
-        in_order = tuple(losses.get(micro, float("nan")) for micro in range(micros))
         verify = Verify(
             training=self.plan.training,
             device=self.plan.device_of(0),
             folder=self.folder,
             ranks=self.plan.ranks,
-            losses=in_order,
+            losses=tuple(loss for step in self.losses for loss in step),
             used=self.plan.used,
         )
         self.engine.send(0, verify)
@@ -237,7 +256,7 @@ class Job:
     def _finish(self, verdict: Verdict) -> None:
         self.state = State.OVER
         figures = {"verified": verdict.verified, "max_grad_error": verdict.max_grad_error}
-        loss = {"loss": verdict.loss, "reference_loss": verdict.reference_loss}
+        loss = {"loss": finite(verdict.loss), "reference_loss": finite(verdict.reference_loss)}
         self.emit("verified", **figures, **loss, worst=verdict.worst)
         unit_ns = None if self.plan.unit_ms is None else self.plan.unit_ms * 1e6
         found = outcome(self.plan.timeline, self.board.times, unit_ns)
@@ -252,22 +271,13 @@ class Job:
             predicted=found.predicted,
             measured=found.measured,
             largest_residual=found.largest_residual,
-            **self._kept(),
+            **kept(self.plan, self.results, self.losses),
         )
-
-    def _kept(self) -> dict[str, Any]:
-        """What the ranks had to keep at once."""
-        activations = {"peak_bytes": [result.peak for result in self.results]}
-        if any(program.copies for program in self.plan.program.ranks):
-            activations["peak_bytes_without_offload"] = [result.whole for result in self.results]
-        kept: dict[str, Any] = {"activations": activations}
-        if self.plan.training.asynchronous:
-            kept["weight_versions"] = [result.versions for result in self.results]
-        return kept
 
     def _check_patience(self) -> None:
         """Neither warming nor verifying may last for ever."""
-        seconds = 30.0 + 0.05 * self.plan.program.ops + 20 * self.longest * self.plan.program.ops / SECOND
+        steps = self.plan.training.steps
+        seconds = 30.0 + steps * self.plan.program.ops * (0.05 + 20 * self.longest / SECOND)
         if clock.now() - self.since > seconds * SECOND:
             silent = [rank for rank in range(self.plan.ranks) if rank not in self.replies]
             rank = 0 if self.state is State.VERIFYING else silent[0]

@@ -16,6 +16,7 @@ from runner.activations import Memory
 from runner.deferred import accumulate
 from runner.shape import Training
 from runner.stage import Data, output_layer
+from runner.weights import RATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,6 @@ class Shard:
         self.first, self.end = rank * words // ranks, (rank + 1) * words // ranks
         rows = output_layer(training).detach()[self.first : self.end]
         self.weight = torch.nn.Parameter(rows.clone().to(data.device))
-        self.name = f"stage{training.stages - 1}.head"
         self.training, self.data, self.memory, self.early = training, data, memory, early
         self.kept: dict[int, Kept] = {}
         self.losses: dict[int, Tensor] = {}
@@ -89,6 +89,21 @@ class Shard:
         self.losses[micro] = (statistics[0] - statistics[1]).mean()
         self.memory.change(-kept.bytes)
         return None if self.early else gradient @ self.weight
+
+    def advance(self, data: Data) -> None:
+        """One step of gradient descent, and on to the next step's data."""
+        assert self.weight.grad is not None
+        with torch.no_grad():
+            self.weight.sub_(self.weight.grad, alpha=RATE)
+        self.data = data
+        self.clear()
+
+    def results(self) -> dict[str, Tensor]:
+        """This shard's rows of the gradient and, after several steps, of the weights, named as the whole."""
+        name, gradient = f"stage{self.training.stages - 1}.head", self.weight.grad
+        assert gradient is not None
+        found = {name: gradient.cpu()}
+        return found if self.training.steps == 1 else found | {f"updated {name}": self.weight.detach().cpu()}
 
     def clear(self) -> None:
         """Leave no trace of what was done so far."""

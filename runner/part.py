@@ -14,10 +14,10 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from runner.activations import Memory, Saved, copy_stream
 from runner.deferred import DeferredArithmetic, Later
-from runner.reference import named_gradients, named_results
+from runner.reference import named, named_results
 from runner.shape import Training
 from runner.stage import Data, Stage
-from runner.weights import Versions
+from runner.weights import Versions, descended
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,18 @@ class DeferredStage:
 
     def results(self) -> dict[str, Tensor]:
         """What a reference is compared with, by name: the gradients, and the weights if they were changed."""
-        if self.versions is None:
-            return named_gradients(self.stage, self.index)
-        return named_results(self.versions.newest, self.versions.total, self.index)
+        if self.versions is not None:
+            return named_results(self.versions.newest, self.versions.total, self.index)
+        gradients = self.stage.gradients()
+        if self.training.steps == 1:
+            return named(gradients, self.index)
+        return named_results(self.stage, gradients, self.index)
+
+    def advance(self, data: Data) -> None:
+        """One step of gradient descent, and on to the next step's data."""
+        self.stage = descended(self.stage, self.stage.gradients())
+        self.data = data
+        self.losses.clear()
 
 
 def _enter(anchor: Tensor, x: Tensor, left: list[Tensor]) -> Tensor:

@@ -21,9 +21,9 @@ from backend.schedule.versions import weight_versions
 from runner import devices
 from runner.program import Program, build
 from runner.protocol import Run
-from runner.shape import SMALL, TINY, Training, blocks_of, shape_from_json
+from runner.shape import SMALL, TINY, Shape, Training, blocks_of, shape_from_json
 from runner.steps import Link
-from runner.work import work_of
+from runner.work import Work, work_of
 
 MAX_OPS = 100_000
 MAX_SECONDS = 600.0
@@ -84,11 +84,7 @@ def plan(run: Run) -> Plan:
     if mode == "free" and run.unit_ms is not None:
         raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; free mode has no pace")
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
-    blocks = blocks_of(work.layers, order.placement.stages, shape)
-    training = Training(shape, blocks, order.m, run.seed, work.recompute, work.asynchronous, order.barriers > 0)
-    if training.sharded and shape.vocabulary < order.p:
-        message = f"each of {order.p} ranks has a shard of the vocabulary, so it has at least as many words"
-        raise SpecError("model.vocabulary", shape.vocabulary, message, limit=order.p, nearest=order.p)
+    training = _training(run, work, shape)
     unit_ms = _unit(run, timeline, max(training.blocks)) if mode == "paced" else None
     device = "cuda" if len(devices.gpus()) >= order.p else "cpu"
     _limit_memory(training, order, device)
@@ -98,6 +94,18 @@ def plan(run: Run) -> Plan:
     return Plan(
         program, timeline, training, mode, device, unit_ms, hop_ms, _versions(order) if work.asynchronous else None
     )
+
+
+def _training(run: Run, work: Work, shape: Shape) -> Training:
+    if work.asynchronous and run.steps > 1:
+        message = "here every micro-batch is a training step already: ask for more micro-batches"
+        raise SpecError("steps", run.steps, message, limit=1, nearest=1)
+    order, sharded = work.order, work.order.barriers > 0
+    if sharded and shape.vocabulary < order.p:
+        message = f"each of {order.p} ranks has a shard of the vocabulary, so it has at least as many words"
+        raise SpecError("model.vocabulary", shape.vocabulary, message, limit=order.p, nearest=order.p)
+    blocks = blocks_of(work.layers, order.placement.stages, shape)
+    return Training(shape, blocks, order.m, run.seed, work.recompute, work.asynchronous, sharded, run.steps)
 
 
 def _versions(order: Order) -> tuple[tuple[int, ...], ...]:
@@ -113,7 +121,7 @@ def _versions(order: Order) -> tuple[tuple[int, ...], ...]:
 def _unit(run: Run, timeline: Timeline, blocks: int) -> float:
     """Milliseconds of a time unit: as asked, or so that a mean op lasts DEFAULT_OP_MS, longer where ranks crowd the
     cores or a stage has many blocks, shorter where the whole would last over DEFAULT_SECONDS."""
-    makespan = float(timeline.end.max())
+    makespan = float(timeline.end.max()) * run.steps
     if makespan <= 0:
         raise SpecError("costs", 0, "paced mode needs at least one op with a cost above zero", nearest=1)
     most = MAX_SECONDS * 1000 / makespan

@@ -6,6 +6,7 @@ times as those of ops; once the last op is reported, every copy has been.
 `finished.activations`: `peak_bytes`, for each rank the most bytes of activations saved for backwards that its device
 held at once, and with offload `peak_bytes_without_offload`, the same with what lay in host memory.
 `finished.weight_versions`, where weights change after every backward: the most versions that each rank held.
+`finished.losses`, of a run of several steps: the mean loss of each; ops, figures and gradients are the last step's.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ PLACEMENTS = ("looped", "v")
 MAX_UNIT_MS = 60_000.0
 MIN_UNIT_MS = 0.001
 MAX_SEED = 2**31 - 1
-RUN_KEYS = ("cmd", "id", "spec", "csv", "placement", "p", "mode", "unit_ms", "model", "seed")
+MAX_STEPS = 100
+RUN_KEYS = ("cmd", "id", "spec", "csv", "placement", "p", "mode", "unit_ms", "model", "seed", "steps")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Run a spec, or an order imported as torch's CSV (`placement` None: found from its stages)."""
+    """Run a spec, or an order imported as torch's CSV (`placement` None: found from its stages); `steps` training
+    steps, of which the last is the one that is reported."""
 
     id: str
     spec: Mapping[str, Any] | None = None
@@ -41,6 +44,7 @@ class Run:
     unit_ms: float | None = None
     model: Mapping[str, Any] | None = None
     seed: int = 0
+    steps: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,7 @@ def _run(data: Mapping[str, Any]) -> Run:
         unit_ms=optional(number, "unit_ms", data.get("unit_ms"), MIN_UNIT_MS, MAX_UNIT_MS),
         model=model,
         seed=integer("seed", 0 if data.get("seed") is None else data["seed"], 0, MAX_SEED),
+        steps=integer("steps", 1 if data.get("steps") is None else data["steps"], 1, MAX_STEPS),
     )
 
 

@@ -20,23 +20,33 @@ from runner.weights import descended
 TOLERANCE = 1e-5
 
 
-def train(training: Training, device: torch.device | None = None) -> tuple[float, dict[str, Tensor]]:
-    """Mean loss and the gradient of every parameter, named `stage3.blocks.0.qkv`, accumulated in micro-batch order."""
+def train(training: Training, device: torch.device | None = None) -> tuple[list[float], dict[str, Tensor]]:
+    """The mean loss of each step, and the last step's gradient of every parameter, named `stage3.blocks.0.qkv`,
+    accumulated in micro-batch order; of several steps also the weights with which the last one began."""
     device = device or torch.device("cpu")
     model = [Stage(training, index).to(device) for index in range(training.stages)]
-    data, do = Data(training, device), Arithmetic()
-    losses: list[Tensor] = []
+    losses = [_step(model, training, Data(training, device))]
+    for step in range(1, training.steps):
+        model = [descended(stage, stage.gradients()) for stage in model]
+        losses.append(_step(model, training, Data(training, device, step)))
+    results: dict[str, Tensor] = {}
+    for index, stage in enumerate(model):
+        gradients = stage.gradients()
+        results |= named(gradients, index) if training.steps == 1 else named_results(stage, gradients, index)
+    return losses, results
+
+
+def _step(model: Sequence[Stage], training: Training, data: Data) -> float:
+    """The gradients of one step, and its mean loss."""
+    do, losses = Arithmetic(), []
     for micro in range(training.micros):
         x = data.inputs(micro)
         for stage in model:
             x = stage(x, do)
         loss = model[-1].loss(x, data.targets(micro), do)
         torch.autograd.backward(loss * training.share)
-        losses.append(loss.detach())
-    grads: dict[str, Tensor] = {}
-    for index, stage in enumerate(model):
-        grads |= named_gradients(stage, index)
-    return mean(losses), grads
+        losses.append(float(loss.detach()))
+    return mean(losses)
 
 
 def train_stale(
@@ -58,7 +68,7 @@ def train_stale(
         losses.append(float(loss.detach()))
         torch.autograd.backward(loss)
         for index, (stage, versions) in enumerate(zip(model, kept, strict=True)):
-            gradients = {name: one.grad for name, one in stage.named_parameters() if one.grad is not None}
+            gradients = stage.gradients()
             stage.zero_grad(set_to_none=True)
             for name, gradient in gradients.items():
                 totals[index][name] = totals[index].get(name, torch.zeros_like(gradient)) + gradient
@@ -72,21 +82,20 @@ def train_stale(
     return losses, results
 
 
-def named_results(stage: Stage, total: Mapping[str, Tensor], index: int) -> dict[str, Tensor]:
-    """Gradients added up over all updates, and the weights that these led to."""
-    gradients = {f"stage{index}.{name}": gradient.cpu() for name, gradient in total.items()}
-    return gradients | {f"updated stage{index}.{name}": one.detach().cpu() for name, one in stage.named_parameters()}
+def named_results(stage: Stage, gradients: Mapping[str, Tensor], index: int) -> dict[str, Tensor]:
+    """Gradients and, where these were not all of the same ones, the weights."""
+    weights = {f"updated stage{index}.{name}": one.detach().cpu() for name, one in stage.named_parameters()}
+    return named(gradients, index) | weights
 
 
-def named_gradients(stage: Stage, index: int) -> dict[str, Tensor]:
-    """The gradients of a stage's parameters on the CPU; a parameter that received none is left out."""
-    named = stage.named_parameters()
-    return {f"stage{index}.{name}": one.grad.cpu() for name, one in named if one.grad is not None}
+def named(gradients: Mapping[str, Tensor], index: int) -> dict[str, Tensor]:
+    """Gradients of a stage's parameters on the CPU, by names that are unique in the model."""
+    return {f"stage{index}.{name}": gradient.cpu() for name, gradient in gradients.items()}
 
 
-def mean(losses: list[Tensor]) -> float:
-    """Mean of the micro-batches' losses, summed in their order."""
-    return float(torch.stack(losses).double().mean()) if losses else float("nan")
+def mean(losses: Sequence[float]) -> float:
+    """Mean of losses, summed in their order."""
+    return sum(losses) / len(losses) if losses else math.nan
 
 
 def judge(

@@ -70,6 +70,10 @@ class Stage(nn.Module):
         if self.ends:
             self.head = output_layer(training)
 
+    def gradients(self) -> dict[str, Tensor]:
+        """The gradients there are, by the names of their parameters."""
+        return {name: one.grad for name, one in self.named_parameters() if one.grad is not None}
+
     def forward(self, x: Tensor, do: Arithmetic) -> Tensor:
         """Hidden states out; of tokens on the first stage, of hidden states elsewhere."""
         if self.first:
@@ -91,10 +95,11 @@ def output_layer(training: Training) -> nn.Parameter:
 
 
 class Data:
-    """The tokens of every micro-batch, made from the seed."""
+    """The tokens of every micro-batch of a training step, made from the seed."""
 
-    def __init__(self, training: Training, device: torch.device) -> None:
-        micros, self.device = range(training.micros), device
+    def __init__(self, training: Training, device: torch.device, step: int = 0) -> None:
+        self.device = device
+        micros = range(step * training.micros, (step + 1) * training.micros)
         self.batches = [_tokens(training.shape, micro, training.seed).to(device) for micro in micros]
 
     def inputs(self, micro: int) -> Tensor:

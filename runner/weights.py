@@ -47,7 +47,7 @@ class Versions:
         """A new version from the newest and the gradient of a micro-batch, which is that of the version it began
         with."""
         used = self.begun.pop(micro)
-        gradients = {name: one.grad for name, one in used.named_parameters() if one.grad is not None}
+        gradients = used.gradients()
         used.zero_grad(set_to_none=True)
         for name, gradient in gradients.items():
             self.total[name] = self.total[name] + gradient if name in self.total else gradient

@@ -140,3 +140,33 @@ def test_a_sharded_output_layer_gives_the_loss_and_gradients_of_a_whole_one(
     verified(events)
     rows = sum(len(event["ops"]) for event in events if event["event"] == "op_batch")
     assert rows == len(families.order(families.read(spec)))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"family": "zb-h1", "p": 2, "m": 4},
+        {"family": "dualpipe", "p": 2, "m": 4},
+        {"family": "1f1b", "p": 3, "m": 4, "vocabulary": "parallel-1", "recompute": "full"},
+        {"family": "gis", "p": 2, "m": 4, "v": 2, "offload": "full", "costs": {"O": 0.5}},
+    ],
+    ids=["zb-h1", "dualpipe", "1f1b-parallel-1", "gis-offload"],
+)
+def test_several_steps_train_as_a_single_process_does(runner: RunnerProgram, spec: dict[str, object]) -> None:
+    events = runner.run(spec=spec, mode="free", model=MODEL, steps=3)
+    last = verified(events)
+    assert len(set(last["losses"])) == len(last["losses"]) == 3
+    assert last["loss"] == pytest.approx(last["losses"][-1])
+    rows = [tuple(row[:2]) for event in events if event["event"] == "op_batch" for row in event["ops"]]
+    assert len(rows) == len(set(rows)) == len(families.order(families.read(spec)))
+
+
+def test_a_vocabulary_with_fewer_words_than_ranks_is_refused(runner: RunnerProgram) -> None:
+    spec = {"family": "1f1b", "p": 4, "m": 4, "vocabulary": "parallel-1"}
+    last = runner.run(spec=spec, model=MODEL | {"vocabulary": 3})[-1]
+    assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "model.vocabulary", 4)
+
+
+def test_steps_are_refused_where_every_micro_batch_is_one(runner: RunnerProgram) -> None:
+    last = runner.run(spec={"family": "pipedream", "p": 2, "m": 4}, steps=2)[-1]
+    assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "steps", 1)

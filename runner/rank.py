@@ -1,0 +1,179 @@
+"""One rank of one job: its stages, its shard, what carries between ranks, and its way through the training steps.
+
+Knows how these parts are put together, and none of their trades. A job of several steps runs the same program again on
+the next micro-batches, with the weights one step of gradient descent further on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from runner.activations import Memory
+from runner.board import WAITING, Ledger
+from runner.channels import ChannelTransport, nccl_groups
+from runner.collectives import Collectives
+from runner.control import BOARD, Done, Setup, results_file
+from runner.lane import CopyLane
+from runner.output import Shard
+from runner.part import DeferredStage
+from runner.replicas import sum_copies
+from runner.stage import Data
+from runner.transport import GlooTransport, gloo_group
+from runner.worker import Pace, StageWorker
+
+SHARD = "shard"  # in place of a chunk, of results that only all ranks have together
+
+
+class RankJob:
+    """One rank of one job: its stages, its transport and its worker."""
+
+    def __init__(self, setup: Setup, group: Any) -> None:
+        self.setup, self.group = setup, group
+        self.device = torch.device(setup.device)
+        training = setup.training
+        program, data = setup.program, Data(training, self.device)
+        self.memory = Memory()
+        self.parts = [DeferredStage(training, index, data, self.memory) for index in program.stages]
+        board = f"{setup.folder}/{BOARD}"
+        self.ledger = Ledger(board, program.rank, setup.group.ranks, setup.offset, setup.copy_offset)
+        self.shard, self.chains = None, []
+        if program.output is not None:
+            ranks, output = setup.group.ranks, program.output
+            self.shard = Shard(training, program.rank, ranks, data, self.memory, output.barriers == 1)
+            self.chains = [gloo_group(f"{setup.folder}/C{chain}", program.rank, ranks) for chain in output.chains]
+        self.step = 0
+        self.equip()
+
+    def equip(self) -> None:
+        """What serves one step: transport, lane, chains, and the worker that uses them."""
+        setup, program = self.setup, self.setup.program
+        self.transport, self.joins = self.connect(), self.spread()
+        self.lane = CopyLane(program.copies, self.parts, self.ledger, setup.unit) if program.copies else None
+        pace = Pace(setup.unit, setup.hop)
+        self.worker = StageWorker(
+            program, self.parts, self.transport, self.ledger, pace, self.lane, self.shard, self.joins
+        )
+
+    def connect(self) -> GlooTransport | ChannelTransport:
+        """Gloo between CPUs, NCCL between GPUs."""
+        program, shape = self.setup.program, self.setup.training.shape.activation
+        if self.device.type == "cpu":
+            return GlooTransport(self.group, program.receives(), shape)
+        torch.cuda.set_device(self.device)
+        make = nccl_groups(f"{self.setup.folder}/nccl", self.setup.group.ranks)
+        return ChannelTransport(make, program.sends(), self.setup.arrivals, shape, self.device)
+
+    def spread(self) -> Collectives | None:
+        """The chains of an output layer that is spread over all ranks, each over a process group of its own."""
+        training, output = self.setup.training, self.setup.program.output
+        if output is None:
+            return None
+        shape, rank = training.shape.activation, self.setup.program.rank
+        scale = training.share / (shape[0] * shape[1])
+        return Collectives(self.chains, output, rank, training.micros, shape, scale, self.device)
+
+    def settle(self) -> None:
+        """Wait for the GPU's part of an op."""
+        if self.device.type == "cuda":
+            torch.cuda.current_stream(self.device).synchronize()
+
+    def warm_up(self) -> str:
+        """Meet every peer, run every kind of op once, and leave no trace of it."""
+        self.ledger.enter(WAITING, 0)
+        self.meet()
+        x_like = torch.zeros(self.setup.training.shape.activation, device=self.device)
+        for part in self.parts:
+            for _ in range(2):
+                part.forward(0, None if part.stage.first else x_like)
+                part.input_gradient(0, None if part.stage.ends else x_like)
+                part.weight_gradient(0)
+            part.losses.clear()
+            part.stage.zero_grad(set_to_none=True)
+        if self.shard is not None:
+            for _ in range(2):
+                self.shard.logits(0, x_like)
+                self.shard.gradients(0, torch.zeros(2, x_like.shape[0] * x_like.shape[1], device=self.device))
+            self.shard.clear()
+        self.memory.reset()
+        if self.setup.training.asynchronous:
+            for part in self.parts:
+                part.update_always()
+        self.prime()
+        return str(self.device)
+
+    def prime(self) -> None:
+        """Get ready to receive; other ranks do so too."""
+        if self.joins is not None:
+            self.joins.start()
+        self.transport.prime()
+
+    @property
+    def spare_tag(self) -> int:
+        """The first tag that no link of the program has."""
+        return 2 * self.setup.training.stages * self.setup.training.micros
+
+    def meet(self) -> None:
+        """Exchange one message with each peer, so that connections exist before the clock runs."""
+        program, tag = self.setup.program, self.spare_tag
+        works = [
+            self.group.recv([torch.empty(1)], peer, tag) for peer in sorted({one.source for one in program.receives()})
+        ]
+        works += [
+            self.group.send([torch.ones(1)], peer, tag) for peer in sorted({one.target for one in program.sends()})
+        ]
+        for work in works:
+            work.wait()
+
+    def run(self, zero: int, last: bool) -> Done:
+        """Execute the program and sum what replicas hold in common, then write the results or, before the last step,
+        get ready for the next; returns what is left to say."""
+        setup = self.setup
+        self.worker.run(zero, self.settle)
+        self.transport.flush()
+        for helper in (self.lane, self.joins):
+            if helper is not None:
+                helper.close()
+        sum_copies(
+            self.group, setup.program.rank, [part.stage for part in self.parts], setup.replicas, self.spare_tag + 1
+        )
+        losses = {micro: float(loss) for part in self.enders() for micro, loss in part.losses.items()}
+        if last:
+            torch.save(self.results(), results_file(setup.folder, setup.program.rank))
+        else:
+            self.advance()
+        versions = max(part.versions.held if part.versions else 1 for part in self.parts)
+        return Done(losses, self.memory.peak, self.memory.whole, versions)
+
+    def advance(self) -> None:
+        """To the next training step."""
+        self.step += 1
+        data = Data(self.setup.training, self.device, self.step)
+        for part in self.trained():
+            part.advance(data)
+        self.ledger.reset()
+        self.equip()
+        self.prime()
+
+    def trained(self) -> Sequence[DeferredStage | Shard]:
+        """All that has weights."""
+        return [*self.parts, self.shard] if self.shard is not None else self.parts
+
+    def results(self) -> dict[str, torch.Tensor]:
+        """What this rank is judged by, each with its place before its name."""
+        results = {
+            f"{chunk}/{name}": result
+            for chunk, part in enumerate(self.parts)
+            for name, result in part.results().items()
+        }
+        shard = {} if self.shard is None else self.shard.results()
+        return results | {f"{SHARD}/{name}": result for name, result in shard.items()}
+
+    def enders(self) -> Sequence[DeferredStage | Shard]:
+        """Who has the losses; of the shards, which all have the same, only the last stage's rank tells."""
+        output = self.setup.program.output
+        if output is None or self.shard is None:
+            return self.parts
+        return [self.shard] if self.setup.program.rank == output.root else []
