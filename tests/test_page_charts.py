@@ -165,6 +165,19 @@ def test_it_follows_the_sliders_once_they_rest(open_page: Open) -> None:
     assert all("m=11" in url for url in drawn[-2:])
 
 
+def test_a_slider_that_returns_leaves_the_chart_as_it_was(open_page: Open) -> None:
+    page = opened(open_page, "?p=4&m=8")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.focus("#field-m")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".charts-home")).to_have_class("charts-home is-stale")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".charts-home")).to_have_class("charts-home")
+    page.wait_for_timeout(400)
+    assert [url for url in asked if "m=9" in url and "charts" in url] == []
+
+
 def test_the_bubble_may_go_up_instead_and_the_link_says_so(open_page: Open) -> None:
     page = opened(open_page, "?p=4&m=8")
     page.click("[data-choice=bubble]")
@@ -205,6 +218,7 @@ def test_a_chart_is_taken_away_as_a_file(open_page: Open, tmp_path: Path, form: 
     elif form == "svg":
         assert body.startswith(b"<svg")
         assert b"ZB-V" in body
+        assert b"p 4, m 8, f 1, i 1, w 1, c 0" in body
     else:
         rows = list(csv.DictReader(io.StringIO(body.decode())))
         assert [row["memory"] for row in rows if row["schedule"] == "V-Half"] == ["3"]

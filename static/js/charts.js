@@ -6,7 +6,7 @@ import { save } from "./charts_save.js";
 import { pointTable } from "./charts_table.js";
 import { h, replace, sentence, setText, show } from "./dom.js";
 import { colour } from "./palette.js";
-import { putOver, spoken } from "./pure/charts.js";
+import { putOver, short, spoken } from "./pure/charts.js";
 import { specQuery } from "./pure/url.js";
 
 /** @import {SpecError} from "./api.js" */
@@ -38,6 +38,8 @@ class Charts {
   /** @type {Chart | null} */
   #chart = null;
   #asked = "";
+  #drawn = "";
+  #size = { width: 0, height: 0 };
 
   /** @param {Desk} desk */
   constructor(desk) {
@@ -48,8 +50,13 @@ class Charts {
     this.home = h("div", { class: "charts-home" }, this.figure.node, this.#state, this.#cover);
     this.panel = h("div", { class: "charts" }, h("div", { class: "charts-top" }, this.#chooser, this.#files), this.#problem,
       h("div", { class: "charts-body" }, this.#reads, this.home, this.#beside));
-    desk.store.subscribe(() => this.show());
-    new ResizeObserver(() => this.show()).observe(this.home);
+    desk.store.subscribe(({ spec, second, view }, before) => {
+      if (spec !== before.spec || second !== before.second || view.theme !== before.view.theme || view.chart !== before.view.chart) this.show();
+    });
+    new ResizeObserver(([{ contentRect }]) => {
+      this.#size = contentRect;
+      this.show();
+    }).observe(this.home);
   }
 
   /** The kind of chart that the link names, and what goes up. @returns {{kind: Kind, y: string}} */
@@ -64,23 +71,21 @@ class Charts {
     const { spec, view } = this.desk.store.get();
     const { kind, y } = this.#chosen();
     const dark = view.theme === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : view.theme === "dark";
-    const size = { width: Math.max(LEAST.width, this.home.clientWidth), height: Math.max(LEAST.height, this.home.clientHeight) };
-    const look = { y, theme: dark ? "dark" : "light", width: size.width - (size.width % STEP), height: size.height - (size.height % STEP) };
+    const look = { y, theme: dark ? "dark" : "light", width: inSteps(this.#size.width, LEAST.width), height: inSteps(this.#size.height, LEAST.height) };
     const what = kind.path + specQuery(spec, this.desk.store.defaults);
     return { what, url: `${what}&${new URLSearchParams(/** @type {any} */ (look))}` };
   }
 
   /** Follow the state. A new setting waits until the sliders rest; new looks do not. */
   show() {
-    if (this.panel.hidden || !this.home.clientWidth) return;
+    if (this.panel.hidden || !this.#size.width) return;
     this.#sayChoice();
+    clearTimeout(this.#timer);
     const { what, url } = this.#wanted();
     if (url === this.#url) {
+      if (url === this.#drawn) this.home.classList.remove("is-stale");
       this.#mark();
-      return;
-    }
-    clearTimeout(this.#timer);
-    if (what === this.#asked || !this.#chart || known(url)) this.#ask(what, url);
+    } else if (what === this.#asked || !this.#chart || known(url)) this.#ask(what, url);
     else {
       this.home.classList.add("is-stale");
       this.#timer = window.setTimeout(() => this.#ask(what, url), REST);
@@ -102,7 +107,9 @@ class Charts {
         this.#wait("Seeking the best at each memory …");
       }
       const [drawer, chart] = await whole;
-      if (this.#turn === turn) await this.#draw(drawer, chart);
+      if (this.#turn !== turn) return;
+      this.#drawn = url;
+      await this.#draw(drawer, chart);
     } catch (problem) {
       if (this.#turn === turn) this.#fail(problem);
     } finally {
@@ -221,8 +228,11 @@ class Charts {
 
   /** @param {"svg" | "png" | "csv"} form */
   #save(form) {
-    const { p, m } = this.desk.store.get().spec;
-    if (this.#chart) save(this.#chart, `bubbleline-${this.#chosen().kind.id}-p${p}-m${m}`, form);
+    if (!this.#chart) return;
+    const { p, m, costs } = this.#chart.spec;
+    const { kind } = this.#chosen();
+    const each = Object.entries({ f: costs.F, i: costs.I, w: costs.W, c: costs.comm }).map(([name, cost]) => `${name} ${typeof cost === "number" ? short(cost) : "by stage"}`);
+    save(this.#chart, `bubbleline-${kind.id}-p${p}-m${m}`, `${kind.title}: p ${p}, m ${m}, ${each.join(", ")}`, form);
   }
 
   /** The charts there are, and what may go up in this one. */
@@ -243,6 +253,9 @@ class Charts {
     /** @type {HTMLElement | null} */ (this.#chooser.querySelector("[aria-pressed=true]"))?.focus();
   }
 }
+
+/** @param {number} px @param {number} least */
+const inSteps = (px, least) => STEP * Math.floor(Math.max(px, least) / STEP);
 
 /** @param {number} ms @returns {Promise<null>} */
 const rest = (ms) => new Promise((resolve) => { setTimeout(() => resolve(null), ms); });

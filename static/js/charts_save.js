@@ -7,14 +7,15 @@ import { plotly } from "./charts_api.js";
 /** @import {Chart} from "./charts_api.js" */
 
 const SHARP = 3; // pixels of a PNG for each of the page's
+const TITLE = 30; // px of a file's first line
 
 /** @param {string} name @param {string} href */
 function hand(name, href) {
   h("a", { href, download: name }).click();
 }
 
-/** @param {Chart} chart @param {string} name without its ending @param {"svg" | "png" | "csv"} form */
-export async function save(chart, name, form) {
+/** @param {Chart} chart @param {string} name without its ending @param {string} title @param {"svg" | "png" | "csv"} form */
+export async function save(chart, name, title, form) {
   if (form === "csv") {
     const url = URL.createObjectURL(new Blob([csv(chart.points)], { type: "text/csv" }));
     hand(`${name}.csv`, url);
@@ -22,9 +23,12 @@ export async function save(chart, name, form) {
     return;
   }
   const { data, layout } = structuredClone(chart.figure);
-  const { width, height } = layout;
-  // On the page the ground shows through; a file needs one of its own.
-  const figure = { data, layout: { ...layout, paper_bgcolor: colour("surface") } };
+  const { width } = layout;
+  const height = layout.height + TITLE;
+  // On the page the ground shows through and the setting stands beside; a file needs both of its own.
+  const figure = { data, layout: { ...layout, height, paper_bgcolor: colour("surface"), margin: { ...layout.margin, t: layout.margin.t + TITLE },
+    legend: { ...layout.legend, y: 1 - TITLE / height },
+    title: { text: title, x: 0, xanchor: "left", y: 1, yanchor: "top", yref: "container", pad: { l: 16, t: 10 }, font: { size: 14, color: colour("ink") } } } };
   const image = await (await plotly()).toImage(figure, { format: form, width, height, scale: form === "png" ? SHARP : 1 });
   hand(`${name}.${form}`, image);
 }
