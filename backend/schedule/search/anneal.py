@@ -23,7 +23,6 @@ Strings = npt.NDArray[np.int32]
 
 REACH = 12.0  # most places that ops move
 ON_PATH = 0.7  # the part of moves that are of ops on the longest path
-MEAN = 0.1  # what the mean of the ranks' windows counts beside the longest
 
 
 class Game(NamedTuple):
@@ -61,14 +60,13 @@ def to_codes(strings: Strings, chunks: int) -> Codes:
 
 @dataclass(frozen=True)
 class Heat:
-    """From which temperature to which a walk cools, in the mean F, over how many moves; and how it moves."""
+    """From which temperature to which a walk cools, in the mean F, over how many moves; and what the mean of the ranks'
+    windows counts beside the longest."""
 
     warm: float
     cold: float
     moves: int
-    reach: float = REACH
-    on_path: float = ON_PATH
-    mean: float = MEAN
+    mean: float = 0.1
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,10 +31,11 @@ Tries = Sequence[tuple[Block, Choice]]
 
 SECONDS = 5.0
 EVERY = 0.1  # seconds between two reports where nothing got better
-# Temperatures, in F's, that walks begin and end at, in turn: while the span is far from the bound whole ramps still
-# have to change, which takes a warm one; near it the last idle moments take a cold one.
-FAR_HEATS = ((0.5, 0.01), (0.3, 0.01), (0.15, 0.01))
-NEAR_HEATS = ((0.1, 0.005), (0.03, 0.002), (0.06, 0.004))
+# Temperatures, in F's, that walks begin and end at, in turn, and what the mean of the windows counts: while the span is
+# far from the bound whole ramps still have to change, on all ranks at once, which takes a warm walk and the mean; near
+# it the last idle moments take a cold one.
+FAR_HEATS = ((0.5, 0.01, 0.3), (0.3, 0.01, 0.3), (0.15, 0.01, 0.3))
+NEAR_HEATS = ((0.1, 0.005, 0.1), (0.03, 0.002, 0.1), (0.06, 0.004, 0.1))
 NEAR = 0.03  # of the bound
 FIELD = 12  # walks that a generation begins with
 SHORTER = 200  # orders of the short step timed for each move of a first walk in the long one
@@ -178,14 +179,15 @@ def squeezed(task: Task, children: dict[float, Codes]) -> Iterator[Step]:
 
 
 def generation_of(
-    task: Task, pool: Pool, moves: int, heats: tuple[tuple[float, float], ...], seed: tuple[int, ...]
+    task: Task, pool: Pool, moves: int, heats: tuple[tuple[float, float, float], ...], seed: tuple[int, ...]
 ) -> Iterator[Step]:
     """Walks that compete, at temperatures in turn; what each comes to goes back into the pool."""
     field = pool.pick(FIELD)
     for rung in count():
         ended: list[tuple[float, Codes]] = []
         for lane, codes in enumerate(field):
-            heat = Heat(*heats[(lane + rung + seed[-1]) % len(heats)], moves << rung)
+            warm, cold, mean = heats[(lane + rung + seed[-1]) % len(heats)]
+            heat = Heat(warm, cold, moves << rung, mean)
             walk = Walk.of(task, codes, random_state(*seed, rung, lane), heat)
             yield from steps_of(walk, moves << rung, task)
             ended.append((walk.span, walk.codes))
