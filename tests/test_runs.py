@@ -230,3 +230,14 @@ def test_a_full_disk_is_reported_and_what_was_there_stays(store):
     with pytest.raises(StoreError, match="full"):
         store.save(a_finished_run("large", rows=20_000))
     assert store.load("small").status == "finished"
+
+
+def test_copies_of_a_batch_stand_among_its_ops_by_negative_indices() -> None:
+    run = Run("a", {}, "auto", None, 0.0)
+    run.apply(
+        {"event": "op_batch", "ops": [[0, 3, 1, 2, 9, 0]], "copies": [[0, 0, 9, 10, 14, 4096], [1, 5, 7, 8, 9, 64]]}
+    )
+    assert run.log.rows() == [[0, 3, 1, 2, 9, 0], [0, -1, 9, 10, 14, 0], [1, -6, 7, 8, 9, 0]]
+    assert unpack(pack(run.log.rows())) == run.log.rows()
+    with pytest.raises(ValueError, match="six whole numbers"):
+        run.apply({"event": "op_batch", "ops": [], "copies": [[0, 0, 1]]})

@@ -21,6 +21,7 @@ CARRIED = {
     "verified": ("verified", "loss", "reference_loss", "max_grad_error", "worst"),
     "finished": (
         "verified", "max_grad_error", "loss", "device", "mode", "unit_ms", "predicted", "measured", "largest_residual",
+        "activations", "weight_versions", "losses",
     ),
     "failed": ("error",),
     "cancelled": (),
@@ -64,7 +65,7 @@ class Run:
         if self.over:
             return
         if name == "op_batch":
-            self.log.append("op_batch", ops=_rows(event["ops"]))
+            self.log.append("op_batch", ops=_rows(event["ops"]) + _copies(event.get("copies", [])))
         elif name in CARRIED:
             carried = {key: event[key] for key in CARRIED[name] if key in event}
             self.facts |= carried
@@ -100,3 +101,8 @@ def _rows(rows: Any) -> list[list[int]]:
         if len(row) != 6 or not all(type(number) is int for number in row):
             raise ValueError("the runner sent an op that is not six whole numbers")
     return list(rows)
+
+
+def _copies(rows: Any) -> list[list[int]]:
+    """The copies of a batch as rows among the ops: the k-th of a rank's copy lane has the index -1 - k."""
+    return [[rank, -1 - k, ready, start, end, 0] for rank, k, ready, start, end, _ in _rows(rows)]

@@ -23,6 +23,8 @@ import { getJson, postJson } from "./api.js";
  * @property {number | null} max_grad_error
  * @property {{rank: number, op: string, ns: number} | null} largest_residual
  * @property {SpecError | null} error
+ * @property {{peak_bytes: number[], peak_bytes_without_offload?: number[]} | null} [activations]  by rank
+ * @property {number[] | null} [weight_versions]  by rank
  */
 /** @typedef {(run: Run, rows: OpRow[]) => void} Watcher  the run so far, and the ops that are new */
 

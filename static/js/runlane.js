@@ -9,6 +9,14 @@ import { durations } from "./pure/simulate.js";
 
 const SETTLED = 0.15; // a guessed unit is kept while a better guess lies this near
 
+/** The flat index of a row of the run: of an op, or, where its index is -1 - k, of the k-th copy of its rank; -1 for
+ * neither. @param {Schedule} schedule @param {number} rank @param {number} index */
+function placeOf({ p, offsets, copies }, rank, index) {
+  const rows = index >= 0 ? offsets : copies?.offsets;
+  const at = index >= 0 ? index : -1 - index;
+  return rows && rank >= 0 && rank < p && at < rows[rank + 1] - rows[rank] ? rows[rank] + at : -1;
+}
+
 export class RunLane {
   /** ops that have ended */
   done = 0;
@@ -21,8 +29,9 @@ export class RunLane {
 
   /** @param {Schedule} schedule @param {Run} run */
   constructor(schedule, run) {
-    const start = new Float64Array(schedule.count).fill(Infinity);
-    const end = new Float64Array(schedule.count).fill(Infinity);
+    const all = schedule.count + (schedule.copies?.count ?? 0);
+    const start = new Float64Array(all).fill(Infinity);
+    const end = new Float64Array(all).fill(Infinity);
     this.took = durations(schedule, timing(run.spec));
     /** @type {Lane} */
     this.lane = { id: "run", schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous: false };
@@ -31,15 +40,16 @@ export class RunLane {
   /** @param {OpRow[]} rows the new ones @param {Run} run */
   add(rows, run) {
     const { schedule } = this.lane;
-    const { offsets, p, codes, chunks } = schedule;
+    const { offsets, codes, chunks } = schedule;
     for (const row of rows) {
       const [rank, index, , start, end] = row;
-      if (rank < 0 || rank >= p || index < 0 || index >= offsets[rank + 1] - offsets[rank]) continue;
+      if (placeOf(schedule, rank, index) < 0) continue;
       this.#rows.push(row);
+      if (index < 0) continue; // a copy beside compute
+      this.done++;
       this.#worked += end - start;
       this.#planned += this.took[rank * codesPerRank(chunks) + codes[offsets[rank] + index]];
     }
-    this.done = this.#rows.length;
     this.#setUnit(run);
     this.#place();
   }
@@ -60,10 +70,10 @@ export class RunLane {
     const { schedule, times } = this.lane;
     for (; this.#kept < this.#rows.length; this.#kept++) {
       const [rank, index, , start, end] = this.#rows[this.#kept];
-      const i = schedule.offsets[rank] + index;
+      const i = placeOf(schedule, rank, index);
       times.start[i] = start / this.#unit;
       times.end[i] = end / this.#unit;
-      this.lane.end = Math.max(this.lane.end, times.end[i]);
+      if (index >= 0) this.lane.end = Math.max(this.lane.end, times.end[i]);
     }
     // New times are a new object: what was traced on the old ones is no longer true.
     this.lane = { ...this.lane, times: { start: times.start, end: times.end, makespan: this.lane.end } };

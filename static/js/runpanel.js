@@ -117,8 +117,18 @@ function facts(run) {
   if (typeof run.measured?.makespan === "number") add("Makespan, measured", formatNumber(Math.round(run.measured.makespan * 100) / 100), `predicted ${formatNumber(run.predicted?.makespan ?? NaN)}`);
   const worst = run.largest_residual;
   if (worst) add("Largest residual", `${formatNumber(Math.round(worst.ns / 1e4) / 100)} ms`, `${worst.op} on rank ${worst.rank}`);
+  const held = run.activations;
+  if (held) {
+    const most = Math.max(...held.peak_bytes);
+    const without = held.peak_bytes_without_offload && Math.max(...held.peak_bytes_without_offload);
+    add("Activations, most on a rank", bytes(most), without ? `${bytes(without)} with those in host memory` : "");
+  }
+  if (run.weight_versions) add("Weight versions held", run.weight_versions.join(", "));
   return list;
 }
+
+/** @param {number} x */
+const bytes = (x) => (x >= 1e6 ? `${formatNumber(Number((x / 1e6).toPrecision(3)))} MB` : `${formatNumber(Number((x / 1e3).toPrecision(3)))} kB`);
 
 /** @param {number | null} x */
 const small = (x) => (x === null || x === undefined ? "?" : x === 0 ? "0" : x.toExponential(1).replace("e-", " × 10⁻").replace(/⁻(\d+)/, (_, d) => `⁻${[...d].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]).join("")}`));

@@ -119,6 +119,7 @@ function copyMoves({ copies, chunks, count }, { start, end }, rank, kept, from, 
   for (let i = copies?.offsets[rank] ?? 0; copies && i < copies.offsets[rank + 1]; i++) {
     const reload = ((copies.codes[i - count] / chunks) | 0) === RELOAD;
     const when = reload ? start[i] : end[i];
+    if (when === Infinity) continue; // of a live run, not reported yet
     const among = end[i] > start[i] ? place(start, end, from, to, when, reload) : 2 * copies.issued[i - count];
     out.push({ among, when, change: reload ? kept : -kept });
   }
