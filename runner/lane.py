@@ -12,6 +12,8 @@ import threading
 from collections.abc import Sequence
 from typing import Protocol
 
+import torch
+
 from runner.board import Ledger
 from runner.clock import now, sleep_until
 from runner.steps import Copy
@@ -65,6 +67,7 @@ class CopyLane:
             raise self.error
 
     def _run(self) -> None:
+        torch.set_num_threads(1)  # libraries would give a new thread all cores, and spin on them
         try:
             free = 0
             while (item := self.queue.get()) is not None:

@@ -15,7 +15,7 @@ from torch import Tensor
 from runner.activations import Memory
 from runner.deferred import accumulate
 from runner.shape import Training
-from runner.stage import Data, output_layer
+from runner.stage import Data, output_layer, words_of
 from runner.weights import RATE
 
 
@@ -52,8 +52,8 @@ class Shard:
     """The words of one rank out of `ranks`; `early`: products of the input gradient are S's, not T's."""
 
     def __init__(self, training: Training, rank: int, ranks: int, data: Data, memory: Memory, early: bool) -> None:
-        words = training.shape.vocabulary
-        self.first, self.end = rank * words // ranks, (rank + 1) * words // ranks
+        words = words_of(training, rank, ranks)
+        self.first, self.end = words.start, words.stop
         rows = output_layer(training).detach()[self.first : self.end]
         self.weight = torch.nn.Parameter(rows.clone().to(data.device))
         self.training, self.data, self.memory, self.early = training, data, memory, early

@@ -14,7 +14,20 @@ from backend.schedule.copies import LETTERS
 from backend.schedule.errors import OrderError
 from backend.schedule.ops import Op, Pair
 from backend.schedule.order import Order
-from runner.steps import GRADIENT, HIDDEN, STATISTICS, Copy, Join, Link, Output, RankProgram, Step, Task
+from runner.steps import (
+    EMBEDDED,
+    EMBEDDING,
+    GRADIENT,
+    HIDDEN,
+    STATISTICS,
+    Copy,
+    Join,
+    Link,
+    Output,
+    RankProgram,
+    Step,
+    Task,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +135,13 @@ def _task(order: Order, rank: int, op: Op) -> Task:
         taken = after and _link(order, "gradient", op, op.stage, after[0], rank)
         given = before and _link(order, "gradient", op, op.stage - 1, rank, before[0])
     joined, chain = None, None
-    if order.barriers and after is None:
+    if order.barriers:
         if op.kind == "F":
-            chain = HIDDEN
+            joined = Join(EMBEDDED, op.micro, False) if before is None else None
+            chain = HIDDEN if after is None else None
         else:
-            joined = Join(GRADIENT, op.micro, order.p > 1)
+            joined = Join(GRADIENT, op.micro, order.p > 1) if after is None else None
+            chain = EMBEDDING if before is None else None
     return Task(op.kind, op.stage, op.micro, op.chunk, taken, given, joined, chain)
 
 
@@ -144,7 +159,8 @@ def _shard_task(order: Order, rank: int, op: Op) -> Task:
 def _output(order: Order) -> Output | None:
     if not order.barriers:
         return None
-    return Output(order.barriers, int(order.placement.slot_at[0, -1]) // order.chunks)
+    first, last = (int(order.placement.slot_at[0, end]) // order.chunks for end in (0, -1))
+    return Output(order.barriers, last, first)
 
 
 def _link(order: Order, what: str, op: Op, into: int, source: int, target: int) -> Link:

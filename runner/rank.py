@@ -16,6 +16,7 @@ from runner.board import WAITING, Ledger
 from runner.channels import ChannelTransport, nccl_groups
 from runner.collectives import Collectives
 from runner.control import BOARD, Done, Setup, results_file
+from runner.embedding import EmbeddingShard
 from runner.lane import CopyLane
 from runner.output import Shard
 from runner.part import DeferredStage
@@ -39,10 +40,11 @@ class RankJob:
         self.parts = [DeferredStage(training, index, data, self.memory) for index in program.stages]
         board = f"{setup.folder}/{BOARD}"
         self.ledger = Ledger(board, program.rank, setup.group.ranks, setup.offset, setup.copy_offset)
-        self.shard, self.chains = None, []
+        self.shard, self.embedding, self.chains = None, None, []
         if program.output is not None:
             ranks, output = setup.group.ranks, program.output
             self.shard = Shard(training, program.rank, ranks, data, self.memory, output.barriers == 1)
+            self.embedding = EmbeddingShard(training, program.rank, ranks, data)
             self.chains = [gloo_group(f"{setup.folder}/C{chain}", program.rank, ranks) for chain in output.chains]
         self.step = 0
         self.equip()
@@ -69,11 +71,21 @@ class RankJob:
     def spread(self) -> Collectives | None:
         """The chains of an output layer that is spread over all ranks, each over a process group of its own."""
         training, output = self.setup.training, self.setup.program.output
-        if output is None:
+        if output is None or self.embedding is None:
             return None
         shape, rank = training.shape.activation, self.setup.program.rank
         scale = training.share / (shape[0] * shape[1])
-        return Collectives(self.chains, output, rank, training.micros, shape, scale, self.device)
+        return Collectives(
+            self.chains,
+            output,
+            rank,
+            self.setup.group.ranks,
+            training.micros,
+            shape,
+            scale,
+            self.embedding,
+            self.device,
+        )
 
     def settle(self) -> None:
         """Wait for the GPU's part of an op."""
@@ -87,7 +99,7 @@ class RankJob:
         x_like = torch.zeros(self.setup.training.shape.activation, device=self.device)
         for part in self.parts:
             for _ in range(2):
-                part.forward(0, None if part.stage.first else x_like)
+                part.forward(0, None if part.stage.begins else x_like)
                 part.input_gradient(0, None if part.stage.ends else x_like)
                 part.weight_gradient(0)
             part.losses.clear()
@@ -151,15 +163,15 @@ class RankJob:
         """To the next training step."""
         self.step += 1
         data = Data(self.setup.training, self.device, self.step)
-        for part in self.trained():
+        for part in (*self.parts, *self.shards()):
             part.advance(data)
         self.ledger.reset()
         self.equip()
         self.prime()
 
-    def trained(self) -> Sequence[DeferredStage | Shard]:
-        """All that has weights."""
-        return [*self.parts, self.shard] if self.shard is not None else self.parts
+    def shards(self) -> list[Shard | EmbeddingShard]:
+        """What this rank has of the vocabulary."""
+        return [shard for shard in (self.shard, self.embedding) if shard is not None]
 
     def results(self) -> dict[str, torch.Tensor]:
         """What this rank is judged by, each with its place before its name."""
@@ -168,8 +180,9 @@ class RankJob:
             for chunk, part in enumerate(self.parts)
             for name, result in part.results().items()
         }
-        shard = {} if self.shard is None else self.shard.results()
-        return results | {f"{SHARD}/{name}": result for name, result in shard.items()}
+        for shard in self.shards():
+            results |= {f"{SHARD}/{name}": result for name, result in shard.results().items()}
+        return results
 
     def enders(self) -> Sequence[DeferredStage | Shard]:
         """Who has the losses; of the shards, which all have the same, only the last stage's rank tells."""

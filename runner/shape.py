@@ -57,9 +57,9 @@ class Training:
 
     `blocks` has one entry a stage; weights and data come from `seed` alone. `recompute` is what ranks do not keep from
     their forwards; the reference keeps all. `asynchronous`: every backward is a training step of its own, followed by
-    an update of its stage's weights; else gradients are summed up over the micro-batches. `sharded`: the last stage has
-    no output layer, of which every rank has a shard instead. Of several `steps`, each but the first begins with weights
-    one step of gradient descent further on.
+    an update of its stage's weights; else gradients are summed up over the micro-batches. `sharded`: the first stage
+    has no embedding and the last no output layer, of which every rank has shards instead. Of several `steps`, each but
+    the first begins with weights one step of gradient descent further on.
     """
 
     shape: Shape

@@ -1,6 +1,7 @@
 """One stage of the model: transformer blocks, the embedding on the first stage, the head and the loss on the last.
 
-Where the head is sharded over the ranks, the last stage ends with its layer norm and the loss is not the stage's.
+Where the vocabulary is sharded over the ranks, the first stage is given embedded tokens, and the last one ends with its
+layer norm.
 
 Weights and tokens come from the seed alone, so that every process, replica and the reference build the same ones.
 Which arithmetic the stage uses (autograd's own or the deferred one) is given at each call. Knows nothing of ranks,
@@ -59,9 +60,10 @@ class Stage(nn.Module):
         shape, stages = training.shape, training.stages
         random = torch.Generator().manual_seed(training.seed * 100_003 + index)
         self.first, self.last = index == 0, index == stages - 1
-        self.ends = self.last and not training.sharded
+        self.begins, self.ends = self.first and not training.sharded, self.last and not training.sharded
+        if self.begins:
+            self.tokens = embedding(training)
         if self.first:
-            self.tokens = _matrix(shape.vocabulary, shape.hidden, random)
             self.positions = _matrix(shape.sequence, shape.hidden, random)
             self.register_buffer("range", torch.arange(shape.sequence), persistent=False)
         self.blocks = nn.ModuleList(Block(shape, random) for _ in range(training.blocks[index]))
@@ -75,9 +77,11 @@ class Stage(nn.Module):
         return {name: one.grad for name, one in self.named_parameters() if one.grad is not None}
 
     def forward(self, x: Tensor, do: Arithmetic) -> Tensor:
-        """Hidden states out; of tokens on the first stage, of hidden states elsewhere."""
+        """Hidden states out; of tokens where the model begins, of hidden states elsewhere."""
+        if self.begins:
+            x = do.embed(x, self.tokens)
         if self.first:
-            x = do.embed(x, self.tokens) + do.embed(self.get_buffer("range"), self.positions)
+            x = x + do.embed(self.get_buffer("range"), self.positions)
         for block in self.blocks:
             x = do.layer(block, x)
         return x if self.ends or not self.last else do.norm(x, self.norm, self.bias)
@@ -92,6 +96,18 @@ def output_layer(training: Training) -> nn.Parameter:
     """The weights that turn the last hidden states into logits, one row a word."""
     random = torch.Generator().manual_seed(training.seed * 100_003 + training.stages)
     return _matrix(training.shape.vocabulary, training.shape.hidden, random)
+
+
+def embedding(training: Training) -> nn.Parameter:
+    """The weights that turn tokens into hidden states, one row a word."""
+    random = torch.Generator().manual_seed(training.seed * 100_003 + training.stages + 1)
+    return _matrix(training.shape.vocabulary, training.shape.hidden, random)
+
+
+def words_of(training: Training, rank: int, ranks: int) -> range:
+    """The words of a rank's shard of both."""
+    words = training.shape.vocabulary
+    return range(rank * words // ranks, (rank + 1) * words // ranks)
 
 
 class Data:

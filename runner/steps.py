@@ -34,7 +34,13 @@ class Link:
 
 
 HIDDEN, STATISTICS, GRADIENT = range(3)  # what barriers C0, C1 and C2 make
-_JOINED = ("output of the last stage", "softmax statistics of all ranks", "gradient of the last stage's output")
+EMBEDDED, EMBEDDING = 3, 4  # what the first stage reads; its gradient, which goes back to all shards
+_JOINED = (
+    "output of the last stage",
+    "softmax statistics of all ranks",
+    "gradient of the last stage's output",
+    "embedded tokens",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +63,17 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output layer spread over all ranks; `root` is the last stage's rank."""
+    """A vocabulary spread over all ranks; `root` is the last stage's rank, `first` the first one's."""
 
     barriers: int
     root: int
+    first: int
 
     @property
     def chains(self) -> tuple[int, ...]:
         """What has a chain of collectives of its own; with one barrier the gradient comes with the statistics."""
-        return (HIDDEN, STATISTICS, GRADIENT) if self.barriers == 2 else (HIDDEN, STATISTICS)
+        barriers = (HIDDEN, STATISTICS, GRADIENT) if self.barriers == 2 else (HIDDEN, STATISTICS)
+        return (*barriers, EMBEDDED, EMBEDDING)
 
 
 @dataclass(frozen=True, slots=True)
