@@ -85,8 +85,8 @@ def search(
     ``handcrafted`` orders (p, steps) take part where they keep the limit. Raises SpecError for a limit that no order
     keeps."""
     feasible(task)
+    jit.compile_all()  # seconds the first time ever, which are not the budget's
     began, limit = time.monotonic(), budget or Budget()
-    jit.compile_all()
     bound, best, evaluations, told = lower_bound(task), None, 0, 0.0
     for step in orders(task, tries, handcrafted, seed, bound):
         evaluations += step.evaluations
