@@ -47,10 +47,11 @@ class Slot:
 
 
 class Saved:
-    """What one micro-batch's forward through one stage keeps."""
+    """What one micro-batch's forward through one stage keeps; only what is `movable` can go to host memory, which
+    makes each tensor a little slower to save."""
 
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
+    def __init__(self, memory: Memory, movable: bool = False) -> None:
+        self.memory, self.movable = memory, movable
         self.slots: dict[int, Slot] = {}
         self.forward = True
         self.alive: dict[int, tuple[Any, int]] = {}
@@ -65,6 +66,10 @@ class Saved:
             return tensor
         storage = tensor.untyped_storage()
         key = storage._cdata
+        if not self.movable:
+            if key not in self.alive:
+                self.watch(storage)
+            return tensor
         slot = self.slots.get(key)
         if slot is None:
             slot = Slot(storage)

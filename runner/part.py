@@ -5,6 +5,7 @@ Keeps what micro-batches in flight need, and counts it. Knows nothing of ranks, 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +35,7 @@ class DeferredStage:
 
     def __init__(self, training: Training, index: int, data: Data, memory: Memory):
         self.stage, self.index, self.training = Stage(training, index).to(data.device), index, training
-        self.data, self.memory = data, memory
+        self.data, self.memory, self.movable = data, memory, False
         self.versions: Versions | None = None
         self.flights: dict[int, Flight] = {}
         self.saved: dict[int, Saved] = {}
@@ -47,7 +48,7 @@ class DeferredStage:
     def forward(self, micro: int, x: Tensor | None) -> Tensor:
         """F: hidden states out, or, where the model ends, this micro-batch's share of the loss."""
         later = self.later[micro] = []
-        saved = self.saved[micro] = Saved(self.memory)
+        saved = self.saved[micro] = Saved(self.memory, self.movable)
         do = DeferredArithmetic(later, self.training.recompute)
         stage = self.stage if self.versions is None else self.versions.begin(micro)
         gradient: list[Tensor] = []
@@ -66,7 +67,7 @@ class DeferredStage:
         """I: the gradient of the stage's input (None on the first stage); leaves the weights' for later."""
         flight, saved = self.flights.pop(micro), self.saved[micro]
         saved.used()
-        with saved.recording():  # what recomputation brings back
+        with saved.recording() if self.training.recompute != "none" else nullcontext():  # what it brings back
             torch.autograd.backward([flight.end], [self.one if gradient is None else gradient])
         saved.count()
         return flight.gradient[0] if flight.gradient else None

@@ -40,6 +40,8 @@ class RankJob:
         self.parts = [DeferredStage(training, index, data, self.memory) for index in program.stages]
         board = f"{setup.folder}/{BOARD}"
         self.ledger = Ledger(board, program.rank, setup.group.ranks, setup.offset, setup.copy_offset)
+        for copy in program.copies:
+            self.parts[copy.chunk].movable = True
         self.shard, self.embedding, self.chains = None, None, []
         if program.output is not None:
             ranks, output = setup.group.ranks, program.output

@@ -158,8 +158,9 @@ def test_what_recomputation_does_not_keep_comes_back_for_the_weight_gradient() -
 @pytest.mark.usefixtures("no_gc")
 def test_offloaded_activations_leave_the_device_and_come_back_unchanged() -> None:
     model = parts(2)
-    forward(model, 0)
     part = model[0]
+    part.movable = True
+    forward(model, 0)
     before = part.memory.live
     assert part.offload(0) == before
     assert (part.memory.live, part.memory.away) == (0, before)
@@ -170,6 +171,8 @@ def test_offloaded_activations_leave_the_device_and_come_back_unchanged() -> Non
 @pytest.mark.usefixtures("no_gc")
 def test_a_reload_gives_the_backward_what_the_forward_kept() -> None:
     moved, plain = parts(2), parts(2)
+    for part in moved:
+        part.movable = True
     for model in (moved, plain):
         forward(model, 0)
     for part in moved:

@@ -57,9 +57,12 @@ def test_stages_have_as_many_blocks_as_their_layers_say(
     verified(runner.run(spec=spec, mode="free", model=MODEL))
 
 
-def test_an_imported_order_takes_the_layers_of_the_spec_that_comes_with_it(runner: RunnerProgram) -> None:
+def test_an_imported_order_takes_layers_and_recomputation_of_the_spec_that_comes_with_it(runner: RunnerProgram) -> None:
     csv = torch_csv.dump(families.order(families.read({"family": "1f1b", "p": 2, "m": 3})))
     verified(runner.run(csv=csv, spec={"layers": [1, 3]}, mode="free", model=MODEL))
+    less = verified(runner.run(csv=csv, spec={"recompute": "full"}, mode="free", model=MODEL | {"layers": 3}))
+    more = verified(runner.run(csv=csv, mode="free", model=MODEL | {"layers": 3}))
+    assert less["activations"]["peak_bytes"] < more["activations"]["peak_bytes"]
     refused = runner.run(csv=csv, spec={"layers": [1, 3, 1]})[-1]
     assert (refused["event"], refused["error"]["field"], refused["error"]["nearest"]) == ("error", "layers", 2)
     refused = runner.run(csv=csv, spec={"vocabulary": "parallel-1"})[-1]
