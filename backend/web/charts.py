@@ -17,10 +17,11 @@ from typing import Any
 from flask import Blueprint, Response, abort, request
 from gevent.lock import BoundedSemaphore
 
-from backend.schedule import pareto
+from backend.schedule import families, pareto
 from backend.schedule.errors import SpecError
-from backend.schedule.families import read
+from backend.schedule.families import read, seek
 from backend.schedule.fit import ops
+from backend.schedule.order import Order
 from backend.schedule.pareto import Point
 from backend.schedule.spec import Spec, choice, integer
 from backend.web.answer import AWAY_FROM, apart, encode_json, send
@@ -30,7 +31,6 @@ from backend.web.schedule import refused
 from backend.web.services import services
 
 charts = Blueprint("charts", __name__)
-SEARCH: pareto.Search = pareto.constructed  # a figure must not keep a reader waiting for a long search
 THEMES, HEIGHTS = ("light", "dark"), ("throughput", "bubble")
 WIDTH, HEIGHT = (240, 2400), (180, 1600)  # px of a figure, from and to
 YEAR = 31_536_000  # seconds
@@ -48,7 +48,7 @@ def show_pareto() -> Response:
         spec, look, found = asked_of(request.query_string)
     except SpecError as error:
         return refused(error)
-    key = ("pareto", spec, tuple(look.items()), found)
+    key = ("pareto", spec, tuple(look.items()), found, seek.finds() if found else None)
     if not found:
         return send(request, _kept(key, lambda: apart(8 * ops(spec), lambda: _pareto(spec, look, found))))
     return send(request, _kept(key, lambda: _in_turn(key, lambda: _pareto(spec, look, found))))
@@ -115,7 +115,7 @@ def _pareto(spec: Spec, look: dict[str, Any], found: bool) -> Encoded:
     error: dict[str, Any] | None = None
     if found:
         try:
-            points += _frontier(pareto.setting_of(spec))
+            points += _frontier(pareto.setting_of(spec), seek.finds())
         except SpecError as problem:
             error = problem.as_dict()
     drawn, reads = figure(spec, points, Look(**look))
@@ -125,9 +125,15 @@ def _pareto(spec: Spec, look: dict[str, Any], found: bool) -> Encoded:
 
 
 @lru_cache(maxsize=128)
-def _frontier(setting: Spec) -> list[Point]:
-    """What is found for a setting, whatever family is on the screen."""
-    return pareto.frontier(setting, None, SEARCH)
+def _frontier(setting: Spec, finds: int) -> list[Point]:
+    """What is found for a setting, whatever family is on the screen, after so many finds."""
+    return pareto.frontier(setting, None, _best_known)
+
+
+def _best_known(spec: Spec) -> tuple[Spec, Order]:
+    """What searches of late came to, else a construction: a figure must not keep a reader waiting for a long search."""
+    best = seek.known(spec)
+    return best, families.order(best)
 
 
 def _script() -> Encoded:

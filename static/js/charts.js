@@ -1,8 +1,9 @@
 // The charts tab: a figure that follows the setting, a sentence how to read it, its points as a table, and files to take away.
 import { Refusal } from "./api.js";
-import { ask, known, plotly } from "./charts_api.js";
+import { ask, forget, known, plotly } from "./charts_api.js";
 import { Figure } from "./charts_figure.js";
 import { save } from "./charts_save.js";
+import { Seeker } from "./charts_seek.js";
 import { pointTable } from "./charts_table.js";
 import { h, replace, sentence, setText, show } from "./dom.js";
 import { colour } from "./palette.js";
@@ -44,11 +45,12 @@ class Charts {
   /** @param {Desk} desk */
   constructor(desk) {
     this.desk = desk;
+    this.seeker = new Seeker(() => this.#chart?.points.filter(({ limit }) => limit !== null) ?? [], () => this.#renew());
     this.figure = new Figure({ put: (at, second) => this.#put(at, second), tell: (at) => this.#tell(at) });
     this.#files.append(...(/** @type {const} */ (["svg", "png", "csv"])).map((form) =>
       h("button", { type: "button", class: "button soft", "data-save": form, title: form === "csv" ? "The points as a table" : "The figure as a picture", onclick: () => this.#save(form) }, form.toUpperCase())));
     this.home = h("div", { class: "charts-home" }, this.figure.node, this.#state, this.#cover);
-    this.panel = h("div", { class: "charts" }, h("div", { class: "charts-top" }, this.#chooser, this.#files), this.#problem,
+    this.panel = h("div", { class: "charts" }, h("div", { class: "charts-top" }, this.#chooser, this.seeker.node, this.#files), this.#problem,
       h("div", { class: "charts-body" }, this.#reads, this.home, this.#beside));
     desk.store.subscribe(({ spec, second, view }, before) => {
       if (spec !== before.spec || second !== before.second || view.theme !== before.view.theme || view.chart !== before.view.chart) this.show();
@@ -82,6 +84,7 @@ class Charts {
     this.#sayChoice();
     clearTimeout(this.#timer);
     const { what, url } = this.#wanted();
+    if (what !== this.#asked) this.seeker.halt();
     if (url === this.#url) {
       if (url === this.#drawn) this.home.classList.remove("is-stale");
       this.#mark();
@@ -139,6 +142,7 @@ class Charts {
     this.home.classList.remove("is-stale");
     show(this.#cover, false);
     show(this.#files, true);
+    this.seeker.sync();
     this.#tell(null);
     this.#mark();
     this.#complain(chart.error_found && { ...chart.error_found, message: `What can be found is not shown: ${chart.error_found.message}` });
@@ -168,6 +172,14 @@ class Charts {
   #fail(problem) {
     if (problem instanceof Refusal) this.#complain(problem.error);
     else this.#say("The server does not answer.", h("button", { type: "button", class: "link", onclick: () => this.#again() }, "Try again"));
+  }
+
+  /** The same question anew: more has been found since. */
+  async #renew() {
+    forget(this.#url);
+    const chart = await ask(this.#url);
+    this.#beside.dataset.key = "";
+    await this.#draw(await plotly(), chart);
   }
 
   #again() {

@@ -31,6 +31,9 @@ export async function ask(url) {
   return chart;
 }
 
+/** An answer that is no longer true: with `found` more has been found since. @param {string} url */
+export const forget = (url) => kept.delete(url);
+
 /** Plotly, loaded once; after a failure the next call tries again. @returns {Promise<Plotly>} */
 export function plotly() {
   loading ??= load().catch((problem) => {

@@ -14,9 +14,9 @@ from ..search.problem import Problem
 from ..spec import Spec
 from .family import Family, Row
 
-
 MOST_KNOWN = 128
 _known: OrderedDict[Spec, list[Row]] = OrderedDict()  # what was found of late, so that nothing is sought twice
+_finds = [0]
 _most: OrderedDict[Spec, Spec] = OrderedDict()  # by what was sought: the spec of the longest search for it
 
 
@@ -33,6 +33,7 @@ def rows(spec: Spec, problem: Problem) -> list[Row]:
 
 def _remember(spec: Spec, found: list[Row]) -> None:
     _known[spec] = found
+    _finds[0] += 1
     plain = spec.with_(effort=None)
     before = _most.pop(plain, None)
     _most[plain] = spec if before is None or (before.effort or 0) < (spec.effort or 0) else before
@@ -43,7 +44,13 @@ def _remember(spec: Spec, found: list[Row]) -> None:
 
 def known(spec: Spec) -> Spec:
     """The spec with the most effort that was put into it of late, or as it is: the best that is there at once."""
-    return _most.get(spec.with_(effort=None), spec)
+    most = _most.get(spec.with_(effort=None), spec)
+    return most if most in _known else spec
+
+
+def finds() -> int:
+    """How often something was found so far: while this stays the same, so does what is known."""
+    return _finds[0]
 
 
 def seek(
