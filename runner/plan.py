@@ -87,6 +87,9 @@ def plan(run: Run) -> Plan:
     training = _training(run, work, shape)
     unit_ms = _unit(run, timeline, max(training.blocks)) if mode == "paced" else None
     device = "cuda" if len(devices.gpus()) >= order.p else "cpu"
+    if device == "cuda" and run.steps > 1:
+        message = "where every rank has a GPU of its own, a run is one step: its groups are made for one"
+        raise SpecError("steps", run.steps, message, limit=1, nearest=1)
     _limit_memory(training, order, device)
     copying = [] if order.copies is None else copy_times(order, work.costs, work.v).tolist()
     program = build(order, (timeline.end - timeline.start).tolist(), copying)
@@ -154,7 +157,8 @@ def _limit_memory(training: Training, order: Order, device: str) -> None:
     weights = sum(training.blocks) * 12 * shape.hidden**2 + 2 * shape.vocabulary * shape.hidden
     attention = shape.batch * shape.heads * shape.sequence
     kept = most * (rows * 34 * shape.hidden + 2 * attention) + rows * 3 * shape.vocabulary
-    needed = 4 * (weights * 2 * (1 + order.placement.streams) + kept * int(peaks(order)[0].sum()))
+    versions = order.p if training.asynchronous else 0  # of the first stage, the most
+    needed = 4 * (weights * (2 * (1 + order.placement.streams) + versions) + kept * int(peaks(order)[0].sum()))
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     if needed > limit:
         message = f"this run would take about {needed / 2**30:.1f} GiB, over half of this machine's memory"

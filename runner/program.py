@@ -1,4 +1,5 @@
-"""Turns a checked order into one program a rank, every message matched before anything runs.
+"""Turns a checked order into one program a rank, every message matched before anything runs, and, where ranks make
+things together (the vocabulary is spread over them), every rank's parts in the same order.
 
 Knows orders and placements, and no schedule by name: an imported order is treated as any other. Does not know
 how a message travels or what an op computes.
@@ -65,7 +66,29 @@ def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ())
         ranks.append(RankProgram(rank, stages, steps, copies, _output(order)))
     program = Program(placement.stages, order.m, tuple(ranks), _replicas(ranks))
     match(program.ranks)
+    if order.barriers:
+        for program_of_rank in program.ranks:
+            in_turn(program_of_rank, order.m)
     return program
+
+
+def in_turn(program: RankProgram, micros: int) -> None:
+    """Check that a rank gives its parts of each chain, and reads what the embedding's makes, for one micro-batch after
+    the other: the chains go that way on all ranks. Raises OrderError naming the first op out of turn."""
+    following: dict[tuple[str, int], int] = defaultdict(int)
+    for step in program.steps:
+        for task in step.tasks:
+            turns = [("gives", task.chain)] if task.chain is not None else []
+            if task.joined is not None and task.joined.what == EMBEDDED:
+                turns.append(("reads", EMBEDDED))
+            for turn in turns:
+                if task.micro != following[turn]:
+                    message = f"micro-batch {following[turn]} comes first: collectives take them in their order"
+                    raise OrderError(message, rank=program.rank, op=step.text)
+                following[turn] += 1
+    short = [turn for turn, count in following.items() if count != micros]
+    if short:
+        raise OrderError(f"a collective of {micros} micro-batches has {following[short[0]]}", rank=program.rank)
 
 
 def _copy_row(order: Order, rank: int, durations: Iterator[float]) -> tuple[Copy, ...]:

@@ -10,7 +10,7 @@ from backend.schedule import families
 from backend.schedule.errors import OrderError
 from backend.schedule.order import Order
 from backend.schedule.placement import Placement
-from runner.program import Program, build, match
+from runner.program import Program, build, in_turn, match
 from runner.steps import RankProgram, Step
 from tests.runner_orders import random_order
 
@@ -93,6 +93,21 @@ def test_a_local_value_taken_before_it_is_made_is_refused() -> None:
     swapped = (replace(steps[1], index=0), replace(steps[0], index=1), *steps[2:])
     with pytest.raises(OrderError, match="taken before it is made"):
         match([replace(program.ranks[0], steps=swapped)])
+
+
+def test_parts_of_a_collective_out_of_turn_are_refused_by_name() -> None:
+    spec = {"family": "1f1b", "p": 3, "m": 4, "vocabulary": "parallel-1"}
+    program = program_of(families.order(families.read(spec))).ranks[1]
+    in_turn(program, 4)
+    texts = [step.text for step in program.steps]
+    first, second = texts.index("1S0"), texts.index("1S1")
+    steps = list(program.steps)
+    steps[first], steps[second] = steps[second], steps[first]
+    with pytest.raises(OrderError, match="micro-batch 0 comes first") as refused:
+        in_turn(replace(program, steps=tuple(steps)), 4)
+    assert (refused.value.rank, refused.value.op) == (1, "1S1")
+    with pytest.raises(OrderError, match="a collective of 5 micro-batches has 4"):
+        in_turn(program, 5)
 
 
 def test_replicas_are_listed_with_their_places() -> None:
