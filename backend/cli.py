@@ -16,7 +16,7 @@ import click
 from backend.schedule import families, result
 from backend.schedule.check import check as check_order
 from backend.schedule.errors import OrderError, SpecError
-from backend.schedule.families.seek import seek
+from backend.schedule.families.seek import proved, seek
 from backend.schedule.interop import chrome_trace, text, torch_csv
 from backend.schedule.memory import peaks
 from backend.schedule.metrics import figures
@@ -142,15 +142,20 @@ def fail(data: dict[str, Any], error: SpecError, as_json: bool) -> NoReturn:
 @click.option("--times", is_flag=True, help="with --json: start and end of every op")
 @click.option("--columns", type=click.IntRange(10, 10_000), help="width of the picture")
 @seconds_option
-def show(as_json: bool, times: bool, columns: int | None, seconds: float, **given: Any) -> None:
+@click.option("--prove", is_flag=True, help="go through all orders of a small sought schedule (needs ortools)")
+def show(as_json: bool, times: bool, columns: int | None, seconds: float, prove: bool, **given: Any) -> None:
     """Print the timeline of FAMILY, its figures and its law."""
     data = spec_data(given)
     try:
         spec, order = built(families.read(data), seconds)
+        proof = {}
+        if prove:
+            spec, order, certificate = proved(spec, families.family_of(spec), order)
+            proof = {"certificate": certificate}
         timeline = simulate(order, spec.timing, spec.v)
     except SpecError as error:
         fail(data, error, as_json)
-    shape = result.describe(spec, order, timeline, times)
+    shape = result.describe(spec, order, timeline, times) | proof
     if as_json:
         click.echo(json.dumps(shape))
         return

@@ -100,3 +100,22 @@ def test_the_longest_search_for_a_spec_is_what_is_known_of_it() -> None:
         families.order(spec.with_(effort=effort))
     assert known(spec).effort == 400
     assert known(spec.with_(effort=1)).effort == 400
+
+
+def test_prove_goes_through_all_orders_of_a_small_schedule() -> None:
+    pytest.importorskip("ortools", reason="the solver is an optional extra: pip install 'ortools>=9.11'")
+    args = ["zb-auto", "-p", "3", "-m", "5", "--memory", "2", "--f", "3", "--i", "2", "--w", "1", "--comm", "0.5"]
+    plain = json.loads(CliRunner().invoke(show, [*args, "--effort", "3000", "--json"]).output)
+    proof = json.loads(CliRunner().invoke(show, [*args, "--effort", "3000", "--prove", "--json"]).output)
+    assert plain["certificate"]["lower_bound"] <= proof["certificate"]["lower_bound"] <= proof["longest_stage"] + 1e-9
+    assert proof["certificate"]["optimal"]
+
+
+@pytest.mark.parametrize(
+    ("args", "field"), [(["zb-h1"], "prove"), (["zb-auto", "-p", "8", "-m", "24", "--seconds", "0"], "m")]
+)
+def test_what_cannot_be_proved_is_said(args: list[str], field: str) -> None:
+    pytest.importorskip("ortools", reason="the solver is an optional extra: pip install 'ortools>=9.11'")
+    done = CliRunner().invoke(show, [*args, "--prove", "--json"])
+    assert done.exit_code == 2
+    assert json.loads(done.output)["error"]["field"] == field

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
+from ..errors import SpecError
 from ..order import Order
+from ..search import exact
 from ..search.bounds import lower_bound
 from ..search.certificate import Found, meets
 from ..search.improve import Budget, Progress
 from ..search.problem import Problem
+from ..search.starts import span_of
 from ..spec import Spec
 from .family import Family, Row
 
@@ -68,6 +74,29 @@ def seek(
     sought = spec.with_(effort=found.evaluations)
     _remember(sought, list(found.codes))
     return sought, found.order(problem.task), found
+
+
+def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[str, Any]]:
+    """The order, or a better one, with the certificate that an exhaustive search gives it. Raises SpecError where
+    there is no solver or the task is too large for it."""
+    if family.problem is None:
+        raise SpecError("prove", spec.family, f"{family.title} has one order; what is sought can be proved")
+    task = family.problem(spec).task
+    if not exact.available():
+        message = "prove needs the solver of ortools; install it with pip install 'ortools>=9.11'"
+        raise SpecError("prove", True, message, nearest=False)
+    if not exact.fits(task):
+        nearest = max(1, exact.MOST_OPS // (3 * spec.p * spec.v))
+        message = f"prove goes through schedules of up to {exact.MOST_OPS} ops; this one has {len(order)}"
+        raise SpecError("m", spec.m, message, limit=nearest, nearest=nearest)
+    bound = lower_bound(task)
+    codes = np.stack([order.codes[a:b] for a, b in pairwise(order.offsets)])
+    found = Found(codes, span_of(task, codes), bound.value, bound.name, spec.effort or 0, spec.seed)
+    best = exact.prove(task, found)
+    shape = {"lower_bound": float(best.lower_bound), "bound": best.bound_name, "gap": float(best.gap)}
+    if best.span < found.span:  # no effort of our own search leads there
+        spec, order = spec.with_(effort=None), best.order(task)
+    return spec, order, shape | {"optimal": bool(best.optimal)}
 
 
 def bound_of(problem: Problem) -> dict[str, Any]:
