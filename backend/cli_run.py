@@ -29,11 +29,14 @@ EVENT_KEYS = ("ready", "start", "end", "recv_wait")
 @click.option("--mode", type=click.Choice(["auto", "paced", "free"]), default="auto", show_default=True,
               help="paced holds each op to its nominal time, free runs as fast as it can")  # fmt: skip
 @click.option("--unit-ms", type=float, help="paced: milliseconds of one unit of the costs")
+@click.option("--steps", type=int, help="training steps one after the other; ops and figures are the last one's")
 @click.option("--json", "as_json", is_flag=True, help="only the last line: everything, as JSON")
-def run(csv_file: Path | None, mode: str, unit_ms: float | None, as_json: bool, **given: Any) -> None:
+def run(
+    csv_file: Path | None, mode: str, unit_ms: float | None, steps: int | None, as_json: bool, **given: Any
+) -> None:
     """Execute FAMILY with real tensors on this machine; its gradients are held against a single process."""
     data = spec_data(given)
-    job: dict[str, Any] = {"mode": mode, "unit_ms": unit_ms}
+    job: dict[str, Any] = {"mode": mode, "unit_ms": unit_ms} | ({} if steps is None else {"steps": steps})
     try:
         optional(number, "unit_ms", unit_ms, 0.001, 60_000)
         order, job = _order(csv_file, data, job)
@@ -96,14 +99,28 @@ def _shape(last: dict[str, Any], order: Order, rows: list[list[int]]) -> dict[st
     return {key: value for key, value in last.items() if key not in ("event", "id")} | {"ops": ops}
 
 
+def _number(value: float | None, form: str) -> str:
+    return "not a number" if value is None else format(value, form)
+
+
 def _told(shape: dict[str, Any]) -> list[str]:
     """The verdict in a few lines."""
     verdict = "verified" if shape["verified"] else "NOT VERIFIED"
+    loss, reference, error = (shape[key] for key in ("loss", "reference_loss", "max_grad_error"))
     lines = [
-        f"{verdict}: loss {shape['loss']:.6f}, single process {shape['reference_loss']:.6f}, "
-        f"largest relative gradient error {shape['max_grad_error']:.2e}",
+        f"{verdict}: loss {_number(loss, '.6f')}, single process {_number(reference, '.6f')}, "
+        f"largest relative gradient error {_number(error, '.2e')}",
         f"on {shape['device']}, {shape['mode']}, {len(shape['ops'])} ops",
     ]
+    if "losses" in shape:
+        lines.append(f"losses of the steps {' '.join(_number(each, '.4f') for each in shape['losses'])}")
+    if "activations" in shape:
+        held = shape["activations"]
+        beside = held.get("peak_bytes_without_offload")
+        more = f", with those in host memory {max(beside):,}" if beside else ""
+        lines.append(f"activations held at most on a rank: {max(held['peak_bytes']):,} bytes{more}")
+    if "weight_versions" in shape:
+        lines.append(f"weight versions held {' '.join(map(str, shape['weight_versions']))}")
     for name in ("predicted", "measured"):
         shown = shape[name]
         bubble = shown["bubble"]["global"]["of_total"]

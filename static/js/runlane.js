@@ -27,14 +27,14 @@ export class RunLane {
   /** @type {OpRow[]} */
   #rows = [];
 
-  /** @param {Schedule} schedule @param {Run} run */
-  constructor(schedule, run) {
+  /** @param {Schedule} schedule @param {Run} run @param {boolean} asynchronous whether ops have weight versions */
+  constructor(schedule, run, asynchronous) {
     const all = schedule.count + (schedule.copies?.count ?? 0);
     const start = new Float64Array(all).fill(Infinity);
     const end = new Float64Array(all).fill(Infinity);
     this.took = durations(schedule, timing(run.spec));
     /** @type {Lane} */
-    this.lane = { id: "run", schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous: false };
+    this.lane = { id: "run", schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous };
   }
 
   /** @param {OpRow[]} rows the new ones @param {Run} run */

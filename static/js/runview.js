@@ -11,7 +11,7 @@ import { createRunPanel } from "./runpanel.js";
 /** @import {Run, OpRow} from "./runclient.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Spec} from "./pure/types.js" */
-/** @typedef {{query: (spec: Spec) => string, changed: () => void, status: (status: string | null) => void, started: () => void}} Parts */
+/** @typedef {{query: (spec: Spec) => string, asynchronous: (spec: Spec) => boolean, changed: () => void, status: (status: string | null) => void, started: () => void}} Parts */
 
 export class RunView {
   /** @type {Run | null} */
@@ -106,7 +106,7 @@ export class RunView {
   #loadOrder(run) {
     order(this.parts.query(run.spec), new AbortController().signal).then(({ schedule }) => {
       if (this.run?.id !== run.id || !schedule) return;
-      this.#measured = new RunLane(schedule, run);
+      this.#measured = new RunLane(schedule, run, this.parts.asynchronous(run.spec));
       this.#put(this.#measured, this.run, this.#early.splice(0));
       this.#changed();
     }, (problem) => this.#fail(problem));

@@ -63,7 +63,8 @@ export class View {
       hovered: (_trace, x, y) => { this.#hoverAt = { x, y }; this.#showCard(); } });
     this.selection = new Selection(store, () => this.timeline.lanes, () => this.#onSelect());
     this.follow = createFollow(this.timeline);
-    this.runs = new RunView(store, { query: (spec) => this.desk.query(spec), changed: () => this.follow.tail(this.runs.lane),
+    this.runs = new RunView(store, { query: (spec) => this.desk.query(spec),
+      asynchronous: (spec) => this.desk.family(spec.family)?.asynchronous ?? false, changed: () => this.follow.tail(this.runs.lane),
       status: (word) => this.toolbar.run(word), started: () => this.playback.seek(null) });
     this.status = createStatus(this.timeline.plot, () => this.desk.sync(true), (field, value) => {
       store.set({ spec: { ...store.get().spec, [field]: value } }, "replace");
