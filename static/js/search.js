@@ -30,9 +30,9 @@ export class Search {
   #bound = h("p", { class: "source" });
   #said = h("p", { class: "search-said", role: "status", id: "search-said" });
   #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Time of the search" });
-  #go = h("button", { type: "button", class: "button", id: "search-go", onclick: () => this.#start(NATURAL_S) }, `Search ${NATURAL_S} s`);
-  #longer = h("button", { type: "button", class: "button", id: "search-longer", onclick: () => this.#start(LONGER_S) }, `${LONGER_S} s`);
-  #stop = h("button", { type: "button", class: "button", id: "search-stop", hidden: true, onclick: () => this.#halt() }, "Stop");
+  #go = h("button", { type: "button", class: "button soft", id: "search-go", onclick: () => this.#start(NATURAL_S) }, `Search ${NATURAL_S} s`);
+  #longer = h("button", { type: "button", class: "button soft", id: "search-longer", onclick: () => this.#start(LONGER_S) }, `${LONGER_S} s`);
+  #stop = h("button", { type: "button", class: "button soft", id: "search-stop", hidden: true, onclick: () => this.#halt() }, "Stop");
   #auto = h("input", { type: "checkbox", id: "search-auto", checked: true });
   /** @type {Map<string, Bound | null>} null: asked for */
   #bounds = new Map();
