@@ -31,7 +31,13 @@ def run(spec: Spec) -> Timeline:
 @given(spec=optioned())
 @settings(max_examples=150, deadline=None)
 def test_every_family_with_any_options_gives_a_valid_schedule(spec: Spec) -> None:
-    check(families.order(spec))
+    built = families.order(spec)
+    check(built)
+    names = [text for row in built.text() for text in row.split()]
+    assert built.barriers == spec.barriers
+    assert sum("F" in name for name in names) == spec.m * built.placement.stages  # pairs hold one F each
+    assert sum(name.count("S") == 1 and "_" not in name for name in names) == (spec.barriers > 0) * spec.p * spec.m
+    assert (built.copies is not None) <= (spec.offload != "none")
 
 
 @given(spec=optioned())

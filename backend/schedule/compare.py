@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from . import jit
 from .claims import CLAIMS, SOURCE, claim_of
 from .errors import SpecError
 from .families import FAMILIES, family_of, order
-from .fit import fit, ops
+from .fit import fit, judge_sizes
 from .memory import peak_memory, peaks
 from .metrics import figures
 from .order import Order
 from .simulate import simulate
-from .spec import LIMITS, Spec
+from .spec import Spec
 
 TECHNIQUES = {
     "gpipe": "all forwards, then all backwards",
@@ -60,7 +59,7 @@ def compare(asked: Spec, names: Sequence[str] | None = None, v: int | None = Non
             if name == list(names or FAMILIES)[-1] and not fitted:
                 raise  # it is the setting that is wrong
             notes.append(f"{FAMILIES[name].title} is left out: {error.message}.")
-    _judge_size(asked, [spec for spec, _ in fitted.values()])
+    judge_sizes(asked, [spec for spec, _ in fitted.values()])
     rows = [_row(spec, adjusted) for spec, adjusted in fitted.values()]
     return {"rows": rows, "notes": _notes(rows) + notes}
 
@@ -80,15 +79,6 @@ def _judge_lists(asked: Spec) -> None:
             nearest = asked.p * max(1, round(len(cost) / asked.p))
             message = f"{name} as a list has one entry a stage: p = {asked.p} of them or a multiple, not {len(cost)}"
             raise SpecError(name, len(cost), message, limit=nearest, nearest=nearest)
-
-
-def _judge_size(asked: Spec, specs: Sequence[Spec]) -> None:
-    whole = sum(ops(spec) for spec in specs)
-    if whole > LIMITS["ops"]:
-        nearest = max(1, asked.m * LIMITS["ops"] // (2 * whole))
-        message = f"{whole:,} ops in all, over the limit of {LIMITS['ops']:,}; compare fewer families or micro-batches"
-        raise SpecError("m", asked.m, message, limit=nearest, nearest=nearest)
-    jit.compile_for(whole)
 
 
 def _row(spec: Spec, adjusted: str | None) -> dict[str, Any]:

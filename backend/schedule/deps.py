@@ -6,7 +6,7 @@
 
 A value made on another rank arrives one hop later. A pair needs what its halves need, and gives what they give.
 
-Where the vocabulary is sharded over the ranks (Yeung et al. 2024, arXiv 2411.05288, section 4):
+Where the vocabulary is sharded over the ranks (Yeung et al. 2024, arXiv 2411.05288):
 
     S  needs the F of the last stage, which C0 broadcasts;
     T  needs C1, the barrier that all ranks' S have passed;

@@ -6,11 +6,13 @@ are spread over as many stages as the family has, so that the model as a whole c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from . import jit
 from .costs import Cost, Costs
 from .errors import SpecError
 from .families import FAMILIES, family_of, judge
@@ -78,6 +80,16 @@ def _judge_size(spec: Spec) -> None:
     """What reading a spec refuses, where a family's own v or m made it larger."""
     if ops(spec) > LIMITS["ops"]:
         raise SpecError("m", spec.m, f"{ops(spec):,} ops are over the limit of {LIMITS['ops']:,}")
+
+
+def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
+    """Raise SpecError for more ops in all than one answer may have; compile if so many are worth it."""
+    whole = sum(ops(spec) for spec in specs)
+    if whole > LIMITS["ops"]:
+        nearest = max(1, asked.m * LIMITS["ops"] // (2 * whole))
+        message = f"{whole:,} ops in all, over the limit of {LIMITS['ops']:,}; compare fewer families or micro-batches"
+        raise SpecError("m", asked.m, message, limit=nearest, nearest=nearest)
+    jit.compile_for(whole)
 
 
 def ops(spec: Spec) -> int:

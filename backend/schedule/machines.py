@@ -1,7 +1,8 @@
 """Accelerators as the costs of a pipeline see them: peak rate, memory and links, from the vendor's datasheets.
 
 Rates are dense bfloat16 (the datasheets headline the sparse ones, twice as high); a link's bandwidth is one direction
-of it (they headline the sum of both). Latencies stand in no datasheet and are assumed. Knows no model.
+of it (they headline the sum of both). Latencies stand in no datasheet, and the link to host memory is the host's: both
+are assumed (PCIe 4.0 x16 for A100, else 5.0 x16). Knows no model.
 """
 
 from __future__ import annotations
@@ -37,18 +38,18 @@ class Machine:
         return asdict(self)
 
 
-ASSUMED, NDR = "latencies are assumed", "400 Gb/s InfiniBand"
+ASSUMED, NDR = "latencies and the host link (PCIe x16) are assumed", "400 Gb/s InfiniBand"
 MACHINES: dict[str, Machine] = {
     machine.name: machine
     for machine in (
         Machine("a100", "A100 80GB SXM", 312e12, 80e9, 2.039e12, 300e9, 25e9, 32e9,
-                source=f"NVIDIA A100 datasheet, NVLink 600 and PCIe 64 GB/s both ways; 200 Gb/s InfiniBand; {ASSUMED}"),
+                source=f"NVIDIA A100 datasheet, NVLink 600 GB/s both ways; 200 Gb/s InfiniBand; {ASSUMED}"),
         Machine("h100", "H100 80GB SXM", 989e12, 80e9, 3.35e12, 450e9, 50e9, 64e9,
-                source=f"NVIDIA H100 datasheet (989.4 dense), NVLink 900, PCIe 128 GB/s both ways; {NDR}; {ASSUMED}"),
+                source=f"NVIDIA H100 datasheet (989.4 dense), NVLink 900 GB/s both ways; {NDR}; {ASSUMED}"),
         Machine("h200", "H200 141GB SXM", 989e12, 141e9, 4.8e12, 450e9, 50e9, 64e9,
-                source=f"NVIDIA H200 datasheet (989.4 dense), NVLink 900, PCIe 128 GB/s both ways; {NDR}; {ASSUMED}"),
+                source=f"NVIDIA H200 datasheet (989.4 dense), NVLink 900 GB/s both ways; {NDR}; {ASSUMED}"),
         Machine("b200", "B200 180GB HGX", 2250e12, 180e9, 8e12, 900e9, 50e9, 64e9,
-                source=f"NVIDIA HGX B200 datasheet, NVLink 1.8 TB/s and PCIe 128 GB/s both ways; {NDR}; {ASSUMED}"),
+                source=f"NVIDIA HGX B200 datasheet, NVLink 1.8 TB/s both ways; {NDR}; {ASSUMED}"),
         Machine("custom", "Your own", 100e12, 40e9, 1e12, 100e9, 10e9, 15e9, source="Every field is yours to set."),
     )
 }  # fmt: skip

@@ -34,7 +34,7 @@ class OptionCosts:
 
 
 def option_costs(setting: Setting, ledger: Ledger) -> OptionCosts:
-    """PipeOffload (arXiv 2503.01328) moves 20sbh bytes a layer; what it keeps beyond is cheap to compute again."""
+    """The k of PipeOffload (arXiv 2503.01328), 10/(3(6h+s)) B_c/B_o, comes from 20sbh bytes a layer each way."""
     used = "Af" if setting.model.flash else "Ap"
     ledger.add("one copy of a layer's activations", "1000*20*s*b*h/(t*D)", MS, "x1")
     copy = ledger.add("one copy of a device's activations", "L/p*x1", MS)

@@ -15,17 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from . import jit
 from .compare import parameters
 from .costs import durations
 from .errors import SpecError
 from .families import FAMILIES, family_of, order
-from .fit import fit, ops
+from .fit import fit, judge_sizes, ops
 from .memory import peak_memory
 from .metrics import Bubble, figures
 from .order import Order
 from .simulate import Timeline, simulate
-from .spec import LIMITS, Spec
+from .spec import Spec
 
 Search = Callable[[Spec], tuple[Spec, Order]]
 """From a sought family's spec to an order within its memory, and the spec that builds this order again."""
@@ -80,7 +79,7 @@ def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
             fitted.append((asked, None) if name == asked.family else fit(free, name))
         except SpecError:
             continue
-    _judge_size(asked, [spec for spec, _ in fitted])
+    judge_sizes(asked, [spec for spec, _ in fitted])
     return [Point(spec, adjusted, None, measured(spec)) for spec, adjusted in fitted]
 
 
@@ -191,15 +190,6 @@ def _work(timeline: Timeline, spec: Spec) -> float:
     table = durations(built.placement, replace(spec.timing, FB=None), spec.v)
     rank = np.repeat(np.arange(built.p), np.diff(built.offsets))
     return float(table[rank, built.codes].sum()) / built.p
-
-
-def _judge_size(asked: Spec, specs: Sequence[Spec]) -> None:
-    whole = sum(ops(spec) for spec in specs)
-    if whole > LIMITS["ops"]:
-        nearest = max(1, asked.m * LIMITS["ops"] // (2 * whole))
-        message = f"{whole:,} ops in all families, over the limit of {LIMITS['ops']:,}; fewer micro-batches will do"
-        raise SpecError("m", asked.m, message, limit=nearest, nearest=nearest)
-    jit.compile_for(whole)
 
 
 def described(points: Sequence[Point], asked: Spec) -> list[dict[str, Any]]:

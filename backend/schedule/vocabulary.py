@@ -138,7 +138,7 @@ def _insert(
 
 
 def interlaced(p: int, m: int) -> Order:
-    """1F1B in step (nnScaler, as section 6.1 of the paper has it): in every turn all ranks do S and T of one
+    """1F1B in step, the rival that the paper draws beside its own: in every turn all ranks do S and T of one
     micro-batch together, then a forward and a backward, every other rank the backward first. So a micro-batch goes
     down two ranks a turn and up one: half as much memory again."""
     turned = [(p - 1 - r) % 2 == 0 for r in range(p)]  # backward first

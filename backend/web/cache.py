@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -35,6 +35,14 @@ class Cache:
         found = self._kept.get(key)
         if found is not None:
             self._kept.move_to_end(key)
+        return found
+
+    def kept(self, key: Hashable, make: Callable[[], Encoded]) -> Encoded:
+        """The answer under this key, made and kept if it is not there."""
+        found = self.get(key)
+        if found is None:
+            found = make()
+            self.put(key, found)
         return found
 
     def put(self, key: Hashable, answer: Encoded) -> None:

@@ -48,10 +48,11 @@ def show_pareto() -> Response:
         spec, look, found = asked_of(request.query_string)
     except SpecError as error:
         return refused(error)
+    cache = services().cache
     key = ("pareto", spec, tuple(look.items()), found, seek.finds() if found else None)
     if not found:
-        return send(request, _kept(key, lambda: apart(8 * ops(spec), lambda: _pareto(spec, look, found))))
-    return send(request, _kept(key, lambda: _in_turn(key, lambda: _pareto(spec, look, found))))
+        return send(request, cache.kept(key, lambda: apart(8 * ops(spec), lambda: _pareto(spec, look, found))))
+    return send(request, cache.kept(key, lambda: _in_turn(key, lambda: _pareto(spec, look, found))))
 
 
 @charts.get("/vendor/plotly-<release>.min.js")
@@ -59,7 +60,7 @@ def plotly_script(release: str) -> Response:
     """Plotly's script as its Python package brings it, so that both are of one release. It never changes."""
     if release != version("plotly"):
         abort(404)
-    answer = send(request, _kept(("plotly", release), lambda: apart(AWAY_FROM, _script)))
+    answer = send(request, services().cache.kept(("plotly", release), lambda: apart(AWAY_FROM, _script)))
     answer.headers["Cache-Control"] = f"public, max-age={YEAR}, immutable"
     return answer
 
@@ -90,15 +91,6 @@ LOOKS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "height": (380, lambda value: integer("height", value, *HEIGHT)),
 }
 """Each key of a figure's looks: what it is by itself, and how it is judged."""
-
-
-def _kept(key: Any, make: Callable[[], Encoded]) -> Encoded:
-    cache = services().cache
-    answer = cache.get(key)
-    if answer is None:
-        answer = make()
-        cache.put(key, answer)
-    return answer
 
 
 def _in_turn(key: Any, make: Callable[[], Encoded]) -> Encoded:

@@ -27,7 +27,7 @@ BLOCK_KEYS = ("family", "p")
 @schedules.get("/families")
 def list_families() -> Response:
     """Every family with its laws as data, the limits and the default spec."""
-    return send(request, _kept("families", lambda: encode_json(_families())))
+    return send(request, services().cache.kept("families", lambda: encode_json(_families())))
 
 
 @schedules.get("/schedule")
@@ -39,7 +39,7 @@ def show_schedule() -> Response:
         return refused(error)
     as_json = request.accept_mimetypes.best_match([BINARY, JSON], default=BINARY) == JSON
     make = _result if as_json else _wire
-    return send(request, _kept((as_json, spec), lambda: apart(work_of(spec), lambda: make(spec))))
+    return send(request, services().cache.kept((as_json, spec), lambda: apart(work_of(spec), lambda: make(spec))))
 
 
 def keep_orders(cache: Cache) -> Callable[[Spec, bytes], None]:
@@ -64,7 +64,7 @@ def refused(error: SpecError) -> Response:
 def show_laws() -> Response:
     """What the closed forms say of a spec, and whether they are exact there."""
     spec = spec_of(request.query_string)
-    return send(request, _kept(("laws", spec), lambda: encode_json({"laws": law_values(spec)})))
+    return send(request, services().cache.kept(("laws", spec), lambda: encode_json({"laws": law_values(spec)})))
 
 
 @schedules.get("/bound")
@@ -76,7 +76,7 @@ def show_bound() -> Response:
         if family.problem is None:
             raise SpecError("family", spec.family, f"{family.title} has one order; a bound is for zb-auto and v-auto")
         plain, problem = spec.with_(effort=None, seed=Spec.seed), family.problem
-        return send(request, _kept(("bound", plain), lambda: encode_json(bound_of(problem(plain)))))
+        return send(request, services().cache.kept(("bound", plain), lambda: encode_json(bound_of(problem(plain)))))
     except SpecError as error:
         return refused(error)
 
@@ -86,18 +86,9 @@ def show_block() -> Response:
     """The building block of a family on p devices and its arithmetic; refused, with the reason, where it has none."""
     try:
         spec = Spec.from_json(fields_of(request.query_string, BLOCK_KEYS, value_of))
-        return send(request, _kept(("block", spec.family, spec.p), lambda: encode_json(steady(spec))))
+        return send(request, services().cache.kept(("block", spec.family, spec.p), lambda: encode_json(steady(spec))))
     except SpecError as error:
         return refused(error)
-
-
-def _kept(key: Any, make: Callable[[], Encoded]) -> Encoded:
-    cache = services().cache
-    found = cache.get(key)
-    if found is None:
-        found = make()
-        cache.put(key, found)
-    return found
 
 
 def _wire(spec: Spec) -> Encoded:

@@ -105,7 +105,7 @@ function said(spec) {
   return out;
 }
 
-/** k, the copies' time over the compute's (PipeOffload, section 3). @param {Spec} spec */
+/** k, the copies' time over the compute's (PipeOffload). @param {Spec} spec */
 function ratioText(spec) {
   const own = natural(spec);
   const one = (typeof spec.costs.O === "number" ? spec.costs.O : own.O) * (spec.shared_link ? 2 : 1);
