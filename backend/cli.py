@@ -62,6 +62,14 @@ class LayersType(click.ParamType):  # type: ignore[type-arg]  # generic only fro
             self.fail(f"{value!r} is not whole numbers separated by commas", param, ctx)
 
 
+PLACES = {name: place.summary for name, place in VOCABULARY.items()}
+
+
+def _each(what: str, meanings: dict[str, str]) -> str:
+    """A choice and what each of its words means."""
+    return f"{what}; " + "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
+
+
 def spec_options(optional: bool = False) -> Callable[[F], F]:
     """The options that make a spec; each is passed on only if given, so that defaults stand in one place."""
     options = [
@@ -75,8 +83,10 @@ def spec_options(optional: bool = False) -> Callable[[F], F]:
         ),
         click.option("--recompute", type=click.Choice(list(MODES)), help="what is run again before the backward"),
         click.option("--layers", type=LayersType(), help="layers in each stage, such as 5,5,5,3"),
-        click.option("--vocabulary", type=click.Choice(list(VOCABULARY)), help="where the output layer is"),
-        click.option("--offload", type=click.Choice(list(OFFLOAD)), help="which activations go to host memory"),
+        click.option(
+            "--vocabulary", type=click.Choice(list(VOCABULARY)), help=_each("where the output layer is", PLACES)
+        ),
+        click.option("--offload", type=click.Choice(list(OFFLOAD)), help=_each("what goes to host memory", OFFLOAD)),
         click.option("--shared-link", is_flag=True, default=None, help="two devices share one link to host memory"),
         click.option("--weights", type=float, help="memory of a stashed weight version (pipedream), as --memory"),
         click.option("--f", "F", type=CostType(), help="forward time of a device's share, or one number a stage"),
