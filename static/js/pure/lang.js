@@ -1,0 +1,58 @@
+// The page's languages. English stands in the code; another language is a catalogue from those sentences to its own.
+//
+//   t("{op} waits for {other}", { op, other })      a sentence of the page
+//   tr(message)                                     a sentence that the server wrote, found again by its pattern
+//
+// A catalogue's keys are the English texts as they stand in the code, with {holes}; a sentence it lacks stays English.
+
+/** @typedef {Record<string, string>} Catalogue  English to another language, both with the same {holes} */
+
+const HOLE = /\{(\w+)\}/g;
+
+/** @type {Catalogue} */
+let catalogue = {};
+/** @type {{form: RegExp, holes: string[], into: string}[] | null} those with holes, as patterns; made when first needed */
+let patterns = null;
+let code = "en";
+
+/** @param {string} language "en", "zh" @param {Catalogue} texts */
+export function speak(language, texts) {
+  code = language;
+  catalogue = texts;
+  patterns = null;
+}
+
+/** The language spoken now, as in lang="...". */
+export const language = () => code;
+
+/** @param {string} text @param {Record<string, unknown>} values */
+const fill = (text, values) => text.replace(HOLE, (hole, name) => (name in values ? String(values[name]) : hole));
+
+/**
+ * A text of the page in the reader's language. The text must be a literal: a test reads them out of the source.
+ * @param {string} text @param {Record<string, unknown>} [values] by the names of its holes
+ */
+export function t(text, values) {
+  const said = Object.hasOwn(catalogue, text) ? catalogue[text] : text;
+  return values ? fill(said, values) : said;
+}
+
+/** A text that was written elsewhere (the server), in the reader's language where the catalogue knows its pattern.
+ * @param {string} text @returns {string} */
+export function tr(text) {
+  if (code === "en" || !text) return text;
+  if (Object.hasOwn(catalogue, text)) return catalogue[text];
+  patterns ??= Object.entries(catalogue).filter(([from]) => /\{\w+\}/.test(from)).map(pattern);
+  for (const { form, holes, into } of patterns) {
+    const found = form.exec(text);
+    if (found) return fill(into, Object.fromEntries(holes.map((hole, at) => [hole, tr(found[at + 1])])));
+  }
+  return text;
+}
+
+/** @param {[string, string]} entry */
+function pattern([from, into]) {
+  const holes = [...from.matchAll(HOLE)].map(([, name]) => name);
+  const form = from.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("(.+?)");
+  return { form: new RegExp(`^${form}$`), holes, into };
+}
