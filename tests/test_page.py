@@ -218,17 +218,3 @@ def test_a_link_to_an_illegal_schedule_offers_the_way_out(open_page: Open) -> No
     expect(page.locator(".plot-state")).to_contain_text("No such schedule")
     page.get_by_role("button", name="Use m = 12").first.click()
     shown(page, m=12)
-
-
-def test_every_module_is_named_for_preload(open_page: Open) -> None:
-    page = open_page()
-    loaded, named = page.evaluate(
-        """() => {
-          const ours = (path) => path.startsWith('/static/js/');
-          const paths = (urls) => urls.map((url) => new URL(url).pathname).filter(ours);
-          const links = document.querySelectorAll('link[rel=modulepreload], script');
-          return [paths(performance.getEntriesByType('resource').map((entry) => entry.name)),
-            paths([...links].map((node) => node.href || node.src))];
-        }"""
-    )
-    assert sorted(set(loaded)) == sorted(set(named))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, render_template
 
 from backend import __version__
+from backend.web.bundle import entry
 from backend.web.charts import script_path
 
 pages = Blueprint("page", __name__)
@@ -13,4 +14,6 @@ pages = Blueprint("page", __name__)
 @pages.get("/")
 def index() -> str:
     """The whole page; what it shows comes from the API."""
-    return render_template("index.html", version=__version__, plotly=script_path())
+    return render_template(
+        "index.html", version=__version__, plotly=script_path(), script=entry("js", "main"), style=entry("css", "main")
+    )
