@@ -33,7 +33,7 @@ class Config:
     ============================ =========================== ====================================================
     BUBBLELINE_HOST              127.0.0.1                   address to listen on
     BUBBLELINE_PORT              5000                        port to listen on; 0 takes any free one
-    BUBBLELINE_DATABASE          var/bubbleline.sqlite3      file that keeps the runs
+    BUBBLELINE_DATABASE          var/bubbleline.sqlite3      file that keeps the runs and the short links
     BUBBLELINE_RUNNER            python -m runner            command line of the runner program
     BUBBLELINE_QUEUE             32                          runs that may wait in all; more are refused (503)
     BUBBLELINE_QUEUE_PER_CLIENT  8                           runs of one address that may wait (429)
@@ -41,6 +41,8 @@ class Config:
     BUBBLELINE_KEEP              32                          finished runs kept in memory, besides the database
     BUBBLELINE_CACHE_MB          32                          megabytes of encoded schedules kept in memory
     BUBBLELINE_BODY_KB           256                         largest request body, in kilobytes
+    BUBBLELINE_LINKS             100000                      short links kept in all; more are refused (503)
+    BUBBLELINE_LINKS_PER_HOUR    60                          new short links of one address in an hour (429)
     BUBBLELINE_HOSTS             (see right)                 host names that requests may carry, comma separated;
                                                              by default the local ones if it listens only there,
                                                              else any
@@ -57,6 +59,8 @@ class Config:
     keep: int = 32
     cache_mb: int = 32
     body_kb: int = 256
+    links: int = 100_000
+    links_per_hour: int = 60
     hosts: tuple[str, ...] = ()
 
     @classmethod
@@ -123,5 +127,7 @@ _READERS: dict[str, Reader] = {
     "keep": _integer(1, 10_000),
     "cache_mb": _integer(0, 4096),
     "body_kb": _integer(1, 65_536),
+    "links": _integer(0, 100_000_000),
+    "links_per_hour": _integer(0, 1_000_000),
     "hosts": lambda name, text: tuple(part.strip() for part in text.split(",") if part.strip()),
 }

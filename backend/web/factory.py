@@ -10,6 +10,7 @@ from flask import Flask
 from flask_socketio import SocketIO
 
 from backend.config import PROJECT, Config
+from backend.links.links import Links
 from backend.runs.manager import Manager
 from backend.searches.desk import Desk
 from backend.web import errors, events, search_events, security
@@ -20,6 +21,7 @@ from backend.web.costs import costs
 from backend.web.feed import Feed
 from backend.web.handler import LARGEST_EVENT
 from backend.web.health import health
+from backend.web.links import links
 from backend.web.page import pages
 from backend.web.runs import runs
 from backend.web.schedule import keep_orders, schedules
@@ -40,12 +42,13 @@ def create_app(config: Config | None = None) -> Flask:
     )  # fmt: skip
     feed, cache = Feed(events.Sockets(socketio)), Cache(config.cache_mb * 1_000_000)
     desk = Desk(lambda viewer, message: socketio.emit("search", message, to=viewer), keep_orders(cache))
-    app.extensions[NAME] = Services(config, cache, feed, Manager(config, feed.notify), desk)
+    kept = Links(config.database, config.links, config.links_per_hour)
+    app.extensions[NAME] = Services(config, cache, feed, Manager(config, feed.notify), desk, kept)
     errors.register(app)
     security.register(app)
     search_events.register(socketio)
     events.register(socketio)
-    for blueprint in (pages, schedules, comparisons, costs, charts, runs, health):
+    for blueprint in (pages, schedules, comparisons, costs, charts, runs, links, health):
         app.register_blueprint(blueprint)
     any_app: Any = app  # to Flask's types wsgi_app is a method; wrapping it is what its manual advises
     any_app.wsgi_app = security.gate(app.wsgi_app, config.trusted_hosts())

@@ -10,6 +10,7 @@ from typing import cast
 from flask import current_app
 
 from backend.config import Config
+from backend.links.links import Links
 from backend.runs.manager import Manager
 from backend.searches.desk import Desk
 from backend.web.cache import Cache
@@ -27,6 +28,7 @@ class Services:
     feed: Feed
     runs: Manager
     searches: Desk
+    links: Links
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> how many
     started: float = field(default_factory=time.time)
 

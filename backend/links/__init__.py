@@ -1,0 +1,1 @@
+"""Short links: a view's query under a code or a name, kept on disk."""
