@@ -27,9 +27,10 @@ export function totalTime(lanes) {
   return total > 0 ? total : 1;
 }
 
-/** @param {Lane[]} lanes @param {number} width @param {number} height @param {boolean} strips whether memory strips are drawn */
-export function arrange(lanes, width, height, strips) {
-  const groups = lanes.map((lane) => ({ id: lane.id, p: lane.schedule.p, title: "", copies: lane.schedule.copies !== null }));
+/** @param {Lane[]} lanes @param {number} width @param {number} height @param {boolean} strips whether memory strips are drawn
+ * @param {boolean} [comm] whether messages have lanes */
+export function arrange(lanes, width, height, strips, comm = false) {
+  const groups = lanes.map((lane) => ({ id: lane.id, p: lane.schedule.p, title: "", copies: lane.schedule.copies !== null, comm }));
   const narrow = width < 520;
   const rows = lanes.reduce((sum, lane) => sum + lane.schedule.p, 0);
   return layoutGroups(groups, width, height, { titleHeight: 28, gutter: narrow ? 28 : 40, right: narrow ? 8 : 16,
@@ -48,7 +49,7 @@ export function shift(layout, scroll) {
   for (const group of layout.groups) {
     group.top -= scroll;
     group.titleY -= scroll;
-    for (const row of group.rows) { row.y -= scroll; row.stripY -= scroll; row.copyY -= scroll; }
+    for (const row of group.rows) { row.y -= scroll; row.stripY -= scroll; row.copyY -= scroll; row.commY -= scroll; }
   }
   return layout;
 }

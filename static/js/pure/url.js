@@ -10,18 +10,22 @@ import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fiel
 /** @import {Spec} from "./types.js" */
 /** @import {Preset} from "./url_preset.js" */
 /** @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark",
- *   tab: string|null, run: string|null, families: string|null, mem: string|null, chart: string|null}} ViewState
+ *   tab: string|null, run: string|null, families: string|null, mem: string|null, chart: string|null,
+ *   crit: string|null, micro: number|null, lane: string|null, story: string|null}} ViewState
  *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank; families: those compared,
  *   "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all;
  *   mem: memory strips, "1" shown or "0" hidden; null for where they matter;
- *   chart: "pareto", or with what goes up "pareto:bubble"; null for the first */
+ *   chart: "pareto", or with what goes up "pareto:bubble"; null for the first;
+ *   crit: "1" draws the critical path; micro: the micro-batch that is followed; lane: "comm" shows messages under each
+ *   row; story: "0" no line that tells what happens, "ranks" also what each rank does; null for the line alone */
 /** @typedef {{spec: Spec, second: Spec|null, preset: Preset|null, origin?: Preset, view: ViewState}} State
  *   preset: where the costs come from; origin: where they came from before some were changed by hand */
 /** @typedef {{field: string, value: string, message: string}} Problem */
 /** @typedef {Record<string, number>} NaturalV  v of a family when the query names none */
 
 /** @type {ViewState} */
-const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null };
+const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null,
+  crit: null, micro: null, lane: null, story: null };
 const SECOND = "b.";
 
 /** Zoom and playhead to the seven digits that a screen can show. @param {number} t */
@@ -32,6 +36,9 @@ function readTime(text) {
   const t = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
   return Number.isFinite(t) ? t : null;
 }
+
+/** @param {string} text @returns {number|null} */
+const readCount = (text) => (/^\d{1,7}$/.test(text) ? Number(text) : null);
 
 /** @param {RegExp} form @returns {(text: string) => string|null} */
 const matching = (form) => (text) => (form.test(text) ? text : null);
@@ -48,6 +55,10 @@ const VIEW_FIELDS = {
   families: [matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/), "names of families such as 1f1b,zb-h1, or -gpipe for all but that one"],
   mem: [matching(/^[01]$/), "1 for memory strips or 0 for none"],
   chart: [matching(/^[a-z][a-z0-9-]{0,23}(:[a-z0-9-]{1,24})?$/), "the name of a chart such as pareto or pareto:bubble"],
+  crit: [matching(/^1$/), "1 for the critical path"],
+  micro: [readCount, "the number of a micro-batch"],
+  lane: [matching(/^comm$/), "comm for the lanes of messages"],
+  story: [matching(/^(0|ranks)$/), "0 for no narration, or ranks for what each rank does"],
 };
 
 /**
