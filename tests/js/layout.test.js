@@ -10,7 +10,7 @@ const two = [{ id: "a", p: 8, title: "ZB-H1" }, { id: "b", p: 4, title: "1F1B" }
 test("rows stand one under the other with their strips above, pinned ranks first", () => {
   const rows = lanes({ p: 4, top: 10, laneHeight: 20, gap: 1, strip: 6, pinned: [2, 2, 9] });
   assert.deepEqual(rows.map(({ rank }) => rank), [2, 0, 1, 3]);
-  assert.deepEqual(rows[1], { rank: 0, y: 43, h: 20, stripY: 37, stripH: 6, copyY: 63, copyH: 0 });
+  assert.deepEqual(rows[1], { rank: 0, y: 43, h: 20, stripY: 37, stripH: 6, copyY: 63, copyH: 0, commY: 63, commH: 0 });
 });
 
 test("all groups share one lane height and one plot, and fill the height", () => {
@@ -56,6 +56,20 @@ test("a point knows whether it is on the strip, the ops or the copies", () => {
     const parts = [stripY + 2, y + h / 2, copyY + copyH / 2].map((at) => hit(layout, 500, at));
     assert.deepEqual(parts.map((part) => part?.part), ["strip", "ops", "copies"]);
     assert.ok(parts.every((part) => part?.rank === rank));
+  }
+});
+
+test("messages have a lane under the copies, which fits too and is found", () => {
+  for (const height of [120, 200, 330, 700]) {
+    const layout = layoutGroups([{ id: "a", p: 6, title: "", copies: true, comm: true }, second], 900, height, { strip: 4 });
+    const { rows } = layout.groups[0];
+    assert.ok(layout.contentHeight <= height);
+    for (const [at, { rank, copyY, copyH, commY, commH }] of rows.entries()) {
+      assert.equal(commY, copyY + copyH);
+      if (at > 0) assert.equal(rows[at - 1].commY + commH + DEFAULTS.gap, rows[at].stripY);
+      if (commH) assert.deepEqual(hit(layout, 500, commY + commH / 2), { group: "a", rank, inPlot: true, part: "comm" });
+    }
+    assert.ok(layout.groups[1].rows.every(({ commH }) => commH === 0));
   }
 });
 

@@ -1,12 +1,13 @@
 // Where rows stand on the screen, and which op is where in time. Knows pixels and times; draws nothing.
 
 /** @import {Schedule, Times} from "./types.js" */
-/** @typedef {{rank: number, y: number, h: number, stripY: number, stripH: number, copyY: number, copyH: number}} Row
+/** @typedef {{rank: number, y: number, h: number, stripY: number, stripH: number, copyY: number, copyH: number,
+ *   commY: number, commH: number}} Row
  *   y, h: the lane of ops; stripY, stripH: the memory strip above it (height 0 when off); copyY, copyH: the copy lane
- *   under it (height 0 where there is none, or no room) */
-/** @typedef {{id: string, p: number, title: string, pinned?: number[], copies?: boolean}} GroupSpec
- *   pinned ranks come first; copies: its ranks have copy lanes */
-/** @typedef {"ops" | "copies" | "strip"} Part  of a row */
+ *   under it (height 0 where there is none, or no room); commY, commH: the lane of messages under that, in the same way */
+/** @typedef {{id: string, p: number, title: string, pinned?: number[], copies?: boolean, comm?: boolean}} GroupSpec
+ *   pinned ranks come first; copies: its ranks have copy lanes; comm: their messages are shown */
+/** @typedef {"ops" | "copies" | "comm" | "strip"} Part  of a row */
 /** @typedef {Pick<Schedule, "codes" | "offsets" | "chunks">} Rows  what places ops in time, of compute or of copies */
 /** @typedef {{id: string, title: string, top: number, height: number, titleY: number, rows: Row[]}} Group */
 /** @typedef {{groups: Group[], axisY: number, axisHeight: number, plotLeft: number, plotWidth: number,
@@ -36,18 +37,26 @@ function copyHeight(lane) {
   return lane < ROOM_FOR_BLOCKS ? LINE : Math.max(LEAST_COPIES, Math.round(lane / 3));
 }
 
+/** How tall the lane of messages under a row is: one half for those sent, one for those received. @param {number} lane */
+function commHeight(lane) {
+  if (lane < ROOM_FOR_LINE) return 0;
+  return lane < ROOM_FOR_BLOCKS ? 2 * LINE : Math.max(8, Math.min(16, 2 * Math.round(lane / 6)));
+}
+
 /**
  * The rows of one schedule.
- * @param {{p: number, top: number, laneHeight: number, gap: number, pinned?: number[], strip?: number, copy?: number}} options
+ * @param {{p: number, top: number, laneHeight: number, gap: number, pinned?: number[], strip?: number, copy?: number,
+ *   comm?: number}} options
  * @returns {Row[]}
  */
-export function lanes({ p, top, laneHeight, gap, pinned = [], strip = 0, copy = 0 }) {
+export function lanes({ p, top, laneHeight, gap, pinned = [], strip = 0, copy = 0, comm = 0 }) {
   const front = pinned.filter((r, at) => r >= 0 && r < p && pinned.indexOf(r) === at);
   const rest = Array.from({ length: p }, (_, r) => r).filter((r) => !front.includes(r));
   return [...front, ...rest].map((rank, at) => {
-    const stripY = top + at * (strip + laneHeight + copy + gap);
+    const stripY = top + at * (strip + laneHeight + copy + comm + gap);
     const y = stripY + strip;
-    return { rank, y, h: laneHeight, stripY, stripH: strip, copyY: y + laneHeight, copyH: copy };
+    const copyY = y + laneHeight;
+    return { rank, y, h: laneHeight, stripY, stripH: strip, copyY, copyH: copy, commY: copyY + copy, commH: comm };
   });
 }
 
@@ -61,27 +70,31 @@ export function layoutGroups(groups, width, height, opts = {}) {
   const o = { ...DEFAULTS, ...opts };
   const rows = groups.reduce((sum, g) => sum + g.p, 0);
   const fixed = o.axisHeight + groups.length * o.titleHeight + Math.max(0, groups.length - 1) * o.groupGap;
-  const copying = groups.reduce((sum, g) => sum + (g.copies ? g.p : 0), 0);
-  const laneHeight = fitLane(height - fixed - rows * (o.gap + o.strip), rows, copying, o);
+  const under = (/** @type {number} */ lane) => groups.reduce((sum, g) => sum + g.p * underneath(g, lane), 0);
+  const laneHeight = fitLane(height - fixed - rows * (o.gap + o.strip), rows, under, o);
   let top = o.axisHeight;
   const placed = groups.map((g) => {
     const at = top;
     const copy = g.copies ? copyHeight(laneHeight) : 0;
-    const inner = g.p * (o.strip + laneHeight + copy + o.gap);
+    const comm = g.comm ? commHeight(laneHeight) : 0;
+    const inner = g.p * (o.strip + laneHeight + copy + comm + o.gap);
     top += o.titleHeight + inner + o.groupGap;
     return { id: g.id, title: g.title, top: at, titleY: at, height: o.titleHeight + inner,
-      rows: lanes({ p: g.p, top: at + o.titleHeight, laneHeight, gap: o.gap, pinned: g.pinned, strip: o.strip, copy }) };
+      rows: lanes({ p: g.p, top: at + o.titleHeight, laneHeight, gap: o.gap, pinned: g.pinned, strip: o.strip, copy, comm }) };
   });
   return { groups: placed, axisY: 0, axisHeight: o.axisHeight, plotLeft: o.gutter,
     plotWidth: Math.max(1, width - o.gutter - o.right), laneHeight, contentHeight: top - (groups.length ? o.groupGap : 0) };
 }
 
-/** The tallest lane with which all rows, and the copy lanes under `copying` of them, fit. @param {number} room
- * @param {number} rows @param {number} copying @param {typeof DEFAULTS} o */
-function fitLane(room, rows, copying, o) {
+/** What stands under a row: its copies, its messages. @param {GroupSpec} group @param {number} lane */
+const underneath = ({ copies, comm }, lane) => (copies ? copyHeight(lane) : 0) + (comm ? commHeight(lane) : 0);
+
+/** The tallest lane with which all rows, and what stands under them, fit. @param {number} room
+ * @param {number} rows @param {(lane: number) => number} under of all rows @param {typeof DEFAULTS} o */
+function fitLane(room, rows, under, o) {
   if (rows === 0) return o.maxLane;
   let lane = Math.min(o.maxLane, Math.max(o.minLane, Math.floor(room / rows)));
-  while (lane > o.minLane && rows * lane + copying * copyHeight(lane) > room) lane--;
+  while (lane > o.minLane && rows * lane + under(lane) > room) lane--;
   return lane;
 }
 
@@ -98,8 +111,14 @@ export function hit(layout, x, y) {
   if (at < 0 || at >= group.rows.length) return null;
   const inPlot = x >= layout.plotLeft && x < layout.plotLeft + layout.plotWidth;
   const row = group.rows[at];
-  const part = y < row.y ? "strip" : row.copyH > 0 && y >= row.copyY ? "copies" : "ops";
-  return { group: group.id, rank: row.rank, inPlot, part };
+  return { group: group.id, rank: row.rank, inPlot, part: partAt(row, y) };
+}
+
+/** @param {Row} row @param {number} y @returns {Part} */
+function partAt(row, y) {
+  if (y < row.y) return "strip";
+  if (row.commH > 0 && y >= row.commY) return "comm";
+  return row.copyH > 0 && y >= row.copyY ? "copies" : "ops";
 }
 
 /** First flat index of the rank whose end lies after t. @param {{offsets: Int32Array}} rows @param {Times} times
