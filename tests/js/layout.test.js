@@ -61,7 +61,7 @@ test("a point knows whether it is on the strip, the ops or the copies", () => {
 
 test("messages have a lane under the copies, which fits too and is found", () => {
   for (const height of [200, 330, 700]) {
-    const layout = layoutGroups([{ id: "a", p: 6, title: "", copies: true, comm: true }, second], 900, height, { strip: 4 });
+    const layout = layoutGroups([{ id: "a", p: 6, title: "", copies: true, comm: true }, two[1]], 900, height, { strip: 4 });
     const { rows } = layout.groups[0];
     assert.ok(layout.contentHeight <= height);
     for (const [at, { rank, copyY, copyH, commY, commH }] of rows.entries()) {
