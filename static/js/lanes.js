@@ -28,9 +28,10 @@ export function totalTime(lanes) {
 }
 
 /** @param {Lane[]} lanes @param {number} width @param {number} height @param {boolean} strips whether memory strips are drawn
- * @param {boolean} [comm] whether messages have lanes */
-export function arrange(lanes, width, height, strips, comm = false) {
-  const groups = lanes.map((lane) => ({ id: lane.id, p: lane.schedule.p, title: "", copies: lane.schedule.copies !== null, comm }));
+ * @param {boolean} [comm] whether messages have lanes @param {Record<string, number[]>} [pins] pinned ranks by lane */
+export function arrange(lanes, width, height, strips, comm = false, pins = {}) {
+  const groups = lanes.map((lane) => ({ id: lane.id, p: lane.schedule.p, title: "", copies: lane.schedule.copies !== null, comm,
+    pinned: pins[lane.id] }));
   const narrow = width < 520;
   const rows = lanes.reduce((sum, lane) => sum + lane.schedule.p, 0);
   return layoutGroups(groups, width, height, { titleHeight: 28, gutter: narrow ? 28 : 40, right: narrow ? 8 : 16,
@@ -42,17 +43,6 @@ const stripFor = (pitch) => Math.min(28, Math.max(5, Math.round(pitch * 0.26)));
 
 /** Between rows: nothing where a gap would be a large part of a row. @param {number} pitch */
 const gapFor = (pitch) => (pitch < 7 ? 0 : pitch < 14 ? 1 : 2);
-
-/** Move every row by what is scrolled away. @param {Layout} layout @param {number} scroll */
-export function shift(layout, scroll) {
-  if (!scroll) return layout;
-  for (const group of layout.groups) {
-    group.top -= scroll;
-    group.titleY -= scroll;
-    for (const row of group.rows) { row.y -= scroll; row.stripY -= scroll; row.copyY -= scroll; row.commY -= scroll; }
-  }
-  return layout;
-}
 
 /** @param {Lane[]} lanes @param {string} id */
 export const laneOf = (lanes, id) => lanes.find((lane) => lane.id === id) ?? null;

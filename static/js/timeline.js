@@ -3,13 +3,14 @@ import { boxOf, drawAxis, drawGrid, drawRanks, timeAt } from "./axis.js";
 import { begin, resize, surface } from "./canvas.js";
 import { byId, h } from "./dom.js";
 import { invalidate, onStage } from "./frame.js";
-import { arrange, laneOf, shift, totalTime } from "./lanes.js";
+import { arrange, laneOf, totalTime } from "./lanes.js";
 import { createMinimap } from "./minimap.js";
 import { drawPlayhead, drawTrace } from "./overlay.js";
 import { paintOps } from "./paint.js";
 import { colour } from "./palette.js";
 import { fullHeight, paintStrips, stripsShown, writeHeld } from "./strips.js";
-import { hit } from "./pure/layout.js";
+import { hit, scrolled } from "./pure/layout.js";
+import { readPins } from "./pure/places.js";
 import { clamp, fit, zoomAt } from "./pure/viewport.js";
 import { sameTrace, traceAt } from "./trace.js";
 
@@ -17,6 +18,8 @@ import { sameTrace, traceAt } from "./trace.js";
 /** @import {Store} from "./store.js" */
 /** @import {Trace} from "./trace.js" */
 /** @import {View} from "./pure/viewport.js" */
+/** @typedef {{busy: () => boolean, draw: (scene: Scene, ctx: CanvasRenderingContext2D, height: number) => void}} Layer  what
+ *   lies over the ops besides; busy: there is something to draw */
 /** @typedef {{playhead: () => number | null, selected: () => Trace | null, hovered: (trace: Trace | null, x: number, y: number) => void}} Parts */
 
 const DEEPEST = 20_000; // the smallest window is this part of the whole
@@ -29,6 +32,8 @@ export class Timeline {
   hover = null;
   /** Did the reader move the window? Then nothing else may. */
   moved = false;
+  /** @type {Layer[]} from the lowest to the uppermost */
+  layers = [];
   #base = surface(h("canvas"), { alpha: false });
   #over = surface(h("canvas", { class: "overlay" }));
   #scroll = 0;
@@ -137,6 +142,25 @@ export class Timeline {
     invalidate("base", "overlay", "figures");
   }
 
+  /** Scroll so that a rank is in sight, if it is not. @param {string} lane @param {number} rank */
+  showRank(lane, rank) {
+    if (!this.scrolls()) return;
+    const layout = this.#arrange();
+    const group = layout.groups.find((each) => each.id === lane);
+    const at = group ? group.rows.findIndex((each) => each.rank === rank) : -1;
+    if (!group || at < group.pinned) return; // a pinned rank stays in sight with its group
+    const row = group.rows[at];
+    const head = layout.axisHeight + group.rows[Math.min(group.pinned, group.rows.length - 1)].stripY - group.top;
+    const least = row.commY + row.commH - this.plot.clientHeight + row.h;
+    this.scrollBy(Math.max(least, Math.min(this.#scroll, row.stripY - head)) - this.#scroll);
+  }
+
+  /** Rows as they stand before any scrolling. */
+  #arrange() {
+    const { mem, pin } = this.store.get().view;
+    return arrange(this.lanes, this.plot.clientWidth, this.plot.clientHeight, stripsShown(mem, this.lanes), false, readPins(pin) ?? {});
+  }
+
   /** Are there more rows than fit? */
   scrolls() {
     return this.scene.layout.contentHeight > this.plot.clientHeight;
@@ -153,10 +177,11 @@ export class Timeline {
     const base = this.#base;
     resize(base, width, height);
     const strips = stripsShown(this.store.get().view.mem, this.lanes);
-    const layout = arrange(this.lanes, width, height, strips);
+    const layout = this.#arrange();
+    this.plot.classList.toggle("scrolls", layout.contentHeight > height);
     this.#scroll = Math.max(0, Math.min(this.#scroll, layout.contentHeight - height));
     const { t0, t1 } = this.visible();
-    this.scene = { layout: shift(layout, this.#scroll), lanes: this.lanes, t0, t1, full: strips ? fullHeight(this.lanes) : 0 };
+    this.scene = { layout: scrolled(layout, this.#scroll), lanes: this.lanes, t0, t1, full: strips ? fullHeight(this.lanes) : 0 };
     const ctx = begin(base);
     ctx.fillStyle = colour("surface");
     ctx.fillRect(0, 0, width, height);
@@ -171,7 +196,7 @@ export class Timeline {
     const over = this.#over;
     const head = this.parts.playhead();
     const selected = this.parts.selected();
-    const empty = head === null && !selected && !this.hover;
+    const empty = head === null && !selected && !this.hover && !this.layers.some((layer) => layer.busy());
     if (!resize(over, this.#base.width, this.#base.height) && empty && this.#overEmpty) return; // a canvas not touched is not sent again
     this.#overEmpty = empty;
     const ctx = begin(over);
@@ -179,5 +204,6 @@ export class Timeline {
     writeHeld(this.scene, ctx, head);
     if (selected) drawTrace(this.scene, ctx, selected, true);
     if (this.hover && !sameTrace(this.hover, selected)) drawTrace(this.scene, ctx, this.hover, false);
+    for (const layer of this.layers) if (layer.busy()) layer.draw(this.scene, ctx, over.height);
   }
 }

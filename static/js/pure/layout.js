@@ -9,7 +9,8 @@
  *   pinned ranks come first; copies: its ranks have copy lanes; comm: their messages are shown */
 /** @typedef {"ops" | "copies" | "comm" | "strip"} Part  of a row */
 /** @typedef {Pick<Schedule, "codes" | "offsets" | "chunks">} Rows  what places ops in time, of compute or of copies */
-/** @typedef {{id: string, title: string, top: number, height: number, titleY: number, rows: Row[]}} Group */
+/** @typedef {{id: string, title: string, top: number, height: number, titleY: number, rows: Row[], pinned: number}} Group
+ *   pinned: how many of its rows, the first, are pinned ranks */
 /** @typedef {{groups: Group[], axisY: number, axisHeight: number, plotLeft: number, plotWidth: number,
  *   laneHeight: number, contentHeight: number}} Layout */
 
@@ -43,16 +44,24 @@ function commHeight(lane) {
   return lane < ROOM_FOR_BLOCKS ? 2 * LINE : Math.max(8, Math.min(16, 2 * Math.round(lane / 6)));
 }
 
+/** The pinned ranks that there are, each once. @param {number} p @param {number[]} [pinned] */
+const pinnedOf = (p, pinned = []) => pinned.filter((r, at) => r >= 0 && r < p && pinned.indexOf(r) === at);
+
+/** Ranks from top to bottom: the pinned ones, then the others. @param {number} p @param {number[]} [pinned] */
+export function rankOrder(p, pinned) {
+  const front = pinnedOf(p, pinned);
+  const isFront = new Set(front);
+  return [...front, ...Array.from({ length: p }, (_, r) => r).filter((r) => !isFront.has(r))];
+}
+
 /**
  * The rows of one schedule.
  * @param {{p: number, top: number, laneHeight: number, gap: number, pinned?: number[], strip?: number, copy?: number,
  *   comm?: number}} options
  * @returns {Row[]}
  */
-export function lanes({ p, top, laneHeight, gap, pinned = [], strip = 0, copy = 0, comm = 0 }) {
-  const front = pinned.filter((r, at) => r >= 0 && r < p && pinned.indexOf(r) === at);
-  const rest = Array.from({ length: p }, (_, r) => r).filter((r) => !front.includes(r));
-  return [...front, ...rest].map((rank, at) => {
+export function lanes({ p, top, laneHeight, gap, pinned, strip = 0, copy = 0, comm = 0 }) {
+  return rankOrder(p, pinned).map((rank, at) => {
     const stripY = top + at * (strip + laneHeight + copy + comm + gap);
     const y = stripY + strip;
     const copyY = y + laneHeight;
@@ -79,7 +88,7 @@ export function layoutGroups(groups, width, height, opts = {}) {
     const comm = g.comm ? commHeight(laneHeight) : 0;
     const inner = g.p * (o.strip + laneHeight + copy + comm + o.gap);
     top += o.titleHeight + inner + o.groupGap;
-    return { id: g.id, title: g.title, top: at, titleY: at, height: o.titleHeight + inner,
+    return { id: g.id, title: g.title, top: at, titleY: at, height: o.titleHeight + inner, pinned: pinnedOf(g.p, g.pinned).length,
       rows: lanes({ p: g.p, top: at + o.titleHeight, laneHeight, gap: o.gap, pinned: g.pinned, strip: o.strip, copy, comm }) };
   });
   return { groups: placed, axisY: 0, axisHeight: o.axisHeight, plotLeft: o.gutter,
@@ -98,20 +107,75 @@ function fitLane(room, rows, under, o) {
   return lane;
 }
 
+/** A row moved down. @param {Row} row @param {number} dy @returns {Row} */
+const moved = (row, dy) => ({ ...row, y: row.y + dy, stripY: row.stripY + dy, copyY: row.copyY + dy, commY: row.commY + dy });
+
 /**
- * The row under a point; its strip, its copies and the gap below belong to it.
+ * A layout that is scrolled. While a group is in sight its title and its pinned ranks stay on top, under the axis, and
+ * the other ranks pass under them: those that are covered are left out, so that nothing is drawn twice in one place.
+ * @param {Layout} layout @param {number} scroll @returns {Layout}
+ */
+export function scrolled(layout, scroll) {
+  if (!(scroll > 0)) return layout;
+  return { ...layout, groups: layout.groups.map((group) => stuck(group, scroll, layout.axisHeight)) };
+}
+
+/** @param {Group} group @param {number} scroll @param {number} ceiling @returns {Group} */
+function stuck(group, scroll, ceiling) {
+  const top = group.top - scroll;
+  const { rows, pinned, height } = group;
+  if (top >= ceiling || top + height <= ceiling || !rows.length) {
+    return { ...group, top, titleY: group.titleY - scroll, rows: rows.map((row) => moved(row, -scroll)) };
+  }
+  const free = pinned < rows.length ? rows[pinned].stripY : group.top + height;
+  const pitch = rows.length > 1 ? rows[1].stripY - rows[0].stripY : 0;
+  const head = free - group.top; // the title and the pinned rows
+  const last = pinned < rows.length ? pitch : 0; // the last row pushes them out
+  const titleY = Math.max(top, Math.min(ceiling, top + height - head - last));
+  const others = rows.slice(pinned).map((row) => moved(row, -scroll)).filter((row, at, all) => row.stripY >= titleY + head - 0.5 || at === all.length - 1);
+  return { ...group, top, titleY, rows: [...rows.slice(0, pinned).map((row) => moved(row, titleY - group.top)), ...others] };
+}
+
+/** The last row that begins at y or above it; the first where none does. @param {Row[]} rows @param {number} y */
+function rowAt(rows, y) {
+  let lo = 0;
+  let hi = rows.length;
+  while (hi - lo > 1) {
+    const mid = (lo + hi) >> 1;
+    if (rows[mid].stripY <= y) lo = mid;
+    else hi = mid;
+  }
+  return rows[lo];
+}
+
+/**
+ * The row under a point; its strip, what stands under it and the gap below belong to it.
  * @param {Layout} layout @param {number} x @param {number} y
  * @returns {{group: string, rank: number, inPlot: boolean, part: Part}|null}
  */
 export function hit(layout, x, y) {
-  const group = layout.groups.find((g) => y >= g.top && y < g.top + g.height);
-  if (!group || group.rows.length === 0) return null;
-  const step = group.rows.length > 1 ? group.rows[1].stripY - group.rows[0].stripY : Infinity;
-  const at = Math.floor((y - group.rows[0].stripY) / step);
-  if (at < 0 || at >= group.rows.length) return null;
+  const group = layout.groups.find((g) => y >= g.titleY && y < g.top + g.height);
+  if (!group || group.rows.length === 0 || y < group.rows[0].stripY) return null;
+  const row = rowAt(group.rows, y);
   const inPlot = x >= layout.plotLeft && x < layout.plotLeft + layout.plotWidth;
-  const row = group.rows[at];
   return { group: group.id, rank: row.rank, inPlot, part: partAt(row, y) };
+}
+
+/** The row nearest to a height, wherever that is; null without rows. @param {Layout} layout @param {number} y
+ * @returns {{lane: string, rank: number} | null} */
+export function nearestRow({ groups }, y) {
+  let best = null;
+  let least = Infinity;
+  for (const { id, rows } of groups) {
+    if (!rows.length) continue;
+    const row = rowAt(rows, y);
+    const away = Math.max(row.stripY - y, y - (row.commY + row.commH), 0);
+    if (away < least) {
+      least = away;
+      best = { lane: id, rank: row.rank };
+    }
+  }
+  return best;
 }
 
 /** @param {Row} row @param {number} y @returns {Part} */

@@ -6,18 +6,22 @@
 
 import { presetParts, readPreset } from "./url_preset.js";
 import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fields.js";
+import { readArea } from "./area.js";
+import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./places.js";
 
 /** @import {Spec} from "./types.js" */
 /** @import {Preset} from "./url_preset.js" */
 /** @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark",
  *   tab: string|null, run: string|null, families: string|null, mem: string|null, chart: string|null,
- *   crit: string|null, micro: number|null, lane: string|null, story: string|null}} ViewState
+ *   crit: string|null, micro: number|null, lane: string|null, story: string|null,
+ *   area: string|null, marks: string|null, pin: string|null}} ViewState
  *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank; families: those compared,
  *   "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all;
  *   mem: memory strips, "1" shown or "0" hidden; null for where they matter;
  *   chart: "pareto", or with what goes up "pareto:bubble"; null for the first;
  *   crit: "1" draws the critical path; micro: the micro-batch that is followed; lane: "comm" shows messages under each
- *   row; story: "0" no line that tells what happens, "ranks" also what each rank does; null for the line alone */
+ *   row; story: "0" no line that tells what happens, "ranks" also what each rank does; null for the line alone;
+ *   area: a selected area, "12-30@0-3" (see area.js); marks: times, "3,10.5"; pin: pinned ranks, "0,7" or "b.3" */
 /** @typedef {{spec: Spec, second: Spec|null, preset: Preset|null, origin?: Preset, view: ViewState}} State
  *   preset: where the costs come from; origin: where they came from before some were changed by hand */
 /** @typedef {{field: string, value: string, message: string}} Problem */
@@ -25,7 +29,7 @@ import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fiel
 
 /** @type {ViewState} */
 const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null,
-  crit: null, micro: null, lane: null, story: null };
+  crit: null, micro: null, lane: null, story: null, area: null, marks: null, pin: null };
 const SECOND = "b.";
 
 /** Zoom and playhead to the seven digits that a screen can show. @param {number} t */
@@ -55,6 +59,9 @@ const VIEW_FIELDS = {
   families: [matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/), "names of families such as 1f1b,zb-h1, or -gpipe for all but that one"],
   mem: [matching(/^[01]$/), "1 for memory strips or 0 for none"],
   chart: [matching(/^[a-z][a-z0-9-]{0,23}(:[a-z0-9-]{1,24})?$/), "the name of a chart such as pareto or pareto:bubble"],
+  area: [(text) => (readArea(text) ? text : null), "a time range and ranks such as 12-30@0-3"],
+  marks: [(text) => (readMarks(text) ? text : null), `at most ${MOST_MARKS} times such as 3,10.5`],
+  pin: [(text) => (readPins(text) ? text : null), `at most ${MOST_PINS} ranks such as 0,7`],
   crit: [matching(/^1$/), "1 for the critical path"],
   micro: [readCount, "the number of a micro-batch"],
   lane: [matching(/^comm$/), "comm for the lanes of messages"],
