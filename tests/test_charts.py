@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.charts.axes import Frame, ticks
+from backend.charts.look import Look
 from backend.charts.pareto import figure
-from backend.charts.pareto_scene import Look, clusters, scene_of
+from backend.charts.pareto_scene import clusters, scene_of
 from backend.charts.tags import LINE, RIM, Box, Tag, place, width_of
 from backend.charts.theme import THEMES, TOKENS, template, tokens
 from backend.schedule import pareto

@@ -13,7 +13,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from backend.charts.axes import ENTRY, LEFT, RIGHT, ticks
-from backend.charts.pareto_scene import Look, Scene, clusters, front, joined, reads, scene_of, told
+from backend.charts.look import Look
+from backend.charts.pareto_scene import Scene, clusters, front, joined, reads, scene_of, told
 from backend.charts.tags import RIM, Box, Tag, place, width_of
 from backend.charts.theme import CLEAR, TEXT, template, tokens
 from backend.schedule.pareto import SOUGHT, Point

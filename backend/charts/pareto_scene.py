@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.charts.axes import Frame, legend_rows, widened
+from backend.charts.look import Look
 from backend.schedule.families import FAMILIES
 from backend.schedule.pareto import Point, dominated
 from backend.schedule.spec import Spec
@@ -19,16 +20,6 @@ NEAR = 5.0  # px; points that stand nearer share one name
 LONGEST_NAME = 30  # letters
 DEEPEST = 1.2  # how far below the slowest family the picture goes, as a part of what the families span
 LEAST_GAIN = 5e-4  # of the ideal, or micro-batches: less is not worth a word
-
-
-@dataclass(frozen=True)
-class Look:
-    """What a reader chooses of the figure: theme, size in px, and whether throughput or bubble goes up."""
-
-    theme: str
-    width: int
-    height: int
-    y: str
 
 
 @dataclass(frozen=True)

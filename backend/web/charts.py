@@ -17,6 +17,7 @@ from typing import Any
 from flask import Blueprint, Response, abort, request
 from gevent.lock import BoundedSemaphore
 
+from backend.charts.look import Look
 from backend.schedule import families, pareto
 from backend.schedule.errors import SpecError
 from backend.schedule.families import read, seek
@@ -72,13 +73,14 @@ def script_path() -> str:
 
 def asked_of(query: bytes) -> tuple[Spec, dict[str, Any], bool]:
     """(the setting, the looks, whether to seek); SpecError names the key that is wrong."""
-    data = fields_of(query, (*KEYS, *LOOKS, "found"), _value)
+    data = fields_of(query, (*KEYS, *LOOKS, "found"), look_value)
     look = {key: check(data.pop(key, default)) for key, (default, check) in LOOKS.items()}
     found = bool(integer("found", data.pop("found", 1), 0, 1))
     return read(nested(data)), look, found
 
 
-def _value(key: str, text: str) -> Any:
+def look_value(key: str, text: str) -> Any:
+    """How a key of a chart's address is read: its looks, else a spec's."""
     if key in ("width", "height", "found"):
         return number_of(key, text)
     return text if key in LOOKS else value_of(key, text)
@@ -101,7 +103,6 @@ def _in_turn(key: Any, make: Callable[[], Encoded]) -> Encoded:
 
 def _pareto(spec: Spec, look: dict[str, Any], found: bool) -> Encoded:
     from backend.charts.pareto import figure  # plotly takes half a second to import
-    from backend.charts.pareto_scene import Look
 
     points = pareto.points(spec)
     error: dict[str, Any] | None = None

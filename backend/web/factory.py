@@ -19,6 +19,7 @@ from backend.web.charts import charts
 from backend.web.compare import comparisons
 from backend.web.costs import costs
 from backend.web.feed import Feed
+from backend.web.figures import figures
 from backend.web.handler import LARGEST_EVENT
 from backend.web.health import health
 from backend.web.links import links
@@ -48,7 +49,7 @@ def create_app(config: Config | None = None) -> Flask:
     security.register(app)
     search_events.register(socketio)
     events.register(socketio)
-    for blueprint in (pages, schedules, comparisons, costs, charts, runs, links, health):
+    for blueprint in (pages, schedules, comparisons, costs, charts, figures, runs, links, health):
         app.register_blueprint(blueprint)
     any_app: Any = app  # to Flask's types wsgi_app is a method; wrapping it is what its manual advises
     any_app.wsgi_app = security.gate(app.wsgi_app, config.trusted_hosts())

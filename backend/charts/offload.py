@@ -1,0 +1,140 @@
+"""Offload: k, both copies of a layer's activations over its compute, against hidden size and sequence length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+
+from backend.charts.axes import LEFT
+from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout
+from backend.charts.look import Look
+from backend.charts.theme import TEXT, tokens
+from backend.schedule.models import MODELS
+from backend.schedule.ratios import GUIDE_BYTES, GUIDE_FLOPS, offload_ratio
+from backend.schedule.setting import Setting
+from backend.schedule.spec import Spec
+
+HIDDEN = (1024, 2048, 3072, 4096, 5120, 6144, 8192, 12288, 16384, 20480)
+SEQUENCE = (1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
+BAR = 74
+WIDE, TALL = 38, 18
+
+
+def offload(plan: Plan, look: Look, setting: Setting | None) -> Chart:
+    """The figure at the guide's rates, or, where ``look.y`` is machine, at those of the setting's machine."""
+    flops, host, where = _rates(look, setting)
+    ratios = offload_ratio(np.array(HIDDEN)[None, :], np.array(SEQUENCE)[:, None], flops, host)
+    rows = [
+        _row(hidden, sequence, float(ratios[y, x]), plan.spec)
+        for y, sequence in enumerate(SEQUENCE)
+        for x, hidden in enumerate(HIDDEN)
+    ]
+    place = [[y * len(HIDDEN) + x for x in range(len(HIDDEN))] for y in range(len(SEQUENCE))]
+    narrow = (look.width - LEFT - BAR) / len(HIDDEN) < WIDE or (look.height - 70) / len(SEQUENCE) < TALL
+    figure = go.Figure(layout=_layout(look))
+    figure.add_trace(_map(look, ratios, place, rows, narrow))
+    figure.add_trace(_edge(look, flops, host))
+    figure.add_trace(_models(look))
+    columns = (("hidden", "h"), ("sequence", "s, tokens"), ("k", "copies over compute"))
+    return Chart(figure, _reads(where, flops, host), columns, rows)
+
+
+def _rates(look: Look, setting: Setting | None) -> tuple[float, float, str]:
+    """(FLOP/s reached, bytes/s to host memory, whose they are)."""
+    if look.y == "guide":
+        return GUIDE_FLOPS, GUIDE_BYTES, "PipeOffload's guide"
+    setting = setting or Setting.read({"p": 1})
+    return setting.efficiency * setting.machine.flops, setting.machine.host_bandwidth, setting.machine.title
+
+
+def _row(hidden: int, sequence: int, k: float, spec: Spec) -> Row:
+    told = (f"hidden {hidden:,}, sequence {sequence:,}", f"k {k:.3g}", _meaning(k))
+    put = None
+    costs = spec.costs
+    if not any(isinstance(each, tuple) for each in (costs.F, costs.I, costs.W)):
+        work = sum(each for each in (costs.F, costs.I, costs.W) if not isinstance(each, tuple))
+        put = {"costs": {"O": round(k * work / 2, 6)}}
+    return Row((hidden, sequence, round(k, 4)), told, put)
+
+
+def _meaning(k: float) -> str:
+    if k <= 1.0:
+        return "all activations fit beside compute"
+    return f"about 1/k, {100 / k:.0f} %, of the activations fit beside compute"
+
+
+def _layout(look: Look) -> dict[str, Any]:
+    def sizes(values: tuple[int, ...]) -> dict[str, Any]:
+        text = [f"{each // 1024}k" for each in values]
+        return {
+            "tickvals": list(range(len(values))),
+            "ticktext": text,
+            "range": [-0.5, len(values) - 0.5],
+            "showgrid": False,
+        }
+
+    x = axis("h, hidden size (1k is 1024)", **sizes(HIDDEN))
+    return layout(look, x, axis("s, sequence length in tokens", **sizes(SEQUENCE)), right=BAR)
+
+
+def _map(look: Look, ratios: npt.NDArray[np.float64], place: Any, rows: list[Row], narrow: bool) -> go.Heatmap:
+    """By the logarithm of k, so that twice and half are as far from 1."""
+    token = tokens(look.theme)
+    ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
+    middle, edge = token["surface"], np.abs(np.log2(ratios)).max()
+    return go.Heatmap(
+        z=np.log2(ratios).tolist(), customdata=place, hovertemplate=TOLD, xgap=1, ygap=1, zmin=-edge, zmax=edge,
+        hovertext=[[rows[at].hover for at in line] for line in place],
+        colorscale=[[0, token["accent"]], [0.5, middle], [1, token["k-b"]]],
+        text=None if narrow else [[f"{each:.2g}" for each in line] for line in ratios], textfont={"size": TEXT - 1},
+        texttemplate=None if narrow else "%{text}",
+        colorbar={
+            "thickness": 10, "outlinewidth": 0, "x": 1.01, "xpad": 6, "ypad": 0, "len": 1,
+            "title": {"text": "k", "side": "top"},
+            "tickvals": np.log2(ticks).tolist(), "ticktext": [f"{each:g}" for each in ticks],
+            "tickfont": {"color": token["ink-3"], "size": TEXT - 1},
+        },
+    )  # fmt: skip
+
+
+def _along(value: float | npt.NDArray[np.float64], stops: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Where a size stands among the evenly drawn stops, by its logarithm."""
+    return np.interp(np.log2(value), np.log2(stops), np.arange(len(stops)))
+
+
+def _edge(look: Look, flops: float, host: float) -> go.Scatter:
+    """Where k is 1: 6 h + s = 10/3 B_c/B_o."""
+    hidden = np.geomspace(HIDDEN[0], HIDDEN[-1], 200)
+    sequence = 10.0 / 3.0 * flops / host - 6.0 * hidden
+    inside = (sequence >= SEQUENCE[0]) & (sequence <= SEQUENCE[-1])
+    return go.Scatter(
+        x=_along(hidden[inside], HIDDEN).tolist(), y=_along(sequence[inside], SEQUENCE).tolist(), mode="lines",
+        hoverinfo="skip", showlegend=False, name="k = 1", line={"color": tokens(look.theme)["ink"], "width": 2.5},
+    )  # fmt: skip
+
+
+def _models(look: Look) -> go.Scatter:
+    """Known models where their hidden size and sequence are; those in one place share a dot."""
+    ink = tokens(look.theme)["ink"]
+    spots: dict[tuple[int, int], list[str]] = {}
+    for model in MODELS.values():
+        if model.name != "custom" and HIDDEN[0] <= model.hidden <= HIDDEN[-1]:
+            spots.setdefault((model.hidden, model.sequence), []).append(model.title)
+    return go.Scatter(
+        x=[float(_along(float(hidden), HIDDEN)) for hidden, _ in spots], mode="markers", showlegend=False,
+        y=[float(_along(float(sequence), SEQUENCE)) + 0.32 for _, sequence in spots],
+        hovertext=[", ".join(titles) for titles in spots.values()], hovertemplate=TOLD, name="models",
+        marker={"symbol": "diamond-open", "size": 8, "color": ink, "line": {"width": 1.6}},
+    )  # fmt: skip
+
+
+def _reads(where: str, flops: float, host: float) -> tuple[str, ...]:
+    return (
+        "k is the time of both copies of a layer's activations over its compute: k = 10/(3(6h + s)) B_c/B_o.",
+        "Beyond the line, where k is below 1, copies hide behind compute and offload is nearly free.",
+        f"Rates of {where}: {flops / 1e12:.4g} TFLOP/s reached, {host / 1e9:.4g} GB/s to host memory.",
+        "Diamonds are known models at their usual sequence length.",
+    )
