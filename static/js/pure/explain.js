@@ -14,7 +14,8 @@ import { formatNumber as num } from "./scale.js";
  *   arrives: when the value (or the free rank) is there; kind "order" is the rank's own previous or next op */
 /** @typedef {"fill"|"wait"|"cap"|"overhead"|"drain"|"pending"} IdleKind  cap: a forward could run, but as many
  *   micro-batches as the order or the memory limit allows are in flight */
-/** @typedef {{from: number, to: number, sentence: string, awaits: OpRef|null, kind: IdleKind, arrives: number|null}} Idle */
+/** @typedef {{from: number, to: number, sentence: string, awaits: OpRef|null, kind: IdleKind, arrives: number|null,
+ *   next: number}} Idle  next: the op that ends it, -1 for none */
 
 /** What an op hands on, as a part of a sentence. @param {Link["cargo"]} cargo */
 function cargoText(cargo) {
@@ -118,7 +119,7 @@ const idle = (rank, from, to, why) => t("Rank {rank} is idle from {from} to {to}
 /** @param {number} rank @param {number} from @param {number} to @param {boolean} worked @returns {Idle} */
 function drain(rank, from, to, worked) {
   const why = worked ? t("drain: no work is left for it in this step") : t("it has no work in this step");
-  return { from, to, awaits: null, kind: "drain", arrives: null, sentence: idle(rank, from, to, why) };
+  return { from, to, awaits: null, kind: "drain", arrives: null, next: -1, sentence: idle(rank, from, to, why) };
 }
 
 /** A gap before an op of a live run that has not been reported. @param {Schedule} schedule @param {Times} times
@@ -129,7 +130,7 @@ function pending(schedule, times, rank, i, from) {
   const why = open
     ? t("its next op {next} waits for {giver} on rank {other}, which has not ended yet", { next, giver: open.giver, other: rankOf(schedule, open.i) })
     : t("its next op {next} has what it needs and has not been reported yet", { next });
-  return { from, to: times.makespan, kind: "pending", arrives: null, awaits: open ? refOf(schedule, open.i) : null,
+  return { from, to: times.makespan, kind: "pending", arrives: null, next: i, awaits: open ? refOf(schedule, open.i) : null,
     sentence: t("Rank {rank} has been idle since {from}: {why}.", { rank, from: num(from), why }) };
 }
 
@@ -152,7 +153,7 @@ function wait(schedule, times, costs, spec, i, from) {
   else said.push(deeper(schedule, times, costs, link.i, from, tolerance));
   if (held && !capped) said.push(t("{forward} could run already, but the order has {op} first.", { forward: held.forward, op: opText(schedule, i) }));
   return { from, to, sentence: said.filter(Boolean).join(" "), awaits: refOf(schedule, link.i), kind: filling ? "fill" : capped ? "cap" : "wait",
-    arrives: Math.min(arrives, to) };
+    arrives: Math.min(arrives, to), next: i };
 }
 
 /** @param {Schedule} schedule @param {number} i @param {number} from @param {number} to @param {number | null} there @returns {Idle} */
@@ -161,7 +162,7 @@ function overhead(schedule, i, from, to, there) {
   const late = num(to - from);
   const why = there === null ? t("the input of {op} was there from the beginning: overhead of {late}", { op, late })
     : t("the input of {op} was there at {there}: overhead of {late}", { op, there: num(there), late });
-  return { from, to, sentence: idle(rankOf(schedule, i), from, to, why), awaits: null, kind: "overhead", arrives: there };
+  return { from, to, sentence: idle(rankOf(schedule, i), from, to, why), awaits: null, kind: "overhead", arrives: there, next: i };
 }
 
 /** Why the next forward may not begin although its input is there. @param {HeldBack} held */
@@ -172,15 +173,15 @@ function capText({ by, forward, holds, most, chunked }) {
   return t("memory cap: {n} micro-batches are in flight, the most that this order lets it hold, so {forward} may not start yet", { n, forward });
 }
 
-/** What an idle rank waits for. @param {Schedule} schedule @param {Link} link @param {boolean} filling @param {string} travel */
-function awaited(schedule, link, filling, travel) {
+/** What an idle rank waits for. @param {Schedule} schedule @param {Link} link @param {boolean} filling @param {string} came */
+function awaited(schedule, link, filling, came) {
   const { giver, taker } = link;
   const other = rankOf(schedule, link.i);
-  if (link.cargo === "barrier") return t("{taker} waits for the barrier, to which {giver} on rank {other} comes last, which {travel}", { taker, giver, other, travel });
-  if (link.cargo === "copy") return t("{taker} waits for its activation to come back: the copy lane does {giver}, which {travel}", { taker, giver, travel });
-  if (filling) return t("fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which {travel}", { taker, giver, other, travel });
-  if (link.cargo === "activation") return t("it waits for {taker}'s input, the output of {giver} on rank {other}, which {travel}", { taker, giver, other, travel });
-  return t("it waits for {taker}'s gradient, the output of {giver} on rank {other}, which {travel}", { taker, giver, other, travel });
+  if (link.cargo === "barrier") return t("{taker} waits for the barrier, to which {giver} on rank {other} comes last, which {travel}", { taker, giver, other, travel: came });
+  if (link.cargo === "copy") return t("{taker} waits for its activation to come back: the copy lane does {giver}, which {travel}", { taker, giver, travel: came });
+  if (filling) return t("fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which {travel}", { taker, giver, other, travel: came });
+  if (link.cargo === "activation") return t("it waits for {taker}'s input, the output of {giver} on rank {other}, which {travel}", { taker, giver, other, travel: came });
+  return t("it waits for {taker}'s gradient, the output of {giver} on rank {other}, which {travel}", { taker, giver, other, travel: came });
 }
 
 /** What held the awaited op back, when it started only after the gap began. @param {Schedule} schedule

@@ -1,0 +1,103 @@
+// What happens at a moment, in a sentence, and what each rank does then and why. Exact for any order: it reads the order and
+// its times, never the family's name. Draws nothing.
+//
+// A moment counts as the first one of what starts then: at 10 an op that runs from 10 is running, one that ends at 10 is not.
+
+import { whyIdle } from "./explain.js";
+import { t } from "./lang.js";
+import { firstEndingAfter } from "./layout.js";
+import { opText } from "./ops.js";
+import { phaseOf, phaseOfAll, phases } from "./phases.js";
+import { formatNumber as num } from "./scale.js";
+
+/** @import {Idle} from "./explain.js" */
+/** @import {Costs, Schedule, Spec, Times} from "./types.js" */
+/** @import {Phase} from "./phases.js" */
+/** @typedef {{schedule: Schedule, times: Times, costs: Costs, spec: Spec}} Planned  a plan or a run with its times */
+/** @typedef {{rank: number, i: number, from: number, to: number, left: boolean}} Glance  i: the op that runs, or -1; left:
+ *   whether the rank has work left */
+/** @typedef {Glance & {phase: Phase, idle: Idle | null}} Doing */
+
+const NAMED = 2; // ops, or ranks, that a sentence names before it counts the rest
+
+/** @param {Planned} plan @param {number} rank @param {number} at @returns {Doing} */
+export function doing(plan, rank, at) {
+  const { schedule, times, costs, spec } = plan;
+  const phase = phaseOf(phases(schedule, times), rank, at);
+  return { ...glance(plan, rank, at), phase, idle: whyIdle(schedule, times, costs, rank, at, spec) };
+}
+
+/** The op that runs on a rank, or since when it is idle. @param {Planned} plan @param {number} rank @param {number} at
+ * @returns {Glance} */
+function glance({ schedule, times }, rank, at) {
+  const next = firstEndingAfter(schedule, times, rank, at);
+  const left = next < schedule.offsets[rank + 1];
+  const before = next > schedule.offsets[rank] ? times.end[next - 1] : 0;
+  const runs = left && times.start[next] <= at;
+  return { rank, i: runs ? next : -1, from: runs ? times.start[next] : before, to: runs ? times.end[next] : left ? times.start[next] : Infinity, left };
+}
+
+/** @param {Phase | "turn"} phase */
+export function phaseText(phase) {
+  if (phase === "warm-up") return t("warm-up");
+  if (phase === "steady") return t("steady");
+  return phase === "cool-down" ? t("cool-down") : t("from warm-up to cool-down");
+}
+
+/** An op's text without a pair's suffix. @param {Schedule} schedule @param {number} i */
+export const shortText = (schedule, i) => opText(schedule, i).replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
+
+/** What a rank does, in a few words. @param {Planned} plan @param {Doing} now */
+export function doingText({ schedule }, { i, from, to, idle }) {
+  if (i >= 0) return t("{op}, from {from} to {to}", { op: shortText(schedule, i), from: num(from), to: num(to) });
+  if (!idle || idle.kind === "drain") return t("is done");
+  if (idle.kind === "pending") return t("has not reported its next op yet");
+  if (!idle.awaits) return t("overhead before {op} until {to}", { op: shortText(schedule, idle.next), to: num(to) });
+  const giver = shortText(schedule, idle.awaits.i);
+  if (idle.kind === "cap") return t("memory cap, waits for {giver} until {to}", { giver, to: num(to) });
+  return t("waits for {giver} until {to}", { giver, to: num(to) });
+}
+
+/** The last moment, up to a time, at which an op of any rank starts or ends: until the next one a sentence holds. */
+/** @param {Planned} plan @param {number} at */
+export function momentOf({ schedule, times }, at) {
+  let moment = 0;
+  for (let r = 0; r < schedule.p; r++) {
+    const i = firstEndingAfter(schedule, times, r, at);
+    if (i > schedule.offsets[r]) moment = Math.max(moment, times.end[i - 1]);
+    if (i < schedule.offsets[r + 1] && times.start[i] <= at) moment = Math.max(moment, times.start[i]);
+  }
+  return moment;
+}
+
+/** @param {Glance[]} list @param {number} moment @param {Planned} plan */
+function startsText(list, moment, { schedule, times }) {
+  const waited = (/** @type {Glance} */ { i, rank, from }) => from - (i > schedule.offsets[rank] ? times.end[i - 1] : 0);
+  const starting = list.filter(({ i, from }) => i >= 0 && from === moment).sort((a, b) => waited(b) - waited(a));
+  const dust = 1e-9 * Math.max(1, times.makespan);
+  const said = starting.slice(0, NAMED).map((now) => {
+    const [op, rank, wait] = [shortText(schedule, now.i), now.rank, waited(now)];
+    return wait > dust ? t("{op} starts on rank {rank} after a wait of {wait}", { op, rank, wait: num(wait) }) : t("{op} starts on rank {rank}", { op, rank });
+  });
+  if (starting.length > NAMED) said.push(t("{n} more ops start", { n: starting.length - NAMED }));
+  return said;
+}
+
+/** The rank whose idle time began last, and why. @param {Glance[]} list @param {number} moment @param {Planned} plan */
+function idleText(list, moment, plan) {
+  const waiting = list.filter(({ i, left }) => i < 0 && left).sort((a, b) => b.from - a.from || a.rank - b.rank);
+  if (!waiting.length) return [];
+  const now = doing(plan, waiting[0].rank, moment);
+  return [t("rank {rank}: {does}", { rank: now.rank, does: doingText(plan, now) })];
+}
+
+/** One sentence for a moment. @param {Planned} plan @param {number} at */
+export function narrate(plan, at) {
+  const { schedule, times } = plan;
+  const moment = momentOf(plan, at);
+  if (moment >= times.makespan) return t("At {at} the step is over.", { at: num(times.makespan) });
+  const list = Array.from({ length: schedule.p }, (_, rank) => glance(plan, rank, moment));
+  const busy = list.filter(({ i }) => i >= 0).length;
+  const what = [...startsText(list, moment, plan), t("{busy} of {p} ranks work", { busy, p: schedule.p }), ...idleText(list, moment, plan)].join("; ");
+  return t("At {at}, {phase}: {what}.", { at: num(moment), phase: phaseText(phaseOfAll(phases(schedule, times), moment)), what });
+}
