@@ -23,6 +23,7 @@ LONG_FUNCTIONS: dict[str, str] = {
 RULES = [
     ("backend.schedule", ("backend.schedule",), ("flask", "flask_socketio", "gevent", "torch", "sqlite3")),
     ("backend.charts", ("backend.charts", "backend.schedule"), ("flask", "flask_socketio", "gevent", "torch")),
+    ("backend.picture", ("backend.picture", "backend.schedule"), ("flask", "flask_socketio", "gevent", "torch")),
     ("backend.links", ("backend.links",), ("flask", "flask_socketio", "gevent", "torch")),
     ("backend.config", (), ("flask", "flask_socketio", "gevent", "torch", "numpy")),
     (

@@ -77,10 +77,11 @@ def _shelf() -> dict[str, Any]:
 
 def asked_of(query: bytes, known: tuple[str, ...]) -> dict[str, Any]:
     """The values in an address; SpecError names the key that is unknown, stands twice or cannot be read."""
-    return fields_of(query, known, _value)
+    return fields_of(query, known, setting_value)
 
 
-def _value(key: str, text: str) -> Any:
+def setting_value(key: str, text: str) -> Any:
+    """A field of a setting from its text; SpecError if it cannot be read."""
     if key in WORDS:
         return text
     if key in YES_NO:

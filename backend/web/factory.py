@@ -24,6 +24,7 @@ from backend.web.handler import LARGEST_EVENT
 from backend.web.health import health
 from backend.web.links import links
 from backend.web.page import pages
+from backend.web.preview import previews
 from backend.web.runs import runs
 from backend.web.schedule import keep_orders, schedules
 from backend.web.services import NAME, Services
@@ -49,7 +50,7 @@ def create_app(config: Config | None = None) -> Flask:
     security.register(app)
     search_events.register(socketio)
     events.register(socketio)
-    for blueprint in (pages, schedules, comparisons, costs, charts, figures, runs, links, health):
+    for blueprint in (pages, previews, schedules, comparisons, costs, charts, figures, runs, links, health):
         app.register_blueprint(blueprint)
     any_app: Any = app  # to Flask's types wsgi_app is a method; wrapping it is what its manual advises
     any_app.wsgi_app = security.gate(app.wsgi_app, config.trusted_hosts())

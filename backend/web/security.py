@@ -87,7 +87,8 @@ def _refuse_other_origins() -> None:
 
 
 def _dress(response: Response) -> Response:
-    response.headers.extend(HEADERS)
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
     response.headers.setdefault("Cache-Control", "no-store")
     route = request.url_rule.rule if request.url_rule is not None else "none"
     services().requests[route, response.status_code] += 1

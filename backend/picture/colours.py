@@ -1,0 +1,57 @@
+"""The page's colours for pictures: read from its own tokens, so that a picture looks like the page. Knows no order."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from backend.schedule.ops import PAIR, B, F
+
+Theme = Literal["light", "dark"]
+Rgb = tuple[int, int, int]
+TOKENS = Path(__file__).parents[2] / "static" / "css" / "tokens.css"
+COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);")
+KINDS = ("k-f", "k-i", "k-w", "k-b", "", "k-s", "k-t")  # by kind; a pair has two
+SHADES = 8
+WHITE: Rgb = (255, 255, 255)
+BLACK: Rgb = (0, 0, 0)
+
+
+@lru_cache
+def tokens(theme: Theme) -> dict[str, Rgb]:
+    """Each plain colour token by its name without the dashes."""
+    at = 1 if theme == "dark" else 0
+    return {name: _rgb(pair[at]) for name, *pair in COLOUR.findall(TOKENS.read_text())}
+
+
+def mix(one: Rgb, other: Rgb, part: float) -> Rgb:
+    """So much of the way from one to the other."""
+    r, g, b = (round(x + (y - x) * part) for x, y in zip(one, other, strict=True))
+    return r, g, b
+
+
+def tints(theme: Theme, kind: int, chunk: int, b_chunk: int, chunks: int) -> tuple[Rgb, Rgb]:
+    """(upper, lower) colour of an op, later chunks lighter; they differ where a pair runs forward and backward."""
+    upper = _tint(theme, F if kind == PAIR else kind, chunk, chunks)
+    return upper, _tint(theme, B, b_chunk, chunks) if kind == PAIR else upper
+
+
+def ink_on(colour: Rgb) -> Rgb:
+    """White where it reaches a contrast of 4.5 on this colour, else black, which then does."""
+    return WHITE if 1.05 / (_luminance(colour) + 0.05) >= 4.5 else BLACK
+
+
+def _tint(theme: Theme, kind: int, chunk: int, chunks: int) -> Rgb:
+    return mix(tokens(theme)[KINDS[kind]], WHITE, 0.55 * (chunk % SHADES) / min(chunks, SHADES))
+
+
+def _rgb(text: str) -> Rgb:
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+
+
+def _luminance(colour: Rgb) -> float:
+    """Relative luminance, WCAG."""
+    r, g, b = ((x / 255) / 12.92 if x <= 10 else ((x / 255 + 0.055) / 1.055) ** 2.4 for x in colour)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
