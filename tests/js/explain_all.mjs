@@ -55,21 +55,30 @@ function idleKinds(one, check) {
   return kinds;
 }
 
-/** When each op would start and end if op `slow` took `more` longer: the longest path over what each op waits for.
- * @param {Case} one @param {number} slow @param {number} more */
-function delayed({ schedule, times, costs }, slow, more) {
+/** How long the step takes when op `slow` takes `more` longer: the longest path over what each op waits for.
+ * @param {Case} one @returns {(slow: number, more: number) => number} */
+function delays({ schedule, times, costs }) {
   const all = schedule.count + (schedule.copies?.count ?? 0);
-  const byStart = Array.from({ length: all }, (_, i) => i).sort((a, b) => times.start[a] - times.start[b] || times.end[a] - times.end[b]);
+  const held = Array.from({ length: all }, (_, i) => before(schedule, costs, i));
   const end = new Float64Array(all).fill(-1);
-  for (let left = byStart; left.length;) {
+  /** @type {number[]} what an op waits for stands before it */
+  const sorted = [];
+  for (let left = Array.from(held.keys()).sort((a, b) => times.start[a] - times.start[b] || times.end[a] - times.end[b]); left.length;) {
     left = left.filter((i) => {
-      const held = before(schedule, costs, i);
-      if (held.some((each) => end[each.i] < 0)) return true;
-      end[i] = Math.max(0, ...held.map((each) => end[each.i] + each.lag)) + times.end[i] - times.start[i] + (i === slow ? more : 0);
+      if (held[i].some((each) => end[each.i] < 0)) return true;
+      end[i] = 0;
+      sorted.push(i);
       return false;
     });
   }
-  return end.subarray(0, schedule.count).reduce((a, b) => Math.max(a, b), 0);
+  return (slow, more) => {
+    let last = 0;
+    for (const i of sorted) {
+      end[i] = times.end[i] - times.start[i] + (i === slow ? more : 0) + held[i].reduce((most, each) => Math.max(most, end[each.i] + each.lag), 0);
+      if (i < schedule.count) last = Math.max(last, end[i]);
+    }
+    return last;
+  };
 }
 
 /** @param {Case} one @param {Check} check */
@@ -87,10 +96,11 @@ function path(one, check) {
     check(Math.abs(previous.to + hop + late - from) <= dust, `a hole before ${opText(schedule, op)}`);
     check(before(schedule, costs, op).some((each) => each.i === previous.op && each.way === way), `${opText(schedule, op)} does not wait for ${opText(schedule, previous.op)}`);
   });
-  const still = delayed(one, -1, 0);
+  const delayed = delays(one);
+  const still = delayed(-1, 0);
   check(Math.abs(still - length) <= dust, "what ops wait for does not give the times they have");
   for (const at of [0, steps.length >> 1, steps.length - 1]) {
-    check(Math.abs(delayed(one, steps[at].op, 1) - length - 1) <= dust, `the step does not take longer when ${opText(schedule, steps[at].op)} does`);
+    check(Math.abs(delayed(steps[at].op, 1) - length - 1) <= dust, `the step does not take longer when ${opText(schedule, steps[at].op)} does`);
   }
   return hops;
 }
