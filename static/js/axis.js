@@ -4,6 +4,7 @@ import { colour } from "./palette.js";
 import { formatTime, tickStep, ticks } from "./pure/scale.js";
 
 /** @import {Scene} from "./lanes.js" */
+/** @import {Layout, Row} from "./pure/layout.js" */
 /** @typedef {{x: number, y: number, w: number, h: number}} Box */
 
 /** @param {Scene} scene @param {number} t */
@@ -65,20 +66,45 @@ export function drawAxis(scene, ctx, width) {
   if (unit()) ctx.fillText(unit(), layout.plotLeft - 8, 9);
 }
 
-/** Rank numbers in the gutter, as many as fit. @param {Scene} scene @param {CanvasRenderingContext2D} ctx */
+/** Rank numbers in the gutter, as many as fit; pinned ranks always, with a pin, and a line under them. */
+/** @param {Scene} scene @param {CanvasRenderingContext2D} ctx */
 export function drawRanks({ layout, lanes }, ctx) {
   const pitch = layout.laneHeight + 2;
   const every = pitch >= 13 ? 1 : pitch * 2 >= 13 ? 2 : pitch * 4 >= 13 ? 4 : 8;
   ctx.font = font(Math.min(12, Math.max(10, pitch - 2)));
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
-  ctx.fillStyle = colour("ink-3");
   layout.groups.forEach((group, at) => {
-    for (const row of group.rows) {
+    ctx.fillStyle = colour("ink-3");
+    for (const row of group.rows.slice(group.pinned)) {
       if (row.rank % every && lanes[at].schedule.p > 1) continue;
       ctx.fillText(String(row.rank), layout.plotLeft - 8, row.y + row.h / 2 + 0.5);
     }
+    if (group.pinned) drawPinned(ctx, group.rows.slice(0, group.pinned), layout);
   });
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {Row[]} rows @param {Layout} layout */
+function drawPinned(ctx, rows, layout) {
+  let free = -Infinity; // numbers of thin rows that stand next to each other do not overlap
+  for (const row of rows) {
+    const y = row.y + row.h / 2 + 0.5;
+    if (y < free) continue;
+    free = y + 10;
+    ctx.fillStyle = colour("accent");
+    ctx.fillText(String(row.rank), layout.plotLeft - 8, y);
+    drawPin(ctx, Math.max(2, layout.plotLeft - 36), y);
+  }
+  const last = rows[rows.length - 1];
+  ctx.fillRect(0, Math.round(last.commY + last.commH), layout.plotLeft + layout.plotWidth, 1);
+}
+
+/** A pin seen from its side: head, collar, needle. @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y */
+function drawPin(ctx, x, y) {
+  ctx.fillRect(x + 1, y - 5, 5, 1.5);
+  ctx.fillRect(x + 2, y - 4, 3, 4);
+  ctx.fillRect(x, y - 0.5, 7, 1.5);
+  ctx.fillRect(x + 3, y + 1, 1, 4);
 }
 
 /** @param {number} size */

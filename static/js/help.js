@@ -1,13 +1,21 @@
 // The keys tab: what every key and gesture does, from the table that acts on them.
 import { h } from "./dom.js";
-import { GESTURES } from "./keys.js";
+import { gestures, parts, touches } from "./keys.js";
+import { t } from "./pure/lang.js";
+
+/** @typedef {{show: string, say: string}} Line */
 
 /** @param {import("./keys.js").Binding[]} bindings */
 export function keysPanel(bindings) {
-  const line = (/** @type {{show: string, say: string}} */ { show, say }) =>
-    h("li", {}, h("span", {}, h("kbd", { text: show })), h("span", { text: say }));
-  return h("div", {}, h("ul", { class: "keys" }, ...bindings.map(line), ...GESTURES.map(line)),
-    h("p", { class: "note" }, "Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks. A bar below an op is an input gradient (I), " +
-      "above it a weight gradient (W), both a full backward (B); none is a forward (F). A corner above marks a shard of the output " +
-      "layer (S), one below its gradients (T). On a copy lane ▲ goes to host memory and ▼ comes back."));
+  const sections = parts().map((part) => section(part, bindings.filter((each) => each.part === part)));
+  return h("div", {}, h("div", { class: "keys" }, ...sections, section(t("Mouse and pen"), gestures()), section(t("Touch"), touches())),
+    h("p", { class: "note" }, t("Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks."), " ",
+      t("A bar below an op is an input gradient (I), above it a weight gradient (W), both a full backward (B); none is a forward (F)."), " ",
+      t("A corner above marks a shard of the output layer (S), one below its gradients (T). On a copy lane ▲ goes to host memory and ▼ comes back.")));
+}
+
+/** @param {string} title @param {Line[]} lines */
+function section(title, lines) {
+  return h("section", {}, h("h3", { text: title }), h("ul", {}, ...lines.map(({ show, say }) =>
+    h("li", {}, h("kbd", { text: show }), h("span", { text: say })))));
 }

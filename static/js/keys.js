@@ -1,42 +1,74 @@
 // Every key the page knows: one table that both acts and explains itself.
+import { t } from "./pure/lang.js";
 
-/** @typedef {{keys: string[], say: string, show: string, act: (event: KeyboardEvent) => void}} Binding */
+/** @typedef {{keys: string[], say: string, show: string, act: (event: KeyboardEvent) => void, shift?: boolean, part: string}} Binding
+ *   shift: with the shift key, where the key itself does not say so; part: under which heading the keys tab lists it */
 
 /**
- * @param {Record<"zoomIn" | "zoomOut" | "panLeft" | "panRight" | "fit" | "next" | "previous" | "up" | "down" | "play" |
- *   "stepBack" | "stepOn" | "help" | "clear" | "enter" | "strips", () => void>} acts
+ * @param {Record<"zoomIn" | "zoomOut" | "panLeft" | "panRight" | "pageUp" | "pageDown" | "fit" | "next" | "previous" | "up" | "down" | "play" |
+ *   "stepBack" | "stepOn" | "help" | "clear" | "enter" | "strips" | "areaLeft" | "areaRight" | "areaUp" | "areaDown" | "mark" | "pin" |
+ *   "openFind", () => void>} acts
  * @returns {Binding[]}
  */
 export function bindings(acts) {
+  const [play, look, select, area, show] = parts();
   return [
-    { keys: [" "], show: "Space", say: "play and pause", act: acts.play },
-    { keys: ["ArrowLeft"], show: "←", say: "playhead back to the previous op's end", act: acts.stepBack },
-    { keys: ["ArrowRight"], show: "→", say: "playhead on to the next op's end", act: acts.stepOn },
-    { keys: ["w", "W"], show: "W", say: "zoom in", act: acts.zoomIn },
-    { keys: ["s", "S"], show: "S", say: "zoom out", act: acts.zoomOut },
-    { keys: ["a", "A"], show: "A", say: "pan to earlier", act: acts.panLeft },
-    { keys: ["d", "D"], show: "D", say: "pan to later", act: acts.panRight },
-    { keys: ["f", "F"], show: "F", say: "fit the selection, then all", act: acts.fit },
-    { keys: ["."], show: ".", say: "next op on the row", act: acts.next },
-    { keys: [","], show: ",", say: "previous op on the row", act: acts.previous },
-    { keys: ["ArrowUp"], show: "↑", say: "the row above", act: acts.up },
-    { keys: ["ArrowDown"], show: "↓", say: "the row below", act: acts.down },
-    { keys: ["Enter"], show: "Enter", say: "select the op under the pointer", act: acts.enter },
-    { keys: ["Escape"], show: "Esc", say: "clear the selection, then the playhead", act: acts.clear },
-    { keys: ["h", "H"], show: "H", say: "memory that each rank holds: show and hide", act: acts.strips },
-    { keys: ["?"], show: "?", say: "all keys", act: acts.help },
+    { part: play, keys: [" "], show: "Space", say: t("play and pause"), act: acts.play },
+    { part: play, keys: ["ArrowLeft"], show: "←", say: t("playhead back to the previous op's end"), act: acts.stepBack },
+    { part: play, keys: ["ArrowRight"], show: "→", say: t("playhead on to the next op's end"), act: acts.stepOn },
+    { part: look, keys: ["w", "W"], show: "W", say: t("zoom in"), act: acts.zoomIn },
+    { part: look, keys: ["s", "S"], show: "S", say: t("zoom out"), act: acts.zoomOut },
+    { part: look, keys: ["a", "A"], show: "A", say: t("pan to earlier"), act: acts.panLeft },
+    { part: look, keys: ["d", "D"], show: "D", say: t("pan to later"), act: acts.panRight },
+    { part: look, keys: ["f", "F"], show: "F", say: t("fit what is selected, then all"), act: acts.fit },
+    { part: look, keys: ["PageUp"], show: "Page ↑", say: t("ranks above, where not all fit"), act: acts.pageUp },
+    { part: look, keys: ["PageDown"], show: "Page ↓", say: t("ranks below"), act: acts.pageDown },
+    { part: select, keys: ["."], show: ".", say: t("next op on the row"), act: acts.next },
+    { part: select, keys: [","], show: ",", say: t("previous op on the row"), act: acts.previous },
+    { part: select, keys: ["ArrowUp"], show: "↑", say: t("the row above"), act: acts.up },
+    { part: select, keys: ["ArrowDown"], show: "↓", say: t("the row below"), act: acts.down },
+    { part: select, keys: ["Enter"], show: "Enter", say: t("select the op under the pointer"), act: acts.enter },
+    { part: select, keys: ["/"], show: "/", say: t("find ops: 2F5, or F5, 2F, 5"), act: acts.openFind },
+    { part: select, keys: ["Escape"], show: "Esc", say: t("clear what was found, the area, the selection, then the playhead"), act: acts.clear },
+    { part: area, keys: ["ArrowRight"], shift: true, show: "Shift →", say: t("grow an area from the selected op"), act: acts.areaRight },
+    { part: area, keys: ["ArrowLeft"], shift: true, show: "Shift ←", say: t("its moving edge to the op edge before"), act: acts.areaLeft },
+    { part: area, keys: ["ArrowDown"], shift: true, show: "Shift ↓", say: t("the area down by a rank"), act: acts.areaDown },
+    { part: area, keys: ["ArrowUp"], shift: true, show: "Shift ↑", say: t("the area up by a rank"), act: acts.areaUp },
+    { part: area, keys: ["m", "M"], show: "M", say: t("put or remove a mark: at the pointer, the selected op or the playhead"), act: acts.mark },
+    { part: area, keys: ["p", "P"], show: "P", say: t("pin or unpin the selected op's rank"), act: acts.pin },
+    { part: show, keys: ["h", "H"], show: "H", say: t("memory that each rank holds: show and hide"), act: acts.strips },
+    { part: show, keys: ["?"], show: "?", say: t("all keys"), act: acts.help },
   ];
 }
 
+/** The headings of the keys tab. */
+export const parts = () => [t("Play"), t("Look around"), t("Select and find"), t("Areas, marks, pins"), t("Show")];
+
 /** What the pointer does, for the same list. */
-export const GESTURES = [
-  { show: "Drag", say: "pan" },
-  { show: "Drag the axis", say: "move the playhead" },
-  { show: "Ctrl + wheel", say: "zoom at the pointer" },
-  { show: "Shift + wheel", say: "pan" },
-  { show: "Pinch", say: "zoom on a touch screen" },
-  { show: "Click", say: "select an op" },
+export const gestures = () => [
+  { show: t("Click"), say: t("select an op") },
+  { show: t("Drag"), say: t("pan, in time and over the ranks") },
+  { show: t("Shift + drag"), say: t("select an area; drag its edges to resize it") },
+  { show: t("Shift + click"), say: t("an area from the selected op to this one") },
+  { show: t("Drag the axis"), say: t("move the playhead") },
+  { show: t("Alt or Ctrl"), say: t("while dragging: do not snap to the edges of ops") },
+  { show: t("Click a rank's number"), say: t("pin it on top of its schedule") },
+  { show: t("Click a mark"), say: t("remove it") },
+  { show: t("Ctrl + wheel"), say: t("zoom at the pointer") },
+  { show: t("Shift + wheel"), say: t("pan") },
+  { show: t("Wheel"), say: t("scroll the ranks, where not all fit") },
+  { show: t("Minimap"), say: t("drag the window or its edges; a click centres it") },
 ];
+
+/** The same for a touch screen. */
+export const touches = () => [
+  { show: t("Tap"), say: t("select an op, or pin a rank by its number") },
+  { show: t("One finger"), say: t("pan") },
+  { show: t("Two fingers"), say: t("zoom") },
+  { show: t("Press and hold"), say: t("then drag: select an area") },
+];
+
+const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not turn into others
 
 /** Keys act anywhere but where text or another control wants them. @param {Binding[]} table */
 export function listenKeys(table) {
@@ -44,8 +76,8 @@ export function listenKeys(table) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const target = event.target instanceof Element ? event.target : null;
     const wants = wantsKeys(target);
-    const binding = table.find((each) => each.keys.includes(event.key));
-    if (!binding || wants === "all" || (wants === "some" && !/^[a-zA-Z?.,]$/.test(event.key))) return;
+    const binding = table.find((each) => each.keys.includes(event.key) && (!NAMED.test(event.key) || (each.shift ?? false) === event.shiftKey));
+    if (!binding || wants === "all" || (wants === "some" && !/^([a-zA-Z?.,/[\]]|Escape)$/.test(event.key))) return;
     event.preventDefault();
     binding.act(event);
   });

@@ -1,7 +1,8 @@
 // The selected op: by click or keyboard, kept as text so that it survives another schedule and travels in the link.
 import { traceOp } from "./trace.js";
-import { opAt, firstEndingAfter } from "./pure/layout.js";
+import { opAt, firstEndingAfter, rankOrder } from "./pure/layout.js";
 import { find, opText, rowsOf } from "./pure/ops.js";
+import { readPins } from "./pure/places.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @import {Store} from "./store.js" */
@@ -28,17 +29,17 @@ export class Selection {
     return this.#trace;
   }
 
-  /** @param {Lane} lane @param {number} i */
-  #choose(lane, i) {
+  /** An op of a lane; an area, which says something else is of interest, goes. @param {Lane} lane @param {number} i */
+  choose(lane, i) {
     if (!Number.isFinite(lane.times.end[i])) return;
     const text = opText(lane.schedule, i);
-    this.store.setView({ sel: lane.id === "a" ? text : `${text}@${lane.id}` });
+    this.store.setView({ sel: lane.id === "a" ? text : `${text}@${lane.id}`, area: null });
     this.changed();
   }
 
   /** @param {Trace | null} trace */
   select(trace) {
-    if (trace?.op) this.#choose(trace.lane, trace.op.i);
+    if (trace?.op) this.choose(trace.lane, trace.op.i);
     else this.clear();
   }
 
@@ -48,12 +49,18 @@ export class Selection {
     this.changed();
   }
 
+  /** Its ranks from top to bottom. @param {Lane} lane */
+  #order({ id, schedule }) {
+    return rankOrder(schedule.p, readPins(this.store.get().view.pin)?.[id]);
+  }
+
   /** The first op in sight. @param {number} t0 */
   #first(t0) {
     const lane = this.lanes()[0];
     if (!lane) return;
-    const i = firstEndingAfter(lane.schedule, lane.times, 0, t0);
-    if (i < lane.schedule.offsets[1]) this.#choose(lane, i);
+    const [rank] = this.#order(lane);
+    const i = firstEndingAfter(lane.schedule, lane.times, rank, t0);
+    if (i < lane.schedule.offsets[rank + 1]) this.choose(lane, i);
   }
 
   /** The next or the previous op on the row, of copies the next copy. @param {1 | -1} way @param {number} t0 */
@@ -65,7 +72,7 @@ export class Selection {
     }
     const offsets = rowsOf(now.lane.schedule, now.op.i);
     const i = now.op.i + way;
-    if (i >= offsets[now.rank] && i < offsets[now.rank + 1]) this.#choose(now.lane, i);
+    if (i >= offsets[now.rank] && i < offsets[now.rank + 1]) this.choose(now.lane, i);
   }
 
   /** To the row above or below at the same moment: a rank's copies lie between its ops and those of the next rank; from
@@ -81,13 +88,16 @@ export class Selection {
     const copying = now.op.i >= now.lane.schedule.count;
     if (copying !== way > 0 && this.#land(now.lane, now.rank, t, way > 0)) return;
     let lane = now.lane;
-    let rank = now.rank + way;
-    if (rank < 0 || rank >= lane.schedule.p) {
+    let order = this.#order(lane);
+    let at = order.indexOf(now.rank) + way;
+    if (at < 0 || at >= order.length) {
       const neighbour = this.lanes()[this.lanes().indexOf(lane) + way];
       if (!neighbour) return;
       lane = neighbour;
-      rank = way > 0 ? 0 : lane.schedule.p - 1;
+      order = this.#order(lane);
+      at = way > 0 ? 0 : order.length - 1;
     }
+    const rank = order[at];
     if (way > 0 || !this.#land(lane, rank, t, true)) this.#land(lane, rank, t, false);
   }
 
@@ -99,7 +109,7 @@ export class Selection {
     if (!rows || rows.offsets[rank] === rows.offsets[rank + 1]) return false;
     const here = opAt(rows, times, rank, t);
     const last = rows.offsets[rank + 1] - 1;
-    this.#choose(lane, here >= 0 ? here : Math.min(last, firstEndingAfter(rows, times, rank, t)));
+    this.choose(lane, here >= 0 ? here : Math.min(last, firstEndingAfter(rows, times, rank, t)));
     return true;
   }
 }

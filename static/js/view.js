@@ -30,6 +30,7 @@ import { createStripsButton } from "./strips.js";
 import { createTable } from "./table.js";
 import { createTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
+import { createTools } from "./tools.js";
 import { createToolbar } from "./toolbar.js";
 import { createTransport } from "./transport.js";
 
@@ -79,8 +80,9 @@ export class View {
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.compare = createCompare(desk, () => this.toolbar.toggleCompare());
     this.block = createBlock(desk);
+    this.tools = createTools(store, timeline, selection, playback, (text) => this.status.toast(text));
     this.charts = createCharts(desk);
-    this.keys = bindings(createActions(store, timeline, playback, selection, () => this.drawer.toggle("keys"), this.strips.toggle));
+    this.keys = bindings(createActions(store, timeline, playback, selection, this.tools, () => this.drawer.toggle("keys"), this.strips.toggle));
     this.drawer = createDrawer([
       { id: "compare", title: "Compare", panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
       { id: "charts", title: "Charts", panel: this.charts.panel, opened: () => this.charts.show() },
@@ -99,7 +101,7 @@ export class View {
 
   #listen() {
     const { timeline, playback, selection } = this;
-    new Pointer(timeline, { select: (trace) => selection.select(trace), scrub: (t) => playback.seek(t) });
+    new Pointer(timeline, { select: (trace) => selection.select(trace), selected: () => selection.current(), scrub: (t) => playback.seek(t), tools: this.tools });
     timeline.plot.addEventListener("pointerdown", () => playback.endIntro());
     listenKeys(this.keys);
   }
@@ -188,7 +190,7 @@ export class View {
 
   /** The card stands by what is hovered, else by what is selected. */
   #showCard() {
-    const trace = this.timeline.hover ?? this.selection.current();
+    const trace = this.timeline.hover ?? (this.tools.area.current() ? null : this.selection.current()); // an area has its own panel
     const { x, y } = this.#hoverAt;
     const anchor = trace?.op ? this.timeline.box(trace.lane.id, trace.rank, trace.op.i) : { x, y, w: 1, h: 12 };
     this.card.put(trace, anchor);

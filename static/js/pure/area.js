@@ -47,11 +47,17 @@ export function reaches({ from, to }, groups) {
   const a = groups.findIndex(({ id }) => id === from.lane);
   const b = groups.findIndex(({ id }) => id === to.lane);
   if (a < 0 || b < 0) return [];
-  const down = a < b || (a === b && from.rank <= to.rank);
-  const [top, foot] = down ? [a, b] : [b, a];
-  const [first, last] = down ? [from.rank, to.rank] : [to.rank, from.rank];
+  const [top, foot] = [Math.min(a, b), Math.max(a, b)];
+  const [first, last] = a < b || (a === b && from.rank <= to.rank) ? [from.rank, to.rank] : [to.rank, from.rank];
   return groups.slice(top, foot + 1).map(({ id, p }, at) => ({ lane: id, first: at === 0 ? Math.min(first, p - 1) : 0,
     last: top + at === foot ? Math.min(last, p - 1) : p - 1 }));
+}
+
+/** The same area with the upper of its places first. @param {Area} area @param {{id: string, p: number}[]} groups @returns {Area} */
+export function upright(area, groups) {
+  const order = (/** @type {Place} */ { lane }) => groups.findIndex(({ id }) => id === lane);
+  const { from, to } = area;
+  return (order(from) - order(to) || from.rank - to.rank) <= 0 ? area : { ...area, from: to, to: from };
 }
 
 const BLOCK = 256; // ops between two entries of a ledger

@@ -1,0 +1,98 @@
+// Marks in time: small flags on the axis with their time and the distance to the mark before. A click on one removes it.
+import { font, xOf } from "./axis.js";
+import { timeNumber, timeText } from "./costs_unit.js";
+import { h, replace, show } from "./dom.js";
+import { colour } from "./palette.js";
+import { t } from "./pure/lang.js";
+import { MOST_MARKS, marksText, readMarks, toggleMark } from "./pure/places.js";
+import { announce } from "./say.js";
+
+/** @import {Scene} from "./lanes.js" */
+/** @import {Store} from "./store.js" */
+/** @import {Timeline} from "./timeline.js" */
+/** @typedef {{t: number, node: HTMLElement, time: string, gap: string}} Flag */
+
+const PADDING = 11; // px beside a flag's text, both sides
+const BETWEEN = 4; // px between time and distance
+
+export class Marks {
+  #home = h("div", { class: "marks", role: "group", "aria-label": t("Marks") });
+  /** @type {Flag[]} */
+  #flags = [];
+  #made = "";
+
+  /** @param {Store} store @param {Timeline} timeline @param {(text: string) => void} toast */
+  constructor(store, timeline, toast) {
+    this.store = store;
+    this.timeline = timeline;
+    this.toast = toast;
+    timeline.plot.append(this.#home);
+  }
+
+  list() {
+    return readMarks(this.store.get().view.marks) ?? [];
+  }
+
+  /** Put a mark there, or take away the one that is there. @param {number} time @param {number} reach how near counts as there */
+  toggle(time, reach) {
+    const before = this.list();
+    const marks = toggleMark(before, Number(time.toPrecision(7)), reach);
+    if (marks.length > MOST_MARKS) {
+      this.toast(t("At most {n} marks: click one to remove it.", { n: MOST_MARKS }));
+      return;
+    }
+    this.store.setView({ marks: marksText(marks) });
+    announce(marks.length > before.length ? t("Mark put at {time}.", { time: timeText(time) }) : t("Mark removed; {n} left.", { n: marks.length }));
+  }
+
+  busy() {
+    return this.list().length > 0 || this.#flags.length > 0;
+  }
+
+  /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} height */
+  draw(scene, ctx, height) {
+    this.#make();
+    const { layout } = scene;
+    const foot = Math.min(height, layout.contentHeight);
+    ctx.font = font(11);
+    ctx.fillStyle = colour("mark-flag");
+    this.#flags.forEach(({ t: time, node, time: label, gap }, at) => {
+      const x = xOf(scene, time);
+      const inside = x >= layout.plotLeft - 0.5 && x <= layout.plotLeft + layout.plotWidth + 0.5;
+      show(node, inside);
+      if (!inside) return;
+      ctx.fillRect(Math.round(x) - 0.5, layout.axisHeight - 4, 1, foot - layout.axisHeight + 4);
+      const short = ctx.measureText(label).width + PADDING;
+      const long = short + (gap ? ctx.measureText(gap).width + BETWEEN : 0);
+      const next = this.#flags[at + 1];
+      const right = layout.plotLeft + layout.plotWidth;
+      const flip = !next && x + long > right + 8;
+      const room = next ? xOf(scene, next.t) - x - 1 : Infinity;
+      node.className = `mark${room < long ? " short" : ""}${room < short ? " bare" : ""}${flip ? " flip" : ""}`;
+      node.style.transform = `translateX(${Math.round(x)}px)${flip ? " translateX(-100%)" : ""}`;
+    });
+  }
+
+  /** The flags again, where the marks changed. */
+  #make() {
+    const marks = this.list();
+    const texts = marks.map((time) => timeNumber(time)).join();
+    if (texts === this.#made) return;
+    this.#made = texts;
+    const focused = this.#flags.findIndex(({ node }) => node === document.activeElement);
+    this.#flags = marks.map((time, at) => this.#flag(time, at > 0 ? time - marks[at - 1] : null));
+    replace(this.#home, ...this.#flags.map(({ node }) => node));
+    if (focused >= 0) (this.#flags[Math.min(focused, marks.length - 1)]?.node ?? this.timeline.plot).focus();
+  }
+
+  /** @param {number} time @param {number | null} since the mark before @returns {Flag} */
+  #flag(time, since) {
+    const label = timeNumber(time);
+    const gap = since === null ? "" : `+${timeNumber(since)}`;
+    const say = since === null ? t("Mark at {time}. Press to remove it.", { time: timeText(time) })
+      : t("Mark at {time}, {gap} after the one before. Press to remove it.", { time: timeText(time), gap: timeText(since) });
+    const node = h("button", { type: "button", class: "mark", "aria-label": say, title: say, onclick: () => this.toggle(time, 0) },
+      h("b", { text: label }), gap ? h("span", { text: gap }) : null);
+    return { t: time, node, time: label, gap };
+  }
+}
