@@ -7,10 +7,10 @@ import { KIND_PAIR, KIND_S, KIND_T, chunkOf, kindOf, micros, rankOf } from "./op
 
 /** @import {Costs, Schedule, Times} from "./types.js" */
 /** @typedef {{i: number, from: number, to: number}} Wait  op i could have started at from, and did at to */
-/** @typedef {{micro: number, forward: number[], backward: number[], weights: number[], shards: number[], copies: number[],
- *   way: number[], rank: number, enters: number, forwardDone: number, backwardDone: number, weightsDone: number,
+/** @typedef {{micro: number, forward: number[], backward: number[], weights: number[], origins: number[],
+ *   shards: number[], copies: number[], way: number[], rank: number, enters: number, forwardDone: number, backwardDone: number, weightsDone: number,
  *   longest: Wait | null}} Journey
- *   flat indices, each list in the order of the way; way: the line through them, F, the last S and T, then B or I;
+ *   flat indices, each list in the order of the way; origins: the I of each W; way: the line through them, F, the last S and T, then B or I;
  *   weightsDone is backwardDone where no W stands apart; a moment that has not come in a live run is Infinity */
 
 /** The slots of a stream by stage. @param {Schedule} schedule @param {number} stream @returns {number[]} */
@@ -38,14 +38,16 @@ export function follow(schedule, times, costs, micro) {
   const of = (/** @type {Int32Array} */ table) => slots.map((slot) => table[slot * n + k]).filter((i) => i >= 0);
   const forward = of(made.forward);
   const backward = of(made.gradient).reverse();
-  const weights = of(made.weight);
+  const late = slots.filter((slot) => made.weight[slot * n + k] >= 0);
+  const weights = late.map((slot) => made.weight[slot * n + k]);
+  const origins = late.map((slot) => made.gradient[slot * n + k]);
   const meets = Array.from({ length: barriers }, (_, at) => barrier(schedule, at === 0 ? KIND_S : KIND_T, k));
   const shards = barriers ? [...barrier(schedule, KIND_S, k), ...barrier(schedule, KIND_T, k)] : [];
   const copies = slots.flatMap((slot) => [copyAt(schedule, OFFLOAD, slot, k), copyAt(schedule, RELOAD, slot, k)]).filter((i) => i >= 0);
   const way = [...forward, ...meets.map((ops) => latest(ops, times)), ...backward];
   const done = (/** @type {number[]} */ ops) => ops.reduce((most, i) => Math.max(most, times.end[i]), 0);
   const backwardDone = done(backward);
-  return { micro, forward, backward, weights, shards, copies, way, rank: rankOf(schedule, way[0]), enters: times.start[way[0]],
+  return { micro, forward, backward, weights, origins, shards, copies, way, rank: rankOf(schedule, way[0]), enters: times.start[way[0]],
     forwardDone: done(forward), backwardDone, weightsDone: Math.max(backwardDone, done(weights)), longest: longestWait(schedule, times, costs, way) };
 }
 

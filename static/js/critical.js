@@ -1,0 +1,98 @@
+// Draws the critical path: its ops stand clear of the veil in a ring, joined by a line that shows where the chain goes on to
+// another rank. Neighbours on one rank are one ring, and what is narrower than a pixel is drawn once a pixel.
+import { xOf } from "./axis.js";
+import { colour } from "./palette.js";
+import { rankOf } from "./pure/ops.js";
+
+/** @import {Lane, Scene} from "./lanes.js" */
+/** @import {Place} from "./lens.js" */
+/** @import {Path} from "./pure/critical.js" */
+/** @typedef {CanvasRenderingContext2D} Ctx */
+/** @typedef {{x0: number, x1: number, y: number, h: number, gap: number}} Run  gap: px of waiting of its own before it */
+
+const HEAD = 5; // px of an arrow's head
+const ROOM_FOR_HEAD = 16; // px along a link
+
+/** @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Path} path @param {Place} place */
+export function drawCritical(scene, ctx, lane, path, place) {
+  const runs = runsOf(scene, lane, path, place);
+  for (const { x0, x1, y, h } of runs) ctx.clearRect(x0, y, Math.max(1, x1 - x0), h);
+  const mark = colour("mark-path");
+  ctx.lineJoin = "round";
+  for (const [ink, wide] of /** @type {[string, number][]} */ ([[colour("surface"), 5], [mark, 2.5]])) {
+    ctx.strokeStyle = ink;
+    ctx.lineWidth = wide;
+    ctx.beginPath();
+    let last = NaN;
+    for (let at = 1; at < runs.length; at++) {
+      const [a, b] = [runs[at - 1], runs[at]];
+      if (Math.round(b.x0) === last && b.x0 - a.x1 < 1) continue; // this pixel has its line
+      last = Math.round(b.x0);
+      ctx.moveTo(a.x1, a.y + a.h / 2);
+      if (b.gap > 1) ctx.lineTo(b.x0 - b.gap, b.y + b.h / 2);
+      ctx.lineTo(b.x0, b.y + b.h / 2);
+    }
+    ctx.stroke();
+  }
+  ctx.lineWidth = 2;
+  ctx.beginPath();
+  for (const { x0, x1, y, h } of runs) if (x1 - x0 > 3) ctx.rect(x0 + 1, y + 1, x1 - x0 - 2, h - 2);
+  ctx.stroke();
+  ctx.fillStyle = mark;
+  for (let at = 1; at < runs.length; at++) head(ctx, runs[at - 1], runs[at]);
+}
+
+/** Where a link comes down on its op. @param {Ctx} ctx @param {Run} a @param {Run} b */
+function head(ctx, a, b) {
+  const down = b.y + b.h / 2 - a.y - a.h / 2;
+  if (Math.abs(down) < ROOM_FOR_HEAD || b.x1 - b.x0 < HEAD * 2) return;
+  const [x, y] = [b.x0, b.y + b.h / 2];
+  ctx.beginPath();
+  if (b.x0 - a.x1 > HEAD) { // along a message
+    ctx.moveTo(x, y);
+    ctx.lineTo(x - HEAD * 1.6, y - Math.sign(down) * HEAD * 1.6 - HEAD);
+    ctx.lineTo(x - HEAD * 1.6, y - Math.sign(down) * HEAD * 1.6 + HEAD);
+  } else { // straight down or up
+    ctx.moveTo(x, y);
+    ctx.lineTo(x - HEAD, y - Math.sign(down) * HEAD * 1.8);
+    ctx.lineTo(x + HEAD, y - Math.sign(down) * HEAD * 1.8);
+  }
+  ctx.fill();
+}
+
+/** The chain in sight as stretches on one rank. @param {Scene} scene @param {Lane} lane @param {Path} path @param {Place} place */
+function runsOf(scene, { schedule }, { steps }, place) {
+  /** @type {Run[]} */
+  const runs = [];
+  /** @type {Map<number, number>} the pixel at which a row was last drawn to */
+  const drawn = new Map();
+  let before = -1; // the row of the step before, in sight or not
+  for (let at = firstIn(steps, scene.t0); at < steps.length && steps[at].from - steps[at].flight - steps[at].gap <= scene.t1; at++) {
+    const { op, from, to, gap } = steps[at];
+    const copy = op >= schedule.count;
+    const rank = rankOf(schedule, op);
+    const row = 2 * rank + Number(copy);
+    const where = place(rank, copy);
+    if (!where) { before = row; continue; }
+    const [x0, x1] = [xOf(scene, from), xOf(scene, to)];
+    const last = runs[runs.length - 1];
+    if (last && row === before && x0 - last.x1 < 0.01) last.x1 = x1;
+    else if (x1 - x0 < 1 && Math.floor(x1) === drawn.get(row)) { before = row; continue; }
+    else runs.push({ x0, x1, ...where, gap: gap > 0 ? x0 - xOf(scene, from - gap) : 0 });
+    drawn.set(row, Math.floor(x1));
+    before = row;
+  }
+  return runs;
+}
+
+/** The first step that ends in sight. @param {Path["steps"]} steps @param {number} t0 */
+function firstIn(steps, t0) {
+  let lo = 0;
+  let hi = steps.length;
+  while (lo < hi) {
+    const mid = (lo + hi) >>> 1;
+    if (steps[mid].to >= t0) hi = mid;
+    else lo = mid + 1;
+  }
+  return Math.max(0, lo - 1); // its link begins at the one before
+}
