@@ -10,7 +10,7 @@ import { KIND_B, KIND_F, KIND_PAIR } from "./pure/ops.js";
 
 const TOKENS = ["k-f", "k-i", "k-w", "k-b", "k-s", "k-t", "k-c", "k-out", "k-in", "surface", "plot-row", "plot-hatch", "plot-grid",
   "plot-ink", "plot-dim", "plot-held", "plot-cap",
-  "mark-needs", "mark-frees", "mark-here", "mark-head", "mark-flag", "mark-find", "ink", "ink-3", "accent", "line"];
+  "mark-needs", "mark-frees", "mark-here", "mark-head", "mark-flag", "mark-find", "mark-path", "mark-way", "plot-veil", "ink", "ink-3", "accent", "line"];
 const KINDS = ["k-f", "k-i", "k-w", "k-b", "", "k-s", "k-t"]; // by kind; a pair has two
 const COPIES = ["k-out", "k-in"]; // by kind of copy
 const DARK_INK = "#000000";

@@ -6,6 +6,7 @@ import { invalidate, onStage } from "./frame.js";
 import { arrange, laneOf, totalTime } from "./lanes.js";
 import { createMinimap } from "./minimap.js";
 import { drawPlayhead, drawTrace } from "./overlay.js";
+import { messageAt, paintMail } from "./mail.js";
 import { paintOps } from "./paint.js";
 import { colour } from "./palette.js";
 import { fullHeight, paintStrips, stripsShown, writeHeld } from "./strips.js";
@@ -34,6 +35,8 @@ export class Timeline {
   moved = false;
   /** @type {Layer[]} from the lowest to the uppermost */
   layers = [];
+  /** @type {import("./lens.js").Lens | null} what dims the ops on demand, under everything else */
+  lens = null;
   #base = surface(h("canvas"), { alpha: false });
   #over = surface(h("canvas", { class: "overlay" }));
   #scroll = 0;
@@ -104,6 +107,7 @@ export class Timeline {
     const found = hit(this.scene.layout, x, y);
     if (!found || !found.inPlot || y < this.scene.layout.axisHeight) return null;
     const lane = laneOf(this.lanes, found.group);
+    if (lane && found.part === "comm") return messageAt(this.scene, lane, found.rank, x, y);
     return lane && traceAt(lane, found.rank, timeAt(this.scene, x), found.part);
   }
 
@@ -157,8 +161,8 @@ export class Timeline {
 
   /** Rows as they stand before any scrolling. */
   #arrange() {
-    const { mem, pin } = this.store.get().view;
-    return arrange(this.lanes, this.plot.clientWidth, this.plot.clientHeight, stripsShown(mem, this.lanes), false, readPins(pin) ?? {});
+    const { mem, pin, lane } = this.store.get().view;
+    return arrange(this.lanes, this.plot.clientWidth, this.plot.clientHeight, stripsShown(mem, this.lanes), lane === "comm", readPins(pin) ?? {});
   }
 
   /** Are there more rows than fit? */
@@ -188,6 +192,7 @@ export class Timeline {
     drawGrid(this.scene, ctx, height);
     paintStrips(this.scene, ctx, base.dpr, height);
     paintOps(this.scene, ctx, base.dpr);
+    paintMail(this.scene, ctx, height);
     drawRanks(this.scene, ctx);
     drawAxis(this.scene, ctx, width);
   }
@@ -196,10 +201,11 @@ export class Timeline {
     const over = this.#over;
     const head = this.parts.playhead();
     const selected = this.parts.selected();
-    const empty = head === null && !selected && !this.hover && !this.layers.some((layer) => layer.busy());
+    const empty = head === null && !selected && !this.hover && !this.lens?.active() && !this.layers.some((layer) => layer.busy());
     if (!resize(over, this.#base.width, this.#base.height) && empty && this.#overEmpty) return; // a canvas not touched is not sent again
     this.#overEmpty = empty;
     const ctx = begin(over);
+    this.lens?.draw(this.scene, ctx, over.width, over.height);
     drawPlayhead(this.scene, ctx, head, over.height);
     writeHeld(this.scene, ctx, head);
     if (selected) drawTrace(this.scene, ctx, selected, true);

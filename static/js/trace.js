@@ -11,7 +11,8 @@ import { held, stepAt } from "./pure/strips.js";
 /** @typedef {ReturnType<typeof needs>} Links */
 /** @typedef {{from: number, to: number, level: number, peak: number}} Step  a level of memory and how long it holds */
 /** @typedef {{lane: Lane, op: OpRef | null, needs: Links, frees: Links,
- *   idle: ReturnType<typeof whyIdle>, step: Step | null, rank: number}} Trace */
+ *   idle: ReturnType<typeof whyIdle>, step: Step | null, rank: number, message?: number}} Trace
+ *   message: the number of a message (pure/messages.js) */
 
 /** @param {Lane} lane @param {OpRef} op @returns {Trace} */
 export function traceOp(lane, op) {
@@ -40,7 +41,7 @@ export function traceAt(lane, rank, t, part = "ops") {
   const i = opAt(lane.schedule, lane.times, rank, t);
   if (i >= 0) return traceOp(lane, refOf(lane.schedule, i));
   if (t < 0 || t > lane.end || lane.live) return null;
-  const idle = whyIdle(lane.schedule, lane.times, lane.costs, rank, t);
+  const idle = whyIdle(lane.schedule, lane.times, lane.costs, rank, t, lane.spec);
   return idle && { lane, op: null, needs: [], frees: [], idle, step: null, rank };
 }
 
@@ -48,5 +49,5 @@ export function traceAt(lane, rank, t, part = "ops") {
 export function sameTrace(a, b) {
   if (!a || !b) return a === b;
   if (a.lane.times !== b.lane.times || a.lane.id !== b.lane.id || a.rank !== b.rank) return false;
-  return a.op?.i === b.op?.i && a.idle?.from === b.idle?.from && a.step?.from === b.step?.from;
+  return a.op?.i === b.op?.i && a.message === b.message && a.idle?.from === b.idle?.from && a.step?.from === b.step?.from;
 }

@@ -1,0 +1,99 @@
+// The messages of each rank as a thin lane under its row: above those it sends, below those it receives, each from the end
+// of the op that makes it until it is there. A gradient is hollow. Without a time for a hop a message is a tick.
+import { timeAt, xOf } from "./axis.js";
+import { colour } from "./palette.js";
+import { arrives, between, inbox, messagesOf } from "./pure/messages.js";
+
+/** @import {Lane, Scene} from "./lanes.js" */
+/** @import {Row} from "./pure/layout.js" */
+/** @import {Messages} from "./pure/messages.js" */
+/** @import {Trace} from "./trace.js" */
+/** @typedef {CanvasRenderingContext2D} Ctx */
+/** @typedef {{all: Messages, lo: number, hi: number, at: (place: number) => number, sent: (place: number) => number}} Half
+ *   a rank's messages of one direction: places lo to hi in a list, the message at each, and when it was sent */
+
+const TICK = 2; // px
+const APART = 4; // px from which on messages are drawn one by one
+const REACH = 5; // px beside a message that still count as on it
+
+/** @param {Lane} lane @param {number} rank @param {boolean} sends @returns {Half} */
+function halfOf({ schedule, times }, rank, sends) {
+  const all = messagesOf(schedule);
+  const list = sends ? null : inbox(schedule, times);
+  const at = (/** @type {number} */ place) => (list ? list.list[place] : place);
+  const { offsets } = list ?? all;
+  return { all, lo: offsets[rank], hi: offsets[rank + 1], at, sent: (place) => times.end[all.giver[at(place)]] };
+}
+
+/** Those of a half that show in [t0, t1]. @param {Lane} lane @param {Half} half @param {number} t0 @param {number} t1 */
+const shown = ({ costs }, { lo, hi, sent }, t0, t1) => between(lo, hi, sent, t0 - costs.comm, t1);
+
+/** @param {Row} row @param {boolean} sends */
+const placeOf = (row, sends) => {
+  const tall = Math.max(1, Math.floor((row.commH - 2) / 2));
+  return { y: row.commY + 1 + (sends ? 0 : tall + Number(row.commH > 6)), h: tall };
+};
+
+/** @param {Scene} scene @param {Ctx} ctx @param {number} height of the plot */
+export function paintMail(scene, ctx, height) {
+  const left = scene.layout.plotLeft;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, 0, scene.layout.plotWidth, height);
+  ctx.clip();
+  scene.lanes.forEach((lane, at) => {
+    for (const row of scene.layout.groups[at].rows) {
+      if (!row.commH || row.commY > height || row.commY + row.commH < 0) continue;
+      for (const sends of [true, false]) paintHalf(scene, ctx, lane, row, sends);
+    }
+  });
+  ctx.restore();
+}
+
+/** @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Row} row @param {boolean} sends */
+function paintHalf(scene, ctx, lane, row, sends) {
+  const half = halfOf(lane, row.rank, sends);
+  const { all, at } = half;
+  const { y, h } = placeOf(row, sends);
+  const [lo, hi] = shown(lane, half, scene.t0, scene.t1);
+  const hollow = h >= 4;
+  let [from, to] = [NaN, NaN]; // a run of messages too close to tell apart
+  ctx.fillStyle = colour("plot-row");
+  const end = Math.min(xOf(scene, lane.end), scene.layout.plotLeft + scene.layout.plotWidth);
+  if (h > 1) ctx.fillRect(Math.max(xOf(scene, 0), scene.layout.plotLeft), y, Math.max(0, end - Math.max(xOf(scene, 0), scene.layout.plotLeft)), h);
+  ctx.fillStyle = colour("k-c");
+  for (let place = lo; place < hi; place++) {
+    const message = at(place);
+    const x0 = xOf(scene, half.sent(place));
+    if (!Number.isFinite(x0)) break; // of a live run, not sent yet
+    const x1 = Math.max(x0 + TICK, xOf(scene, arrives(all, lane.times, lane.costs, message)));
+    if (x1 - x0 < APART && x0 <= to + 0.5) { to = Math.max(to, x1); continue; }
+    if (to > from) ctx.fillRect(from, y, to - from, h);
+    [from, to] = x1 - x0 < APART ? [x0, x1] : [NaN, NaN];
+    if (x1 - x0 < APART) continue;
+    const wide = Math.max(1, x1 - x0 - 1);
+    ctx.fillRect(x0, y, wide, h);
+    if (hollow && all.gradient[message]) ctx.clearRect(x0 + 1.5, y + 1.5, wide - 3, h - 3);
+  }
+  if (to > from) ctx.fillRect(from, y, to - from, h);
+}
+
+/** The message under a point of a lane of messages. @param {Scene} scene @param {Lane} lane @param {number} rank @param {number} x
+ * @param {number} y @returns {Trace | null} */
+export function messageAt(scene, lane, rank, x, y) {
+  const row = scene.layout.groups.find((group) => group.id === lane.id)?.rows.find((each) => each.rank === rank);
+  if (!row) return null;
+  const half = halfOf(lane, rank, y < row.commY + row.commH / 2);
+  const [t0, t1] = [timeAt(scene, x - REACH), timeAt(scene, x + REACH)];
+  const [lo, hi] = shown(lane, half, t0, t1);
+  const t = timeAt(scene, x);
+  let best = -1;
+  let least = Infinity;
+  for (let place = lo; place < hi; place++) {
+    const away = Math.max(0, half.sent(place) - t, t - arrives(half.all, lane.times, lane.costs, half.at(place)));
+    if (away > least || t0 > arrives(half.all, lane.times, lane.costs, half.at(place))) continue;
+    least = away;
+    best = half.at(place);
+  }
+  return best < 0 ? null : { lane, op: null, needs: [], frees: [], idle: null, step: null, rank, message: best };
+}
