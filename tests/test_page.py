@@ -120,10 +120,10 @@ def test_a_link_reloads_to_the_same_view(open_page: Open) -> None:
     link = "?family=zb-h1&p=6&m=12&F=1.5&comm=0.25&b.family=1f1b&t0=5&t1=20&at=11&sel=2I3&theme=dark&tab=compare"
     first = open_page(link)
     wait(first, "bubbleline.state().plans.length === 2 && bubbleline.state().plans.every(p => !p.stale)")
-    seen = {key: state(first)[key] for key in ("spec", "second", "view", "window", "at")}
+    seen = {key: state(first)[key] for key in ("spec", "others", "view", "window", "at")}
     first.wait_for_timeout(300)
     again = open_page(first.url[first.url.index("?") :])
-    assert {key: state(again)[key] for key in ("spec", "second", "view", "window", "at")} == seen
+    assert {key: state(again)[key] for key in ("spec", "others", "view", "window", "at")} == seen
     assert seen["window"] == {"t0": 5, "t1": 20}
     assert len(link) < 300
 
@@ -162,6 +162,30 @@ def test_two_schedules_share_one_axis_and_stand_side_by_side(open_page: Open) ->
     assert "b.family=1f1b" in page.url
     page.go_back()
     wait(page, "bubbleline.state().lanes.length === 1")
+
+
+def test_up_to_four_schedules_stand_under_each_other_and_each_can_be_taken_off(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8&tab=compare")
+    for count in (2, 3, 4):
+        page.click("#compare-toggle")
+        wait(page, f"bubbleline.state().lanes.length === {count}")
+    expect(page.locator("#compare-toggle")).to_be_disabled()
+    boxes = [page.evaluate(f"bubbleline.box('{lane}', '0F0')") for lane in "abcd"]
+    assert len({box["x"] for box in boxes}) == 1
+    assert sorted(boxes, key=lambda box: box["y"]) == boxes
+    rows = page.locator(".difference-table tbody tr")
+    expect(rows).to_have_count(4)
+    assert rows.nth(1).locator("td").all_inner_texts()[1:] == ["33", "+22.2 %", "27.3 %", "4"]
+    families = [each["family"] for each in state(page)["others"]]
+    assert len({"zb-h1", *families}) == 4
+    page.locator(".lane-head[data-lane=c] .lane-close").click()
+    wait(page, "bubbleline.state().lanes.length === 3")
+    assert [each["family"] for each in state(page)["others"]] == [families[0], families[2]]
+    page.locator(".lane-head[data-lane=a] .lane-close").click()
+    wait(page, "bubbleline.state().lanes.length === 2")
+    assert state(page)["spec"]["family"] == families[0]
+    page.go_back()
+    wait(page, "bubbleline.state().lanes.length === 3")
 
 
 def test_tied_schedules_move_together(open_page: Open) -> None:

@@ -110,7 +110,7 @@ def test_another_p_or_v_computes_the_costs_anew_and_never_shows_an_error(open_pa
 
 def test_a_second_schedule_gets_the_costs_of_its_own_stages(open_page: Open) -> None:
     page = open_page(f"?{MODEL}&m.heads=1&p=4&m=8&b.family=interleaved")
-    wait(page, f"{COSTS}.F.length === 4 && bubbleline.state().second.costs.F.length === 8")
+    wait(page, f"{COSTS}.F.length === 4 && bubbleline.state().others[0].costs.F.length === 8")
     wait(page, "bubbleline.state().plans.every(plan => plan.figures && !plan.stale)")
 
 

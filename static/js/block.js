@@ -4,13 +4,14 @@ import { drawBlock } from "./block_draw.js";
 import { arithmeticTable, slotTable } from "./block_table.js";
 import { h, replace, sentence, setText } from "./dom.js";
 import { moveTo } from "./fieldlist.js";
+import { letter, putAt, specsOf } from "./pure/slots.js";
 import { MARGIN, remark, rowSizes, unitsOf } from "./pure/block.js";
 
 /** @import {SpecError} from "./api.js" */
 /** @import {Desk} from "./desk.js" */
 /** @import {Answer} from "./pure/block.js" */
 /** @import {Spec} from "./pure/types.js" */
-/** @typedef {{spec: Spec, path: string, second: boolean, mark: string, remark: string}} Wanted */
+/** @typedef {{spec: Spec, path: string, slot: number, mark: string, remark: string}} Wanted */
 /** @typedef {{answer: Answer, title: string, scroll: HTMLElement}} Drawing */
 
 const HOW = "Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
@@ -55,11 +56,16 @@ class BlockPanel {
 
   /** What the state asks for, once each. @returns {Wanted[]} */
   #wanted() {
-    const { spec, second } = this.desk.store.get();
-    const first = { spec, ...asked(spec), second: false, mark: second ? "A" : "" };
-    if (!second) return [first];
-    const other = { spec: second, ...asked(second), second: true, mark: "B" };
-    return keyOf([{ ...first, mark: "" }]) === keyOf([{ ...other, mark: "" }]) ? [{ ...first, mark: "A and B" }] : [first, other];
+    const specs = specsOf(this.desk.store.get());
+    /** @type {Wanted[]} */
+    const wanted = [];
+    specs.forEach((spec, slot) => {
+      const each = { spec, ...asked(spec), slot, mark: specs.length > 1 ? letter(slot) : "" };
+      const same = wanted.find((other) => keyOf([{ ...other, mark: "" }]) === keyOf([{ ...each, mark: "" }]));
+      if (same) same.mark += `, ${each.mark}`;
+      else wanted.push(each);
+    });
+    return wanted;
   }
 
   /** Follow the state; the drawing before stays until the next one is here. */
@@ -102,14 +108,14 @@ class BlockPanel {
   }
 
   /** @param {Wanted} wanted */
-  #section({ spec, path, second, mark, remark: said }) {
+  #section({ spec, path, slot, mark, remark: said }) {
     const family = this.desk.family(spec.family);
     const answer = /** @type {Answer | {error: SpecError}} */ (known(path));
     const title = `${family?.title ?? spec.family}, p ${spec.p}`;
     /** @param {string} [lead] */
     const heading = (lead) => h("div", { class: "block-top" }, h("h2", {}, mark ? h("span", { class: "block-mark", text: mark }) : null, family?.title ?? spec.family, h("small", { text: `p ${spec.p}` })), lead ? h("p", { text: lead }) : null);
-    if ("error" in answer) return h("section", { class: "block-section" }, heading(), this.#without(answer.error, spec, second));
-    const parts = spec.p > MOST_DRAWN ? this.#tooMany(spec, second) : this.#drawn(answer, title);
+    if ("error" in answer) return h("section", { class: "block-section" }, heading(), this.#without(answer.error, spec, slot));
+    const parts = spec.p > MOST_DRAWN ? this.#tooMany(spec, slot) : this.#drawn(answer, title);
     return h("section", { class: "block-section", "data-family": spec.family }, heading(answer.sentence), parts,
       h("p", { class: "block-note", text: `${answer.note} A slot is one op of ${answer.chunks > 1 ? "a chunk" : "a device"}; here F, I and W take one each.` }),
       said ? h("p", { class: "block-note is-remark", text: said }) : null, this.#slots(answer, title));
@@ -128,23 +134,23 @@ class BlockPanel {
     return body;
   }
 
-  /** @param {Spec} spec @param {boolean} second */
-  #tooMany(spec, second) {
+  /** @param {Spec} spec @param {number} slot */
+  #tooMany(spec, slot) {
     return h("p", { class: "note" }, `Drawn are blocks of up to ${MOST_DRAWN} devices. `,
-      h("button", { type: "button", class: "link", onclick: () => this.#put({ ...spec, p: FEWER }, second) }, `Show p = ${FEWER}`));
+      h("button", { type: "button", class: "link", onclick: () => this.#put({ ...spec, p: FEWER }, slot) }, `Show p = ${FEWER}`));
   }
 
-  /** @param {SpecError} error @param {Spec} spec @param {boolean} second */
-  #without(error, spec, second) {
+  /** @param {SpecError} error @param {Spec} spec @param {number} slot */
+  #without(error, spec, slot) {
     const from = this.desk.family(spec.family);
     const buttons = this.desk.families.filter((family) => family.block).map((family) =>
-      h("button", { type: "button", class: "button soft", "data-put": family.name, onclick: () => this.#put(moveTo(spec, from, family), second) }, family.title));
+      h("button", { type: "button", class: "button soft", "data-put": family.name, onclick: () => this.#put(moveTo(spec, from, family), slot) }, family.title));
     return h("div", { class: "block-none" }, h("p", { text: sentence(error.message) }), h("div", { class: "panel-row" }, h("span", { text: "These have one:" }), ...buttons));
   }
 
-  /** @param {Spec} spec @param {boolean} second */
-  #put(spec, second) {
-    this.desk.store.set(second ? { second: spec } : { spec }, "push");
+  /** @param {Spec} spec @param {number} slot */
+  #put(spec, slot) {
+    this.desk.store.set(putAt(this.desk.store.get(), slot, spec), "push");
   }
 
   /** Every slot as a table, made when someone opens it. @param {Answer} answer @param {string} title */

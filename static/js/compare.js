@@ -1,21 +1,25 @@
-// The compare tab: all families, or those chosen, at the setting on the screen; a click on a row puts it there as schedule B.
+// The compare tab: all families, or those chosen, at the setting on the screen; a click on a row puts it there as one more schedule.
 import { Refusal } from "./api.js";
 import { comparisonUrl, fetchComparison } from "./comparison.js";
 import { createChoice } from "./comparison_choice.js";
 import { comparisonTable } from "./comparison_table.js";
-import { difference } from "./comparison_words.js";
+import { difference, differenceTable } from "./comparison_words.js";
 import { h, replace, sentence, setText } from "./dom.js";
+import { t, tr } from "./pure/lang.js";
+import { IDS, letter, specsOf } from "./pure/slots.js";
 
 /** @import {Comparison, Row} from "./comparison.js" */
 /** @import {Desk} from "./desk.js" */
 /** @import {Plan} from "./plans.js" */
 
+const MOST_OTHERS = IDS.length - 1;
 const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
 
 class Compare {
   #lead = h("p", { class: "comparison-lead" });
   #why = h("p", { class: "comparison-why", role: "status" });
-  #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": "Comparison", tabindex: 0 });
+  #beside = h("div", { class: "difference" });
+  #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": t("Comparison"), tabindex: 0 });
   #url = "";
   /** @type {Comparison | null} */
   #answer = null;
@@ -35,7 +39,7 @@ class Compare {
       this.choice.set(view.families);
       this.show(desk.plans());
     });
-    this.panel = h("div", { class: "comparison" }, h("div", { class: "comparison-top" }, this.choice.node, this.#lead), this.#why, this.#scroll);
+    this.panel = h("div", { class: "comparison" }, h("div", { class: "comparison-top" }, this.choice.node, this.#lead), this.#beside, this.#why, this.#scroll);
   }
 
   /** @param {Plan[]} plans */
@@ -45,7 +49,7 @@ class Compare {
     const { spec } = this.desk.store.get();
     const names = this.choice.names();
     if (names?.length === 0) {
-      this.#clear(h("p", { class: "note", text: "Choose a family to compare." }));
+      this.#clear(h("p", { class: "note", text: t("Choose a family to compare.") }));
       return;
     }
     const url = comparisonUrl(spec, this.desk.store.defaults, this.desk.family(spec.family), names);
@@ -71,14 +75,14 @@ class Compare {
 
   #wait() {
     this.#scroll.classList.add("is-waiting");
-    if (!this.#answer) replace(this.#scroll, h("p", { class: "note", text: "Simulating every family …" }));
+    if (!this.#answer) replace(this.#scroll, h("p", { class: "note", text: t("Simulating every family …") }));
   }
 
   /** @param {unknown} problem */
   #fail(problem) {
     const refused = problem instanceof Refusal;
-    const text = refused ? sentence(problem.message) : "The server does not answer. ";
-    const again = refused ? null : h("button", { type: "button", class: "link", onclick: () => this.show(this.desk.plans()) }, "Try again");
+    const text = refused ? sentence(tr(problem.message)) : `${t("The server does not answer.")} `;
+    const again = refused ? null : h("button", { type: "button", class: "link", onclick: () => this.show(this.desk.plans()) }, t("Try again"));
     this.#clear(h("p", { class: "note bad" }, text, again));
   }
 
@@ -94,12 +98,15 @@ class Compare {
   #draw() {
     const answer = this.#answer;
     if (!answer) return;
-    const { spec, second } = this.desk.store.get();
-    const marks = new Map(second ? [[second.family, "B"], [spec.family, "A"]] : [[spec.family, "A"]]);
+    const state = this.desk.store.get();
+    const { spec } = state;
+    /** @type {Map<string, string>} */
+    const marks = new Map();
+    specsOf(state).forEach(({ family }, at) => marks.set(family, (marks.get(family) ?? "") + letter(at)));
     const table = comparisonTable({ answer, spec, marks, sort: this.#sort, way: this.#way },
       { sort: (id) => this.#sortBy(id), put: (row) => this.#put(row), say: (text) => this.#say(text) });
     const focused = this.#focused();
-    replace(this.#scroll, table, ...answer.notes.slice(1).map((note) => h("p", { class: "comparison-note", text: note })));
+    replace(this.#scroll, table, ...answer.notes.slice(1).map((note) => h("p", { class: "comparison-note", text: tr(note) })));
     this.#scroll.classList.remove("is-waiting");
     this.#say(null);
     if (focused) /** @type {HTMLElement | null} */ (this.#scroll.querySelector(focused))?.focus();
@@ -124,21 +131,24 @@ class Compare {
 
   /** @param {Row} row */
   #put(row) {
-    const { spec, second } = this.desk.store.get();
-    const next = second?.family === row.family ? null : { ...spec, ...row.spec, costs: { ...spec.costs, ...row.spec.costs } };
-    this.desk.store.set({ second: next }, "push");
+    const { spec, others } = this.desk.store.get();
+    const rest = others.filter((other) => other.family !== row.family);
+    const next = { ...spec, ...row.spec, costs: { ...spec.costs, ...row.spec.costs } };
+    // Where the screen is full, the last one makes room.
+    this.desk.store.set({ others: rest.length < others.length ? rest : [...others.slice(0, MOST_OTHERS - 1), next] }, "push");
   }
 
   /** What is pointed at, else the note that matters most. @param {string | null} text */
   #say(text) {
-    setText(this.#why, text ?? this.#answer?.notes[0] ?? "");
+    setText(this.#why, text ?? tr(this.#answer?.notes[0] ?? ""));
     this.#why.classList.toggle("is-reason", text !== null);
   }
 
   /** @param {Plan[]} plans */
   #sayLead(plans) {
     if (plans.length > 1) replace(this.#lead, difference(plans, this.desk));
-    else replace(this.#lead, h("button", { type: "button", class: "link", onclick: this.add }, "Put a second schedule under the first"), ", or click a row.");
+    else replace(this.#lead, h("button", { type: "button", class: "link", onclick: this.add }, t("Put a second schedule under the first")), t(", or click a row."));
+    replace(this.#beside, plans.length > 1 ? differenceTable(plans, this.desk) : null);
   }
 }
 

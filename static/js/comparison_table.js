@@ -1,5 +1,6 @@
 // The comparison as a table: sortable columns, a row a family, claims beside simulated figures. Knows no server.
 import { h } from "./dom.js";
+import { t } from "./pure/lang.js";
 import { COLUMNS, alike, inOrder, leastOf, overLimit } from "./comparison.js";
 
 /** @import {Claimed, Column, Comparison, Row} from "./comparison.js" */
@@ -8,7 +9,7 @@ import { COLUMNS, alike, inOrder, leastOf, overLimit } from "./comparison.js";
  * @typedef {object} Shown
  * @property {Comparison} answer
  * @property {Spec} spec                the setting
- * @property {Map<string, string>} marks families on the screen: name to "A" or "B"
+ * @property {Map<string, string>} marks families on the screen: name to their letters
  * @property {string | null} sort
  * @property {1 | -1} way
  */
@@ -40,12 +41,13 @@ function heading(id, name, hint, shown, acts, text) {
 /** @param {Row} row @param {Shown} shown @param {Acts} acts @param {Map<string, number>} best */
 function rowOf(row, shown, acts, best) {
   const mark = shown.marks.get(row.family) ?? null;
-  const put = h("button", { type: "button", class: "put", "aria-pressed": String(mark !== null), "aria-disabled": mark === "A" ? "true" : null,
-    title: mark === "A" ? "The first schedule on the screen" : mark === "B" ? "Take it off the screen" : "Put it on the screen as schedule B" }, row.title);
+  const first = mark?.startsWith("A") ?? false;
+  const put = h("button", { type: "button", class: "put", "aria-pressed": String(mark !== null), "aria-disabled": first ? "true" : null,
+    title: first ? t("The first schedule on the screen") : mark ? t("Take it off the screen") : t("Put it on the screen") }, row.title);
   const said = row.adjusted ? explained(changed(row, shown.spec), `${row.title}: ${row.adjusted}.`, "adjusted", acts) : null;
   const chunks = row.spec.v > 1 ? h("span", { class: "size", text: `v ${row.spec.v}` }) : null;
   const head = h("th", { scope: "row" }, put, chunks, mark ? h("span", { class: "mark", text: mark }) : null, said);
-  return h("tr", { "data-family": row.family, class: mark ? "is-shown" : null, onclick: () => { if (mark !== "A") acts.put(row); } }, head,
+  return h("tr", { "data-family": row.family, class: mark ? "is-shown" : null, onclick: () => { if (!first) acts.put(row); } }, head,
     ...COLUMNS.flatMap((column) => [cellOf(row, column, best, acts), column.claim ? claimOf(row, column, acts) : null]));
 }
 

@@ -1,21 +1,69 @@
-// Two schedules on the screen, told apart in a sentence.
+// Schedules on the screen, told apart: what was asked differently, and what that makes of time and memory.
+import { timeText } from "./costs_unit.js";
+import { h } from "./dom.js";
+import { t } from "./pure/lang.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
+import { letter } from "./pure/slots.js";
+import { SPEC_FIELDS, showSpecField } from "./pure/url_fields.js";
 
 /** @import {Desk} from "./desk.js" */
 /** @import {Plan} from "./plans.js" */
+/** @import {Figures} from "./pure/metrics.js" */
+/** @import {Spec} from "./pure/types.js" */
+/** @typedef {Plan & {figures: Figures, shown: Spec}} Ready */
 
-/** @param {Plan[]} plans @param {Desk} desk */
-export function difference([a, b], desk) {
-  if (!a.figures || !b.figures || !a.shown || !b.shown) return "";
-  const names = [a.shown, b.shown].map((spec) => desk.family(spec.family)?.title ?? spec.family);
-  const ratio = a.figures.makespan / b.figures.makespan;
-  if (a.shown.m !== b.shown.m || a.shown.p !== b.shown.p) return "The two differ in devices or micro-batches, so their times are not of the same work.";
-  const same = Math.abs(ratio - 1) < 1e-9;
-  const faster = ratio > 1 ? names[1] : names[0];
-  const lighter = a.memory < b.memory ? names[0] : names[1];
-  const time = same ? `${names[0]} and ${names[1]} take the same time` :
-    `${faster} takes ${formatPercent(1 - Math.min(ratio, 1 / ratio))} less time`;
-  const memory = Math.abs(a.memory - b.memory) < 1e-9 ? "with the same peak memory" :
-    `and ${!same && lighter === faster ? "" : `${lighter} `}holds ${formatNumber(Math.abs(a.memory - b.memory))} micro-batches' activations less at its peak`;
-  return `${time}, ${memory}.`;
+const SAME = 1e-9;
+
+/** @param {Plan} plan @returns {plan is Ready} */
+const ready = (plan) => plan.figures !== null && plan.shown !== null;
+
+/** Two schedules in a sentence; of more, the fastest and the lightest. @param {Plan[]} plans @param {Desk} desk */
+export function difference(plans, desk) {
+  const all = plans.filter(ready);
+  if (all.length < plans.length) return "";
+  /** @param {Ready} plan */
+  const name = (plan) => `${letter(plans.indexOf(plan))} (${desk.family(plan.shown.family)?.title ?? plan.shown.family})`;
+  const [a] = all;
+  if (all.some(({ shown }) => shown.m !== a.shown.m || shown.p !== a.shown.p)) return t("They differ in devices or micro-batches, so their times are not of the same work.");
+  const fast = all.reduce((best, plan) => (plan.figures.makespan < best.figures.makespan * (1 - SAME) ? plan : best));
+  const slow = all.reduce((worst, plan) => (plan.figures.makespan > worst.figures.makespan * (1 + SAME) ? plan : worst));
+  const light = all.reduce((best, plan) => (plan.memory < best.memory * (1 - SAME) ? plan : best));
+  const heavy = all.reduce((worst, plan) => (plan.memory > worst.memory * (1 + SAME) ? plan : worst));
+  const time = slow === fast ? t("All take the same time") :
+    t("{fast} takes {share} less time than {slow}", { fast: name(fast), slow: name(slow), share: formatPercent(1 - fast.figures.makespan / slow.figures.makespan) });
+  const memory = light === heavy ? t("all with the same peak memory") :
+    t("{light} holds {less} micro-batches' activations less at its peak than {heavy}", { light: name(light), heavy: name(heavy), less: formatNumber(heavy.memory - light.memory) });
+  return t("{time}; {memory}.", { time, memory });
 }
+
+/** The schedules side by side, each against the first. @param {Plan[]} plans @param {Desk} desk */
+export function differenceTable(plans, desk) {
+  const [a] = plans;
+  const heads = [t("schedule"), t("asked differently"), t("makespan"), t("against A"), t("bubble"), t("peak memory")];
+  return h("table", { class: "difference-table" }, h("caption", { class: "visually-hidden", text: t("Schedules on the screen against the first") }),
+    h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col", text })))),
+    h("tbody", {}, ...plans.map((plan, at) => h("tr", { "data-plan": plan.id },
+      h("th", { scope: "row" }, h("span", { class: "mark", text: letter(at) }), desk.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family),
+      h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("nothing") : "–" }), ...cells(plan, a, at)))));
+}
+
+/** @param {Plan} plan @param {Plan} first @param {number} at */
+function cells(plan, first, at) {
+  const [mine, theirs] = [plan.figures, first.figures];
+  const against = at === 0 || !mine || !theirs ? "–" : signed(mine.makespan / theirs.makespan - 1);
+  const texts = mine ? [timeText(mine.makespan), against, formatPercent(mine.bubble.global.ofTotal), formatNumber(plan.memory)] : ["–", "–", "–", "–"];
+  return texts.map((text) => h("td", { text }));
+}
+
+/** @param {number} share */
+const signed = (share) => (Math.abs(share) < SAME ? "±0 %" : `${share > 0 ? "+" : "−"}${formatPercent(Math.abs(share))}`);
+
+/** What a link would say of one schedule that it does not say of the other. @param {Plan} plan @param {Plan} first */
+function changes(plan, first) {
+  const [mine, theirs] = [plan.shown ?? plan.asked, first.shown ?? first.asked];
+  return SPEC_FIELDS.filter((name) => name !== "family" && showSpecField(name, mine) !== showSpecField(name, theirs))
+    .map((name) => `${name} ${shortened(showSpecField(name, mine))}`);
+}
+
+/** @param {string} text */
+const shortened = (text) => (text.length > 24 ? `${text.slice(0, 22)}…` : text);

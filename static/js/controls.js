@@ -5,7 +5,9 @@ import { Field } from "./field.js";
 import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "./fieldlist.js";
 import { inputHappened } from "./latency.js";
 import { Options } from "./options.js";
+import { t } from "./pure/lang.js";
 import { MODES } from "./pure/recompute.js";
+import { IDS, letter, mapSpecs, specAt, specsOf } from "./pure/slots.js";
 import { Picker } from "./picker.js";
 
 /** @import {Desk} from "./desk.js" */
@@ -21,10 +23,9 @@ const AHEAD_AFTER = 60; // ms of rest before the neighbours are fetched
 const isCost = (name) => COSTS.includes(name) || name === "w_share";
 
 export class Controls {
-  /** @type {"a" | "b"} the plan that the controls change */
-  #which = "a";
+  #at = 0; // the plan that the controls change
   #tie = h("input", { type: "checkbox", checked: true, id: "tie" });
-  #tieRow = h("label", { class: "check", hidden: true }, this.#tie, "Same devices, micro-batches and costs for both");
+  #tieRow = h("label", { class: "check", hidden: true }, this.#tie, t("Same devices, micro-batches and costs for all"));
   #lifo = h("input", { type: "checkbox", id: "lifo", onchange: () => this.#put(withField(this.#spec, "lifo", this.#lifo.checked), "replace", "lifo") });
   #lifoRow = h("label", { class: "check" }, this.#lifo, "Backwards from the last micro-batch to the first");
   #switcher = h("div", { class: "which", role: "group", "aria-label": "Which schedule to change", hidden: true });
@@ -61,8 +62,8 @@ export class Controls {
   }
 
   get #spec() {
-    const { spec, second } = this.store.get();
-    return this.#which === "b" && second ? second : spec;
+    const state = this.store.get();
+    return specAt(state, this.#at) ?? state.spec;
   }
 
   get #family() {
@@ -71,14 +72,13 @@ export class Controls {
 
   /** @param {Spec} next @param {"push" | "replace"} how @param {string} [field] the one that changed */
   #put(next, how, field) {
-    const { second, spec } = this.store.get();
+    const state = this.store.get();
     const changed = field === "vocabulary" ? ["S", "T"] : field === undefined ? [] : [field]; // a choice brings its costs along
     const shared = this.#tie.checked ? changed.filter((name) => SHARED.has(name)) : [];
     /** @param {Spec} other */
     const follow = (other) => shared.reduce((all, name) => withField(all, name, fieldOf(next, name)), other);
-    const preset = field !== undefined && isCost(field) ? null : this.store.get().preset; // a cost set by hand is no model's
-    if (this.#which === "b" && second) this.store.set({ second: next, spec: follow(spec), preset }, how);
-    else this.store.set({ spec: next, second: second && follow(second), preset }, how);
+    const preset = field !== undefined && isCost(field) ? null : state.preset; // a cost set by hand is no model's
+    this.store.set({ ...mapSpecs(state, (spec, at) => (at === this.#at ? next : follow(spec))), preset }, how);
   }
 
   /** A slider steps over what is illegal; a typed value stays and is explained. */
@@ -109,8 +109,7 @@ export class Controls {
 
   /** The reader's hand is on a field: fetch what it may ask for. @param {FieldOptions} options */
   #near(options) {
-    const plans = this.desk.plans();
-    if (SHAPES.includes(options.name)) this.desk.prefetch(plans[this.#which === "b" ? 1 : 0] ?? plans[0], options.name, options.stops());
+    if (SHAPES.includes(options.name)) this.desk.prefetch(this.desk.all[this.#at], options.name, options.stops());
   }
 
   /** As many layers in every stage. @param {number} count */
@@ -128,23 +127,22 @@ export class Controls {
 
   #resetCosts() {
     const { costs, w_share } = this.store.defaults;
-    const { spec, second } = this.store.get();
     const plain = { costs: { ...costs }, w_share };
-    this.store.set({ spec: { ...spec, ...plain }, second: second && { ...second, ...plain }, preset: null }, "push");
+    this.store.set({ ...mapSpecs(this.store.get(), (spec) => ({ ...spec, ...plain })), preset: null }, "push");
   }
 
-  /** @param {"a" | "b"} which */
-  edit(which) {
-    this.#which = which;
+  /** @param {number} at */
+  edit(at) {
+    this.#at = at;
     this.sync();
     this.complain();
   }
 
   /** Everything as the state says. */
   sync() {
-    const { second } = this.store.get();
+    const { others } = this.store.get();
     const { costs, w_share } = this.store.defaults;
-    if (!second) this.#which = "a";
+    if (this.#at > others.length) this.#at = others.length;
     const spec = this.#spec;
     this.picker.set(spec.family);
     const applies = applicable(this.#family, spec);
@@ -156,19 +154,16 @@ export class Controls {
     this.#options.sync();
     show(this.#lifoRow, applies.has("lifo"));
     this.#lifo.checked = spec.lifo;
-    show(this.#tieRow, second !== null);
-    show(this.#switcher, second !== null);
-    if (second) this.#drawSwitcher();
+    show(this.#tieRow, others.length > 0);
+    show(this.#switcher, others.length > 0);
+    if (others.length) this.#drawSwitcher();
     show(this.#reset, spec.w_share !== w_share || Object.keys(costs).some((name) => fieldOf(spec, name) !== fieldOf(this.store.defaults, name)));
   }
 
   #drawSwitcher() {
-    const { spec, second } = this.store.get();
-    const buttons = [spec, second].map((each, at) => {
-      const id = at ? "b" : "a";
-      return h("button", { type: "button", "aria-pressed": String(id === this.#which), "data-edit": id, onclick: () => this.edit(id) },
-        `${id.toUpperCase()} · ${this.desk.family(each?.family ?? "")?.title ?? each?.family}`);
-    });
+    const buttons = specsOf(this.store.get()).map((each, at) =>
+      h("button", { type: "button", "aria-pressed": String(at === this.#at), "data-edit": IDS[at], onclick: () => this.edit(at) },
+        `${letter(at)} · ${this.desk.family(each.family)?.title ?? each.family}`));
     replace(this.#switcher, ...buttons);
   }
 
@@ -176,7 +171,7 @@ export class Controls {
   complain() {
     for (const field of this.#fields.values()) field.complain(null);
     show(this.#other, false);
-    this.desk.plans().forEach((plan, at) => this.#complainOf(plan, at === (this.#which === "b" ? 1 : 0)));
+    this.desk.plans().forEach((plan, at) => this.#complainOf(plan, at === this.#at));
   }
 
   /** @param {Plan} plan @param {boolean} mine */
@@ -186,7 +181,7 @@ export class Controls {
     const whose = mine ? undefined : this.desk.family(plan.asked.family)?.title;
     /** @param {any} value */
     const apply = (value) => {
-      this.#which = plan.id;
+      this.#at = IDS.indexOf(plan.id);
       this.#put(withField(this.#spec, error.field, value), error.field === "family" ? "push" : "replace", error.field);
     };
     const field = this.#fields.get(error.field);

@@ -2,6 +2,7 @@
 // change. Knows no DOM.
 import { Offline, Refusal } from "./api.js";
 import { ask, costsPath, evenly, known, presetFor } from "./costs_api.js";
+import { mapSpecs, putAt, specAt, specsOf } from "./pure/slots.js";
 import { abridged, changedByHand, hasCosts, priceOf, tidy, unabridged, withFrom } from "./costs_derive.js";
 
 /** @import {SpecError} from "./api.js" */
@@ -10,15 +11,12 @@ import { abridged, changedByHand, hasCosts, priceOf, tidy, unabridged, withFrom 
 /** @import {State} from "./pure/url.js" */
 /** @import {Preset} from "./pure/url_preset.js" */
 /** @import {Store} from "./store.js" */
-/** @typedef {"spec" | "second"} Slot */
-
-/** @type {Slot[]} */
-const SLOTS = ["spec", "second"];
+/** @typedef {number} Slot  0 is the first schedule, others[0] is 1 */
 
 export class Pricing {
   /** Costs that a link brought along with the preset: they stand until the question changes, so that an old link shows
-   * the times that it showed. @type {Record<Slot, {path: string, costs: Costs} | null>} */
-  #given = { spec: null, second: null };
+   * the times that it showed. @type {({path: string, costs: Costs} | null)[]} */
+  #given = [];
   /** The last question that failed. @type {{slot: Slot, path: string, problem: unknown} | null} */
   #failure = null;
 
@@ -26,8 +24,8 @@ export class Pricing {
   constructor(store, changed) {
     this.store = store;
     this.changed = changed;
-    const { spec, second } = this.#restore(store.get(), store.get());
-    store.set({ spec, second }, "none");
+    const { spec, others } = this.#restore(store.get(), store.get());
+    store.set({ spec, others }, "none");
     store.deriveBy({ change: (next, before) => this.#change(next, before), restore: (next, before) => this.#restore(next, before),
       abridge: (state) => this.#abridge(state) });
     store.subscribe(() => this.sync());
@@ -59,53 +57,52 @@ export class Pricing {
    * @param {State} next @param {State} before @returns {State} */
   #change(next, before) {
     const { preset } = next;
-    if (preset === before.preset && next.spec === before.spec && next.second === before.second) return next;
+    if (preset === before.preset && next.spec === before.spec && next.others === before.others) return next;
     if (!preset) return changedByHand(next, before.preset ?? before.origin);
-    const out = { ...next, origin: undefined };
-    for (const slot of SLOTS) {
-      const spec = next[slot];
-      if (spec && this.#stands(slot, preset, spec)) continue;
+    this.#given.length = Math.min(this.#given.length, 1 + next.others.length);
+    const specs = mapSpecs(next, (spec, slot) => {
+      if (this.#stands(slot, preset, spec)) return spec;
       this.#given[slot] = null;
-      if (spec) out[slot] = priceOf(preset, spec) ?? guess(spec, before[slot] ?? before.spec);
-    }
-    if (SLOTS.every((slot) => !out[slot] || !presetFor(preset, /** @type {Spec} */ (out[slot])).layers)) out.preset = evenly(preset);
-    return out;
+      return priceOf(preset, spec) ?? guess(spec, specAt(before, slot) ?? before.spec);
+    });
+    const layered = specsOf(specs).some((spec) => presetFor(preset, spec).layers);
+    return { ...next, ...specs, origin: undefined, preset: layered ? preset : evenly(preset) };
   }
 
   /** A state as a link says it, at the start and at steps back and forward. A link's own costs are what it showed; one
    * that names a model and no costs has them computed. @param {State} next @param {State} before @returns {State} */
   #restore(next, before) {
     const { preset, origin } = next;
-    const out = { ...next };
-    for (const slot of SLOTS) {
-      const spec = next[slot];
-      this.#given[slot] = null;
-      if (!spec) continue;
-      if (origin) out[slot] = unabridged(origin, spec, this.store.defaults);
-      else if (preset && hasCosts(spec, this.store.defaults)) this.#given[slot] = { path: costsPath(preset, spec), costs: spec.costs };
-      else if (preset) out[slot] = priceOf(preset, spec) ?? likeLast(spec, before[slot] ?? before.spec);
-    }
-    return out;
+    this.#given = [];
+    const specs = mapSpecs(next, (spec, slot) => {
+      if (origin) return unabridged(origin, spec, this.store.defaults);
+      if (!preset) return spec;
+      if (!hasCosts(spec, this.store.defaults)) return priceOf(preset, spec) ?? likeLast(spec, specAt(before, slot) ?? before.spec);
+      this.#given[slot] = { path: costsPath(preset, spec), costs: spec.costs };
+      return spec;
+    });
+    return { ...next, ...specs };
   }
 
   /** What a link must say: costs that follow from the preset are left out, which keeps it short whatever the stages
    * cost. @param {State} state @returns {State} */
   #abridge(state) {
-    const { preset, origin, spec, second } = state;
+    const { preset, origin } = state;
     const { defaults } = this.store;
     if (preset) {
-      if (SLOTS.some((slot) => this.#given[slot])) return state;
-      return { ...state, spec: withFrom(defaults, spec), second: second && withFrom(defaults, second) };
+      if (this.#given.some((given) => given)) return state;
+      return { ...state, ...mapSpecs(state, (spec) => withFrom(defaults, spec)) };
     }
     if (!origin) return state;
-    const [first, other] = [spec, second].map((each) => each && abridged(origin, each, defaults));
-    return first && (other || !second) ? { ...state, spec: first, second: other } : { ...state, origin: undefined };
+    const short = specsOf(state).map((spec) => abridged(origin, spec, defaults));
+    if (short.includes(null)) return { ...state, origin: undefined };
+    return { ...state, ...mapSpecs(state, (spec, slot) => short[slot] ?? spec) };
   }
 
   /** Are these a link's own costs, for what it asked? @param {Slot} slot @param {Preset} preset @param {Spec} spec */
   #stands(slot, preset, spec) {
     const given = this.#given[slot];
-    return given !== null && given.costs === spec.costs && given.path === costsPath(preset, spec);
+    return Boolean(given) && given !== null && given.costs === spec.costs && given.path === costsPath(preset, spec);
   }
 
   /** Ask for what is missing. */
@@ -113,19 +110,18 @@ export class Pricing {
     const state = this.store.get();
     const { preset } = state;
     if (!preset) return;
-    for (const slot of SLOTS) {
-      const spec = state[slot];
-      const path = spec && costsPath(preset, spec);
-      if (!path || known(path)) continue;
+    specsOf(state).forEach((spec, slot) => {
+      const path = costsPath(preset, spec);
+      if (known(path)) return;
       if (!this.#given[slot]) ask(path).then(() => this.#arrived(slot, path), (problem) => this.#failed(slot, path, problem));
-      else if (slot === "spec") ask(path).then(() => this.changed(), () => {}); // only to say what it is
-    }
+      else if (slot === 0) ask(path).then(() => this.changed(), () => {}); // only to say what it is
+    });
   }
 
   /** Is this still what the state asks for? @param {Slot} slot @param {string} path */
   #wanted(slot, path) {
     const state = this.store.get();
-    const spec = state[slot];
+    const spec = specAt(state, slot);
     return state.preset && spec && costsPath(state.preset, spec) === path ? { preset: state.preset, spec } : null;
   }
 
@@ -135,7 +131,7 @@ export class Pricing {
     if (!wanted) return;
     this.#failure = null;
     const next = priceOf(wanted.preset, wanted.spec);
-    if (next && next !== wanted.spec && !this.#given[slot]) this.store.set({ [slot]: next }, "replace");
+    if (next && next !== wanted.spec && !this.#given[slot]) this.store.set(putAt(this.store.get(), slot, next), "replace");
     this.changed();
   }
 
@@ -149,10 +145,10 @@ export class Pricing {
 
 /** Fetches the costs that a link leaves to its model, so that the first schedule drawn has them. Never fails: what is
  * wrong is said where the model is chosen. @param {State} state @param {Spec} defaults */
-export async function pricesOf({ preset, origin, spec, second }, defaults) {
+export async function pricesOf({ preset, origin, spec, others }, defaults) {
   const from = preset ?? origin;
-  const bare = [spec, second].filter((each) => each !== null && (origin || !hasCosts(each, defaults)));
-  if (from) await Promise.allSettled(bare.map((each) => ask(costsPath(from, /** @type {Spec} */ (each)))));
+  const bare = [spec, ...others].filter((each) => origin || !hasCosts(each, defaults));
+  if (from) await Promise.allSettled(bare.map((each) => ask(costsPath(from, each))));
 }
 
 /** A spec without costs with the last ones, until its own are here. @param {Spec} spec @param {Spec} old @returns {Spec} */

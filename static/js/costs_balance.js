@@ -5,6 +5,8 @@ import { timeNumber } from "./costs_unit.js";
 import { runs } from "./costs_text.js";
 import { h, replace, sentence, setText, show } from "./dom.js";
 import { formatPercent } from "./pure/scale.js";
+import { t } from "./pure/lang.js";
+import { letter, specAt, specsOf } from "./pure/slots.js";
 
 /** @import {Spec} from "./pure/types.js" */
 /** @import {Slot} from "./costs_apply.js" */
@@ -17,7 +19,7 @@ const stages = ({ p, v }) => p * v;
 
 export class Balance {
   /** @type {Slot} the schedule that the layers are moved for */
-  #which = "spec";
+  #which = 0;
   #choice = h("div", { class: "which", role: "group", "aria-label": "Which schedule to balance the layers for", hidden: true });
   #button = h("button", { type: "button", class: "button soft", id: "balance", onclick: () => this.#run() }, "Balance the layers");
   #result = h("div", { id: "balance-result", "aria-live": "polite" });
@@ -34,14 +36,15 @@ export class Balance {
 
   /** The schedule that is meant: the one chosen; layers that are new and fit only one choose that. */
   get #spec() {
-    const { preset, spec, second } = this.store.get();
-    const layers = preset?.layers ?? null;
-    if (layers !== this.#seen && layers && second && stages(spec) !== stages(second)) {
-      this.#which = layers.length === stages(second) ? "second" : "spec";
+    const state = this.store.get();
+    const layers = state.preset?.layers ?? null;
+    const now = specAt(state, this.#which);
+    if (layers !== this.#seen && layers && (!now || stages(now) !== layers.length)) {
+      this.#which = Math.max(0, specsOf(state).findIndex((spec) => stages(spec) === layers.length));
     }
     this.#seen = layers;
-    if (!second) this.#which = "spec";
-    return this.#which === "second" && second ? second : spec;
+    if (this.#which > state.others.length) this.#which = 0;
+    return specAt(state, this.#which) ?? state.spec;
   }
 
   /** What is on the screen: null where the layers are even. @param {Spec} spec @returns {"balanced" | "other" | null} */
@@ -70,14 +73,13 @@ export class Balance {
   }
 
   #drawChoice() {
-    const { spec, second } = this.store.get();
-    show(this.#choice, second !== null);
-    if (!second) return;
+    const specs = specsOf(this.store.get());
+    show(this.#choice, specs.length > 1);
+    if (specs.length === 1) return;
     const focused = this.#choice.contains(document.activeElement);
-    replace(this.#choice, ...[spec, second].map((each, at) => {
-      const slot = /** @type {Slot} */ (at ? "second" : "spec");
+    replace(this.#choice, ...specs.map((each, slot) => {
       return h("button", { type: "button", "data-slot": slot, "aria-pressed": String(slot === this.#which), onclick: () => { this.#which = slot; this.sync(); } },
-        `${at ? "B" : "A"} · ${this.title(each.family)}`);
+        `${letter(slot)} · ${this.title(each.family)}`);
     }));
     if (focused) /** @type {HTMLElement | null} */ (this.#choice.querySelector('[aria-pressed="true"]'))?.focus();
   }
@@ -110,10 +112,12 @@ export class Balance {
 
   /** Who has these layers, where two schedules are on the screen. */
   #whose() {
-    const { spec, second } = this.store.get();
-    if (!second) return "";
-    if (stages(spec) === stages(second)) return ` A and B both have ${stages(spec)} stages, so both take them.`;
-    return this.#which === "second" ? " A keeps even layers." : " B keeps even layers.";
+    const specs = specsOf(this.store.get());
+    if (specs.length === 1) return "";
+    const count = stages(this.#spec);
+    const [same, others] = [true, false].map((is) => specs.flatMap((spec, at) => ((stages(spec) === count) === is ? [letter(at)] : [])));
+    if (!others.length) return ` ${t("{letters} have {count} stages each, so all take them.", { letters: same.join(", "), count })}`;
+    return ` ${others.length > 1 ? t("{letters} keep even layers.", { letters: others.join(", ") }) : t("{letter} keeps even layers.", { letter: others[0] })}`;
   }
 
   /** @param {string} path @param {Answer} answer @param {"balanced" | "other"} now */

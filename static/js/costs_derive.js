@@ -1,5 +1,6 @@
 // The costs that follow from a preset, and what of them a link need not say. Knows answers that are here; asks nothing.
 import { costsPath, known } from "./costs_api.js";
+import { specsOf } from "./pure/slots.js";
 
 /** @import {Priced} from "./costs_api.js" */
 /** @import {Costs, Spec} from "./pure/types.js" */
@@ -49,12 +50,12 @@ export function priceOf(preset, spec) {
 /** Costs that are no model's any more: what they were stays in mind while lists of it stand, for short links.
  * @param {State} next @param {Preset | undefined} origin @returns {State} */
 export function changedByHand(next, origin) {
-  /** @param {Spec | null} spec */
+  /** @param {Spec} spec */
   const leans = (spec) => {
-    const found = origin && spec ? foundFor(origin, spec)?.costs : null;
-    return found ? LISTS.some((name) => Array.isArray(found[name]) && spec?.costs[name] === found[name]) : false;
+    const found = origin ? foundFor(origin, spec)?.costs : null;
+    return found ? LISTS.some((name) => Array.isArray(found[name]) && spec.costs[name] === found[name]) : false;
   };
-  return { ...next, origin: [next.spec, next.second].some(leans) ? origin : undefined };
+  return { ...next, origin: specsOf(next).some(leans) ? origin : undefined };
 }
 
 /** @param {Found} one @returns {[number, ...(number | number[] | null)[]]} */

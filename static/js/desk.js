@@ -2,6 +2,7 @@
 import { invalidate } from "./frame.js";
 import { known, fetchAhead } from "./orders.js";
 import { createPlan, isStale, orderQuery, request, timePlan } from "./plans.js";
+import { IDS, specsOf } from "./pure/slots.js";
 import { timing } from "./pure/timing.js";
 import { wholeStops } from "./stops.js";
 
@@ -23,8 +24,7 @@ export class Desk {
     this.store = store;
     this.families = families;
     this.changed = changed;
-    this.first = createPlan("a", store.get().spec);
-    this.second = createPlan("b", store.get().spec);
+    this.all = IDS.map((id) => createPlan(id, store.get().spec));
   }
 
   /** @param {Spec} spec */
@@ -34,19 +34,23 @@ export class Desk {
 
   /** Ask for what the state says, if that is new. @param {boolean} [again] even if it is not (after being offline) */
   sync(again) {
-    const { spec, second } = this.store.get();
-    for (const [plan, wanted] of /** @type {[Plan, Spec | null][]} */ ([[this.first, spec], [this.second, second]])) {
-      if (!wanted || (!again && plan.asked === wanted && plan.shown)) continue;
+    specsOf(this.store.get()).forEach((wanted, at) => {
+      const plan = this.all[at];
+      if (!again && plan.asked === wanted && plan.shown) return;
       request(plan, wanted, this.query(wanted), () => {
         invalidate("plan");
         this.changed();
       });
-    }
+    });
+  }
+
+  get first() {
+    return this.all[0];
   }
 
   /** The plans on the screen. @returns {Plan[]} */
   plans() {
-    return this.store.get().second ? [this.first, this.second] : [this.first];
+    return this.all.slice(0, 1 + this.store.get().others.length);
   }
 
   /** Time what is new and list the lanes. @returns {Lane[]} */

@@ -4,6 +4,7 @@ import { byId, h, replace, setText } from "./dom.js";
 import { createCap } from "./memory.js";
 import { messages } from "./pure/metrics.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
+import { letter } from "./pure/slots.js";
 
 /** @import {Plan} from "./plans.js" */
 /** @import {Desk} from "./desk.js" */
@@ -67,7 +68,7 @@ export function createFigures(desk, search) {
     if (!heads.length) heads = tops;
     const head = columns > 1 ? h("thead", {}, h("tr", {}, h("th", { scope: "col", "aria-label": "Figure" }), ...tops)) : null;
     whole = h("h2", { title: hint }, title);
-    return [whole, h("table", { class: columns > 1 ? "fig-table two" : "fig-table" }, head, body)];
+    return [whole, h("table", { class: ["fig-table", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] }, head, body)];
   }
 
   /** @param {number} count */
@@ -90,14 +91,22 @@ export function createFigures(desk, search) {
       plans.forEach((plan, at) => {
         const { figures } = plan;
         for (const { cells, row } of rows) setText(cells[at], figures ? written(row, { figures, plan }, columns > 1) : "–");
-        const spec = plan.shown ?? plan.asked;
-        if (heads[at]) setText(heads[at], desk.family(spec.family)?.title ?? spec.family);
+        if (heads[at]) nameHead(heads[at], titleOf(desk, plan), columns > 2 ? letter(at) : null);
       });
       setText(whole, columns > 1 && unit() ? `Whole step, ${unit()}` : "Whole step");
       cap.show(plans);
       setText(meaning, plans.map((plan) => meaningOf(desk, plan, plans.length > 1)).filter((x, k, all) => all.indexOf(x) === k).join(" "));
     },
   };
+}
+
+/** @param {Desk} desk @param {Plan} plan */
+const titleOf = (desk, { shown, asked }) => desk.family((shown ?? asked).family)?.title ?? asked.family;
+
+/** Names do not fit over many columns; the headings of the lanes have name and letter. @param {HTMLElement} head @param {string} title @param {string | null} short */
+function nameHead(head, title, short) {
+  setText(head, short ?? title);
+  if (head.title !== title) head.title = title;
 }
 
 const STALENESS = "Every backward updates the weights at once: nothing is drained between steps, where 1F1B flushes and pays its " +

@@ -1,15 +1,16 @@
 // A heading over each lane group: what it is and the two figures that matter most.
 import { timeText } from "./costs_unit.js";
 import { h, replace, setText, show } from "./dom.js";
+import { t } from "./pure/lang.js";
 import { formatPercent } from "./pure/scale.js";
 
 /** @import {Layout} from "./pure/layout.js" */
 /** @import {Desk} from "./desk.js" */
 /** @import {Plan} from "./plans.js" */
-/** @typedef {{node: HTMLElement, badge: HTMLElement, title: HTMLElement, sizes: HTMLElement, bubble: HTMLElement, span: HTMLElement}} Head */
+/** @typedef {{node: HTMLElement, badge: HTMLElement, title: HTMLElement, sizes: HTMLElement, bubble: HTMLElement, span: HTMLElement, close: HTMLElement}} Head */
 
-/** @param {HTMLElement} plot */
-export function createHeads(plot) {
+/** @param {HTMLElement} plot @param {(id: string) => void} drop takes a plan off the screen */
+export function createHeads(plot, drop) {
   /** @type {Map<string, Head>} */
   const heads = new Map();
 
@@ -23,9 +24,11 @@ export function createHeads(plot) {
       const bubble = h("span", { class: "num" });
       const span = h("span", { class: "num optional" });
       const node = h("div", { class: "lane-head", "data-lane": id }, title, sizes, badge,
-        h("span", { class: "push" }, "bubble ", bubble), h("span", { class: "optional" }, "makespan ", span));
+        h("span", { class: "push" }, `${t("bubble")} `, bubble), h("span", { class: "optional" }, `${t("makespan")} `, span));
+      const close = h("button", { type: "button", class: "lane-close", hidden: true, onclick: () => drop(id) }, "×");
+      node.append(close);
       plot.append(node);
-      found = { node, badge, title, sizes, bubble, span };
+      found = { node, badge, title, sizes, bubble, span, close };
       heads.set(id, found);
     }
     return found;
@@ -40,13 +43,16 @@ export function createHeads(plot) {
         if (group) each.node.style.transform = `translateY(${group.titleY + 2}px)`;
       }
     },
-    /** @param {string} id @param {{title: string, sizes: string, bubble: number, makespan: number, badge: string, tone: string}} text */
-    write(id, { title, sizes, bubble, makespan, badge, tone }) {
+    /** @param {string} id @param {{title: string, sizes: string, bubble: number, makespan: number, badge: string, tone: string, many?: boolean}} text */
+    write(id, { title, sizes, bubble, makespan, badge, tone, many = false }) {
       const each = head(id);
       setText(each.title, title);
       setText(each.sizes, sizes);
       setText(each.bubble, Number.isNaN(bubble) ? "–" : formatPercent(bubble));
       setText(each.span, Number.isNaN(makespan) ? "–" : timeText(makespan));
+      show(each.close, many);
+      const off = t("Take {title} off the screen", { title });
+      if (many && each.close.title !== off) { each.close.title = off; each.close.setAttribute("aria-label", off); }
       show(each.badge, badge !== "");
       if (each.badge.textContent !== badge) replace(each.badge, badge);
       each.badge.className = `badge ${tone}`;
@@ -74,8 +80,8 @@ export function headText(plan, desk, two) {
   sizes.push(...optionsOf(spec));
   const stale = plan.shown !== plan.asked;
   let badge = "";
-  if (stale && plan.offline) badge = "server gone: this is the last schedule";
-  else if (stale && plan.error) badge = "not what was asked for: this is the last legal schedule";
+  if (stale && plan.offline) badge = t("server gone: this is the last schedule");
+  else if (stale && plan.error) badge = t("not what was asked for: this is the last legal schedule");
   return { title: `${two ? `${plan.id.toUpperCase()} · ` : ""}${family?.title ?? spec.family}`, sizes: sizes.join(" · "), bubble: plan.figures?.bubble.global.ofTotal ?? NaN,
-    makespan: plan.figures?.makespan ?? NaN, badge, tone: "warn" };
+    makespan: plan.figures?.makespan ?? NaN, badge, tone: "warn", many: two };
 }

@@ -3,10 +3,11 @@ import { layoutGroups } from "./pure/layout.js";
 
 /** @import {Costs, Schedule, Spec, Times} from "./pure/types.js" */
 /** @import {Layout} from "./pure/layout.js" */
+/** @import {PlanId} from "./pure/slots.js" */
 
 /**
  * @typedef {object} Lane
- * @property {"a" | "b" | "run"} id
+ * @property {PlanId | "run"} id
  * @property {Schedule} schedule
  * @property {Times} times
  * @property {Spec} spec      what was asked for

@@ -9,11 +9,12 @@ import { shapedByOptions, timing } from "./pure/timing.js";
 
 /** @import {Schedule, Spec, Times} from "./pure/types.js" */
 /** @import {Figures} from "./pure/metrics.js" */
+/** @import {PlanId} from "./pure/slots.js" */
 /** @import {SpecError} from "./api.js" */
 
 /**
  * @typedef {object} Plan
- * @property {"a" | "b"} id
+ * @property {PlanId} id
  * @property {Spec} asked             what the controls say
  * @property {Spec | null} shown      what is drawn
  * @property {Spec | null} answered   what the server last built or refused
@@ -28,7 +29,7 @@ import { shapedByOptions, timing } from "./pure/timing.js";
  * @property {boolean} fresh          must be timed again
  */
 
-/** @param {"a" | "b"} id @param {Spec} spec @returns {Plan} */
+/** @param {PlanId} id @param {Spec} spec @returns {Plan} */
 export function createPlan(id, spec) {
   return { id, asked: spec, shown: null, answered: null, schedule: null, times: null, figures: null, peak: 0, memory: 0,
     error: null, offline: false, fetching: null, fresh: false };

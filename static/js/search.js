@@ -4,6 +4,7 @@ import { h, setText, show } from "./dom.js";
 import { connect } from "./runclient.js";
 import { keepOrder } from "./orders.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
+import { putAt, specAt, specsOf } from "./pure/slots.js";
 import { decode } from "./pure/wire.js";
 import { tame } from "./costs_unit.js";
 
@@ -14,7 +15,6 @@ import { tame } from "./costs_unit.js";
 /** @typedef {{lower_bound: number, bound: string}} Bound */
 /** @typedef {{id: string, status: string, position: number, better: number, span: number, evaluations: number, seconds: number,
  *   spec: Spec, error: {message: string} | null, order?: ArrayBuffer | null}} Told */
-/** @typedef {"spec" | "second"} Slot */
 
 const NATURAL_S = 5;
 const LONGER_S = 30;
@@ -36,7 +36,7 @@ export class Search {
   #auto = h("input", { type: "checkbox", id: "search-auto", checked: true });
   /** @type {Map<string, Bound | null>} null: asked for */
   #bounds = new Map();
-  /** @type {{slot: Slot, key: string, id: string, seconds: number, began: number} | null} */
+  /** @type {{slot: number, key: string, id: string, seconds: number, began: number} | null} */
   #running = null;
   /** @type {Told | null} */
   #last = null;
@@ -54,13 +54,11 @@ export class Search {
     store.subscribe((state, before) => this.#onState(state, before));
   }
 
-  /** The schedule that is searched: the first that can be. @returns {{slot: Slot, plan: Plan, spec: Spec} | null} */
+  /** The schedule that is searched: the first that can be. @returns {{slot: number, plan: Plan, spec: Spec} | null} */
   #target() {
-    const { spec, second } = this.store.get();
-    /** @param {Spec | null} each */
-    const sought = (each) => each !== null && this.desk.family(each.family)?.sought === true;
-    if (sought(spec)) return { slot: "spec", plan: this.desk.first, spec };
-    return second && sought(second) ? { slot: "second", plan: this.desk.second, spec: second } : null;
+    const specs = specsOf(this.store.get());
+    const slot = specs.findIndex((spec) => this.desk.family(spec.family)?.sought);
+    return slot < 0 ? null : { slot, plan: this.desk.all[slot], spec: specs[slot] };
   }
 
   /** As the plans say now. */
@@ -108,7 +106,7 @@ export class Search {
     const key = base(spec);
     const found = this.#bounds.get(key);
     if (found !== undefined || this.#running?.key === key) return found ?? null;
-    if (this.desk.first.asked !== spec && this.desk.second.asked !== spec) return null;
+    if (!this.desk.plans().some((plan) => plan.asked === spec)) return null;
     this.#bounds.set(key, null);
     const query = this.desk.query({ ...spec, effort: null, seed: 1 });
     getAnswer(`/api/bound${query}`).then((bound) => {
@@ -120,12 +118,12 @@ export class Search {
 
   /** @param {import("./pure/url.js").State} state @param {import("./pure/url.js").State} before */
   #onState(state, before) {
-    if (state.spec === before.spec && state.second === before.second) return;
+    if (state.spec === before.spec && state.others === before.others) return;
     const target = this.#target();
     if (this.#running && (!target || target.slot !== this.#running.slot || base(target.spec) !== this.#running.key)) this.#halt();
     this.#problem = "";
     clearTimeout(this.#timer);
-    const was = target && before[target.slot];
+    const was = target && specAt(before, target.slot);
     if (!target || target.spec.effort !== null || !this.#auto.checked || (was && base(was) === base(target.spec))) return;
     this.#timer = window.setTimeout(() => this.#start(NATURAL_S), REST);
   }
@@ -177,12 +175,12 @@ export class Search {
     else this.show();
   }
 
-  /** Put what was found on the timeline, and into the link. @param {Slot} slot @param {Told} told */
+  /** Put what was found on the timeline, and into the link. @param {number} slot @param {Told} told */
   #use(slot, told) {
-    const now = this.store.get()[slot];
+    const now = specAt(this.store.get(), slot);
     if (!now || !told.order || base(now) !== this.#running?.key) return;
     const spec = { ...now, effort: told.spec.effort, seed: told.spec.seed };
     keepOrder(this.desk.query(spec), decode(told.order));
-    this.store.set({ [slot]: spec }, "replace");
+    this.store.set(putAt(this.store.get(), slot, spec), "replace");
   }
 }

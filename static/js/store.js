@@ -1,4 +1,5 @@
 // The one state of the page. All of it is in the URL: steps a reader would want back are pushed, drags replace.
+import { mapSpecs, specAt } from "./pure/slots.js";
 import { format, parse } from "./pure/url.js";
 
 /** @import {Spec} from "./pure/types.js" */
@@ -41,19 +42,17 @@ function createAddress(url) {
 /** What was found for a spec is not what would be found for another: effort goes with the first change of anything else.
  * @param {State} next @param {State} before @returns {State} */
 function unsought(next, before) {
-  /** @param {Spec | null} now @param {Spec | null} then */
-  const each = (now, then) => {
-    if (!now || !then || now === then || now.effort === null || now.effort !== then.effort) return now;
-    return { ...now, effort: null };
-  };
-  const spec = /** @type {Spec} */ (each(next.spec, before.spec));
-  const second = each(next.second, before.second);
-  return spec === next.spec && second === next.second ? next : { ...next, spec, second };
+  const { spec, others } = mapSpecs(next, (now, at) => {
+    const then = specAt(before, at);
+    return !then || now === then || now.effort === null || now.effort !== then.effort ? now : { ...now, effort: null };
+  });
+  return spec === next.spec && others === next.others ? next : { ...next, spec, others };
 }
 
-/** @param {Spec} defaults @param {Record<string, number>} natural v of a family when the link names none */
-export function createStore(defaults, natural) {
-  const read = () => parse(location.search, defaults, natural);
+/** @param {Spec} defaults @param {Record<string, number>} natural v of a family when the link names none
+ * @param {string | null} [fixed] the query to begin with, where the address is not this page's to read or write */
+export function createStore(defaults, natural, fixed = null) {
+  const read = () => parse(fixed ?? location.search, defaults, natural);
   const first = read();
   let { state } = first;
   /** @type {Listener[]} */
@@ -61,7 +60,9 @@ export function createStore(defaults, natural) {
   /** @type {Derives} */
   let derives = { change: (next) => next, restore: (next) => next, abridge: (each) => each };
 
-  const url = () => location.pathname + format(derives.abridge(state), defaults, natural);
+  /** The query of this view. @param {Partial<State["view"]>} [but] as if these had changed */
+  const search = (but) => format(derives.abridge({ ...state, view: { ...state.view, ...but } }), defaults, natural);
+  const url = () => location.pathname + search();
   const address = createAddress(url);
 
   /** @param {State} next */
@@ -75,6 +76,7 @@ export function createStore(defaults, natural) {
   function set(patch, how = "replace") {
     if (how === "push") address.flush();
     become(derives.change(unsought({ ...state, ...patch }, state), state));
+    if (fixed !== null) return;
     if (how === "push") address.push();
     else if (how === "replace") address.later();
   }
@@ -82,11 +84,13 @@ export function createStore(defaults, natural) {
   /** @param {Partial<State["view"]>} patch @param {How} [how] */
   const setView = (patch, how = "replace") => set({ view: { ...state.view, ...patch } }, how);
 
-  window.addEventListener("popstate", () => {
-    address.rest();
-    become(derives.restore(read().state, state));
-  });
-  window.addEventListener("pagehide", address.flush);
+  if (fixed === null) {
+    window.addEventListener("popstate", () => {
+      address.rest();
+      become(derives.restore(read().state, state));
+    });
+    window.addEventListener("pagehide", address.flush);
+  }
 
   return {
     get: () => state,
@@ -97,6 +101,7 @@ export function createStore(defaults, natural) {
     deriveBy: (by) => { derives = by; },
     /** what the first URL got wrong */
     problems: first.problems,
+    search,
     /** the link to this view */
     link: () => location.origin + url(),
     /** @param {Listener} listener */

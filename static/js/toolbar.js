@@ -1,31 +1,35 @@
 // The row along the top: compare, copy link, theme, keys, run.
 import { byId, setText } from "./dom.js";
 import { moveTo } from "./fieldlist.js";
+import { t } from "./pure/lang.js";
+import { IDS } from "./pure/slots.js";
 
 /** @import {Family} from "./picker.js" */
 /** @import {Store} from "./store.js" */
 
 /** What goes well under a family, for a first comparison. @type {Record<string, string>} */
 const RIVALS = { gpipe: "1f1b", "1f1b": "gpipe", interleaved: "1f1b", "interleaved-zb": "interleaved", "zb-h1": "1f1b", "zb-h2": "zb-h1", dualpipe: "1f1b", dualpipev: "1f1b" };
+/** After that one, in this order. */
+const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
 
 /**
- * @param {Store} store @param {Family[]} families @param {{edit: (id: "a" | "b") => void}} controls
+ * @param {Store} store @param {Family[]} families @param {{edit: (at: number) => void}} controls
  * @param {{start: () => void, live: boolean}} runs
  * @param {{toggle: (id: string) => void}} drawer @param {{toast: (text: string) => void}} status
  */
 export function createToolbar(store, families, controls, runs, drawer, status) {
-  const compare = byId("compare-toggle");
+  const compare = /** @type {HTMLButtonElement} */ (byId("compare-toggle"));
   const run = /** @type {HTMLButtonElement} */ (byId("run"));
 
-  function toggleCompare() {
-    const { spec, second } = store.get();
-    if (second) {
-      store.set({ second: null }, "push");
-      return;
-    }
-    const rival = families.find((family) => family.name === (RIVALS[spec.family] ?? "1f1b")) ?? families[0];
-    store.set({ second: moveTo(spec, null, rival) }, "push");
-    controls.edit("b");
+  /** One schedule more under the others: the one that goes well with the first, else one that is not there yet. */
+  function addPlan() {
+    const { spec, others } = store.get();
+    if (others.length === IDS.length - 1) return;
+    const there = [spec, ...others].map((each) => each.family);
+    const name = [RIVALS[spec.family] ?? "1f1b", ...NEXT].find((each) => !there.includes(each)) ?? "1f1b";
+    const rival = families.find((family) => family.name === name) ?? families[0];
+    store.set({ others: [...others, moveTo(spec, null, rival)] }, "push");
+    controls.edit(others.length + 1);
   }
 
   async function share() {
@@ -37,17 +41,17 @@ export function createToolbar(store, families, controls, runs, drawer, status) {
     }
   }
 
-  compare.addEventListener("click", toggleCompare);
+  compare.addEventListener("click", addPlan);
   byId("share").addEventListener("click", share);
   byId("help").addEventListener("click", () => drawer.toggle("keys"));
   run.addEventListener("click", () => (runs.live ? store.setView({ tab: "run" }) : runs.start()));
 
   return {
-    toggleCompare,
+    addPlan,
     sync() {
-      const two = store.get().second !== null;
-      setText(compare, two ? "− Compare" : "+ Compare");
-      compare.setAttribute("aria-pressed", String(two));
+      const full = store.get().others.length === IDS.length - 1;
+      compare.disabled = full;
+      compare.title = full ? t("Four schedules are the most on one screen") : t("Put one more schedule under the others");
     },
     /** @param {string | null} word */
     run(word) {

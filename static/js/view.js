@@ -20,6 +20,8 @@ import { schedulePainted } from "./latency.js";
 import { showLaws } from "./law.js";
 import { drawLegend } from "./legend.js";
 import { readPalette } from "./palette.js";
+import { t } from "./pure/lang.js";
+import { IDS, dropAt, specAt } from "./pure/slots.js";
 import { Playback } from "./playback.js";
 import { Pointer } from "./pointer.js";
 import { RunView } from "./runview.js";
@@ -59,7 +61,7 @@ export class View {
     this.costs = createCostsView(store, families, () => this.desk.first, () => this.drawer.toggle("costs"));
     byId("controls").append(this.costs.node);
     this.playback = new Playback({ lanes: () => this.timeline.lanes, total: () => this.timeline.total(),
-      onChange: () => this.#onPlayback(), onMove: (t) => this.follow.playhead(t) });
+      onChange: () => this.#onPlayback(), onMove: (time) => this.follow.playhead(time) });
     this.timeline = new Timeline(store, { playhead: () => this.playback.at, selected: () => this.selection.current(),
       hovered: (_trace, x, y) => { this.#hoverAt = { x, y }; this.#showCard(); } });
     this.selection = new Selection(store, () => this.timeline.lanes, () => this.#onSelect());
@@ -71,14 +73,14 @@ export class View {
       store.set({ spec: { ...store.get().spec, [field]: value } }, "replace");
     });
     const { desk, timeline, playback, selection } = this;
-    this.heads = createHeads(timeline.plot);
+    this.heads = createHeads(timeline.plot, (id) => store.set(dropAt(store.get(), IDS.indexOf(/** @type {any} */ (id))), "push"));
     this.card = createCard(timeline.plot, (id) => laneOf(timeline.lanes, id));
     this.search = new Search(store, desk);
     this.figures = createFigures(desk, this.search.node);
     this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id));
-    this.transport = createTransport(playback, () => timeline.total(), (t) => playback.seek(t));
+    this.transport = createTransport(playback, () => timeline.total(), (time) => playback.seek(time));
     this.strips = createStripsButton(store, () => timeline.lanes);
-    this.compare = createCompare(desk, () => this.toolbar.toggleCompare());
+    this.compare = createCompare(desk, () => this.toolbar.addPlan());
     this.block = createBlock(desk);
     this.tools = createTools(store, timeline, selection, playback, (text) => this.status.toast(text));
     this.charts = createCharts(desk);
@@ -101,7 +103,7 @@ export class View {
 
   #listen() {
     const { timeline, playback, selection } = this;
-    new Pointer(timeline, { select: (trace) => selection.select(trace), selected: () => selection.current(), scrub: (t) => playback.seek(t), tools: this.tools });
+    new Pointer(timeline, { select: (trace) => selection.select(trace), selected: () => selection.current(), scrub: (time) => playback.seek(time), tools: this.tools });
     timeline.plot.addEventListener("pointerdown", () => playback.endIntro());
     listenKeys(this.keys);
   }
@@ -171,9 +173,10 @@ export class View {
 
   /** @param {string} id of a lane group */
   #titleOf(id) {
-    const { spec, second } = this.store.get();
-    const title = this.desk.family(id === "b" && second ? second.family : spec.family)?.title ?? id;
-    return id === "run" ? `${title}, measured` : title;
+    const state = this.store.get();
+    const { family } = specAt(state, Math.max(0, IDS.indexOf(/** @type {any} */ (id)))) ?? state.spec;
+    const title = this.desk.family(family)?.title ?? family;
+    return id === "run" ? t("{title}, measured", { title }) : title;
   }
 
   #onAnswer() {
@@ -207,7 +210,7 @@ export class View {
 
   /** @param {State} state @param {State} before */
   #onState(state, before) {
-    if (state.spec !== before.spec || state.second !== before.second) {
+    if (state.spec !== before.spec || state.others !== before.others) {
       this.playback.endIntro();
       this.controls.sync();
       this.desk.sync();

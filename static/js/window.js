@@ -13,11 +13,11 @@ import { find } from "./pure/ops.js";
 /** @param {{store: Store, desk: Desk, timeline: Timeline, playback: Playback, runs: RunView}} parts */
 export function expose({ store, desk, timeline, playback, runs }) {
   function state() {
-    const { spec, second, view } = store.get();
+    const { spec, others, view } = store.get();
     const plans = desk.plans().map((plan) => ({ id: plan.id, asked: plan.asked, shown: plan.shown, error: plan.error, offline: plan.offline,
       stale: plan.shown !== plan.asked, figures: plan.figures, peak: plan.peak, memory: plan.memory }));
     const lanes = timeline.lanes.map((lane) => ({ id: lane.id, ops: lane.schedule.count, end: lane.end, live: lane.live }));
-    return { spec, second, view, plans, lanes, window: timeline.visible(), total: timeline.total(), at: playback.at,
+    return { spec, others, view, plans, lanes, window: timeline.visible(), total: timeline.total(), at: playback.at,
       playing: playback.playing, hover: timeline.hover?.op?.i ?? null, run: runs.run?.status ?? null };
   }
 

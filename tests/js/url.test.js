@@ -10,12 +10,12 @@ import { DEFAULTS, seeded } from "./helpers.js";
 /** @import {Preset} from "../../static/js/pure/url_preset.js" */
 
 /** @type {ViewState} */
-const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null };
+const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null, crit: null, micro: null, lane: null, story: null, area: null, marks: null, pin: null };
 const NATURAL = { "1f1b": 1, interleaved: 2, dualpipev: 2 };
-/** @param {Partial<Spec>} spec @param {Partial<Spec>|null} [second] @param {Partial<ViewState>} [view]
+/** @param {Partial<Spec>} spec @param {Partial<Spec>|Partial<Spec>[]|null} [others] @param {Partial<ViewState>} [view]
  * @param {Preset|null} [preset] @returns {State} */
-const state = (spec, second = null, view = {}, preset = null) =>
-  ({ spec: { ...DEFAULTS, ...spec }, second: second && { ...DEFAULTS, ...second }, preset, view: { ...VIEW, ...view } });
+const state = (spec, others = null, view = {}, preset = null) =>
+  ({ spec: { ...DEFAULTS, ...spec }, others: (others === null ? [] : [others].flat()).map((other) => ({ ...DEFAULTS, ...other })), preset, view: { ...VIEW, ...view } });
 /** @param {string} search */
 const read = (search) => parse(search, DEFAULTS, NATURAL);
 
@@ -25,6 +25,7 @@ const forms = [
   ["?family=zb-h1&p=8&m=32", state({ family: "zb-h1", p: 8, m: 32 })],
   ["?p=8&b.family=zb-h1", state({ p: 8 }, { family: "zb-h1", p: 8 })],
   ["?b.family=1f1b", state({}, {})],
+  ["?p=8&b.family=zb-h1&c.family=zb-h2&d.m=16", state({ p: 8 }, [{ family: "zb-h1", p: 8 }, { family: "zb-h2", p: 8 }, { p: 8, m: 16 }])],
   ["?family=interleaved", state({ family: "interleaved", v: 2 })],
   ["?family=interleaved&v=4&group=8&b.group=none", state({ family: "interleaved", v: 4, group: 8 }, { family: "interleaved", v: 4 })],
   ["?family=interleaved&b.family=1f1b", state({ family: "interleaved", v: 2 }, { family: "1f1b", v: 1 })],
@@ -54,6 +55,10 @@ for (const [search, expected] of forms) {
     assert.equal(format(got, DEFAULTS, NATURAL), search);
   });
 }
+
+test("schedules move up where a letter is left out", () => {
+  assert.deepEqual(read("?d.family=zb-h1").state.others, [{ ...DEFAULTS, family: "zb-h1" }]);
+});
 
 test("numbers may also be written in full, escaped, or with a comma list", () => {
   const { state: got, problems } = read("?F=1%2C2%2C3%2C4&lifo=1&p=08&m=8.0&FB=&theme=auto");
@@ -133,7 +138,7 @@ test("any state comes back from its link exactly", () => {
     const t0 = Number((random() * 100).toPrecision(7));
     const view = random() < 0.5 ? VIEW : { ...VIEW, t0, t1: Number((t0 + 1 + random()).toPrecision(7)), at: t0, sel: "2F5",
       theme: /** @type {const} */ ("light"), tab: "compare", run: "r1", families: "-1f1b,zb-auto" };
-    const before = { spec: randomSpec(random, tiny), second: random() < 0.5 ? randomSpec(random, tiny) : null,
+    const before = { spec: randomSpec(random, tiny), others: Array.from({ length: Math.floor(random() * 4) }, () => randomSpec(random, tiny)),
       preset: random() < 0.5 ? null : randomPreset(random, tiny), view };
     const link = format(before, DEFAULTS, NATURAL);
     const { state: after, problems } = read(link);

@@ -1,9 +1,10 @@
 // The whole view as a readable query and back: only what differs from the defaults. Knows no page and no server.
 //
-// The second schedule's keys carry "b." and are relative to the first schedule: ?family=1f1b&p=8&b.family=zb-h1 compares
+// The other schedules' keys carry "b.", "c." and "d." and are relative to the first: ?family=1f1b&p=8&b.family=zb-h1 compares
 // both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times over. Keys
 // that begin with "m." say from which model and machine the costs come.
 
+import { IDS } from "./slots.js";
 import { presetParts, readPreset } from "./url_preset.js";
 import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fields.js";
 import { readArea } from "./area.js";
@@ -22,7 +23,7 @@ import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./places.js";
  *   crit: "1" draws the critical path; micro: the micro-batch that is followed; lane: "comm" shows messages under each
  *   row; story: "0" no line that tells what happens, "ranks" also what each rank does; null for the line alone;
  *   area: a selected area, "12-30@0-3" (see area.js); marks: times, "3,10.5"; pin: pinned ranks, "0,7" or "b.3" */
-/** @typedef {{spec: Spec, second: Spec|null, preset: Preset|null, origin?: Preset, view: ViewState}} State
+/** @typedef {{spec: Spec, others: Spec[], preset: Preset|null, origin?: Preset, view: ViewState}} State
  *   preset: where the costs come from; origin: where they came from before some were changed by hand */
 /** @typedef {{field: string, value: string, message: string}} Problem */
 /** @typedef {Record<string, number>} NaturalV  v of a family when the query names none */
@@ -30,7 +31,7 @@ import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./places.js";
 /** @type {ViewState} */
 const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null,
   crit: null, micro: null, lane: null, story: null, area: null, marks: null, pin: null };
-const SECOND = "b.";
+const PREFIXES = IDS.slice(1).map((id) => `${id}.`);
 
 /** Zoom and playhead to the seven digits that a screen can show. @param {number} t */
 const rounded = (t) => Number(t.toPrecision(7));
@@ -135,12 +136,12 @@ export function parse(search, defaults, natural = {}) {
   const problems = [];
   const given = entries(search, problems);
   const spec = readSpec(given, "", defaults, natural, problems);
-  const hasSecond = SPEC_FIELDS.some((name) => given.has(SECOND + name));
-  const second = hasSecond ? readSpec(given, SECOND, spec, natural, problems) : null;
+  const named = PREFIXES.filter((prefix) => SPEC_FIELDS.some((name) => given.has(prefix + name)));
+  const others = named.map((prefix) => readSpec(given, prefix, spec, natural, problems));
   const source = readPreset(given, problems);
   const view = readView(given, problems);
   for (const [field, value] of given) problems.push({ field, value, message: `${field} is no part of a link; it is ignored` });
-  return { state: { spec, second, ...source, view }, problems, unknown: Object.fromEntries(given) };
+  return { state: { spec, others, ...source, view }, problems, unknown: Object.fromEntries(given) };
 }
 
 /** Escapes what a query cannot hold and leaves what people can read. @param {string} text */
@@ -163,13 +164,13 @@ function specParts(spec, base, prefix, natural) {
  * The query of a state: "" for the defaults, "?..." otherwise.
  * @param {State} state @param {Spec} defaults @param {NaturalV} [natural] @returns {string}
  */
-export function format({ spec, second, preset, origin, view }, defaults, natural = {}) {
+export function format({ spec, others, preset, origin, view }, defaults, natural = {}) {
   const parts = specParts(spec, defaults, "", natural);
-  if (second) {
-    const differs = specParts(second, spec, SECOND, natural);
-    // Without any key there would be no second schedule, so an equal one names its family.
-    parts.push(...(differs.length ? differs : [`${SECOND}family=${escape(second.family)}`]));
-  }
+  others.forEach((other, at) => {
+    const differs = specParts(other, spec, PREFIXES[at], natural);
+    // Without any key there would be no such schedule, so an equal one names its family.
+    parts.push(...(differs.length ? differs : [`${PREFIXES[at]}family=${escape(other.family)}`]));
+  });
   parts.push(...presetParts(preset, origin).map(([key, text]) => `${key}=${escape(text)}`));
   for (const name of /** @type {(keyof ViewState)[]} */ (Object.keys(PLAIN_VIEW))) {
     const value = view[name];
