@@ -238,7 +238,7 @@ function boxesOf(scene, area, groups) {
 
 /** @param {CanvasRenderingContext2D} ctx @param {Box} box @param {Scene} scene */
 function drawBox(ctx, { x, y, w, h }, { layout }) {
-  ctx.globalAlpha = 0.14;
+  ctx.globalAlpha = 0.07;
   ctx.fillStyle = colour("accent");
   ctx.fillRect(x, y, w, h);
   ctx.globalAlpha = 1;

@@ -1,5 +1,5 @@
 // The totals of the selected area, in a small panel beside it: how long, busy, idle, and by kind; a column for each schedule.
-import { timeText } from "./costs_unit.js";
+import { timeNumber, timeText } from "./costs_unit.js";
 import { h, replace, show } from "./dom.js";
 import { t } from "./pure/lang.js";
 import { COPY_LETTERS } from "./pure/copies.js";
@@ -33,7 +33,7 @@ export function createAreaPanel(plot, acts) {
     const key = lanes.map(({ id }) => id).join() + document.documentElement.lang + timeText(1);
     if (area === shown.area && key === shown.key && lanes.every(({ times }, at) => times === shown.times[at])) return;
     shown = { area, key, times: lanes.map(({ times }) => times) };
-    replace(body, ...linesOf(partsOf(area, lanes), lanes.length > 1));
+    replace(body, tableOf(area, partsOf(area, lanes), lanes.length > 1));
     size = { width: node.offsetWidth, height: node.offsetHeight };
   }
 
@@ -89,8 +89,8 @@ function nameOf(kind) {
 /** @param {number} first @param {number} last */
 const ranksText = (first, last) => (first === last ? t("rank {rank}", { rank: first }) : t("ranks {first} to {last}", { first, last }));
 
-/** @param {Part[]} parts @param {boolean} several schedules are on the screen */
-function linesOf(parts, several) {
+/** @param {Area} area @param {Part[]} parts @param {boolean} several schedules are on the screen */
+function tableOf({ t0, t1 }, parts, several) {
   const heads = parts.map(({ lane, reach }) => `${several ? `${titleOf(lane)} · ` : ""}${ranksText(reach.first, reach.last)}`);
   const kinds = unionOf(parts, (sums) => sums.kinds);
   const copies = unionOf(parts, (sums) => sums.copies);
@@ -103,9 +103,9 @@ function linesOf(parts, several) {
     ...kinds.map((kind) => kindRow(kind, nameOf(kind), kind === KIND_PAIR ? "FB" : LETTERS[kind], parts, (sums) => sums.kinds, "kinds")),
     ...copies.map((kind) => kindRow(kind, kind ? t("reload") : t("offload"), COPY_LETTERS[kind], parts, (sums) => sums.copies, "copies")),
   ];
-  return [h("table", {}, h("caption", { class: "visually-hidden" }, t("Totals of the selected area")),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("Area")), ...heads.map((text) => h("th", { scope: "col", text })))),
-    h("tbody", {}, ...rows))];
+  return h("table", {}, h("caption", { class: "visually-hidden" }, t("Totals of the selected area")),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("{from} to {to}", { from: timeNumber(t0), to: timeText(t1) })), ...heads.map((text) => h("th", { scope: "col", text })))),
+    h("tbody", {}, ...rows));
 }
 
 /** @param {Lane} lane */

@@ -61,7 +61,11 @@ export class Marks {
       const inside = x >= layout.plotLeft - 0.5 && x <= layout.plotLeft + layout.plotWidth + 0.5;
       show(node, inside);
       if (!inside) return;
-      ctx.fillRect(Math.round(x) - 0.5, layout.axisHeight - 4, 1, foot - layout.axisHeight + 4);
+      ctx.fillRect(Math.round(x) - 0.5, 0, 1, layout.axisHeight - 2);
+      for (const group of layout.groups) {
+        const top = group.rows[0]?.stripY ?? foot;
+        ctx.fillRect(Math.round(x) - 0.5, top, 1, Math.max(0, Math.min(foot, group.top + group.height) - top));
+      }
       const short = ctx.measureText(label).width + PADDING;
       const long = short + (gap ? ctx.measureText(gap).width + BETWEEN : 0);
       const next = this.#flags[at + 1];

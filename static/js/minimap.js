@@ -1,19 +1,19 @@
-// The whole of time in a strip: every lane group, the window in sight, the playhead. Dragging moves the window.
+// The whole of time in a strip: every lane group, the window in sight, the playhead.
 import { drawBinned } from "./bitmap.js";
 import { copyBand, placesOf } from "./copylane.js";
 import { begin, resize, surface } from "./canvas.js";
+import { dragMinimap } from "./minimap_drag.js";
 import { colour, paintsFor } from "./palette.js";
 import { lanes as rowsOf } from "./pure/layout.js";
 
 /** @import {Scene} from "./lanes.js" */
-/** @import {View} from "./pure/viewport.js" */
 
 const PAD = 4;
 const ROOM_FOR_COPIES = 6; // px of a rank in the strip
 
 /**
  * @param {HTMLCanvasElement} node
- * @param {{total: () => number, window: () => View, moveTo: (t: number) => void}} timeline
+ * @param {import("./minimap_drag.js").Window} timeline
  */
 export function createMinimap(node, timeline) {
   const strip = surface(node);
@@ -59,19 +59,15 @@ export function createMinimap(node, timeline) {
       ctx.strokeStyle = colour("accent");
       ctx.lineWidth = 2;
       ctx.strokeRect(a, 1, Math.max(4, b - a), 38);
+      ctx.fillStyle = colour("accent");
+      for (const x of [a, Math.max(a + 4, b)]) ctx.fillRect(x - 3, 13, 6, 14); // edges to be taken hold of
     }
     if (at === null) return;
     ctx.fillStyle = colour("mark-head");
     ctx.fillRect(left + at * k - 0.5, 0, 1.5, 40);
   }
 
-  /** @param {PointerEvent} event */
-  function moveTo(event) {
-    const box = node.getBoundingClientRect();
-    timeline.moveTo(((event.clientX - box.left - left) / width) * timeline.total());
-  }
-  node.addEventListener("pointerdown", (event) => { node.setPointerCapture(event.pointerId); moveTo(event); });
-  node.addEventListener("pointermove", (event) => { if (node.hasPointerCapture(event.pointerId)) moveTo(event); });
+  dragMinimap(node, () => ({ left, width }), timeline);
 
   return { drawOps, draw };
 }

@@ -2,6 +2,7 @@
 import { xOf } from "./axis.js";
 import { invalidate } from "./frame.js";
 import { colour } from "./palette.js";
+import { tickStep } from "./pure/scale.js";
 import { nearestEdge } from "./pure/snap.js";
 
 /** @import {Scene} from "./lanes.js" */
@@ -32,7 +33,14 @@ export class Snap {
   at(t, hand, only) {
     this.#hint = hand.altKey || hand.ctrlKey ? null : this.#nearest(t, this.reach(hand), only);
     invalidate("overlay");
-    return this.#hint ? this.#hint.t : t;
+    return this.#hint ? this.#hint.t : this.#round(t);
+  }
+
+  /** To a round number within the pixel, since more digits mean nothing. @param {number} t */
+  #round(t) {
+    const { layout, t0, t1 } = this.timeline.scene;
+    const step = tickStep(t1 - t0, layout.plotWidth);
+    return Number((Math.round(t / step) * step).toPrecision(12));
   }
 
   /** @param {number} t @param {number} reach @param {Reach[]} [only] */

@@ -53,7 +53,8 @@ export class Timeline {
     this.scene = { layout: arrange([], 1, 1, false), lanes: [], t0: 0, t1: 1, full: 0 };
     this.plot.append(this.#base.node, this.#over.node);
     this.minimap = createMinimap(/** @type {HTMLCanvasElement} */ (byId("minimap")), {
-      total: () => this.total(), window: () => this.visible(), moveTo: (t) => this.centre(t) });
+      total: () => this.total(), least: () => this.total() / DEEPEST, window: () => this.visible(), look: (view) => this.look(view),
+      centre: (t) => this.centre(t) });
     onStage("base", () => this.drawBase());
     onStage("overlay", () => this.drawOver());
     onStage("minimap", () => this.minimap.draw(parts.playhead()));
