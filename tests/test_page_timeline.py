@@ -119,7 +119,7 @@ def test_a_click_selects_and_screen_readers_hear_it(open_page: Open) -> None:
 def test_the_schedule_is_there_as_a_table(open_page: Open) -> None:
     page = open_page("?p=2&m=2")
     page.get_by_role("button", name="Read the schedule as a table").evaluate("node => node.click()")
-    rows = page.locator("#table table tr")
+    rows = page.locator("#table tbody tr")
     assert rows.count() == 2
     assert "0F0 0 to 1" in (rows.first.text_content() or "")
 

@@ -1,48 +1,82 @@
-// The schedule as a table for screen readers: a row a rank, its ops in order. Made when someone comes to it, and bounded.
+// The schedule as a table for screen readers: a row a rank with what is in sight of it, its ops in order. Made when someone
+// comes to it, and bounded; what it leaves out, and how to read that, is said.
+import { timeNumber, timeText } from "./costs_unit.js";
 import { byId, h, replace } from "./dom.js";
+import { totals } from "./pure/area.js";
+import { copyRows, copyTimes } from "./pure/copylane.js";
+import { t } from "./pure/lang.js";
+import { opsInWindow, rankOrder } from "./pure/layout.js";
 import { opText } from "./pure/ops.js";
-import { formatNumber } from "./pure/scale.js";
+import { formatPercent } from "./pure/scale.js";
 
 /** @import {Lane} from "./lanes.js" */
+/** @import {View} from "./pure/viewport.js" */
 
 const MOST_RANKS = 64;
-const MOST_OPS = 60;
+const MOST_OPS = 60; // of a rank
+const REST = 400; // ms without a change of the window
 
-/** @param {() => Lane[]} lanes @param {(id: string) => string} titleOf */
-export function createTable(lanes, titleOf) {
+/** @param {() => Lane[]} lanes @param {(id: string) => string} titleOf @param {() => View} visible
+ * @param {() => Record<string, number[]>} pins */
+export function createTable(lanes, titleOf, visible, pins) {
   const home = byId("table");
-  const holder = h("div", { class: "visually-hidden" });
-  const make = h("button", { type: "button", class: "skip", onclick: fill }, "Read the schedule as a table");
+  const holder = h("div", { class: "visually-hidden", id: "schedule-table" });
+  const make = h("button", { type: "button", class: "skip", onclick: fill }, t("Read the schedule as a table"));
   home.append(make, holder);
   let wanted = false;
+  let timer = 0;
 
   function fill() {
     wanted = true;
-    replace(holder, ...lanes().map((lane) => tableOf(lane, titleOf(lane.id))));
+    const view = visible();
+    replace(holder, ...lanes().flatMap((lane) => sectionOf(lane, titleOf(lane.id), view, pins()[lane.id])));
   }
-  return { /** The schedule changed. */ refresh: () => { if (wanted) fill(); } };
+
+  return {
+    /** The schedule changed, or the window, or the pins. */
+    refresh() {
+      if (!wanted) return;
+      clearTimeout(timer);
+      timer = window.setTimeout(fill, REST);
+    },
+  };
 }
 
-/** @param {Lane} lane @param {string} title */
-function tableOf({ schedule, times }, title) {
-  const rows = [];
-  for (let rank = 0; rank < Math.min(schedule.p, MOST_RANKS); rank++) {
-    rows.push(rowOf(schedule, times, schedule.offsets, rank, `Rank ${rank}`));
-    if (schedule.copies) rows.push(rowOf(schedule, times, schedule.copies.offsets, rank, `Copies of rank ${rank}`));
-  }
-  if (schedule.p > MOST_RANKS) rows.push(h("tr", {}, h("th", { scope: "row", text: `and ${schedule.p - MOST_RANKS} more ranks` })));
-  return h("table", { class: "sr-table" }, h("caption", { text: title }), h("tbody", {}, ...rows));
+/** @param {Lane} lane @param {string} title @param {View} view @param {number[]} [pinned] */
+function sectionOf(lane, title, view, pinned) {
+  const { p } = lane.schedule;
+  const ranks = rankOrder(p, pinned).slice(0, MOST_RANKS);
+  const cut = ranks.some((rank) => { const [lo, hi] = opsInWindow(lane.schedule, lane.times, rank, view.t0, view.t1); return hi - lo > MOST_OPS; });
+  const notes = [t("Ops between {from} and {to}, which is what the timeline shows.", { from: timeNumber(view.t0), to: timeText(Math.min(view.t1, lane.end)) })];
+  if (cut) notes.push(t("Of each rank the first {n} are listed: zoom in with W and pan with A and D to read others.", { n: MOST_OPS }));
+  if (p > MOST_RANKS) notes.push(t("{n} of {p} ranks are listed: select an op of another rank and press P to pin it, and it comes first.", { n: MOST_RANKS, p }));
+  const head = [t("Rank"), t("Busy"), t("Idle"), t("Ops in sight")].map((text) => h("th", { scope: "col", text }));
+  const rows = ranks.flatMap((rank) => rowsOf(lane, rank, view));
+  return [h("table", { class: "sr-table" }, h("caption", { text: t("{title}: {p} ranks. {notes}", { title, p, notes: notes.join(" ") }) }),
+    h("thead", {}, h("tr", {}, ...head, h("th", { scope: "col", text: t("Each op, its start and its end") }))), h("tbody", {}, ...rows))];
 }
 
-/** @param {Lane["schedule"]} schedule @param {Lane["times"]} times @param {Int32Array} offsets @param {number} rank @param {string} title */
-function rowOf(schedule, times, offsets, rank, title) {
-  const from = offsets[rank];
-  const to = Math.min(offsets[rank + 1], from + MOST_OPS);
+/** A rank's ops, and its copies under them. @param {Lane} lane @param {number} rank @param {View} view */
+function rowsOf(lane, rank, view) {
+  const { schedule, times } = lane;
+  const [lo, hi] = opsInWindow(schedule, times, rank, view.t0, view.t1);
+  const sums = totals(lane, { lane: lane.id, first: rank, last: rank }, view.t0, view.t1);
+  const rows = [h("tr", {}, h("th", { scope: "row", text: t("Rank {rank}", { rank }) }), h("td", { text: timeText(sums.busy) }),
+    h("td", { text: `${timeText(sums.idle)} (${formatPercent(sums.bubble)})` }), h("td", { text: hi - lo }), ...cellsOf(lane, lo, hi))];
+  const copies = copyRows(schedule);
+  if (!copies) return rows;
+  const [from, to] = opsInWindow(copies, copyTimes(schedule, times), rank, view.t0, view.t1);
+  rows.push(h("tr", {}, h("th", { scope: "row", text: t("Copies of rank {rank}", { rank }) }), h("td", { text: timeText(sums.copies.reduce((sum, { time }) => sum + time, 0)) }),
+    h("td"), h("td", { text: to - from }), ...cellsOf(lane, from + schedule.count, to + schedule.count)));
+  return rows;
+}
+
+/** @param {Lane} lane @param {number} lo @param {number} hi */
+function cellsOf({ schedule, times }, lo, hi) {
   const cells = [];
-  for (let i = from; i < to; i++) {
-    if (!Number.isFinite(times.end[i])) break;
-    cells.push(h("td", { text: `${opText(schedule, i)} ${formatNumber(times.start[i])} to ${formatNumber(times.end[i])}` }));
+  for (let i = lo; i < Math.min(hi, lo + MOST_OPS); i++) {
+    cells.push(h("td", { text: t("{op} {start} to {end}", { op: opText(schedule, i), start: timeNumber(times.start[i]), end: timeNumber(times.end[i]) }) }));
   }
-  if (to < offsets[rank + 1]) cells.push(h("td", { text: `and ${offsets[rank + 1] - to} more` }));
-  return h("tr", {}, h("th", { scope: "row", text: title }), ...cells);
+  if (hi - lo > MOST_OPS) cells.push(h("td", { text: t("and {n} more", { n: hi - lo - MOST_OPS }) }));
+  return cells;
 }

@@ -77,7 +77,7 @@ export class View {
     this.card = createCard(timeline.plot, (id) => laneOf(timeline.lanes, id));
     this.search = new Search(store, desk);
     this.figures = createFigures(desk, this.search.node);
-    this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id));
+    this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id), () => timeline.visible(), () => this.tools.pins.current());
     this.transport = createTransport(playback, () => timeline.total(), (time) => playback.seek(time));
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.compare = createCompare(desk, () => this.toolbar.addPlan());
@@ -219,6 +219,8 @@ export class View {
       drawNow();
     }
     if (state.view === before.view) return;
+    this.table.refresh();
+    this.tools.find.sync();
     if (state.view.theme !== before.view.theme) this.theme.set(state.view.theme);
     if (state.view.mem !== before.view.mem) { this.strips.sync(); this.#rest(); }
     if (state.view.t0 !== before.view.t0 || state.view.t1 !== before.view.t1) this.#legendSoon();
