@@ -14,8 +14,8 @@ export function bindings(acts) {
   const [play, look, select, area, show] = parts();
   return [
     { part: play, keys: [" "], show: "Space", say: t("play and pause"), act: acts.play },
-    { part: play, keys: ["ArrowLeft"], show: "←", say: t("playhead back to the previous op's end"), act: acts.stepBack },
-    { part: play, keys: ["ArrowRight"], show: "→", say: t("playhead on to the next op's end"), act: acts.stepOn },
+    { part: play, keys: ["ArrowLeft"], show: "←", say: t("playhead back to where an op or a copy starts or ends"), act: acts.stepBack },
+    { part: play, keys: ["ArrowRight"], show: "→", say: t("playhead on to the next such moment"), act: acts.stepOn },
     { part: look, keys: ["w", "W"], show: "W", say: t("zoom in"), act: acts.zoomIn },
     { part: look, keys: ["s", "S"], show: "S", say: t("zoom out"), act: acts.zoomOut },
     { part: look, keys: ["a", "A"], show: "A", say: t("pan to earlier"), act: acts.panLeft },
@@ -42,7 +42,7 @@ export function bindings(acts) {
 }
 
 /** The headings of the keys tab. */
-export const parts = () => [t("Play"), t("Look around"), t("Select and find"), t("Areas, marks, pins"), t("Show")];
+export const parts = () => [t("Play"), t("Look around"), t("Select and find"), t("Areas, marks, pins"), t("Show"), t("Explain")];
 
 /** What the pointer does, for the same list. */
 export const gestures = () => [

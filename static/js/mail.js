@@ -73,7 +73,10 @@ function paintHalf(scene, ctx, lane, row, sends) {
     if (x1 - x0 < APART) continue;
     const wide = Math.max(1, x1 - x0 - 1);
     ctx.fillRect(x0, y, wide, h);
-    if (hollow && all.gradient[message]) ctx.clearRect(x0 + 1.5, y + 1.5, wide - 3, h - 3);
+    if (!hollow || !all.gradient[message] || wide < APART) continue;
+    ctx.fillStyle = colour("plot-row");
+    ctx.fillRect(x0 + 1.5, y + 1.5, wide - 3, h - 3);
+    ctx.fillStyle = colour("k-c");
   }
   if (to > from) ctx.fillRect(from, y, to - from, h);
 }

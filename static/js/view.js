@@ -9,6 +9,7 @@ import { createCostsView } from "./costs_view.js";
 import { Desk } from "./desk.js";
 import { byId } from "./dom.js";
 import { createDrawer } from "./drawer.js";
+import { createExplain } from "./explain_view.js";
 import { createFigures } from "./figures.js";
 import { createFollow } from "./follow.js";
 import { afterPaint, drawNow, invalidate, onStage } from "./frame.js";
@@ -80,11 +81,12 @@ export class View {
     this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id), () => timeline.visible(), () => this.tools.pins.current());
     this.transport = createTransport(playback, () => timeline.total(), (time) => playback.seek(time));
     this.strips = createStripsButton(store, () => timeline.lanes);
+    this.explain = createExplain(store, timeline, playback, selection, (id) => this.#titleOf(id));
     this.compare = createCompare(desk, () => this.toolbar.addPlan());
     this.block = createBlock(desk);
     this.tools = createTools(store, timeline, selection, playback, (text) => this.status.toast(text));
     this.charts = createCharts(desk);
-    this.keys = bindings(createActions(store, timeline, playback, selection, this.tools, () => this.drawer.toggle("keys"), this.strips.toggle));
+    this.keys = [...bindings(createActions(store, timeline, playback, selection, this.tools, () => this.drawer.toggle("keys"), this.strips.toggle)), ...this.explain.keys()];
     this.drawer = createDrawer([
       { id: "compare", title: "Compare", panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
       { id: "charts", title: "Charts", panel: this.charts.panel, opened: () => this.charts.show() },
@@ -138,6 +140,7 @@ export class View {
       this.figures.show(plans);
       this.search.show();
       this.transport.show();
+      this.explain.show();
     });
   }
 

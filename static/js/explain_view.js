@@ -1,0 +1,26 @@
+// Puts together what the timeline explains on demand: the lens over the ops, its switches, and the line that tells.
+import { invalidate } from "./frame.js";
+import { createLens } from "./lens.js";
+import { createToggles } from "./lens_toggles.js";
+import { createNarration } from "./narration.js";
+
+/** @import {Playback} from "./playback.js" */
+/** @import {Selection} from "./selection.js" */
+/** @import {Store} from "./store.js" */
+/** @import {Timeline} from "./timeline.js" */
+
+/** @param {Store} store @param {Timeline} timeline @param {Playback} playback @param {Selection} selection
+ * @param {(id: string) => string} titleOf */
+export function createExplain(store, timeline, playback, selection, titleOf) {
+  const lanes = () => timeline.lanes;
+  timeline.lens = createLens(store);
+  const toggles = createToggles({ store, lanes, traced: () => timeline.hover ?? selection.current() });
+  const narration = createNarration({ store, lanes, titleOf, playback, tell: toggles.story, stepper: toggles.stepper });
+  const sync = () => {
+    toggles.sync();
+    invalidate("figures");
+  };
+  store.subscribe((state, before) => { if (state.view !== before.view) sync(); });
+  sync();
+  return { show: narration.show, keys: toggles.keys };
+}

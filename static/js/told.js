@@ -1,0 +1,50 @@
+// What the page says in words of a lane: its critical path, the way of a micro-batch, and both in a few words.
+import { timeNumber, timeText } from "./costs_unit.js";
+import { OFFLOAD, RELOAD } from "./pure/copies.js";
+import { t } from "./pure/lang.js";
+import { shortText } from "./pure/narrate.js";
+import { LETTERS, KIND_PAIR, rankOf } from "./pure/ops.js";
+import { formatPercent } from "./pure/scale.js";
+
+/** @import {Lane} from "./lanes.js" */
+/** @import {Path} from "./pure/critical.js" */
+/** @import {Journey} from "./pure/follow_micro.js" */
+/** @typedef {{name: string, length: number}} Piece  of a critical path */
+
+/** What a path is made of, in the order of the kinds; only what there is. @param {Path} path @returns {Piece[]} */
+export function pieces({ work, copies, flight, gap }) {
+  const kinds = Array.from(work, (length, kind) => ({ name: kind === KIND_PAIR ? t("overlapped F and B") : LETTERS[kind], length }));
+  return [...kinds, { name: t("offload"), length: copies[OFFLOAD] }, { name: t("reload"), length: copies[RELOAD] },
+    { name: t("messages"), length: flight }, { name: t("waiting for the rank itself"), length: gap }].filter(({ length }) => length > 0);
+}
+
+/** @param {Piece[]} list @param {(piece: Piece) => string} say */
+const joined = (list, say) => list.map(say).join(", ");
+
+/** @param {Path} path */
+export function pathSentence(path) {
+  const parts = joined(pieces(path), ({ name, length }) => t("{name} {part}", { name, part: `${timeNumber(length)} (${formatPercent(length / path.length)})` }));
+  return t("Critical path, {length} long: {parts}; {ops} ops in a chain, {hops} times from rank to rank. An op on it that gets shorter can shorten the step.",
+    { length: timeText(path.length), parts, ops: path.steps.length, hops: path.hops });
+}
+
+/** @param {Path} path */
+export const pathChip = (path) => joined(pieces(path), ({ name, length }) => t("{name} {part}", { name, part: formatPercent(length / path.length) }));
+
+/** @param {Lane} lane @param {Journey} journey */
+export function journeySentence({ schedule }, { micro, rank, enters, forwardDone, backwardDone, weightsDone, weights, longest }) {
+  const at = (/** @type {number} */ time) => (Number.isFinite(time) ? timeNumber(time) : t("not yet"));
+  const head = weights.length
+    ? t("Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, weight gradients at {weights}.",
+      { micro, enters: at(enters), rank, forward: at(forwardDone), backward: at(backwardDone), weights: at(weightsDone) })
+    : t("Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.",
+      { micro, enters: at(enters), rank, forward: at(forwardDone), backward: at(backwardDone) });
+  if (!longest) return `${head} ${t("It never waits.")}`;
+  return `${head} ${t("Longest wait: {wait} before {op} on rank {rank}, from {from} to {to}.", { wait: timeText(longest.to - longest.from),
+    op: shortText(schedule, longest.i), rank: rankOf(schedule, longest.i), from: timeNumber(longest.from), to: timeNumber(longest.to) })}`;
+}
+
+/** @param {Journey} journey */
+export const journeyChip = ({ micro, enters, weightsDone }) => (Number.isFinite(weightsDone)
+  ? t("micro-batch {micro}: {from} to {to}", { micro, from: timeNumber(enters), to: timeNumber(weightsDone) })
+  : t("micro-batch {micro}", { micro }));
