@@ -25,9 +25,14 @@ export function createTable(lanes, titleOf, visible, pins) {
   home.append(make, holder);
   let wanted = false;
   let timer = 0;
+  /** @type {unknown[]} what the table was made of: a reader keeps their place while that stays */
+  let made = [];
+
+  const source = () => [visible().t0, visible().t1, JSON.stringify(pins()), ...lanes().map(({ times }) => times)];
 
   function fill() {
     wanted = true;
+    made = source();
     const view = visible();
     replace(holder, ...lanes().flatMap((lane) => sectionOf(lane, titleOf(lane.id), view, pins()[lane.id])));
   }
@@ -37,7 +42,10 @@ export function createTable(lanes, titleOf, visible, pins) {
     refresh() {
       if (!wanted) return;
       clearTimeout(timer);
-      timer = window.setTimeout(fill, REST);
+      timer = window.setTimeout(() => {
+        const now = source();
+        if (now.length !== made.length || now.some((each, at) => each !== made[at])) fill();
+      }, REST);
     },
   };
 }
