@@ -10,6 +10,8 @@ from backend.web.charts import script_path
 from backend.web.preview import preview_of
 
 pages = Blueprint("page", __name__)
+LOOKS = {"theme": ("auto", "light", "dark"), "controls": ("full", "minimal", "none")}
+"""What an embed may look like; the first is what it looks like without a word."""
 
 
 @pages.get("/")
@@ -19,3 +21,15 @@ def index() -> str:
         "index.html", version=__version__, plotly=script_path(), script=entry("js", "main"), style=entry("css", "main"),
         preview=preview_of(request),
     )  # fmt: skip
+
+
+@pages.get("/embed")
+def embed() -> str:
+    """The timeline and its playback alone, for a frame in somebody else's page."""
+    look = {key: choices[0] for key, choices in LOOKS.items()}
+    for key, text in request.args.items():
+        if key in LOOKS and text in LOOKS[key]:
+            look[key] = text
+    return render_template(
+        "embed.html", script=entry("js", "embed"), style=entry("css", "embed"), preview=preview_of(request), **look
+    )

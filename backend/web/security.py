@@ -19,11 +19,12 @@ from backend.web.services import services
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
-    "connect-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'self'"
+    "connect-src 'self'; worker-src 'self' blob:; frame-src 'self'; manifest-src 'self'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors "
 )
+FRAMED = "page.embed"  # the one page that others may show inside theirs
 HEADERS = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": POLICY + "'self'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -87,6 +88,8 @@ def _refuse_other_origins() -> None:
 
 
 def _dress(response: Response) -> Response:
+    if request.endpoint == FRAMED:
+        response.headers["Content-Security-Policy"] = POLICY + "*"
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers.setdefault("Cache-Control", "no-store")

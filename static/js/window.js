@@ -6,11 +6,10 @@ import { find } from "./pure/ops.js";
 
 /** @import {Desk} from "./desk.js" */
 /** @import {Playback} from "./playback.js" */
-/** @import {RunView} from "./runview.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Timeline} from "./timeline.js" */
 
-/** @param {{store: Store, desk: Desk, timeline: Timeline, playback: Playback, runs: RunView}} parts */
+/** @param {{store: Store, desk: Desk, timeline: Timeline, playback: Playback, runs: {run: {status: string} | null}}} parts */
 export function expose({ store, desk, timeline, playback, runs }) {
   function state() {
     const { spec, others, view } = store.get();

@@ -1,0 +1,170 @@
+// The timeline and its playback alone: what an embed and a stand-alone page show. No panels; nothing goes to the address.
+import { createActions } from "./actions.js";
+import { createCard, say } from "./card.js";
+import { byId, h } from "./dom.js";
+import { createFollow } from "./follow.js";
+import { afterPaint, drawNow, invalidate, onStage } from "./frame.js";
+import { createHeads, headText } from "./heads.js";
+import { keysPanel } from "./help.js";
+import { bindings, listenKeys } from "./keys.js";
+import { laneOf } from "./lanes.js";
+import { schedulePainted } from "./latency.js";
+import { drawLegend } from "./legend.js";
+import { readPalette } from "./palette.js";
+import { Playback } from "./playback.js";
+import { Pointer } from "./pointer.js";
+import { t } from "./pure/lang.js";
+import { Selection } from "./selection.js";
+import { createStatus } from "./status.js";
+import { createStripsButton } from "./strips.js";
+import { Timeline } from "./timeline.js";
+import { createTools } from "./tools.js";
+import { createTransport } from "./transport.js";
+
+/** @import {Desk} from "./desk.js" */
+/** @import {Store} from "./store.js" */
+/** @import {Trace} from "./trace.js" */
+/** @import {State} from "./pure/url.js" */
+
+const REST = 90; // ms; legend and minimap wait until a drag rests
+
+export class EmbedView {
+  #timer = 0;
+  #settled = false;
+  #hoverAt = { x: 0, y: 0 };
+  /** @type {Trace | null} */
+  #said = null;
+  runs = { run: null }; // measured runs are for the whole page
+
+  /** @param {Store} store @param {(changed: () => void) => Desk} makeDesk */
+  constructor(store, makeDesk) {
+    this.store = store;
+    this.desk = makeDesk(() => this.#onAnswer());
+    this.playback = new Playback({ lanes: () => this.timeline.lanes, total: () => this.timeline.total(),
+      onChange: () => this.#onPlayback(), onMove: (time) => this.follow.playhead(time) });
+    this.timeline = new Timeline(store, { playhead: () => this.playback.at, selected: () => this.selection.current(),
+      hovered: (_trace, x, y) => { this.#hoverAt = { x, y }; this.#showCard(); } });
+    const { desk, timeline, playback } = this;
+    this.selection = new Selection(store, () => timeline.lanes, () => this.#onSelect());
+    this.follow = createFollow(timeline);
+    this.status = createStatus(timeline.plot, () => desk.sync(true), (field, value) => store.set({ spec: { ...store.get().spec, [field]: value } }));
+    this.heads = createHeads(timeline.plot, () => {});
+    this.card = createCard(timeline.plot, (id) => laneOf(timeline.lanes, id));
+    this.transport = createTransport(playback, () => timeline.total(), (time) => playback.seek(time));
+    this.strips = createStripsButton(store, () => timeline.lanes);
+    this.tools = createTools(store, timeline, this.selection, playback, (text) => this.status.toast(text));
+    this.#listen();
+    this.#stages();
+    store.subscribe((state, before) => this.#onState(state, before));
+  }
+
+  /** Draw the first view. */
+  begin() {
+    const { at, theme } = this.store.get().view;
+    document.documentElement.dataset.theme = theme;
+    readPalette();
+    this.desk.sync();
+    if (at !== null) this.playback.seek(at);
+    else invalidate("plan");
+  }
+
+  #listen() {
+    const { store, timeline, playback, selection, tools } = this;
+    new Pointer(timeline, { select: (trace) => selection.select(trace), selected: () => selection.current(), scrub: (time) => playback.seek(time), tools });
+    const keys = bindings(createActions(store, timeline, playback, selection, tools, () => help(keys), this.strips.toggle));
+    listenKeys(keys);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#repaint());
+  }
+
+  #stages() {
+    onStage("plan", () => {
+      this.timeline.show(this.desk.lanes());
+      invalidate("figures");
+      if (this.desk.plans().every((plan) => plan.answered === plan.asked)) schedulePainted();
+      clearTimeout(this.#timer);
+      this.#timer = window.setTimeout(() => this.#settle(), this.#settled ? REST : 0);
+    });
+    onStage("figures", () => {
+      const plans = this.desk.plans();
+      for (const plan of plans) this.heads.write(plan.id, { ...headText(plan, this.desk, plans.length > 1), many: false });
+      this.heads.place(this.timeline.scene.layout);
+      this.transport.show();
+    });
+  }
+
+  /** What may wait until the schedule is on the screen. */
+  #settle() {
+    this.#settled = this.timeline.lanes.length > 0;
+    this.timeline.settle();
+    this.#showCard();
+    drawLegend(this.timeline.scene);
+    this.strips.sync();
+    invalidate("minimap");
+  }
+
+  #onAnswer() {
+    this.status.update(this.desk.plans());
+    invalidate("figures");
+  }
+
+  #onPlayback() {
+    const { at, playing } = this.playback;
+    if (!playing && this.store.get().view.at !== at) this.store.setView({ at });
+    invalidate("overlay", "minimap", "figures");
+  }
+
+  #showCard() {
+    const trace = this.timeline.hover ?? (this.tools.area.current() ? null : this.selection.current());
+    const { x, y } = this.#hoverAt;
+    this.card.put(trace, trace?.op ? this.timeline.box(trace.lane.id, trace.rank, trace.op.i) : { x, y, w: 1, h: 12 });
+  }
+
+  #onSelect() {
+    this.#showCard();
+    const now = this.selection.current();
+    if (now !== this.#said) say(now);
+    this.#said = now;
+    invalidate("overlay");
+  }
+
+  #repaint() {
+    readPalette();
+    drawLegend(this.timeline.scene, true);
+    this.timeline.redraw();
+    afterPaint(() => {
+      this.timeline.settle();
+      invalidate("minimap");
+    });
+  }
+
+  /** @param {State} state @param {State} before */
+  #onState(state, before) {
+    if (state.spec !== before.spec || state.others !== before.others) {
+      this.desk.sync();
+      invalidate("plan");
+      drawNow();
+    }
+    if (state.view === before.view) return;
+    if (state.view.theme !== before.view.theme) {
+      document.documentElement.dataset.theme = state.view.theme;
+      this.#repaint();
+    }
+    if (state.view.mem !== before.view.mem) this.strips.sync();
+    if (!this.playback.playing && state.view.at !== this.playback.at) this.playback.seek(state.view.at);
+    this.#showCard();
+    invalidate("base", "overlay", "minimap", "figures");
+  }
+}
+
+/** All keys, over the timeline. @param {import("./keys.js").Binding[]} keys */
+function help(keys) {
+  const open = /** @type {HTMLDialogElement | null} */ (document.querySelector("dialog.embed-keys"));
+  if (open) {
+    open.close();
+    return;
+  }
+  const dialog = h("dialog", { class: "embed-keys", "aria-label": t("All keys"), onclose: () => dialog.remove() });
+  dialog.append(h("button", { type: "button", class: "button soft", onclick: () => dialog.close() }, t("Close")), keysPanel(keys));
+  byId("stage").append(dialog);
+  dialog.showModal();
+}
