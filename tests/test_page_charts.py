@@ -110,7 +110,7 @@ def test_a_click_on_a_point_puts_it_on_the_timeline_and_shift_puts_it_under(open
     click(page, "ZB-auto within 8")
     page.keyboard.up("Shift")
     wait(page, "bubbleline.state().plans[1]?.shown?.family === 'zb-auto'")
-    assert state(page)["second"]["memory"] == 8
+    assert state(page)["others"][0]["memory"] == 8
     assert state(page)["spec"]["family"] == "v-half"
     wait(page, f"{READY} && {TRACES}.some((trace) => trace.name === 'B')")
     expect(page.locator(".charts-table tr.is-shown .under")).to_have_text(["A", "B"])

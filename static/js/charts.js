@@ -1,43 +1,48 @@
 // The charts tab: a figure that follows the setting, a sentence how to read it, its points as a table, and files to take away.
 import { Refusal } from "./api.js";
 import { ask, forget, known, plotly } from "./charts_api.js";
+import { Choice } from "./charts_choice.js";
+import { CubeView } from "./charts_cube.js";
+import { faceOf } from "./charts_face.js";
 import { Figure } from "./charts_figure.js";
-import { save } from "./charts_save.js";
+import { FIRST, kindOf } from "./charts_kinds.js";
+import { markAt, nextLetter, placesIn, putFirst, putUnder } from "./charts_marks.js";
+import { Panel } from "./charts_panel.js";
+import { questionOf, withLook } from "./charts_question.js";
+import { rowTable } from "./charts_rows.js";
+import { handBlob, saveCsv, savePicture } from "./charts_save.js";
 import { Seeker } from "./charts_seek.js";
 import { pointTable } from "./charts_table.js";
-import { h, replace, sentence, setText, show } from "./dom.js";
+import { h, sentence, show } from "./dom.js";
 import { colour } from "./palette.js";
-import { putOver, short, spoken } from "./pure/charts.js";
-import { specQuery } from "./pure/url.js";
+import { rowsCsv, short } from "./pure/charts.js";
+import { MOST_OPS } from "./pure/cube.js";
+import { t, tr } from "./pure/lang.js";
+import { IDS, letter, specAt } from "./pure/slots.js";
+import { timing } from "./pure/timing.js";
 
 /** @import {SpecError} from "./api.js" */
-/** @import {Chart} from "./charts_api.js" */
+/** @import {Chart, Plotly} from "./charts_api.js" */
+/** @import {Face} from "./charts_face.js" */
+/** @import {Kind} from "./charts_kinds.js" */
+/** @import {Form} from "./charts_panel.js" */
 /** @import {Desk} from "./desk.js" */
 /** @import {Spec} from "./pure/types.js" */
-/** @typedef {{id: string, title: string, path: string, heights: [string, string][]}} Kind  heights: what may go up, the first by itself */
 
-/** @type {Kind[]} */
-const KINDS = [{ id: "pareto", title: "Memory against throughput", path: "/api/charts/pareto", heights: [["throughput", "Throughput"], ["bubble", "Bubble"]] }];
 const REST = 300; // ms that a drag must rest before a chart is asked for
-const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
-const STEP = 20; // px; a figure is asked for in such sizes, so that answers can be kept
-const LEAST = { width: 260, height: 240 };
+const LONG_WAIT = 250; // ms; sooner than this, the families alone would only flicker
 
 class Charts {
-  #reads = h("p", { class: "charts-reads", role: "status" });
-  #state = h("p", { class: "charts-state", hidden: true });
-  #cover = h("div", { class: "charts-cover" });
-  #problem = h("p", { class: "note", hidden: true });
-  #beside = h("div", { class: "charts-beside", role: "region", "aria-label": "Points of the chart", tabindex: 0 });
-  #chooser = h("div", { class: "charts-choice" });
-  #files = h("div", { class: "charts-files", role: "group", "aria-label": "Take the chart away", hidden: true });
   #timer = 0;
-  #slow = 0;
   /** @type {string} the question under way, answered or refused */
   #url = "";
   #turn = 0; // of questions: an answer to an older one comes too late
   /** @type {Chart | null} */
   #chart = null;
+  /** @type {Face | null} */
+  #face = null;
+  /** @type {string | null} the kind of what is drawn or under way */
+  #kind = null;
   #asked = "";
   #drawn = "";
   #size = { width: 0, height: 0 };
@@ -45,69 +50,116 @@ class Charts {
   /** @param {Desk} desk */
   constructor(desk) {
     this.desk = desk;
-    this.seeker = new Seeker(() => this.#chart?.points.filter(({ limit }) => limit !== null) ?? [], () => this.#renew());
-    this.figure = new Figure({ put: (at, second) => this.#put(at, second), tell: (at) => this.#tell(at) });
-    this.#files.append(...(/** @type {const} */ (["svg", "png", "csv"])).map((form) =>
-      h("button", { type: "button", class: "button soft", "data-save": form, title: form === "csv" ? "The points as a table" : "The figure as a picture", onclick: () => this.#save(form) }, form.toUpperCase())));
-    this.home = h("div", { class: "charts-home" }, this.figure.node, this.#state, this.#cover);
-    this.panel = h("div", { class: "charts" }, h("div", { class: "charts-top" }, this.#chooser, this.seeker.node, this.#files), this.#problem,
-      h("div", { class: "charts-body" }, this.#reads, this.home, this.#beside));
-    desk.store.subscribe(({ spec, second, view }, before) => {
-      if (spec !== before.spec || second !== before.second || view.theme !== before.view.theme || view.chart !== before.view.chart) this.show();
+    this.choice = new Choice({ chart: (id) => this.#choose(id, null), height: (y) => this.#choose(this.#chosen().kind.id, y) });
+    this.seeker = new Seeker(() => this.#points().filter(({ limit }) => limit !== null), () => this.#renew());
+    this.figure = new Figure({ put: (at, under) => this.#put(at, under), tell: (at) => this.#tell(at) });
+    this.cube = new CubeView({ tell: (text) => this.parts.say(text ?? this.cube.reads().join(" "), text !== null), select: (op) => desk.store.setView({ sel: op }, "push") });
+    this.parts = new Panel({ head: this.choice.head, list: this.choice.list, seek: this.seeker.node, figures: [this.figure.node, this.cube.node], save: (form) => this.#save(form) });
+    this.panel = this.parts.node;
+    desk.store.subscribe(({ spec, others, preset, view }, before) => {
+      if (spec !== before.spec || others !== before.others || preset !== before.preset || view.theme !== before.view.theme || view.chart !== before.view.chart) this.show();
     });
     new ResizeObserver(([{ contentRect }]) => {
       this.#size = contentRect;
       this.show();
-    }).observe(this.home);
+    }).observe(this.parts.home);
   }
 
-  /** The kind of chart that the link names, and what goes up. @returns {{kind: Kind, y: string}} */
+  /** The kind of chart that the link names, its variants, and the one that is shown. */
   #chosen() {
-    const [id, y] = (this.desk.store.get().view.chart ?? "").split(":");
-    const kind = KINDS.find((each) => each.id === id) ?? KINDS[0];
-    return { kind, y: kind.heights.find(([name]) => name === y)?.[0] ?? kind.heights[0][0] };
+    const { view, others } = this.desk.store.get();
+    const [id, y] = (view.chart ?? "").split(":");
+    const kind = kindOf(id);
+    /** @type {[string, string][]} */
+    const heights = kind.local ? [0, ...others.keys()].map((_, at) => [IDS[at], letter(at)]) : kind.heights;
+    return { kind, heights, y: heights.find(([name]) => name === y)?.[0] ?? heights[0]?.[0] ?? "" };
   }
 
   /** The question that the state asks: what is drawn, and how it looks. */
   #wanted() {
-    const { spec, view } = this.desk.store.get();
     const { kind, y } = this.#chosen();
-    const dark = view.theme === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : view.theme === "dark";
-    const look = { y, theme: dark ? "dark" : "light", width: inSteps(this.#size.width, LEAST.width), height: inSteps(this.#size.height, LEAST.height) };
-    const what = kind.path + specQuery(spec, this.desk.store.defaults);
-    return { what, url: `${what}&${new URLSearchParams(/** @type {any} */ (look))}` };
+    const state = this.desk.store.get();
+    const what = questionOf(kind, state, this.desk.store.defaults);
+    return { what, url: withLook(what, y, state.view.theme, this.#size) };
   }
 
   /** Follow the state. A new setting waits until the sliders rest; new looks do not. */
   show() {
     if (this.panel.hidden || !this.#size.width) return;
-    this.#sayChoice();
+    const { kind, heights, y } = this.#chosen();
+    this.choice.show(kind, heights, y);
+    show(this.cube.node, kind.local === true);
+    show(this.figure.node, !kind.local);
     clearTimeout(this.#timer);
+    if (kind.local) this.#showCube(true);
+    else this.#follow(kind);
+  }
+
+  /** @param {Kind} kind */
+  #follow(kind) {
     const { what, url } = this.#wanted();
     if (what !== this.#asked) this.seeker.halt();
     if (url === this.#url) {
-      if (url === this.#drawn) this.home.classList.remove("is-stale");
+      if (url === this.#drawn) this.parts.stale(false);
       this.#mark();
-    } else if (what === this.#asked || !this.#chart || known(url)) this.#ask(what, url);
+    } else if (what === this.#asked || !this.#chart || kind.id !== this.#kind || known(url)) this.#ask(what, url);
     else {
-      this.home.classList.add("is-stale");
+      this.parts.stale(true);
       this.#timer = window.setTimeout(() => this.#ask(what, url), REST);
     }
+  }
+
+  /** The playhead of the timeline, once a frame; the cube shows it, and what is new on the timeline. @param {number | null} at */
+  playhead(at) {
+    if (this.panel.hidden || this.cube.node.hidden) return;
+    this.#showCube(false);
+    this.cube.playhead(at);
+  }
+
+  /** @param {boolean} sized the colours or the size may be new */
+  #showCube(sized) {
+    const plan = this.desk.plans()[IDS.indexOf(/** @type {any} */ (this.#chosen().y))] ?? this.desk.first;
+    const fresh = plan.shown !== null && this.cube.show(plan, timing(plan.shown).comm);
+    if (sized) this.cube.resize(Math.floor(this.#size.width), Math.floor(this.#size.height));
+    if (this.#kind === "cube" && !fresh) return;
+    this.#begin("cube");
+    this.#turn++;
+    this.#url = this.#asked = this.#drawn = "";
+    this.parts.wait(null);
+    if (this.cube.cube) {
+      this.parts.fill();
+      this.parts.say(this.cube.reads().join(" "), false);
+      this.parts.table("cube", () => rowTable(this.cube.rows(), t("Ops in the order of time"),
+        { put: (at) => this.desk.store.setView({ sel: this.cube.nameAt(at) }, "push"), point: (at) => this.cube.point(at) }));
+    } else if (plan.shown) {
+      const fewer = Math.max(2, Math.floor(MOST_OPS / (3 * plan.shown.v)));
+      this.parts.complain(t("Even one micro-batch has more ops here than the {most} that a cube can show.", { most: MOST_OPS }), this.#use("p", fewer));
+    }
+  }
+
+  /** Another chart begins empty. @param {string} kind */
+  #begin(kind) {
+    this.#kind = kind;
+    this.#chart = this.#face = null;
+    this.parts.clear();
+    show(this.seeker.node, false);
   }
 
   /** Where the whole answer takes its time, the families come first. @param {string} what @param {string} url */
   async #ask(what, url) {
     const turn = ++this.#turn;
+    const { kind } = this.#chosen();
     this.#url = url;
     this.#asked = what;
-    this.#wait(this.#chart ? "Drawing …" : "Drawing the first chart …");
+    if (this.#kind !== kind.id) this.#begin(kind.id);
+    this.parts.wait(this.#chart ? t("Drawing …") : t("Drawing the first chart …"));
     try {
       const whole = Promise.all([plotly(), ask(url)]);
-      if (await Promise.race([whole, rest(LONG_WAIT)]) === null && this.#turn === turn) {
+      if (kind.sought && await Promise.race([whole, rest(LONG_WAIT)]) === null && this.#turn === turn) {
         const [drawer, first] = await Promise.race([whole, Promise.all([plotly(), ask(`${url}&found=0`)])]);
         if (this.#turn !== turn) return;
-        if (!first.found) await this.#draw(drawer, first);
-        this.#wait("Seeking the best at each memory …");
+        if ("found" in first && !first.found) await this.#draw(drawer, first);
+        this.parts.wait(t("Seeking the best at each memory …"));
       }
       const [drawer, chart] = await whole;
       if (this.#turn !== turn) return;
@@ -116,69 +168,61 @@ class Charts {
     } catch (problem) {
       if (this.#turn === turn) this.#fail(problem);
     } finally {
-      if (this.#turn === turn) this.#wait(null);
+      if (this.#turn === turn) this.parts.wait(null);
     }
   }
 
-  /** @param {string | null} text what one waits for, null: no longer */
-  #wait(text) {
-    clearTimeout(this.#slow);
-    if (text === null) show(this.#state, false);
-    else this.#slow = window.setTimeout(() => this.#sayWait(text), LONG_WAIT);
+  #points() {
+    return this.#chart && "points" in this.#chart ? this.#chart.points : [];
   }
 
-  /** @param {string} text in a corner of the figure, or where it will be */
-  #sayWait(text) {
-    setText(this.#state, text);
-    show(this.#state, this.#chart !== null);
-    if (!this.#chart) replace(this.#cover, h("p", { text }));
-  }
-
-  /** @param {import("./charts_api.js").Plotly} drawer @param {Chart} chart */
+  /** @param {Plotly} drawer @param {Chart} chart */
   async #draw(drawer, chart) {
     this.#chart = chart;
-    const at = this.#marked().b;
-    await this.figure.draw(drawer, chart, this.#chosen().kind.title, Figure.ring(chart, at, colour("accent")));
-    this.home.classList.remove("is-stale");
-    show(this.#cover, false);
-    show(this.#files, true);
+    this.#face = faceOf(chart);
+    await this.#drawFigure(drawer);
+    this.parts.fill();
     this.seeker.sync();
     this.#tell(null);
     this.#mark();
-    this.#complain(chart.error_found && { ...chart.error_found, message: `What can be found is not shown: ${chart.error_found.message}` });
+    const refused = "points" in chart ? chart.error_found : null;
+    if (refused) this.#complain({ ...refused, message: t("What can be found is not shown: {why}", { why: tr(refused.message) }) });
+    else this.parts.complain("", null);
+  }
+
+  /** The figure, with a ring around each schedule but the first, which has the server's. @param {Plotly} drawer */
+  async #drawFigure(drawer) {
+    const [chart, face] = [this.#chart, this.#face];
+    if (!chart || !face) return;
+    const rings = placesIn(this.#points(), this.desk).slice(1).flatMap((at, k) => Figure.ring(chart, at < 0 ? null : at, letter(k + 1), colour("accent")));
+    await this.figure.draw(drawer, chart, face, this.#chosen().kind.title, rings);
   }
 
   /** @param {SpecError | null} error */
   #complain(error) {
-    if (!error) {
-      show(this.#problem, false);
-      return;
-    }
+    if (!error) return;
     const { field, nearest } = error;
-    const { spec } = this.desk.store.get();
-    const use = nearest === undefined || !Object.hasOwn(spec, field) ? null : h("button", { type: "button", class: "link",
-      onclick: () => this.desk.store.set({ spec: { ...this.desk.store.get().spec, [field]: nearest } }, "push") }, `Use ${field} = ${nearest}`);
-    this.#say(sentence(error.message), use);
+    const use = nearest === undefined || !Object.hasOwn(this.desk.store.get().spec, field) ? null : this.#use(field, nearest);
+    this.parts.complain(sentence(tr(error.message)), use);
   }
 
-  /** Above the figure, or in its place where there is none. @param {string} text @param {HTMLElement | null} act */
-  #say(text, act) {
-    show(this.#problem, this.#chart !== null);
-    show(this.#cover, this.#chart === null);
-    replace(this.#chart ? this.#problem : this.#cover, h("span", { text }), " ", act);
+  /** A way out. @param {string} field @param {unknown} nearest */
+  #use(field, nearest) {
+    return h("button", { type: "button", class: "link", onclick: () => this.desk.store.set({ spec: { ...this.desk.store.get().spec, [field]: nearest } }, "push") },
+      t("Use {field} = {value}", { field, value: nearest }));
   }
 
   /** @param {unknown} problem */
   #fail(problem) {
     if (problem instanceof Refusal) this.#complain(problem.error);
-    else this.#say("The server does not answer.", h("button", { type: "button", class: "link", onclick: () => this.#again() }, "Try again"));
+    else this.parts.complain(t("The server does not answer."), h("button", { type: "button", class: "link", onclick: () => this.#again() }, t("Try again")));
   }
 
   /** The same question anew: more has been found since. */
   async #renew() {
     forget(this.#url);
     const chart = await ask(this.#url);
-    this.#beside.dataset.key = "";
+    this.parts.table("", null);
     await this.#draw(await plotly(), chart);
   }
 
@@ -187,96 +231,63 @@ class Charts {
     this.#ask(what, url);
   }
 
-  /** Which points are on the timeline: positions of A and of B. */
-  #marked() {
-    const { spec, second } = this.desk.store.get();
-    const { defaults } = this.desk.store;
-    /** @param {Spec | null} shown */
-    const at = (shown) => {
-      if (!shown) return null;
-      const query = specQuery(shown, defaults);
-      // A limit is part of what is sought; elsewhere it is only held against a schedule.
-      const limit = this.desk.family(shown.family)?.fields.includes("memory") ? {} : { memory: shown.memory };
-      const found = this.#chart?.points.findIndex((point) => specQuery({ ...putOver(point, shown), ...limit }, defaults) === query) ?? -1;
-      return found < 0 ? null : found;
-    };
-    return { a: at(spec), b: at(second) };
-  }
-
-  /** The table, with A and B where they are. */
+  /** The table, with the schedules on the timeline where they are. */
   #mark() {
     const chart = this.#chart;
     if (!chart) return;
-    const { a, b } = this.#marked();
-    const key = `${this.#url} ${chart.found} ${a} ${b}`;
-    if (this.#beside.dataset.key === key) return;
-    const again = this.#beside.dataset.key?.split(" ")[0] === this.#url;
-    this.#beside.dataset.key = key;
-    const focused = document.activeElement?.closest(".charts-table tr");
-    const [row, kind] = [focused?.getAttribute("data-at"), document.activeElement?.className];
-    const { scrollTop } = this.#beside;
-    replace(this.#beside, pointTable(chart.points, (at) => (at === a ? "A" : at === b ? "B" : ""), (at, second) => this.#put(at, second), (at) => this.figure.point(at)));
-    this.#beside.scrollTop = scrollTop;
-    if (row) /** @type {HTMLElement | null} */ (this.#beside.querySelector(`tr[data-at="${row}"] .${kind}`))?.focus();
-    if (again) plotly().then((drawer) => this.figure.draw(drawer, chart, this.#chosen().kind.title, Figure.ring(chart, b, colour("accent"))));
+    const point = (/** @type {number | null} */ at) => this.figure.point(at);
+    const put = (/** @type {number} */ at, /** @type {boolean} */ under) => this.#put(at, under);
+    const { title } = this.#chosen().kind;
+    if (!("points" in chart)) {
+      this.parts.table(this.#url, () => rowTable(chart, title, { put, point }));
+      return;
+    }
+    const places = placesIn(chart.points, this.desk);
+    const again = this.parts.beside.dataset.key?.split(" ")[0] === this.#url;
+    const fresh = this.parts.table(`${this.#url} ${chart.found} ${places} ${nextLetter(this.desk)}`,
+      () => pointTable(chart.points, (at) => markAt(places, at), nextLetter(this.desk), put, point));
+    if (fresh && again) plotly().then((drawer) => this.#drawFigure(drawer));
   }
 
-  /** @param {number} at @param {boolean} second */
-  #put(at, second) {
-    const point = this.#chart?.points[at];
-    if (!point) return;
-    const { spec } = this.desk.store.get();
-    const { a, b } = this.#marked();
-    if (!second) this.desk.store.set({ spec: putOver(point, spec) }, "push");
-    else if (at !== a) this.desk.store.set({ second: at === b ? null : putOver(point, spec) }, "push");
+  /** @param {number} at @param {boolean} under */
+  #put(at, under) {
+    const put = this.#face?.put(at);
+    if (!put) return;
+    if (under) putUnder(this.desk, put, placesIn(this.#points(), this.desk).indexOf(at));
+    else putFirst(this.desk, put);
   }
 
   /** @param {number | null} at a point that is looked at, else how to read them all */
   #tell(at) {
-    const points = this.#chart?.points ?? [];
-    setText(this.#reads, at === null ? this.#chart?.reads ?? "" : spoken(points, points[at]));
-    this.#reads.classList.toggle("is-told", at !== null);
+    this.parts.say((at === null ? this.#face?.reads : this.#face?.told(at)) ?? "", at !== null);
   }
 
-  /** @param {"svg" | "png" | "csv"} form */
-  #save(form) {
-    if (!this.#chart) return;
-    const { p, m, costs } = this.#chart.spec;
-    const { kind } = this.#chosen();
-    const each = Object.entries({ f: costs.F, i: costs.I, w: costs.W, c: costs.comm }).map(([name, cost]) => `${name} ${typeof cost === "number" ? short(cost) : "by stage"}`);
-    save(this.#chart, `bubbleline-${kind.id}-p${p}-m${m}`, `${kind.title}: p ${p}, m ${m}, ${each.join(", ")}`, form);
-  }
-
-  /** The charts there are, and what may go up in this one. */
-  #sayChoice() {
+  /** @param {Form} form */
+  async #save(form) {
     const { kind, y } = this.#chosen();
-    const key = `${kind.id}:${y}`;
-    if (this.#chooser.dataset.key === key) return;
-    this.#chooser.dataset.key = key;
-    const title = KINDS.length === 1 ? h("h2", { text: kind.title }) :
-      choice("Chart", KINDS.map((each) => [each.id, each.title]), kind.id, (id) => this.#choose(id, null));
-    replace(this.#chooser, title, choice("What goes up", kind.heights, y, (id) => this.#choose(kind.id, id === kind.heights[0][0] ? null : id)));
+    const spec = kind.local ? specAt(this.desk.store.get(), IDS.indexOf(/** @type {any} */ (y))) : this.#chart?.spec;
+    if (!spec) return;
+    const { p, m } = spec;
+    const name = `bubbleline-${kind.id}-p${p}-m${m}`;
+    const title = `${kind.title}: p ${p}, m ${m}, ${costsText(spec)}`;
+    if (form === "csv") saveCsv(name, kind.local ? rowsCsv(this.cube.rows()) : this.#face?.csv() ?? "");
+    else if (this.#chart) await savePicture(this.#chart, name, title, form);
+    else handBlob(`${name}.${form}`, /** @type {Blob} */ (await this.cube.picture(form, title)));
   }
 
   /** @param {string} id @param {string | null} y */
   #choose(id, y) {
-    const named = id === KINDS[0].id && y === null ? null : y === null ? id : `${id}:${y}`;
-    this.desk.store.setView({ chart: named }, "push");
-    /** @type {HTMLElement | null} */ (this.#chooser.querySelector("[aria-pressed=true]"))?.focus();
+    const plain = y === null || y === this.#chosen().heights[0]?.[0];
+    this.desk.store.setView({ chart: plain ? (id === FIRST ? null : id) : `${id}:${y}` }, "push");
   }
 }
 
-/** @param {number} px @param {number} least */
-const inSteps = (px, least) => STEP * Math.floor(Math.max(px, least) / STEP);
+/** @param {Spec} spec */
+const costsText = ({ costs }) => Object.entries({ f: costs.F, i: costs.I, w: costs.W, c: costs.comm })
+  .map(([name, cost]) => `${name} ${typeof cost === "number" ? short(cost) : t("by stage")}`).join(", ");
 
 /** @param {number} ms @returns {Promise<null>} */
 const rest = (ms) => new Promise((resolve) => { setTimeout(() => resolve(null), ms); });
-
-/** Buttons of which one is pressed. @param {string} label @param {[string, string][]} options @param {string} now @param {(id: string) => void} pick */
-function choice(label, options, now, pick) {
-  return h("div", { class: "which", role: "group", "aria-label": label }, ...options.map(([id, title]) =>
-    h("button", { type: "button", "aria-pressed": String(id === now), "data-choice": id, onclick: () => pick(id) }, title)));
-}
 
 /** @param {Desk} desk */
 export const createCharts = (desk) => new Charts(desk);

@@ -2,10 +2,11 @@
 import { Offline, getAnswer } from "./api.js";
 
 /** @import {SpecError} from "./api.js" */
-/** @import {Point} from "./pure/charts.js" */
+/** @import {Point, Rows} from "./pure/charts.js" */
 /** @import {Spec} from "./pure/types.js" */
 /** @typedef {{data: any[], layout: any}} Figure */
-/** @typedef {{spec: Spec, figure: Figure, reads: string, points: Point[], found: boolean, error_found: SpecError | null}} Chart */
+/** @typedef {{spec: Spec, figure: Figure, reads: string, points: Point[], found: boolean, error_found: SpecError | null}} Points  the frontier */
+/** @typedef {Points | ({spec: Spec, figure: Figure} & Rows)} Chart */
 /**
  * @typedef {HTMLElement & {on: (name: string, listener: (event: any) => void) => void}} Plot
  * @typedef {{react: (node: HTMLElement, data: any[], layout: any, config: any) => Promise<Plot>, toImage: (figure: any, options: any) => Promise<string>,

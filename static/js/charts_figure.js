@@ -1,19 +1,25 @@
 // The figure of a chart: plotly draws it, pointer and keys step through its points. Knows plotly, no server and no state.
 import { h } from "./dom.js";
-import { beside, front } from "./pure/charts.js";
+import { beside } from "./pure/charts.js";
+import { language, t, tr } from "./pure/lang.js";
 
 /** @import {Chart, Plot, Plotly} from "./charts_api.js" */
+/** @import {Face} from "./charts_face.js" */
 
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, doubleClick: false };
 const RING = "A"; // the trace that marks the schedule on the screen
+const WORDS = new Set(["text", "hovertext", "name", "ticktext"]); // what a figure says
 
-/** @typedef {{put: (at: number, second: boolean) => void, tell: (at: number | null) => void}} Acts */
+/** @typedef {{put: (at: number, under: boolean) => void, tell: (at: number | null) => void}} Acts */
+/** @typedef {{curveNumber: number, pointNumber: number | [number, number]}} Place */
 
 export class Figure {
-  node = h("div", { class: "charts-figure", tabindex: 0, role: "application", "aria-roledescription": "chart" });
+  node = h("div", { class: "charts-figure", tabindex: 0, role: "application", "aria-roledescription": t("chart") });
   #home = h("div", { class: "charts-plot" });
   /** @type {Chart | null} */
   #chart = null;
+  /** @type {Face | null} */
+  #face = null;
   /** @type {Plotly | null} */
   #plotly = null;
   /** @type {number | null} where the keys are */
@@ -27,15 +33,16 @@ export class Figure {
     this.node.addEventListener("blur", () => this.point(null));
   }
 
-  /** @param {Plotly} plotly @param {Chart} chart @param {string} title @param {any} ring of schedule B, or null */
-  async draw(plotly, chart, title, ring) {
+  /** @param {Plotly} plotly @param {Chart} chart @param {Face} face @param {string} title @param {any[]} rings of the other schedules */
+  async draw(plotly, chart, face, title, rings) {
     const fresh = this.#plotly === null;
     this.#chart = chart;
+    this.#face = face;
+    this.#at = null;
     this.#plotly = plotly;
-    this.node.setAttribute("aria-label", `${title}. Left and right step from point to point, Enter puts one on the timeline, Shift and Enter under it.`);
-    // Plotly fills in what it draws; an answer that is kept must stay as it came.
-    const { data, layout } = structuredClone(chart.figure);
-    const plot = await plotly.react(this.#home, ring ? [...data, ring] : data, layout, CONFIG);
+    this.node.setAttribute("aria-label", t("{title}. Left and right step from point to point, Enter puts one on the timeline, Shift and Enter under it.", { title }));
+    const { data, layout } = spokenFigure(chart.figure);
+    const plot = await plotly.react(this.#home, [...data, ...rings], layout, CONFIG);
     if (fresh) this.#listen(plot);
   }
 
@@ -46,8 +53,9 @@ export class Figure {
       if (at !== null) this.acts.put(at, event.event?.shiftKey ?? false);
     });
     plot.on("plotly_hover", (event) => {
-      this.node.classList.add("is-over");
-      this.acts.tell(this.#under(event));
+      const at = this.#under(event);
+      this.node.classList.toggle("is-over", at !== null && this.#face?.put(at) !== null);
+      this.acts.tell(at);
     });
     plot.on("plotly_unhover", () => {
       this.node.classList.remove("is-over");
@@ -58,15 +66,23 @@ export class Figure {
   /** The point that plotly says is pointed at. @param {any} event */
   #under(event) {
     const at = event.points[0]?.customdata;
-    return typeof at === "number" && this.#chart ? front(this.#chart.points, at) : null;
+    return typeof at === "number" && this.#face ? this.#face.front(at) : null;
   }
 
-  /** Where plotly has a point. @param {number} at */
+  /** Where plotly has a point: the highest one where a line stands for it. @param {number} at @returns {Place | null} */
   #placeOf(at) {
     const traces = this.#chart?.figure.data ?? [];
     for (let curveNumber = 0; curveNumber < traces.length; curveNumber++) {
-      const pointNumber = traces[curveNumber].customdata?.indexOf(at) ?? -1;
-      if (pointNumber >= 0) return { curveNumber, pointNumber };
+      const { customdata, z, y } = traces[curveNumber];
+      if (Array.isArray(customdata?.[0])) {
+        const row = customdata.findIndex((/** @type {number[]} */ line) => line.includes(at));
+        const pointNumber = row < 0 ? -1 : customdata[row].indexOf(at);
+        if (pointNumber >= 0 && z[row][pointNumber] !== null) return { curveNumber, pointNumber: [row, pointNumber] };
+      } else if (customdata?.includes(at)) {
+        let pointNumber = customdata.indexOf(at);
+        for (let k = pointNumber + 1; k < customdata.length; k++) if (customdata[k] === at && y[k] > y[pointNumber]) pointNumber = k;
+        return { curveNumber, pointNumber };
+      }
     }
     return null;
   }
@@ -76,9 +92,11 @@ export class Figure {
     const place = this.#placeOf(at);
     if (!place || !this.#chart) return false;
     const { data, layout } = this.#chart.figure;
-    const [a, b] = layout.yaxis.range;
-    const y = data[place.curveNumber].y[place.pointNumber];
-    return y >= Math.min(a, b) && y <= Math.max(a, b);
+    const range = layout.yaxis?.range;
+    const trace = data[place.curveNumber];
+    const y = Array.isArray(place.pointNumber) ? null : trace.y[place.pointNumber];
+    if (!range || typeof y !== "number" || (trace.yaxis ?? "y") !== "y") return true;
+    return y >= Math.min(...range) && y <= Math.max(...range);
   }
 
   /** Show a point's box, as the pointer would. @param {number | null} at */
@@ -93,9 +111,9 @@ export class Figure {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    if (way && this.#chart) {
+    if (way && this.#face) {
       event.preventDefault();
-      const at = beside(this.#chart.points, (each) => this.#drawn(each), this.#at, way);
+      const at = beside(this.#face.order, (each) => this.#drawn(each), this.#at, way);
       this.point(at);
       this.#at = at;
       this.acts.tell(at);
@@ -109,12 +127,36 @@ export class Figure {
     }
   }
 
-  /** A ring like the one around A, elsewhere. @param {Chart} chart @param {number | null} at @param {string} colour */
-  static ring(chart, at, colour) {
+  /** A ring like the one around A, elsewhere. @param {Chart} chart @param {number | null} at @param {string} name @param {string} colour */
+  static ring(chart, at, name, colour) {
     const like = chart.figure.data.find((trace) => trace.name === RING);
     const trace = chart.figure.data.find((each) => each.customdata?.includes(at));
-    if (!like || !trace || at === null) return null;
+    if (!like || !trace || at === null) return [];
     const k = trace.customdata.indexOf(at);
-    return { ...like, name: "B", x: [trace.x[k]], y: [trace.y[k]], marker: { ...like.marker, color: colour } };
+    return [{ ...like, name, x: [trace.x[k]], y: [trace.y[k]], marker: { ...like.marker, color: colour } }];
   }
+}
+
+/** A copy in the reader's language: plotly fills in what it draws, and an answer that is kept must stay as it came.
+ * @param {import("./charts_api.js").Figure} figure @returns {import("./charts_api.js").Figure} */
+export function spokenFigure(figure) {
+  const copy = structuredClone(figure);
+  if (language() !== "en") speakParts(copy);
+  return copy;
+}
+
+/** @param {any} part */
+function speakParts(part) {
+  for (const [key, value] of Object.entries(part)) {
+    if (WORDS.has(key)) part[key] = said(value);
+    else if (value && typeof value === "object" && !ArrayBuffer.isView(value)) speakParts(value);
+  }
+}
+
+/** A text line by line, or each of a list. @param {any} value @returns {any} */
+function said(value) {
+  if (Array.isArray(value)) return value.map(said);
+  if (typeof value === "string") return value.split("<br>").map(tr).join("<br>");
+  if (value && typeof value === "object") speakParts(value);
+  return value;
 }

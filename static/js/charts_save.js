@@ -1,7 +1,7 @@
-// A chart taken away as a file: the figure as SVG or PNG through plotly, its points as CSV.
+// A chart taken away as a file: the figure as SVG or PNG through plotly, its numbers as CSV.
 import { h } from "./dom.js";
+import { spokenFigure } from "./charts_figure.js";
 import { colour } from "./palette.js";
-import { csv } from "./pure/charts.js";
 import { plotly } from "./charts_api.js";
 
 /** @import {Chart} from "./charts_api.js" */
@@ -14,15 +14,19 @@ function hand(name, href) {
   h("a", { href, download: name }).click();
 }
 
-/** @param {Chart} chart @param {string} name without its ending @param {string} title @param {"svg" | "png" | "csv"} form */
-export async function save(chart, name, title, form) {
-  if (form === "csv") {
-    const url = URL.createObjectURL(new Blob([csv(chart.points)], { type: "text/csv" }));
-    hand(`${name}.csv`, url);
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
-    return;
-  }
-  const { data, layout } = structuredClone(chart.figure);
+/** @param {string} name with its ending @param {Blob} blob */
+export function handBlob(name, blob) {
+  const url = URL.createObjectURL(blob);
+  hand(name, url);
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/** @param {string} name without its ending @param {string} text */
+export const saveCsv = (name, text) => handBlob(`${name}.csv`, new Blob([text], { type: "text/csv" }));
+
+/** @param {Chart} chart @param {string} name without its ending @param {string} title @param {"svg" | "png"} form */
+export async function savePicture(chart, name, title, form) {
+  const { data, layout } = spokenFigure(chart.figure);
   const { width } = layout;
   const height = layout.height + TITLE;
   // On the page the ground shows through and the setting stands beside; a file needs both of its own.

@@ -1,5 +1,6 @@
 // Searches longer at each memory of the frontier, one after the other, so that the line fills in. Knows no figure.
 import { h, setText, show } from "./dom.js";
+import { t, tr } from "./pure/lang.js";
 import { connect } from "./runclient.js";
 
 /** @import {Point} from "./pure/charts.js" */
@@ -9,7 +10,7 @@ const SECONDS = 3; // at each memory
 const OVER = new Set(["finished", "stopped", "failed"]);
 
 export class Seeker {
-  #go = h("button", { type: "button", class: "button soft", id: "charts-seek", title: `Search ${SECONDS} s at each memory for something better`,
+  #go = h("button", { type: "button", class: "button soft", id: "charts-seek", title: t("Search {seconds} s at each memory for something better", { seconds: SECONDS }),
     onclick: () => (this.#stop ? this.halt() : this.#start()) });
   #said = h("span", { class: "charts-seeking", role: "status" });
   node = h("div", { class: "charts-seek" }, this.#said, this.#go);
@@ -27,7 +28,7 @@ export class Seeker {
   /** @param {string} text */
   #say(text) {
     setText(this.#said, text);
-    setText(this.#go, this.#stop ? "Stop" : "Search longer");
+    setText(this.#go, this.#stop ? t("Stop") : t("Search longer"));
   }
 
   /** Is there anything to search? */
@@ -50,19 +51,19 @@ export class Seeker {
       const { done, stop } = await searched(spec);
       if (turn !== this.#turn) { stop(); return; }
       this.#stop = stop;
-      this.#say(`${spec.family} within ${spec.memory}: ${at + 1} of ${specs.length}`);
+      this.#say(t("{family} within {memory}: {at} of {all}", { family: spec.family, memory: spec.memory, at: at + 1, all: specs.length }));
       const problem = await done;
       if (turn !== this.#turn) return;
       if (problem) {
         this.halt();
-        this.#say(problem);
+        this.#say(tr(problem));
         return;
       }
       await this.again();
       if (turn !== this.#turn) return;
     }
     this.#stop = null;
-    this.#say("Searched at every memory.");
+    this.#say(t("Searched at every memory."));
   }
 }
 
@@ -88,7 +89,7 @@ async function searched(spec) {
     };
     line.on("search", take);
     line.timeout(5000).emit("search", { spec, seconds: SECONDS }, (/** @type {unknown} */ late, /** @type {any} */ answer) => {
-      if (late || answer?.error) end(late ? "The server does not answer." : answer.error.message);
+      if (late || answer?.error) end(late ? t("The server does not answer.") : answer.error.message);
       else id = answer.id;
     });
   });

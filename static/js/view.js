@@ -140,6 +140,7 @@ export class View {
       this.figures.show(plans);
       this.search.show();
       this.transport.show();
+      this.charts.playhead(this.playback.at);
       this.explain.show();
     });
   }

@@ -1,7 +1,7 @@
 // A chart's points as data: the order of the keys, what goes on the timeline, and the table taken away.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { beside, byMemory, csv, front, putOver, rank, spoken } from "../../static/js/pure/charts.js";
+import { beside, byMemory, cellText, csv, front, putOver, rank, rowsCsv, spoken } from "../../static/js/pure/charts.js";
 import { DEFAULTS } from "./helpers.js";
 
 /** @import {Point} from "../../static/js/pure/charts.js" */
@@ -15,15 +15,15 @@ const points = [point("slow", 4, 0.5, { dominated_by: 1 }), point("fast", 4, 0.9
 
 test("points are stepped through from the least memory to the most, slow before fast", () => {
   assert.deepEqual(byMemory(points), [2, 3, 0, 1]);
-  assert.equal(beside(points, () => true, null, 1), 2);
-  assert.equal(beside(points, () => true, null, -1), 1);
-  assert.equal(beside(points, () => true, 3, 1), 0);
-  assert.equal(beside(points, () => true, 1, 1), 1, "the last one stays");
+  assert.equal(beside(byMemory(points), () => true, null, 1), 2);
+  assert.equal(beside(byMemory(points), () => true, null, -1), 1);
+  assert.equal(beside(byMemory(points), () => true, 3, 1), 0);
+  assert.equal(beside(byMemory(points), () => true, 1, 1), 1, "the last one stays");
 });
 
 test("points that are not drawn are passed over", () => {
-  assert.equal(beside(points, (at) => at !== 3, 2, 1), 0);
-  assert.equal(beside(points, () => false, null, 1), null);
+  assert.equal(beside(byMemory(points), (at) => at !== 3, 2, 1), 0);
+  assert.equal(beside(byMemory(points), () => false, null, 1), null);
 });
 
 test("a point says who beats it, or that it is of another size", () => {
@@ -41,7 +41,7 @@ test("of points in one place the family is meant, not what was found there", () 
 
 test("a point put on the timeline keeps what the server does not know", () => {
   const own = { ...DEFAULTS, family: "zb-auto", memory: 3 };
-  const put = putOver(point("ZB-auto within 3", 3, 0.8, { spec: own }), /** @type {any} */ ({ ...DEFAULTS, later: 1 }));
+  const put = putOver(point("ZB-auto within 3", 3, 0.8, { spec: own }).spec, /** @type {any} */ ({ ...DEFAULTS, later: 1 }));
   assert.equal(put.family, "zb-auto");
   assert.equal(put.memory, 3);
   assert.equal(/** @type {any} */ (put).later, 1);
@@ -52,4 +52,19 @@ test("the table is CSV whose cells may hold commas", () => {
   assert.equal(lines.length, points.length + 2);
   assert.equal(lines[0].split(",")[6], "memory");
   assert.ok(lines[3].startsWith('"lean, small",1f1b,4,8,1,,2,0.5,0.4,0.6,'));
+});
+
+test("a click may change only a part of the costs", () => {
+  const put = putOver({ p: 6, costs: { O: 2 } }, DEFAULTS);
+  assert.deepEqual([put.p, put.m, put.costs.O, put.costs.F], [6, DEFAULTS.m, 2, DEFAULTS.costs.F]);
+});
+
+test("rows become CSV with their units in the head, and nothing where there is no number", () => {
+  const text = rowsCsv({ columns: [["p", ""], ["bubble", "%"]], rows: [{ cells: [4, 12.5], told: [], put: null, mark: "" },
+    { cells: [8, null], told: [], put: null, mark: "" }], reads: [], notes: [] });
+  assert.equal(text, "p,bubble (%)\r\n4,12.5\r\n8,\r\n");
+});
+
+test("numbers in a table have four digits, whole ones all of theirs", () => {
+  assert.deepEqual([12.34567, 128000, null, "F"].map(cellText), ["12.35", "128000", "", "F"]);
 });

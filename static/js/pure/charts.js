@@ -1,4 +1,8 @@
 // A chart's points as data: their order for the keys, their spec on the timeline, their table as CSV. Knows no page.
+//
+// The frontier has points with figures; every other chart has rows, which say and put what the server gave them.
+
+import { t } from "./lang.js";
 
 /** @import {Spec} from "./types.js" */
 /** @typedef {{of_total: number, of_ideal: number}} Share */
@@ -8,10 +12,15 @@
  *   adjusted: string | null, moved: boolean, spec: Spec}} Point
  */
 
+/** @typedef {string | number | null} Cell */
+/** @typedef {Partial<Omit<Spec, "costs">> & {costs?: Partial<Spec["costs"]>}} Put  what a click changes in a spec */
+/** @typedef {{cells: Cell[], told: string[], put: Put | null, mark: string}} Row  mark: the schedules that stand there, "A" */
+/** @typedef {{columns: [string, string][], rows: Row[], reads: string[], notes: string[]}} Rows  columns: name and unit */
+
 /** What stands in the table's last column. @param {Point[]} points @param {Point} point */
 export function rank(points, point) {
-  if (point.moved) return `at p ${point.spec.p}, m ${point.spec.m}`;
-  return point.dominated_by === null ? "on the line" : points[point.dominated_by].label;
+  if (point.moved) return t("at p {p}, m {m}", { p: point.spec.p, m: point.spec.m });
+  return point.dominated_by === null ? t("on the line") : points[point.dominated_by].label;
 }
 
 /** Positions of the points from the least memory to the most, slow before fast. @param {Point[]} points */
@@ -19,10 +28,10 @@ export function byMemory(points) {
   return points.map((_, at) => at).sort((a, b) => points[a].memory - points[b].memory || points[a].throughput - points[b].throughput || a - b);
 }
 
-/** The next point that is drawn, in that order; from nowhere the first, or the last going back.
- * @param {Point[]} points @param {(at: number) => boolean} drawn @param {number | null} at @param {1 | -1} way */
-export function beside(points, drawn, at, way) {
-  const all = byMemory(points).filter(drawn);
+/** The next point that is drawn, in the order of the keys; from nowhere the first, or the last going back.
+ * @param {number[]} order @param {(at: number) => boolean} drawn @param {number | null} at @param {1 | -1} way */
+export function beside(order, drawn, at, way) {
+  const all = order.filter(drawn);
   const now = at === null ? -1 : all.indexOf(at);
   if (now < 0) return all[way > 0 ? 0 : all.length - 1] ?? null;
   return all[Math.min(all.length - 1, Math.max(0, now + way))];
@@ -39,14 +48,17 @@ export function front(points, at) {
 /** @param {number} a @param {number} b */
 const alike = (a, b) => Math.abs(a - b) < 1e-9 * Math.max(1, a, b);
 
-/** A point's spec, with what the server does not know of the present one. @param {Point} point @param {Spec} spec @returns {Spec} */
-export const putOver = ({ spec: own }, spec) => ({ ...spec, ...own, costs: { ...spec.costs, ...own.costs } });
+/** A spec with what a point changes in it, and with what the server does not know of it. @param {Put} put @param {Spec} spec
+ * @returns {Spec} */
+export const putOver = (put, spec) => ({ ...spec, ...put, costs: { ...spec.costs, ...put.costs } });
 
 /** In words, for who cannot see it. @param {Point[]} points @param {Point} point */
 export function spoken(points, point) {
   const better = rank(points, point);
-  const standing = point.moved ? `drawn ${better}, not ranked` : point.dominated_by === null ? "none is better" : `${better} is better`;
-  return `${point.label}: memory ${short(point.memory)} micro-batches, throughput ${(100 * point.throughput).toFixed(1)} %, bubble ${(100 * point.bubble.span.of_total).toFixed(1)} % of the span; ${standing}.`;
+  const standing = point.moved ? t("drawn {where}, not ranked", { where: better }) :
+    point.dominated_by === null ? t("none is better") : t("{schedule} is better", { schedule: better });
+  return t("{schedule}: memory {memory} micro-batches, throughput {throughput} %, bubble {bubble} % of the span; {standing}.", { schedule: point.label,
+    memory: short(point.memory), throughput: (100 * point.throughput).toFixed(1), bubble: (100 * point.bubble.span.of_total).toFixed(1), standing });
 }
 
 /** At most four digits. @param {number} x */
@@ -59,8 +71,18 @@ const HEAD = ["schedule", "family", "p", "m", "v", "limit", "memory", "memory_of
 export function csv(points) {
   const rows = points.map((point) => [point.label, point.family, point.spec.p, point.spec.m, point.spec.v, point.limit ?? "", point.memory,
     point.of_p, point.throughput, point.bubble.span.of_total, point.bubble.global.of_total, point.weights, rank(points, point)]);
-  return [HEAD, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+  return lines([HEAD, ...rows]);
 }
+
+/** @param {Rows} chart */
+export const rowsCsv = ({ columns, rows }) =>
+  lines([columns.map(([name, unit]) => (unit ? `${name} (${unit})` : name)), ...rows.map(({ cells }) => cells.map((each) => each ?? ""))]);
+
+/** A number in a table: whole ones in full, others to four digits, nothing where there is none. @param {Cell} value */
+export const cellText = (value) => (value === null ? "" : typeof value === "number" && !Number.isInteger(value) ? short(value) : String(value));
+
+/** @param {(string | number)[][]} rows */
+const lines = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 
 /** @param {string | number} value */
 function cell(value) {
