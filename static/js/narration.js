@@ -16,62 +16,26 @@ const MOST_RANKS = 64;
 const OFTEN = 150; // ms between two lists while it plays
 
 /** @param {Parts} parts */
-export function createNarration({ store, lanes, titleOf, playback, tell, stepper }) {
+export function createNarration(parts) {
+  const { store, lanes, playback, tell, stepper } = parts;
   const said = h("p", { class: "told", id: "told", "aria-live": "polite" });
   const chips = h("span", { class: "told-chips", "aria-hidden": "true" });
   const more = h("button", { type: "button", class: "button told-more", id: "told-more", "aria-expanded": "false", "aria-controls": "told-panel" },
     t("Ranks"), h("span", { class: "told-arrow", "aria-hidden": "true" }));
   const panel = h("div", { class: "told-panel", id: "told-panel", hidden: true, role: "region", "aria-label": t("What each rank does"), tabindex: "0" });
-  const bar = h("div", { class: "telling", id: "telling" }, tell, stepper, chips, said, more, panel);
-  byId("transport").before(bar);
-  more.addEventListener("click", () => store.setView({ story: opened() ? null : "ranks" }));
-  const opened = () => store.get().view.story === "ranks";
+  byId("transport").before(h("div", { class: "telling", id: "telling" }, tell, stepper, chips, said, more, panel));
+  more.addEventListener("click", () => store.setView({ story: store.get().view.story === "ranks" ? null : "ranks" }));
   let listed = "";
   let listedAt = 0;
-
-  /** @param {Lane} lane */
-  function lensSentences(lane) {
-    const path = pathOf(store, lane);
-    const journey = journeyOf(store, lane);
-    return [journey && journeySentence(lane, journey), path && pathSentence(path)].filter((text) => text !== null);
-  }
-
-  /** The sentence, and what is kept beside it in a few words. @param {Lane} lane */
-  function sentences(lane) {
-    const { at } = playback;
-    const own = lensSentences(lane);
-    if (store.get().view.story === "0") return { text: own.join(" "), beside: "" };
-    if (at === null) return { text: own.join(" ") || t("Play, or step with the arrow keys, and this line tells what happens and why."), beside: "" };
-    const [path, journey] = [pathOf(store, lane), journeyOf(store, lane)];
-    return { text: narrate(lane, at), beside: [journey && journeyChip(journey), path && t("critical path: {parts}", { parts: pathChip(path) })].filter(Boolean).join(" · ") };
-  }
-
-  /** @param {Lane} lane @param {boolean} named */
-  function listOf(lane, named) {
-    const at = playback.at === null ? null : momentOf(lane, playback.at);
-    const words = lensSentences(lane).map((text) => h("p", { text: tame(text) }));
-    const head = named ? [h("h3", { text: titleOf(lane.id) })] : [];
-    if (at === null) return [...head, ...words, h("p", { text: t("Put the playhead somewhere to see what each rank does there.") })];
-    const rows = Array.from({ length: Math.min(lane.schedule.p, MOST_RANKS) }, (_, rank) => {
-      const now = doing(lane, rank, at);
-      const why = now.idle ? h("td", { class: "why", text: tame(now.idle.sentence) }) : h("td", { class: "why" });
-      return h("tr", { class: now.i < 0 ? "idle" : null }, h("th", { scope: "row", text: rank }), h("td", { text: phaseText(now.phase) }),
-        h("td", { text: tame(doingText(lane, now)) }), why);
-    });
-    const hidden = lane.schedule.p - rows.length;
-    const table = h("table", {}, h("caption", { text: t("At {at}", { at: timeText(at) }) }), h("thead", {}, h("tr", {}, ...[t("Rank"), t("Phase"), t("Does"), t("Why")].map((text) => h("th", { scope: "col", text })))),
-      h("tbody", {}, ...rows));
-    return [...head, ...words, table, hidden > 0 ? h("p", { text: t("and {n} more ranks", { n: hidden }) }) : ""];
-  }
 
   /** Only where something is new, and seldom while it plays. */
   function list() {
     const now = performance.now();
-    const key = lanes().map((lane) => `${lane.id} ${lane.end} ${playback.at === null ? "" : momentOf(lane, playback.at)} ${lensSentences(lane).join()}`).join("|");
+    const key = lanes().map((lane) => `${lane.id} ${lane.end} ${playback.at === null ? "" : momentOf(lane, playback.at)} ${lensSentences(store, lane).join()}`).join("|");
     if (key === listed || (playback.playing && now - listedAt < OFTEN)) return;
     listed = key;
     listedAt = now;
-    replace(panel, ...lanes().flatMap((lane) => listOf(lane, lanes().length > 1)));
+    replace(panel, ...lanes().flatMap((lane) => listOf(parts, lane)));
   }
 
   return {
@@ -81,15 +45,51 @@ export function createNarration({ store, lanes, titleOf, playback, tell, stepper
       if (!lane) return;
       const live = playback.playing ? "off" : "polite"; // heard when stepping, not while it runs
       if (said.getAttribute("aria-live") !== live) said.setAttribute("aria-live", live);
-      const { text, beside } = sentences(lane);
+      const { text, beside } = sentences(store, lane, playback.at);
       setText(said, tame(text));
       setText(chips, tame(beside));
-      said.title = text.length > 60 && !playback.playing ? tame(text) : "";
-      const open = opened();
+      if (!playback.playing && said.title !== tame(text)) said.title = tame(text);
+      const open = store.get().view.story === "ranks";
       more.setAttribute("aria-expanded", String(open));
       show(panel, open);
       if (open) list();
       else listed = "";
     },
   };
+}
+
+/** @param {Store} store @param {Lane} lane */
+function lensSentences(store, lane) {
+  const path = pathOf(store, lane);
+  const journey = journeyOf(store, lane);
+  return [journey && journeySentence(lane, journey), path && pathSentence(path)].filter((text) => text !== null);
+}
+
+/** The sentence, and what is kept beside it in a few words. @param {Store} store @param {Lane} lane @param {number | null} at */
+function sentences(store, lane, at) {
+  const own = lensSentences(store, lane);
+  if (store.get().view.story === "0") return { text: own.join(" "), beside: "" };
+  if (at === null) return { text: own.join(" ") || t("Play, or step with the arrow keys, and this line tells what happens and why."), beside: "" };
+  const [path, journey] = [pathOf(store, lane), journeyOf(store, lane)];
+  const beside = [journey && journeyChip(journey), path && t("critical path: {parts}", { parts: pathChip(path) })];
+  return { text: narrate(lane, at), beside: beside.filter(Boolean).join(" · ") };
+}
+
+/** What each rank of a lane does, as a table. @param {Parts} parts @param {Lane} lane */
+function listOf({ store, lanes, titleOf, playback }, lane) {
+  const head = [lanes().length > 1 ? h("h3", { text: titleOf(lane.id) }) : "", ...lensSentences(store, lane).map((text) => h("p", { text: tame(text) }))];
+  if (playback.at === null) return [...head, h("p", { text: t("Put the playhead somewhere to see what each rank does there.") })];
+  const at = momentOf(lane, playback.at);
+  const rows = Array.from({ length: Math.min(lane.schedule.p, MOST_RANKS) }, (_, rank) => rowOf(lane, rank, at));
+  const hidden = lane.schedule.p - rows.length;
+  const columns = [t("Rank"), t("Phase"), t("Does"), t("Why")].map((text) => h("th", { scope: "col", text }));
+  const table = h("table", {}, h("caption", { text: t("At {at}", { at: timeText(at) }) }), h("thead", {}, h("tr", {}, ...columns)), h("tbody", {}, ...rows));
+  return [...head, table, hidden > 0 ? h("p", { text: t("and {n} more ranks", { n: hidden }) }) : ""];
+}
+
+/** @param {Lane} lane @param {number} rank @param {number} at */
+function rowOf(lane, rank, at) {
+  const now = doing(lane, rank, at);
+  return h("tr", { class: now.i < 0 ? "idle" : null }, h("th", { scope: "row", text: rank }), h("td", { text: phaseText(now.phase) }),
+    h("td", { text: tame(doingText(lane, now)) }), h("td", { class: "why", text: now.idle ? tame(now.idle.sentence) : "" }));
 }

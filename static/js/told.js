@@ -28,8 +28,14 @@ export function pathSentence(path) {
     { length: timeText(path.length), parts, ops: path.steps.length, hops: path.hops });
 }
 
-/** @param {Path} path */
-export const pathChip = (path) => joined(pieces(path), ({ name, length }) => t("{name} {part}", { name, part: formatPercent(length / path.length) }));
+const MOST = 2; // pieces in a few words
+
+/** Its largest pieces. @param {Path} path */
+export function pathChip(path) {
+  const all = pieces(path).sort((a, b) => b.length - a.length);
+  const said = joined(all.slice(0, MOST), ({ name, length }) => t("{name} {part}", { name, part: formatPercent(length / path.length) }));
+  return all.length > MOST ? t("{parts} and more", { parts: said }) : said;
+}
 
 /** @param {Lane} lane @param {Journey} journey */
 export function journeySentence({ schedule }, { micro, rank, enters, forwardDone, backwardDone, weightsDone, weights, longest }) {

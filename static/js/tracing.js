@@ -25,7 +25,7 @@ export function drawJourney(scene, ctx, lane, journey, place) {
   const boxes = (/** @type {number[]} */ list) => list.map(boxOf).filter((box) => box !== null);
   const { forward, backward, weights, shards, copies } = journey;
   for (const { x0, x1, y, h } of boxes([...forward, ...backward, ...weights, ...shards, ...copies])) ctx.clearRect(x0, y, Math.max(1, x1 - x0), h);
-  weights.forEach((i, at) => line(ctx, boxes([journey.origins[at], i]), DOTS, 1.5));
+  weights.forEach((i, at) => line(ctx, boxes([journey.origins[at], i]).map(low), DOTS, 1.5));
   for (let at = 0; at + 1 < copies.length; at += 2) line(ctx, boxes(copies.slice(at, at + 2)), DOTS, 1.5);
   const turn = journey.way.length - backward.length;
   line(ctx, boxes(journey.way.slice(turn - 1)), DASH, 2);
@@ -34,6 +34,9 @@ export function drawJourney(scene, ctx, lane, journey, place) {
   rings(ctx, boxes([...weights, ...copies]), [3, 2], 1.5);
   flags(scene, ctx, journey, boxOf);
 }
+
+/** Its lower part, so that a line along the row strikes no label out. @param {Box} box @returns {Box} */
+const low = ({ x0, x1, y, h }) => ({ x0, x1, y: y + h * 0.64, h: h * 0.36 });
 
 /** @param {Ctx} ctx @param {Box[]} list @param {number[]} dash @param {number} wide */
 function rings(ctx, list, dash, wide) {

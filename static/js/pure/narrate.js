@@ -79,7 +79,8 @@ function startsText(list, moment, { schedule, times }) {
     const [op, rank, wait] = [shortText(schedule, now.i), now.rank, waited(now)];
     return wait > dust ? t("{op} starts on rank {rank} after a wait of {wait}", { op, rank, wait: num(wait) }) : t("{op} starts on rank {rank}", { op, rank });
   });
-  if (starting.length > NAMED) said.push(t("{n} more ops start", { n: starting.length - NAMED }));
+  const more = starting.length - NAMED;
+  if (more > 0) said.push(more === 1 ? t("1 more op starts") : t("{n} more ops start", { n: more }));
   return said;
 }
 
