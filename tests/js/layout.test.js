@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DEFAULTS, hit, lanes, layoutGroups, opAt, opsInWindow } from "../../static/js/pure/layout.js";
+import { DEFAULTS, hit, lanes, layoutGroups, nearestRow, opAt, opsInWindow, rankOrder, scrolled } from "../../static/js/pure/layout.js";
 import { simulate } from "../../static/js/pure/simulate.js";
 import { UNIT, oneFOneB, seeded } from "./helpers.js";
 
@@ -126,4 +126,56 @@ test("ops of a live run that are still to come are nowhere", () => {
   times.end.fill(Infinity, 2, 6);
   assert.deepEqual(opsInWindow(order, times, 0, 0, 1e9), [0, 2]);
   assert.equal(opAt(order, times, 0, 1e6), -1);
+});
+
+test("scrolled, a group's title and pinned ranks stay under the axis and cover what passes beneath", () => {
+  const groups = [{ id: "a", p: 200, title: "", pinned: [150, 3] }, { id: "b", p: 200, title: "" }];
+  const still = layoutGroups(groups, 900, 300);
+  const random = seeded(51);
+  assert.equal(scrolled(still, 0), still);
+  for (let round = 0; round < 200; round++) {
+    const layout = scrolled(still, random() * (still.contentHeight - 300));
+    let foot = -Infinity;
+    for (const { rows, titleY, top, height, pinned } of layout.groups) {
+      assert.ok(titleY >= foot - 0.01, "titles never cover rows of the group above");
+      if (top + height <= layout.axisHeight || top >= layout.axisHeight) continue;
+      assert.ok(titleY <= layout.axisHeight && titleY >= top);
+      for (const [at, row] of rows.entries()) {
+        assert.ok(row.y + row.h <= top + height + 0.01);
+        if (at > 0) assert.ok(row.stripY >= rows[at - 1].y + rows[at - 1].h - 0.01 || at === rows.length - 1, "no row lies on another");
+      }
+      assert.deepEqual(rows.slice(0, pinned).map(({ rank }) => rank), layout.groups[0] && pinned ? [150, 3] : []);
+      foot = top + height;
+    }
+  }
+});
+
+test("in a scrolled layout a point still finds the row that is drawn there", () => {
+  const still = layoutGroups([{ id: "a", p: 300, title: "", pinned: [7] }], 900, 300, { strip: 4 });
+  const layout = scrolled(still, 333);
+  for (const { rank, y, h } of layout.groups[0].rows) assert.equal(hit(layout, 500, y + h / 2)?.rank, rank);
+  assert.equal(hit(layout, 500, layout.groups[0].titleY + 3), null, "the title is no row");
+});
+
+test("the nearest row is the one under a point, or else the closest", () => {
+  const layout = layoutGroups(two, 1000, 400);
+  const [a, b] = layout.groups;
+  assert.deepEqual(nearestRow(layout, a.rows[3].y + 1), { lane: "a", rank: 3 });
+  assert.deepEqual(nearestRow(layout, -50), { lane: "a", rank: 0 });
+  assert.deepEqual(nearestRow(layout, 5000), { lane: "b", rank: 3 });
+  assert.deepEqual(nearestRow(layout, b.rows[0].y - 2), { lane: "b", rank: 0 });
+  assert.equal(nearestRow(layoutGroups([], 100, 100), 5), null);
+});
+
+test("pinning keeps every rank once and moves no other out of its order", () => {
+  const random = seeded(52);
+  for (let round = 0; round < 100; round++) {
+    const p = 1 + Math.floor(random() * 40);
+    const pinned = Array.from({ length: Math.floor(random() * 6) }, () => Math.floor(random() * 50));
+    const order = rankOrder(p, pinned);
+    assert.deepEqual([...order].sort((x, y) => x - y), Array.from({ length: p }, (_, r) => r));
+    const rest = order.filter((rank) => !pinned.includes(rank));
+    assert.deepEqual(rest, [...rest].sort((x, y) => x - y));
+    assert.deepEqual(order.slice(0, order.length - rest.length).every((rank) => pinned.includes(rank)), true);
+  }
 });
