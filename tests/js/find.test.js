@@ -6,7 +6,7 @@ import { find, opText } from "../../static/js/pure/ops.js";
 import { simulate } from "../../static/js/pure/simulate.js";
 import { UNIT, breadthFirst, offloaded, oneFOneB, schedule, seeded, spread, zbH1 } from "./helpers.js";
 
-/** @import {Found, Hit, Hits} from "../../static/js/pure/find.js" */
+/** @import {Found, Hit} from "../../static/js/pure/find.js" */
 /** @import {Schedule} from "../../static/js/pure/types.js" */
 
 /** Two ranks and two chunks with an overlapped pair on each; stream 1 numbers its micro-batches after stream 0. */
