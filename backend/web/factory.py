@@ -28,6 +28,7 @@ from backend.web.preview import previews
 from backend.web.runs import runs
 from backend.web.schedule import keep_orders, schedules
 from backend.web.services import NAME, Services
+from backend.web.standalone import standalone
 
 
 def create_app(config: Config | None = None) -> Flask:
@@ -50,7 +51,7 @@ def create_app(config: Config | None = None) -> Flask:
     security.register(app)
     search_events.register(socketio)
     events.register(socketio)
-    for blueprint in (pages, previews, schedules, comparisons, costs, charts, figures, runs, links, health):
+    for blueprint in (pages, previews, schedules, comparisons, costs, charts, figures, runs, links, standalone, health):
         app.register_blueprint(blueprint)
     any_app: Any = app  # to Flask's types wsgi_app is a method; wrapping it is what its manual advises
     any_app.wsgi_app = security.gate(app.wsgi_app, config.trusted_hosts())

@@ -27,7 +27,7 @@ PLAIN = {key: value for key, value in Spec().to_json().items() if key != "costs"
 
 def plans_of(query: bytes) -> list[Spec]:
     """The schedules that a view shows, the first one first; SpecError names the key that is wrong."""
-    given = _entries(query)
+    given = entries_of(query)
     first = _read(given, "", PLAIN)
     named = [prefix for prefix in OTHERS if any(prefix + key in given for key in KEYS)]
     plans = [_spec(fields) for fields in (first, *(_read(given, prefix, first) for prefix in named))]
@@ -37,7 +37,7 @@ def plans_of(query: bytes) -> list[Spec]:
     return plans
 
 
-def _entries(query: bytes) -> dict[str, str]:
+def entries_of(query: bytes) -> dict[str, str]:
     """Keys and values, the first of each; what is packed under z stands behind what is said beside it."""
     found: dict[str, str] = {}
     for key, text in _pairs(query):

@@ -125,7 +125,7 @@ function checksum(text) {
 
 /** The packed form of an ASCII text; null for what is none. @param {string} text @returns {string | null} */
 export function pack(text) {
-  if (!/^[\x01-\x7e]*$/.test(text) || text.length > MOST_PACKED) return null;
+  if (!/^[ -~]*$/.test(text) || text.length > MOST_PACKED) return null;
   const model = primed();
   /** @type {number[]} */
   const bytes = [];
