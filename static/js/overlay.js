@@ -1,8 +1,10 @@
 // What lies over the ops and changes often: the playhead and what is ahead of it, outlines of the traced op and its links.
-import { boxOf, xOf } from "./axis.js";
+import { boxOf, font, xOf } from "./axis.js";
 import { drawBarriers, nameBarriers } from "./barriers.js";
 import { inset } from "./boxes.js";
 import { colour } from "./palette.js";
+import { t } from "./pure/lang.js";
+import { messagesOf } from "./pure/messages.js";
 import { KIND_S, kindOf } from "./pure/ops.js";
 
 /** @import {Scene} from "./lanes.js" */
@@ -41,10 +43,11 @@ export function drawTrace(scene, ctx, trace, selected) {
     const here = boxOf(scene, trace.lane.id, trace.op.rank, trace.op.i);
     drawBarriers(scene, ctx, trace, (box, mark) => outline(ctx, box, mark, SOLID, 2));
     const links = [
-      { list: trace.needs, mark: colour("mark-needs"), dash: SOLID, into: true },
-      { list: trace.frees, mark: colour("mark-frees"), dash: DASHED, into: false },
+      { list: trace.needs, mark: colour("mark-needs"), dash: SOLID, into: true, name: t("needs") },
+      { list: trace.frees, mark: colour("mark-frees"), dash: DASHED, into: false, name: t("unblocks") },
     ];
-    for (const { list, mark, dash, into } of links) {
+    for (const { list, mark, dash, into, name } of links) {
+      let named = 0;
       for (const link of list) {
         if (link.kind !== "data") continue; // the neighbours in the row need no outline
         const box = boxOf(scene, trace.lane.id, link.ref.rank, link.ref.i);
@@ -52,7 +55,9 @@ export function drawTrace(scene, ctx, trace, selected) {
         const giver = into ? link.ref.i : trace.op.i;
         if (here && !atBarrier(trace.lane, giver)) drawLink(ctx, into ? box : here, into ? here : box, mark, dash);
         outline(ctx, box, mark, dash, 2);
-        drawFlag(ctx, box, mark, into);
+        if (into) drawDot(ctx, box, mark);
+        else if (!here || atBarrier(trace.lane, giver)) drawHead(ctx, box, mark);
+        if (named++ < NAMED) drawTag(scene, ctx, box, name, mark);
       }
     }
     if (here) outline(ctx, here, colour("mark-here"), SOLID, selected ? 3 : 2);
@@ -60,6 +65,7 @@ export function drawTrace(scene, ctx, trace, selected) {
     return;
   }
   if (trace.idle) drawIdle(scene, ctx, trace);
+  if (trace.message !== undefined) drawMessage(scene, ctx, trace);
   if (trace.step) drawStep(scene, ctx, trace);
 }
 
@@ -97,8 +103,10 @@ function outline(ctx, box, mark, dash, width) {
 }
 
 const SAG = 22; // px
+const NAMED = 3; // ops whose part is written beside them; a barrier has one for each rank
+const TAG = 13; // px of height
 
-/** A curve from one op's end to another's start; within a row it sags, so that it strikes no label out. */
+/** A curve from one op's end to another's start, with a head; within a row it sags, so that it strikes no label out. */
 /** @param {Ctx} ctx @param {Box} from @param {Box} to @param {string} mark @param {number[]} dash */
 function drawLink(ctx, from, to, mark, dash) {
   const x0 = from.x + from.w;
@@ -116,23 +124,59 @@ function drawLink(ctx, from, to, mark, dash) {
     ctx.stroke();
   }
   ctx.setLineDash(SOLID);
+  drawHead(ctx, to, mark);
 }
 
-/** A corner flag by shape: what is needed points in from its right end, what is unblocked opens at its left. */
-/** @param {Ctx} ctx @param {Box} box @param {string} mark @param {boolean} into */
-function drawFlag(ctx, box, mark, into) {
-  const size = Math.min(7, Math.max(4, box.h / 3));
-  const x = into ? box.x + inset(box.w) : box.x;
+/** The head of an arrow that comes in at an op's start. @param {Ctx} ctx @param {Box} box @param {string} mark */
+function drawHead(ctx, box, mark) {
+  const size = Math.min(8, Math.max(5, box.h / 3));
+  const y = box.y + box.h / 2;
+  ctx.beginPath();
+  ctx.moveTo(box.x + 1.5, y);
+  ctx.lineTo(box.x - size, y - size * 0.7);
+  ctx.lineTo(box.x - size, y + size * 0.7);
+  ctx.closePath();
+  ctx.lineWidth = 2;
+  ctx.strokeStyle = colour("surface");
+  ctx.stroke();
+  ctx.fillStyle = mark;
+  ctx.fill();
+}
+
+/** Where a value comes from: a dot at the end of the op that makes it. @param {Ctx} ctx @param {Box} box @param {string} mark */
+function drawDot(ctx, box, mark) {
   ctx.fillStyle = mark;
   ctx.beginPath();
-  if (into) {
-    ctx.arc(x, box.y + box.h / 2, size * 0.62, 0, 2 * Math.PI);
-  } else {
-    ctx.moveTo(x + size * 0.4, box.y + box.h / 2);
-    ctx.lineTo(x - size, box.y + box.h / 2 - size * 0.8);
-    ctx.lineTo(x - size, box.y + box.h / 2 + size * 0.8);
-  }
+  ctx.arc(box.x + inset(box.w), box.y + box.h / 2, Math.min(4.5, Math.max(2.5, box.h / 5)), 0, 2 * Math.PI);
   ctx.fill();
+}
+
+/** What an op is to the traced one, in a word on its upper edge: colour and dashes are not all that tells. */
+/** @param {Scene} scene @param {Ctx} ctx @param {Box} box @param {string} text @param {string} mark */
+function drawTag({ layout }, ctx, box, text, mark) {
+  ctx.font = font(10);
+  const wide = Math.round(ctx.measureText(text).width + 8);
+  const x = Math.max(layout.plotLeft, Math.min(box.x - 2, layout.plotLeft + layout.plotWidth - wide));
+  const y = Math.max(layout.axisHeight, box.y - (box.h > 2 * TAG ? TAG / 2 : TAG));
+  ctx.fillStyle = mark;
+  ctx.fillRect(x, y, wide, TAG);
+  ctx.fillStyle = colour("surface");
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.fillText(text, x + 4, y + TAG / 2 + 0.5);
+}
+
+/** A message: the op that sends it, the op that takes it, and the way between. @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
+function drawMessage(scene, ctx, { lane, message = -1 }) {
+  const all = messagesOf(lane.schedule);
+  const sender = boxOf(scene, lane.id, all.from[message], all.giver[message]);
+  const receiver = boxOf(scene, lane.id, all.to[message], all.taker[message]);
+  const mark = colour("mark-here");
+  const dash = all.gradient[message] ? DASHED : SOLID;
+  for (const box of [sender, receiver]) if (box) outline(ctx, box, mark, dash, 2);
+  if (sender && receiver) drawLink(ctx, sender, receiver, mark, dash);
+  if (sender) drawTag(scene, ctx, sender, t("sends"), mark);
+  if (receiver) drawTag(scene, ctx, receiver, t("receives"), mark);
 }
 
 /** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
@@ -150,5 +194,6 @@ function drawIdle(scene, ctx, trace) {
   if (!awaited) return;
   drawLink(ctx, awaited, { x: x + w, y: row.y, w: 0, h: row.h }, colour("mark-needs"), SOLID);
   outline(ctx, awaited, colour("mark-needs"), SOLID, 2);
-  drawFlag(ctx, awaited, colour("mark-needs"), true);
+  drawDot(ctx, awaited, colour("mark-needs"));
+  drawTag(scene, ctx, awaited, t("awaited"), colour("mark-needs"));
 }
