@@ -3,6 +3,9 @@ import { tame, timeNumber, timeText } from "./costs_unit.js";
 import { byId, h, replace, setText, show } from "./dom.js";
 import { barriersAt } from "./pure/barriers.js";
 import { OFFLOAD, copyOf } from "./pure/copies.js";
+import { t } from "./pure/lang.js";
+import { arrives, messagesOf } from "./pure/messages.js";
+import { shortText } from "./pure/narrate.js";
 import { KIND_F, KIND_PAIR, KIND_S, chunkOf, kindOf, opText, partText, rankOf } from "./pure/ops.js";
 import { formatNumber } from "./pure/scale.js";
 import { held, levelAt } from "./pure/strips.js";
@@ -13,10 +16,11 @@ import { versions } from "./pure/versions.js";
 /** @import {Box} from "./axis.js" */
 /** @import {Join} from "./pure/barriers.js" */
 
-const NAMES = ["Forward", "Input gradient", "Weight gradient", "Full backward", "Overlapped forward and backward",
-  "Output layer's shard", "Gradients of the output layer's shard"];
-const COPIES = ["Offload", "Reload"];
 const MOST = 3;
+
+/** By kind. */
+const kindNames = () => [t("Forward"), t("Input gradient"), t("Weight gradient"), t("Full backward"), t("Overlapped forward and backward"),
+  t("Output layer's shard"), t("Gradients of the output layer's shard")];
 
 /** @param {HTMLElement} plot @param {(id: string) => Lane | null} laneById */
 export function createCard(plot, laneById) {
@@ -53,6 +57,7 @@ export function createCard(plot, laneById) {
 /** @param {Trace} trace @param {(id: string) => Lane | null} laneById */
 function linesOf(trace, laneById) {
   if (trace.step) return stepLines(trace);
+  if (trace.message !== undefined) return messageLines(trace);
   if (!trace.op) return idleLines(trace);
   return trace.op.i < trace.lane.schedule.count ? opLines(trace, laneById) : copyLines(trace);
 }
@@ -67,9 +72,9 @@ function opLines(trace, laneById) {
   const end = times.end[op.i];
   const before = op.index > 0 ? times.end[op.i - 1] : 0;
   const lines = [
-    h("h3", {}, h("code", { text: short(opText(schedule, op.i)) }), NAMES[kind]),
-    h("p", { class: "times" }, pair("start", timeNumber(start)), pair("end", timeNumber(end)), pair("takes", timeText(end - start)),
-      pair("wait", timeNumber(Math.max(0, start - before)))),
+    h("h3", {}, h("code", { text: shortText(schedule, op.i) }), kindNames()[kind]),
+    h("p", { class: "times" }, pair(t("start"), timeNumber(start)), pair(t("end"), timeNumber(end)), pair(t("takes"), timeText(end - start)),
+      pair(t("wait"), timeNumber(Math.max(0, start - before)))),
     h("p", { text: whereIs(lane, op.rank, op.i, kind) }),
   ];
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
@@ -79,38 +84,38 @@ function opLines(trace, laneById) {
   const across = (/** @type {number} */ giver) => giver < schedule.count && kindOf(schedule.codes[giver], schedule.chunks) >= KIND_S;
   const needed = trace.needs.filter((link) => link.kind === "data" && !across(link.ref.i)); // a barrier has its own line
   const freed = trace.frees.filter((link) => link.kind === "data" && !across(op.i));
-  if (waits) lines.push(row("needs", "● needs", `barrier ${sayJoin(lane, waits)}${waitsHop(lane, waits)}`));
-  if (needed.length) lines.push(list("needs", "● needs", needed));
-  if (meets) lines.push(row("frees", "▶ meets", `all ranks at barrier ${sayJoin(lane, meets)}`));
-  if (freed.length) lines.push(list("frees", "▶ frees", freed));
-  if (trace.needs.every((link) => link.kind === "order")) lines.push(h("p", { text: trace.needs.length ? "Needs nothing but its rank's previous op." : "Needs nothing: it starts the step." }));
+  if (waits) lines.push(row("needs", `● ${t("needs")}`, `${t("barrier {join}", { join: sayJoin(lane, waits) })}${waitsHop(lane, waits)}`));
+  if (needed.length) lines.push(list("needs", `● ${t("needs")}`, needed));
+  if (meets) lines.push(row("frees", `▶ ${t("meets")}`, t("all ranks at barrier {join}", { join: sayJoin(lane, meets) })));
+  if (freed.length) lines.push(list("frees", `▶ ${t("unblocks")}`, freed));
+  if (trace.needs.every((link) => link.kind === "order")) lines.push(h("p", { text: trace.needs.length ? t("Needs nothing but its rank's previous op.") : t("Needs nothing: it starts the step.") }));
   return lines;
 }
 
 /** @param {Lane} lane @param {number} rank @param {number} i @param {number} kind */
 function whereIs({ schedule }, rank, i, kind) {
   const stage = schedule.placement.stage[rank * schedule.chunks + chunkOf(schedule.codes[i], schedule.chunks)];
-  if (kind === KIND_PAIR) return `on rank ${rank}; both results are there at its end`;
-  if (kind >= KIND_S) return `on rank ${rank}: 1/${schedule.p} of the vocabulary`;
-  const chunk = schedule.chunks > 1 ? `, chunk ${chunkOf(schedule.codes[i], schedule.chunks)}` : "";
-  return `stage ${stage} on rank ${rank}${chunk}`;
+  if (kind === KIND_PAIR) return t("on rank {rank}; both results are there at its end", { rank });
+  if (kind >= KIND_S) return t("on rank {rank}: 1/{p} of the vocabulary", { rank, p: schedule.p });
+  if (schedule.chunks === 1) return t("stage {stage} on rank {rank}", { stage, rank });
+  return t("stage {stage} on rank {rank}, chunk {chunk}", { stage, rank, chunk: chunkOf(schedule.codes[i], schedule.chunks) });
 }
 
 /** Past a barrier all ranks are a hop away. @param {Lane} lane @param {Join} join */
 const waitsHop = ({ schedule, costs }, { opens }) =>
-  (schedule.p > 1 && costs.comm > 0 && Number.isFinite(opens) ? `, there at ${timeNumber(opens + costs.comm)}` : "");
+  (schedule.p > 1 && costs.comm > 0 && Number.isFinite(opens) ? t(", there at {time}", { time: timeNumber(opens + costs.comm) }) : "");
 
 /** "C1 of micro-batch 3, opens at 5.25: 2S3 on rank 2 comes last" @param {Lane} lane @param {Join} join */
 function sayJoin({ schedule, times }, { name, micro, opens, ops, last }) {
-  if (!Number.isFinite(opens)) return `${name} of micro-batch ${micro}, not open yet`;
-  const before = `${name} of micro-batch ${micro}, opens at ${timeNumber(opens)}`;
-  if (ops.every((i) => times.end[i] === opens)) return schedule.p === 1 ? before : `${before} for all at once`;
-  return `${before}: ${opText(schedule, last)} on rank ${rankOf(schedule, last)} comes last`;
+  if (!Number.isFinite(opens)) return t("{name} of micro-batch {micro}, not open yet", { name, micro });
+  const about = { name, micro, opens: timeNumber(opens), op: opText(schedule, last), rank: rankOf(schedule, last) };
+  if (!ops.every((i) => times.end[i] === opens)) return t("{name} of micro-batch {micro}, opens at {opens}: {op} on rank {rank} comes last", about);
+  return schedule.p === 1 ? t("{name} of micro-batch {micro}, opens at {opens}", about) : t("{name} of micro-batch {micro}, opens at {opens} for all at once", about);
 }
 
-/** @param {Lane} lane @param {number} rank @param {number} t */
-const holdsAt = ({ schedule, times, spec }, rank, t) =>
-  `memory held from its start: ${formatNumber(levelAt(held(schedule, times, spec).steps[rank], t))}`;
+/** @param {Lane} lane @param {number} rank @param {number} time */
+const holdsAt = ({ schedule, times, spec }, rank, time) =>
+  t("memory held from its start: {n}", { n: formatNumber(levelAt(held(schedule, times, spec).steps[rank], time)) });
 
 /** @param {Trace} trace */
 function copyLines({ lane, op, needs, frees }) {
@@ -118,62 +123,95 @@ function copyLines({ lane, op, needs, frees }) {
   const { schedule, times } = lane;
   const { kind, chunk, slot, micro } = copyOf(schedule, op.i);
   const [start, end] = [times.start[op.i], times.end[op.i]];
-  const whose = `${partText(schedule, slot, KIND_F, micro)}'s activation`;
-  const when = kind === OFFLOAD ? `its memory is free from ${timeNumber(end)}` : `it takes memory again from ${timeNumber(start)}`;
+  const when = kind === OFFLOAD ? t("its memory is free from {time}", { time: timeNumber(end) }) : t("it takes memory again from {time}", { time: timeNumber(start) });
+  const where = schedule.chunks > 1 ? t("copy lane of rank {rank}, chunk {chunk}", { rank: op.rank, chunk }) : t("copy lane of rank {rank}", { rank: op.rank });
   return [
-    h("h3", {}, h("code", { text: opText(schedule, op.i) }), `${COPIES[kind]} of ${whose}`),
-    h("p", { class: "times" }, pair("start", timeNumber(start)), pair("end", timeNumber(end)), pair("takes", timeText(end - start))),
-    h("p", { text: `copy lane of rank ${op.rank}${schedule.chunks > 1 ? `, chunk ${chunk}` : ""}; ${when}` }),
-    ...(needs.length ? [list("needs", "● needs", needs)] : []),
-    ...(frees.length ? [list("frees", "▶ frees", frees)] : []),
+    h("h3", {}, h("code", { text: opText(schedule, op.i) }), copyTitle(kind, partText(schedule, slot, KIND_F, micro))),
+    h("p", { class: "times" }, pair(t("start"), timeNumber(start)), pair(t("end"), timeNumber(end)), pair(t("takes"), timeText(end - start))),
+    h("p", { text: `${where}; ${when}` }),
+    ...(needs.length ? [list("needs", `● ${t("needs")}`, needs)] : []),
+    ...(frees.length ? [list("frees", `▶ ${t("unblocks")}`, frees)] : []),
   ];
+}
+
+/** @param {number} kind of copy @param {string} op whose activation it is */
+const copyTitle = (kind, op) => (kind === OFFLOAD ? t("Offload of {op}'s activation", { op }) : t("Reload of {op}'s activation", { op }));
+
+/** @param {Trace} trace */
+function messageLines({ lane, message = -1 }) {
+  const { schedule, times, costs } = lane;
+  const all = messagesOf(schedule);
+  const [giver, taker] = [all.giver[message], all.taker[message]];
+  const sent = times.end[giver];
+  const there = arrives(all, times, costs, message);
+  const title = all.gradient[message] ? t("Gradient on its way") : t("Activation on its way");
+  const wait = times.start[taker] - there;
+  const used = Number.isFinite(wait) ? t("{op} takes it at {time}, {wait} after it is there", { op: shortText(schedule, taker), time: timeNumber(times.start[taker]), wait: timeText(Math.max(0, wait)) })
+    : t("{op} has not begun yet", { op: shortText(schedule, taker) });
+  return [h("h3", { text: title }),
+    h("p", { class: "times" }, pair(t("sent"), timeNumber(sent)), pair(t("there"), timeNumber(there)), pair(t("in flight"), timeText(there - sent))),
+    h("p", { text: t("{op} on rank {from} to rank {to}", { op: shortText(schedule, giver), from: all.from[message], to: all.to[message] }) }), h("p", { text: used })];
 }
 
 /** @param {Trace} trace */
 function stepLines({ lane, rank, step }) {
   if (!step) return [];
   const cap = lane.spec.memory;
-  const limit = cap === null ? "" : `; its limit is ${formatNumber(cap)}${step.level > cap * (1 + 1e-9) ? ", which is exceeded here" : ""}`;
-  return [h("h3", { text: `Rank ${rank} holds ${formatNumber(step.level)}` }),
-    h("p", { text: `from ${timeNumber(step.from)} to ${timeText(step.to)}, in one micro-batch's activations on a device` }),
-    h("p", { text: `the most it holds is ${formatNumber(step.peak)}${limit}` })];
+  const most = { most: formatNumber(step.peak), cap: formatNumber(cap ?? 0) };
+  const over = cap !== null && step.level > cap * (1 + 1e-9);
+  const limit = cap === null ? t("the most it holds is {most}", most)
+    : over ? t("the most it holds is {most}; its limit is {cap}, which is exceeded here", most) : t("the most it holds is {most}; its limit is {cap}", most);
+  return [h("h3", { text: t("Rank {rank} holds {n}", { rank, n: formatNumber(step.level) }) }),
+    h("p", { text: t("from {from} to {to}, in one micro-batch's activations on a device", { from: timeNumber(step.from), to: timeText(step.to) }) }),
+    h("p", { text: limit })];
 }
 
 /** Which weights an op of an asynchronous schedule uses. @param {Lane["schedule"]} schedule @param {number} i */
 function weightsOf(schedule, i) {
   const { used, late } = versions(schedule);
-  if (kindOf(schedule.codes[i], schedule.chunks) === KIND_F) return `weights: version ${used[i]}, the newest`;
-  return `weights: version ${used[i]} as its forward, ${late[i]} update${late[i] === 1 ? "" : "s"} late; then the next update`;
+  if (kindOf(schedule.codes[i], schedule.chunks) === KIND_F) return t("weights: version {version}, the newest", { version: used[i] });
+  if (late[i] === 1) return t("weights: version {version} as its forward, 1 update late; then the next update", { version: used[i] });
+  return t("weights: version {version} as its forward, {late} updates late; then the next update", { version: used[i], late: late[i] });
 }
 
 /** What the plan said of the same op. @param {Trace} trace @param {Lane | null} plan */
 function measured({ lane, op }, plan) {
   if (!plan || !op || plan.schedule.count !== lane.schedule.count || plan.schedule.spec.family !== lane.schedule.spec.family) return [];
   const off = lane.times.end[op.i] - plan.times.end[op.i];
-  return [h("p", {}, `planned end ${timeNumber(plan.times.end[op.i])}, `, h("b", { text: `${timeText(Math.abs(off))} ${off >= 0 ? "later" : "earlier"}` }))];
+  const by = { by: timeText(Math.abs(off)) };
+  return [h("p", {}, t("planned end {end}", { end: timeNumber(plan.times.end[op.i]) }), ", ", h("b", { text: off >= 0 ? t("{by} later", by) : t("{by} earlier", by) }))];
 }
-
-/** A pair without its suffix: the card says what it is. @param {string} text */
-const short = (text) => text.replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
 
 /** @param {string} name @param {string} text */
 const pair = (name, text) => h("span", {}, `${name} `, h("b", { text }));
 
+/** A pair without its suffix: the card says what it is. @param {string} text */
+const short = (text) => text.replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
+
 /** @param {string} cls @param {string} title @param {Trace["needs"]} links */
 function list(cls, title, links) {
   const once = links.filter((link, at) => links.findIndex((other) => other.ref.i === link.ref.i) === at);
-  const some = once.slice(0, MOST).map((link) => h("div", { text: `${short(link.text)} on rank ${link.ref.rank}, there at ${timeNumber(link.arrives)}` }));
-  if (once.length > MOST) some.push(h("div", { text: `and ${once.length - MOST} more` }));
+  const some = once.slice(0, MOST).map((link) => h("div", { text: t("{op} on rank {rank}, there at {time}", { op: short(link.text), rank: link.ref.rank, time: timeNumber(link.arrives) }) }));
+  if (once.length > MOST) some.push(h("div", { text: t("and {n} more", { n: once.length - MOST }) }));
   return h("div", { class: cls }, h("b", { text: title }), h("div", {}, ...some));
 }
 
 /** @param {string} cls @param {string} title @param {string} text */
 const row = (cls, title, text) => h("div", { class: cls }, h("b", { text: title }), h("div", { text }));
 
+/** Why a rank is idle, in a word over the sentence. @param {string} kind of an idle stretch */
+function reasonOf(kind) {
+  if (kind === "fill") return t("fill");
+  if (kind === "cap") return t("memory cap");
+  if (kind === "drain") return t("drain");
+  return kind === "overhead" ? t("overhead") : t("waits");
+}
+
 /** @param {Trace} trace */
 function idleLines({ idle }) {
   if (!idle) return [];
-  return [h("h3", { text: `Idle for ${timeText(idle.to - idle.from)}` }), h("p", { text: tame(idle.sentence) })];
+  const title = t("Idle for {time}: {reason}", { time: timeText(idle.to - idle.from), reason: reasonOf(idle.kind) });
+  return [h("h3", { text: title }), h("p", { text: tame(idle.sentence) })];
 }
 
 /** One sentence for screen readers. @param {Trace | null} trace */
@@ -182,15 +220,15 @@ export function say(trace) {
   if (!trace?.op) { setText(node, tame(trace?.idle?.sentence ?? "")); return; }
   const { schedule, times } = trace.lane;
   const i = trace.op.i;
-  setText(node, `${titleOf(schedule, i)} ${opText(schedule, i)}, rank ${trace.rank}, ` +
-    `${timeNumber(times.start[i])} to ${timeText(times.end[i])}${needsSaid(trace)}.`);
+  setText(node, t("{title} {op}, rank {rank}, {from} to {to}{needs}.", { title: titleOf(schedule, i), op: opText(schedule, i), rank: trace.rank,
+    from: timeNumber(times.start[i]), to: timeText(times.end[i]), needs: needsSaid(trace) }));
 }
 
 /** @param {Lane["schedule"]} schedule @param {number} i */
 function titleOf(schedule, i) {
-  if (i < schedule.count) return NAMES[kindOf(schedule.codes[i], schedule.chunks)];
+  if (i < schedule.count) return kindNames()[kindOf(schedule.codes[i], schedule.chunks)];
   const { kind, slot, micro } = copyOf(schedule, i);
-  return `${COPIES[kind]} of ${partText(schedule, slot, KIND_F, micro)}'s activation,`;
+  return `${copyTitle(kind, partText(schedule, slot, KIND_F, micro))},`;
 }
 
 /** What an op needs, spoken; a barrier once and not for each rank. @param {Trace} trace */
@@ -198,6 +236,6 @@ function needsSaid({ lane, op, needs }) {
   if (!op) return "";
   const { waits } = barriersAt(lane.schedule, lane.times, op.i);
   const said = needs.filter((link) => !waits || !waits.ops.includes(link.ref.i)).map((link) => link.reason);
-  if (waits) said.unshift(`needs barrier ${sayJoin(lane, waits)}`);
+  if (waits) said.unshift(t("needs barrier {join}", { join: sayJoin(lane, waits) }));
   return said.length ? `; ${tame(said.join("; "))}` : "";
 }
