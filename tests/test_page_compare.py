@@ -64,8 +64,8 @@ def test_a_click_on_a_row_puts_it_under_the_first_and_another_takes_it_off(open_
     page.click("[data-family=zb-h2] [data-column=makespan]")
     wait(page, "bubbleline.state().plans[1]?.shown?.family === 'zb-h2'")
     assert state(page)["plans"][1]["shown"]["m"] == 32
-    expect(page.locator("[data-family=zb-h2] .mark")).to_have_text("B")
-    expect(page.locator("[data-family=zb-h1] .mark")).to_have_text("A")
+    expect(page.locator("[data-family=zb-h2] .plan-mark")).to_have_text("B")
+    expect(page.locator("[data-family=zb-h1] .plan-mark")).to_have_text("A")
     expect(page.locator(".comparison-lead")).to_contain_text("take the same time")
     page.locator("[data-family=zb-h2] .put").focus()
     page.keyboard.press("Enter")

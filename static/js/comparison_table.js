@@ -46,7 +46,7 @@ function rowOf(row, shown, acts, best) {
     title: first ? t("The first schedule on the screen") : mark ? t("Take it off the screen") : t("Put it on the screen") }, row.title);
   const said = row.adjusted ? explained(changed(row, shown.spec), `${row.title}: ${row.adjusted}.`, "adjusted", acts) : null;
   const chunks = row.spec.v > 1 ? h("span", { class: "size", text: `v ${row.spec.v}` }) : null;
-  const head = h("th", { scope: "row" }, put, chunks, mark ? h("span", { class: "mark", text: mark }) : null, said);
+  const head = h("th", { scope: "row" }, put, chunks, mark ? h("span", { class: "plan-mark", text: mark }) : null, said);
   return h("tr", { "data-family": row.family, class: mark ? "is-shown" : null, onclick: () => { if (!first) acts.put(row); } }, head,
     ...COLUMNS.flatMap((column) => [cellOf(row, column, best, acts), column.claim ? claimOf(row, column, acts) : null]));
 }

@@ -29,9 +29,9 @@ export function difference(plans, desk) {
   const slow = all.reduce((worst, plan) => (plan.figures.makespan > worst.figures.makespan * (1 + SAME) ? plan : worst));
   const light = all.reduce((best, plan) => (plan.memory < best.memory * (1 - SAME) ? plan : best));
   const heavy = all.reduce((worst, plan) => (plan.memory > worst.memory * (1 + SAME) ? plan : worst));
-  const time = slow === fast ? t("All take the same time") :
+  const time = slow === fast ? (all.length > 2 ? t("All take the same time") : t("Both take the same time")) :
     t("{fast} takes {share} less time than {slow}", { fast: name(fast), slow: name(slow), share: formatPercent(1 - fast.figures.makespan / slow.figures.makespan) });
-  const memory = light === heavy ? t("all with the same peak memory") :
+  const memory = light === heavy ? t("the peak memory is the same") :
     t("{light} holds {less} micro-batches' activations less at its peak than {heavy}", { light: name(light), heavy: name(heavy), less: formatNumber(heavy.memory - light.memory) });
   return t("{time}; {memory}.", { time, memory });
 }
@@ -43,7 +43,7 @@ export function differenceTable(plans, desk) {
   return h("table", { class: "difference-table" }, h("caption", { class: "visually-hidden", text: t("Schedules on the screen against the first") }),
     h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col", text })))),
     h("tbody", {}, ...plans.map((plan, at) => h("tr", { "data-plan": plan.id },
-      h("th", { scope: "row" }, h("span", { class: "mark", text: letter(at) }), desk.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family),
+      h("th", { scope: "row" }, h("span", { class: "plan-mark", text: letter(at) }), desk.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family),
       h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("nothing") : "–" }), ...cells(plan, a, at)))));
 }
 

@@ -161,9 +161,12 @@ export class Controls {
   }
 
   #drawSwitcher() {
-    const buttons = specsOf(this.store.get()).map((each, at) =>
-      h("button", { type: "button", "aria-pressed": String(at === this.#at), "data-edit": IDS[at], onclick: () => this.edit(at) },
-        `${letter(at)} · ${this.desk.family(each.family)?.title ?? each.family}`));
+    /** @param {Spec} spec */
+    const titleOf = (spec) => this.desk.family(spec.family)?.title ?? spec.family;
+    const all = specsOf(this.store.get());
+    const buttons = all.map((each, at) =>
+      h("button", { type: "button", title: `${letter(at)} · ${titleOf(each)}`, "aria-pressed": String(at === this.#at), "data-edit": IDS[at], onclick: () => this.edit(at) },
+        all.length > 2 ? letter(at) : `${letter(at)} · ${titleOf(each)}`));
     replace(this.#switcher, ...buttons);
   }
 
