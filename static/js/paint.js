@@ -16,7 +16,7 @@ import { drawLabels } from "./labels.js";
 /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} dpr */
 export function paintOps(scene, ctx, dpr) {
   const { layout, lanes, t0, t1 } = scene;
-  const { plotLeft, plotWidth, laneHeight } = layout;
+  const { plotLeft, plotWidth } = layout;
   let visible = 0;
   for (const lane of lanes) visible += countVisible(lane, t0, t1);
   lanes.forEach((lane, at) => {
@@ -28,13 +28,22 @@ export function paintOps(scene, ctx, dpr) {
       return;
     }
     paintBubbles(ctx, lane, rows, scene, dpr);
-    gather(lane.schedule, lane.times, rows, scene);
-    paintBoxes(ctx, lane, laneHeight);
-    if (lane.costs.comm > 0 && lane.id !== "run") paintMessages(ctx, lane, scene, laneHeight);
-    paintBarriers(ctx, lane, rows, scene);
-    drawLabels(ctx, lane, laneHeight, micros(lane.schedule));
-    paintCopies(ctx, lane, rows, scene);
+    for (const part of byHeight(rows)) {
+      gather(lane.schedule, lane.times, part, scene);
+      paintBoxes(ctx, lane, part[0].h);
+      if (lane.costs.comm > 0 && lane.id !== "run") paintMessages(ctx, lane, scene, part[0].h);
+      paintBarriers(ctx, lane, part, scene);
+      drawLabels(ctx, lane, part[0].h, micros(lane.schedule));
+      paintCopies(ctx, lane, part, scene);
+    }
   });
+}
+
+/** Rows of one height each: pinned ranks stand on top and may be taller. @param {Row[]} rows */
+function byHeight(rows) {
+  const thin = rows.findIndex(({ h }) => h !== rows[0].h);
+  if (thin < 0) return rows.length ? [rows] : [];
+  return [rows.slice(0, thin), rows.slice(thin)];
 }
 
 /** @param {Lane} lane @param {number} t0 @param {number} t1 */

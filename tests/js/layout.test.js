@@ -179,3 +179,16 @@ test("pinning keeps every rank once and moves no other out of its order", () => 
     assert.deepEqual(order.slice(0, order.length - rest.length).every((rank) => pinned.includes(rank)), true);
   }
 });
+
+test("pinned ranks stay readable where the others are thin, and everything fits while anything can", () => {
+  for (const [p, height] of [[64, 700], [100, 500], [8, 700], [300, 600]]) {
+    const plain = layoutGroups([{ id: "a", p, title: "", copies: true }], 900, height);
+    const layout = layoutGroups([{ id: "a", p, title: "", copies: true, pinned: [p - 1, 1] }], 900, height);
+    const [first, second, third] = layout.groups[0].rows;
+    assert.equal(first.h, second.h);
+    assert.ok(first.h >= 20 && first.h >= third.h);
+    if (plain.laneHeight >= 20) assert.deepEqual([first.h, third.h], [plain.laneHeight, plain.laneHeight], "nothing else changes where rows are tall");
+    if (plain.laneHeight > DEFAULTS.minLane) assert.ok(layout.contentHeight <= height);
+    assert.ok(third.stripY >= second.copyY + second.copyH);
+  }
+});

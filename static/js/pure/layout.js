@@ -31,6 +31,7 @@ const LEAST_COPIES = 4; // px that a copy lane of blocks needs; under a thinner 
 const LINE = 2;
 const ROOM_FOR_BLOCKS = 11; // px of a row that leave room for such blocks, and for a line
 const ROOM_FOR_LINE = 5;
+const READABLE = 20; // px of a pinned row, where the others are thinner and there is room for it
 
 /** How tall the copy lane under a row of ops is: a third of it. @param {number} lane */
 function copyHeight(lane) {
@@ -54,56 +55,70 @@ export function rankOrder(p, pinned) {
   return [...front, ...Array.from({ length: p }, (_, r) => r).filter((r) => !isFront.has(r))];
 }
 
+/** @typedef {{laneHeight: number, copy?: number, comm?: number}} Heights  of a row's parts */
+
 /**
  * The rows of one schedule.
- * @param {{p: number, top: number, laneHeight: number, gap: number, pinned?: number[], strip?: number, copy?: number,
- *   comm?: number}} options
+ * @param {Heights & {p: number, top: number, gap: number, pinned?: number[], strip?: number, front?: Heights}} options
+ *   front: the heights of pinned rows, where they differ
  * @returns {Row[]}
  */
-export function lanes({ p, top, laneHeight, gap, pinned, strip = 0, copy = 0, comm = 0 }) {
+export function lanes({ p, top, gap, pinned, strip = 0, front, ...plain }) {
+  const tall = pinnedOf(p, pinned).length;
+  let stripY = top;
   return rankOrder(p, pinned).map((rank, at) => {
-    const stripY = top + at * (strip + laneHeight + copy + comm + gap);
+    const { laneHeight: h, copy = 0, comm = 0 } = at < tall && front ? front : plain;
     const y = stripY + strip;
-    const copyY = y + laneHeight;
-    return { rank, y, h: laneHeight, stripY, stripH: strip, copyY, copyH: copy, commY: copyY + copy, commH: comm };
+    const row = { rank, y, h, stripY, stripH: strip, copyY: y + h, copyH: copy, commY: y + h + copy, commH: comm };
+    stripY = row.commY + comm + gap;
+    return row;
   });
 }
 
 /**
- * Stacks groups under one axis with one lane height for all, so that equal times and equal ranks line up. When lanes
- * would get thinner than minLane the content grows beyond height (the caller scrolls).
+ * Stacks groups under one axis with one lane height for all, so that equal times and equal ranks line up; pinned ranks stay
+ * readable where the others are thin. When lanes would get thinner than minLane the content grows beyond height (the
+ * caller scrolls).
  * @param {GroupSpec[]} groups @param {number} width @param {number} height @param {Partial<typeof DEFAULTS>} [opts]
  * @returns {Layout}
  */
 export function layoutGroups(groups, width, height, opts = {}) {
   const o = { ...DEFAULTS, ...opts };
   const rows = groups.reduce((sum, g) => sum + g.p, 0);
-  const fixed = o.axisHeight + groups.length * o.titleHeight + Math.max(0, groups.length - 1) * o.groupGap;
-  const under = (/** @type {number} */ lane) => groups.reduce((sum, g) => sum + g.p * underneath(g, lane), 0);
-  const laneHeight = fitLane(height - fixed - rows * (o.gap + o.strip), rows, under, o);
+  const fixed = o.axisHeight + groups.length * o.titleHeight + Math.max(0, groups.length - 1) * o.groupGap + rows * (o.gap + o.strip);
+  const front = groups.reduce((sum, g) => sum + pinnedOf(g.p, g.pinned).length, 0);
+  const tallest = Math.min(READABLE, Math.floor((height - fixed) / 2 / Math.max(1, front)));
+  const tall = (/** @type {number} */ lane) => Math.max(lane, tallest);
+  const content = (/** @type {number} */ lane) => groups.reduce((sum, g) => {
+    const pinned = pinnedOf(g.p, g.pinned).length;
+    return sum + (g.p - pinned) * (lane + underneath(g, lane)) + pinned * (tall(lane) + underneath(g, tall(lane)));
+  }, 0);
+  const laneHeight = fitLane(height - fixed, rows, content, o);
   let top = o.axisHeight;
   const placed = groups.map((g) => {
     const at = top;
-    const copy = g.copies ? copyHeight(laneHeight) : 0;
-    const comm = g.comm ? commHeight(laneHeight) : 0;
-    const inner = g.p * (o.strip + laneHeight + copy + comm + o.gap);
-    top += o.titleHeight + inner + o.groupGap;
-    return { id: g.id, title: g.title, top: at, titleY: at, height: o.titleHeight + inner, pinned: pinnedOf(g.p, g.pinned).length,
-      rows: lanes({ p: g.p, top: at + o.titleHeight, laneHeight, gap: o.gap, pinned: g.pinned, strip: o.strip, copy, comm }) };
+    const inGroup = lanes({ p: g.p, top: at + o.titleHeight, gap: o.gap, pinned: g.pinned, strip: o.strip, ...heights(g, laneHeight), front: heights(g, tall(laneHeight)) });
+    const last = inGroup[inGroup.length - 1];
+    const foot = last ? last.commY + last.commH + o.gap : at + o.titleHeight;
+    top = foot + o.groupGap;
+    return { id: g.id, title: g.title, top: at, titleY: at, height: foot - at, pinned: pinnedOf(g.p, g.pinned).length, rows: inGroup };
   });
   return { groups: placed, axisY: 0, axisHeight: o.axisHeight, plotLeft: o.gutter,
     plotWidth: Math.max(1, width - o.gutter - o.right), laneHeight, contentHeight: top - (groups.length ? o.groupGap : 0) };
 }
 
+/** What a row of a group consists of. @param {GroupSpec} group @param {number} lane @returns {Heights} */
+const heights = ({ copies, comm }, lane) => ({ laneHeight: lane, copy: copies ? copyHeight(lane) : 0, comm: comm ? commHeight(lane) : 0 });
+
 /** What stands under a row: its copies, its messages. @param {GroupSpec} group @param {number} lane */
 const underneath = ({ copies, comm }, lane) => (copies ? copyHeight(lane) : 0) + (comm ? commHeight(lane) : 0);
 
 /** The tallest lane with which all rows, and what stands under them, fit. @param {number} room
- * @param {number} rows @param {(lane: number) => number} under of all rows @param {typeof DEFAULTS} o */
-function fitLane(room, rows, under, o) {
+ * @param {number} rows @param {(lane: number) => number} content the height of all rows @param {typeof DEFAULTS} o */
+function fitLane(room, rows, content, o) {
   if (rows === 0) return o.maxLane;
   let lane = Math.min(o.maxLane, Math.max(o.minLane, Math.floor(room / rows)));
-  while (lane > o.minLane && rows * lane + under(lane) > room) lane--;
+  while (lane > o.minLane && content(lane) > room) lane--;
   return lane;
 }
 
@@ -128,9 +143,8 @@ function stuck(group, scroll, ceiling) {
     return { ...group, top, titleY: group.titleY - scroll, rows: rows.map((row) => moved(row, -scroll)) };
   }
   const free = pinned < rows.length ? rows[pinned].stripY : group.top + height;
-  const pitch = rows.length > 1 ? rows[1].stripY - rows[0].stripY : 0;
   const head = free - group.top; // the title and the pinned rows
-  const last = pinned < rows.length ? pitch : 0; // the last row pushes them out
+  const last = pinned < rows.length ? group.top + height - rows[rows.length - 1].stripY : 0; // the last row pushes them out
   const titleY = Math.max(top, Math.min(ceiling, top + height - head - last));
   const others = rows.slice(pinned).map((row) => moved(row, -scroll)).filter((row, at, all) => row.stripY >= titleY + head - 0.5 || at === all.length - 1);
   return { ...group, top, titleY, rows: [...rows.slice(0, pinned).map((row) => moved(row, titleY - group.top)), ...others] };
