@@ -37,7 +37,7 @@ def name_of(text: object) -> str:
         near = re.sub(r"[^a-z0-9]+", "-", name)[:LONGEST_NAME].strip("-")
     else:
         near = ""
-    message = f"a name has {SHORTEST_NAME} to {LONGEST_NAME} letters, digits and single hyphens, such as gpipe-lesson"
+    message = f"names have {SHORTEST_NAME} to {LONGEST_NAME} letters, digits and single hyphens, such as gpipe-lesson"
     nearest = near if len(near) >= SHORTEST_NAME else None
     raise LinkError("bad", "name", str(text)[:80], message, nearest=nearest)
 

@@ -1,4 +1,4 @@
-// The row along the top: compare, copy link, theme, keys, run.
+// The row along the top: compare, keys, run.
 import { byId, setText } from "./dom.js";
 import { moveTo } from "./fieldlist.js";
 import { t } from "./pure/lang.js";
@@ -15,9 +15,9 @@ const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
 /**
  * @param {Store} store @param {Family[]} families @param {{edit: (at: number) => void}} controls
  * @param {{start: () => void, live: boolean}} runs
- * @param {{toggle: (id: string) => void}} drawer @param {{toast: (text: string) => void}} status
+ * @param {{toggle: (id: string) => void}} drawer
  */
-export function createToolbar(store, families, controls, runs, drawer, status) {
+export function createToolbar(store, families, controls, runs, drawer) {
   const compare = /** @type {HTMLButtonElement} */ (byId("compare-toggle"));
   const run = /** @type {HTMLButtonElement} */ (byId("run"));
 
@@ -32,17 +32,7 @@ export function createToolbar(store, families, controls, runs, drawer, status) {
     controls.edit(others.length + 1);
   }
 
-  async function share() {
-    try {
-      await navigator.clipboard.writeText(store.link());
-      status.toast("The link to this view is copied.");
-    } catch {
-      status.toast(store.link());
-    }
-  }
-
   compare.addEventListener("click", addPlan);
-  byId("share").addEventListener("click", share);
   byId("help").addEventListener("click", () => drawer.toggle("keys"));
   run.addEventListener("click", () => (runs.live ? store.setView({ tab: "run" }) : runs.start()));
 

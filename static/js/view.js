@@ -28,6 +28,7 @@ import { Pointer } from "./pointer.js";
 import { RunView } from "./runview.js";
 import { Search } from "./search.js";
 import { Selection } from "./selection.js";
+import { createShare } from "./share.js";
 import { createStatus } from "./status.js";
 import { createStripsButton } from "./strips.js";
 import { createTable } from "./table.js";
@@ -96,7 +97,8 @@ export class View {
       { id: "keys", title: "Keys", panel: keysPanel(this.keys) },
     ], (tab) => store.setView({ tab }));
     this.theme = createTheme((theme) => store.setView({ theme }), () => this.#onColours());
-    this.toolbar = createToolbar(store, families, this.controls, this.runs, this.drawer, this.status);
+    this.toolbar = createToolbar(store, families, this.controls, this.runs, this.drawer);
+    createShare(store);
     this.#stages();
     store.subscribe((state, before) => this.#onState(state, before));
     this.#listen();
