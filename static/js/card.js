@@ -3,6 +3,7 @@ import { tame, timeNumber, timeText } from "./costs_unit.js";
 import { byId, h, replace, setText, show } from "./dom.js";
 import { barriersAt } from "./pure/barriers.js";
 import { OFFLOAD, copyOf } from "./pure/copies.js";
+import { whyIdle } from "./pure/explain.js";
 import { t } from "./pure/lang.js";
 import { arrives, messagesOf } from "./pure/messages.js";
 import { shortText } from "./pure/narrate.js";
@@ -76,6 +77,7 @@ function opLines(trace, laneById) {
     h("p", { class: "times" }, pair(t("start"), timeNumber(start)), pair(t("end"), timeNumber(end)), pair(t("takes"), timeText(end - start)),
       pair(t("wait"), timeNumber(Math.max(0, start - before)))),
     h("p", { text: whereIs(lane, op.rank, op.i, kind) }),
+    ...waitLines(trace.lane, op.rank, before, start),
   ];
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
   if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
@@ -90,6 +92,14 @@ function opLines(trace, laneById) {
   if (freed.length) lines.push(list("frees", `▶ ${t("unblocks")}`, freed));
   if (trace.needs.every((link) => link.kind === "order")) lines.push(h("p", { text: trace.needs.length ? t("Needs nothing but its rank's previous op.") : t("Needs nothing: it starts the step.") }));
   return lines;
+}
+
+/** Why its rank stood idle before an op: also for those who come by keyboard and cannot point at the gap. */
+/** @param {Lane} lane @param {number} rank @param {number} from @param {number} to */
+function waitLines({ schedule, times, costs, spec }, rank, from, to) {
+  if (to - from <= 1e-9 * Math.max(1, times.makespan)) return [];
+  const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
+  return why ? [h("p", { class: "before", text: tame(why.sentence) })] : [];
 }
 
 /** @param {Lane} lane @param {number} rank @param {number} i @param {number} kind */

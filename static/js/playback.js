@@ -1,5 +1,6 @@
 // The playhead: play, pause, step by op, speed, scrub. Time runs in the plan's units, the whole schedule in eight seconds at 1x.
 import { invalidate, startTicking, stopTicking } from "./frame.js";
+import { nextEdge } from "./pure/edges.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @typedef {{lanes: () => Lane[], total: () => number, onChange: () => void, onMove: (t: number) => void}} Parts */
@@ -66,17 +67,15 @@ export class Playback {
     this.parts.onChange();
   }
 
-  /** To the next (or the previous) moment at which an op of any rank ends. @param {1 | -1} way */
+  /** To the next (or the previous) moment at which an op or a copy of any rank starts or ends. @param {1 | -1} way */
   step(way) {
     const from = this.at ?? (way > 0 ? 0 : this.parts.total());
     let to = way > 0 ? Infinity : 0;
     for (const lane of this.parts.lanes()) {
-      for (let r = 0; r < lane.schedule.p; r++) {
-        const end = nextEnd(lane, r, from, way);
-        to = way > 0 ? Math.min(to, end) : Math.max(to, end);
-      }
+      const edge = nextEdge(lane.schedule, lane.times, from, way);
+      to = way > 0 ? Math.min(to, edge) : Math.max(to, edge);
     }
-    this.seek(to === Infinity ? this.parts.total() : to);
+    this.seek(Number.isFinite(to) ? to : this.parts.total());
   }
 
   /** @param {number} speed */
@@ -94,21 +93,4 @@ export class Playback {
   endIntro() {
     if (this.#intro) this.seek(null);
   }
-}
-
-/** @param {Lane} lane @param {number} rank @param {number} t @param {1 | -1} way */
-function nextEnd({ schedule, times }, rank, t, way) {
-  const eps = 1e-9 * Math.max(1, t);
-  const first = schedule.offsets[rank];
-  const stop = schedule.offsets[rank + 1];
-  const limit = way > 0 ? t + eps : t - eps;
-  let lo = first;
-  let hi = stop;
-  while (lo < hi) { // the first op that ends after (or not before) the limit
-    const mid = (lo + hi) >>> 1;
-    if (way > 0 ? times.end[mid] > limit : times.end[mid] >= limit) hi = mid;
-    else lo = mid + 1;
-  }
-  if (way > 0) return lo < stop ? times.end[lo] : Infinity;
-  return lo > first ? times.end[lo - 1] : 0;
 }

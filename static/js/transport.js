@@ -1,6 +1,7 @@
 // The row of buttons under the timeline. Reads and drives playback, holds no state of its own.
 import { byId, h, icon, setText } from "./dom.js";
 import { SPEEDS } from "./playback.js";
+import { t } from "./pure/lang.js";
 import { formatTime, tickStep } from "./pure/scale.js";
 
 /** @import {Playback} from "./playback.js" */
@@ -11,17 +12,17 @@ const BACK = "M3 3h2v10H3zM13 3v10L6 8z";
 const NEXT = "M11 3h2v10h-2zM3 3v10l7-5z";
 const SCRUB_STEPS = 1000;
 
-/** @param {Playback} playback @param {() => number} total @param {(t: number) => void} onScrub */
+/** @param {Playback} playback @param {() => number} total @param {(time: number) => void} onScrub */
 export function createTransport(playback, total, onScrub) {
-  const toggle = button("Play", "Space", PLAY, () => playback.toggle());
+  const toggle = button(t("Play"), "Space", PLAY, () => playback.toggle());
   const playPath = /** @type {SVGPathElement} */ (toggle.querySelector("path"));
-  const back = button("Back to the previous op's end", "←", BACK, () => playback.step(-1));
-  const next = button("On to the next op's end", "→", NEXT, () => playback.step(1));
-  const speed = h("select", { "aria-label": "Speed", id: "speed" });
+  const back = button(t("Back to where an op starts or ends"), "←", BACK, () => playback.step(-1));
+  const next = button(t("On to where an op starts or ends"), "→", NEXT, () => playback.step(1));
+  const speed = h("select", { "aria-label": t("Speed"), id: "speed" });
   for (const each of SPEEDS) speed.append(h("option", { value: each, text: `${each}×` }));
   speed.addEventListener("change", () => playback.setSpeed(Number(speed.value)));
   const scrub = h("input", { type: "range", class: "scrub", id: "scrub", min: 0, max: SCRUB_STEPS, value: SCRUB_STEPS,
-    "aria-label": "Playhead" });
+    "aria-label": t("Playhead") });
   scrub.addEventListener("input", () => onScrub((Number(scrub.value) / SCRUB_STEPS) * total()));
   const now = h("output", { class: "at", id: "at" });
   byId("transport").append(back, toggle, next, speed, scrub, now);
@@ -35,14 +36,14 @@ export function createTransport(playback, total, onScrub) {
     const path = playing ? PAUSE : PLAY;
     if (playPath.getAttribute("d") !== path) {
       playPath.setAttribute("d", path);
-      toggle.setAttribute("aria-label", playing ? "Pause" : "Play");
+      toggle.setAttribute("aria-label", playing ? t("Pause") : t("Play"));
     }
     const part = at === null ? 1 : at / end;
     scrub.value = String(Math.round(part * SCRUB_STEPS));
     scrub.style.setProperty("--fill", `${(part * 100).toFixed(1)}%`);
-    scrub.setAttribute("aria-valuetext", at === null ? "the end" : formatTime(at, step));
+    scrub.setAttribute("aria-valuetext", at === null ? t("the end") : formatTime(at, step));
     if (speed.value !== String(playback.speed)) speed.value = String(playback.speed);
-    setText(now, `t ${formatTime(at ?? end, step)} / ${formatTime(end, step)}`);
+    setText(now, t("t {at} / {end}", { at: formatTime(at ?? end, step), end: formatTime(end, step) }));
   }
   return { show };
 }
