@@ -46,8 +46,9 @@ export function drawGrid(scene, ctx, height) {
   for (const t of ticks(t0, t1, tickCount(scene))) ctx.fillRect(Math.round(xOf(scene, t)), 0, 1, foot);
 }
 
-/** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} width */
-export function drawAxis(scene, ctx, width) {
+/** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} width @param {[number, number][]} [taken] where flags
+ * stand: a number under one is left out */
+export function drawAxis(scene, ctx, width, taken = []) {
   const { layout, t0, t1 } = scene;
   const step = tickStep(t1 - t0, tickCount(scene));
   const right = layout.plotLeft + layout.plotWidth;
@@ -60,7 +61,8 @@ export function drawAxis(scene, ctx, width) {
   for (const t of ticks(t0, t1, tickCount(scene))) {
     const label = formatTime(t, step);
     const half = ctx.measureText(label).width / 2;
-    ctx.fillText(label, Math.min(Math.max(xOf(scene, t), layout.plotLeft + half - 4), right - half + 8), 9);
+    const x = Math.min(Math.max(xOf(scene, t), layout.plotLeft + half - 4), right - half + 8);
+    if (!taken.some(([from, to]) => x + half > from - 2 && x - half < to + 2)) ctx.fillText(label, x, 9);
   }
   ctx.textAlign = "right";
   if (unit()) ctx.fillText(unit(), layout.plotLeft - 8, 9);

@@ -10,10 +10,11 @@ import { announce } from "./say.js";
 /** @import {Scene} from "./lanes.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Timeline} from "./timeline.js" */
-/** @typedef {{t: number, node: HTMLElement, time: string, gap: string}} Flag */
+/** @typedef {{t: number, node: HTMLElement}} Flag */
 
 const PADDING = 11; // px beside a flag's text, both sides
 const BETWEEN = 4; // px between time and distance
+const BARE = 8; // px of a flag without text
 
 export class Marks {
   #home = h("div", { class: "marks", role: "group", "aria-label": t("Marks") });
@@ -54,11 +55,9 @@ export class Marks {
     this.#make();
     const { layout } = scene;
     const foot = Math.min(height, layout.contentHeight);
-    ctx.font = font(11);
     ctx.fillStyle = colour("mark-flag");
-    this.#flags.forEach(({ t: time, node, time: label, gap }, at) => {
-      const x = xOf(scene, time);
-      const inside = x >= layout.plotLeft - 0.5 && x <= layout.plotLeft + layout.plotWidth + 0.5;
+    flagsAt(scene, ctx, this.list()).forEach(({ x, look, inside, flip }, at) => {
+      const { node } = this.#flags[at];
       show(node, inside);
       if (!inside) return;
       ctx.fillRect(Math.round(x) - 0.5, 0, 1, layout.axisHeight - 2);
@@ -66,13 +65,7 @@ export class Marks {
         const top = group.rows[0]?.stripY ?? foot;
         ctx.fillRect(Math.round(x) - 0.5, top, 1, Math.max(0, Math.min(foot, group.top + group.height) - top));
       }
-      const short = ctx.measureText(label).width + PADDING;
-      const long = short + (gap ? ctx.measureText(gap).width + BETWEEN : 0);
-      const next = this.#flags[at + 1];
-      const right = layout.plotLeft + layout.plotWidth;
-      const flip = !next && x + long > right + 8;
-      const room = next ? xOf(scene, next.t) - x - 1 : Infinity;
-      node.className = `mark${room < long ? " short" : ""}${room < short ? " bare" : ""}${flip ? " flip" : ""}`;
+      node.className = `mark ${look}${flip ? " flip" : ""}`;
       node.style.transform = `translateX(${Math.round(x)}px)${flip ? " translateX(-100%)" : ""}`;
     });
   }
@@ -89,14 +82,39 @@ export class Marks {
     if (focused >= 0) (this.#flags[Math.min(focused, marks.length - 1)]?.node ?? this.timeline.plot).focus();
   }
 
-  /** @param {number} time @param {number | null} since the mark before @returns {Flag} */
+  /** @param {number} time @param {number | null} since the mark before */
   #flag(time, since) {
-    const label = timeNumber(time);
-    const gap = since === null ? "" : `+${timeNumber(since)}`;
+    const { label, gap } = textsOf(time, since);
     const say = since === null ? t("Mark at {time}. Press to remove it.", { time: timeText(time) })
       : t("Mark at {time}, {gap} after the one before. Press to remove it.", { time: timeText(time), gap: timeText(since) });
     const node = h("button", { type: "button", class: "mark", "aria-label": say, title: say, onclick: () => this.toggle(time, 0) },
       h("b", { text: label }), gap ? h("span", { text: gap }) : null);
-    return { t: time, node, time: label, gap };
+    return { t: time, node };
   }
 }
+
+/** @param {number} time @param {number | null} since the mark before */
+const textsOf = (time, since) => ({ label: timeNumber(time), gap: since === null ? "" : `+${timeNumber(since)}` });
+
+/** Where the flags of marks stand, and how much of their text has room before the next one: all, the time, or neither.
+ * @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number[]} marks
+ * @returns {{x: number, width: number, look: "" | "short" | "short bare", inside: boolean, flip: boolean}[]} */
+function flagsAt(scene, ctx, marks) {
+  const { plotLeft, plotWidth } = scene.layout;
+  ctx.font = font(11);
+  return marks.map((time, at) => {
+    const { label, gap } = textsOf(time, at > 0 ? time - marks[at - 1] : null);
+    const x = xOf(scene, time);
+    const short = ctx.measureText(label).width + PADDING;
+    const long = short + (gap ? ctx.measureText(gap).width + BETWEEN : 0);
+    const room = at + 1 < marks.length ? xOf(scene, marks[at + 1]) - x - 1 : Infinity;
+    const look = room >= long ? "" : room >= short ? "short" : "short bare";
+    return { x, look, width: room >= long ? long : room >= short ? short : BARE, inside: x >= plotLeft - 0.5 && x <= plotLeft + plotWidth + 0.5,
+      flip: room === Infinity && x + long > plotLeft + plotWidth + 8 };
+  });
+}
+
+/** The stretches of the axis that flags take. @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {string | null} text
+ * the marks as the link has them @returns {[number, number][]} */
+export const flagged = (scene, ctx, text) => flagsAt(scene, ctx, readMarks(text) ?? []).filter(({ inside }) => inside)
+  .map(({ x, width, flip }) => (flip ? [x - width, x] : [x, x + width]));

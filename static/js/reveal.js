@@ -9,6 +9,7 @@ const NEIGHBOURS = 40; // lengths of the op that a window shows after a zoom
 
 /** @param {Timeline} timeline @param {Trace | null} trace @param {boolean} [zoom] where the op is too narrow to be seen */
 export function reveal(timeline, trace, zoom = false) {
+  timeline.unhover();
   if (!trace?.op) return;
   timeline.showRank(trace.lane.id, trace.rank);
   const view = timeline.visible();

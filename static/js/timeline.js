@@ -4,6 +4,7 @@ import { begin, resize, surface } from "./canvas.js";
 import { byId, h } from "./dom.js";
 import { invalidate, onStage } from "./frame.js";
 import { arrange, laneOf, totalTime } from "./lanes.js";
+import { flagged } from "./marks.js";
 import { createMinimap } from "./minimap.js";
 import { drawPlayhead, drawTrace } from "./overlay.js";
 import { messageAt, paintMail } from "./mail.js";
@@ -23,6 +24,7 @@ import { sameTrace, traceAt } from "./trace.js";
  *   lies over the ops besides; busy: there is something to draw */
 /** @typedef {{playhead: () => number | null, selected: () => Trace | null, hovered: (trace: Trace | null, x: number, y: number) => void}} Parts */
 
+const AROUND = 30; // px that stay between a row brought into sight and the edge
 const DEEPEST = 20_000; // the smallest window is this part of the whole
 
 export class Timeline {
@@ -122,6 +124,14 @@ export class Timeline {
     invalidate("overlay");
   }
 
+  /** The keyboard took over: what lies under a resting pointer is not what the reader looks at. */
+  unhover() {
+    if (!this.hover) return;
+    this.hover = null;
+    this.parts.hovered(null, 0, 0);
+    invalidate("overlay");
+  }
+
   /** Everything, because ops, costs, sizes or colours changed. */
   redraw() {
     this.#stripOld = true;
@@ -156,8 +166,8 @@ export class Timeline {
     if (!group || at < group.pinned) return; // a pinned rank stays in sight with its group
     const row = group.rows[at];
     const head = layout.axisHeight + group.rows[Math.min(group.pinned, group.rows.length - 1)].stripY - group.top;
-    const least = row.commY + row.commH - this.plot.clientHeight + row.h;
-    this.scrollBy(Math.max(least, Math.min(this.#scroll, row.stripY - head)) - this.#scroll);
+    const least = row.commY + row.commH - this.plot.clientHeight + AROUND;
+    this.scrollBy(Math.max(least, Math.min(this.#scroll, row.stripY - head - AROUND)) - this.#scroll);
   }
 
   /** Rows as they stand before any scrolling. */
@@ -195,7 +205,7 @@ export class Timeline {
     paintOps(this.scene, ctx, base.dpr);
     paintMail(this.scene, ctx, height);
     drawRanks(this.scene, ctx);
-    drawAxis(this.scene, ctx, width);
+    drawAxis(this.scene, ctx, width, flagged(this.scene, ctx, this.store.get().view.marks));
   }
 
   drawOver() {
