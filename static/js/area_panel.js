@@ -15,18 +15,33 @@ import { announce } from "./say.js";
 
 const AWAY = 10; // px between the area and the panel
 const MARGIN = 8;
+const SMALL = { width: 520, height: 300 }; // px of a plot that a whole panel would cover
 
 /** @param {HTMLElement} plot @param {{clear: () => void, zoom: () => void}} acts */
 export function createAreaPanel(plot, acts) {
   const body = h("div");
+  const more = h("button", { type: "button", class: "button soft more", "aria-expanded": "false", onclick: () => {
+    const open = node.classList.toggle("full");
+    more.setAttribute("aria-expanded", String(open));
+    size = sizeOf(node);
+    lay();
+  } }, t("By kind"));
   const node = h("section", { class: "area-panel", id: "area", "aria-label": t("Selected area"), hidden: true }, body,
     h("div", { class: "area-acts" },
       h("button", { type: "button", class: "button soft", onclick: acts.zoom, title: t("Zoom to it ({key})", { key: "F" }) }, t("Zoom to it")),
-      h("button", { type: "button", class: "button soft", onclick: acts.clear, title: t("Clear the area ({key})", { key: "Esc" }) }, t("Clear"))));
+      h("button", { type: "button", class: "button soft", onclick: acts.clear, title: t("Clear the area ({key})", { key: "Esc" }) }, t("Clear")), more));
   plot.append(node);
   /** @type {{area: Area | null, key: string, times: unknown[]}} */
   let shown = { area: null, key: "", times: [] };
   let size = { width: 0, height: 0 };
+  let wasSmall = false;
+  /** @type {Box[]} */
+  let beside = [];
+
+  function lay() {
+    const { x, y } = placeFor(beside, size, plot);
+    node.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+  }
 
   /** Totals again only where the area or what it lies on changed. @param {Area} area @param {Lane[]} lanes */
   function fill(area, lanes) {
@@ -34,7 +49,7 @@ export function createAreaPanel(plot, acts) {
     if (area === shown.area && key === shown.key && lanes.every(({ times }, at) => times === shown.times[at])) return;
     shown = { area, key, times: lanes.map(({ times }) => times) };
     replace(body, tableOf(area, partsOf(area, lanes), lanes.length > 1));
-    size = { width: node.offsetWidth, height: node.offsetHeight };
+    size = sizeOf(node);
   }
 
   return {
@@ -44,14 +59,20 @@ export function createAreaPanel(plot, acts) {
       show(node, area !== null);
       node.classList.toggle("passive", dragging);
       if (!area) { shown.area = null; return; }
+      const small = plot.clientWidth < SMALL.width || plot.clientHeight < SMALL.height;
+      if (node.classList.toggle("small", small) !== wasSmall) shown.area = null; // its size is another
+      wasSmall = small;
       fill(area, lanes);
-      const { x, y } = placeFor(boxes, size, plot);
-      node.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+      beside = boxes;
+      lay();
     },
     /** @param {Area} area @param {Lane[]} lanes */
     say: (area, lanes) => announce(partsOf(area, lanes).map((part) => sentenceOf(part, lanes.length > 1)).join(" ")),
   };
 }
+
+/** @param {HTMLElement} node */
+const sizeOf = (node) => ({ width: node.offsetWidth, height: node.offsetHeight });
 
 /** @param {Area} area @param {Lane[]} lanes @returns {Part[]} */
 function partsOf(area, lanes) {
@@ -95,11 +116,11 @@ function tableOf({ t0, t1 }, parts, several) {
   const kinds = unionOf(parts, (sums) => sums.kinds);
   const copies = unionOf(parts, (sums) => sums.copies);
   const rows = [
-    rowOf(t("duration"), parts, ({ duration }) => timeText(duration)),
+    rowOf(t("duration"), parts, ({ duration }) => timeText(duration), "extra"),
     rowOf(t("busy"), parts, ({ busy }) => timeText(busy)),
     rowOf(t("idle"), parts, ({ idle }) => timeText(idle)),
     rowOf(t("bubble"), parts, ({ bubble }) => formatPercent(bubble), "lead"),
-    rowOf(t("ops"), parts, ({ ops, cut }) => (cut ? t("{ops}, {cut} of them cut", { ops, cut }) : String(ops))),
+    rowOf(t("ops"), parts, ({ ops, cut }) => (cut ? t("{ops}, {cut} of them cut", { ops, cut }) : String(ops)), "extra"),
     ...kinds.map((kind) => kindRow(kind, nameOf(kind), kind === KIND_PAIR ? "FB" : LETTERS[kind], parts, (sums) => sums.kinds, "kinds")),
     ...copies.map((kind) => kindRow(kind, kind ? t("reload") : t("offload"), COPY_LETTERS[kind], parts, (sums) => sums.copies, "copies")),
   ];
