@@ -1,4 +1,5 @@
 // Puts together what the timeline explains on demand: the lens over the ops, its switches, and the line that tells.
+import { byId } from "./dom.js";
 import { invalidate } from "./frame.js";
 import { createLens } from "./lens.js";
 import { createToggles } from "./lens_toggles.js";
@@ -20,7 +21,12 @@ export function createExplain(store, timeline, playback, selection, titleOf) {
     toggles.sync();
     invalidate("figures");
   };
-  store.subscribe((state, before) => { if (state.view !== before.view) sync(); });
+  store.subscribe((state, before) => {
+    if (state.view === before.view) return;
+    sync();
+    if (["crit", "micro", "lane"].some((name) => state.view[/** @type {"crit"} */ (name)] !== before.view[/** @type {"crit"} */ (name)])) narration.key();
+  });
+  new ResizeObserver(narration.key).observe(byId("legend"));
   sync();
   return { show: narration.show, keys: toggles.keys };
 }

@@ -2,20 +2,20 @@
 import { hasRoom } from "./barriers.js";
 import { drawArrow } from "./copylane.js";
 import { byId, context, h, replace } from "./dom.js";
+import { fitLensKey } from "./lens_key.js";
 import { colour, copyPaints, hatchPattern, paintsFor } from "./palette.js";
 import { SHADES } from "./pure/bins.js";
 import { OFFLOAD, RELOAD } from "./pure/copies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, kindOf } from "./pure/ops.js";
 import { formatNumber } from "./pure/scale.js";
+import { t } from "./pure/lang.js";
 
 /** @import {Lane, Scene} from "./lanes.js" */
 
-const NAMES = ["F forward", "I input gradient", "W weight gradient", "B full backward = I + W", "F and B overlapped",
-  "S output layer's shard", "T its gradients"];
+const names = () => [t("F forward"), t("I input gradient"), t("W weight gradient"), t("B full backward = I + W"), t("F and B overlapped"),
+  t("S output layer's shard"), t("T its gradients")]; // by kind
 const KINDS = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR, KIND_S, KIND_T];
 const [WIDE, TALL] = [44, 24]; // px of a swatch, drawn at half that
-const BARRIER = "barrier opens: all ranks have done S, or T";
-const BARRIER_FAR = "barriers, once zoomed in: all have done S, T"; // about as wide, so that a zoom moves nothing
 let shown = "";
 
 /** @type {WeakMap<Lane["schedule"], number[]>} */
@@ -39,17 +39,19 @@ export function drawLegend(scene, again) {
   const kinds = new Set(lanes.flatMap((lane) => kindsOf(lane.schedule)));
   const chunks = Math.max(1, ...lanes.map((lane) => lane.schedule.chunks));
   const both = lanes.some((lane) => lane.schedule.placement.kind === "bidirectional");
-  const parts = KINDS.filter((kind) => kinds.has(kind)).map((kind) => entry(`k${kind}`, NAMES[kind]));
-  if (lanes.some((lane) => lane.costs.comm > 0)) parts.push(entry("message", "message in flight"));
-  parts.push(entry("bubble", "bubble"));
+  const parts = KINDS.filter((kind) => kinds.has(kind)).map((kind) => entry(`k${kind}`, names()[kind]));
+  if (lanes.some((lane) => lane.costs.comm > 0)) parts.push(entry("message", t("message in flight")));
+  parts.push(entry("bubble", t("bubble")));
   const barred = lanes.filter((lane) => lane.schedule.barriers > 0);
-  if (barred.length) parts.push(entry("barrier", barred.some((lane) => hasRoom(lane, scene)) ? BARRIER : BARRIER_FAR));
+  if (barred.length) parts.push(entry("barrier", barred.some((lane) => hasRoom(lane, scene)) ? t("barrier opens: all ranks have done S, or T")
+    : t("barriers, once zoomed in: all have done S, T"))); // about as wide, so that a zoom moves nothing
   parts.push(...copyEntries(scene), ...stripEntries(scene));
-  if (chunks > 1) parts.push({ mark: "", text: both ? "lighter: the other direction" : "lighter: later chunk" });
+  if (chunks > 1) parts.push({ mark: "", text: both ? t("lighter: the other direction") : t("lighter: later chunk") });
   const key = JSON.stringify(parts);
   if (key === shown && !again) return;
   shown = key;
   replace(byId("legend"), ...parts.map(({ mark, text }) => h("span", {}, mark ? swatch(mark) : null, text)));
+  fitLensKey();
 }
 
 /** @param {string} mark @param {string} text */
@@ -59,16 +61,18 @@ const entry = (mark, text) => ({ mark, text });
 function copyEntries({ lanes, layout }) {
   const copying = lanes.findIndex((lane) => lane.schedule.copies);
   if (copying < 0) return [];
-  if (!layout.groups[copying]?.rows[0]?.copyH) return [entry("", "copy lanes: no room for so many ranks")];
-  return [entry("offload", "offload to host memory"), entry("reload", "reload")];
+  if (!layout.groups[copying]?.rows[0]?.copyH) return [entry("", t("copy lanes: no room for so many ranks"))];
+  return [entry("offload", t("offload to host memory")), entry("reload", t("reload"))];
 }
 
 /** @param {Scene} scene */
 function stripEntries({ lanes, full }) {
   if (!full) return [];
   const caps = lanes.some((lane) => lane.spec.memory !== null);
-  const weights = lanes.some((lane) => (lane.spec.weights ?? 0) > 0) ? " and stashed weights" : "";
-  return [entry("held", `activations held${weights}; full height ${formatNumber(full)}`), ...(caps ? [entry("over", "above its limit")] : [])];
+  const weights = lanes.some((lane) => (lane.spec.weights ?? 0) > 0);
+  const all = formatNumber(full);
+  const text = weights ? t("activations held and stashed weights; full height {all}", { all }) : t("activations held; full height {all}", { all });
+  return [entry("held", text), ...(caps ? [entry("over", t("above its limit"))] : [])];
 }
 
 /** @param {string} mark what an entry shows: a kind of op, or a name */

@@ -3,6 +3,7 @@
 import { tame, timeText } from "./costs_unit.js";
 import { byId, h, replace, setText, show } from "./dom.js";
 import { journeyOf, pathOf } from "./lens.js";
+import { fitLensKey, lensKey } from "./lens_key.js";
 import { t } from "./pure/lang.js";
 import { doing, doingText, momentOf, narrate, phaseText } from "./pure/narrate.js";
 import { journeyChip, journeySentence, pathChip, pathSentence } from "./told.js";
@@ -31,14 +32,17 @@ export function createNarration(parts) {
   /** Only where something is new, and seldom while it plays. */
   function list() {
     const now = performance.now();
-    const key = lanes().map((lane) => `${lane.id} ${lane.end} ${playback.at === null ? "" : momentOf(lane, playback.at)} ${lensSentences(store, lane).join()}`).join("|");
+    const { crit, micro, lane: mail } = store.get().view;
+    const key = `${crit} ${micro} ${mail}` + lanes().map((lane) => `${lane.id} ${lane.end} ${playback.at === null ? "" : momentOf(lane, playback.at)} ${lensSentences(store, lane).join()}`).join("|");
     if (key === listed || (playback.playing && now - listedAt < OFTEN)) return;
     listed = key;
     listedAt = now;
-    replace(panel, ...lanes().flatMap((lane) => listOf(parts, lane)));
+    replace(panel, lensKey(store.get().view), ...lanes().flatMap((lane) => listOf(parts, lane)));
   }
 
   return {
+    /** Where the legend, or what is drawn besides, has changed. */
+    key: () => fitLensKey(store.get().view),
     /** Bring the line up to date; called once a frame at most. */
     show() {
       const lane = lanes()[0];

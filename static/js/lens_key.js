@@ -1,0 +1,74 @@
+// What the marks of the critical path, a followed micro-batch and the lanes of messages mean. Stands in the legend where its
+// last line has room, so that a switch never moves the timeline, and in the list above the telling line always.
+import { byId, context, h, replace } from "./dom.js";
+import { colour } from "./palette.js";
+import { t } from "./pure/lang.js";
+
+/** @import {ViewState} from "./pure/url.js" */
+/** @typedef {{text: string, draw: (ctx: CanvasRenderingContext2D) => void}} Entry */
+
+const [WIDE, TALL] = [44, 24]; // px of a swatch, drawn at half that
+
+/** @param {number[]} dash @param {string} token */
+const line = (dash, token) => (/** @type {CanvasRenderingContext2D} */ ctx) => {
+  ctx.strokeStyle = colour(token);
+  ctx.lineWidth = 4;
+  ctx.setLineDash(dash);
+  ctx.beginPath();
+  ctx.moveTo(0, TALL / 2);
+  ctx.lineTo(WIDE, TALL / 2);
+  ctx.stroke();
+};
+
+/** @param {boolean} hollow */
+const bar = (hollow) => (/** @type {CanvasRenderingContext2D} */ ctx) => {
+  ctx.fillStyle = colour("k-c");
+  ctx.fillRect(0, 6, WIDE, 12);
+  ctx.fillStyle = colour("plot-row");
+  if (hollow) ctx.fillRect(3, 9, WIDE - 6, 6);
+};
+
+/** @param {ViewState} view @returns {Entry[]} */
+function entries({ crit, micro, lane }) {
+  const list = [];
+  if (crit) list.push({ text: t("critical path"), draw: line([], "mark-path") });
+  if (micro !== null) {
+    list.push({ text: t("its forward"), draw: line([], "mark-way") }, { text: t("its backward"), draw: line([11, 7], "mark-way") },
+      { text: t("to its W or copy"), draw: line([3, 7], "mark-way") });
+  }
+  if (lane) list.push({ text: t("activation: sent above, received below"), draw: bar(false) }, { text: t("gradient"), draw: bar(true) });
+  return list;
+}
+
+/** @param {Entry} entry */
+function item({ text, draw }) {
+  const node = h("canvas", { width: WIDE, height: TALL, "aria-hidden": "true" });
+  draw(context(node));
+  return h("span", {}, node, text);
+}
+
+/** The marks in use, for the list. @param {ViewState} view */
+export const lensKey = (view) => h("p", { class: "lens-key" }, ...entries(view).map(item));
+
+const inLegend = h("span", { class: "lens-key", "aria-hidden": "true" });
+/** @type {ViewState | null} */
+let told = null;
+let shown = "";
+
+/** Write the marks in use into the legend, if they fit behind its last entry. @param {ViewState | null} [view] the one that
+ * was told last, where the legend itself was written again */
+export function fitLensKey(view = told) {
+  told = view;
+  if (!view) return;
+  const legend = byId("legend");
+  const list = entries(view);
+  const key = `${list.map(({ text }) => text).join()} ${document.documentElement.dataset.theme}`;
+  if (key !== shown) replace(inLegend, ...list.map(item));
+  shown = key;
+  inLegend.remove();
+  const last = legend.lastElementChild;
+  if (!list.length || !(last instanceof HTMLElement)) return;
+  const tall = legend.offsetHeight;
+  legend.append(inLegend);
+  if (legend.offsetHeight !== tall || inLegend.offsetTop > last.offsetTop + last.offsetHeight) inLegend.remove();
+}
