@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
 
 from backend.charts.axes import LEFT
-from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, percent
+from backend.charts.chart import TOLD, Chart, Plan, Row, layout, percent, size_axis
 from backend.charts.look import Look
 from backend.charts.theme import TEXT, tokens
 from backend.schedule.metrics import Figures
@@ -39,7 +40,9 @@ def bubble(plan: Plan, look: Look) -> Chart:
         type="rect", x0=at[0] - 0.5, x1=at[0] + 0.5, y0=at[1] - 0.5, y1=at[1] + 0.5,
         line={"color": tokens(look.theme)["ink"], "width": 3},
     )  # fmt: skip
-    columns = (("p", "devices"), ("m", "micro-batches"), ("bubble", "%"), ("why not", ""))
+    columns: tuple[tuple[str, str], ...] = (("p", "devices"), ("m", "micro-batches"), ("bubble", "%"), ("why not", ""))
+    if all(cell.figures is not None for cell in flat):
+        columns, rows = columns[:-1], [replace(row, cells=row.cells[:-1]) for row in rows]
     return Chart(figure, _reads(plan, cells, at, look), columns, rows)
 
 
@@ -68,12 +71,9 @@ def _row(cell: Cell, plan: Plan, y: str) -> Row:
 
 
 def _layout(look: Look, ps: list[int], ms: list[int]) -> dict[str, Any]:
-    def sizes(values: list[int]) -> dict[str, Any]:
-        ticks = {"tickvals": list(range(len(values))), "ticktext": [str(each) for each in values]}
-        return ticks | {"range": [-0.5, len(values) - 0.5], "showgrid": False}
-
-    x = axis("m, micro-batches in a step", **sizes(ms))
-    return layout(look, x, axis("p, devices", **sizes(ps)), right=BAR)
+    wide, high = look.width - LEFT - BAR, look.height - 70
+    x = size_axis("m, micro-batches in a step", [str(each) for each in ms], wide)
+    return layout(look, x, size_axis("p, devices", [str(each) for each in ps], 2 * high), right=BAR)
 
 
 def _legal(look: Look, shares: list[list[float | None]], place: Any, rows: list[Row], narrow: bool) -> go.Heatmap:

@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from backend.charts.bubble import KINDS, value_of
-from backend.charts.chart import LETTER, TOLD, Chart, Plan, Row, axis, layout, percent, spread_apart
+from backend.charts.chart import FOOT, LETTER, TOLD, Chart, Plan, Row, axis, layout, percent, spread_apart
 from backend.charts.look import Look
 from backend.charts.pareto import SYMBOLS
 from backend.charts.theme import TEXT, tokens
@@ -24,6 +24,7 @@ from backend.schedule.sweep import M_STOPS, Cell, over_m, stops
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 LINE = 15  # px that a name needs
 MOST_NAME = 22  # letters
+NARROW, FEW = 520, 12  # px of a figure whose names are shorter, and their letters
 NEAR = 5e-4  # of the whole: lines that end so near each other share a name
 
 
@@ -56,10 +57,10 @@ def bubble_m(plans: Sequence[Plan], look: Look) -> Chart:
         figure.add_annotation(note)
     columns = (("schedule", ""), ("m", "micro-batches"), ("bubble", "%"))
     reads = (
-        "Further right more micro-batches, each twice as many for the same distance; further down less idle.",
+        "Further right are more micro-batches, further down is less idle.",
         f"The bubble is the {KINDS[look.y]}.",
-        "Lines that have the same ending are named together; a line stops where the family cannot be built.",
         *(f"{each.name}: bubble {percent(value)} at m {each.spec.m}." for each, _, value in here),
+        "Lines that end alike are named together.",
     )
     return Chart(figure, reads, columns, rows)
 
@@ -180,9 +181,9 @@ def _names(curves: Sequence[Curve], look: Look) -> tuple[list[dict[str, Any]], i
             ends[-1][2].append(curve)
         else:
             ends.append((share, m, [curve]))
-    texts = [_joined(each) for _, _, each in ends]
+    texts = [_joined(each, FEW if look.width < NARROW else MOST_NAME) for _, _, each in ends]
     low, high = _heights(curves, look)
-    tall = look.height - 12 - 58
+    tall = look.height - 12 - FOOT
     spots = spread_apart([(high - min(share, high)) / (high - low) * tall for share, _, _ in ends], LINE, 6, tall - 6)
     notes = []
     for text, spot, (_, _, members) in zip(texts, spots, ends, strict=True):
@@ -196,10 +197,10 @@ def _names(curves: Sequence[Curve], look: Look) -> tuple[list[dict[str, Any]], i
     return notes, int(max(map(len, texts), default=0) * LETTER * 0.9) + 12
 
 
-def _joined(members: Sequence[Curve]) -> str:
+def _joined(members: Sequence[Curve], most: int) -> str:
     titles = [each.title for each in members]
     kept = titles[:1]
-    while len(kept) < len(titles) and len(", ".join(titles[: len(kept) + 1])) <= MOST_NAME:
+    while len(kept) < len(titles) and len(", ".join(titles[: len(kept) + 1])) <= most:
         kept = titles[: len(kept) + 1]
     more = len(titles) - len(kept)
     return ", ".join(kept) + (f" +{more}" if more else "")

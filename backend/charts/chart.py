@@ -12,13 +12,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.charts.axes import BOTTOM, LEFT, RIGHT, ROW
+from backend.charts.axes import LEFT, RIGHT, ROW
 from backend.charts.look import Look
 from backend.charts.theme import CLEAR, TEXT, template
 from backend.schedule.spec import Spec
 
 TOLD = "%{hovertext}<extra></extra>"
 LETTER = 6.6  # px of an average letter of a legend
+FOOT = 46  # px under the plot: ticks of one line, and the axis's name
+LEAST_STEP = 24  # px that a size needs for its name
 SWATCH = 44  # px of a legend's swatch and the room around it
 
 
@@ -78,18 +80,25 @@ def layout(look: Look, x: dict[str, Any], y: dict[str, Any], names: Sequence[str
     """A layout with a legend of ``names`` above the plot; ``right``, ``left``: px beside it where more is needed."""
     right, left = more.pop("right", RIGHT), more.pop("left", LEFT)
     entry = max((LETTER * len(name) for name in names), default=0.0) + SWATCH
-    a_row = max(1, int((look.width - LEFT - RIGHT) // entry))
+    a_row = max(1, int((look.width - left - right) // entry))
     top = 12 + ROW * -(-len(names) // a_row)
     return {
         "template": template(look.theme), "width": look.width, "height": look.height, "hovermode": "closest",
         "hoverdistance": 24, "showlegend": len(names) > 0, "xaxis": x, "yaxis": y,
-        "margin": {"l": left, "r": right, "t": top, "b": BOTTOM, "autoexpand": False},
+        "margin": {"l": left, "r": right, "t": top, "b": FOOT, "autoexpand": False},
         "legend": {
             "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
             "entrywidth": entry - SWATCH + 4, "entrywidthmode": "pixels", "bgcolor": CLEAR, "traceorder": "normal",
             "font": {"size": TEXT},
         },
     } | more  # fmt: skip
+
+
+def size_axis(title: str, names: Sequence[str], px: float) -> dict[str, Any]:
+    """An axis of sizes that stand in equal steps; every other one is named where all have no room in so many px."""
+    every = 1 if px / len(names) >= LEAST_STEP else 2
+    ticks = {"tickvals": list(range(0, len(names), every)), "ticktext": list(names[::every]), "tickangle": 0}
+    return axis(title, **ticks, range=[-0.5, len(names) - 0.5], showgrid=False)
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:

@@ -43,6 +43,8 @@ def memory(plans: Sequence[Plan], look: Look) -> Chart:
                 f"{plan.name}: {len(drawn)} of {plan.spec.p} ranks are drawn, the fullest too; the table has all."
             )
         figure.add_traces(_extra(plan, timeline, look, at, ranks))
+        for note in _names(look, at, ranks):
+            figure.add_annotation(note)
     columns = (
         ("schedule", ""), ("rank", ""), ("most held", "micro-batches' activations on a device"),
         ("first held at", "unit of the costs"), ("limit", "as most held"),
@@ -109,6 +111,23 @@ def _rgb(colour: str) -> list[int]:
     return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
 
 
+def _names(look: Look, at: int, ranks: Sequence[tuple[Floats, Floats]]) -> list[dict[str, Any]]:
+    """The first and the last rank named where they first hold most."""
+    notes = []
+    for rank in sorted({0, len(ranks) - 1}):
+        when, held = ranks[rank]
+        top = int(held.argmax())
+        notes.append(
+            {
+                "text": f"rank {rank}", "x": float(when[top]), "y": float(held[top]), "yref": _axis("y", at),
+                "showarrow": False,
+                "xanchor": "left" if rank else "right", "xshift": 4 if rank else -4, "yshift": 6,
+                "font": {"color": _shade(look, rank, len(ranks)), "size": TEXT - 1},
+            }
+        )  # fmt: skip
+    return notes
+
+
 def _axis(letter: str, at: int) -> str:
     return letter if at == 0 else f"{letter}{at + 1}"
 
@@ -159,7 +178,7 @@ def _layout(plans: Sequence[Plan], look: Look, end: float) -> dict[str, Any]:
     count = len(plans)
     tall = (1.0 - GAP * (count - 1)) / count
     time = axis("time, in the unit of the costs", range=[0, end * 1.01], anchor=_axis("y", count - 1))
-    y = axis("micro-batches held", rangemode="tozero", nticks=max(2, 8 // count), domain=[1 - tall, 1.0])
+    y = axis("micro-batches held", rangemode="tozero", nticks=max(4, 8 // count), domain=[1 - tall, 1.0])
     more: dict[str, Any] = {}
     notes = []
     for at, plan in enumerate(plans):

@@ -24,6 +24,7 @@ PLACEMENTS = {  # how stages lie on the devices: the name, its symbol, dash and 
 }
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 BESIDE = 66  # px for the second scale
+NARROW = 480  # px of a figure without room for words beside its points
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,10 @@ def messages(plans: Sequence[Plan], look: Look, model: Model) -> Chart:
         ours = [at for at, one in enumerate(found) if FAMILIES[one.family].placement == kind]
         if ours:
             figure.add_traces(_line(look, style, ours, found, rows))
+    named = _named(plans[0], found)
     figure.add_traces([_right(), *_rings(plans, found, look)])
+    for note in _bubbles(look, named, found) if look.width > NARROW else ():
+        figure.add_annotation(note)
     columns = (
         ("schedule", ""),
         ("v", "chunks per device"),
@@ -58,7 +62,7 @@ def messages(plans: Sequence[Plan], look: Look, model: Model) -> Chart:
     told = [
         Row((*row.cells[:3], round(row.cells[3] / scale, 6), row.cells[4]), row.told, row.put, row.mark) for row in rows
     ]
-    return Chart(figure, _reads(model, each), columns, told)
+    return Chart(figure, _reads(model, each, FAMILIES[named].title if look.width > NARROW else None), columns, told)
 
 
 def _found(plan: Plan) -> list[Found]:
@@ -71,6 +75,13 @@ def _found(plan: Plan) -> list[Found]:
     if not found:
         raise SpecError("m", plan.spec.m, "no family of this size is small enough to be counted here", nearest=64)
     return found
+
+
+def _named(plan: Plan, found: Sequence[Found]) -> str:
+    """The family whose bubbles are written out: the one on the screen where it has a choice of v."""
+    counts = {one.family: sum(other.family == one.family for other in found) for one in found}
+    own = plan.spec.family
+    return own if counts.get(own, 0) > 1 else max(counts, key=lambda name: counts[name])
 
 
 def _row(one: Found, each: float, plans: Sequence[Plan]) -> Row:
@@ -146,7 +157,9 @@ def _rings(plans: Sequence[Plan], found: Sequence[Found], look: Look) -> list[go
 def _layout(look: Look, most: float, each: float, unit: str, vs: Sequence[int]) -> dict[str, Any]:
     x = axis("v, chunks per device", dtick=1, range=[0.6, max(vs) + 0.4], showgrid=False)
     y = axis("messages in a step", range=[0, most], tickformat=",d", nticks=max(3, look.height // 60))
-    beside = axis(f"{unit} sent in a step", range=[0, most * each], overlaying="y", side="right", showgrid=False)
+    beside = axis(
+        f"{unit} sent in a step", range=[0, most * each], overlaying="y", side="right", tickmode="auto", showgrid=False
+    )
     names = [style[0] for style in PLACEMENTS.values()]
     return layout(look, x, y, names, right=BESIDE, yaxis2=beside | {"nticks": max(3, look.height // 60)})
 
@@ -159,11 +172,27 @@ def _unit(size: float) -> tuple[float, str]:
     return 1000.0**at, UNITS[at]
 
 
-def _reads(model: Model, each: float) -> tuple[str, ...]:
+def _reads(model: Model, each: float, title: str | None) -> tuple[str, ...]:
     scale, unit = _unit(each)
+    more = "More chunks per device multiply the messages and shorten the bubble."
+    if title is not None:
+        more = f"More chunks per device multiply the messages and shorten the bubble, written beside {title}."
     return (
-        "Each point is a family with v chunks per device: more chunks shorten the bubble and multiply the messages.",
-        "A message is one micro-batch's activation, or its gradient, between two ranks.",
+        more,
+        "A message is one micro-batch's activation, or its gradient, between two ranks: 2 b s h bytes.",
         f"Bytes are those of {model.title}: {each / scale:.4g} {unit} a message "
-        f"(2 b s h with b {model.micro_batch}, s {model.sequence}, h {model.hidden}).",
+        f"(b {model.micro_batch}, s {model.sequence}, h {model.hidden}).",
     )
+
+
+def _bubbles(look: Look, family: str, found: Sequence[Found]) -> list[dict[str, Any]]:
+    """The bubble beside each point of a family."""
+    font = {"color": tokens(look.theme)["ink-3"], "size": TEXT - 1}
+    return [
+        {
+            "text": percent(one.load.figures.span_bubble.of_total), "x": one.load.spec.v, "y": one.load.messages,
+            "xanchor": "left", "xshift": 9, "yshift": -11, "showarrow": False, "font": font,
+        }
+        for one in found
+        if one.family == family
+    ]  # fmt: skip

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from backend.charts.axes import LEFT
-from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout
+from backend.charts.chart import TOLD, Chart, Plan, Row, layout, size_axis
 from backend.charts.look import Look
 from backend.charts.theme import TEXT, tokens
 from backend.schedule.models import MODELS
@@ -67,17 +67,12 @@ def _meaning(k: float) -> str:
 
 
 def _layout(look: Look) -> dict[str, Any]:
-    def sizes(values: tuple[int, ...]) -> dict[str, Any]:
-        text = [f"{each // 1024}k" for each in values]
-        return {
-            "tickvals": list(range(len(values))),
-            "ticktext": text,
-            "range": [-0.5, len(values) - 0.5],
-            "showgrid": False,
-        }
+    def sizes(values: tuple[int, ...]) -> list[str]:
+        return [f"{each // 1024}k" for each in values]
 
-    x = axis("h, hidden size (1k is 1024)", **sizes(HIDDEN))
-    return layout(look, x, axis("s, sequence length in tokens", **sizes(SEQUENCE)), right=BAR)
+    x = size_axis("h, hidden size (1k is 1024)", sizes(HIDDEN), look.width - LEFT - BAR)
+    y = size_axis("s, sequence length in tokens", sizes(SEQUENCE), look.height)
+    return layout(look, x, y, right=BAR)
 
 
 def _map(look: Look, ratios: npt.NDArray[np.float64], place: Any, rows: list[Row], narrow: bool) -> go.Heatmap:
@@ -133,8 +128,8 @@ def _models(look: Look) -> go.Scatter:
 
 def _reads(where: str, flops: float, host: float) -> tuple[str, ...]:
     return (
-        "k is the time of both copies of a layer's activations over its compute: k = 10/(3(6h + s)) B_c/B_o.",
+        "k is the time to copy a layer's activations out and back, over its compute.",
         "Beyond the line, where k is below 1, copies hide behind compute and offload is nearly free.",
         f"Rates of {where}: {flops / 1e12:.4g} TFLOP/s reached, {host / 1e9:.4g} GB/s to host memory.",
-        "Diamonds are known models at their usual sequence length.",
+        "Diamonds are known models; a click sets the time of a copy.",
     )

@@ -16,8 +16,8 @@ from backend.schedule.spending import USEFUL, WASTED, Spending, spending
 
 NAMES = {
     "F": "F forward", "I": "I input gradient", "B": "B full backward", "W": "W weight gradient",
-    "F and B": "F and B overlapped", "S": "S output layer's shard", "T": "T its gradients",
-    "hop": "message on its way", "copy": "copy on its way", "wait": "waits for another rank",
+    "F and B": "F and B overlapped", "S": "S output layer", "T": "T its gradients",
+    "hop": "message in flight", "copy": "copy in flight", "wait": "waits for others",
     "fill": "fill", "drain": "drain",
 }  # fmt: skip
 COLOURS = {"F": "k-f", "I": "k-i", "B": "k-b", "W": "k-w", "F and B": "k-b", "S": "k-s", "T": "k-t", "hop": "k-c"}
@@ -108,7 +108,7 @@ def _trace(look: Look, name: str, x: Any, heights: list[float], at: list[int], r
     marker: dict[str, Any] = {"color": colour, "line": {"width": 0}}
     if name in PATTERNS:
         ground = token["k-f"] if name == "F and B" else token["plot-row"]
-        ink = token["ink-3"] if not useful and name != "hop" else colour
+        ink = token["plot-held"] if not useful and name != "hop" else colour
         marker = {
             "color": ground, "line": {"width": 0},
             "pattern": {"shape": PATTERNS[name], "fgcolor": ink, "bgcolor": ground, "size": 7, "solidity": 0.28},
@@ -124,7 +124,7 @@ def _trace(look: Look, name: str, x: Any, heights: list[float], at: list[int], r
 def _reads(plans: Sequence[Plan], spent: Sequence[Spending]) -> tuple[str, ...]:
     parts = [
         "Each bar is a rank's time from the first start to the last end: solid is work, hatched is idle.",
-        "Fill is before a rank's first op, drain after its last; the waits are in between.",
+        "Fill is before a rank's first op, drain after its last; in between it waits for messages or other ranks.",
     ]
     for plan, each in zip(plans, spent, strict=True):
         useful = float(sum(each.parts[name].mean() for name in USEFUL))

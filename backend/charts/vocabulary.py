@@ -20,13 +20,13 @@ NAMES = ("compute (FLOP)", "parameters")
 def vocabulary(plan: Plan, look: Look, model: Model | None) -> Chart:
     """The figure; ``model`` is the one that the page's costs come from, drawn in bold. A click puts a model's output
     layer on the timeline."""
-    layers = list(reversed(output_layers(model)))  # plotly draws the first at the bottom
+    layers = output_layers(model)
     rows = [_row(each, plan.spec, model) for each in layers]
     titles = [each.model.title for each in layers]
     figure = go.Figure(layout=_layout(look, layers))
     for name, values, colour, pattern in (
-        (NAMES[1], [each.parameters for each in layers], "k-t", "/"),
         (NAMES[0], [each.compute for each in layers], "k-f", ""),
+        (NAMES[1], [each.parameters for each in layers], "k-t", "/"),
     ):
         ink = tokens(look.theme)[colour]
         figure.add_trace(
@@ -67,7 +67,7 @@ def _row(each: OutputLayer, spec: Spec, model: Model | None) -> Row:
         f"vocabulary {each.model.vocabulary:,}, hidden {each.model.hidden:,}, {each.model.layers} layers",
     )
     cells = (
-        each.model.title, round(each.compute, 4), round(each.parameters, 4), round(100 * each.share, 4),
+        each.model.title, round(each.compute, 3), round(each.parameters, 3), round(100 * each.share, 2),
         each.model.layers, each.model.vocabulary, each.model.hidden,
     )  # fmt: skip
     return Row(cells, told, _put(each, spec), "m" if here else "")
@@ -83,18 +83,22 @@ def _put(each: OutputLayer, spec: Spec) -> dict[str, Any] | None:
 def _layout(look: Look, layers: Sequence[OutputLayer]) -> dict[str, Any]:
     most = max(max(each.compute, each.parameters) for each in layers)
     x = axis("output layer, in transformer layers", range=[0, most * 1.1], nticks=max(4, look.width // 110))
-    y: dict[str, Any] = {"showgrid": False, "tickfont": {"size": TEXT - 1}, "automargin": False}
+    y: dict[str, Any] = {
+        "showgrid": False,
+        "tickfont": {"size": TEXT - 1},
+        "automargin": False,
+        "autorange": "reversed",
+    }
     laid = layout(look, x, y, NAMES, left=132, barmode="group", bargap=0.25, bargroupgap=0.06)
     line = {"color": tokens(look.theme)["ink-3"], "width": 1, "dash": "dot"}
     laid["shapes"] = [
         {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": line, "layer": "below"}
     ]
-    laid["legend"]["traceorder"] = "reversed"
     return laid
 
 
 def _reads(layers: Sequence[OutputLayer]) -> tuple[str, ...]:
-    top = layers[-1]
+    top = layers[0]
     return (
         "At 1, the dotted line, the output layer is as heavy as one transformer layer.",
         f"In {top.model.title} it computes as much as {top.compute:.1f} layers, {percent(top.share)} of the model.",

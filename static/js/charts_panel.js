@@ -79,6 +79,12 @@ export class Panel {
     replace(this.filled ? this.#problem : this.#cover, h("span", { text }), " ", act);
   }
 
+  /** What is on the timeline is in sight in the table, at the start of a new one. */
+  #toMark() {
+    const marked = /** @type {HTMLElement | null} */ (this.beside.querySelector(".charts-rows tr.is-shown"));
+    if (marked) this.beside.scrollTop = Math.max(0, marked.offsetTop - this.beside.clientHeight / 2);
+  }
+
   /** The table, where it is not there already; the reader stays where he is in it. @param {string} key what it shows
    * @param {(() => HTMLElement) | null} make @returns {boolean} whether it is new */
   table(key, make) {
@@ -89,6 +95,7 @@ export class Panel {
     const { scrollTop } = this.beside;
     replace(this.beside, make ? make() : null);
     this.beside.scrollTop = scrollTop;
+    this.#toMark();
     if (row) /** @type {HTMLElement | null} */ (this.beside.querySelector(`tr[data-at="${row}"] .${kind}`))?.focus();
     return true;
   }

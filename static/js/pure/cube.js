@@ -18,11 +18,11 @@ import { KIND_B, KIND_F, KIND_PAIR, chunkOf, globalMicro, kindOf, micros, pairCh
 /** @typedef {{face: "front" | "top" | "side", points: Point[]}} Side */
 
 export const MOST_OPS = 2400; // that are told apart, and drawn within a frame
-const WIDE = 1.9; // of the edges to each other: time, stages, micro-batches
+const WIDE = { least: 1.2, most: 3.2, of: 1.25 }; // time's edge to the stages': longer in a wide picture
 const DEEP = 1;
 const TALL = 0.9;
 const FILL = 0.82; // of its cell that a box fills
-export const PLAIN = { turn: 0.5, tilt: 0.55 };
+export const PLAIN = { turn: 0.42, tilt: 0.5 };
 const MOST = { turn: 1.35, least: 0.08, tilt: 1.4 };
 
 /** How many micro-batches of each direction may be drawn, 0 where not even one can. @param {Schedule} schedule */
@@ -95,10 +95,11 @@ export const turned = (view, turn, tilt) => ({ turn: Math.min(MOST.turn, Math.ma
  * @param {Cube} cube @param {View} view @param {number} width @param {number} height @param {number} pad px around
  */
 export function projection({ stages, micros: layers, total }, { turn, tilt }, width, height, pad) {
+  const wide = Math.min(WIDE.most, Math.max(WIDE.least, (WIDE.of * width) / height));
   const [cos, sin, up, over] = [Math.cos(turn), Math.sin(turn), Math.cos(tilt), Math.sin(tilt)];
   /** @param {number} x @param {number} y @param {number} z of the unit cube @returns {Point} */
   const flat = (x, y, z) => {
-    const [a, b] = [(x - 0.5) * WIDE, (y - 0.5) * DEEP];
+    const [a, b] = [(x - 0.5) * wide, (y - 0.5) * DEEP];
     return [a * cos + b * sin, -((z - 0.5) * TALL * up + (b * cos - a * sin) * over)];
   };
   const corners = [0, 1].flatMap((x) => [0, 1].flatMap((y) => [0, 1].map((z) => flat(x, y, z))));
