@@ -19,16 +19,16 @@ CURVE = (1, 2, 3, 6, 10, 16, 27, 45, 73, 120, 194, 310, 488, 747, 1101, 1546, 20
          3975, 4022, 4050, 4068, 4079, 4085, 4089, 4092, 4093, 4094)
 # fmt: on
 PRIMER = (
-    "family=zb-h1&p=8&m=32&v=2&group=8&memory=2.5&w_share=0.4324&lifo=true&recompute=selective&layers"
-    "=62*2,1&vocabulary=parallel-1&offload=full&shared_link=true&weights=0.5&effort=4096&seed=7&F=1.5"
-    ",62*1,1.5&I=18.09,9.337,64.123,71.234&W=54.12,0.601&comm=0.25&FB=46.1&S=0.25&T=0.5&O=22.1&b.fami"
-    "ly=interleaved-zb&b.p=16&b.m=64&b.v=4&b.memory=none&b.F=1&b.I=1&b.W=1&b.comm=0&c.family=v-half&c"
-    ".p=32&d.family=1f1b&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.seque"
-    "nce=8192&m.micro_batch=2&m.layers=2*39&m.hidden=5120&m.attn=40&m.kv=none&m.ffn=13824&m.vocab=152"
-    "064&m.active=3.5e8&m.stored=1e9&m.gated=1&m.flash=0&m.flops=4e14&m.memory=8e10&m.hbm=2e12&m.intr"
-    "a=2e11&m.inter=2.5e10&m.host=5e10&m.intra_s=1.5e-6&m.inter_s=1e-5&m.node=4&m.off=1&t0=3.25&t1=9."
-    "5&at=4.25&sel=2F5@3&theme=dark&tab=compare&run=0f3a9c2e&families=-gpipe,dualpipe&mem=1&chart=par"
-    "eto:bubble"
+    "family=zb-h1&p=8&m=32&v=2&group=8&memory=2.5&w_share=0.4324&lifo=true&recompute=selective&layers=62*"
+    "2,1&vocabulary=parallel-1&offload=full&shared_link=true&weights=0.5&effort=4096&seed=7&F=1.5,62*1,1."
+    "5&I=18.09,9.337,64.123,71.234&W=54.12,0.601&comm=0.25&FB=46.1&S=0.25&T=0.5&O=22.1&b.family=interleav"
+    "ed-zb&b.p=16&b.m=64&b.v=4&b.memory=none&b.F=1&b.I=1&b.W=1&b.comm=0&c.family=v-half&c.p=32&d.family=1"
+    "f1b&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.sequence=8192&m.micro_bat"
+    "ch=2&m.layers=2*39&m.hidden=5120&m.attn=40&m.kv=none&m.ffn=13824&m.vocab=152064&m.active=3.5e8&m.sto"
+    "red=1e9&m.gated=1&m.flash=0&m.flops=4e14&m.memory=8e10&m.hbm=2e12&m.intra=2e11&m.inter=2.5e10&m.host"
+    "=5e10&m.intra_s=1.5e-6&m.inter_s=1e-5&m.node=4&m.off=1&t0=3.25&t1=9.5&at=4.25&sel=2F5@3&theme=dark&t"
+    "ab=compare&run=0f3a9c2e&families=-gpipe,dualpipe&mem=1&chart=pareto:bubble&crit=1&micro=3&lane=comm&"
+    "story=ranks&area=12-30@0-3&marks=3,10.5&pin=0,7&lang=zh&order="
 )
 
 

@@ -48,8 +48,8 @@ function createDialog(store) {
 
 /** What the link is. @param {string} link */
 function sayLink(link) {
-  if (link.includes("?z=")) return t("Copied. There is too much in this view for a link that can be read, so it is packed; a short link is easier to pass on.");
-  if (link.length > LONG) return t("Copied. It is {n} characters long, which some programs cut; a short link is safer.", { n: link.length });
+  if (link.length > LONG + location.origin.length) return t("Copied. It is {n} characters long, which some programs cut; a short link is safer.", { n: link.length });
+  if (link.includes("?z=")) return t("Copied. There is much in this view, so the link is packed; a short link is easier to pass on.");
   return t("Copied. The whole view is in it, and nobody keeps it.");
 }
 

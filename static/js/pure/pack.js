@@ -13,7 +13,7 @@ const PRIMER = "family=zb-h1&p=8&m=32&v=2&group=8&memory=2.5&w_share=0.4324&lifo
   "&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.sequence=8192&m.micro_batch=2&m.layers=2*39&m.hidden=5120&m.attn=40" +
   "&m.kv=none&m.ffn=13824&m.vocab=152064&m.active=3.5e8&m.stored=1e9&m.gated=1&m.flash=0&m.flops=4e14&m.memory=8e10&m.hbm=2e12&m.intra=2e11" +
   "&m.inter=2.5e10&m.host=5e10&m.intra_s=1.5e-6&m.inter_s=1e-5&m.node=4&m.off=1&t0=3.25&t1=9.5&at=4.25&sel=2F5@3&theme=dark&tab=compare&run=0f3a9c2e" +
-  "&families=-gpipe,dualpipe&mem=1&chart=pareto:bubble";
+  "&families=-gpipe,dualpipe&mem=1&chart=pareto:bubble&crit=1&micro=3&lane=comm&story=ranks&area=12-30@0-3&marks=3,10.5&pin=0,7&lang=zh&order=";
 const BITS = 7; // a query is ASCII
 const SLOTS = 65_536; // of each context's table
 const CONTEXTS = 6;
@@ -58,6 +58,19 @@ class Model {
   #node = 1;
   #mixed = 0;
 
+  /** A model that goes on from here by itself. */
+  copy() {
+    const other = new Model();
+    other.#chances = this.#chances.slice();
+    other.#counts = this.#counts.slice();
+    other.#weights = [...this.#weights];
+    other.#contexts = [...this.#contexts];
+    other.#last = [...this.#last];
+    other.#key = this.#key;
+    other.#set = this.#set;
+    return other;
+  }
+
   /** The chance of a 1 next, of 4096. */
   chance() {
     let sum = 0;
@@ -99,18 +112,21 @@ class Model {
   }
 }
 
-/** The bits of a text, highest first. @param {string} text @returns {(0 | 1)[]} */
-const bitsOf = (text) => [...text].flatMap((char) =>
-  Array.from({ length: BITS }, (_, k) => /** @type {0 | 1} */ ((char.charCodeAt(0) >> (BITS - 1 - k)) & 1)));
+/** @type {Model | null} */
+let reader = null;
 
 /** A model that has read the primer. */
 function primed() {
-  const model = new Model();
-  for (const bit of bitsOf(PRIMER)) {
-    model.chance();
-    model.learn(bit);
+  if (!reader) {
+    reader = new Model();
+    for (let at = 0; at < PRIMER.length; at++) {
+      for (let k = BITS - 1; k >= 0; k--) {
+        reader.chance();
+        reader.learn(/** @type {0 | 1} */ ((PRIMER.charCodeAt(at) >> k) & 1));
+      }
+    }
   }
-  return model;
+  return reader.copy();
 }
 
 /** Where the range is cut. @param {number} low @param {number} high @param {number} chance */
@@ -131,15 +147,19 @@ export function pack(text) {
   const bytes = [];
   let low = 0;
   let high = 0xffffffff;
-  for (const bit of bitsOf(text + String.fromCharCode(END))) {
-    const middle = cut(low, high, model.chance());
-    if (bit) high = middle;
-    else low = middle + 1;
-    model.learn(bit);
-    while (low >>> 24 === high >>> 24) {
-      bytes.push(high >>> 24);
-      low = (low << 8) >>> 0;
-      high = ((high << 8) | 255) >>> 0;
+  for (let at = 0; at <= text.length; at++) {
+    const char = at < text.length ? text.charCodeAt(at) : END;
+    for (let k = BITS - 1; k >= 0; k--) {
+      const bit = /** @type {0 | 1} */ ((char >> k) & 1);
+      const middle = cut(low, high, model.chance());
+      if (bit) high = middle;
+      else low = middle + 1;
+      model.learn(bit);
+      while (low >>> 24 === high >>> 24) {
+        bytes.push(high >>> 24);
+        low = (low << 8) >>> 0;
+        high = ((high << 8) | 255) >>> 0;
+      }
     }
   }
   bytes.push((low >>> 24) + 1 & 255); // above low, below high: the shortest number that lies between them

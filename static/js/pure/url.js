@@ -2,9 +2,10 @@
 //
 // The other schedules' keys carry "b.", "c." and "d." and are relative to the first: ?family=1f1b&p=8&b.family=zb-h1 compares
 // both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times over. Keys
-// that begin with "m." say from which model and machine the costs come.
+// that begin with "m." say from which model and machine the costs come. A query of 300 characters or more is packed (z).
 
 import { IDS } from "./slots.js";
+import { pairsOf, shortened } from "./url_long.js";
 import { presetParts, readPreset } from "./url_preset.js";
 import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fields.js";
 import { readArea } from "./area.js";
@@ -76,10 +77,13 @@ const VIEW_FIELDS = {
 function entries(search, problems) {
   /** @type {Map<string, string>} */
   const found = new Map();
-  for (const [key, value] of new URLSearchParams(search)) {
+  const { said, packed, broken } = pairsOf(search);
+  if (broken !== null) problems.push({ field: "z", value: broken, message: "z must be a packed view, all of it; a part of this link is missing" });
+  for (const [key, value] of said) {
     if (found.has(key)) problems.push({ field: key, value, message: `${key} is given twice; the first one counts` });
     else found.set(key, value);
   }
+  for (const [key, value] of packed) if (!found.has(key)) found.set(key, value);
   return found;
 }
 
@@ -161,7 +165,7 @@ function specParts(spec, base, prefix, natural) {
 }
 
 /**
- * The query of a state: "" for the defaults, "?..." otherwise.
+ * The query of a state: "" for the defaults, "?..." otherwise; packed where it would be long.
  * @param {State} state @param {Spec} defaults @param {NaturalV} [natural] @returns {string}
  */
 export function format({ spec, others, preset, origin, view }, defaults, natural = {}) {
@@ -177,7 +181,7 @@ export function format({ spec, others, preset, origin, view }, defaults, natural
     if (value === null || value === PLAIN_VIEW[name]) continue;
     parts.push(`${name}=${escape(typeof value === "number" ? String(rounded(value)) : value)}`);
   }
-  return parts.length ? `?${parts.join("&")}` : "";
+  return shortened(parts.length ? `?${parts.join("&")}` : "");
 }
 
 /**
