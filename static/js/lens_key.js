@@ -48,7 +48,10 @@ function item({ text, draw }) {
 }
 
 /** The marks in use, for the list. @param {ViewState} view */
-export const lensKey = (view) => h("p", { class: "lens-key" }, ...entries(view).map(item));
+export function lensKey(view) {
+  const list = entries(view);
+  return list.length ? h("p", { class: "lens-key" }, ...list.map(item)) : null;
+}
 
 const inLegend = h("span", { class: "lens-key", "aria-hidden": "true" });
 /** @type {ViewState | null} */

@@ -1,7 +1,7 @@
 // The line under the timeline that tells what happens at the playhead, or what the critical path and a followed
 // micro-batch come to; and the list above it of what each rank does and why.
 import { tame, timeText } from "./costs_unit.js";
-import { byId, h, replace, setText, show } from "./dom.js";
+import { byId, h, replace, sentence, setText, show } from "./dom.js";
 import { journeyOf, pathOf } from "./lens.js";
 import { fitLensKey, lensKey } from "./lens_key.js";
 import { t } from "./pure/lang.js";
@@ -25,7 +25,9 @@ export function createNarration(parts) {
     t("Ranks"), h("span", { class: "told-arrow", "aria-hidden": "true" }));
   const panel = h("div", { class: "told-panel", id: "told-panel", hidden: true, role: "region", "aria-label": t("What each rank does"), tabindex: "0" });
   byId("transport").before(h("div", { class: "telling", id: "telling" }, tell, stepper, chips, said, more, panel));
-  more.addEventListener("click", () => store.setView({ story: store.get().view.story === "ranks" ? null : "ranks" }));
+  const toggle = () => store.setView({ story: store.get().view.story === "ranks" ? null : "ranks" });
+  more.addEventListener("click", toggle);
+  said.addEventListener("click", toggle); // on a phone it is cut short; the list above has all of it
   let listed = "";
   let listedAt = 0;
 
@@ -37,7 +39,7 @@ export function createNarration(parts) {
     if (key === listed || (playback.playing && now - listedAt < OFTEN)) return;
     listed = key;
     listedAt = now;
-    replace(panel, lensKey(store.get().view), ...lanes().flatMap((lane) => listOf(parts, lane)));
+    replace(panel, h("p", { class: "told-whole", text: said.textContent ?? "" }), lensKey(store.get().view), ...lanes().flatMap((lane) => listOf(parts, lane)));
   }
 
   return {
@@ -95,5 +97,5 @@ function listOf({ store, lanes, titleOf, playback }, lane) {
 function rowOf(lane, rank, at) {
   const now = doing(lane, rank, at);
   return h("tr", { class: now.i < 0 ? "idle" : null }, h("th", { scope: "row", text: rank }), h("td", { text: phaseText(now.phase) }),
-    h("td", { text: tame(doingText(lane, now)) }), h("td", { class: "why", text: now.idle ? tame(now.idle.sentence) : "" }));
+    h("td", { text: tame(doingText(lane, now)) }), h("td", { class: "why", text: now.idle ? sentence(tame(now.idle.why)) : "" }));
 }

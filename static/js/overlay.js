@@ -10,6 +10,7 @@ import { KIND_S, kindOf } from "./pure/ops.js";
 /** @import {Scene} from "./lanes.js" */
 /** @import {Trace} from "./trace.js" */
 /** @import {Box} from "./axis.js" */
+/** @import {OpRef} from "./pure/types.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
 
 /** Ops that have not begun at the playhead lie under a veil. */
@@ -39,34 +40,37 @@ export function drawPlayhead(scene, ctx, at, height) {
 
 /** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace @param {boolean} selected */
 export function drawTrace(scene, ctx, trace, selected) {
-  if (trace.op) {
-    const here = boxOf(scene, trace.lane.id, trace.op.rank, trace.op.i);
-    drawBarriers(scene, ctx, trace, (box, mark) => outline(ctx, box, mark, SOLID, 2));
-    const links = [
-      { list: trace.needs, mark: colour("mark-needs"), dash: SOLID, into: true, name: t("needs") },
-      { list: trace.frees, mark: colour("mark-frees"), dash: DASHED, into: false, name: t("unblocks") },
-    ];
-    for (const { list, mark, dash, into, name } of links) {
-      let named = 0;
-      for (const link of list) {
-        if (link.kind !== "data") continue; // the neighbours in the row need no outline
-        const box = boxOf(scene, trace.lane.id, link.ref.rank, link.ref.i);
-        if (!box) continue;
-        const giver = into ? link.ref.i : trace.op.i;
-        if (here && !atBarrier(trace.lane, giver)) drawLink(ctx, into ? box : here, into ? here : box, mark, dash);
-        outline(ctx, box, mark, dash, 2);
-        if (into) drawDot(ctx, box, mark);
-        else if (!here || atBarrier(trace.lane, giver)) drawHead(ctx, box, mark);
-        if (named++ < NAMED) drawTag(scene, ctx, box, name, mark);
-      }
-    }
-    if (here) outline(ctx, here, colour("mark-here"), SOLID, selected ? 3 : 2);
-    nameBarriers(scene, ctx, trace);
-    return;
-  }
+  if (trace.op) drawOp(scene, ctx, trace, trace.op, selected);
   if (trace.idle) drawIdle(scene, ctx, trace);
   if (trace.message !== undefined) drawMessage(scene, ctx, trace);
   if (trace.step) drawStep(scene, ctx, trace);
+}
+
+/** An op with what it needs and unblocks: lines and rings first, heads, dots and words over them. */
+/** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace @param {OpRef} op @param {boolean} selected */
+function drawOp(scene, ctx, trace, op, selected) {
+  const here = boxOf(scene, trace.lane.id, op.rank, op.i);
+  drawBarriers(scene, ctx, trace, (box, mark) => outline(ctx, box, mark, SOLID, 2));
+  const sides = [
+    { list: trace.needs, mark: colour("mark-needs"), dash: SOLID, into: true, name: t("needs") },
+    { list: trace.frees, mark: colour("mark-frees"), dash: DASHED, into: false, name: t("unblocks") },
+  ].map(({ list, ...side }) => ({ ...side, boxes: list.filter(({ kind }) => kind === "data").flatMap(({ ref }) => { // neighbours in the row need none
+    const box = boxOf(scene, trace.lane.id, ref.rank, ref.i);
+    return box ? [{ box, joined: here !== null && !atBarrier(trace.lane, side.into ? ref.i : op.i) }] : [];
+  }) }));
+  for (const { boxes, mark, dash, into } of sides) {
+    for (const { box, joined } of boxes) {
+      if (here && joined) drawLink(ctx, into ? box : here, into ? here : box, mark, dash);
+      outline(ctx, box, mark, dash, 2);
+    }
+  }
+  if (here) outline(ctx, here, colour("mark-here"), SOLID, selected ? 3 : 2);
+  for (const { boxes, mark, into, name } of sides) {
+    if (here && into && boxes.some(({ joined }) => joined)) drawHead(ctx, here, mark);
+    for (const { box } of boxes) (into ? drawDot : drawHead)(ctx, box, mark);
+    for (const { box } of boxes.slice(0, NAMED)) drawTag(scene, ctx, box, name, mark);
+  }
+  nameBarriers(scene, ctx, trace);
 }
 
 /** Does what an op hands on pass a barrier? Its line stands for the links of all ranks. @param {Trace["lane"]} lane @param {number} i */
@@ -106,7 +110,7 @@ const SAG = 22; // px
 const NAMED = 3; // ops whose part is written beside them; a barrier has one for each rank
 const TAG = 13; // px of height
 
-/** A curve from one op's end to another's start, with a head; within a row it sags, so that it strikes no label out. */
+/** A curve from one op's end to another's start; within a row it sags, so that it strikes no label out. */
 /** @param {Ctx} ctx @param {Box} from @param {Box} to @param {string} mark @param {number[]} dash */
 function drawLink(ctx, from, to, mark, dash) {
   const x0 = from.x + from.w;
@@ -124,7 +128,6 @@ function drawLink(ctx, from, to, mark, dash) {
     ctx.stroke();
   }
   ctx.setLineDash(SOLID);
-  drawHead(ctx, to, mark);
 }
 
 /** The head of an arrow that comes in at an op's start. @param {Ctx} ctx @param {Box} box @param {string} mark */
@@ -175,6 +178,7 @@ function drawMessage(scene, ctx, { lane, message = -1 }) {
   const dash = all.gradient[message] ? DASHED : SOLID;
   for (const box of [sender, receiver]) if (box) outline(ctx, box, mark, dash, 2);
   if (sender && receiver) drawLink(ctx, sender, receiver, mark, dash);
+  if (receiver) drawHead(ctx, receiver, mark);
   if (sender) drawTag(scene, ctx, sender, t("sends"), mark);
   if (receiver) drawTag(scene, ctx, receiver, t("receives"), mark);
 }
@@ -194,6 +198,7 @@ function drawIdle(scene, ctx, trace) {
   if (!awaited) return;
   drawLink(ctx, awaited, { x: x + w, y: row.y, w: 0, h: row.h }, colour("mark-needs"), SOLID);
   outline(ctx, awaited, colour("mark-needs"), SOLID, 2);
+  drawHead(ctx, { x: x + w, y: row.y, w: 0, h: row.h }, colour("mark-needs"));
   drawDot(ctx, awaited, colour("mark-needs"));
   drawTag(scene, ctx, awaited, t("awaited"), colour("mark-needs"));
 }

@@ -15,7 +15,7 @@ import { formatNumber as num } from "./scale.js";
 /** @typedef {"fill"|"wait"|"cap"|"overhead"|"drain"|"pending"} IdleKind  cap: a forward could run, but as many
  *   micro-batches as the order or the memory limit allows are in flight */
 /** @typedef {{from: number, to: number, sentence: string, awaits: OpRef|null, kind: IdleKind, arrives: number|null,
- *   next: number}} Idle  next: the op that ends it, -1 for none */
+ *   next: number, why: string}} Idle  next: the op that ends it, -1 for none; why: the reason alone, a part of the sentence */
 
 /** What an op hands on, as a part of a sentence. @param {Link["cargo"]} cargo */
 function cargoText(cargo) {
@@ -119,7 +119,7 @@ const idle = (rank, from, to, why) => t("Rank {rank} is idle from {from} to {to}
 /** @param {number} rank @param {number} from @param {number} to @param {boolean} worked @returns {Idle} */
 function drain(rank, from, to, worked) {
   const why = worked ? t("drain: no work is left for it in this step") : t("it has no work in this step");
-  return { from, to, awaits: null, kind: "drain", arrives: null, next: -1, sentence: idle(rank, from, to, why) };
+  return { from, to, awaits: null, kind: "drain", arrives: null, next: -1, why, sentence: idle(rank, from, to, why) };
 }
 
 /** A gap before an op of a live run that has not been reported. @param {Schedule} schedule @param {Times} times
@@ -130,7 +130,7 @@ function pending(schedule, times, rank, i, from) {
   const why = open
     ? t("its next op {next} waits for {giver} on rank {other}, which has not ended yet", { next, giver: open.giver, other: rankOf(schedule, open.i) })
     : t("its next op {next} has what it needs and has not been reported yet", { next });
-  return { from, to: times.makespan, kind: "pending", arrives: null, next: i, awaits: open ? refOf(schedule, open.i) : null,
+  return { from, to: times.makespan, kind: "pending", arrives: null, next: i, why, awaits: open ? refOf(schedule, open.i) : null,
     sentence: t("Rank {rank} has been idle since {from}: {why}.", { rank, from: num(from), why }) };
 }
 
@@ -148,12 +148,13 @@ function wait(schedule, times, costs, spec, i, from) {
   const capped = held !== null && held.by !== "order";
   const came = travel(times.end[link.i], link, costs, to);
   const waits = awaited(schedule, link, filling, came);
-  const said = [idle(rank, from, to, held && capped ? t("{cap}; {waits}", { cap: capText(held), waits }) : waits)];
+  const why = held && capped ? t("{cap}; {waits}", { cap: capText(held), waits }) : waits;
+  const said = [idle(rank, from, to, why)];
   if (to - arrives > tolerance) said.push(t("The input was there at {there}: overhead of {late}.", { there: num(arrives), late: num(to - arrives) }));
   else said.push(deeper(schedule, times, costs, link.i, from, tolerance));
   if (held && !capped) said.push(t("{forward} could run already, but the order has {op} first.", { forward: held.forward, op: opText(schedule, i) }));
   return { from, to, sentence: said.filter(Boolean).join(" "), awaits: refOf(schedule, link.i), kind: filling ? "fill" : capped ? "cap" : "wait",
-    arrives: Math.min(arrives, to), next: i };
+    arrives: Math.min(arrives, to), next: i, why };
 }
 
 /** @param {Schedule} schedule @param {number} i @param {number} from @param {number} to @param {number | null} there @returns {Idle} */
@@ -162,7 +163,7 @@ function overhead(schedule, i, from, to, there) {
   const late = num(to - from);
   const why = there === null ? t("the input of {op} was there from the beginning: overhead of {late}", { op, late })
     : t("the input of {op} was there at {there}: overhead of {late}", { op, there: num(there), late });
-  return { from, to, sentence: idle(rankOf(schedule, i), from, to, why), awaits: null, kind: "overhead", arrives: there, next: i };
+  return { from, to, sentence: idle(rankOf(schedule, i), from, to, why), awaits: null, kind: "overhead", arrives: there, next: i, why };
 }
 
 /** Why the next forward may not begin although its input is there. @param {HeldBack} held */
