@@ -1,71 +1,103 @@
-// Thousands of ops at once: binned to pixels, two pixel rows a rank, drawn scaled up. Knows nothing of labels.
+// Thousands of ops at once: binned to the screen's pixels. A row of ops is put together from a few layers of pixels and
+// copied into an image as tall as it stands on the screen, so that nothing is scaled. Idle pixels stay clear: what lies
+// under the ops is painted by the caller. Knows nothing of labels.
 import { context, h } from "./dom.js";
-import { colour, hatchPattern } from "./palette.js";
-import { binRank } from "./pure/bins.js";
+import { GAPPED, binRank, emptyBins, kindOfClass, kindsIn, stack } from "./pure/bins.js";
+import { KIND_B, KIND_I, KIND_W } from "./pure/ops.js";
+import { levelFor, sample } from "./pure/pyramid.js";
 
+/** @import {Bins} from "./pure/bins.js" */
 /** @import {Row, Rows} from "./pure/layout.js" */
 /** @import {Paints} from "./palette.js" */
+/** @import {Pyramid} from "./pure/pyramid.js" */
 /** @import {Times} from "./pure/types.js" */
-/** @typedef {{source: Rows, times: Times, paints: Paints, end: number | null}} Band  end: up to where idle time is
- *   hatched; null where idle is empty */
+/** @typedef {{source: Rows, times: Times, paints: Paints, pyramid: Pyramid | null}} Band  pyramid: the same ops, binned
+ *   before; null where there are few enough, or it is not ready */
+/** @typedef {{left: number, width: number, t0: number, t1: number, dpr: number, bar: number}} Frame  where ops stand, in CSS
+ *   pixels, and when; bar: the height of the bars that tell kinds apart, 0 for none */
+/** @typedef {Pick<Row, "rank" | "y" | "h">} Place */
 
-const HATCHED = 5; // px of idle time that show a hatch
+const LAYERS = 8; // of which a column of mixed kinds is made
+const [ABOVE, BELOW] = [LAYERS, LAYERS + 1]; // the two layers with the bars
+
 const sheet = h("canvas");
 const ctx = context(sheet);
 /** @type {ImageData | null} */
 let image = null;
 let pixels = new Uint32Array(0);
-let classes = new Uint8Array(0);
+let layers = new Uint32Array(0);
+const column = new Uint8Array(LAYERS);
+/** @type {Bins} */
+let bins = emptyBins([], 0);
 
-/** @param {number} width @param {number} height */
-function prepare(width, height) {
-  if (!image || image.width !== width || image.height < height) {
-    image = new ImageData(width, height);
+/** @param {number} columns @param {number} height */
+function prepare(columns, height) {
+  if (!image || image.width !== columns || image.height < height) {
+    image = new ImageData(columns, height);
     pixels = new Uint32Array(image.data.buffer);
-    sheet.width = width;
+    sheet.width = columns;
     sheet.height = height;
-    classes = new Uint8Array(width);
+    layers = new Uint32Array((LAYERS + 2) * columns);
   }
+  pixels.fill(0, 0, columns * height);
   return image;
 }
 
-/** Idle stretches of the row just binned: hatched where there is room for it, quiet otherwise. */
-/** @param {CanvasRenderingContext2D} target @param {Row} row @param {number} left @param {number} dpr @param {number} columns
- *  @param {number} part of the width that lies before the end of all ops */
-function hatchIdle(target, row, left, dpr, columns, part) {
-  const stop = Math.min(columns, Math.round(part * columns));
-  const pattern = hatchPattern(dpr);
-  target.save();
-  target.scale(1 / dpr, 1 / dpr);
-  for (let x = 0; x < stop; x++) {
-    if (classes[x]) continue;
-    const from = x;
-    while (x < stop && !classes[x]) x++;
-    target.fillStyle = pattern && x - from > HATCHED ? pattern : colour("plot-hatch");
-    target.fillRect(left * dpr + from, row.y * dpr, x - from, row.h * dpr);
+/** @param {number[]} kinds @param {number} width */
+function binsFor(kinds, width) {
+  if (bins.kinds !== kinds || bins.width !== width) bins = emptyBins(kinds, width);
+  return bins;
+}
+
+/** The layers of a row, from its bins. @param {Paints} paints @param {number} columns */
+function fillLayers({ top, bottom, rim }, columns) {
+  for (let x = 0; x < columns; x++) {
+    stack(bins, x, LAYERS, column);
+    for (let s = 0; s < LAYERS; s++) layers[s * columns + x] = (2 * s < LAYERS ? top : bottom)[column[s]];
+    const cls = column[0];
+    const kind = bins.mixed[x] || cls === 0 ? -1 : kindOfClass(cls);
+    layers[ABOVE * columns + x] = kind === KIND_W || kind === KIND_B ? rim[cls] : top[cls];
+    layers[BELOW * columns + x] = kind === KIND_I || kind === KIND_B ? rim[cls] : bottom[column[LAYERS - 1]];
   }
-  target.restore();
+}
+
+/** Copy the layers to where the row stands in the image. @param {number} columns @param {number} from the row's first line,
+ * which may lie above the image @param {number} tall @param {number} lines of the image @param {number} bar */
+function copyLayers(columns, from, tall, lines, bar) {
+  for (let y = Math.max(0, -from); y < tall && from + y < lines; y++) {
+    const layer = y < bar ? ABOVE : y >= tall - bar ? BELOW : Math.floor((y * LAYERS) / tall);
+    pixels.set(layers.subarray(layer * columns, (layer + 1) * columns), (from + y) * columns);
+  }
 }
 
 /**
- * @param {CanvasRenderingContext2D} target @param {Band} band @param {Row[]} rows @param {number} left
- * @param {number} width CSS pixels @param {number} t0 @param {number} t1 @param {number} dpr
+ * Bins begin at whole multiples of a pixel's time from time 0: a pan moves the picture by whole pixels and changes none.
+ * @param {CanvasRenderingContext2D} target @param {Band} band @param {Place[]} rows @param {Frame} frame
  */
-export function drawBinned(target, { source, times, paints, end }, rows, left, width, t0, t1, dpr) {
+export function drawBinned(target, { source, times, paints, pyramid }, rows, { left, width, t0, t1, dpr, bar }) {
   const columns = Math.max(1, Math.round(width * dpr));
-  const data = prepare(columns, rows.length * 2);
-  const { top, bottom } = paints;
-  rows.forEach((row, at) => {
-    binRank(source, times, row.rank, t0, t1, columns, classes);
-    if (end !== null) hatchIdle(target, row, left, dpr, columns, (end - t0) / (t1 - t0));
-    const upper = 2 * at * columns;
-    const lower = upper + columns;
-    for (let x = 0; x < columns; x++) {
-      pixels[upper + x] = top[classes[x]];
-      pixels[lower + x] = bottom[classes[x]];
-    }
-  });
-  ctx.putImageData(data, 0, 0, 0, 0, columns, rows.length * 2);
-  target.imageSmoothingEnabled = false;
-  rows.forEach((row, at) => target.drawImage(sheet, 0, 2 * at, columns, 2, left, row.y, width, row.h));
+  const step = (t1 - t0) / columns;
+  const from = Math.round(t0 / step);
+  const shown = rows.filter((row) => row.y + row.h > 0 && row.y * dpr < target.canvas.height);
+  if (!shown.length || !(step > 0)) return;
+  const first = Math.max(0, Math.round(Math.min(...shown.map((row) => row.y)) * dpr));
+  const stop = Math.min(target.canvas.height, Math.round(Math.max(...shown.map((row) => row.y + row.h)) * dpr));
+  if (stop <= first) return;
+  const data = prepare(columns, stop - first);
+  const level = pyramid && levelFor(pyramid, step);
+  const into = binsFor(kindsIn(source), columns);
+  for (const row of shown) {
+    const y = Math.round(row.y * dpr);
+    const tall = Math.round((row.y + row.h) * dpr) - y;
+    if (tall < 1) continue;
+    if (pyramid && level) sample(pyramid, level, row.rank, from, step, into);
+    else binRank(source, times, row.rank, from, step, into, tall > GAPPED ? dpr : 0);
+    fillLayers(paints, columns);
+    copyLayers(columns, y - first, tall, stop - first, Math.round(bar * dpr));
+  }
+  ctx.putImageData(data, 0, 0, 0, 0, columns, stop - first);
+  target.save();
+  target.setTransform(1, 0, 0, 1, 0, 0);
+  target.drawImage(sheet, 0, 0, columns, stop - first, Math.round(left * dpr), first, columns, stop - first);
+  target.restore();
 }

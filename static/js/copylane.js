@@ -20,13 +20,13 @@ export const placesOf = (rows) => rows.map((row) => ({ ...row, y: row.copyY, h: 
 /** The copies of a lane group, to be binned; null for none. @param {Lane} lane @returns {Band | null} */
 export function copyBand({ schedule, times }) {
   const source = copyRows(schedule);
-  return source && { source, times: copyTimes(schedule, times), paints: copyPaints(), end: null };
+  return source && { source, times: copyTimes(schedule, times), paints: copyPaints(), pyramid: null };
 }
 
 /** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr */
 export function binCopies(ctx, lane, rows, { layout, t0, t1 }, dpr) {
   const band = rows[0]?.copyH ? copyBand(lane) : null;
-  if (band) drawBinned(ctx, band, placesOf(rows), layout.plotLeft, layout.plotWidth, t0, t1, dpr);
+  if (band) drawBinned(ctx, band, placesOf(rows), { left: layout.plotLeft, width: layout.plotWidth, t0, t1, dpr, bar: 0 });
 }
 
 /** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene */

@@ -5,6 +5,7 @@ import { begin, resize, surface } from "./canvas.js";
 import { dragMinimap } from "./minimap_drag.js";
 import { colour, paintsFor } from "./palette.js";
 import { lanes as rowsOf } from "./pure/layout.js";
+import { pyramidOf } from "./pyramids.js";
 
 /** @import {Scene} from "./lanes.js" */
 
@@ -36,9 +37,12 @@ export function createMinimap(node, timeline) {
       const copies = each >= ROOM_FOR_COPIES ? copyBand(lane) : null;
       const copy = copies ? each / 4 : 0;
       const at = rowsOf({ p: lane.schedule.p, top: y, laneHeight: each - copy, gap: 0, copy });
-      const band = { source: lane.schedule, times: lane.times, paints: paintsFor(lane.schedule.chunks), end: lane.end };
-      drawBinned(ctx, band, at, left, width, 0, timeline.total(), still.dpr);
-      if (copies) drawBinned(ctx, copies, placesOf(at), left, width, 0, timeline.total(), still.dpr);
+      const band = { source: lane.schedule, times: lane.times, paints: paintsFor(lane.schedule.chunks), pyramid: pyramidOf(lane.times) };
+      const frame = { left, width, t0: 0, t1: timeline.total(), dpr: still.dpr, bar: 0 };
+      ctx.fillStyle = colour("plot-hatch");
+      ctx.fillRect(left, y, (lane.end / timeline.total()) * width, (each - copy) * lane.schedule.p);
+      drawBinned(ctx, band, at, frame);
+      if (copies) drawBinned(ctx, copies, placesOf(at), frame);
       y += each * lane.schedule.p + gap;
     }
   }

@@ -9,6 +9,7 @@ import { copyRows, copyTimes } from "./pure/copylane.js";
 import { opsInWindow } from "./pure/layout.js";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "./pure/ops.js";
 import { drawLabels } from "./labels.js";
+import { DIRECT, pyramidOf } from "./pyramids.js";
 
 /** @import {Scene, Lane} from "./lanes.js" */
 /** @import {Row} from "./pure/layout.js" */
@@ -16,49 +17,51 @@ import { drawLabels } from "./labels.js";
 /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} dpr */
 export function paintOps(scene, ctx, dpr) {
   const { layout, lanes, t0, t1 } = scene;
-  const { plotLeft, plotWidth } = layout;
-  let visible = 0;
-  for (const lane of lanes) visible += countVisible(lane, t0, t1);
+  const sight = lanes.map((_, at) => rowsInSight(layout.groups[at].rows, ctx.canvas.height / dpr));
+  const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
   lanes.forEach((lane, at) => {
-    const rows = layout.groups[at].rows;
+    const rows = sight[at];
+    paintBubbles(ctx, lane, rows, scene, dpr);
     if (visible > RECTANGLES) {
-      drawBinned(ctx, { source: lane.schedule, times: lane.times, paints: paintsFor(lane.schedule.chunks), end: lane.end },
-        rows, plotLeft, plotWidth, t0, t1, dpr);
+      binOps(ctx, lane, rows, scene, dpr, visible > DIRECT);
       binCopies(ctx, lane, rows, scene, dpr);
       return;
     }
-    paintBubbles(ctx, lane, rows, scene, dpr);
-    for (const part of byHeight(rows)) {
-      gather(lane.schedule, lane.times, part, scene);
-      paintBoxes(ctx, lane, part[0].h);
-      if (lane.costs.comm > 0 && lane.id !== "run") paintMessages(ctx, lane, scene, part[0].h);
-      paintBarriers(ctx, lane, part, scene);
-      drawLabels(ctx, lane, part[0].h, micros(lane.schedule));
-      paintCopies(ctx, lane, part, scene);
-    }
+    gather(lane.schedule, lane.times, rows, scene);
+    paintBoxes(ctx, lane, layout.laneHeight);
+    if (lane.costs.comm > 0 && lane.id !== "run") paintMessages(ctx, lane, scene, layout.laneHeight);
+    paintBarriers(ctx, lane, layout.groups[at].rows, scene);
+    drawLabels(ctx, lane, layout.laneHeight, micros(lane.schedule));
+    paintCopies(ctx, lane, rows, scene);
   });
 }
 
-/** Rows of one height each: pinned ranks stand on top and may be taller. @param {Row[]} rows */
-function byHeight(rows) {
-  const thin = rows.findIndex(({ h }) => h !== rows[0].h);
-  if (thin < 0) return rows.length ? [rows] : [];
-  return [rows.slice(0, thin), rows.slice(thin)];
-}
+/** @param {Row[]} rows @param {number} height of the plot */
+const rowsInSight = (rows, height) => rows.filter((row) => row.y < height && row.copyY + row.copyH > 0);
 
-/** @param {Lane} lane @param {number} t0 @param {number} t1 */
-function countVisible(lane, t0, t1) {
+/** @param {Lane} lane @param {Row[]} rows @param {number} t0 @param {number} t1 */
+function countVisible(lane, rows, t0, t1) {
   const { schedule, times } = lane;
-  const rows = copyRows(schedule);
+  const copies = copyRows(schedule);
   const copied = copyTimes(schedule, times);
   let n = 0;
-  for (let r = 0; r < schedule.p; r++) {
-    const [lo, hi] = opsInWindow(schedule, times, r, t0, t1);
-    const [from, to] = rows ? opsInWindow(rows, copied, r, t0, t1) : [0, 0];
+  for (const { rank } of rows) {
+    const [lo, hi] = opsInWindow(schedule, times, rank, t0, t1);
+    const [from, to] = copies ? opsInWindow(copies, copied, rank, t0, t1) : [0, 0];
     n += hi - lo + to - from;
   }
   return n;
 }
+
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr
+ *  @param {boolean} many too many to be binned in a frame */
+function binOps(ctx, { schedule, times }, rows, { layout, t0, t1 }, dpr, many) {
+  const band = { source: schedule, times, paints: paintsFor(schedule.chunks), pyramid: many ? pyramidOf(times) : null };
+  drawBinned(ctx, band, rows, { left: layout.plotLeft, width: layout.plotWidth, t0, t1, dpr, bar: barOf(layout.laneHeight) });
+}
+
+/** How tall the bars are that tell kinds apart, 0 where there is no room. @param {number} height of a row */
+const barOf = (height) => (height >= 12 ? Math.min(4, Math.max(2, Math.round(height / 9))) : 0);
 
 /** The hatch lies under a whole row, from the first moment to the last; ops cover it. */
 /** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr */
@@ -80,7 +83,7 @@ function paintBubbles(ctx, lane, rows, { layout, t0, t1 }, dpr) {
 function paintBoxes(ctx, lane, height) {
   const paints = paintsFor(lane.schedule.chunks);
   const { chunks, codes } = lane.schedule;
-  const bar = height >= 12 ? Math.min(4, Math.max(2, Math.round(height / 9))) : 0;
+  const bar = barOf(height);
   for (let at = 0; at < boxes.n; at = boxEnd(at)) {
     const cls = boxes.cls[boxes.order[at]];
     const to = boxEnd(at);

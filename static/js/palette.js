@@ -5,8 +5,8 @@ import { COPY_LETTERS } from "./pure/copies.js";
 import { KIND_B, KIND_F, KIND_PAIR } from "./pure/ops.js";
 
 /** @typedef {[number, number, number]} Rgb */
-/** @typedef {{fill: string[], ink: string[], edge: string[], top: Uint32Array, bottom: Uint32Array}} Paints
- *   by paint class; top and bottom are the two pixel rows a rank has when ops are narrower than pixels */
+/** @typedef {{fill: string[], ink: string[], edge: string[], top: Uint32Array, bottom: Uint32Array, rim: Uint32Array}} Paints
+ *   by paint class; top, bottom and rim are pixels: of the upper and the lower half of an op, and of its edge */
 
 const TOKENS = ["k-f", "k-i", "k-w", "k-b", "k-s", "k-t", "k-c", "k-out", "k-in", "surface", "plot-row", "plot-hatch", "plot-grid",
   "plot-ink", "plot-dim", "plot-held", "plot-cap",
@@ -24,9 +24,10 @@ const paints = new Map();
 let hatch = null;
 let hatchScale = 0;
 
-/** Read the tokens again after a change of theme. */
-export function readPalette() {
+/** The tokens as they are, or as they would be on a light or a dark page. @param {"light" | "dark"} [scheme] */
+function tokens(scheme) {
   const probe = h("span", { hidden: true });
+  if (scheme) probe.style.colorScheme = scheme;
   document.body.append(probe);
   const next = /** @type {Record<string, string>} */ ({});
   for (const token of TOKENS) {
@@ -34,7 +35,12 @@ export function readPalette() {
     next[token] = getComputedStyle(probe).color;
   }
   probe.remove();
-  colours = next;
+  return next;
+}
+
+/** Read the tokens again after a change of theme. */
+export function readPalette() {
+  colours = tokens();
   paints.clear();
   hatch = null;
 }
@@ -66,16 +72,25 @@ function luminance(c) {
 /** Light text where it reaches a contrast of 4.5, else dark text, which then does. @param {Rgb} c */
 const inkOn = (c) => (1.05 / (luminance(c) + 0.05) >= 4.5 ? LIGHT_INK : DARK_INK);
 
-/** @param {number} kind @param {number} shade @param {number} chunks @returns {Rgb} */
-function tint(kind, shade, chunks) {
-  return mix(parse(colours[KINDS[kind]]), [255, 255, 255], (0.55 * shade) / Math.min(chunks, SHADES));
+/** @param {number} kind @param {number} shade @param {number} chunks @param {Record<string, string>} [from] tokens @returns {Rgb} */
+function tint(kind, shade, chunks, from = colours) {
+  return mix(parse(from[KINDS[kind]]), [255, 255, 255], (0.55 * shade) / Math.min(chunks, SHADES));
+}
+
+/** The colours of a picture that leaves the page. @param {"light" | "dark"} [scheme] @returns {import("./pure/picture.js").Colours} */
+export function pictureColours(scheme) {
+  const from = tokens(scheme);
+  const of = (/** @type {number} */ kind, /** @type {number} */ chunk, /** @type {number} */ chunks) => tint(kind === KIND_PAIR ? KIND_B : kind, chunk % SHADES, chunks, from);
+  return { fill: (...op) => css(of(...op)), ink: (...op) => inkOn(of(...op)), edge: (...op) => css(mix(of(...op), [0, 0, 0], 0.34)),
+    copy: (kind) => from[COPIES[kind]], surface: from.surface, ink1: from.ink, ink2: from["plot-ink"], row: from["plot-row"], hatch: from["plot-hatch"], grid: from["plot-grid"] };
 }
 
 /** The paints of a schedule with this many chunks a rank. @param {number} chunks @returns {Paints} */
 export function paintsFor(chunks) {
   let found = paints.get(chunks);
   if (!found) {
-    found = { fill: [""], ink: [""], edge: [""], top: new Uint32Array(CLASSES), bottom: new Uint32Array(CLASSES) };
+    found = { fill: [""], ink: [""], edge: [""], top: new Uint32Array(CLASSES), bottom: new Uint32Array(CLASSES),
+      rim: new Uint32Array(CLASSES) };
     for (let cls = 1; cls < CLASSES; cls++) {
       const kind = kindOfClass(cls);
       const shade = shadeOfClass(cls);
@@ -84,6 +99,7 @@ export function paintsFor(chunks) {
       found.fill.push(css(lower));
       found.ink.push(inkOn(kind === KIND_PAIR ? mix(upper, lower, 0.5) : lower));
       found.edge.push(css(mix(lower, [0, 0, 0], 0.34)));
+      found.rim[cls] = pixel(mix(lower, [0, 0, 0], 0.34));
       found.top[cls] = pixel(upper);
       found.bottom[cls] = pixel(lower);
     }
@@ -96,13 +112,15 @@ export function paintsFor(chunks) {
 export function copyPaints() {
   let found = paints.get(0);
   if (!found) {
-    found = { fill: [""], ink: [""], edge: [""], top: new Uint32Array(CLASSES), bottom: new Uint32Array(CLASSES) };
+    found = { fill: [""], ink: [""], edge: [""], top: new Uint32Array(CLASSES), bottom: new Uint32Array(CLASSES),
+      rim: new Uint32Array(CLASSES) };
     for (let cls = 1; cls <= COPY_LETTERS.length * SHADES; cls++) {
       const c = parse(colours[COPIES[kindOfClass(cls)]]);
       found.fill.push(css(c));
       found.ink.push(inkOn(c));
       found.edge.push(css(mix(c, [0, 0, 0], 0.34)));
       found.top[cls] = found.bottom[cls] = pixel(c);
+      found.rim[cls] = pixel(mix(c, [0, 0, 0], 0.34));
     }
     paints.set(0, found);
   }

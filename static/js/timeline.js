@@ -9,6 +9,7 @@ import { createMinimap } from "./minimap.js";
 import { drawPlayhead, drawTrace } from "./overlay.js";
 import { messageAt, paintMail } from "./mail.js";
 import { paintOps } from "./paint.js";
+import { preparePyramids } from "./pyramids.js";
 import { colour } from "./palette.js";
 import { fullHeight, paintStrips, stripsShown, writeHeld } from "./strips.js";
 import { hit, scrolled } from "./pure/layout.js";
@@ -147,6 +148,7 @@ export class Timeline {
   /** What may wait until the ops are on the screen: the strip below, and what is under the pointer now. */
   settle() {
     if (this.#stripOld && this.lanes.length) this.minimap.drawOps(this.scene);
+    preparePyramids(this.lanes);
     this.#stripOld = false;
     if (this.#pointer) this.point(this.#pointer);
   }

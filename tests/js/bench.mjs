@@ -1,14 +1,17 @@
 // How fast the pure modules are: `node tests/js/bench.mjs`. Prints medians after a warm-up; asserts nothing.
 
-import { binRank } from "../../static/js/pure/bins.js";
+import { binRank, emptyBins, kindsIn } from "../../static/js/pure/bins.js";
 import { makers } from "../../static/js/pure/links.js";
 import { figures } from "../../static/js/pure/metrics.js";
 import { peakMemory } from "../../static/js/pure/memory.js";
 import { micros } from "../../static/js/pure/ops.js";
+import { buildPyramid, levelFor, sample } from "../../static/js/pure/pyramid.js";
 import { simulate } from "../../static/js/pure/simulate.js";
 import { held, maxima } from "../../static/js/pure/strips.js";
 import { DEFAULTS, UNIT, breadthFirst, oneFOneB, zbH1 } from "./helpers.js";
 
+/** @import {Bins} from "../../static/js/pure/bins.js" */
+/** @import {Pyramid} from "../../static/js/pure/pyramid.js" */
 /** @import {Schedule, Times} from "../../static/js/pure/types.js" */
 
 /** Median time of one call in ms. @param {() => void} work */
@@ -22,9 +25,16 @@ function median(work) {
   return took.sort((a, b) => a - b)[12];
 }
 
-/** All ranks into pixel rows. @param {Schedule} schedule @param {Times} times @param {Uint8Array} out @param {number} t1 */
-function bins(schedule, times, out, t1) {
-  for (let r = 0; r < schedule.p; r++) binRank(schedule, times, r, 0, t1, 1600, out);
+/** All ranks into pixel rows. @param {Schedule} schedule @param {Times} times @param {Bins} into @param {number} t1 */
+function bins(schedule, times, into, t1) {
+  for (let r = 0; r < schedule.p; r++) binRank(schedule, times, r, 0, t1 / into.width, into);
+}
+
+/** All ranks into pixel rows, from a pyramid. @param {Pyramid} pyramid @param {Schedule} schedule @param {Bins} into */
+function sampled(pyramid, { p }, into) {
+  const step = pyramid.total / into.width;
+  const level = levelFor(pyramid, step);
+  for (let r = 0; level && r < p; r++) sample(pyramid, level, r, 0, step, into);
 }
 
 /** All ranks' memory into pixels. @param {Schedule} schedule @param {Times} times @param {Float32Array} into */
@@ -41,18 +51,21 @@ const cases = [
   ["ZB-H1   64 x 5208", zbH1(64, 5208)],
 ];
 const costs = { ...UNIT, F: 1.1, comm: 0.1 };
-const out = new Uint8Array(1600);
+const out = (/** @type {Schedule} */ schedule) => emptyBins(kindsIn(schedule), 1600);
 const levels = new Float32Array(1600);
 for (const [name, schedule] of /** @type {[string, Schedule][]} */ (cases)) {
   const times = simulate(schedule, costs);
+  const pyramid = buildPyramid(schedule, times, times.makespan);
   const ms = {
     simulate: median(() => simulate(schedule, costs, times)),
     micros: median(() => micros({ ...schedule })),
     figures: median(() => figures(schedule, times)),
     memory: median(() => peakMemory(schedule, null, { wShare: 1, v: schedule.v, kept: 1, weights: 0 })),
     links: median(() => makers({ ...schedule })),
-    "bins, all": median(() => bins(schedule, times, out, times.makespan)),
-    "bins, a third": median(() => bins(schedule, times, out, times.makespan / 3)),
+    "bins, all": median(() => bins(schedule, times, out(schedule), times.makespan)),
+    "bins, a third": median(() => bins(schedule, times, out(schedule), times.makespan / 3)),
+    "a pyramid": median(() => buildPyramid(schedule, times, times.makespan)),
+    "bins, from it": median(() => sampled(pyramid, schedule, out(schedule))),
     "memory strips, new times": median(() => strips(schedule, { ...times }, levels)),
     "memory strips": median(() => strips(schedule, times, levels)),
   };

@@ -1,84 +1,154 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { CLASSES, SHADES, binRank, classOf, kindOfClass, shadeOfClass } from "../../static/js/pure/bins.js";
+import { CLASSES, FULL, SHADES, binRank, classOf, emptyBins, kindOfClass, kindsIn, shadeOfClass, stack } from "../../static/js/pure/bins.js";
 import { KIND_T, chunkOf, codesPerRank, kindOf } from "../../static/js/pure/ops.js";
 import { simulate } from "../../static/js/pure/simulate.js";
 import { UNIT, breadthFirst, oneFOneB, schedule, seeded, zbH1 } from "./helpers.js";
 
+/** @import {Bins} from "../../static/js/pure/bins.js" */
 /** @import {Schedule, Times} from "../../static/js/pure/types.js" */
 
-/** Cover of every pixel by class, op by op. @param {Schedule} s @param {Times} times @param {number} rank
- * @param {number} t0 @param {number} t1 @param {number} width */
-function slowCover(s, times, rank, t0, t1, width) {
-  const k = width / (t1 - t0);
-  const cover = Array.from({ length: width }, () => new Float64Array(CLASSES));
-  const owed = new Set(); // pixels that hold most of an op narrower than a pixel
-  for (let i = s.offsets[rank]; i < s.offsets[rank + 1]; i++) {
-    const a = Math.max(0, (times.start[i] - t0) * k);
-    const b = Math.min(width, (times.end[i] - t0) * k);
-    if (b <= a) continue;
-    for (let x = Math.floor(a); x < Math.min(width, Math.ceil(b)); x++) cover[x][classOf(s, i)] += Math.min(b, x + 1) - Math.max(a, x);
-    if (b - a < 1) owed.add(Math.min(width - 1, Math.floor(a) + (Math.floor(b) > Math.floor(a) && b - Math.floor(b) > Math.ceil(a) - a ? 1 : 0)));
-  }
-  return { cover, owed };
+const ORDERS = [oneFOneB(3, 40), zbH1(4, 30), breadthFirst(3, 12, 3)];
+
+/** A rank in bins. @param {Schedule} s @param {Times} times @param {number} rank @param {number} from @param {number} step
+ * @param {number} width @param {number} [gap] */
+function binned(s, times, rank, from, step, width, gap) {
+  const bins = emptyBins(kindsIn(s), width);
+  binRank(s, times, rank, from, step, bins, gap);
+  return bins;
 }
 
-test("every pixel shows what covers most of it, and idle only where idle is most and no short op lives", () => {
-  const random = seeded(21);
-  const orders = [oneFOneB(3, 40), zbH1(4, 30), breadthFirst(3, 12, 3)];
-  for (let round = 0; round < 120; round++) {
-    const s = orders[round % 3];
-    const times = simulate(s, { F: 0.2 + random(), I: 0.2 + random(), W: 0.2 + random(), comm: random() * 3, FB: null, S: null, T: null, O: null });
-    const t0 = random() * times.makespan * 0.8;
-    const t1 = round % 4 === 0 ? times.makespan : t0 + (times.makespan - t0) * random();
-    const width = 1 + Math.floor(random() * 200);
-    const rank = round % s.p;
-    const out = new Uint8Array(width).fill(99);
-    const shade = new Uint8Array(width).fill(99);
-    binRank(s, times, rank, t0, t1, width, out, shade);
-    const { cover, owed } = slowCover(s, times, rank, t0, t1, width);
-    cover.forEach((classes, x) => {
-      const busy = classes.reduce((a, b) => a + b, 0);
-      const most = Math.max(...classes);
-      const where = `round ${round} pixel ${x} of ${width}`;
-      if (busy > 0.5 + 1e-6 || owed.has(x)) assert.ok(out[x] > 0, `${where} must not be idle`);
-      if (busy < 0.5 - 1e-6 && !owed.has(x)) assert.equal(out[x], 0, `${where} must be idle`);
-      if (out[x] > 0) assert.ok(classes[out[x]] >= most - 1e-6, `${where} shows a lesser class`);
-      assert.ok(Math.abs(shade[x] - 255 * busy) < 1, `${where} shade`);
-    });
+/** What a bin looks like. @param {Bins} bins @param {number} x */
+function looks(bins, x, layers = 8) {
+  const out = new Uint8Array(layers);
+  stack(bins, x, layers, out);
+  return [...out];
+}
+
+/** @param {() => number} random */
+const someCosts = (random) => ({ F: 0.2 + random(), I: 0.2 + random(), W: 0.2 + random(), comm: random() * 3, FB: null, S: null, T: null, O: null });
+
+/** The share of every bin by kind, op by op. @param {Schedule} s @param {Times} times @param {number} rank @param {number} from
+ * @param {number} step @param {number} width */
+function slowCover(s, times, rank, from, step, width) {
+  const kinds = kindsIn(s);
+  const cover = Array.from({ length: width }, () => new Float64Array(kinds.length));
+  for (let i = s.offsets[rank]; i < s.offsets[rank + 1]; i++) {
+    const [a, b] = [times.start[i] / step - from, times.end[i] / step - from];
+    for (let x = Math.max(0, Math.floor(a)); x < Math.min(width, Math.ceil(b)); x++) {
+      cover[x][kinds.indexOf(kindOf(s.codes[i], s.chunks))] += Math.min(b, x + 1) - Math.max(a, x);
+    }
   }
+  return cover;
+}
+
+/** Random windows of random schedules. @param {number} seed @param {number} rounds
+ * @param {(s: Schedule, times: Times, rank: number, from: number, step: number, width: number, where: string) => void} check */
+function windows(seed, rounds, check) {
+  const random = seeded(seed);
+  for (let round = 0; round < rounds; round++) {
+    const s = ORDERS[round % ORDERS.length];
+    const times = simulate(s, someCosts(random));
+    const width = 1 + Math.floor(random() * 200);
+    const step = (times.makespan * (0.05 + random())) / width;
+    check(s, times, round % s.p, Math.floor((random() - 0.2) * (times.makespan / step)), step, width, `round ${round}`);
+  }
+}
+
+test("every bin holds the share that each kind covers of it, and shares add up to its busy time", () => {
+  windows(21, 120, (s, times, rank, from, step, width, where) => {
+    const bins = binned(s, times, rank, from, step, width);
+    slowCover(s, times, rank, from, step, width).forEach((shares, x) => {
+      let sum = 0;
+      shares.forEach((share, g) => {
+        const got = bins.cover[g * width + x];
+        sum += got;
+        assert.ok(Math.abs(got - share * FULL) <= 1, `${where} bin ${x} kind ${g}: ${got} of ${share * FULL}`);
+      });
+      assert.ok(Math.abs(sum - shares.reduce((a, b) => a + b, 0) * FULL) <= shares.length, `${where} bin ${x}`);
+    });
+  });
 });
 
-test("a lone op of a thousandth of a pixel stays visible", () => {
+test("every op shows in a bin that it lies in, whatever else is there", () => {
+  windows(22, 120, (s, times, rank, from, step, width, where) => {
+    const bins = binned(s, times, rank, from, step, width);
+    for (let i = s.offsets[rank]; i < s.offsets[rank + 1]; i++) {
+      const [a, b] = [times.start[i] / step - from, times.end[i] / step - from];
+      if (a < 0 || b > width) continue;
+      const kind = kindOf(s.codes[i], s.chunks);
+      let seen = false;
+      for (let x = Math.floor(a); x < Math.min(width, Math.ceil(b)); x++) seen ||= looks(bins, x).some((cls) => cls > 0 && kindOfClass(cls) === kind);
+      assert.ok(seen, `${where} op ${i} from ${a} to ${b}`);
+    }
+  });
+});
+
+test("a bin with long ops alone shows one of them, and idle only where idle is most", () => {
+  windows(23, 120, (s, times, rank, from, step, width, where) => {
+    const bins = binned(s, times, rank, from, step, width);
+    slowCover(s, times, rank, from, step, width).forEach((shares, x) => {
+      if (bins.mixed[x]) return;
+      const layers = looks(bins, x);
+      assert.equal(new Set(layers).size, 1, `${where} bin ${x}`);
+      const busy = shares.reduce((a, b) => a + b, 0);
+      if (busy > 0.51) assert.ok(shares[kindsIn(s).indexOf(kindOfClass(layers[0]))] >= Math.max(...shares) - 0.01, `${where} bin ${x} shows a lesser kind`);
+      if (busy < 0.49) assert.equal(layers[0], 0, `${where} bin ${x} must be idle`);
+    });
+  });
+});
+
+test("a pan by whole bins shifts the picture and changes nothing in it", () => {
+  const random = seeded(24);
+  windows(25, 120, (s, times, rank, from, step, width, where) => {
+    const by = Math.floor((random() - 0.5) * width);
+    const [one, two] = [from, from + by].map((at) => binned(s, times, rank, at, step, width, 1));
+    for (let x = Math.max(1, 1 - by); x < Math.min(width, width - by) - 1; x++) {
+      assert.deepEqual(looks(two, x), looks(one, x + by), `${where} by ${by}, bin ${x}`);
+    }
+  });
+});
+
+test("a mixed bin is stacked by its shares, the least by one layer, and idle time lies below", () => {
+  const bins = emptyBins([0, 1, 2], 1);
+  bins.mixed[0] = 1;
+  bins.cls.set([1, 9, 17]);
+  bins.cover.set([127, 64, 64]);
+  assert.deepEqual(looks(bins, 0), [1, 1, 1, 1, 9, 9, 17, 17]);
+  bins.cover.set([253, 1, 1]);
+  assert.deepEqual(looks(bins, 0), [1, 1, 1, 1, 1, 1, 9, 17]);
+  bins.cover.set([0, 128, 0]);
+  assert.deepEqual(looks(bins, 0), [9, 9, 9, 9, 0, 0, 0, 0]);
+  bins.cover.set([255, 255, 255]); // more than there is, by rounding
+  assert.deepEqual(new Set(looks(bins, 0)), new Set([1, 9, 17]));
+});
+
+test("a lone op of a thousandth of a bin stays visible", () => {
   const s = schedule("looped", 1, 1, [[0]]);
   for (const at of [0, 3.0004, 49.9995, 99.9985]) {
-    const times = { start: Float64Array.of(at), end: Float64Array.of(at + 0.001), makespan: 100 };
-    const out = new Uint8Array(100);
-    binRank(s, times, 0, 0, 100, 100, out);
-    assert.equal(out.filter((cls) => cls > 0).length, 1, `at ${at}`);
+    const bins = binned(s, { start: Float64Array.of(at), end: Float64Array.of(at + 0.001), makespan: 100 }, 0, 0, 1, 100);
+    assert.equal(Array.from({ length: 100 }, (_, x) => looks(bins, x)).filter((layers) => layers.includes(1)).length, 1, `at ${at}`);
   }
 });
 
-test("edges that fall on pixels are exact", () => {
+test("edges that fall on bins are exact, and wide ops leave a gap where one is asked for", () => {
   const s = oneFOneB(2, 2);
-  const out = new Uint8Array(9);
   const times = simulate(s, UNIT);
   const [f, b] = [1, 1 + 3 * SHADES];
-  binRank(s, times, 0, 0, 9, 9, out);
-  assert.deepEqual([...out], [f, f, 0, 0, b, b, 0, b, b]);
-  binRank(s, times, 1, 0, 9, 9, out);
-  assert.deepEqual([...out], [0, f, b, b, f, b, b, 0, 0]);
+  const first = (/** @type {Bins} */ bins) => Array.from({ length: bins.width }, (_, x) => looks(bins, x)[0]);
+  assert.deepEqual(first(binned(s, times, 0, 0, 1, 9)), [f, f, 0, 0, b, b, 0, b, b]);
+  assert.deepEqual(first(binned(s, times, 1, 0, 1, 9)), [0, f, b, b, f, b, b, 0, 0]);
+  assert.deepEqual(first(binned(s, times, 0, 0, 0.2, 15, 1)), [f, f, f, f, 0, f, f, f, f, 0, 0, 0, 0, 0, 0]);
 });
 
-test("nothing outside the row is touched and an empty window is idle", () => {
+test("bins are emptied before they are filled again", () => {
   const s = oneFOneB(2, 2);
-  const out = new Uint8Array(12).fill(7);
   const times = simulate(s, UNIT);
-  binRank(s, times, 0, 0, 9, 9, out);
-  assert.deepEqual([...out.subarray(9)], [7, 7, 7]);
-  binRank(s, times, 0, 3, 3, 9, out);
-  assert.deepEqual([...out.subarray(0, 9)], new Array(9).fill(0));
+  const bins = binned(s, times, 0, 0, 1, 9);
+  binRank(s, times, 0, 1000, 1, bins);
+  assert.ok(bins.cover.every((c) => c === 0));
+  assert.deepEqual(looks(bins, 4), new Array(8).fill(0));
 });
 
 test("a class tells kind and chunk, and all fit the palette", () => {

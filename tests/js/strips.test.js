@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { binRank } from "../../static/js/pure/bins.js";
+import { binRank, emptyBins, kindsIn, stack } from "../../static/js/pure/bins.js";
 import { copyRows, copyTimes } from "../../static/js/pure/copylane.js";
 import { opAt, opsInWindow } from "../../static/js/pure/layout.js";
 import { opText } from "../../static/js/pure/ops.js";
@@ -74,8 +74,13 @@ test("copies are placed and binned as rows of their own", () => {
   assert.deepEqual(Array.from({ length: hi - lo }, (_, k) => opText(order, order.count + lo + k)), ["0O0", "0O1", "0R0", "0R1"]);
   assert.equal(opText(order, opAt(order.copies, times, 0, 1.25)), "0O0");
   assert.equal(opAt(order.copies, times, 0, 0.5), -1, "the lane is empty before the first offload");
-  const out = new Uint8Array(12);
-  binRank(rows, own, 0, 0, 6, 12, out);
+  const bins = emptyBins(kindsIn(rows), 12);
+  binRank(rows, own, 0, 0, 0.5, bins);
+  const out = Array.from({ length: 12 }, (_, x) => {
+    const pixel = new Uint8Array(1);
+    stack(bins, x, 1, pixel);
+    return pixel[0];
+  });
   const ends = [...own.start].map((start, k) => [start, own.end[k]]);
   out.forEach((cls, x) => {
     const copy = ends.findIndex(([start, end]) => start <= x / 2 && x / 2 < end);

@@ -1,19 +1,27 @@
-// Many ops into one row of pixels: what each pixel shows when ops are narrower than pixels. Knows classes, not colours.
+// Many ops into one row of bins, one a pixel: what each shows when ops are narrower than that. Knows classes, not colours.
 //
 // Paint class: 0 = idle; 1 + kind * SHADES + chunk % SHADES otherwise, kind 0 F, 1 I, 2 W, 3 B, 4 overlapped pair
 // (chunk of its forward half), 5 S, 6 T (these two have no chunk). CLASSES is one more than the largest class.
 //
-// A pixel shows the class that covers most of it. It is idle only when idle covers more than half of it, and even then
-// not when an op narrower than a pixel lies mostly in it: short ops never vanish. `shade` tells how full it is.
+// Bin x holds the time from (from + x) * step to (from + x + 1) * step: bins are counted from time 0, not from the edge of
+// the window, so a pan moves them and changes none. Each says how much of it every kind covers. A bin with an op narrower
+// than itself is mixed: all its kinds show, stacked by their shares, the least a little, so that short ops neither vanish
+// nor flicker. Any other shows what covers most of it.
 
 import { KIND_T, chunkOf, kindOf } from "./ops.js";
 import { opsInWindow } from "./layout.js";
 
 /** @import {Rows} from "./layout.js" */
 /** @import {Schedule, Times} from "./types.js" */
+/** @typedef {{width: number, kinds: number[], cover: Uint8Array, cls: Uint8Array, mixed: Uint8Array}} Bins
+ *   kinds: those that there are; of kinds[g] in bin x, cover[g * width + x] is its share, 255 for all of it, and cls[..]
+ *   its class; what is held of an op that lies mostly in a bin is at least 1 */
 
 export const SHADES = 8;
 export const CLASSES = 1 + (KIND_T + 1) * SHADES;
+const KINDS = KIND_T + 1;
+export const FULL = 255;
+export const GAPPED = 4; // an op wider than so many gaps leaves one to its neighbour
 
 /** @param {number} cls a paint class other than 0 */
 export const kindOfClass = (cls) => ((cls - 1) / SHADES) | 0;
@@ -37,65 +45,125 @@ export function classTable(chunks) {
 /** @param {Schedule} schedule @param {number} i flat index */
 export const classOf = (schedule, i) => classTable(schedule.chunks)[schedule.codes[i]];
 
-const cover = new Float64Array(CLASSES); // of the pixel being filled, by class
-const stamp = new Float64Array(CLASSES); // the pixel that an entry of cover belongs to
-let stamps = 0;
+/** @type {WeakMap<Uint8Array, number[]>} */
+const present = new WeakMap();
+
+/** The kinds that there are among ops, ascending. @param {Rows} rows @returns {number[]} */
+export function kindsIn({ codes, chunks }) {
+  let kinds = present.get(codes);
+  if (!kinds) {
+    const seen = new Uint8Array(256);
+    for (let i = 0; i < codes.length; i++) seen[codes[i]] = 1;
+    const table = classTable(chunks);
+    const found = new Set(Array.from(seen.keys()).filter((code) => seen[code]).map((code) => kindOfClass(table[code])));
+    kinds = [...found].sort((a, b) => a - b);
+    present.set(codes, kinds);
+  }
+  return kinds;
+}
+
+/** Bins that hold nothing yet. @param {number[]} kinds @param {number} width @returns {Bins} */
+export const emptyBins = (kinds, width) => ({ width, kinds, cover: new Uint8Array(kinds.length * width),
+  cls: new Uint8Array(kinds.length * width), mixed: new Uint8Array(width) });
+
+const sum = new Float64Array(KINDS); // of the bin being filled, by place of the kind: how much it covers,
+const most = new Float64Array(KINDS); // the longest of its ops there
+const best = new Uint8Array(KINDS); // and that one's class
+const kept = new Uint8Array(KINDS); // does an op lie mostly here?
 
 /**
- * Fills out[0..width) with the paint classes of a rank over [t0, t1), and shade[x], if given, with how busy each
- * pixel is (0..255).
- * @param {Rows} schedule @param {Times} times @param {number} rank @param {number} t0 @param {number} t1
- * @param {number} width @param {Uint8Array} out @param {Uint8Array} [shade]
+ * Fills the bins with a rank's ops.
+ * @param {Rows} source @param {Times} times @param {number} rank @param {number} from the number of the first bin, whole
+ * @param {number} step the time that a bin holds @param {Bins} bins @param {number} [gap] what a wide op leaves idle at its
+ *   end, in bins
  */
-export function binRank(schedule, times, rank, t0, t1, width, out, shade) {
-  out.fill(0, 0, width);
-  if (shade) shade.fill(0, 0, width);
-  if (!(t1 > t0)) return;
-  const [lo, hi] = opsInWindow(schedule, times, rank, t0, t1);
+export function binRank(source, times, rank, from, step, bins, gap = 0) {
+  const { width, kinds, cover, cls, mixed } = bins;
+  cover.fill(0);
+  mixed.fill(0);
+  const [lo, hi] = opsInWindow(source, times, rank, from * step, (from + width) * step);
   const { start, end } = times;
-  const codes = schedule.codes;
-  const table = classTable(schedule.chunks);
-  const k = width / (t1 - t0);
-  let pixel = -1; // the pixel being filled, its best class, that class's cover, all cover, and whether it may be idle
-  let best = 0;
-  let most = 0;
-  let busy = 0;
-  let kept = false;
-  stamps++;
+  const codes = source.codes;
+  const table = classTable(source.chunks);
+  const places = Int8Array.from({ length: KINDS }, (_, kind) => kinds.indexOf(kind));
+  const k = 1 / step;
+  let x = -1; // the bin being filled
   for (let i = lo; i < hi; i++) {
-    const a = Math.max(0, (start[i] - t0) * k);
-    if (a >= width) break; // by rounding only
-    const b = Math.min(width, (end[i] - t0) * k);
-    const cls = table[codes[i]];
-    const from = Math.min(width - 1, a | 0);
-    const to = b | 0; // b lies in this pixel, or on its left edge
-    if (from !== pixel) {
-      if (pixel >= 0) settle(out, shade, pixel, best, busy, kept);
-      pixel = from; best = 0; most = 0; busy = 0; kept = false; stamps++;
+    const a = start[i] * k - from;
+    let b = end[i] * k - from;
+    if (gap > 0 && b - a > GAPPED * gap) b -= gap;
+    const home = Math.floor(a);
+    const first = home < 0 ? 0 : home;
+    if (first >= width || b < 0) continue; // by rounding, or only its gap is in sight
+    const last = Math.max(first, Math.min(width, Math.ceil(b)) - 1);
+    const c = table[codes[i]];
+    const g = places[((c - 1) / SHADES) | 0];
+    if (first !== x) {
+      if (x >= 0) settle(bins, x);
+      x = first;
     }
-    const head = to > from ? from + 1 - a : b - a;
-    const tail = to > from ? b - to : 0;
-    const narrow = b - a < 1;
-    const sum = stamp[cls] === stamps ? cover[cls] + head : head;
-    stamp[cls] = stamps; cover[cls] = sum; busy += head;
-    if (sum > most || best === 0) { most = sum; best = cls; }
-    if (narrow && head >= tail) kept = true;
-    if (to <= from) continue;
-    settle(out, shade, pixel, best, busy, kept);
-    for (let x = from + 1; x < to; x++) { out[x] = cls; if (shade) shade[x] = 255; }
-    pixel = to; stamps++;
-    stamp[cls] = stamps; cover[cls] = tail; most = tail; busy = tail;
-    best = tail > 0 ? cls : 0;
-    kept = narrow && tail > head;
+    add(g, c, Math.min(b, first + 1) - Math.max(a, first));
+    const at = b - a >= 1 ? -1 : home + 1 - a >= b - home - 1 ? home : home + 1; // where most of a short op lies
+    if (at === first) { mixed[first] = 1; kept[g] = 1; }
+    if (last === first) continue;
+    settle(bins, x);
+    if (last - first > 1) {
+      cover.fill(FULL, g * width + first + 1, g * width + last);
+      cls.fill(c, g * width + first + 1, g * width + last);
+    }
+    x = last;
+    add(g, c, Math.min(b, last + 1) - last);
+    if (at === last) { mixed[last] = 1; kept[g] = 1; }
   }
-  if (pixel >= 0 && pixel < width) settle(out, shade, pixel, best, busy, kept);
+  if (x >= 0) settle(bins, x);
+}
+
+/** @param {number} g @param {number} c @param {number} part of the bin */
+function add(g, c, part) {
+  sum[g] += part;
+  if (part > most[g] || most[g] === 0) { most[g] = part; best[g] = c; }
+}
+
+/** Write down the bin that is full now. @param {Bins} bins @param {number} x */
+function settle({ width, kinds, cover, cls }, x) {
+  for (let g = 0; g < kinds.length; g++) {
+    const at = g * width + x;
+    cover[at] = Math.max(kept[g], Math.min(FULL, Math.round(sum[g] * FULL)));
+    cls[at] = best[g];
+    sum[g] = most[g] = kept[g] = best[g] = 0;
+  }
 }
 
 /**
- * @param {Uint8Array} out @param {Uint8Array|undefined} shade @param {number} x @param {number} best
- * @param {number} busy @param {boolean} kept
+ * How a bin looks from top to bottom, in equal layers: paint classes, 0 where it is idle.
+ * @param {Bins} bins @param {number} x @param {number} layers @param {Uint8Array} out by layer
  */
-function settle(out, shade, x, best, busy, kept) {
-  if (kept || busy >= 0.5) out[x] = best;
-  if (shade) shade[x] = Math.min(255, Math.round(busy * 255));
+export function stack({ width, kinds, cover, cls, mixed }, x, layers, out) {
+  let busy = 0;
+  let left = 0; // kinds that there are
+  let top = 0; // what covers most, and how much
+  let place = 0;
+  for (let g = 0; g < kinds.length; g++) {
+    const c = cover[g * width + x];
+    busy += c;
+    if (c > 0) left++;
+    if (c > top) { top = c; place = g; }
+  }
+  if (!mixed[x]) {
+    out.fill(2 * busy >= FULL ? cls[place * width + x] : 0, 0, layers);
+    return;
+  }
+  const whole = Math.max(FULL, busy);
+  let sumSoFar = 0;
+  let foot = 0;
+  for (let g = 0; g < kinds.length; g++) {
+    const c = cover[g * width + x];
+    if (c === 0) continue;
+    left--;
+    sumSoFar += c;
+    const next = Math.min(layers - left, Math.max(foot + 1, Math.round((layers * sumSoFar) / whole)));
+    if (next > foot) out.fill(cls[g * width + x], foot, next);
+    foot = Math.max(foot, next);
+  }
+  out.fill(0, foot, layers);
 }

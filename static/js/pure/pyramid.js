@@ -1,0 +1,85 @@
+// A schedule too large to be binned in a frame: binned once, finely, and then ever more coarsely, two bins into one. What a
+// screen shows is put together from the level that suits it, at a cost that does not depend on the number of ops.
+// Knows bins and times; knows no screen.
+import { FULL, binRank, emptyBins, kindsIn } from "./bins.js";
+
+/** @import {Bins} from "./bins.js" */
+/** @import {Rows} from "./layout.js" */
+/** @import {Times} from "./types.js" */
+/** @typedef {{count: number, cover: Uint8Array, cls: Uint8Array}} Level  rank r's bins of the g-th kind stand from
+ *   (r * kinds + g) * count on */
+/** @typedef {{kinds: number[], total: number, levels: Level[]}} Pyramid  the finest level first */
+
+const COARSEST = 1024; // bins; fewer than a screen has pixels
+const FINER = 2; // bins that a pixel is made of, at least
+
+/**
+ * @param {Rows} source @param {Times} times @param {number} total where time ends
+ * @returns {Pyramid}
+ */
+export function buildPyramid(source, times, total) {
+  const ranks = source.offsets.length - 1;
+  const kinds = kindsIn(source);
+  let count = COARSEST;
+  while (count * ranks < source.codes.length) count *= 2; // about as many bins as ops
+  /** @type {Level} */
+  const finest = { count, cover: new Uint8Array(ranks * kinds.length * count), cls: new Uint8Array(ranks * kinds.length * count) };
+  const row = emptyBins(kinds, count);
+  for (let r = 0; r < ranks; r++) {
+    binRank(source, times, r, 0, total / count, row);
+    finest.cover.set(row.cover, r * row.cover.length);
+    finest.cls.set(row.cls, r * row.cls.length);
+  }
+  const levels = [finest];
+  while (levels[levels.length - 1].count > COARSEST) levels.push(halved(levels[levels.length - 1]));
+  return { kinds, total, levels };
+}
+
+/** Two bins into one. What there is in either is in both. @param {Level} level @returns {Level} */
+function halved({ count, cover, cls }) {
+  const size = cover.length / 2;
+  const half = { count: count / 2, cover: new Uint8Array(size), cls: new Uint8Array(size) };
+  for (let x = 0; x < size; x++) {
+    const [a, b] = [cover[2 * x], cover[2 * x + 1]];
+    half.cover[x] = (a + b + 1) >> 1;
+    half.cls[x] = a >= b ? cls[2 * x] : cls[2 * x + 1];
+  }
+  return half;
+}
+
+/** The coarsest level that is fine enough for bins of this width. @param {Pyramid} pyramid @param {number} step
+ * @returns {Level | null} */
+export function levelFor({ total, levels }, step) {
+  for (let n = levels.length - 1; n >= 0; n--) if (total / levels[n].count <= step / FINER) return levels[n];
+  return null;
+}
+
+/**
+ * Fills bins as `binRank` does, from a level instead of from ops: edges lie within a quarter of a bin of where they should.
+ * @param {Pyramid} pyramid @param {Level} level @param {number} rank @param {number} from @param {number} step @param {Bins} bins
+ */
+export function sample({ kinds, total }, level, rank, from, step, bins) {
+  const { width, cover, cls, mixed } = bins;
+  const { count } = level;
+  const k = (step * count) / total;
+  mixed.fill(1);
+  for (let g = 0; g < kinds.length; g++) {
+    const base = (rank * kinds.length + g) * count;
+    let j = Math.min(count, Math.max(0, Math.round(from * k)));
+    for (let x = 0; x < width; x++) {
+      const to = Math.min(count, Math.max(0, Math.round((from + x + 1) * k)));
+      const n = Math.round((from + x + 1) * k) - Math.round((from + x) * k);
+      let sum = 0;
+      let top = 0;
+      let best = 0;
+      for (; j < to; j++) {
+        const c = level.cover[base + j];
+        sum += c;
+        if (c > top) { top = c; best = level.cls[base + j]; }
+      }
+      cover[g * width + x] = sum > 0 ? Math.max(1, Math.round(sum / n)) : 0;
+      cls[g * width + x] = best;
+      if (sum === FULL * n) mixed[x] = 0;
+    }
+  }
+}
