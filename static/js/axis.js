@@ -78,8 +78,9 @@ export function drawRanks({ layout, lanes }, ctx) {
   ctx.textBaseline = "middle";
   layout.groups.forEach((group, at) => {
     ctx.fillStyle = colour("ink-3");
+    const last = group.pinned ? group.rows[group.pinned - 1] : null; // the number of a thin row under it would touch its own
     for (const row of group.rows.slice(group.pinned)) {
-      if (row.rank % every && lanes[at].schedule.p > 1) continue;
+      if ((row.rank % every && lanes[at].schedule.p > 1) || (last && row.y + row.h / 2 < last.y + last.h / 2 + 13)) continue;
       ctx.fillText(String(row.rank), layout.plotLeft - 8, row.y + row.h / 2 + 0.5);
     }
     if (group.pinned) drawPinned(ctx, group.rows.slice(0, group.pinned), layout);
