@@ -24,7 +24,7 @@ from backend.schedule.sweep import M_STOPS, Cell, over_m, stops
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 LINE = 15  # px that a name needs
 MOST_NAME = 22  # letters
-NARROW, FEW = 520, 12  # px of a figure whose names are shorter, and their letters
+NARROW, FEW = 520, 11  # px of a figure whose names are shorter, and their letters
 NEAR = 5e-4  # of the whole: lines that end so near each other share a name
 
 
@@ -203,4 +203,6 @@ def _joined(members: Sequence[Curve], most: int) -> str:
     while len(kept) < len(titles) and len(", ".join(titles[: len(kept) + 1])) <= most:
         kept = titles[: len(kept) + 1]
     more = len(titles) - len(kept)
+    if most == FEW and len(kept[0]) > FEW:
+        kept[0] = kept[0][:FEW] + "…"
     return ", ".join(kept) + (f" +{more}" if more else "")

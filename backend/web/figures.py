@@ -62,8 +62,8 @@ def asked_of(query: bytes, kind: Kind) -> Asked:
     for the page shows the others all the same."""
     parts = _by_prefix(query)
     data = fields_of(parts.pop("", b""), (*KEYS, *LOOKS), look_value)
-    looks = {key: data.pop(key, default) for key, (default, _) in LOOKS.items()} | {"y": data.pop("y", kind.heights[0])}
-    look = {key: judge(looks[key]) for key, (_, judge) in LOOKS.items() if key != "y"}
+    y = choice("y", data.pop("y", kind.heights[0]), kind.heights)
+    look = {key: judge(data.pop(key, default)) for key, (default, judge) in LOOKS.items() if key != "y"}
     spec = read(nested(data))
     setting = setting_of(parts.pop("m", b""))
     plans, left_out = [Plan("a", spec, FAMILIES[spec.family].title)], []
@@ -78,7 +78,6 @@ def asked_of(query: bytes, kind: Kind) -> Asked:
         nearest = max(1, spec.m * MOST_OPS // whole)
         message = f"charts are drawn for up to {MOST_OPS:,} ops; here they have {whole:,}"
         raise SpecError("m", spec.m, message, limit=nearest, nearest=nearest)
-    y = choice("y", looks["y"], kind.heights)
     return Asked(tuple(plans), tuple(left_out), setting, Look(**look, y=y))
 
 
