@@ -67,7 +67,7 @@ test("a sentence holds until the next start or end, and playback steps over just
     assert.ok(Math.abs(nextEdge(one.schedule, one.times, walked[3], -1) - walked[2]) < 1e-8);
     assert.equal(nextEdge(one.schedule, one.times, 0, -1), -Infinity);
     const ops = [...new Set([...start.subarray(0, one.schedule.count), ...end.subarray(0, one.schedule.count)])].sort((a, b) => a - b);
-    ops.slice(1).forEach((x, k) => assert.equal(momentOf(one, (ops[k] + x) / 2), ops[k]));
+    ops.slice(1).forEach((x, k) => { if (x - ops[k] > 1e-9) assert.equal(momentOf(one, (ops[k] + x) / 2), ops[k]); });
   }
 });
 
