@@ -26,7 +26,7 @@ const ctx = context(sheet);
 let image = null;
 let pixels = new Uint32Array(0);
 let layers = new Uint32Array(0);
-const column = new Uint8Array(LAYERS);
+let classes = new Uint8Array(0);
 /** @type {Bins} */
 let bins = emptyBins([], 0);
 
@@ -38,6 +38,7 @@ function prepare(columns, height) {
     sheet.width = columns;
     sheet.height = height;
     layers = new Uint32Array((LAYERS + 2) * columns);
+    classes = new Uint8Array(LAYERS * columns);
   }
   pixels.fill(0, 0, columns * height);
   return image;
@@ -51,13 +52,16 @@ function binsFor(kinds, width) {
 
 /** The layers of a row, from its bins. @param {Paints} paints @param {number} columns */
 function fillLayers({ top, bottom, rim }, columns) {
+  stack(bins, LAYERS, classes);
+  const half = (LAYERS / 2) * columns;
+  for (let at = 0; at < half; at++) layers[at] = top[classes[at]];
+  for (let at = half; at < 2 * half; at++) layers[at] = bottom[classes[at]];
+  const [above, below, last] = [ABOVE * columns, BELOW * columns, (LAYERS - 1) * columns];
   for (let x = 0; x < columns; x++) {
-    stack(bins, x, LAYERS, column);
-    for (let s = 0; s < LAYERS; s++) layers[s * columns + x] = (2 * s < LAYERS ? top : bottom)[column[s]];
-    const cls = column[0];
+    const cls = classes[x];
     const kind = bins.mixed[x] || cls === 0 ? -1 : kindOfClass(cls);
-    layers[ABOVE * columns + x] = kind === KIND_W || kind === KIND_B ? rim[cls] : top[cls];
-    layers[BELOW * columns + x] = kind === KIND_I || kind === KIND_B ? rim[cls] : bottom[column[LAYERS - 1]];
+    layers[above + x] = kind === KIND_W || kind === KIND_B ? rim[cls] : layers[x];
+    layers[below + x] = kind === KIND_I || kind === KIND_B ? rim[cls] : layers[last + x];
   }
 }
 

@@ -9,7 +9,7 @@ import { copyRows, copyTimes } from "./pure/copylane.js";
 import { opsInWindow } from "./pure/layout.js";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "./pure/ops.js";
 import { drawLabels } from "./labels.js";
-import { DIRECT, pyramidOf } from "./pyramids.js";
+import { QUICKER, pyramidOf } from "./pyramids.js";
 
 /** @import {Scene, Lane} from "./lanes.js" */
 /** @import {Row} from "./pure/layout.js" */
@@ -23,7 +23,7 @@ export function paintOps(scene, ctx, dpr) {
     const rows = sight[at];
     paintBubbles(ctx, lane, rows, scene, dpr);
     if (visible > RECTANGLES) {
-      binOps(ctx, lane, rows, scene, dpr, visible > DIRECT);
+      binOps(ctx, lane, rows, scene, dpr, visible > QUICKER);
       binCopies(ctx, lane, rows, scene, dpr);
       return;
     }
@@ -54,7 +54,7 @@ function countVisible(lane, rows, t0, t1) {
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr
- *  @param {boolean} many too many to be binned in a frame */
+ *  @param {boolean} many so many that a pyramid is quicker */
 function binOps(ctx, { schedule, times }, rows, { layout, t0, t1 }, dpr, many) {
   const band = { source: schedule, times, paints: paintsFor(schedule.chunks), pyramid: many ? pyramidOf(times) : null };
   drawBinned(ctx, band, rows, { left: layout.plotLeft, width: layout.plotWidth, t0, t1, dpr, bar: barOf(layout.laneHeight) });

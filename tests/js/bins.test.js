@@ -21,9 +21,9 @@ function binned(s, times, rank, from, step, width, gap) {
 
 /** What a bin looks like. @param {Bins} bins @param {number} x */
 function looks(bins, x, layers = 8) {
-  const out = new Uint8Array(layers);
-  stack(bins, x, layers, out);
-  return [...out];
+  const out = new Uint8Array(layers * bins.width);
+  stack(bins, layers, out);
+  return Array.from({ length: layers }, (_, s) => out[s * bins.width + x]);
 }
 
 /** @param {() => number} random */

@@ -76,11 +76,8 @@ test("copies are placed and binned as rows of their own", () => {
   assert.equal(opAt(order.copies, times, 0, 0.5), -1, "the lane is empty before the first offload");
   const bins = emptyBins(kindsIn(rows), 12);
   binRank(rows, own, 0, 0, 0.5, bins);
-  const out = Array.from({ length: 12 }, (_, x) => {
-    const pixel = new Uint8Array(1);
-    stack(bins, x, 1, pixel);
-    return pixel[0];
-  });
+  const out = new Uint8Array(12);
+  stack(bins, 1, out);
   const ends = [...own.start].map((start, k) => [start, own.end[k]]);
   out.forEach((cls, x) => {
     const copy = ends.findIndex(([start, end]) => start <= x / 2 && x / 2 < end);

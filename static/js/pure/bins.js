@@ -135,35 +135,38 @@ function settle({ width, kinds, cover, cls }, x) {
 }
 
 /**
- * How a bin looks from top to bottom, in equal layers: paint classes, 0 where it is idle.
- * @param {Bins} bins @param {number} x @param {number} layers @param {Uint8Array} out by layer
+ * How the bins look from top to bottom, in equal layers: paint classes, 0 where it is idle.
+ * @param {Bins} bins @param {number} layers @param {Uint8Array} out layer after layer, each as wide as the bins
  */
-export function stack({ width, kinds, cover, cls, mixed }, x, layers, out) {
-  let busy = 0;
-  let left = 0; // kinds that there are
-  let top = 0; // what covers most, and how much
-  let place = 0;
-  for (let g = 0; g < kinds.length; g++) {
-    const c = cover[g * width + x];
-    busy += c;
-    if (c > 0) left++;
-    if (c > top) { top = c; place = g; }
+export function stack({ width, kinds, cover, cls, mixed }, layers, out) {
+  for (let x = 0; x < width; x++) {
+    let busy = 0;
+    let left = 0; // kinds that there are
+    let top = 0; // what covers most, and where it stands
+    let place = x;
+    for (let at = x, g = 0; g < kinds.length; g++, at += width) {
+      const c = cover[at];
+      busy += c;
+      if (c > 0) left++;
+      if (c > top) { top = c; place = at; }
+    }
+    let at = x; // in `out`
+    if (!mixed[x]) {
+      const all = 2 * busy >= FULL ? cls[place] : 0;
+      for (let s = 0; s < layers; s++, at += width) out[at] = all;
+      continue;
+    }
+    const scale = layers / Math.max(FULL, busy);
+    let above = 0; // shares so far
+    let foot = 0;
+    for (let from = x, g = 0; g < kinds.length; g++, from += width) {
+      const c = cover[from];
+      if (c === 0) continue;
+      left--;
+      above += c;
+      const next = Math.min(layers - left, Math.max(foot + 1, (scale * above + 0.5) | 0));
+      for (; foot < next; foot++, at += width) out[at] = cls[from];
+    }
+    for (; foot < layers; foot++, at += width) out[at] = 0;
   }
-  if (!mixed[x]) {
-    out.fill(2 * busy >= FULL ? cls[place * width + x] : 0, 0, layers);
-    return;
-  }
-  const whole = Math.max(FULL, busy);
-  let sumSoFar = 0;
-  let foot = 0;
-  for (let g = 0; g < kinds.length; g++) {
-    const c = cover[g * width + x];
-    if (c === 0) continue;
-    left--;
-    sumSoFar += c;
-    const next = Math.min(layers - left, Math.max(foot + 1, Math.round((layers * sumSoFar) / whole)));
-    if (next > foot) out.fill(cls[g * width + x], foot, next);
-    foot = Math.max(foot, next);
-  }
-  out.fill(0, foot, layers);
 }

@@ -85,14 +85,20 @@ export function micros(schedule) {
 function implied(schedule) {
   const { p, chunks, codes, offsets, count } = schedule;
   const first = new Int32Array(count);
-  const second = codes.some((code) => kindOf(code, chunks) === KIND_PAIR) ? new Int32Array(count).fill(-1) : null;
+  const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks)); // looked up: there may be millions of ops
+  const chunk = Uint8Array.from({ length: 256 }, (_, code) => chunkOf(code, chunks));
+  const there = new Uint8Array(256);
+  for (let i = 0; i < count; i++) there[codes[i]] = 1;
+  const has = (/** @type {number} */ kind) => there.some((is, code) => is === 1 && kinds[code] === kind);
+  const second = has(KIND_PAIR) ? new Int32Array(count).fill(-1) : null;
+  const late = has(KIND_W);
   for (let r = 0; r < p; r++) {
-    const split = deferred(schedule, r);
+    const split = late ? deferred(schedule, r, kinds) : [];
     const done = new Int32Array(3 * chunks + 2); // F's, gradients and W's so far, by chunk; then S's and T's
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
       const code = codes[i];
-      const kind = kindOf(code, chunks);
-      const c = chunkOf(code, chunks);
+      const kind = kinds[code];
+      const c = chunk[code];
       if (kind === KIND_W) first[i] = split[c][done[2 * chunks + c]++] ?? -1;
       else if (kind === KIND_I || kind === KIND_B) first[i] = done[chunks + c]++;
       else if (kind >= KIND_S) first[i] = done[3 * chunks + kind - KIND_S]++;
@@ -103,17 +109,19 @@ function implied(schedule) {
   return { first, second };
 }
 
-/** Per chunk of a rank, the micro-batches whose gradient is an I. @param {Schedule} schedule @param {number} rank */
-function deferred(schedule, rank) {
-  const { chunks, codes, offsets } = schedule;
-  const split = Array.from({ length: chunks }, () => /** @type {number[]} */ ([]));
+/** Per chunk of a rank, the micro-batches whose gradient is an I. @param {Schedule} schedule @param {number} rank
+ * @param {Uint8Array} kinds by code */
+function deferred({ chunks, codes, offsets, n }, rank, kinds) {
+  const split = Array.from({ length: chunks }, () => new Int32Array(n));
+  const sizes = new Int32Array(chunks);
   const gradients = new Int32Array(chunks);
   for (let i = offsets[rank]; i < offsets[rank + 1]; i++) {
-    const kind = kindOf(codes[i], chunks);
-    if (kind === KIND_I) split[codes[i] % chunks].push(gradients[codes[i] % chunks]++);
-    else if (kind === KIND_B || kind === KIND_PAIR) gradients[codes[i] % chunks]++;
+    const kind = kinds[codes[i]];
+    const c = codes[i] % chunks;
+    if (kind === KIND_I) split[c][sizes[c]++] = gradients[c]++;
+    else if (kind === KIND_B || kind === KIND_PAIR) gradients[c]++;
   }
-  return split;
+  return split.map((list, c) => list.subarray(0, sizes[c]));
 }
 
 /** The number in op text: streams number their micro-batches one after the other. @param {Schedule} schedule

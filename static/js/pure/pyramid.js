@@ -54,6 +54,19 @@ export function levelFor({ total, levels }, step) {
   return null;
 }
 
+let edges = new Int32Array(0); // where each bin begins in a level; the same for all ranks of a frame
+let edgesOf = "";
+
+/** @param {number} width @param {number} from @param {number} k bins of the level in one of these */
+function edgesFor(width, from, k) {
+  const key = `${width} ${from} ${k}`;
+  if (key === edgesOf) return edges;
+  if (edges.length <= width) edges = new Int32Array(width + 1);
+  for (let x = 0; x <= width; x++) edges[x] = Math.round((from + x) * k);
+  edgesOf = key;
+  return edges;
+}
+
 /**
  * Fills bins as `binRank` does, from a level instead of from ops: edges lie within a quarter of a bin of where they should.
  * @param {Pyramid} pyramid @param {Level} level @param {number} rank @param {number} from @param {number} step @param {Bins} bins
@@ -61,23 +74,22 @@ export function levelFor({ total, levels }, step) {
 export function sample({ kinds, total }, level, rank, from, step, bins) {
   const { width, cover, cls, mixed } = bins;
   const { count } = level;
-  const k = (step * count) / total;
+  const at = edgesFor(width, from, (step * count) / total);
   mixed.fill(1);
   for (let g = 0; g < kinds.length; g++) {
     const base = (rank * kinds.length + g) * count;
-    let j = Math.min(count, Math.max(0, Math.round(from * k)));
     for (let x = 0; x < width; x++) {
-      const to = Math.min(count, Math.max(0, Math.round((from + x + 1) * k)));
-      const n = Math.round((from + x + 1) * k) - Math.round((from + x) * k);
+      const to = Math.min(count, at[x + 1]);
       let sum = 0;
       let top = 0;
       let best = 0;
-      for (; j < to; j++) {
+      for (let j = Math.max(0, at[x]); j < to; j++) {
         const c = level.cover[base + j];
         sum += c;
         if (c > top) { top = c; best = level.cls[base + j]; }
       }
-      cover[g * width + x] = sum > 0 ? Math.max(1, Math.round(sum / n)) : 0;
+      const n = at[x + 1] - at[x];
+      cover[g * width + x] = sum > 0 ? Math.max(1, (sum / n + 0.5) | 0) : 0;
       cls[g * width + x] = best;
       if (sum === FULL * n) mixed[x] = 0;
     }
