@@ -10,6 +10,8 @@ import { drawJourney } from "./tracing.js";
 
 /** @import {Lane, Scene} from "./lanes.js" */
 /** @import {Row} from "./pure/layout.js" */
+/** @import {Journey} from "./pure/follow_micro.js" */
+/** @import {Times} from "./pure/types.js" */
 /** @import {Store} from "./store.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
 /** @typedef {(rank: number, copy: boolean) => {y: number, h: number} | null} Place  of a rank's ops, or copies */
@@ -17,10 +19,19 @@ import { drawJourney } from "./tracing.js";
 /** The critical path of a lane, if the reader wants it. @param {Store} store @param {Lane} lane */
 export const pathOf = (store, lane) => (store.get().view.crit ? criticalPath(lane.schedule, lane.times, lane.costs) : null);
 
+/** @type {WeakMap<Times, Journey | null>} those of one micro-batch */
+let journeys = new WeakMap();
+let journeysOf = -1;
+
 /** The way of the micro-batch that is followed. @param {Store} store @param {Lane} lane */
-export function journeyOf(store, lane) {
+export function journeyOf(store, { schedule, times, costs }) {
   const { micro } = store.get().view;
-  return micro === null ? null : follow(lane.schedule, lane.times, lane.costs, micro);
+  if (micro === null) return null;
+  if (micro !== journeysOf) journeys = new WeakMap();
+  journeysOf = micro;
+  let found = journeys.get(times);
+  if (found === undefined) journeys.set(times, (found = follow(schedule, times, costs, micro)));
+  return found;
 }
 
 /** @param {Store} store */
