@@ -17,7 +17,8 @@ from backend.schedule import families, result
 from backend.schedule.check import check as check_order
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families.seek import proved, seek
-from backend.schedule.interop import chrome_trace, text, torch_csv
+from backend.schedule.interop import text, torch_csv
+from backend.schedule.interop.export import FORMATS, render
 from backend.schedule.memory import peaks
 from backend.schedule.metrics import figures
 from backend.schedule.offload import MODES as OFFLOAD
@@ -210,7 +211,7 @@ def _printable(data: Any) -> Any:
 
 @click.command()
 @spec_options()
-@click.option("--format", "form", type=click.Choice(["torch-csv", "chrome-trace", "json"]), required=True)
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="file instead of standard output")
 @seconds_option
 def export(form: str, output: Path | None, seconds: float, **given: Any) -> None:
@@ -227,17 +228,6 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
         output.write_text(body)
     except OSError as error:
         raise click.FileError(str(output), error.strerror) from None
-
-
-def render(spec: Spec, order: Order, form: str) -> str:
-    """The file of a spec's order in one of the export formats. Raises SpecError where the format cannot hold it."""
-    if form == "torch-csv":
-        return torch_csv.dump(order)
-    timeline = simulate(order, spec.timing, spec.v)
-    if form == "chrome-trace":
-        title = f"{families.family_of(spec).title} p={spec.p} m={spec.m} v={spec.v}"
-        return json.dumps(chrome_trace.trace(timeline, title)) + "\n"
-    return json.dumps(result.describe(spec, order, timeline, times=True)) + "\n"
 
 
 @click.command()

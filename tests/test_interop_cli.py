@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from backend.cli import render
 from backend.cli_import import import_files
 from backend.schedule import families
+from backend.schedule.interop.export import render
 from backend.schedule.metrics import figures
 from backend.schedule.simulate import simulate
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.cli import render
 from backend.schedule import families
 from backend.schedule.costs import Costs
 from backend.schedule.errors import OrderError
 from backend.schedule.families import FAMILIES
 from backend.schedule.interop import chrome_trace, measured
+from backend.schedule.interop.export import render
 from backend.schedule.interop.messages import producers, without_waits
 from backend.schedule.metrics import figures
 from backend.schedule.simulate import Timeline, simulate

@@ -18,6 +18,7 @@ from backend.web.cache import Cache
 from backend.web.charts import charts
 from backend.web.compare import comparisons
 from backend.web.costs import costs
+from backend.web.export import exports
 from backend.web.feed import Feed
 from backend.web.figures import figures
 from backend.web.handler import LARGEST_EVENT
@@ -29,6 +30,10 @@ from backend.web.runs import runs
 from backend.web.schedule import keep_orders, schedules
 from backend.web.services import NAME, Services
 from backend.web.standalone import standalone
+
+BLUEPRINTS = (
+    pages, previews, schedules, comparisons, costs, exports, charts, figures, runs, links, standalone, health,
+)  # fmt: skip
 
 
 def create_app(config: Config | None = None) -> Flask:
@@ -51,7 +56,7 @@ def create_app(config: Config | None = None) -> Flask:
     security.register(app)
     search_events.register(socketio)
     events.register(socketio)
-    for blueprint in (pages, previews, schedules, comparisons, costs, charts, figures, runs, links, standalone, health):
+    for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     any_app: Any = app  # to Flask's types wsgi_app is a method; wrapping it is what its manual advises
     any_app.wsgi_app = security.gate(app.wsgi_app, config.trusted_hosts())

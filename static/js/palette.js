@@ -82,7 +82,7 @@ export function pictureColours(scheme) {
   const from = tokens(scheme);
   const of = (/** @type {number} */ kind, /** @type {number} */ chunk, /** @type {number} */ chunks) => tint(kind === KIND_PAIR ? KIND_B : kind, chunk % SHADES, chunks, from);
   return { fill: (...op) => css(of(...op)), ink: (...op) => inkOn(of(...op)), edge: (...op) => css(mix(of(...op), [0, 0, 0], 0.34)),
-    copy: (kind) => from[COPIES[kind]], surface: from.surface, ink1: from.ink, ink2: from["plot-ink"], row: from["plot-row"], hatch: from["plot-hatch"], grid: from["plot-grid"] };
+    copy: (kind) => from[COPIES[kind]], message: from["k-c"], surface: from.surface, ink1: from.ink, ink2: from["plot-ink"], row: from["plot-row"], hatch: from["plot-hatch"], grid: from["plot-grid"] };
 }
 
 /** The paints of a schedule with this many chunks a rank. @param {number} chunks @returns {Paints} */

@@ -10,6 +10,7 @@ import { Desk } from "./desk.js";
 import { byId } from "./dom.js";
 import { createDrawer } from "./drawer.js";
 import { createExplain } from "./explain_view.js";
+import { ExportPanel } from "./exportpanel.js";
 import { createFigures } from "./figures.js";
 import { createFollow } from "./follow.js";
 import { afterPaint, drawNow, invalidate, onStage } from "./frame.js";
@@ -86,6 +87,7 @@ export class View {
     this.compare = createCompare(desk, () => this.toolbar.addPlan());
     this.block = createBlock(desk);
     this.tools = createTools(store, timeline, selection, playback, (text) => this.status.toast(text));
+    this.export = new ExportPanel(desk, timeline, () => byId("share").click());
     this.charts = createCharts(desk);
     this.keys = [...bindings(createActions(store, timeline, playback, selection, this.tools, () => this.drawer.toggle("keys"), this.strips.toggle)), ...this.explain.keys()];
     this.drawer = createDrawer([
@@ -93,7 +95,8 @@ export class View {
       { id: "charts", title: "Charts", panel: this.charts.panel, opened: () => this.charts.show() },
       { id: "block", title: "Block", panel: this.block.panel, opened: () => this.block.show() },
       { id: "costs", title: "Costs", panel: this.costs.panel, opened: () => this.costs.rest() },
-      { id: "run", title: "Run", panel: this.runs.panel },
+      { id: "run", title: t("Run"), panel: this.runs.panel },
+      { id: "export", title: t("Export"), panel: this.export.panel, opened: () => this.export.show() },
       { id: "keys", title: "Keys", panel: keysPanel(this.keys) },
     ], (tab) => store.setView({ tab }));
     this.theme = createTheme((theme) => store.setView({ theme }), () => this.#onColours());
@@ -173,6 +176,7 @@ export class View {
     invalidate("minimap");
     showLaws(this.figures.law, this.desk.plans(), this.desk);
     this.compare.show(this.desk.plans());
+    this.export.show();
     this.costs.rest();
     this.table.refresh();
   }

@@ -1,0 +1,35 @@
+"""A schedule as a file for another program, in each of the formats there are."""
+
+from __future__ import annotations
+
+import json
+
+from .. import families
+from ..order import Order
+from ..result import describe
+from ..simulate import simulate
+from ..spec import Spec
+from . import chrome_trace, torch_csv
+
+FORMATS = {  # format -> (ending of the file's name, media type)
+    "torch-csv": ("csv", "text/csv"),
+    "chrome-trace": ("trace.json", "application/json"),
+    "json": ("json", "application/json"),
+}
+
+
+def render(spec: Spec, order: Order, form: str) -> str:
+    """The file of a spec's order in one of FORMATS. Raises SpecError where the format cannot hold it."""
+    if form == "torch-csv":
+        return torch_csv.dump(order)
+    timeline = simulate(order, spec.timing, spec.v)
+    if form == "chrome-trace":
+        title = f"{families.family_of(spec).title} p={spec.p} m={spec.m} v={spec.v}"
+        return json.dumps(chrome_trace.trace(timeline, title)) + "\n"
+    return json.dumps(describe(spec, order, timeline, times=True)) + "\n"
+
+
+def file_name(spec: Spec, form: str) -> str:
+    """What the file is called: family and sizes, so that several in one folder can be told apart."""
+    chunks = f"-v{spec.v}" if spec.v > 1 else ""
+    return f"{spec.family}-p{spec.p}-m{spec.m}{chunks}.{FORMATS[form][0]}"
