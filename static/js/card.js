@@ -73,7 +73,7 @@ function opLines(trace, laneById) {
   const end = times.end[op.i];
   const before = op.index > 0 ? times.end[op.i - 1] : 0;
   const lines = [
-    h("h3", {}, h("code", { text: shortText(schedule, op.i) }), kindNames()[kind]),
+    h("h2", {}, h("code", { text: shortText(schedule, op.i) }), kindNames()[kind]),
     h("p", { class: "times" }, pair(t("start"), timeNumber(start)), pair(t("end"), timeNumber(end)), pair(t("takes"), timeText(end - start)),
       pair(t("wait"), timeNumber(Math.max(0, start - before)))),
     h("p", { text: whereIs(lane, op.rank, op.i, kind) }),
@@ -136,7 +136,7 @@ function copyLines({ lane, op, needs, frees }) {
   const when = kind === OFFLOAD ? t("its memory is free from {time}", { time: timeNumber(end) }) : t("it takes memory again from {time}", { time: timeNumber(start) });
   const where = schedule.chunks > 1 ? t("copy lane of rank {rank}, chunk {chunk}", { rank: op.rank, chunk }) : t("copy lane of rank {rank}", { rank: op.rank });
   return [
-    h("h3", {}, h("code", { text: opText(schedule, op.i) }), copyTitle(kind, partText(schedule, slot, KIND_F, micro))),
+    h("h2", {}, h("code", { text: opText(schedule, op.i) }), copyTitle(kind, partText(schedule, slot, KIND_F, micro))),
     h("p", { class: "times" }, pair(t("start"), timeNumber(start)), pair(t("end"), timeNumber(end)), pair(t("takes"), timeText(end - start))),
     h("p", { text: `${where}; ${when}` }),
     ...(needs.length ? [list("needs", `● ${t("needs")}`, needs)] : []),
@@ -158,7 +158,7 @@ function messageLines({ lane, message = -1 }) {
   const wait = times.start[taker] - there;
   const used = Number.isFinite(wait) ? t("{op} takes it at {time}, {wait} after it is there", { op: shortText(schedule, taker), time: timeNumber(times.start[taker]), wait: timeText(Math.max(0, wait)) })
     : t("{op} has not begun yet", { op: shortText(schedule, taker) });
-  return [h("h3", { text: title }),
+  return [h("h2", { text: title }),
     h("p", { class: "times" }, pair(t("sent"), timeNumber(sent)), pair(t("there"), timeNumber(there)), pair(t("in flight"), timeText(there - sent))),
     h("p", { text: t("{op} on rank {from} to rank {to}", { op: shortText(schedule, giver), from: all.from[message], to: all.to[message] }) }), h("p", { text: used })];
 }
@@ -171,7 +171,7 @@ function stepLines({ lane, rank, step }) {
   const over = cap !== null && step.level > cap * (1 + 1e-9);
   const limit = cap === null ? t("the most it holds is {most}", most)
     : over ? t("the most it holds is {most}; its limit is {cap}, which is exceeded here", most) : t("the most it holds is {most}; its limit is {cap}", most);
-  return [h("h3", { text: t("Rank {rank} holds {n}", { rank, n: formatNumber(step.level) }) }),
+  return [h("h2", { text: t("Rank {rank} holds {n}", { rank, n: formatNumber(step.level) }) }),
     h("p", { text: t("from {from} to {to}, in one micro-batch's activations on a device", { from: timeNumber(step.from), to: timeText(step.to) }) }),
     h("p", { text: limit })];
 }
@@ -221,7 +221,7 @@ function reasonOf(kind) {
 function idleLines({ idle }) {
   if (!idle) return [];
   const title = t("Idle for {time}: {reason}", { time: timeText(idle.to - idle.from), reason: reasonOf(idle.kind) });
-  return [h("h3", { text: title }), h("p", { text: tame(idle.sentence) })];
+  return [h("h2", { text: title }), h("p", { text: tame(idle.sentence) })];
 }
 
 /** One sentence for screen readers. @param {Trace | null} trace */

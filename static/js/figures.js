@@ -52,7 +52,7 @@ export function createFigures(desk, search) {
   let whole = h("h2"); // the last heading, over the times
   /** @type {{cells: HTMLElement[], row: Row}[]} */
   let rows = [];
-  /** @type {HTMLElement[]} */
+  /** @type {HTMLElement[][]} by table */
   let heads = [];
 
   /** @param {string} title @param {string} hint @param {Row[]} list */
@@ -65,8 +65,9 @@ export function createFigures(desk, search) {
         row.hint && columns === 1 ? h("small", { text: ` ${row.hint}` }) : ""), ...cells));
     }
     const tops = Array.from({ length: columns }, () => h("th", { scope: "col" }));
-    if (!heads.length) heads = tops;
-    const head = columns > 1 ? h("thead", {}, h("tr", {}, h("th", { scope: "col", "aria-label": "Figure" }), ...tops)) : null;
+    heads.push(tops);
+    const unseen = heads.length > 1 ? "visually-hidden" : null; // names are seen once, over the first table, and read over each
+    const head = columns > 1 ? h("thead", { class: unseen }, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden", text: "Figure" })), ...tops)) : null;
     whole = h("h2", { title: hint }, title);
     return [whole, h("table", { class: ["fig-table", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] }, head, body)];
   }
@@ -91,7 +92,7 @@ export function createFigures(desk, search) {
       plans.forEach((plan, at) => {
         const { figures } = plan;
         for (const { cells, row } of rows) setText(cells[at], figures ? written(row, { figures, plan }, columns > 1) : "–");
-        if (heads[at]) nameHead(heads[at], titleOf(desk, plan), columns > 2 ? letter(at) : null);
+        for (const tops of heads) nameHead(tops[at], titleOf(desk, plan), columns > 2 ? letter(at) : null);
       });
       setText(whole, columns > 1 && unit() ? `Whole step, ${unit()}` : "Whole step");
       cap.show(plans);

@@ -15,7 +15,7 @@ export class Picker {
   button = h("button", { type: "button", class: "family-button", id: "family", "aria-haspopup": "listbox", "aria-expanded": "false" },
     this.#name, h("span", { class: "family-chevron", "aria-hidden": "true", text: "▾" }), this.#line);
   #list = h("div", { class: "picker-groups", role: "listbox", id: "family-list", "aria-label": "Family of schedules", tabindex: 0 });
-  #panel = h("div", { class: "picker", hidden: true }, this.#list);
+  #panel = h("div", { class: "picker", role: "dialog", "aria-label": "Family of schedules", hidden: true }, this.#list);
   /** @type {{family: Family, node: HTMLElement}[]} */
   #options = [];
   #current = "";
