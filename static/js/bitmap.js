@@ -17,8 +17,7 @@ import { levelFor, sample } from "./pure/pyramid.js";
  *   pixels, and when; bar: the height of the bars that tell kinds apart, 0 for none */
 /** @typedef {Pick<Row, "rank" | "y" | "h">} Place */
 
-const LAYERS = 8; // of which a column of mixed kinds is made
-const [ABOVE, BELOW] = [LAYERS, LAYERS + 1]; // the two layers with the bars
+const MOST = 24; // layers of which a column of mixed kinds is made; fewer where the row is low
 
 const sheet = h("canvas");
 const ctx = context(sheet);
@@ -37,8 +36,8 @@ function prepare(columns, height) {
     pixels = new Uint32Array(image.data.buffer);
     sheet.width = columns;
     sheet.height = height;
-    layers = new Uint32Array((LAYERS + 2) * columns);
-    classes = new Uint8Array(LAYERS * columns);
+    layers = new Uint32Array((MOST + 2) * columns);
+    classes = new Uint8Array(MOST * columns);
   }
   pixels.fill(0, 0, columns * height);
   return image;
@@ -50,26 +49,31 @@ function binsFor(kinds, width) {
   return bins;
 }
 
-/** The layers of a row, from its bins. @param {Paints} paints @param {number} columns */
-function fillLayers({ top, bottom, rim }, columns) {
-  stack(bins, LAYERS, classes);
-  const half = (LAYERS / 2) * columns;
+/** How many layers a row has. @param {number} tall pixels */
+const layersOf = (tall) => (tall < 8 ? tall : tall < 24 ? 8 : tall < 48 ? 16 : MOST);
+
+/** The layers of a row, from its bins, and after them two more: the first and the last one with the bars that tell kinds
+ * apart. @param {Paints} paints @param {number} columns @param {number} count of layers */
+function fillLayers({ top, bottom, rim }, columns, count) {
+  stack(bins, count, classes);
+  const half = (count >> 1) * columns;
+  const all = count * columns;
   for (let at = 0; at < half; at++) layers[at] = top[classes[at]];
-  for (let at = half; at < 2 * half; at++) layers[at] = bottom[classes[at]];
-  const [above, below, last] = [ABOVE * columns, BELOW * columns, (LAYERS - 1) * columns];
+  for (let at = half; at < all; at++) layers[at] = bottom[classes[at]];
   for (let x = 0; x < columns; x++) {
     const cls = classes[x];
     const kind = bins.mixed[x] || cls === 0 ? -1 : kindOfClass(cls);
-    layers[above + x] = kind === KIND_W || kind === KIND_B ? rim[cls] : layers[x];
-    layers[below + x] = kind === KIND_I || kind === KIND_B ? rim[cls] : layers[last + x];
+    layers[all + x] = kind === KIND_W || kind === KIND_B ? rim[cls] : layers[x];
+    layers[all + columns + x] = kind === KIND_I || kind === KIND_B ? rim[cls] : layers[all - columns + x];
   }
 }
 
-/** Copy the layers to where the row stands in the image. @param {number} columns @param {number} from the row's first line,
- * which may lie above the image @param {number} tall @param {number} lines of the image @param {number} bar */
-function copyLayers(columns, from, tall, lines, bar) {
+/** Copy the layers to where the row stands in the image. @param {number} columns @param {number} count of layers
+ * @param {number} from the row's first line, which may lie above the image @param {number} tall @param {number} lines of the
+ * image @param {number} bar */
+function copyLayers(columns, count, from, tall, lines, bar) {
   for (let y = Math.max(0, -from); y < tall && from + y < lines; y++) {
-    const layer = y < bar ? ABOVE : y >= tall - bar ? BELOW : Math.floor((y * LAYERS) / tall);
+    const layer = y < bar ? count : y >= tall - bar ? count + 1 : Math.floor((y * count) / tall);
     pixels.set(layers.subarray(layer * columns, (layer + 1) * columns), (from + y) * columns);
   }
 }
@@ -96,8 +100,9 @@ export function drawBinned(target, { source, times, paints, pyramid }, rows, { l
     if (tall < 1) continue;
     if (pyramid && level) sample(pyramid, level, row.rank, from, step, into);
     else binRank(source, times, row.rank, from, step, into, tall > GAPPED ? dpr : 0);
-    fillLayers(paints, columns);
-    copyLayers(columns, y - first, tall, stop - first, Math.round(bar * dpr));
+    const count = layersOf(tall);
+    fillLayers(paints, columns, count);
+    copyLayers(columns, count, y - first, tall, stop - first, Math.round(bar * dpr));
   }
   ctx.putImageData(data, 0, 0, 0, 0, columns, stop - first);
   target.save();

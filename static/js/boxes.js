@@ -25,11 +25,14 @@ const counts = new Int32Array(258);
 /** A hairline between neighbours, when there is room. @param {number} w */
 export const inset = (w) => (w > 4 ? w - 1 : w > 2 ? w - 0.5 : w);
 
-/** Fill `boxes` with the visible ops (or copies) of a lane group and sort them by class. */
-/** @param {Rows} source @param {Times} times @param {Row[]} rows @param {Scene} scene */
-export function gather(source, times, rows, { layout, t0, t1 }) {
+/** Fill `boxes` with the visible ops (or copies) of a lane group and sort them by class. They begin and end on whole pixels
+ * of the screen, counted from time 0 as bins are: sharp, of the same widths wherever a pan takes them, and where the bins
+ * have them. */
+/** @param {Rows} source @param {Times} times @param {Row[]} rows @param {Scene} scene @param {number} dpr */
+export function gather(source, times, rows, { layout, t0, t1 }, dpr) {
   const table = classTable(source.chunks);
-  const k = layout.plotWidth / (t1 - t0);
+  const k = Math.max(1, Math.round(layout.plotWidth * dpr)) / (t1 - t0);
+  const from = Math.round(t0 * k);
   const left = layout.plotLeft;
   const right = left + layout.plotWidth;
   let n = 0;
@@ -37,10 +40,10 @@ export function gather(source, times, rows, { layout, t0, t1 }) {
   for (const row of rows) {
     const [lo, hi] = opsInWindow(source, times, row.rank, t0, t1);
     for (let i = lo; i < hi && n < RECTANGLES; i++) {
-      const a = Math.max(left, left + (times.start[i] - t0) * k);
-      const b = Math.min(right, left + (times.end[i] - t0) * k);
+      const a = Math.max(left, left + (Math.round(times.start[i] * k) - from) / dpr);
+      const b = Math.min(right, left + (Math.round(times.end[i] * k) - from) / dpr);
       boxes.x[n] = a;
-      boxes.w[n] = Math.max(0.5, b - a);
+      boxes.w[n] = Math.max(1 / dpr, b - a);
       boxes.y[n] = row.y;
       boxes.op[n] = i;
       boxes.slot[n] = row.rank * source.chunks;

@@ -29,12 +29,12 @@ export function binCopies(ctx, lane, rows, { layout, t0, t1 }, dpr) {
   if (band) drawBinned(ctx, band, placesOf(rows), { left: layout.plotLeft, width: layout.plotWidth, t0, t1, dpr, bar: 0 });
 }
 
-/** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene */
-export function paintCopies(ctx, { schedule, times }, rows, scene) {
+/** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr */
+export function paintCopies(ctx, { schedule, times }, rows, scene, dpr) {
   const source = copyRows(schedule);
   const height = rows[0]?.copyH;
   if (!source || !height) return;
-  gather(source, copyTimes(schedule, times), placesOf(rows), scene);
+  gather(source, copyTimes(schedule, times), placesOf(rows), scene, dpr);
   const paints = copyPaints();
   for (let at = 0; at < boxes.n; at = boxEnd(at)) {
     const cls = boxes.cls[boxes.order[at]];

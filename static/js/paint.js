@@ -14,25 +14,29 @@ import { QUICKER, pyramidOf } from "./pyramids.js";
 /** @import {Scene, Lane} from "./lanes.js" */
 /** @import {Row} from "./pure/layout.js" */
 
+const NARROW = 3; // pixels of the screen; ops narrower than that, on average, are binned however few they are
+
 /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} dpr */
 export function paintOps(scene, ctx, dpr) {
   const { layout, lanes, t0, t1 } = scene;
   const sight = lanes.map((_, at) => rowsInSight(layout.groups[at].rows, ctx.canvas.height / dpr));
   const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
+  const room = layout.plotWidth * dpr * sight.reduce((sum, rows) => sum + rows.length, 0);
+  const dense = visible > RECTANGLES || visible * NARROW > room;
   lanes.forEach((lane, at) => {
     const rows = sight[at];
     paintBubbles(ctx, lane, rows, scene, dpr);
-    if (visible > RECTANGLES) {
+    if (dense) {
       binOps(ctx, lane, rows, scene, dpr, visible > QUICKER);
       binCopies(ctx, lane, rows, scene, dpr);
       return;
     }
-    gather(lane.schedule, lane.times, rows, scene);
+    gather(lane.schedule, lane.times, rows, scene, dpr);
     paintBoxes(ctx, lane, layout.laneHeight);
     if (lane.costs.comm > 0 && lane.id !== "run") paintMessages(ctx, lane, scene, layout.laneHeight);
     paintBarriers(ctx, lane, layout.groups[at].rows, scene);
     drawLabels(ctx, lane, layout.laneHeight, micros(lane.schedule));
-    paintCopies(ctx, lane, rows, scene);
+    paintCopies(ctx, lane, rows, scene, dpr);
   });
 }
 

@@ -120,6 +120,9 @@ test("a mixed bin is stacked by its shares, the least by one layer, and idle tim
   assert.deepEqual(looks(bins, 0), [1, 1, 1, 1, 1, 1, 9, 17]);
   bins.cover.set([0, 128, 0]);
   assert.deepEqual(looks(bins, 0), [9, 9, 9, 9, 0, 0, 0, 0]);
+  bins.cover.set([60, 70, 50]);
+  assert.deepEqual(looks(bins, 0, 2), [9, 9], "three kinds in two layers: the largest");
+  assert.deepEqual(looks(bins, 0, 1), [9]);
   bins.cover.set([255, 255, 255]); // more than there is, by rounding
   assert.deepEqual(new Set(looks(bins, 0)), new Set([1, 9, 17]));
 });

@@ -135,7 +135,8 @@ function settle({ width, kinds, cover, cls }, x) {
 }
 
 /**
- * How the bins look from top to bottom, in equal layers: paint classes, 0 where it is idle.
+ * How the bins look from top to bottom, in equal layers: paint classes, 0 where it is idle. Where a mixed bin has more kinds
+ * than there are layers, what covers most of it shows alone.
  * @param {Bins} bins @param {number} layers @param {Uint8Array} out layer after layer, each as wide as the bins
  */
 export function stack({ width, kinds, cover, cls, mixed }, layers, out) {
@@ -151,8 +152,8 @@ export function stack({ width, kinds, cover, cls, mixed }, layers, out) {
       if (c > top) { top = c; place = at; }
     }
     let at = x; // in `out`
-    if (!mixed[x]) {
-      const all = 2 * busy >= FULL ? cls[place] : 0;
+    if (!mixed[x] || left > layers) {
+      const all = mixed[x] || 2 * busy >= FULL ? cls[place] : 0;
       for (let s = 0; s < layers; s++, at += width) out[at] = all;
       continue;
     }
