@@ -38,7 +38,10 @@ FIXED: tuple[dict[str, Any], ...] = (
 
 
 def answers(specs: Sequence[Spec]) -> list[dict[str, Any]]:
-    lines = [json.dumps({"wire": base64.b64encode(encode(spec, order(spec))).decode(), "spec": spec.to_json()}) for spec in specs]
+    lines = [
+        json.dumps({"wire": base64.b64encode(encode(spec, order(spec))).decode(), "spec": spec.to_json()})
+        for spec in specs
+    ]
     command = [str(NODE), str(HERE / "js" / "explain_all.mjs")]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,6 +1,6 @@
 // Puts together what the timeline explains on demand: the lens over the ops, its switches, and the line that tells.
 import { byId } from "./dom.js";
-import { invalidate } from "./frame.js";
+import { afterPaint, invalidate } from "./frame.js";
 import { createLens } from "./lens.js";
 import { createToggles } from "./lens_toggles.js";
 import { createNarration } from "./narration.js";
@@ -24,7 +24,7 @@ export function createExplain(store, timeline, playback, selection, titleOf) {
   store.subscribe((state, before) => {
     if (state.view === before.view) return;
     sync();
-    if (["crit", "micro", "lane"].some((name) => state.view[/** @type {"crit"} */ (name)] !== before.view[/** @type {"crit"} */ (name)])) narration.key();
+    if (["crit", "micro", "lane"].some((name) => state.view[/** @type {"crit"} */ (name)] !== before.view[/** @type {"crit"} */ (name)])) afterPaint(narration.key);
   });
   new ResizeObserver(narration.key).observe(byId("legend"));
   sync();
