@@ -2,6 +2,7 @@
 import { createActions } from "./actions.js";
 import { createCard, say } from "./card.js";
 import { byId, h } from "./dom.js";
+import { createExplain } from "./explain_view.js";
 import { createFollow } from "./follow.js";
 import { afterPaint, drawNow, invalidate, onStage } from "./frame.js";
 import { createHeads, headText } from "./heads.js";
@@ -53,6 +54,7 @@ export class EmbedView {
     this.transport = createTransport(playback, () => timeline.total(), (time) => playback.seek(time));
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.tools = createTools(store, timeline, this.selection, playback, (text) => this.status.toast(text));
+    this.explain = createExplain(store, timeline, playback, this.selection, (id) => this.#titleOf(id));
     this.#listen();
     this.#stages();
     store.subscribe((state, before) => this.#onState(state, before));
@@ -68,10 +70,16 @@ export class EmbedView {
     else invalidate("plan");
   }
 
+  /** @param {string} id of a lane group */
+  #titleOf(id) {
+    const { family } = (this.timeline.lanes.find((lane) => lane.id === id) ?? this.timeline.lanes[0]).spec;
+    return this.desk.family(family)?.title ?? family;
+  }
+
   #listen() {
     const { store, timeline, playback, selection, tools } = this;
     new Pointer(timeline, { select: (trace) => selection.select(trace), selected: () => selection.current(), scrub: (time) => playback.seek(time), tools });
-    const keys = bindings(createActions(store, timeline, playback, selection, tools, () => help(keys), this.strips.toggle));
+    const keys = [...bindings(createActions(store, timeline, playback, selection, tools, () => help(keys), this.strips.toggle)), ...this.explain.keys()];
     listenKeys(keys);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#repaint());
   }
@@ -89,6 +97,7 @@ export class EmbedView {
       for (const plan of plans) this.heads.write(plan.id, { ...headText(plan, this.desk, plans.length > 1), many: false });
       this.heads.place(this.timeline.scene.layout);
       this.transport.show();
+      this.explain.show();
     });
   }
 
