@@ -6,6 +6,7 @@ import { useMilliseconds } from "./costs_unit.js";
 import { Desk } from "./desk.js";
 import { byId, h, replace, sentence } from "./dom.js";
 import { EmbedView } from "./embed_view.js";
+import { learn } from "./languages.js";
 import { readPalette } from "./palette.js";
 import { t, tr } from "./pure/lang.js";
 import { createStore } from "./store.js";
@@ -15,6 +16,7 @@ import { expose } from "./window.js";
 /** @import {Catalogue} from "./main.js" */
 
 async function start() {
+  await learn(location.search);
   readPalette();
   const query = new URLSearchParams(location.search);
   query.delete("controls"); // the server has put it into the page

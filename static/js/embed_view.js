@@ -1,4 +1,5 @@
 // The timeline and its playback alone: what an embed and a stand-alone page show. No panels; nothing goes to the address.
+import { sameLook, wear } from "./appearance.js";
 import { createActions } from "./actions.js";
 import { createCard, say } from "./card.js";
 import { byId, h } from "./dom.js";
@@ -62,8 +63,9 @@ export class EmbedView {
 
   /** Draw the first view. */
   begin() {
-    const { at, theme } = this.store.get().view;
-    document.documentElement.dataset.theme = theme;
+    const { view } = this.store.get();
+    const { at } = view;
+    wear(view);
     readPalette();
     this.desk.sync();
     if (at !== null) this.playback.seek(at);
@@ -154,8 +156,8 @@ export class EmbedView {
       drawNow();
     }
     if (state.view === before.view) return;
-    if (state.view.theme !== before.view.theme) {
-      document.documentElement.dataset.theme = state.view.theme;
+    if (!sameLook(state.view, before.view)) {
+      wear(state.view);
       this.#repaint();
     }
     if (state.view.mem !== before.view.mem) this.strips.sync();

@@ -2,7 +2,9 @@
 import { getJson } from "./api.js";
 import { pricesOf } from "./costs_apply.js";
 import { byId, h, replace } from "./dom.js";
+import { learn } from "./languages.js";
 import { readPalette } from "./palette.js";
+import { t } from "./pure/lang.js";
 import { createStore } from "./store.js";
 import { View } from "./view.js";
 import { expose } from "./window.js";
@@ -10,15 +12,16 @@ import { expose } from "./window.js";
 /** @typedef {{families: import("./picker.js").Family[], defaults: import("./pure/types.js").Spec}} Catalogue */
 
 async function start() {
+  await learn(location.search);
   readPalette();
   /** @type {Catalogue} */
   let catalogue;
   try {
     catalogue = await getJson("/api/families");
   } catch {
-    const again = h("button", { type: "button", class: "button soft", onclick: () => location.reload() }, "Try again");
-    replace(byId("plot"), h("div", { class: "plot-state" }, h("strong", { text: "The server does not answer" }),
-      h("p", { text: "It gave you this page and then went away. Start it again, or check the connection." }), again));
+    const again = h("button", { type: "button", class: "button soft", onclick: () => location.reload() }, t("Try again"));
+    replace(byId("plot"), h("div", { class: "plot-state" }, h("strong", { text: t("The server does not answer") }),
+      h("p", { text: t("It gave you this page and then went away. Start it again, or check the connection.") }), again));
     return;
   }
   const natural = Object.fromEntries(catalogue.families.map((family) => [family.name, family.v.default]));

@@ -1,5 +1,6 @@
 // Wires the page: the state changes, plans are asked for, a frame draws them, and the panels say what they are.
 import { createActions } from "./actions.js";
+import { createAppearance, sameLook } from "./appearance.js";
 import { createBlock } from "./block.js";
 import { createCard, say } from "./card.js";
 import { createCharts } from "./charts.js";
@@ -33,7 +34,6 @@ import { createShare } from "./share.js";
 import { createStatus } from "./status.js";
 import { createStripsButton } from "./strips.js";
 import { createTable } from "./table.js";
-import { createTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { createTools } from "./tools.js";
 import { createToolbar } from "./toolbar.js";
@@ -99,7 +99,7 @@ export class View {
       { id: "export", title: t("Export"), panel: this.export.panel, opened: () => this.export.show() },
       { id: "keys", title: "Keys", panel: keysPanel(this.keys) },
     ], (tab) => store.setView({ tab }));
-    this.theme = createTheme((theme) => store.setView({ theme }), () => this.#onColours());
+    this.appearance = createAppearance(store, () => this.#onColours());
     this.toolbar = createToolbar(store, families, this.controls, this.runs, this.drawer);
     createShare(store);
     this.#stages();
@@ -231,7 +231,7 @@ export class View {
     if (state.view === before.view) return;
     this.table.refresh();
     this.tools.find.sync();
-    if (state.view.theme !== before.view.theme) this.theme.set(state.view.theme);
+    if (!sameLook(state.view, before.view)) this.appearance.set(state.view);
     if (state.view.mem !== before.view.mem) { this.strips.sync(); this.#rest(); }
     if (state.view.t0 !== before.view.t0 || state.view.t1 !== before.view.t1) this.#legendSoon();
     this.drawer.set(state.view.tab);
@@ -243,8 +243,9 @@ export class View {
 
   #begin() {
     if (matchMedia("(max-width: 899px)").matches) byId("controls").removeAttribute("open");
-    const { at, theme, tab } = this.store.get().view;
-    this.theme.set(theme);
+    const { view } = this.store.get();
+    const { at, tab } = view;
+    this.appearance.set(view);
     this.controls.sync();
     this.controls.complainOfLink(this.store.problems);
     this.toolbar.sync();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
+import { chosen } from "../../static/js/languages.js";
 import { language, speak, t, tr } from "../../static/js/pure/lang.js";
 
 afterEach(() => speak("en", {}));
@@ -20,4 +21,11 @@ test("a sentence of the server is found by its pattern, and what stands in its h
   speak("zh", { "{field} must be at least {limit}": "{field} 至少为 {limit}", "the number of layers": "层数" });
   assert.equal(tr("the number of layers must be at least 4"), "层数 至少为 4");
   assert.equal(tr("a (new) sentence?"), "a (new) sentence?");
+});
+
+test("a link's language counts before the browser's, and a browser's Chinese is Chinese wherever it is read", () => {
+  assert.equal(chosen("zh", ["en-US"]).tag, "zh-Hans");
+  assert.equal(chosen("en", ["zh-CN"]).code, "en");
+  assert.equal(chosen(null, ["fr-FR", "zh-Hans-SG", "en"]).code, "zh");
+  assert.equal(chosen("xx", ["fr"]).code, "en");
 });

@@ -10,7 +10,7 @@ import { DEFAULTS, seeded } from "./helpers.js";
 /** @import {Preset} from "../../static/js/pure/url_preset.js" */
 
 /** @type {ViewState} */
-const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null, crit: null, micro: null, lane: null, story: null, area: null, marks: null, pin: null };
+const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null, crit: null, micro: null, lane: null, story: null, area: null, marks: null, pin: null, colours: null, hatch: null, lang: null };
 const NATURAL = { "1f1b": 1, interleaved: 2, dualpipev: 2 };
 /** @param {Partial<Spec>} spec @param {Partial<Spec>|Partial<Spec>[]|null} [others] @param {Partial<ViewState>} [view]
  * @param {Preset|null} [preset] @returns {State} */
@@ -123,7 +123,8 @@ function randomSpec(random, cost) {
   const list = () => Array.from({ length: 1 + below(6) }, () => (random() < 0.5 ? 1 : cost()));
   const maybe = () => (random() < 0.3 ? cost() : null);
   const one = () => (random() < 0.2 ? list() : random() < 0.5 ? 1 : cost());
-  return { family: families[below(families.length)], p: 1 + below(64), m: 1 + below(1024), v: 1 + below(8),
+  const order = random() < 0.2 ? `v${Array.from({ length: below(600) }, () => "Ab0-_z"[below(6)]).join("")}` : null;
+  return { family: order ? "imported" : families[below(families.length)], order, p: 1 + below(64), m: 1 + below(1024), v: 1 + below(8),
     group: random() < 0.3 ? 1 + below(64) : null, memory: random() < 0.3 ? cost() + 0.01 : null, w_share: random() < 0.5 ? 1 : random(),
     lifo: random() < 0.5, recompute: ["none", "selective", "full"][below(3)],
     layers: random() < 0.3 ? Array.from({ length: 1 + below(9) }, () => below(3)) : null, vocabulary: ["plain", "redistribute", "interlaced"][below(3)],
@@ -204,4 +205,18 @@ test("the server is asked in its own words and a link says the same in fewer", (
   const preset = { ...plainPreset("gpt3"), own: { attention_heads: 40, parameters: null, hbm_bandwidth: 2e12 } };
   assert.deepEqual(presetEntries(preset, false), [["model", "gpt3"], ["attention_heads", "40"], ["parameters", "none"], ["hbm_bandwidth", "2000000000000"]]);
   assert.deepEqual(presetEntries(preset, true).map(([key]) => key), ["model", "attn", "active", "hbm"]);
+});
+
+test("an imported order stands as it is in a long link, beside the rest that is packed", () => {
+  const order = `l${"Ab0_".repeat(300)}`;
+  const spec = { ...DEFAULTS, family: "imported", p: 8, m: 24, order };
+  const short = format(state({ spec }), DEFAULTS, NATURAL);
+  assert.equal(short, `?family=imported&p=8&m=24&order=${order}`);
+  const costs = { ...DEFAULTS.costs, F: Array.from({ length: 90 }, (_, k) => k + 0.125) };
+  const long = format(state({ spec: { ...spec, costs }, others: [{ ...spec, family: "zb-h1", order: null }] }), DEFAULTS, NATURAL);
+  assert.match(long, /^\?z=[\w-]+&order=lAb0_/);
+  const { state: after, problems } = read(long);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(after.spec.costs, costs);
+  assert.deepEqual([after.spec.order, after.others[0].family, after.others[0].order], [order, "zb-h1", null]);
 });

@@ -7,7 +7,7 @@
 import { IDS } from "./slots.js";
 import { pairsOf, shortened } from "./url_long.js";
 import { presetParts, readPreset } from "./url_preset.js";
-import { COST_KEYS, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fields.js";
+import { COST_KEYS, IMPORTED, SPEC_FIELDS, readSpecField, showSpecField } from "./url_fields.js";
 import { readArea } from "./area.js";
 import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./places.js";
 
@@ -16,14 +16,15 @@ import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./places.js";
 /** @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark",
  *   tab: string|null, run: string|null, families: string|null, mem: string|null, chart: string|null,
  *   crit: string|null, micro: number|null, lane: string|null, story: string|null,
- *   area: string|null, marks: string|null, pin: string|null}} ViewState
+ *   area: string|null, marks: string|null, pin: string|null, colours: string|null, hatch: string|null, lang: string|null}} ViewState
  *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank; families: those compared,
  *   "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all;
  *   mem: memory strips, "1" shown or "0" hidden; null for where they matter;
  *   chart: "pareto", or with what goes up "pareto:bubble"; null for the first;
  *   crit: "1" draws the critical path; micro: the micro-batch that is followed; lane: "comm" shows messages under each
  *   row; story: "0" no line that tells what happens, "ranks" also what each rank does; null for the line alone;
- *   area: a selected area, "12-30@0-3" (see area.js); marks: times, "3,10.5"; pin: pinned ranks, "0,7" or "b.3" */
+ *   area: a selected area, "12-30@0-3" (see area.js); marks: times, "3,10.5"; pin: pinned ranks, "0,7" or "b.3"; colours: "paper"; hatch: "1" hatches the kinds; lang: the
+ *   language, null for the browser's */
 /** @typedef {{spec: Spec, others: Spec[], preset: Preset|null, origin?: Preset, view: ViewState}} State
  *   preset: where the costs come from; origin: where they came from before some were changed by hand */
 /** @typedef {{field: string, value: string, message: string}} Problem */
@@ -31,7 +32,7 @@ import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./places.js";
 
 /** @type {ViewState} */
 const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null,
-  crit: null, micro: null, lane: null, story: null, area: null, marks: null, pin: null };
+  crit: null, micro: null, lane: null, story: null, area: null, marks: null, pin: null, colours: null, hatch: null, lang: null };
 const PREFIXES = IDS.slice(1).map((id) => `${id}.`);
 
 /** Zoom and playhead to the seven digits that a screen can show. @param {number} t */
@@ -66,6 +67,9 @@ const VIEW_FIELDS = {
   pin: [(text) => (readPins(text) ? text : null), `at most ${MOST_PINS} ranks such as 0,7`],
   crit: [matching(/^1$/), "1 for the critical path"],
   micro: [readCount, "the number of a micro-batch"],
+  colours: [matching(/^paper$/), "paper for colours as papers print them"],
+  hatch: [matching(/^1$/), "1 for hatching of the kinds"],
+  lang: [matching(/^(en|zh)$/), "en or zh"],
   lane: [matching(/^comm$/), "comm for the lanes of messages"],
   story: [matching(/^(0|ranks)$/), "0 for no narration, or ranks for what each rank does"],
 };
@@ -87,6 +91,9 @@ function entries(search, problems) {
   return found;
 }
 
+/** @param {string} family @param {Spec} base @param {NaturalV} natural */
+const naturalV = (family, base, natural) => (family === IMPORTED ? 1 : natural[family] ?? base.v);
+
 /**
  * @param {Map<string, string>} given @param {string} prefix @param {Spec} base @param {NaturalV} natural
  * @param {Problem[]} problems
@@ -96,8 +103,8 @@ function readSpec(given, prefix, base, natural, problems) {
   /** @type {Spec} */
   const spec = { ...base, costs: { ...base.costs } };
   for (const name of SPEC_FIELDS) {
-    // After the family and before v: a family brings its own natural v.
-    if (name === "v" && spec.family !== base.family) spec.v = natural[spec.family] ?? base.v;
+    // After the family and before v: a family brings its own natural v, and an imported order is one schedule's own.
+    if (name === "v" && spec.family !== base.family) Object.assign(spec, { v: naturalV(spec.family, base, natural), order: null });
     const text = given.get(prefix + name);
     if (text === undefined) continue;
     given.delete(prefix + name);
@@ -157,7 +164,7 @@ const escape = (text) =>
  * @param {Spec} spec @param {Spec} base @param {string} prefix @param {NaturalV} natural @returns {string[]}
  */
 function specParts(spec, base, prefix, natural) {
-  const from = spec.family === base.family ? base : { ...base, v: natural[spec.family] ?? base.v };
+  const from = spec.family === base.family ? base : { ...base, v: naturalV(spec.family, base, natural), order: null };
   return SPEC_FIELDS.flatMap((name) => {
     const now = showSpecField(name, spec);
     return now === showSpecField(name, from) ? [] : [`${prefix}${name}=${escape(now)}`];
