@@ -15,7 +15,7 @@ from backend.links.errors import LinkError
 LETTERS = "23456789bcdfghjkmnpqrstvwxz"
 LENGTH = 7
 SHORTEST_NAME, LONGEST_NAME = 3, 40
-LONGEST_QUERY = 4096
+LONGEST_QUERY = 8000  # a server reads addresses of up to 8192
 MOST_KEYS = 200
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 # What RFC 3986 lets stand in a query, and no more: no spaces, line ends, quotes, fragments or second question marks.

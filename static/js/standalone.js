@@ -1,8 +1,9 @@
 // Starts a page that plays by itself: orders, families and code stand in the file; costs are its own to change, and
 // times follow from them here. Asks no server for anything.
 import { timeText, useMilliseconds } from "./costs_unit.js";
-import { byId, h } from "./dom.js";
+import { byId, h, setText } from "./dom.js";
 import { EmbedView } from "./embed_view.js";
+import { learn } from "./languages.js";
 import { keepOrder } from "./orders.js";
 import { IDS } from "./pure/slots.js";
 import { decode } from "./pure/wire.js";
@@ -10,13 +11,17 @@ import { t } from "./pure/lang.js";
 import { createCostSliders } from "./standalone_costs.js";
 import { KeptDesk, keyOf } from "./standalone_desk.js";
 import { createStore } from "./store.js";
-import { createTheme } from "./theme.js";
 import { expose } from "./window.js";
 
 /** @import {Family} from "./picker.js" */
+/** @import {Store} from "./store.js" */
+/** @import {ViewState} from "./pure/url.js" */
 /** @import {Spec} from "./pure/types.js" */
 /** @typedef {{search: string, specs: Spec[], orders: string[], families: Family[], defaults: Spec, ms: boolean, link: string}} Data
  *   as backend/web/standalone.py writes it; orders: deflated, in base64 */
+
+/** @type {ViewState["theme"][]} */
+const THEMES = ["auto", "light", "dark"];
 
 /** @param {string} text @returns {Promise<ArrayBuffer>} */
 async function inflate(text) {
@@ -28,26 +33,36 @@ async function inflate(text) {
 async function start() {
   /** @type {Data} */
   const data = JSON.parse(byId("bubbleline-data").textContent ?? "");
+  await learn(data.search);
   const natural = Object.fromEntries(data.families.map((family) => [family.name, family.v.default]));
   const store = createStore(data.defaults, natural, data.search);
   store.set({ spec: data.specs[0], others: data.specs.slice(1), preset: null, origin: undefined }, "none");
   useMilliseconds(data.ms);
   const orders = await Promise.all(data.orders.map(inflate));
   orders.forEach((body, at) => keepOrder(keyOf(IDS[at]), decode(body)));
-  foot(data.link);
-  const theme = createTheme((next) => store.setView({ theme: next }), () => {});
-  store.subscribe((state) => theme.set(state.view.theme));
-  theme.set(store.get().view.theme);
+  foot(store, data.link);
   const view = new EmbedView(store, (changed) => new KeptDesk(store, data.families, changed));
   byId("embed-costs").append(createCostSliders(store, data.specs, data.families, timeText));
   view.begin();
   expose(view);
 }
 
-/** Whose this is, where it comes from, and the theme. @param {string} link */
-function foot(link) {
-  byId("embed-foot").append(h("a", { class: "embed-source", href: link, rel: "noopener", text: link.replace(/^https?:\/\//, "") }),
-    h("button", { type: "button", class: "button icon", id: "theme", "aria-label": t("Theme") }));
+/** Whose this is, where it comes from, and the theme. @param {Store} store @param {string} link */
+function foot(store, link) {
+  const button = h("button", { type: "button", class: "button icon", id: "theme", onclick: turn });
+  function turn() {
+    store.setView({ theme: THEMES[(THEMES.indexOf(store.get().view.theme) + 1) % THEMES.length] });
+    show();
+  }
+  function show() {
+    const { theme } = store.get().view;
+    const name = { auto: t("Theme: as the system"), light: t("Theme: light"), dark: t("Theme: dark") }[theme];
+    setText(button, { auto: "◐", light: "○", dark: "●" }[theme]);
+    button.title = name;
+    button.setAttribute("aria-label", name);
+  }
+  show();
+  byId("embed-foot").append(h("a", { class: "embed-source", href: link, rel: "noopener", text: link.replace(/^https?:\/\//, "") }), button);
 }
 
 start();
