@@ -1,111 +1,80 @@
-"""How fast the page is: input event to painted frame while sliders move, and the first paint.
+"""How fast the page is, in headless Chromium that draws in software, by real mouse and key events.
 
     python bench/page.py [--family interleaved-zb] [-p 16] [-m 128] [-v 4]
 
-Starts the server on a free port and headless Chromium (software rendering), and moves real sliders with real mouse and
-key events. The page notes for each input event when the frame that shows it was painted. Knows no schedule.
+Prints: input event to painted frame while sliders move; the same where every step of a slider asks the server for
+another order; request to first paint of 131,072 ops; frames while a million ops are zoomed and panned, alone, with
+memory strips and as two schedules of half a million; and the memory of that tab. Beside them stands what others need.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import re
-import signal
-import subprocess
+import statistics
 import sys
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-PROJECT = Path(__file__).resolve().parents[1]
-CHROMIUM = os.environ.get("BUBBLELINE_CHROMIUM", "/usr/bin/chromium")
-ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-        "--disable-background-networking", "--disable-component-update"]  # fmt: skip
-FRAME_MS = 16.7
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bench.browser.frames import Frames, memory, pan, zoom
+from bench.browser.opened import chromium, drawn, quantiles, query, server
+from bench.browser.sliders import collect, drag, press
 
-@contextmanager
-def server() -> Iterator[str]:
-    """A server of its own on a free port; yields its address."""
-    with tempfile.TemporaryDirectory() as folder:
-        env = os.environ | {"BUBBLELINE_DATABASE": f"{folder}/runs.sqlite3"}
-        command = [sys.executable, "app.py", "serve", "--port", "0"]
-        process = subprocess.Popen(command, cwd=PROJECT, env=env, text=True, stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        try:
-            found = re.search(r"http://[0-9.:]+", process.stdout.readline())
-            assert found, "the server did not say where it is"
-            yield found[0]
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(timeout=10)
+FRAME_MS = 1000 / 60
+FIRST_PAINT_MS = 1000.0  # what 131,072 ops may take
+TAB_MB = 300.0  # what a tab with a million ops may take
+WIDE, HIGH = 2144, 860  # a window whose plot is 1600 x 640 or a little more
 
+SVG_VIEWER = "an SVG viewer of schedules: 8,192 ops in 36,000 ms, no picture of 16,384 in 500,000 ms"
+TRACE_VIEWERS = "viewers of traces: 131,072 slices drawn after 3,800 ms"
+FIGURE_SCRIPT = "a figure by matplotlib: 24,576 ops (p 16, m 128, v 4) in 66,000 ms of processor time"
 
-def drag(page: Page, field: str, parts: list[float], pause_ms: float) -> None:
-    """Move a slider's thumb with the mouse to these parts of its width, in even steps."""
-    box = page.locator(f"#field-{field}-slider").bounding_box()
-    assert box is not None
-    y = box["y"] + box["height"] / 2
-    now = float(page.evaluate(f"(s => s.value / s.max)(document.querySelector('#field-{field}-slider'))"))
-    at = box["x"] + 8 + now * (box["width"] - 16)
-    page.mouse.move(at, y)
-    page.wait_for_timeout(400)  # a hand rests on the thumb before it drags
-    page.mouse.down()
-    for part in parts:
-        goal = box["x"] + 8 + part * (box["width"] - 16)
-        for k in range(1, 13):
-            page.mouse.move(at + (goal - at) * k / 12, y)
-            page.wait_for_timeout(pause_ms)
-        at = goal
-    page.mouse.up()
+LARGE = {"131,072 ops, 1F1B 64 x 1024": {"family": "1f1b", "p": 64, "m": 1024},
+         "131,072 ops, interleaved 32 x 512 x 4": {"family": "interleaved", "p": 32, "m": 512, "v": 4}}  # fmt: skip
+MILLION = {"family": "interleaved-zb", "p": 64, "m": 1344, "v": 4}
+HALVES = {
+    "family": "interleaved-zb",
+    "p": 32,
+    "m": 1344,
+    "v": 4,
+    "b.family": "interleaved-zb",
+    "b.p": 32,
+    "b.m": 1344,
+    "b.v": 4,
+    "b.F": 1.2,
+}
+ASKING = {
+    "cost f, activations offloaded": ({"family": "gis", "p": 8, "m": 64, "v": 4, "offload": "full"}, "F"),
+    "cost f, output layer sharded": ({"family": "1f1b", "p": 16, "m": 128, "vocabulary": "parallel-1"}, "F"),
+}
 
 
-def press(page: Page, field: str, key: str, times: int) -> None:
-    """Step a slider with an arrow key."""
-    page.locator(f"#field-{field}-slider").focus()
-    page.wait_for_timeout(400)
-    for _ in range(times):
-        page.keyboard.press(key)
-        page.wait_for_timeout(40)
-
-
-def collect(page: Page) -> list[float]:
-    """The latencies since the last call."""
-    page.wait_for_timeout(600)
-    found: list[float] = page.evaluate("bubbleline.samples.inputs()")
-    page.evaluate("bubbleline.samples.clear()")
-    return found
-
-
-def summary(name: str, samples: list[float]) -> str:
+def row(name: str, samples: list[float], limit: float = FRAME_MS + 0.1) -> str:
     """One line: how many, median, 95th percentile, worst."""
-    ordered = sorted(samples)
-    if not ordered:
-        return f"{name:<34} no events"
-    p95 = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
-    verdict = "" if p95 <= FRAME_MS else "  over one frame"
-    return f"{name:<34} {len(ordered):4d}  {ordered[len(ordered) // 2]:7.1f} {p95:7.1f} {ordered[-1]:7.1f}{verdict}"
+    if not samples:
+        return f"{name:<44} no events"
+    middle, p95, worst = quantiles(samples)
+    verdict = "" if p95 <= limit else "  over one frame"
+    return f"{name:<44} {len(samples):5d} {middle:8.1f} {p95:8.1f} {worst:8.1f}{verdict}"
 
 
-def measure(page: Page, address: str, spec: dict[str, Any]) -> None:
+def heading(name: str) -> None:
+    """Of a table of rows."""
+    print(f"\n{name + ', ms':<44} {'n':>5} {'p50':>8} {'p95':>8} {'max':>8}")
+
+
+def sliders(browser: Browser, address: str, spec: dict[str, Any]) -> None:
     """Every movement in turn, and all of them together."""
-    query = "&".join(f"{key}={value}" for key, value in spec.items())
-    began = time.perf_counter()
-    page.goto(f"{address}/?{query}")
-    while not page.evaluate("window.bubbleline && bubbleline.samples.firstPaint()"):
-        page.wait_for_timeout(5)
-    wall = (time.perf_counter() - began) * 1e3
-    first = page.evaluate("bubbleline.samples.firstPaint()")
-    print(f"first paint of the schedule          {first:7.1f} ms (wall {wall:.0f} ms)")
+    page, first, wall = drawn(browser, address + query(spec), 1600, 900)
+    ops = page.evaluate("bubbleline.state().lanes[0].ops")
+    print(f"first paint of {ops:,} ops: {first:.0f} ms (by our clock {wall:.0f} ms)")
+    print(f"  beside it: {FIGURE_SCRIPT}")
     page.wait_for_timeout(1000)
     page.evaluate("bubbleline.samples.clear()")
-    print(f"{'input to painted frame, ms':<34} {'n':>4}  {'p50':>7} {'p95':>7} {'max':>7}")
+    heading("input to painted frame")
     drags: list[float] = []
     steps: list[float] = []
     moves = [
@@ -120,10 +89,73 @@ def measure(page: Page, address: str, spec: dict[str, Any]) -> None:
         move()
         samples = collect(page)
         (drags if name.endswith("mouse") else steps).extend(samples)
-        print(summary(name, samples))
-    print(summary("all drags", drags))
-    print(summary("all key steps", steps))
+        print(row(name, samples))
+    print(row("all drags", drags))
+    print(row("all key steps", steps))
     print("A drag's events come with a frame; a key comes between two, and waits up to 16.7 ms for the next one.")
+    page.context.close()
+
+
+def asking(browser: Browser, address: str) -> None:
+    """Sliders whose every step is another order, which the server makes."""
+    heading("input to painted frame, through the server")
+    for name, (spec, field) in ASKING.items():
+        page, _, _ = drawn(browser, address + query(spec), 1600, 900)
+        page.wait_for_timeout(1000)
+        page.evaluate("bubbleline.samples.clear()")
+        drag(page, field, [0.8, 0.1, 0.25], 16)
+        print(row(name, collect(page)))
+        page.context.close()
+
+
+def first_paints(browser: Browser, address: str) -> None:
+    """Each five times, in a context of its own; nothing is in the browser's cache."""
+    print("\nrequest to first full paint")
+    for name, spec in LARGE.items():
+        times = []
+        for _ in range(5):
+            page, first, _ = drawn(browser, address + query(spec), 1600, 900)
+            times.append(first)
+            page.context.close()
+        middle = statistics.median(times)
+        verdict = "" if middle <= FIRST_PAINT_MS else f"  over {FIRST_PAINT_MS:.0f}"
+        print(f"{name:<44} {middle:7.0f} ms, of 5 from {min(times):.0f} to {max(times):.0f}{verdict}")
+    print(f"  beside them: {TRACE_VIEWERS}; {SVG_VIEWER}")
+
+
+def show(name: str, frames: Frames) -> None:
+    """Both clocks of a movement."""
+    print(row(f"{name}, frame to frame", frames.between))
+    print(row(f"{name}, script of a frame", frames.drawing))
+
+
+def frames(page: Page, name: str) -> None:
+    """One view zoomed and panned."""
+    page.wait_for_timeout(1500)
+    show(f"{name}: zoom", zoom(page))
+    for part in (0.5, 0.1):
+        show(f"{name}: pan of {part:.0%}", pan(page, part))
+
+
+def million(browser: Browser, address: str) -> None:
+    """Frames and memory at a million ops."""
+    page, first, _ = drawn(browser, address + query(MILLION), WIDE, HIGH)
+    box = page.locator("#plot").bounding_box()
+    assert box is not None
+    lanes = page.evaluate("bubbleline.state().lanes.map((lane) => lane.ops)")
+    print(f"\n{sum(lanes):,} ops on a plot of {box['width']:.0f} x {box['height']:.0f}: first paint {first:.0f} ms")
+    heading("frames")
+    frames(page, "a million")
+    held = memory(browser, page)
+    page.context.close()
+    views: list[tuple[str, dict[str, Any]]] = [("with memory strips", MILLION | {"mem": 1}), ("two halves", HALVES)]
+    for name, spec in views:
+        page, _, _ = drawn(browser, address + query(spec), WIDE, HIGH)
+        frames(page, name)
+        page.context.close()
+    verdict = "" if held.resident <= TAB_MB else f"  over {TAB_MB:.0f}"
+    print(f"\nmemory of the tab with a million ops, zoomed and panned: {held.resident:.0f} MB resident{verdict}")
+    print(f"  of them {held.own:.0f} MB its own, the rest the browser's libraries; scripts hold {held.script:.0f} MB")
 
 
 def main() -> None:
@@ -133,9 +165,11 @@ def main() -> None:
         options.add_argument(f"-{name}", type=int, default=value)
     spec = vars(options.parse_args())
     with server() as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        page = browser.new_page(viewport={"width": 1600, "height": 900}, reduced_motion="reduce")
-        measure(page, address, spec)
+        browser = chromium(playwright)
+        sliders(browser, address, spec)
+        asking(browser, address)
+        first_paints(browser, address)
+        million(browser, address)
         browser.close()
 
 

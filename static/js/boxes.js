@@ -1,5 +1,5 @@
 // Where the visible ops of one lane group stand: filled by the painting pass, read by the text pass. Reused every frame.
-import { classTable } from "./pure/bins.js";
+import { GAPPED, classTable } from "./pure/bins.js";
 import { opsInWindow } from "./pure/layout.js";
 
 /** @import {Scene} from "./lanes.js" */
@@ -22,8 +22,8 @@ export const boxes = {
 
 const counts = new Int32Array(258);
 
-/** A hairline between neighbours, when there is room. @param {number} w */
-export const inset = (w) => (w > 4 ? w - 1 : w > 2 ? w - 0.5 : w);
+/** A hairline between neighbours, when there is room; bins leave the same. @param {number} w */
+export const inset = (w) => (w > GAPPED ? w - 1 : w);
 
 /** Fill `boxes` with the visible ops (or copies) of a lane group and sort them by class. They begin and end on whole pixels
  * of the screen, counted from time 0 as bins are: sharp, of the same widths wherever a pan takes them, and where the bins

@@ -12,6 +12,9 @@ const wanted = new Set();
 const tickers = new Set();
 /** @type {((now: number) => void)[]} */
 const painted = [];
+const LIMIT = 4096;
+/** @type {number[]} */
+const drawings = []; // ms
 let asked = 0;
 let drawn = false; // the stages ran since the last frame already
 
@@ -58,8 +61,18 @@ export function drawNow() {
 
 /** @param {number} now */
 function runStages(now) {
-  for (const stage of ORDER) if (wanted.delete(stage)) tasks.get(stage)?.(now);
+  const from = performance.now();
+  let whole = false;
+  for (const stage of ORDER) {
+    if (!wanted.delete(stage)) continue;
+    tasks.get(stage)?.(now);
+    whole ||= stage === "base";
+  }
+  if (whole && drawings.length < LIMIT) drawings.push(performance.now() - from);
 }
+
+/** How long the frames took whose ops were drawn, for bench and tests; those since the last call. */
+export const drawTimes = () => drawings.splice(0);
 
 /** @param {number} now */
 function run(now) {

@@ -1,5 +1,5 @@
 // How long the page takes: input event to painted frame, and a run's op from its end to the screen. Bounded, for bench and tests.
-import { afterPaint } from "./frame.js";
+import { afterPaint, drawTimes } from "./frame.js";
 
 const LIMIT = 4096;
 /** @type {number[]} */
@@ -40,5 +40,6 @@ export const samples = {
   inputs: () => inputs.slice(),
   ops: () => ops.slice(),
   firstPaint: () => firstPaint,
+  draws: drawTimes,
   clear: () => { inputs.length = 0; ops.length = 0; waiting.length = 0; },
 };

@@ -1,0 +1,1 @@
+"""What bench/page.py does with a real server and a real browser."""

@@ -1,0 +1,105 @@
+"""Wheel and drag on the timeline as a hand would, the frames that come of it, and what memory the tab takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+# The time between two frames as the browser shows them, for as long as it is asked to watch.
+WATCH = """() => {
+  const seen = [];
+  let last = 0;
+  window.watched = seen;
+  window.watching = true;
+  const look = (now) => {
+    if (last) seen.push(now - last);
+    last = now;
+    if (window.watching) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """ms from frame to frame while a hand moves, and ms of script in those frames that drew ops."""
+
+    between: list[float]
+    drawing: list[float]
+
+
+def _watched(page: Page) -> Frames:
+    page.wait_for_timeout(60)
+    page.evaluate("window.watching = false")
+    return Frames(page.evaluate("window.watched"), page.evaluate("bubbleline.samples.draws()"))
+
+
+def _middle(page: Page) -> tuple[float, float]:
+    box = page.locator("#plot").bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.5
+
+
+def _watch(page: Page) -> None:
+    page.evaluate("bubbleline.samples.draws()")
+    page.evaluate(WATCH)
+
+
+def zoom(page: Page, steps: int = 45) -> Frames:
+    """In and out again with Ctrl and the wheel."""
+    page.mouse.move(*_middle(page))
+    page.wait_for_timeout(300)
+    _watch(page)
+    page.keyboard.down("Control")
+    for way in (-1, 1):
+        for _ in range(steps):
+            page.mouse.wheel(0, 110 * way)
+            page.wait_for_timeout(12)
+    page.keyboard.up("Control")
+    return _watched(page)
+
+
+def pan(page: Page, part: float, moves: int = 150) -> Frames:
+    """Drag a window of this part of the whole to and fro."""
+    page.focus("#plot")
+    page.keyboard.press("f")
+    x, y = _middle(page)
+    page.mouse.move(x, y)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, math.log(part) / 0.0022)  # the page zooms by exp(0.0022 a pixel)
+    page.keyboard.up("Control")
+    page.wait_for_timeout(500)
+    _watch(page)
+    page.mouse.down()
+    for k in range(moves):
+        page.mouse.move(x + 320 * math.sin(k / 12), y)
+        page.wait_for_timeout(8)
+    page.mouse.up()
+    return _watched(page)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Megabytes of one tab: what its scripts hold, arrays too; what its process has of its own, and with libraries."""
+
+    script: float
+    own: float
+    resident: float
+
+
+def memory(browser: Browser, page: Page) -> Memory:
+    """After a collection of garbage."""
+    tab = page.context.new_cdp_session(page)
+    tab.send("HeapProfiler.collectGarbage")
+    tab.send("Performance.enable")
+    metrics = {each["name"]: each["value"] for each in tab.send("Performance.getMetrics")["metrics"]}
+    arrays = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize : 0")
+    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    busiest = max((each for each in processes if each["type"] == "renderer"), key=lambda each: float(each["cpuTime"]))
+    status = Path(f"/proc/{busiest['id']}/status").read_text()
+    rows = {line.split(":")[0]: line.split()[1] for line in status.splitlines() if line.endswith("kB")}
+    script = max(metrics["JSHeapUsedSize"], arrays)
+    return Memory(script / 1e6, int(rows["RssAnon"]) / 1e3, int(rows["VmRSS"]) / 1e3)

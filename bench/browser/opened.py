@@ -1,0 +1,69 @@
+"""A server on a free port, headless Chromium without a GPU, and a page in it whose schedule is drawn."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, Playwright
+
+PROJECT = Path(__file__).resolve().parents[2]
+CHROMIUM = os.environ.get("BUBBLELINE_CHROMIUM", "/usr/bin/chromium")
+ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+        "--disable-background-networking", "--disable-component-update"]  # fmt: skip
+PATIENCE_S = 60.0
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """A server of its own on a free port; yields its address."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = os.environ | {"BUBBLELINE_DATABASE": f"{folder}/runs.sqlite3"}
+        command = [sys.executable, "app.py", "serve", "--port", "0"]
+        process = subprocess.Popen(command, cwd=PROJECT, env=env, text=True, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        try:
+            found = re.search(r"http://[0-9.:]+", process.stdout.readline())
+            assert found, "the server did not say where it is"
+            yield found[0]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=10)
+
+
+def chromium(playwright: Playwright) -> Browser:
+    """Headless and without a GPU: every pixel is drawn by the processor."""
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+
+
+def drawn(browser: Browser, url: str, width: int, height: int) -> tuple[Page, float, float]:
+    """A page in a context of its own, how many ms it took from request to drawn by its own clock, and by ours."""
+    context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
+    page = context.new_page()
+    began = time.perf_counter()
+    page.goto(url)
+    while not page.evaluate("window.bubbleline && bubbleline.samples.firstPaint()"):
+        assert time.perf_counter() - began < PATIENCE_S, f"nothing was drawn within {PATIENCE_S:.0f} s: {url}"
+        page.wait_for_timeout(5)
+    wall = (time.perf_counter() - began) * 1e3
+    return page, float(page.evaluate("bubbleline.samples.firstPaint()")), wall
+
+
+def query(spec: dict[str, Any]) -> str:
+    """A spec as the page's URL has it."""
+    return "?" + "&".join(f"{key}={value}" for key, value in spec.items())
+
+
+def quantiles(samples: list[float]) -> tuple[float, float, float]:
+    """Median, 95th percentile and the worst."""
+    ordered = sorted(samples)
+    return ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))], ordered[-1]
