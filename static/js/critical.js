@@ -11,7 +11,8 @@ import { rankOf } from "./pure/ops.js";
 /** @typedef {{x0: number, x1: number, y: number, h: number, gap: number}} Run  gap: px of waiting of its own before it */
 
 const HEAD = 5; // px of an arrow's head
-const ROOM_FOR_HEAD = 16; // px along a link
+const ROOM_FOR_HEAD = 18; // px between the rows of a link
+const MOST_HEADS = 400;
 
 /** @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Path} path @param {Place} place */
 export function drawCritical(scene, ctx, lane, path, place) {
@@ -39,25 +40,22 @@ export function drawCritical(scene, ctx, lane, path, place) {
   for (const { x0, x1, y, h } of runs) if (x1 - x0 > 3) ctx.rect(x0 + 1, y + 1, x1 - x0 - 2, h - 2);
   ctx.stroke();
   ctx.fillStyle = mark;
-  for (let at = 1; at < runs.length; at++) head(ctx, runs[at - 1], runs[at]);
+  for (let at = 1; at < runs.length && runs.length < MOST_HEADS; at++) head(ctx, runs[at - 1], runs[at]);
 }
 
-/** Where a link comes down on its op. @param {Ctx} ctx @param {Run} a @param {Run} b */
+/** Which way a link goes: a head in its middle, where no op lies. @param {Ctx} ctx @param {Run} a @param {Run} b */
 function head(ctx, a, b) {
-  const down = b.y + b.h / 2 - a.y - a.h / 2;
-  if (Math.abs(down) < ROOM_FOR_HEAD || b.x1 - b.x0 < HEAD * 2) return;
-  const [x, y] = [b.x0, b.y + b.h / 2];
+  const [x0, y0, x1, y1] = [a.x1, a.y + a.h / 2, b.x0 - b.gap, b.y + b.h / 2];
+  if (Math.abs(y1 - y0) < ROOM_FOR_HEAD) return;
+  ctx.save();
+  ctx.translate((x0 + x1) / 2, (y0 + y1) / 2);
+  ctx.rotate(Math.atan2(y1 - y0, x1 - x0));
   ctx.beginPath();
-  if (b.x0 - a.x1 > HEAD) { // along a message
-    ctx.moveTo(x, y);
-    ctx.lineTo(x - HEAD * 1.6, y - Math.sign(down) * HEAD * 1.6 - HEAD);
-    ctx.lineTo(x - HEAD * 1.6, y - Math.sign(down) * HEAD * 1.6 + HEAD);
-  } else { // straight down or up
-    ctx.moveTo(x, y);
-    ctx.lineTo(x - HEAD, y - Math.sign(down) * HEAD * 1.8);
-    ctx.lineTo(x + HEAD, y - Math.sign(down) * HEAD * 1.8);
-  }
+  ctx.moveTo(HEAD, 0);
+  ctx.lineTo(-HEAD, -HEAD);
+  ctx.lineTo(-HEAD, HEAD);
   ctx.fill();
+  ctx.restore();
 }
 
 /** The chain in sight as stretches on one rank. @param {Scene} scene @param {Lane} lane @param {Path} path @param {Place} place */

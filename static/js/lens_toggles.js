@@ -44,7 +44,7 @@ function createActs({ store, lanes, traced }) {
 /** @param {Parts} parts */
 export function createToggles(parts) {
   const acts = createActs(parts);
-  const crit = toggle("crit", t("Critical"), t("Critical path: the chain that decides how long the step takes (C)"), PATH, acts.path);
+  const crit = toggle("crit", t("Critical"), t("Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the step (C)"), PATH, acts.path);
   const followed = toggle("micro", t("Micro-batch"), t("Follow a micro-batch: the selected op's, or the first (T)"), STEPS, acts.follow);
   const messages = toggle("mail", t("Messages"), t("Messages of each rank under its row (L)"), MAIL, acts.mail);
   byId("transport").append(crit, followed, messages);

@@ -24,7 +24,7 @@ const joined = (list, say) => list.map(say).join(", ");
 /** @param {Path} path */
 export function pathSentence(path) {
   const parts = joined(pieces(path), ({ name, length }) => t("{name} {part}", { name, part: `${timeNumber(length)} (${formatPercent(length / path.length)})` }));
-  return t("Critical path, {length} long: {parts}; {ops} ops in a chain, {hops} times from rank to rank. An op on it that gets shorter can shorten the step.",
+  return t("Critical path, {length} long: {parts}; {ops} ops in a chain, {hops} times from rank to rank.",
     { length: timeText(path.length), parts, ops: path.steps.length, hops: path.hops });
 }
 
