@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from backend.charts.axes import Frame, legend_rows, widened
 from backend.charts.look import Look
-from backend.schedule.families import FAMILIES
+from backend.schedule.families import family_of
 from backend.schedule.pareto import Point, dominated
 from backend.schedule.spec import Spec
 
@@ -53,7 +53,7 @@ class Scene:
 
     def group(self, at: int) -> str:
         """The group of a point's family."""
-        return FAMILIES[self.points[at].spec.family].group
+        return family_of(self.points[at].spec).group
 
     def own(self, group: str) -> list[int]:
         """The families' own schedules of a group."""
@@ -93,7 +93,7 @@ def _frame(asked: Spec, points: Sequence[Point], look: Look) -> Frame:
         high = max(each for each in y if each <= max(families) + deep)
     room = max(1.0, 0.07 * (high - low))
     limit = () if asked.memory is None else (asked.memory / asked.p,)
-    groups = {FAMILIES[point.spec.family].group for point in points if point.limit is None}
+    groups = {family_of(point.spec).group for point in points if point.limit is None}
     found = {point.spec.family for point in points if point.limit is not None}
     rows = legend_rows(len(groups) + len(found) + 1, look.width)
     return Frame(look.width, look.height, rows, widened([*x, 1.0, *limit], 1.15), (low - room, high + room))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .complete import first_wrong
 from .copies import LETTERS as COPIES
 from .copies import NAMES as COPY_NAMES
 from .copies import O
@@ -26,7 +27,10 @@ def check(order: Order) -> None:
     for rank in range(order.p):
         if order.offsets[rank] == order.offsets[rank + 1]:
             raise OrderError(f"rank {rank} has no ops", rank=rank)
-        _check_rank(order, rank)
+    wrong = first_wrong(order)
+    if wrong is not None:
+        _check_rank(order, wrong)
+        raise AssertionError("a rank that is wrong breaks a rule")
     if order.copies is not None:
         check_copies(order)
     _, at, done = advance(order, _UNIT, 1)

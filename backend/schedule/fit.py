@@ -15,7 +15,7 @@ import numpy as np
 from . import jit
 from .costs import Cost, Costs
 from .errors import SpecError
-from .families import FAMILIES, family_of, judge
+from .families import family_of, judge
 from .spec import LIMITS, Spec
 from .timing import spread_layers
 
@@ -31,8 +31,9 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, str | None]
     family = family_of(asked.with_(family=name))
     least, natural, most = family.v
     chunks = natural if v is None else min(max(v, least), most)
-    plain = {key: getattr(asked, key) for key in ("group", "lifo", "effort", "seed") if key in family.fields}
-    spec = asked.with_(family=name, v=chunks, **({"group": None, "lifo": False, "effort": None, "seed": 1} | plain))
+    own = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
+    plain = {key: getattr(asked, key) for key in own if key in family.fields}
+    spec = asked.with_(family=name, v=chunks, **(own | plain))
     if "FB" not in family.fields:
         spec = spec.with_(costs=replace(spec.costs, FB=None))
     said: dict[str, str] = {}
@@ -73,7 +74,7 @@ def _spread(cost: Cost, stages: int) -> Cost:
 
 
 def _stages(spec: Spec) -> int:
-    return spec.p if FAMILIES[spec.family].placement == "bidirectional" else spec.p * spec.v
+    return spec.p if family_of(spec).placement == "bidirectional" else spec.p * spec.v
 
 
 def _judge_size(spec: Spec) -> None:

@@ -60,7 +60,7 @@ class Point:
     @property
     def title(self) -> str:
         """The family's name for people."""
-        return FAMILIES[self.spec.family].title
+        return family_of(self.spec).title
 
     @property
     def label(self) -> str:
@@ -71,7 +71,8 @@ class Point:
 def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
     """A point for each family named; without names, for all that are not sought, and the asked one, which stands as it
     is. The others take what is natural for them. Families that cannot be built near the setting are left out."""
-    names = names or [name for name in FAMILIES if name not in SOUGHT or name == asked.family]
+    own = [] if asked.family in FAMILIES else [asked.family]  # an imported order is a point too
+    names = names or [*own, *(name for name in FAMILIES if name not in SOUGHT or name == asked.family)]
     free = _same_work(asked if "memory" not in family_of(asked).fields else asked.with_(memory=None))
     fitted: list[tuple[Spec, str | None]] = []
     for name in names:
@@ -199,7 +200,7 @@ def described(points: Sequence[Point], asked: Spec) -> list[dict[str, Any]]:
             "family": point.spec.family,
             "title": point.title,
             "label": point.label,
-            "group": FAMILIES[point.spec.family].group,
+            "group": family_of(point.spec).group,
             "limit": point.limit,
             "memory": point.figures.memory,
             "of_p": point.figures.memory / asked.p,

@@ -7,6 +7,7 @@ family's to judge. Every error names the field and the nearest legal value. Buil
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -22,7 +23,9 @@ from .vocabulary import MODES as VOCABULARY
 LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
 MOST_LAYERS = 10_000  # of one stage
 MOST_EFFORT, MOST_SEED = 10**9, 2**31 - 1
+MOST_ORDER = 6000  # characters of a packed order: a server reads addresses of up to 8192
 MAX_TIME = 1e9  # sums of a million ops stay exact to a nanounit in float64
+PACKED = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O")
 
 
@@ -35,7 +38,8 @@ class Spec:
     how many layers each stage has (None: as many each), ``vocabulary`` where the output layer is (vocabulary.py),
     ``offload`` which activations go to host memory (offload.py), ``shared_link`` whether two devices share one
     connection to it, ``weights`` the memory of one stashed weight version, in the unit of ``memory``. Where orders are
-    sought, ``effort`` is how many the search times (None: a quick construction only) and ``seed`` its seed."""
+    sought, ``effort`` is how many the search times (None: a quick construction only) and ``seed`` its seed. ``order``
+    is an imported schedule's own order, packed (packing.py)."""
 
     family: str = "1f1b"
     p: int = 4
@@ -53,6 +57,7 @@ class Spec:
     weights: float | None = None
     effort: int | None = None
     seed: int = 1
+    order: str | None = None
     costs: Costs = field(default_factory=Costs)
 
     @staticmethod
@@ -85,6 +90,7 @@ class Spec:
             weights=optional(number, "weights", data.get("weights"), 0.0, MAX_TIME),
             effort=optional(integer, "effort", data.get("effort"), 1, MOST_EFFORT),
             seed=integer("seed", data.get("seed", Spec.seed), 0, MOST_SEED),
+            order=_order(data.get("order")),
             costs=_costs(data.get("costs", {})),
         )
         ops = 3 * spec.p * spec.m * spec.v
@@ -148,6 +154,21 @@ def _layers(value: Any) -> tuple[int, ...] | None:
     if sum(layers) == 0:
         raise SpecError("layers", list(layers), "layers must not all be 0; leave it out for as many each")
     return layers
+
+
+def _order(value: Any) -> str | None:
+    """None, or a text that may be a packed order (whether it is one is the imported family's to judge)."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not PACKED.fullmatch(value):
+        message = "order is the packed text of an imported order; import the file again, or copy the whole link"
+        raise SpecError("order", value, message)
+    if len(value) > MOST_ORDER:
+        message = (
+            f"order has {len(value):,} characters; {MOST_ORDER:,} is the most (run --csv takes a file of any length)"
+        )
+        raise SpecError("order", value, message, limit=MOST_ORDER)
+    return value
 
 
 def _cost(name: str, value: Any) -> Cost:

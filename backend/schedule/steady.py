@@ -12,7 +12,7 @@ import numpy as np
 
 from .blocks import Block
 from .errors import SpecError
-from .families import FAMILIES, Family, family_of
+from .families import FAMILIES, Family, family_of, imported
 from .spec import Spec
 
 EXACT = "At equal F, I and W this is the order's steady state, slot for slot."
@@ -25,6 +25,9 @@ def steady(spec: Spec) -> dict[str, Any]:
 
     Raises SpecError for a family that has no block, with the nearest one that has.
     """
+    if spec.family == imported.NAME:
+        message = "an imported order stands as it is; whether something in it repeats, nobody says"
+        raise SpecError("family", spec.family, message, nearest=Spec.family)
     family = family_of(spec)
     if family.block is None:
         raise SpecError("family", spec.family, _why_none(family), nearest=_nearest(family))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from . import jit
 from .compare import message_count
 from .errors import SpecError
-from .families import FAMILIES, judge, order
+from .families import FAMILIES, family_of, judge, order
 from .fit import fit, ops, spread
 from .metrics import Figures, figures
 from .simulate import simulate
@@ -41,7 +41,7 @@ class Cell:
 
 def resized(asked: Spec, p: int, m: int) -> Spec:
     """The same family and costs at another size. Raises SpecError where the family cannot be built there."""
-    stages = p if FAMILIES[asked.family].placement == "bidirectional" else p * asked.v
+    stages = p if family_of(asked).placement == "bidirectional" else p * asked.v
     layers = None if asked.layers is None else spread_layers(asked.layers, stages)
     if (p, m) == (asked.p, asked.m):
         return asked
@@ -52,7 +52,7 @@ def resized(asked: Spec, p: int, m: int) -> Spec:
 
 def cell(asked: Spec, p: int, m: int) -> Cell:
     """The bubble of a family at one size; the one asked for is worked out whatever its size."""
-    size = ops(asked.with_(p=p, m=m)) * (SHAPED if FAMILIES[asked.family].shaped_by_costs else 1)
+    size = ops(asked.with_(p=p, m=m)) * (SHAPED if family_of(asked).shaped_by_costs else 1)
     try:
         spec = resized(asked, p, m)
     except SpecError as error:

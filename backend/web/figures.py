@@ -17,7 +17,7 @@ from backend.charts.catalogue import KINDS, Kind
 from backend.charts.chart import Plan
 from backend.charts.look import Look
 from backend.schedule.errors import SpecError
-from backend.schedule.families import FAMILIES, read
+from backend.schedule.families import family_of, read
 from backend.schedule.fit import ops
 from backend.schedule.setting import KEYS as SETTING_KEYS
 from backend.schedule.setting import Setting
@@ -66,11 +66,11 @@ def asked_of(query: bytes, kind: Kind) -> Asked:
     look = {key: judge(data.pop(key, default)) for key, (default, judge) in LOOKS.items() if key != "y"}
     spec = read(nested(data))
     setting = setting_of(parts.pop("m", b""))
-    plans, left_out = [Plan("a", spec, FAMILIES[spec.family].title)], []
+    plans, left_out = [Plan("a", spec, family_of(spec).title)], []
     for name, part in sorted(parts.items()):
         try:
             other = spec_of(part)
-            plans.append(Plan(name, other, FAMILIES[other.family].title))
+            plans.append(Plan(name, other, family_of(other).title))
         except SpecError as error:
             left_out.append(f"{name.upper()} is left out: {error.message}.")
     whole = sum(ops(plan.spec) for plan in plans)

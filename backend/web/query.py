@@ -18,7 +18,7 @@ from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = SPEC_KEYS + COST_KEYS
 LISTS = frozenset({"F", "I", "W", "layers"})
-WORDS = frozenset({"family", "recompute", "vocabulary", "offload"})
+WORDS = frozenset({"family", "recompute", "vocabulary", "offload", "order"})
 FLAGS = frozenset({"lifo", "shared_link"})
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from backend.schedule.costs import Costs
 from backend.schedule.errors import SpecError
-from backend.schedule.families import family_of, judge
+from backend.schedule.families import family_of, imported, judge
 from backend.schedule.spec import COST_KEYS, Spec
 from backend.web.packed import unpack
 from backend.web.preset import priced
@@ -66,7 +66,8 @@ def _read(given: Mapping[str, str], prefix: str, base: Mapping[str, object]) -> 
     said = {key: given[prefix + key].strip() for key in KEYS if prefix + key in given}
     if said.get("family", base["family"]) != base["family"]:
         fields["family"] = said["family"]
-        fields["v"] = family_of(Spec(family=said["family"])).v[1]
+        fields["v"] = 1 if said["family"] == imported.NAME else family_of(Spec(family=said["family"])).v[1]
+        fields["order"] = None  # it was the other's own
     for key, text in said.items():
         fields[key] = None if text in NOTHING and PLAIN[key] is None else value_of(key, text)
     return fields

@@ -72,6 +72,7 @@ export const COLUMNS = [
 export function comparisonUrl(spec, defaults, family, chosen) {
   const query = new URLSearchParams(specQuery(spec, defaults));
   query.delete("family");
+  query.delete("order"); // the others cannot take it
   if (!family || family.v.min === family.v.max) query.delete("v");
   if (chosen) query.set("families", chosen.join(","));
   return `/api/compare?${query}`;

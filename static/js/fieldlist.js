@@ -42,7 +42,7 @@ export function moveTo(spec, from, to) {
   const v = keeps ? spec.v : to.v.default;
   const offload = takes("offload") ? spec.offload : "none";
   const spread = BARRIERS[spec.vocabulary] === 0 || to.vocabulary.includes(spec.vocabulary);
-  return { ...spec, family: to.name, v, group: takes("group") ? spec.group : null, lifo: takes("lifo") && spec.lifo, effort: null, seed: takes("seed") ? spec.seed : 1,
+  return { ...spec, family: to.name, v, group: takes("group") ? spec.group : null, lifo: takes("lifo") && spec.lifo, effort: null, seed: takes("seed") ? spec.seed : 1, order: null,
     vocabulary: spread ? spec.vocabulary : "plain", offload, shared_link: offload !== "none" && spec.shared_link,
     layers: v === spec.v ? spec.layers : null, weights: to.asynchronous ? spec.weights : null, costs: { ...spec.costs, FB: takes("FB") ? spec.costs.FB : null } };
 }

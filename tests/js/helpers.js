@@ -9,7 +9,7 @@ export const UNIT = { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: 
 
 /** @type {Spec} */
 export const DEFAULTS = { family: "1f1b", p: 4, m: 8, v: 1, group: null, memory: null, w_share: 1, lifo: false, recompute: "none",
-  layers: null, vocabulary: "plain", offload: "none", shared_link: false, weights: null, effort: null, seed: 1, costs: UNIT };
+  layers: null, vocabulary: "plain", offload: "none", shared_link: false, weights: null, effort: null, seed: 1, order: null, costs: UNIT };
 
 /**
  * A schedule with implied micro-batches from each rank's codes.

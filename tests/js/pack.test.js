@@ -74,7 +74,7 @@ function ownSpec(random, stages, digits) {
   const cost = () => (stages ? Array.from({ length: stages }, () => number(random, digits)) : number(random, digits));
   return { family: FAMILIES[whole(5) - 1], p: stages || whole(128), m: whole(1024), v: whole(8), group: whole(64), memory: number(random, 4),
     w_share: Number(random().toPrecision(4)), lifo: true, recompute: "selective", layers: null, vocabulary: "parallel-1", offload: "selective", shared_link: true,
-    weights: number(random, 3), effort: whole(1e6), seed: whole(99),
+    weights: number(random, 3), effort: whole(1e6), seed: whole(99), order: null,
     costs: { F: cost(), I: cost(), W: cost(), comm: number(random, digits), FB: number(random, digits), S: number(random, digits), T: number(random, digits), O: number(random, digits) } };
 }
 

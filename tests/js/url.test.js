@@ -210,10 +210,10 @@ test("the server is asked in its own words and a link says the same in fewer", (
 test("an imported order stands as it is in a long link, beside the rest that is packed", () => {
   const order = `l${"Ab0_".repeat(300)}`;
   const spec = { ...DEFAULTS, family: "imported", p: 8, m: 24, order };
-  const short = format(state({ spec }), DEFAULTS, NATURAL);
+  const short = format(state(spec), DEFAULTS, NATURAL);
   assert.equal(short, `?family=imported&p=8&m=24&order=${order}`);
   const costs = { ...DEFAULTS.costs, F: Array.from({ length: 90 }, (_, k) => k + 0.125) };
-  const long = format(state({ spec: { ...spec, costs }, others: [{ ...spec, family: "zb-h1", order: null }] }), DEFAULTS, NATURAL);
+  const long = format(state({ ...spec, costs }, { ...spec, family: "zb-h1", order: null }), DEFAULTS, NATURAL);
   assert.match(long, /^\?z=[\w-]+&order=lAb0_/);
   const { state: after, problems } = read(long);
   assert.deepEqual(problems, []);

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import SpecError
 from ..order import Order
 from ..spec import Spec
-from . import options
+from . import imported, options
 from .dualpipe import DUALPIPE
 from .dualpipev import DUALPIPEV
 from .family import Family
@@ -52,6 +52,8 @@ def read(data: Mapping[str, Any]) -> Spec:
 
 def family_of(spec: Spec) -> Family:
     """The family of a spec. Raises SpecError for a name that is none, with the closest one."""
+    if spec.family == imported.NAME:
+        return imported.family(spec)
     try:
         return FAMILIES[spec.family]
     except KeyError:
@@ -75,7 +77,7 @@ def judge(spec: Spec) -> None:
 def order(spec: Spec) -> Order:
     """The order of a spec. Raises SpecError for an illegal one."""
     judge(spec)
-    return options.order(spec, FAMILIES[spec.family])
+    return imported.order(spec) if spec.family == imported.NAME else options.order(spec, FAMILIES[spec.family])
 
 
 def describe() -> list[dict[str, Any]]:

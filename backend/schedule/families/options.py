@@ -15,7 +15,7 @@ from ..spec import Spec
 from ..timing import spread_layers
 from .family import Family
 
-_FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1}
+_FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
 MOST_TIMED = 10**11  # ops of all orders that one search times: about half an hour
 _NO_SHARDS = ("barriers == 0", "S and T stand among the ops, and this form does not count them")
 _NO_COPIES = ("copies == 0", "a backward may have to wait for its reload")

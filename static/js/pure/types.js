@@ -8,7 +8,7 @@
  *
  * @typedef {{family: string, p: number, m: number, v: number, group: number|null, memory: number|null,
  *   w_share: number, lifo: boolean, recompute: string, layers: number[]|null, vocabulary: string, offload: string,
- *   shared_link: boolean, weights: number|null, effort: number|null, seed: number,
+ *   shared_link: boolean, weights: number|null, effort: number|null, seed: number, order: string|null,
  *   costs: Costs}} Spec
  *
  * @typedef {"looped"|"v"|"bidirectional"} PlacementKind

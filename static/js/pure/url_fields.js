@@ -10,8 +10,11 @@ import { BARRIERS, OFFLOAD } from "./timing.js";
 
 /** In the order of the query. v comes after family: a family brings its own natural v. */
 export const SPEC_FIELDS = ["family", "p", "m", "v", "group", "memory", "w_share", "lifo", "recompute", "layers",
-  "vocabulary", "offload", "shared_link", "weights", "effort", "seed", "F", "I", "W", "comm", "FB", "S", "T", "O"];
+  "vocabulary", "offload", "shared_link", "weights", "effort", "seed", "F", "I", "W", "comm", "FB", "S", "T", "O", "order"];
 export const COST_KEYS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
+
+/** The family of a schedule whose order came from elsewhere and stands in the link itself. */
+export const IMPORTED = "imported";
 
 const NONE = "none";
 const MOST_STAGES = 65536;
@@ -82,6 +85,7 @@ const READERS = {
   weights: optional(atLeastZero),
   effort: optional(wholeNumber),
   seed: numberWith((x) => Number.isInteger(x), "a whole number of 0 or more"),
+  order: (text) => (text === NONE ? { value: null } : /^[A-Za-z0-9_-]{1,6000}$/.test(text) ? { value: text } : { wanted: "the packed text of an imported order, all of it" }),
   F: costs,
   I: costs,
   W: costs,

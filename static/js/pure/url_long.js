@@ -5,12 +5,16 @@ import { pack, unpack } from "./pack.js";
 
 export const LONGEST = 300; // characters of a query that is left to be read
 const KEY = "z";
+const ORDER = /^([a-z]\.)?order=/;
 
 /** @param {string} query "?..." @returns {string} the same, or packed where it is long and that is shorter */
 export function shortened(query) {
   if (query.length < LONGEST) return query;
-  const packed = pack(query.slice(1));
-  return packed !== null && packed.length + KEY.length + 2 < query.length ? `?${KEY}=${packed}` : query;
+  const parts = query.slice(1).split("&");
+  const orders = parts.filter((part) => ORDER.test(part)); // packed already
+  const rest = parts.filter((part) => !ORDER.test(part)).join("&");
+  const packed = orders.length && rest.length < LONGEST ? null : pack(rest);
+  return packed !== null && packed.length + KEY.length + 1 < rest.length ? `?${[`${KEY}=${packed}`, ...orders].join("&")}` : query;
 }
 
 /** Keys and values of a query as they stand, and those that are packed in it.
