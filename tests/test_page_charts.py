@@ -191,10 +191,10 @@ def test_the_bubble_may_go_up_instead_and_the_link_says_so(open_page: Open) -> N
 
 
 def test_a_change_of_theme_repaints_the_figure(open_page: Open) -> None:
-    page = opened(open_page, "?p=4&m=8&theme=light")
+    page = opened(open_page, "?p=4&m=8", color_scheme="light")
     grey = "document.querySelector('.js-plotly-plot').layout.template.layout.font.color"
     assert page.evaluate(grey) == tokens("light")["ink-2"]
-    page.click("#theme")
+    page.emulate_media(color_scheme="dark")
     wait(page, f"{grey} === '{tokens('dark')['ink-2']}'")
 
 

@@ -10,7 +10,7 @@ import { Offline, getAnswer } from "./api.js";
 /**
  * @typedef {HTMLElement & {on: (name: string, listener: (event: any) => void) => void}} Plot
  * @typedef {{react: (node: HTMLElement, data: any[], layout: any, config: any) => Promise<Plot>, toImage: (figure: any, options: any) => Promise<string>,
- *   purge: (node: HTMLElement) => void, Fx: {hover: (node: HTMLElement, points: any[]) => void, unhover: (node: HTMLElement) => void}}} Plotly
+ *   purge: (node: HTMLElement) => void, Fx: {hover: (node: HTMLElement, points: any) => void, unhover: (node: HTMLElement) => void}}} Plotly
  */
 
 const MOST_KEPT = 48;

@@ -36,9 +36,9 @@ export class Figure {
   /** @param {Plotly} plotly @param {Chart} chart @param {Face} face @param {string} title @param {any[]} rings of the other schedules */
   async draw(plotly, chart, face, title, rings) {
     const fresh = this.#plotly === null;
+    if (chart !== this.#chart) this.#at = null;
     this.#chart = chart;
     this.#face = face;
-    this.#at = null;
     this.#plotly = plotly;
     this.node.setAttribute("aria-label", t("{title}. Left and right step from point to point, Enter puts one on the timeline, Shift and Enter under it.", { title }));
     const { data, layout } = spokenFigure(chart.figure);
@@ -104,7 +104,9 @@ export class Figure {
     const place = at !== null && this.#drawn(at) ? this.#placeOf(at) : null;
     if (!place) this.#at = null;
     if (!this.#plotly || !this.#chart) return;
-    if (place) this.#plotly.Fx.hover(this.#home, [place]);
+    // A square is pointed at by where it is; its position in a list, as other points have, means nothing to plotly.
+    if (place && Array.isArray(place.pointNumber)) this.#plotly.Fx.hover(this.#home, { xval: place.pointNumber[1], yval: place.pointNumber[0] });
+    else if (place) this.#plotly.Fx.hover(this.#home, [place]);
     else this.#plotly.Fx.unhover(this.#home);
   }
 
