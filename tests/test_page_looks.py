@@ -38,7 +38,7 @@ def test_the_menu_is_driven_by_keys_and_the_theme_stays_in_the_link(open_page: O
     wait(page, "bubbleline.state().view.theme === 'light'")
     page.keyboard.press("ArrowRight")
     wait(page, "bubbleline.state().view.theme === 'dark'")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 20, 23)"
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(18, 20, 23)"
 
 
 def test_the_language_of_a_link_is_spoken_and_the_menu_changes_it(open_page: Open) -> None:

@@ -44,6 +44,7 @@ export function createAppearance(store, repaint) {
     node.style.setProperty("--right", `${Math.max(8, innerWidth - box.right)}px`);
     /** @type {HTMLElement | null} */ (node.querySelector("input:checked"))?.focus();
   });
+  node.addEventListener("keydown", (event) => event.stopPropagation()); // the timeline's keys rest
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (store.get().view.theme === "auto") repaint(); });
 
   /** As the state says. @param {ViewState} view */
