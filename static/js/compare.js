@@ -18,7 +18,7 @@ const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only
 class Compare {
   #lead = h("p", { class: "comparison-lead" });
   #why = h("p", { class: "comparison-why", role: "status" });
-  #beside = h("div", { class: "difference" });
+  #beside = h("div", { class: "difference", tabindex: 0, role: "group", "aria-label": t("Schedules on the screen against the first") });
   #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": t("Comparison"), tabindex: 0 });
   #url = "";
   /** @type {Comparison | null} */

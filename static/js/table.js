@@ -22,6 +22,8 @@ export function createTable(lanes, titleOf, visible, pins) {
   const home = byId("table");
   const holder = h("div", { class: "visually-hidden", id: "schedule-table" });
   const make = h("button", { type: "button", class: "skip", onclick: fill }, t("Read the schedule as a table"));
+  home.setAttribute("role", "region");
+  home.setAttribute("aria-label", t("The schedule as a table"));
   home.append(make, holder);
   let wanted = false;
   let timer = 0;
