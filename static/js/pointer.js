@@ -43,6 +43,7 @@ export class Pointer {
     // A finger that drags an area, or an edge, must not scroll the page as well; the browser asks at each of its moves.
     plot.addEventListener("touchmove", (event) => { if (this.#press && this.#press.use !== "pan") event.preventDefault(); }, { passive: false });
     plot.addEventListener("contextmenu", (event) => { if (this.#press) event.preventDefault(); });
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape" && this.cancel()) event.stopImmediatePropagation(); }, { capture: true });
     for (const type of /** @type {const} */ (["keydown", "keyup"])) {
       document.addEventListener(type, (event) => { if (event.key === "Shift") plot.classList.toggle("aim", type === "keydown"); });
     }
