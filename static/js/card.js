@@ -96,8 +96,9 @@ function opLines(trace, laneById) {
 
 /** Why its rank stood idle before an op: also for those who come by keyboard and cannot point at the gap. */
 /** @param {Lane} lane @param {number} rank @param {number} from @param {number} to */
-function waitLines({ schedule, times, costs, spec }, rank, from, to) {
-  if (to - from <= 1e-9 * Math.max(1, times.makespan)) return [];
+function waitLines({ id, schedule, times, costs, spec }, rank, from, to) {
+  const little = id === "run" ? 1e-3 : 1e-9; // between any two measured ops a moment passes
+  if (to - from <= little * Math.max(1, times.makespan)) return [];
   const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
   return why ? [h("p", { class: "before", text: tame(why.sentence) })] : [];
 }
@@ -231,7 +232,14 @@ export function say(trace) {
   const { schedule, times } = trace.lane;
   const i = trace.op.i;
   setText(node, t("{title} {op}, rank {rank}, {from} to {to}{needs}.", { title: titleOf(schedule, i), op: opText(schedule, i), rank: trace.rank,
-    from: timeNumber(times.start[i]), to: timeText(times.end[i]), needs: needsSaid(trace) }));
+    from: timeNumber(times.start[i]), to: timeText(times.end[i]), needs: needsSaid(trace) }) + waitSaid(trace));
+}
+
+/** Why its rank waited, spoken. @param {Trace} trace */
+function waitSaid({ lane, op }) {
+  if (!op || op.i >= lane.schedule.count) return "";
+  const lines = waitLines(lane, op.rank, op.index > 0 ? lane.times.end[op.i - 1] : 0, lane.times.start[op.i]);
+  return lines.map(({ textContent }) => ` ${textContent}`).join("");
 }
 
 /** @param {Lane["schedule"]} schedule @param {number} i */
