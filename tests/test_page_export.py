@@ -89,3 +89,18 @@ def test_the_preview_fits_the_page(open_page: Open, size: tuple[int, int]) -> No
     wait(page, "document.querySelector('.export-preview img')?.complete")
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     assert page.locator(".export-preview img").bounding_box()["width"] > 250  # type: ignore[index]
+
+
+def test_what_is_printed_is_one_sheet_with_the_picture_the_figures_and_the_link(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8", color_scheme="dark")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    sheet = page.locator(".sheet")
+    expect(sheet.locator("svg text").first).to_be_visible()
+    expect(sheet).to_contain_text("bubble 11.1 %, makespan 27")
+    expect(sheet).to_contain_text("exact here")
+    expect(sheet.locator(".sheet-foot")).to_contain_text("?family=zb-h1")
+    expect(page.locator("#plot")).to_be_hidden()
+    assert page.evaluate("document.querySelectorAll('#law').length") == 1, "no id stands twice"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(sheet).to_have_count(0)

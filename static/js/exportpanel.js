@@ -1,13 +1,9 @@
 // The export tab: the schedules on the screen as a picture for print or slides, and as files for other programs.
 import { Offline, Refusal } from "./api.js";
 import { handBlob } from "./charts_save.js";
-import { timeText, unit } from "./costs_unit.js";
 import { context, h, replace, sentence, setText } from "./dom.js";
-import { headText } from "./heads.js";
-import { pictureColours } from "./palette.js";
+import { pictureOf } from "./pictures.js";
 import { t, tr } from "./pure/lang.js";
-import { picture } from "./pure/picture.js";
-import { formatPercent } from "./pure/scale.js";
 import { letter } from "./pure/slots.js";
 import { specQuery } from "./pure/url.js";
 
@@ -55,40 +51,26 @@ export class ExportPanel {
         button("export-share", t("Share …"), share)));
   }
 
-  /** The picture as it would be now. */
+  /** The picture as it would be now; `file` says its size in millimetres where the reader chose them. */
   #draw() {
-    const plans = this.desk.plans().filter((plan) => plan.schedule && plan.times);
-    const seen = this.timeline.visible();
-    const { t0, t1 } = this.#window.input.value === "all" ? { t0: 0, t1: this.timeline.total() } : seen;
     const { px, mm } = WIDTHS[this.#width.input.value];
-    const rows = plans.reduce((sum, plan) => sum + (plan.schedule?.p ?? 0), 0);
-    const row = Number(this.#row.input.value) || Math.max(3, Math.min(20, Math.floor((px * 0.62) / Math.max(1, rows))));
-    const scheme = this.#scheme.input.value;
-    const parts = plans.map((plan) => this.#part(plan, plans.length > 1));
-    const options = { width: px, row, t0, t1, unit: unit(), numbers: this.#numbers.input.checked, legend: this.#legend.input.checked,
-      title: this.#title.input.checked, background: scheme !== "none", link: this.#source.input.checked ? this.desk.store.link() : "" };
-    const svg = picture(parts, options, pictureColours(scheme === "dark" ? "dark" : "light"));
-    const height = Number(/ height="(\d+)"/.exec(svg)?.[1] ?? px);
-    return { svg: mm ? svg.replace(/ width="\d+" height="\d+"/, ` width="${mm}mm" height="${(height / MM).toFixed(2)}mm"`) : svg, plain: svg, width: px, height };
-  }
-
-  /** @param {Plan} plan @param {boolean} many */
-  #part(plan, many) {
-    const { title, sizes } = headText(plan, this.desk, many);
-    const { schedule, times, figures } = /** @type {Required<Plan> & {schedule: import("./pure/types.js").Schedule, times: import("./pure/types.js").Times}} */ (plan);
-    const detail = figures ? t("bubble {bubble}, makespan {makespan}", { bubble: formatPercent(figures.bubble.global.ofTotal), makespan: timeText(figures.makespan) }) : "";
-    return { title: `${title}   ${sizes}`, detail, schedule, times, end: times.makespan, comm: (plan.shown ?? plan.asked).costs.comm };
+    const all = { t0: 0, t1: this.timeline.total() };
+    const drawn = pictureOf(this.desk, { window: this.#window.input.value === "all" ? all : this.timeline.visible(), width: px, row: Number(this.#row.input.value),
+      scheme: this.#scheme.input.value, numbers: this.#numbers.input.checked, legend: this.#legend.input.checked, title: this.#title.input.checked,
+      link: this.#source.input.checked ? this.desk.store.link() : "" });
+    const file = mm ? drawn.svg.replace(/ width="\d+" height="\d+"/, ` width="${mm}mm" height="${(drawn.height / MM).toFixed(2)}mm"`) : drawn.svg;
+    return { ...drawn, file };
   }
 
   /** The preview and the list of files, as the schedules are now. */
   show() {
     if (this.panel.hidden) return;
-    const { plain, width, height } = this.#draw();
-    const mine = URL.createObjectURL(new Blob([plain], { type: "image/svg+xml" }));
+    const { svg, width, height } = this.#draw();
+    const mine = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
     URL.revokeObjectURL(this.#address);
     this.#address = mine;
     replace(this.#preview, h("img", { src: mine, width, height, alt: "" }));
-    setText(this.#said, t("{width} × {height} px, {size} kB as SVG; words stay words.", { width, height, size: Math.ceil(plain.length / 1000) }));
+    setText(this.#said, t("{width} × {height} px, {size} kB as SVG; words stay words.", { width, height, size: Math.ceil(svg.length / 1000) }));
     replace(this.#files, ...this.desk.plans().map((plan) => this.#filesOf(plan)));
   }
 
@@ -121,13 +103,13 @@ export class ExportPanel {
   }
 
   #svg() {
-    handBlob(`${this.#name()}.svg`, new Blob([this.#draw().svg], { type: "image/svg+xml" }));
+    handBlob(`${this.#name()}.svg`, new Blob([this.#draw().file], { type: "image/svg+xml" }));
   }
 
   async #png() {
-    const { plain, width, height } = this.#draw();
+    const { svg, width, height } = this.#draw();
     const sharp = Math.min(SHARP, MOST_PIXELS / Math.max(width, height));
-    const address = URL.createObjectURL(new Blob([plain], { type: "image/svg+xml" }));
+    const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
     const image = new Image(width, height);
     image.src = address;
     await image.decode();

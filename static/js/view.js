@@ -27,6 +27,7 @@ import { t } from "./pure/lang.js";
 import { IDS, dropAt, specAt } from "./pure/slots.js";
 import { Playback } from "./playback.js";
 import { Pointer } from "./pointer.js";
+import { createPrint } from "./print.js";
 import { RunView } from "./runview.js";
 import { Search } from "./search.js";
 import { Selection } from "./selection.js";
@@ -102,6 +103,7 @@ export class View {
     this.appearance = createAppearance(store, () => this.#onColours());
     this.toolbar = createToolbar(store, families, this.controls, this.runs, this.drawer);
     createShare(store);
+    createPrint(desk, timeline);
     this.#stages();
     store.subscribe((state, before) => this.#onState(state, before));
     this.#listen();

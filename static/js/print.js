@@ -1,0 +1,36 @@
+// The page on paper: the schedules as a vector picture over the whole step, their figures and laws, and where they are from.
+// Made when the reader prints, however they do it, and gone again afterwards.
+import { byId, h } from "./dom.js";
+import { pictureOf } from "./pictures.js";
+import { t } from "./pure/lang.js";
+
+/** @import {Desk} from "./desk.js" */
+/** @import {Timeline} from "./timeline.js" */
+
+const WIDTH = 1040; // px: a landscape page
+
+/** @param {Desk} desk @param {Timeline} timeline */
+export function createPrint(desk, timeline) {
+  /** @type {HTMLElement | null} */
+  let sheet = null;
+
+  function remove() {
+    sheet?.remove();
+    sheet = null;
+  }
+
+  window.addEventListener("beforeprint", () => {
+    remove();
+    const { svg } = pictureOf(desk, { window: timeline.visible(), width: WIDTH, row: 0, scheme: "light", numbers: true, legend: true, title: true, link: "" });
+    const drawing = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    const figures = byId("figures").cloneNode(true);
+    /** @type {Element} */ (figures).removeAttribute("id");
+    for (const node of /** @type {Element} */ (figures).querySelectorAll("[id], button, input, progress")) {
+      if (node.matches("button, input, progress")) node.remove();
+      else node.removeAttribute("id");
+    }
+    sheet = h("section", { class: "sheet" }, drawing, figures, h("p", { class: "sheet-foot" }, `${t("Bubbleline")} · `, desk.store.link()));
+    document.body.append(sheet);
+  });
+  window.addEventListener("afterprint", remove);
+}
