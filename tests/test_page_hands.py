@@ -184,12 +184,12 @@ def test_marks_are_put_at_the_pointer_with_their_distance_and_go_by_a_click(open
     assert view(page, "marks") == "10"
 
 
-def test_there_are_at_most_twelve_marks_and_the_page_says_so(open_page: Open) -> None:
-    page = open_page("?marks=1,2,3,4,5,6,7,8,9,10,11,12&sel=0B7")
+def test_there_are_at_most_eight_marks_and_the_page_says_so(open_page: Open) -> None:
+    page = open_page("?marks=1,2,3,4,5,6,7,8&sel=0B7")
     page.focus("#plot")
     page.keyboard.press("m")
-    assert view(page, "marks") == "1,2,3,4,5,6,7,8,9,10,11,12"
-    expect(page.locator("#banner")).to_contain_text("At most 12 marks")
+    assert view(page, "marks") == "1,2,3,4,5,6,7,8"
+    expect(page.locator("#banner")).to_contain_text("At most 8 marks")
 
 
 def test_find_counts_steps_and_says_what_to_type(open_page: Open) -> None:

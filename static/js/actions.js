@@ -24,8 +24,8 @@ export function createActions(store, timeline, playback, selection, tools, help,
 
   /** The window around the area, else around the selected op. @returns {View | null} */
   function around() {
-    const span = tools.area.span();
-    if (span) return zoomTo(span.a, span.b, timeline.total());
+    const area = tools.area.current();
+    if (area) return zoomTo(area.t0, area.t1, timeline.total());
     const trace = selection.current();
     if (!trace?.op) return null;
     const start = trace.lane.times.start[trace.op.i];

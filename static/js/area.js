@@ -5,6 +5,7 @@ import { colour } from "./palette.js";
 import { areaText, readArea, reaches, upright } from "./pure/area.js";
 import { nearestRow } from "./pure/layout.js";
 import { nextEdge } from "./pure/snap.js";
+import { zoomTo } from "./pure/viewport.js";
 
 /** @import {Box} from "./axis.js" */
 /** @import {Scene} from "./lanes.js" */
@@ -180,17 +181,10 @@ export class AreaTool {
     return next ? { lane: next.id, rank: way > 0 ? 0 : next.p - 1 } : { lane, rank };
   }
 
-  /** The window that shows it, with a margin. @returns {{a: number, b: number} | null} */
-  span() {
-    const area = this.current();
-    return area && { a: area.t0, b: area.t1 };
-  }
-
+  /** Zoom to it. */
   fit() {
     const area = this.current();
-    if (!area) return;
-    const room = 0.04 * (area.t1 - area.t0);
-    this.timeline.look({ t0: Math.max(0, area.t0 - room), t1: Math.min(this.timeline.total(), area.t1 + room) });
+    if (area) this.timeline.look(zoomTo(area.t0, area.t1, this.timeline.total()));
   }
 
   busy() {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { MOST_MARKS, MOST_PINS, marksText, pinsText, readMarks, readPins, toggleMark, togglePin } from "../../static/js/pure/places.js";
-import { seeded } from "./helpers.js";
+import { format, parse } from "../../static/js/pure/url.js";
+import { DEFAULTS, seeded } from "./helpers.js";
 
 test("marks read back as they were written, ascending and each once", () => {
   assert.deepEqual(readMarks("10.5,3,3"), [3, 10.5]);
@@ -33,4 +34,16 @@ test("pinning twice is as if nothing had happened", () => {
   const once = togglePin({ a: [2] }, "b", 5);
   assert.deepEqual(once, { a: [2], b: [5] });
   assert.equal(pinsText(togglePin(once, "b", 5)), pinsText({ a: [2] }));
+});
+
+test("area, marks and pins travel in the link as they are read, and a bad one is reported", () => {
+  const link = "?p=16&area=12-30@b.0-3&marks=3,10.5&pin=0,7,b.3";
+  const { state, problems } = parse(link, DEFAULTS);
+  assert.deepEqual(problems, []);
+  assert.deepEqual([state.view.area, state.view.marks, state.view.pin], ["12-30@b.0-3", "3,10.5", "0,7,b.3"]);
+  assert.equal(format(state, DEFAULTS), link);
+  const bad = parse("?area=30-12@0-3&marks=x&pin=1.2", DEFAULTS);
+  assert.deepEqual(bad.problems.map(({ field }) => field), ["area", "marks", "pin"]);
+  assert.ok(bad.problems.every(({ message }) => message.includes("such as")));
+  assert.deepEqual([bad.state.view.area, bad.state.view.marks, bad.state.view.pin], [null, null, null]);
 });

@@ -2,8 +2,8 @@
 //
 // "3,10.5" are marks at these times. "0,7,b.3" pins ranks 0 and 7 of the first plan and rank 3 of plan b.
 
-export const MOST_MARKS = 12; // with seven digits each, so that a link stays short
-export const MOST_PINS = 12;
+export const MOST_MARKS = 8; // with seven digits each, so that a link with all of them stays short
+export const MOST_PINS = 8;
 
 const FIRST = "a";
 const TIMES = /^\d+(\.\d+)?(e[+-]?\d+)?(,\d+(\.\d+)?(e[+-]?\d+)?)*$/i;
