@@ -41,6 +41,9 @@ class Config:
     BUBBLELINE_KEEP              32                          finished runs kept in memory, besides the database
     BUBBLELINE_CACHE_MB          32                          megabytes of encoded schedules kept in memory
     BUBBLELINE_BODY_KB           256                         largest request body, in kilobytes
+    BUBBLELINE_IMPORT_MB         32                          largest imported file, in megabytes; unpacked it may be
+                                                             8 times as large
+    BUBBLELINE_IMPORTS_PER_HOUR  60                          runs imported by one address in an hour (429)
     BUBBLELINE_LINKS             100000                      short links kept in all; more are refused (503)
     BUBBLELINE_LINKS_PER_HOUR    60                          new short links of one address in an hour (429)
     BUBBLELINE_HOSTS             (see right)                 host names that requests may carry, comma separated;
@@ -59,6 +62,8 @@ class Config:
     keep: int = 32
     cache_mb: int = 32
     body_kb: int = 256
+    import_mb: int = 32
+    imports_per_hour: int = 60
     links: int = 100_000
     links_per_hour: int = 60
     hosts: tuple[str, ...] = ()
@@ -127,6 +132,8 @@ _READERS: dict[str, Reader] = {
     "keep": _integer(1, 10_000),
     "cache_mb": _integer(0, 4096),
     "body_kb": _integer(1, 65_536),
+    "import_mb": _integer(1, 1024),
+    "imports_per_hour": _integer(0, 1_000_000),
     "links": _integer(0, 100_000_000),
     "links_per_hour": _integer(0, 1_000_000),
     "hosts": lambda name, text: tuple(part.strip() for part in text.split(",") if part.strip()),

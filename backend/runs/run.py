@@ -14,6 +14,7 @@ from backend.runs.log import Message, RunLog
 OVER = frozenset({"finished", "failed", "cancelled"})
 STATUSES = ("queued", "warming", "running", "verified", "finished", "failed", "cancelled")
 MODES = ("auto", "paced", "free")
+IMPORTED = "imported"  # the mode of a run that happened elsewhere
 # What an event of the runner sets, besides the status.
 CARRIED = {
     "warming": (),
@@ -21,7 +22,7 @@ CARRIED = {
     "verified": ("verified", "loss", "reference_loss", "max_grad_error", "worst"),
     "finished": (
         "verified", "max_grad_error", "loss", "device", "mode", "unit_ms", "predicted", "measured", "largest_residual",
-        "activations", "weight_versions", "losses",
+        "activations", "weight_versions", "losses", "notes",
     ),
     "failed": ("error",),
     "cancelled": (),

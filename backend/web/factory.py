@@ -11,6 +11,7 @@ from flask_socketio import SocketIO
 
 from backend.config import PROJECT, Config
 from backend.links.links import Links
+from backend.links.rate import HourlyRate
 from backend.runs.manager import Manager
 from backend.searches.desk import Desk
 from backend.web import errors, events, search_events, security
@@ -23,6 +24,7 @@ from backend.web.feed import Feed
 from backend.web.figures import figures
 from backend.web.handler import LARGEST_EVENT
 from backend.web.health import health
+from backend.web.imports import imports
 from backend.web.links import links
 from backend.web.page import pages
 from backend.web.preview import previews
@@ -32,7 +34,7 @@ from backend.web.services import NAME, Services
 from backend.web.standalone import standalone
 
 BLUEPRINTS = (
-    pages, previews, schedules, comparisons, costs, exports, charts, figures, runs, links, standalone, health,
+    pages, previews, schedules, comparisons, costs, exports, charts, figures, runs, imports, links, standalone, health,
 )  # fmt: skip
 
 
@@ -51,7 +53,8 @@ def create_app(config: Config | None = None) -> Flask:
     feed, cache = Feed(events.Sockets(socketio)), Cache(config.cache_mb * 1_000_000)
     desk = Desk(lambda viewer, message: socketio.emit("search", message, to=viewer), keep_orders(cache))
     kept = Links(config.database, config.links, config.links_per_hour)
-    app.extensions[NAME] = Services(config, cache, feed, Manager(config, feed.notify), desk, kept)
+    rate = HourlyRate(config.imports_per_hour)
+    app.extensions[NAME] = Services(config, cache, feed, Manager(config, feed.notify), desk, kept, rate)
     errors.register(app)
     security.register(app)
     search_events.register(socketio)

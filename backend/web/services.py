@@ -11,6 +11,7 @@ from flask import current_app
 
 from backend.config import Config
 from backend.links.links import Links
+from backend.links.rate import HourlyRate
 from backend.runs.manager import Manager
 from backend.searches.desk import Desk
 from backend.web.cache import Cache
@@ -29,6 +30,7 @@ class Services:
     runs: Manager
     searches: Desk
     links: Links
+    imports: HourlyRate
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> how many
     started: float = field(default_factory=time.time)
 

@@ -31,7 +31,8 @@ def trace(timeline: Timeline, title: str, unit_us: float = 1000.0) -> dict[str, 
                 category, args = op.kind, {"stage": op.stage, "micro": op.micro, "chunk": op.chunk}
             events.append(_slice(rank, op.text(), category, begin * unit_us, finish * unit_us, args))
     copies = _copies(timeline, unit_us) if order.copies is not None else ()
-    return {"traceEvents": [*events, *copies, *_arrows(timeline, unit_us)], "displayTimeUnit": "ms"}
+    shown = [*events, *copies, *_arrows(timeline, unit_us)]
+    return {"traceEvents": shown, "displayTimeUnit": "ms", "otherData": {"device": "simulated"}}
 
 
 def _slice(tid: int, name: str, category: str, start: float, end: float, args: dict[str, Any]) -> dict[str, Any]:

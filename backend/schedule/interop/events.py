@@ -7,6 +7,7 @@ what the ops mean.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ from ..ops import Op, Pair, parse
 MAX_BYTES = 512 * 2**20
 MOST = 1e19  # of any time: 2**63 ns is what a clock can count to
 TORCH_PREFIX = "PP:"
+MOST_NAME = 60  # characters of a device's name
+BEYOND = re.compile(r"\d{1,6}[STOR]\d{1,8}")  # ops that this program writes into traces and cannot read from them
 GPU = "gpu_user_annotation"  # torch's profiler: the same range as seen on a GPU's stream
 
 
@@ -52,14 +55,37 @@ class _File:
     open: dict[Key, list[tuple[Op | Pair | None, float]]] = field(default_factory=dict)
     ignored: int = 0
     kernels: bool = False
+    beyond: bool = False
 
     def track(self, gpu: bool, key: Key) -> Track:
         return self.tracks.setdefault((gpu, key), Track())
 
 
-def read(files: Sequence[str]) -> tuple[list[Track], int]:
+def document(number: int, file: Any) -> dict[str, Any]:
+    """The object form of the text of a trace, or of its JSON; its other form is the bare list of events. Raises
+    OrderError."""
+    data = _parsed(number, file) if isinstance(file, str) else file
+    if isinstance(data, list):
+        data = {"traceEvents": data}
+    if not isinstance(data, dict) or not isinstance(data.get("traceEvents"), list):
+        raise OrderError(f'file {number} is no Chrome trace: expected a list of events or an object with "traceEvents"')
+    return data
+
+
+def device_of(documents: Sequence[dict[str, Any]]) -> str | None:
+    """What the ops ran on, as the traces say: torch's profiler lists its GPUs, and this program says "simulated"."""
+    for each in documents:
+        other, listed = each.get("otherData"), each.get("deviceProperties")
+        names = [other.get("device")] if isinstance(other, dict) else []
+        names += [item.get("name") for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+        found = next((name for name in names if isinstance(name, str) and name.strip()), None)
+        if found is not None:
+            return found.strip()[:MOST_NAME]
+    return None
+
+
+def read(documents: Sequence[dict[str, Any]]) -> tuple[list[Track], int]:
     """The tracks of all files on one clock, and how many events were no op. Raises OrderError."""
-    documents = [_document(number, text) for number, text in enumerate(files, 1)]
     bases = [int(_number(document.get("baseTimeNanoseconds", 0), "baseTimeNanoseconds")) for document in documents]
     tracks: list[Track] = []
     ignored = 0
@@ -72,19 +98,13 @@ def read(files: Sequence[str]) -> tuple[list[Track], int]:
     return tracks, ignored
 
 
-def _document(number: int, text: str) -> dict[str, Any]:
-    """The object form of a trace; its other form is the bare list of events."""
+def _parsed(number: int, text: str) -> Any:
     if len(text) > MAX_BYTES:
         raise OrderError(f"file {number} has {len(text):,} bytes; {MAX_BYTES:,} is the most")
     try:
-        data = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise OrderError(f"file {number} is not JSON: {str(error)[:120]}") from None
-    if isinstance(data, list):
-        data = {"traceEvents": data}
-    if not isinstance(data, dict) or not isinstance(data.get("traceEvents"), list):
-        raise OrderError(f'file {number} is no Chrome trace: expected a list of events or an object with "traceEvents"')
-    return data
 
 
 def _take(file: _File, number: int, event: Any) -> None:
@@ -98,6 +118,7 @@ def _take(file: _File, number: int, event: Any) -> None:
         op = _op(event.get("name"))
         if op is None:
             file.ignored += 1
+            file.beyond = file.beyond or (isinstance(event.get("name"), str) and bool(BEYOND.fullmatch(event["name"])))
             return
         start, length = _time(event, "ts", number), _time(event, "dur", number)
         if length < 0:
@@ -149,6 +170,10 @@ def _finish(file: _File, document: dict[str, Any]) -> list[Track]:
     if unended:
         raise OrderError(f"{unended[0].text()} begins but never ends")
     kept = _seen_by(file)
+    if file.beyond:
+        note = "the trace has S and T, or copies to host memory: they are left out, and their time shows as idle"
+        for track in kept.values():
+            track.notes.append(note)
     for key, track in kept.items():
         process = next((name for (what, (pid, _)), name in file.names.items()
                         if what == "process_name" and pid == key[0]), "")  # fmt: skip

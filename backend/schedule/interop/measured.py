@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ..errors import OrderError
 from ..ops import Op, Pair
 from ..placement import KINDS
 from ..simulate import Floats, Timeline
-from .events import Slice, Track, read
+from .events import Slice, Track, device_of, document, read
 from .messages import without_waits
 from .rows import assemble, halves
 
@@ -40,7 +41,7 @@ class Lane:
 class Measured:
     """``timeline`` in ms where the ops are a whole step, else None and ``missing`` says what is not there.
     ``computing`` is the same without waits inside ops, None where nothing changes. ``notes`` are sentences on how
-    far the times can be trusted."""
+    far the times can be trusted, ``device`` what it ran on, where the trace says so."""
 
     source: str
     lanes: tuple[Lane, ...]
@@ -50,11 +51,14 @@ class Measured:
     computing: Timeline | None
     missing: str | None
     notes: tuple[str, ...]
+    device: str | None = None
 
 
-def load(*files: str) -> Measured:
-    """One combined trace or one a rank. Raises OrderError for what is no trace, or holds no op at all."""
-    tracks, ignored = read(files)
+def load(*files: Any) -> Measured:
+    """One combined trace or one a rank, as text or as its JSON. Raises OrderError for what is no trace, or holds no
+    op at all."""
+    documents = [document(number, file) for number, file in enumerate(files, 1)]
+    tracks, ignored = read(documents)
     if not tracks:
         raise OrderError(
             f"none of the {ignored} events is an op: expected names such as 2F0 or, from torch's profiler, PP:2F0"
@@ -72,7 +76,8 @@ def load(*files: str) -> Measured:
         notes += _doubts(timeline, computing, early)
         computing = computing if not np.array_equal(computing.start, timeline.start) else None
     steps = max(count for _, count in cut)
-    return Measured(source, lanes, steps, ignored, timeline, computing, missing, tuple(dict.fromkeys(notes)))
+    told, device = tuple(dict.fromkeys(notes)), device_of(documents)
+    return Measured(source, lanes, steps, ignored, timeline, computing, missing, told, device)
 
 
 def _in_rank_order(tracks: Sequence[Track]) -> list[tuple[int, Track]]:

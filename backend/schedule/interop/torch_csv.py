@@ -10,11 +10,12 @@ from __future__ import annotations
 import csv
 import io
 
+from ..check import check
 from ..errors import OrderError, SpecError
 from ..ops import Op, Pair, parse
 from ..order import Order
 from ..placement import KINDS
-from .rows import assemble
+from .rows import assemble, halves
 
 MAX_BYTES = 64 * 2**20
 
@@ -53,6 +54,35 @@ def load(text: str, kind: str | None = None) -> Order:
     if not rows or not any(rows):
         raise OrderError("the file holds no ops: expected one line a rank, such as 0F0,0F1,0B0,0B1")
     return assemble(rows, KINDS[:2] if kind is None else (kind,))
+
+
+def read(text: str, kind: str | None = None) -> Order:
+    """The order of CSV text that can run. Raises OrderError as ``load`` and check.check do, with line and cell."""
+    try:
+        order = load(text, kind)
+        check(order)
+    except OrderError as error:
+        place = "" if error.message.startswith("line ") else _place(text, error)
+        raise OrderError(place + error.message, rank=error.rank, op=error.op) from None
+    return order
+
+
+def _place(text: str, error: OrderError) -> str:
+    """Where in the file the rank and the op of an error stand, as far as they do."""
+    if error.rank is None:
+        return ""
+    lines = [(number, cells) for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), 1) if cells]
+    number, cells = lines[error.rank]
+    found = [column for column, cell in enumerate(cells, 1) if error.op is not None and error.op in _texts(cell)]
+    if not found:
+        return f"line {number}: "
+    return f"line {number}, cell {found[1] if 'twice' in error.message and len(found) > 1 else found[0]}: "
+
+
+def _texts(cell: str) -> tuple[str, ...]:
+    """The text of an op, and those of its halves."""
+    op = parse(cell.strip()) if cell.strip() else None
+    return () if op is None else (op.text(), *(half.text() for half in halves(op)))
 
 
 def _parse_line(number: int, cells: list[str]) -> list[Op | Pair]:
