@@ -5,7 +5,7 @@ import { byId, h, replace, sentence, setText, show } from "./dom.js";
 import { journeyOf, pathOf } from "./lens.js";
 import { fitLensKey, lensKey } from "./lens_key.js";
 import { t } from "./pure/lang.js";
-import { doing, doingText, momentOf, narrate, phaseText } from "./pure/narrate.js";
+import { copyingText, doing, doingText, momentOf, narrate, phaseText } from "./pure/narrate.js";
 import { journeyChip, journeySentence, pathChip, pathSentence } from "./told.js";
 
 /** @import {Lane} from "./lanes.js" */
@@ -51,7 +51,8 @@ export function createNarration(parts) {
       if (!lane) return;
       const live = playback.playing ? "off" : "polite"; // heard when stepping, not while it runs
       if (said.getAttribute("aria-live") !== live) said.setAttribute("aria-live", live);
-      const { text, beside } = sentences(store, lane, playback.at);
+      const { text: plain, beside } = sentences(store, lane, playback.at);
+      const text = lanes().length > 1 && plain ? t("{title}: {text}", { title: parts.titleOf(lane.id), text: plain }) : plain;
       setText(said, tame(text));
       setText(chips, tame(beside));
       if (!playback.playing && said.title !== tame(text)) said.title = tame(text);
@@ -97,5 +98,5 @@ function listOf({ store, lanes, titleOf, playback }, lane) {
 function rowOf(lane, rank, at) {
   const now = doing(lane, rank, at);
   return h("tr", { class: now.i < 0 ? "idle" : null }, h("th", { scope: "row", text: rank }), h("td", { text: phaseText(now.phase) }),
-    h("td", { text: tame(doingText(lane, now)) }), h("td", { class: "why", text: now.idle ? sentence(tame(now.idle.why)) : "" }));
+    h("td", { text: tame([doingText(lane, now), copyingText(lane, rank, at)].filter(Boolean).join("; ")) }), h("td", { class: "why", text: now.idle ? sentence(tame(now.idle.why)) : "" }));
 }

@@ -5,7 +5,7 @@ import { nextEdge } from "../../static/js/pure/edges.js";
 import { whyIdle } from "../../static/js/pure/explain.js";
 import { follow, microsOf } from "../../static/js/pure/follow_micro.js";
 import { arrives, between, inbox, messagesOf } from "../../static/js/pure/messages.js";
-import { doing, doingText, momentOf, narrate } from "../../static/js/pure/narrate.js";
+import { copyingText, doing, doingText, momentOf, narrate } from "../../static/js/pure/narrate.js";
 import { find, opText } from "../../static/js/pure/ops.js";
 import { phaseOf, phaseOfAll, phases } from "../../static/js/pure/phases.js";
 import { simulate } from "../../static/js/pure/simulate.js";
@@ -66,9 +66,15 @@ test("a sentence holds until the next start or end, and playback steps over just
     assert.ok(moments.every((y) => walked.some((x) => Math.abs(x - y) <= 2e-9 * Math.max(1, y))), "no moment is left out");
     assert.ok(Math.abs(nextEdge(one.schedule, one.times, walked[3], -1) - walked[2]) < 1e-8);
     assert.equal(nextEdge(one.schedule, one.times, 0, -1), -Infinity);
-    const ops = [...new Set([...start.subarray(0, one.schedule.count), ...end.subarray(0, one.schedule.count)])].sort((a, b) => a - b);
-    ops.slice(1).forEach((x, k) => { if (x - ops[k] > 1e-9) assert.equal(momentOf(one, (ops[k] + x) / 2), ops[k]); });
+    moments.slice(1).forEach((x, k) => { if (x - moments[k] > 1e-9) assert.equal(momentOf(one, (moments[k] + x) / 2), moments[k]); });
   }
+});
+
+test("copies are told too, where they start and while they run", () => {
+  const one = plan(offloaded(), { ...UNIT, O: 1.5 });
+  assert.match(narrate(one, 1), /^At 1, warm-up: 0F1 starts on rank 0; 0O0 starts on the copy lane of rank 0;/);
+  assert.equal(copyingText(one, 0, 2), "copies 0O0, from 1 to 2.5");
+  assert.equal(copyingText(one, 0, 0.5), "");
 });
 
 test("a limit of memory is named with its number where it holds a forward back", () => {

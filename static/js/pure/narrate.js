@@ -24,15 +24,15 @@ const NAMED = 2; // ops, or ranks, that a sentence names before it counts the re
 export function doing(plan, rank, at) {
   const { schedule, times, costs, spec } = plan;
   const phase = phaseOf(phases(schedule, times), rank, at);
-  return { ...glance(plan, rank, at), phase, idle: whyIdle(schedule, times, costs, rank, at, spec) };
+  return { ...glance(schedule, times, rank, at), phase, idle: whyIdle(schedule, times, costs, rank, at, spec) };
 }
 
-/** The op that runs on a rank, or since when it is idle. @param {Planned} plan @param {number} rank @param {number} at
- * @returns {Glance} */
-function glance({ schedule, times }, rank, at) {
-  const next = firstEndingAfter(schedule, times, rank, at);
-  const left = next < schedule.offsets[rank + 1];
-  const before = next > schedule.offsets[rank] ? times.end[next - 1] : 0;
+/** The op (or the copy) that runs on a rank, or since when none does. @param {{offsets: Int32Array}} rows @param {Times} times
+ * @param {number} rank @param {number} at @returns {Glance} */
+function glance(rows, times, rank, at) {
+  const next = firstEndingAfter(rows, times, rank, at);
+  const left = next < rows.offsets[rank + 1];
+  const before = next > rows.offsets[rank] ? times.end[next - 1] : 0;
   const runs = left && times.start[next] <= at;
   return { rank, i: runs ? next : -1, from: runs ? times.start[next] : before, to: runs ? times.end[next] : left ? times.start[next] : Infinity, left };
 }
@@ -58,14 +58,22 @@ export function doingText({ schedule }, { i, from, to, idle }) {
   return t("waits for {giver} until {to}", { giver, to: num(to) });
 }
 
-/** The last moment, up to a time, at which an op of any rank starts or ends: until the next one a sentence holds. */
+/** What a rank's copy lane does, in a few words; "" for nothing. @param {Planned} plan @param {number} rank @param {number} at */
+export function copyingText({ schedule, times }, rank, at) {
+  const now = schedule.copies ? glance(schedule.copies, times, rank, at) : null;
+  return now && now.i >= 0 ? t("copies {op}, from {from} to {to}", { op: opText(schedule, now.i), from: num(now.from), to: num(now.to) }) : "";
+}
+
+/** The last moment, up to a time, at which an op or a copy of any rank starts or ends: until the next one a sentence holds. */
 /** @param {Planned} plan @param {number} at */
 export function momentOf({ schedule, times }, at) {
   let moment = 0;
-  for (let r = 0; r < schedule.p; r++) {
-    const i = firstEndingAfter(schedule, times, r, at);
-    if (i > schedule.offsets[r]) moment = Math.max(moment, times.end[i - 1]);
-    if (i < schedule.offsets[r + 1] && times.start[i] <= at) moment = Math.max(moment, times.start[i]);
+  for (const rows of schedule.copies ? [schedule, schedule.copies] : [schedule]) {
+    for (let r = 0; r < schedule.p; r++) {
+      const i = firstEndingAfter(rows, times, r, at);
+      if (i > rows.offsets[r]) moment = Math.max(moment, times.end[i - 1]);
+      if (i < rows.offsets[r + 1] && times.start[i] <= at) moment = Math.max(moment, times.start[i]);
+    }
   }
   return moment;
 }
@@ -79,9 +87,18 @@ function startsText(list, moment, { schedule, times }) {
     const [op, rank, wait] = [shortText(schedule, now.i), now.rank, waited(now)];
     return wait > dust ? t("{op} starts on rank {rank} after a wait of {wait}", { op, rank, wait: num(wait) }) : t("{op} starts on rank {rank}", { op, rank });
   });
+  for (const { i, rank } of copiesStarting(schedule, times, moment).slice(0, Math.max(0, NAMED - said.length))) {
+    said.push(t("{op} starts on the copy lane of rank {rank}", { op: opText(schedule, i), rank }));
+  }
   const more = starting.length - NAMED;
   if (more > 0) said.push(more === 1 ? t("1 more op starts") : t("{n} more ops start", { n: more }));
   return said;
+}
+
+/** @param {Schedule} schedule @param {Times} times @param {number} moment */
+function copiesStarting({ copies, p }, times, moment) {
+  if (!copies) return [];
+  return Array.from({ length: p }, (_, rank) => glance(copies, times, rank, moment)).filter(({ i, from }) => i >= 0 && from === moment);
 }
 
 /** The rank whose idle time began last, and why. @param {Glance[]} list @param {number} moment @param {Planned} plan */
@@ -97,7 +114,7 @@ export function narrate(plan, at) {
   const { schedule, times } = plan;
   const moment = momentOf(plan, at);
   if (moment >= times.makespan) return t("At {at} the step is over.", { at: num(times.makespan) });
-  const list = Array.from({ length: schedule.p }, (_, rank) => glance(plan, rank, moment));
+  const list = Array.from({ length: schedule.p }, (_, rank) => glance(schedule, times, rank, moment));
   const busy = list.filter(({ i }) => i >= 0).length;
   const what = [...startsText(list, moment, plan), t("{busy} of {p} ranks work", { busy, p: schedule.p }), ...idleText(list, moment, plan)].join("; ");
   return t("At {at}, {phase}: {what}.", { at: num(moment), phase: phaseText(phaseOfAll(phases(schedule, times), moment)), what });
