@@ -36,6 +36,7 @@ def test_a_link_leads_to_the_long_readable_address(client: FlaskClient):
     assert re.fullmatch(f"[{LETTERS}]{{{LENGTH}}}", body["code"])
     followed = client.get(body["url"])
     assert (followed.status_code, followed.headers["Location"]) == (302, f"/{VIEW}")
+    assert 'content="ZB-H1, p 8, m 32 · bubble 6.8 %"' in client.get(body["url"], follow_redirects=True).text  # unfurls
     assert client.get(body["url"].upper().replace("/S/", "/s/")).status_code == 302  # read out and typed in capitals
 
 

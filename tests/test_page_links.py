@@ -188,7 +188,7 @@ def test_one_click_copies_the_link_and_the_link_opens_the_same_view(open_page: O
 def test_the_dialog_takes_the_keys_while_it_is_open_and_gives_the_focus_back(open_page: Open):
     page = share(open_page, "?p=4")
     before = state(page)["window"]
-    page.focus("#share-dialog header button")
+    page.focus("#share-dialog .share-head button")
     page.keyboard.press("w")
     page.keyboard.press(" ")  # closes: the button is pressed
     wait(page, "!document.querySelector('#share-dialog').open")

@@ -29,7 +29,7 @@ function createDialog(store) {
   const parts = [createEmbedPart(store), createFilePart(store)];
   const close = h("button", { type: "button", class: "button icon", "aria-label": t("Close"), onclick: () => node.close() }, "×");
   const node = h("dialog", { class: "share", id: "share-dialog", "aria-labelledby": "share-title" },
-    h("header", {}, h("h2", { id: "share-title", text: t("Share this view") }), close),
+    h("div", { class: "share-head" }, h("h2", { id: "share-title", text: t("Share this view") }), close),
     h("section", {}, link.node, said), short.node, ...parts.map((part) => part.node));
   node.addEventListener("keydown", (event) => event.stopPropagation()); // the timeline's keys rest
   node.addEventListener("click", (event) => { if (event.target === node) node.close(); });

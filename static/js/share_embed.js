@@ -28,7 +28,7 @@ export function createEmbedPart(store) {
   const theme = choice("share-theme", t("Theme"), [["auto", t("as the reader's system")], ["light", t("light")], ["dark", t("dark")]]);
   const controls = choice("share-controls", t("Controls"), [["full", t("all")], ["minimal", t("play and scrub")], ["none", t("none")]]);
   const size = choice("share-size", t("Size"), [["wide", t("as wide as its place")], ["slide", "960 × 540"], ["column", "640 × 360"], ["small", "320 × 240"]]);
-  const frame = h("div", { class: "share-frame" });
+  const frame = h("div", { class: "share-frame", tabindex: 0, role: "group", "aria-label": t("What the embed looks like") });
   const node = h("details", { class: "share-more", id: "share-embed-part" }, h("summary", { text: t("Embed in a page") }),
     h("div", { class: "share-choices" }, theme.node, controls.node, size.node), frame, code.node, said);
 
@@ -38,7 +38,7 @@ export function createEmbedPart(store) {
     const address = embedAddress(store.search(), theme.value(), controls.value());
     code.set(`<iframe src="${quoted(address)}" title="${quoted(t("Pipeline schedule"))}" width="${width}" height="${height}" loading="lazy" allowfullscreen></iframe>`);
     setText(said, "");
-    const shown = h("iframe", { src: address, title: t("What the embed looks like"), width: width === "100%" ? "100%" : width, height });
+    const shown = h("iframe", { src: address, title: t("Pipeline schedule"), width: width === "100%" ? "100%" : width, height });
     replace(frame, shown);
   }
 
