@@ -24,7 +24,7 @@ from backend.schedule.sweep import M_STOPS, Cell, over_m, stops
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 LINE = 15  # px that a name needs
 MOST_NAME = 22  # letters
-NARROW, FEW = 520, 11  # px of a figure whose names are shorter, and their letters
+NARROW, FEW = 520, 10  # px of a figure whose names are shorter, and their letters
 NEAR = 5e-4  # of the whole: lines that end so near each other share a name
 
 
@@ -194,7 +194,7 @@ def _names(curves: Sequence[Curve], look: Look) -> tuple[list[dict[str, Any]], i
                 "font": {"color": _colour(look, members[0].group), "size": TEXT - 1},
             }
         )  # fmt: skip
-    return notes, int(max(map(len, texts), default=0) * LETTER * 0.9) + 12
+    return notes, int(max(map(len, texts), default=0) * LETTER * 0.95) + 12
 
 
 def _joined(members: Sequence[Curve], most: int) -> str:

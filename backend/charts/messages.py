@@ -155,7 +155,7 @@ def _rings(plans: Sequence[Plan], found: Sequence[Found], look: Look) -> list[go
 
 
 def _layout(look: Look, most: float, each: float, unit: str, vs: Sequence[int]) -> dict[str, Any]:
-    x = axis("v, chunks per device", dtick=1, range=[0.6, max(vs) + 0.4], showgrid=False)
+    x = axis("v, chunks per device", dtick=1, range=[0.6, max(vs) + 0.8], showgrid=False)
     y = axis("messages in a step", range=[0, most], tickformat=",d", nticks=max(3, look.height // 60))
     beside = axis(
         f"{unit} sent in a step", range=[0, most * each], overlaying="y", side="right", tickmode="auto", showgrid=False

@@ -16,6 +16,7 @@ import { formatNumber } from "./pure/scale.js";
 
 const DOT = 2.4; // px
 const MOMENT = 1 / 60; // of the whole time that a message without a hop is seen
+const EDGED = 4; // px of a front that has room for its edges
 const ROOM = 11; // px of a front that has room for its letter
 const FONT = "system-ui, sans-serif";
 
@@ -45,10 +46,11 @@ function boxShapes({ view, project, chunks, over, at }, box, until) {
   const running = at !== null && box.end > at;
   const marked = box === over;
   const sides = sidesOf(project, view, box, until);
-  /** @type {Shape[]} */
-  const shapes = sides.map(({ face, points }) => ({ points, fill: face === "front" ? fill : face === "top" ? lighter(fill) : paints.edge[cls],
-    stroke: marked || running ? colour("ink") : paints.edge[cls], width: marked ? 1.8 : running ? 1 : 0.4 }));
   const [a, b, c] = sides[2].points;
+  const fine = Math.abs(b[0] - a[0]) < EDGED; // edges of so small a box would be all of it
+  const line = marked || running ? { stroke: colour("ink"), width: marked ? 1.8 : 1 } : fine ? {} : { stroke: paints.edge[cls], width: 0.4 };
+  /** @type {Shape[]} */
+  const shapes = sides.map(({ face, points }) => ({ points, fill: face === "front" ? fill : face === "top" ? lighter(fill) : paints.edge[cls], ...line }));
   if (Math.hypot(b[0] - a[0], b[1] - a[1]) >= ROOM && Math.abs(c[1] - b[1]) >= ROOM) {
     shapes.push({ text: LETTERS[box.kind], at: [(a[0] + c[0]) / 2, (a[1] + c[1]) / 2], anchor: "middle", size: 10, fill: paints.ink[cls] });
   }
