@@ -100,6 +100,12 @@ def test_an_area_is_resized_by_its_edges(open_page: Open) -> None:
     x, y = point(page, 1, 8)
     drag(page, (x, y), (point(page, 1, 29)[0], y))
     assert view(page, "area") == "23-29@1-3", "past the other edge it turns round"
+    page.mouse.move(*point(page, 2, 29))
+    page.mouse.down()
+    page.mouse.move(*point(page, 2, 31))
+    page.keyboard.press("Escape")
+    page.mouse.up()
+    assert view(page, "area") == "23-29@1-3", "Escape gives the drag up, and only that"
 
 
 def test_an_area_may_lie_across_two_schedules(open_page: Open) -> None:
