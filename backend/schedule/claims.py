@@ -104,7 +104,7 @@ def _why(spec: Spec, formula: str, ratio: Ratio, steps: Callable[[Spec], Iterato
             break
         after = ratio(changed)
         if abs(after - now) > 1e-3:
-            told.append(f"{label} {'then' if told else 'it is'} {after:.3g}")
+            told.append(f"{label} then {after:.3g}" if told else f"{label} it is {after:.3g}")
         now = after
     begun = f"Claimed {target:.3g} of {unit}, simulated {ratio(spec):.3g}"
     if not told:

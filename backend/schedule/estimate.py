@@ -161,6 +161,6 @@ def _cost(setting: Setting, ledger: Ledger, kind: str) -> Cost:
         if setting.heads:
             formula += (f" + {letter}e" if first and _EXTRA[kind][0] else "") + (f" + {letter}o" if final else "")
         at, end = len(times), len(times) + count - 1
-        of = f"stage {at}" if count == 1 else f"stages {at} to {end}"
-        times += [ledger.add(f"{kind} of {of}", formula, UNIT)] * count
+        name = f"{kind} of stage {at}" if count == 1 else f"{kind} of stages {at} to {end}"
+        times += [ledger.add(name, formula, UNIT)] * count
     return tuple(times)

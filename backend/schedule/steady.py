@@ -64,10 +64,14 @@ def _sentence(block: Block) -> str:
     how = "for" if len(longest_on) == len(lifespan) else "longest,"
     slots, mean = _number(lifespan.max()), lifespan.max() / block.period
     each = "" if chunks == 1 else ", all chunks together"
-    worth = "" if chunks == 1 else f", the worth of {_number(peak / chunks)} {_plural('micro-batch', peak / chunks)}"
+    worth = (
+        ""
+        if chunks == 1
+        else f", the worth of {_number(peak / chunks)} {_form(peak / chunks, 'micro-batch', 'micro-batches')}"
+    )
     return (
         f"Every {period} slots the next micro-batch follows. {who} a micro-batch's activations {how} "
-        f"{slots} slots{each}: {slots} / {period} = {_number(mean)} {_plural('chunk', mean)} in flight on average, "
+        f"{slots} slots{each}: {slots} / {period} = {_number(mean)} {_form(mean, 'chunk', 'chunks')} in flight on average, "
         f"{peak} at the peak{worth}."
     )
 
@@ -76,10 +80,8 @@ def _number(x: float) -> str:
     return f"{x:.2f}".rstrip("0").rstrip(".")
 
 
-def _plural(word: str, x: float) -> str:
-    if x == 1.0:
-        return word
-    return word + ("es" if word.endswith("ch") else "s")
+def _form(x: float, one: str, more: str) -> str:
+    return one if x == 1.0 else more
 
 
 def _why_none(family: Family) -> str:

@@ -4,6 +4,7 @@
 //   tr(message)                                     a sentence that the server wrote, found again by its pattern
 //
 // A catalogue's keys are the English texts as they stand in the code, with {holes}; a sentence it lacks stays English.
+import { reader } from "./sentences.js";
 
 /** @typedef {Record<string, string>} Catalogue  English to another language, both with the same {holes} */
 
@@ -11,15 +12,15 @@ const HOLE = /\{(\w+)\}/g;
 
 /** @type {Catalogue} */
 let catalogue = {};
-/** @type {{form: RegExp, holes: string[], into: string}[] | null} those with holes, as patterns; made when first needed */
-let patterns = null;
+/** @type {((text: string) => string) | null} reads the server's sentences by the catalogue; made when first needed */
+let read = null;
 let code = "en";
 
 /** @param {string} language "en", "zh" @param {Catalogue} texts */
 export function speak(language, texts) {
   code = language;
   catalogue = texts;
-  patterns = null;
+  read = null;
 }
 
 /** The language spoken now, as in lang="...". */
@@ -42,17 +43,6 @@ export function t(text, values) {
 export function tr(text) {
   if (code === "en" || !text) return text;
   if (Object.hasOwn(catalogue, text)) return catalogue[text];
-  patterns ??= Object.entries(catalogue).filter(([from]) => /\{\w+\}/.test(from)).map(pattern);
-  for (const { form, holes, into } of patterns) {
-    const found = form.exec(text);
-    if (found) return fill(into, Object.fromEntries(holes.map((hole, at) => [hole, tr(found[at + 1])])));
-  }
-  return text;
-}
-
-/** @param {[string, string]} entry */
-function pattern([from, into]) {
-  const holes = [...from.matchAll(HOLE)].map(([, name]) => name);
-  const form = from.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("(.+?)");
-  return { form: new RegExp(`^${form}$`), holes, into };
+  read ??= reader(catalogue);
+  return read(text);
 }
