@@ -33,8 +33,8 @@ function entries({ crit, micro, lane }) {
   const list = [];
   if (crit) list.push({ text: t("critical path"), draw: line([], "mark-path") });
   if (micro !== null) {
-    list.push({ text: t("micro-batch's way forward"), draw: line([], "mark-way") }, { text: t("its way back"), draw: line([11, 7], "mark-way") },
-      { text: t("to its W or copy"), draw: line([3, 7], "mark-way") });
+    list.push({ text: t("way forward"), draw: line([], "mark-way") }, { text: t("way back"), draw: line([11, 7], "mark-way") },
+      { text: t("to W, copies"), draw: line([3, 7], "mark-way") });
   }
   if (lane) list.push({ text: t("activation: sent above, received below"), draw: bar(false) }, { text: t("gradient"), draw: bar(true) });
   return list;

@@ -74,9 +74,10 @@ function lensSentences(store, lane) {
 
 /** The sentence, and what is kept beside it in a few words. @param {Store} store @param {Lane} lane @param {number | null} at */
 function sentences(store, lane, at) {
-  const own = lensSentences(store, lane);
-  if (store.get().view.story === "0") return { text: own.join(" "), beside: "" };
-  if (at === null) return { text: own.join(" ") || t("Play, or step with the arrow keys, and this line tells what happens and why."), beside: "" };
+  const silent = store.get().view.story === "0";
+  const own = silent || at === null ? lensSentences(store, lane).join(" ") : "";
+  if (silent) return { text: own, beside: "" };
+  if (at === null) return { text: own || t("Play, or step with the arrow keys, and this line tells what happens and why."), beside: "" };
   const [path, journey] = [pathOf(store, lane), journeyOf(store, lane)];
   const beside = [journey && journeyChip(journey), path && t("critical path: {parts}", { parts: pathChip(path) })];
   return { text: narrate(lane, at), beside: beside.filter(Boolean).join(" · ") };

@@ -68,7 +68,7 @@ function drawOp(scene, ctx, trace, op, selected) {
   for (const { boxes, mark, into, name } of sides) {
     if (here && into && boxes.some(({ joined }) => joined)) drawHead(ctx, here, mark);
     for (const { box } of boxes) (into ? drawDot : drawHead)(ctx, box, mark);
-    for (const { box } of boxes.slice(0, NAMED)) drawTag(scene, ctx, box, name, mark);
+    for (const { box } of boxes.filter(({ joined }) => joined || !here).slice(0, NAMED)) drawTag(scene, ctx, box, name, mark);
   }
   nameBarriers(scene, ctx, trace);
 }

@@ -59,8 +59,9 @@ function line(ctx, list, dash, wide) {
       const [a, b] = [list[at - 1], list[at]];
       const [ya, yb] = [a.y + a.h / 2, b.y + b.h / 2];
       const bend = Math.min(24, Math.max(0, (b.x0 - a.x1) / 2));
+      const sag = Math.abs(yb - ya) < 1 && b.x0 - a.x1 > a.h ? Math.min(24, a.h * 0.4) : 0; // along a row it strikes no label out
       ctx.moveTo(a.x1, ya);
-      ctx.bezierCurveTo(a.x1 + bend, ya, b.x0 - bend, yb, b.x0, yb);
+      ctx.bezierCurveTo(a.x1 + bend, ya + sag, b.x0 - bend, yb + sag, b.x0, yb);
     }
     ctx.stroke();
   }
