@@ -90,6 +90,7 @@ export class Pointer {
     const press = this.#pressAt(event, at);
     this.#press = press;
     if (press.use === "axis") this.#scrub(event, at);
+    if (press.use !== "pan") timeline.unhover();
     if (press.use === "area") this.acts.tools.area.begin(at, event);
     if (event.pointerType === "touch" && press.use === "pan") this.#timer = window.setTimeout(() => this.#long(event, at), LONG);
   }
