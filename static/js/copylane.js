@@ -18,9 +18,9 @@ const LEAST = 8; // px of height for an arrow and a number
 export const placesOf = (rows) => rows.map((row) => ({ ...row, y: row.copyY, h: row.copyH }));
 
 /** The copies of a lane group, to be binned; null for none. @param {Lane} lane @returns {Band | null} */
-export function copyBand({ schedule, times }) {
+export function copyBand({ id, schedule, times }) {
   const source = copyRows(schedule);
-  return source && { source, times: copyTimes(schedule, times), paints: copyPaints(), pyramid: null };
+  return source && { key: `${id} copies`, source, owner: times, times: copyTimes(schedule, times), paints: copyPaints(), pyramid: null };
 }
 
 /** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr */

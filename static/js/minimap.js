@@ -10,6 +10,7 @@ import { pyramidOf } from "./pyramids.js";
 /** @import {Scene} from "./lanes.js" */
 
 const PAD = 4;
+const STRIP = "strip"; // one image for all that it shows, one after the other
 const ROOM_FOR_COPIES = 6; // px of a rank in the strip
 
 /**
@@ -37,12 +38,12 @@ export function createMinimap(node, timeline) {
       const copies = each >= ROOM_FOR_COPIES ? copyBand(lane) : null;
       const copy = copies ? each / 4 : 0;
       const at = rowsOf({ p: lane.schedule.p, top: y, laneHeight: each - copy, gap: 0, copy });
-      const band = { source: lane.schedule, times: lane.times, paints: paintsFor(lane.schedule.chunks), pyramid: pyramidOf(lane.times) };
+      const band = { key: STRIP, source: lane.schedule, owner: lane.times, times: lane.times, paints: paintsFor(lane.schedule.chunks), pyramid: pyramidOf(lane.times) };
       const frame = { left, width, t0: 0, t1: timeline.total(), dpr: still.dpr, bar: 0 };
       ctx.fillStyle = colour("plot-hatch");
       ctx.fillRect(left, y, (lane.end / timeline.total()) * width, (each - copy) * lane.schedule.p);
       drawBinned(ctx, band, at, frame);
-      if (copies) drawBinned(ctx, copies, placesOf(at), frame);
+      if (copies) drawBinned(ctx, { ...copies, key: STRIP }, placesOf(at), frame);
       y += each * lane.schedule.p + gap;
     }
   }

@@ -59,8 +59,8 @@ function countVisible(lane, rows, t0, t1) {
 
 /** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr
  *  @param {boolean} many so many that a pyramid is quicker */
-function binOps(ctx, { schedule, times }, rows, { layout, t0, t1 }, dpr, many) {
-  const band = { source: schedule, times, paints: paintsFor(schedule.chunks), pyramid: many ? pyramidOf(times) : null };
+function binOps(ctx, { id, schedule, times }, rows, { layout, t0, t1 }, dpr, many) {
+  const band = { key: id, source: schedule, owner: times, times, paints: paintsFor(schedule.chunks), pyramid: many ? pyramidOf(times) : null };
   drawBinned(ctx, band, rows, { left: layout.plotLeft, width: layout.plotWidth, t0, t1, dpr, bar: barOf(layout.laneHeight) });
 }
 
