@@ -96,6 +96,11 @@ def held(said: dict[str, Any], shown: dict[str, Any]) -> None:
         assert found == value, f"{key} is {found}"
 
 
+def go(page: Page, query: str) -> None:
+    """To another address without loading the page anew, as a step back does."""
+    page.evaluate("q => { history.pushState(null, '', '/' + q); dispatchEvent(new PopStateEvent('popstate')); }", query)
+
+
 def shows(page: Page, form: Form) -> None:
     query, spec, others, view = form
     wait(
@@ -111,7 +116,7 @@ def shows(page: Page, form: Form) -> None:
 
 def test_links_of_every_kind_open_what_they_say(open_page: Open, server: Server):
     page = open_page("", width=900, height=600)
-    for form in [*FORMS[::9], *(form for form in FORMS if "model" in form[1])]:
+    for form in [*FORMS[::13], *(form for form in FORMS if "model" in form[1])]:
         page.goto(f"{server.url}/{form[0]}")
         shows(page, form)
 
@@ -131,7 +136,7 @@ def test_every_form_of_link_ever_published_shows_what_it_says(open_page: Open):
 def test_a_link_that_is_wrong_in_part_says_so_and_shows_the_rest(open_page: Open):
     page = open_page("?p=8&famly=gpipe&utm_source=x&p=9")
     assert state(page)["spec"]["p"] == 8
-    page = open_page("?z=AAAAA&p=7")
+    go(page, "?z=AAAAA&p=7")
     assert state(page)["spec"]["p"] == 7
 
 
@@ -232,7 +237,9 @@ def test_a_name_that_is_taken_or_no_name_is_said_with_one_that_will_do(open_page
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Use zero-bubble").click()
     wait(page, "document.querySelector('#share-short').value.endsWith('/s/zero-bubble')")
-    page = share(open_page, "?p=3&m=6", forgive="Failed to load resource")
+    page.keyboard.press("Escape")
+    go(page, "?p=3&m=6")
+    page.click("#share")
     page.fill("#share-name", "zero-bubble")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Use zero-bubble-2").click()
