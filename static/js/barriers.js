@@ -3,6 +3,7 @@
 import { boxOf, font, xOf } from "./axis.js";
 import { colour } from "./palette.js";
 import { barriersAt, openings } from "./pure/barriers.js";
+import { t } from "./pure/lang.js";
 
 /** @import {Scene, Lane} from "./lanes.js" */
 /** @import {Box} from "./axis.js" */
@@ -19,7 +20,7 @@ export function paintBarriers(ctx, lane, rows, scene) {
   const { y, foot } = extent(rows);
   ctx.fillStyle = colour("k-c");
   for (const list of openings(lane.schedule, lane.times)) {
-    for (const t of list) if (t >= scene.t0 && t <= scene.t1) ctx.fillRect(Math.round(xOf(scene, t)), y, 1, foot - y);
+    for (const time of list) if (time >= scene.t0 && time <= scene.t1) ctx.fillRect(Math.round(xOf(scene, time)), y, 1, foot - y);
   }
 }
 
@@ -73,7 +74,7 @@ export function nameBarriers(scene, ctx, { lane, op }) {
   for (const join of [waits, meets]) {
     const x = join && lineAt(scene, join);
     if (!x) continue;
-    const tag = `${join.name} of ${join.micro}`;
+    const tag = t("{barrier} of {micro}", { barrier: join.name, micro: join.micro });
     ctx.font = font(10);
     ctx.textAlign = join === meets ? "left" : "right";
     ctx.textBaseline = "middle";

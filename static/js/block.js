@@ -4,6 +4,7 @@ import { drawBlock } from "./block_draw.js";
 import { arithmeticTable, slotTable } from "./block_table.js";
 import { h, replace, sentence, setText } from "./dom.js";
 import { moveTo } from "./fieldlist.js";
+import { t, tr } from "./pure/lang.js";
 import { letter, putAt, specsOf } from "./pure/slots.js";
 import { MARGIN, remark, rowSizes, unitsOf } from "./pure/block.js";
 
@@ -14,9 +15,9 @@ import { MARGIN, remark, rowSizes, unitsOf } from "./pure/block.js";
 /** @typedef {{spec: Spec, path: string, slot: number, mark: string, remark: string}} Wanted */
 /** @typedef {{answer: Answer, title: string, scroll: HTMLElement}} Drawing */
 
-const HOW = "Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
-  "Bars: how long a device keeps the activations, from F to the end of W.";
-const NONE = "A building block is one micro-batch's ops on all devices, repeated at a constant pace; its memory can be read off.";
+const how = () => t("Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
+  "Bars: how long a device keeps the activations, from F to the end of W.");
+const none = () => t("A building block is one micro-batch's ops on all devices, repeated at a constant pace; its memory can be read off.");
 const MOST_DRAWN = 64; // devices
 const FEWER = 16;
 const LEAST_SLOT = 1; // px; narrower, the drawing scrolls
@@ -42,7 +43,7 @@ class BlockPanel {
   #shown = "";
   #width = 0;
   #open = false;
-  #how = HOW;
+  #how = how();
   /** @type {Drawing[]} */
   #drawings = [];
   panel = h("div", { class: "block" }, this.#said, this.#home);
@@ -79,7 +80,7 @@ class BlockPanel {
       this.#draw(wanted);
       return;
     }
-    if (!this.#shown) replace(this.#home, h("p", { class: "note", text: "Asking for the block …" }));
+    if (!this.#shown) replace(this.#home, h("p", { class: "note", text: t("Asking for the block …") }));
     Promise.all(wanted.map(({ path }) => ask(path))).then(() => this.show(), () => this.#offline(pathsOf(wanted)));
   }
 
@@ -88,8 +89,8 @@ class BlockPanel {
     if (paths !== pathsOf(this.#wanted())) return;
     this.#shown = "";
     this.#drawings = [];
-    setText(this.#said, NONE);
-    replace(this.#home, h("p", { class: "note bad" }, "The server does not answer. ", h("button", { type: "button", class: "link", onclick: () => this.show() }, "Try again")));
+    setText(this.#said, none());
+    replace(this.#home, h("p", { class: "note bad" }, `${t("The server does not answer.")} `, h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again"))));
   }
 
   /** @param {Wanted[]} wanted */
@@ -97,7 +98,7 @@ class BlockPanel {
     const focused = this.#focused();
     this.#drawings = [];
     replace(this.#home, ...wanted.map((each) => this.#section(each)));
-    this.#how = this.#drawings.length ? HOW : NONE;
+    this.#how = this.#drawings.length ? how() : none();
     setText(this.#said, this.#how);
     this.#fit(true);
     if (focused) /** @type {SVGElement | null} */ (this.#home.querySelector(".block-drawing"))?.focus();
@@ -116,8 +117,8 @@ class BlockPanel {
     const heading = (lead) => h("div", { class: "block-top" }, h("h2", {}, mark ? h("span", { class: "block-mark", text: mark }) : null, family?.title ?? spec.family, h("small", { text: `p ${spec.p}` })), lead ? h("p", { text: lead }) : null);
     if ("error" in answer) return h("section", { class: "block-section" }, heading(), this.#without(answer.error, spec, slot));
     const parts = spec.p > MOST_DRAWN ? this.#tooMany(spec, slot) : this.#drawn(answer, title);
-    return h("section", { class: "block-section", "data-family": spec.family }, heading(answer.sentence), parts,
-      h("p", { class: "block-note", text: `${answer.note} A slot is one op of ${answer.chunks > 1 ? "a chunk" : "a device"}; here F, I and W take one each.` }),
+    return h("section", { class: "block-section", "data-family": spec.family }, heading(tr(answer.sentence)), parts,
+      h("p", { class: "block-note", text: `${tr(answer.note)} ${answer.chunks > 1 ? t("A slot is one op of a chunk; here F, I and W take one each.") : t("A slot is one op of a device; here F, I and W take one each.")}` }),
       said ? h("p", { class: "block-note is-remark", text: said }) : null, this.#slots(answer, title));
   }
 
@@ -127,7 +128,7 @@ class BlockPanel {
     this.#drawings.push({ answer, title, scroll });
     const { roomy, step } = rowSizes(answer);
     const table = arithmeticTable(answer, title);
-    const body = h("div", { class: "block-body" }, scroll, roomy ? table : h("div", { class: "block-beside", tabindex: 0, role: "region", "aria-label": `${title}: memory of each device` }, table));
+    const body = h("div", { class: "block-body" }, scroll, roomy ? table : h("div", { class: "block-beside", tabindex: 0, role: "region", "aria-label": t("{title}: memory of each device", { title }) }, table));
     body.style.setProperty("--row", `${roomy ? step : ROW}px`);
     body.style.setProperty("--head", `${MARGIN.top}px`);
     body.style.setProperty("--tall", `${MARGIN.top + answer.p * step}px`);
@@ -136,8 +137,8 @@ class BlockPanel {
 
   /** @param {Spec} spec @param {number} slot */
   #tooMany(spec, slot) {
-    return h("p", { class: "note" }, `Drawn are blocks of up to ${MOST_DRAWN} devices. `,
-      h("button", { type: "button", class: "link", onclick: () => this.#put({ ...spec, p: FEWER }, slot) }, `Show p = ${FEWER}`));
+    return h("p", { class: "note" }, `${t("Drawn are blocks of up to {most} devices.", { most: MOST_DRAWN })} `,
+      h("button", { type: "button", class: "link", onclick: () => this.#put({ ...spec, p: FEWER }, slot) }, t("Show p = {p}", { p: FEWER })));
   }
 
   /** @param {SpecError} error @param {Spec} spec @param {number} slot */
@@ -145,7 +146,7 @@ class BlockPanel {
     const from = this.desk.family(spec.family);
     const buttons = this.desk.families.filter((family) => family.block).map((family) =>
       h("button", { type: "button", class: "button soft", "data-put": family.name, onclick: () => this.#put(moveTo(spec, from, family), slot) }, family.title));
-    return h("div", { class: "block-none" }, h("p", { text: sentence(error.message) }), h("div", { class: "panel-row" }, h("span", { text: "These have one:" }), ...buttons));
+    return h("div", { class: "block-none" }, h("p", { text: sentence(tr(error.message)) }), h("div", { class: "panel-row" }, h("span", { text: t("These have one:") }), ...buttons));
   }
 
   /** @param {Spec} spec @param {number} slot */
@@ -156,7 +157,7 @@ class BlockPanel {
   /** Every slot as a table, made when someone opens it. @param {Answer} answer @param {string} title */
   #slots(answer, title) {
     const holder = h("div", { class: "block-table" });
-    const node = h("details", {}, h("summary", { class: "link", text: "Every slot as a table" }), holder);
+    const node = h("details", {}, h("summary", { class: "link", text: t("Every slot as a table") }), holder);
     node.addEventListener("toggle", () => {
       this.#open = node.open;
       if (node.open && !holder.firstChild) holder.append(slotTable(answer, title));

@@ -2,6 +2,7 @@
 import { paintsFor } from "./palette.js";
 import { SHADES } from "./pure/bins.js";
 import { barGap, beside, geometry, hit, livesOf, microName, opsOf, say, spanOf, xOf, yOf } from "./pure/block.js";
+import { t } from "./pure/lang.js";
 import { KIND_B, KIND_I, KIND_W } from "./pure/ops.js";
 
 /** @import {Answer, BlockOp, Geometry, Hit} from "./pure/block.js" */
@@ -78,7 +79,7 @@ function paintAxis(at, { block: { period }, p, chunks }) {
   const bottom = at.top + p * at.step - chunks * at.bar;
   const line = (/** @type {number} */ x) => `M${round(x)} 22V${bottom}`;
   return s("g", { class: "axis" }, s("path", { class: "bracket", d: `M${round(a)} 29V23H${round(b)}V29` }),
-    s("text", { class: "period", x: round(a), y: 16 }, `period ${period} slots`),
+    s("text", { class: "period", x: round(a), y: 16 }, t("period {slots} slots", { slots: period })),
     ...Array.from({ length: Math.ceil(p / every) }, (_, n) => s("text", { class: "rank", x: at.left - 7, y: yOf(at, n * every) + at.lane / 2 + 4 }, String(n * every))),
     s("path", { class: "ground", d: Array.from({ length: p }, (_, rank) => box(at.left, yOf(at, rank), (at.to - at.from) * at.px, at.lane)).join("") }),
     s("path", { class: "guide", d: line(a) + line(b) }));
@@ -94,7 +95,7 @@ export function drawBlock(answer, px, title, tell) {
   const others = Array.from({ length: 2 * at.copies + 1 }, (_, n) => n - at.copies).filter((k) => k !== 0);
   const here = s("rect", { class: "here", visibility: "hidden" });
   const svg = s("svg", { class: "block-drawing", width: Math.ceil(at.width), height: at.height, tabindex: 0, role: "application",
-    "aria-roledescription": "building block", "aria-label": `${title}: one micro-batch's ops. Left and right step along a rank, up and down between ranks.` },
+    "aria-roledescription": t("building block"), "aria-label": t("{title}: one micro-batch's ops. Left and right step along a rank, up and down between ranks.", { title }) },
   paintAxis(at, answer), ...paintOps(at, answer, ops, others), ...paintOps(at, answer, ops, [0]),
   ...paintLives(at, answer), here);
   listen(svg, here, at, answer, ops, tell);

@@ -1,5 +1,6 @@
 // The comparison as data: what is asked of the server, the columns of the table, and how rows are put in order.
 import { getJson } from "./api.js";
+import { t, tr } from "./pure/lang.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
 import { specQuery } from "./pure/url.js";
 
@@ -31,7 +32,7 @@ import { specQuery } from "./pure/url.js";
 /** Whether a row needs more memory than the limit that is set. @param {Row} row */
 export const overLimit = (row) => row.spec.memory !== null && row.peak_memory.max > row.spec.memory + 1e-9;
 
-const BACKWARD = { full: "full (B)", split: "split (I, W)", both: "both" };
+const backward = () => ({ full: t("full (B)"), split: t("split (I, W)"), both: t("both") });
 
 /** @param {string} id @param {string} name @param {string} hint @param {(row: Row) => number} of @returns {Column} */
 const share = (id, name, hint, of) => ({ id, name, hint, of, show: (row) => formatPercent(of(row)), best: true });
@@ -42,27 +43,27 @@ const amount = (id, name, hint, of) => ({ id, name, hint, of, show: (row) => for
 /** @param {string} id @param {string} name @param {string} hint @param {(row: Row) => string} of @returns {Column} */
 const words = (id, name, hint, of) => ({ id, name, hint, of, show: of });
 
-/** @type {Column[]} */
-export const COLUMNS = [
-  share("global", "bubble of total", "idle share of all time, first start to last end (global, of total)", (row) => row.bubble.global.of_total),
-  share("ideal", "of ideal", "idle time over work, first start to last end (global, of ideal)", (row) => row.bubble.global.of_ideal),
-  { ...share("span", "span of total", "idle share of the longest device's own window (span, of total)", (row) => row.bubble.span.of_total),
+/** What is compared, in the reader's language. @returns {Column[]} */
+export const columns = () => [
+  share("global", t("bubble of total"), t("idle share of all time, first start to last end (global, of total)"), (row) => row.bubble.global.of_total),
+  share("ideal", t("of ideal"), t("idle time over work, first start to last end (global, of ideal)"), (row) => row.bubble.global.of_ideal),
+  { ...share("span", t("span of total"), t("idle share of the longest device's own window (span, of total)"), (row) => row.bubble.span.of_total),
     claim: (row) => row.claim?.bubble ?? null, say: formatPercent },
-  share("span-ideal", "of ideal", "idle time over work in the longest device's own window (span, of ideal)", (row) => row.bubble.span.of_ideal),
-  amount("makespan", "makespan", "first start to last end", (row) => row.makespan),
-  amount("stage", "longest stage", "the longest device's own window", (row) => row.longest_stage),
-  { ...amount("memory", "peak memory", "the worst device, in one micro-batch's activations", (row) => row.peak_memory.max),
+  share("span-ideal", t("of ideal"), t("idle time over work in the longest device's own window (span, of ideal)"), (row) => row.bubble.span.of_ideal),
+  amount("makespan", t("makespan"), t("first start to last end"), (row) => row.makespan),
+  amount("stage", t("longest stage"), t("the longest device's own window"), (row) => row.longest_stage),
+  { ...amount("memory", t("peak memory"), t("the worst device, in one micro-batch's activations"), (row) => row.peak_memory.max),
     claim: (row) => row.claim?.memory ?? null, say: formatNumber,
-    why: (row) => (overLimit(row) ? `${row.title} holds ${formatNumber(row.peak_memory.max)}, over the limit of ${formatNumber(row.spec.memory ?? 0)} that is set.` : null) },
-  { ...amount("flight", "in flight", "chunks whose activations the worst device holds at once; a chunk is a v-th of a device's share", (row) => row.peak_in_flight), best: false },
-  { ...amount("weights", "weights", "copies of its own share of the parameters that the worst device holds", (row) => row.parameters.max),
-    show: (row) => `${row.parameters.max}×`, best: false, why: (row) => (row.parameters.max > 1 ? `Weights: ${row.parameters.why}.` : null) },
-  { ...amount("messages", "messages", "between devices in a step; each carries one micro-batch's activation, so bytes grow alike", (row) => row.messages), best: false },
-  words("technique", "technique", "what it does", (row) => row.technique),
-  words("backward", "backward", "I and W in one (B) or apart", (row) => BACKWARD[row.backward]),
-  words("complexity", "order", "how its order is described", (row) => row.complexity),
-  words("used", "used by", "who trains with it", (row) => row.used_by),
-  { ...words("year", "year", "first published", (row) => String(row.year)) },
+    why: (row) => (overLimit(row) ? t("{family} holds {held}, over the limit of {limit} that is set.", { family: row.title, held: formatNumber(row.peak_memory.max), limit: formatNumber(row.spec.memory ?? 0) }) : null) },
+  { ...amount("flight", t("in flight"), t("chunks whose activations the worst device holds at once; a chunk is a v-th of a device's share"), (row) => row.peak_in_flight), best: false },
+  { ...amount("weights", t("weights"), t("copies of its own share of the parameters that the worst device holds"), (row) => row.parameters.max),
+    show: (row) => `${row.parameters.max}×`, best: false, why: (row) => (row.parameters.max > 1 ? t("Weights: {why}.", { why: tr(row.parameters.why) }) : null) },
+  { ...amount("messages", t("messages"), t("between devices in a step; each carries one micro-batch's activation, so bytes grow alike"), (row) => row.messages), best: false },
+  words("technique", t("technique"), t("what it does"), (row) => tr(row.technique)),
+  words("backward", t("backward"), t("I and W in one (B) or apart"), (row) => backward()[row.backward]),
+  words("complexity", t("order"), t("how its order is described"), (row) => tr(row.complexity)),
+  words("used", t("used by"), t("who trains with it"), (row) => tr(row.used_by)),
+  { ...words("year", t("year"), t("first published"), (row) => String(row.year)) },
 ];
 
 /**
@@ -84,7 +85,7 @@ export const fetchComparison = (url) => getJson(url);
 /** In the order of a column, ties as they were. @param {Row[]} rows @param {string | null} id @param {1 | -1} way @returns {Row[]} */
 export function inOrder(rows, id, way) {
   if (id === "schedule") return [...rows].sort((a, b) => way * a.title.localeCompare(b.title));
-  const column = COLUMNS.find((each) => each.id === id);
+  const column = columns().find((each) => each.id === id);
   if (!column) return rows;
   return [...rows].sort((a, b) => {
     const [x, y] = [column.of(a), column.of(b)];

@@ -1,5 +1,6 @@
 // Which families the comparison shows: a list of boxes behind a button. All of them unless the reader or a link chooses.
 import { h, setText } from "./dom.js";
+import { t, tr } from "./pure/lang.js";
 
 /** @import {Family} from "./picker.js" */
 
@@ -10,11 +11,11 @@ export function createChoice(families, onScreen, changed) {
   const summary = h("summary", { class: "button soft" });
   const boxes = families.map((family) => h("input", { type: "checkbox", value: family.name, checked: true, onchange: update }));
   const groups = [...new Set(families.map((family) => family.group))].map((group) =>
-    h("fieldset", {}, h("legend", { text: group }), ...families.flatMap((family, at) =>
+    h("fieldset", {}, h("legend", { text: tr(group) }), ...families.flatMap((family, at) =>
       (family.group === group ? [h("label", {}, boxes[at], family.title)] : []))));
   const node = h("details", { class: "comparison-choice" }, summary, h("div", { class: "choices" },
-    h("div", { class: "panel-row" }, h("button", { type: "button", class: "link", onclick: () => choose(families.map((family) => family.name)) }, "All"),
-      h("button", { type: "button", class: "link", onclick: () => choose(onScreen()) }, "Those on the screen")), ...groups));
+    h("div", { class: "panel-row" }, h("button", { type: "button", class: "link", onclick: () => choose(families.map((family) => family.name)) }, t("All")),
+      h("button", { type: "button", class: "link", onclick: () => choose(onScreen()) }, t("Those on the screen"))), ...groups));
   node.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !node.open) return;
     event.stopPropagation();
@@ -35,7 +36,7 @@ export function createChoice(families, onScreen, changed) {
 
   function count() {
     const { length } = chosen();
-    setText(summary, length === boxes.length ? `All ${length} families` : `${length} of ${boxes.length} families`);
+    setText(summary, length === boxes.length ? t("All {count} families", { count: length }) : t("{count} of {all} families", { count: length, all: boxes.length }));
   }
 
   function update() {

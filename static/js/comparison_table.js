@@ -1,7 +1,7 @@
 // The comparison as a table: sortable columns, a row a family, claims beside simulated figures. Knows no server.
 import { h } from "./dom.js";
-import { t } from "./pure/lang.js";
-import { COLUMNS, alike, inOrder, leastOf, overLimit } from "./comparison.js";
+import { t, tr } from "./pure/lang.js";
+import { alike, columns, inOrder, leastOf, overLimit } from "./comparison.js";
 
 /** @import {Claimed, Column, Comparison, Row} from "./comparison.js" */
 /** @import {Spec} from "./pure/types.js" */
@@ -18,13 +18,14 @@ import { COLUMNS, alike, inOrder, leastOf, overLimit } from "./comparison.js";
 /** @param {Shown} shown @param {Acts} acts */
 export function comparisonTable(shown, acts) {
   const rows = inOrder(shown.answer.rows, shown.sort, shown.way);
-  const best = new Map(COLUMNS.map((column) => [column.id, leastOf(rows, column, shown.spec)]));
+  const all = columns();
+  const best = new Map(all.map((column) => [column.id, leastOf(rows, column, shown.spec)]));
   return h("table", { class: "comparison-table" },
-    h("caption", { class: "visually-hidden", text: `Families at p ${shown.spec.p}, m ${shown.spec.m}` }),
-    h("thead", {}, h("tr", {}, heading("schedule", "schedule", "name of the family", shown, acts, false),
-      ...COLUMNS.flatMap((column) => [heading(column.id, column.name, column.hint, shown, acts, isText(column)),
-        column.claim ? h("th", { scope: "col", class: "claimed", title: "what papers claim, asymptotically" }, "claimed") : null]))),
-    h("tbody", {}, ...rows.map((row) => rowOf(row, shown, acts, best))));
+    h("caption", { class: "visually-hidden", text: t("Families at p {p}, m {m}", { p: shown.spec.p, m: shown.spec.m }) }),
+    h("thead", {}, h("tr", {}, heading("schedule", t("schedule"), t("name of the family"), shown, acts, false),
+      ...all.flatMap((column) => [heading(column.id, column.name, column.hint, shown, acts, isText(column)),
+        column.claim ? h("th", { scope: "col", class: t("claimed"), title: t("what papers claim, asymptotically") }, t("claimed")) : null]))),
+    h("tbody", {}, ...rows.map((row) => rowOf(row, shown, acts, all, best))));
 }
 
 /** @param {Column} column */
@@ -38,23 +39,23 @@ function heading(id, name, hint, shown, acts, text) {
     h("button", { type: "button", title: hint, "data-sort": id, onclick: () => acts.sort(id) }, name, arrow));
 }
 
-/** @param {Row} row @param {Shown} shown @param {Acts} acts @param {Map<string, number>} best */
-function rowOf(row, shown, acts, best) {
+/** @param {Row} row @param {Shown} shown @param {Acts} acts @param {Column[]} all @param {Map<string, number>} best */
+function rowOf(row, shown, acts, all, best) {
   const mark = shown.marks.get(row.family) ?? null;
   const first = mark?.startsWith("A") ?? false;
   const put = h("button", { type: "button", class: "put", "aria-pressed": String(mark !== null), "aria-disabled": first ? "true" : null,
     title: first ? t("The first schedule on the screen") : mark ? t("Take it off the screen") : t("Put it on the screen") }, row.title);
-  const said = row.adjusted ? explained(changed(row, shown.spec), `${row.title}: ${row.adjusted}.`, "adjusted", acts) : null;
+  const said = row.adjusted ? explained(changed(row, shown.spec), t("{family}: {text}.", { family: row.title, text: tr(row.adjusted) }), "adjusted", acts) : null;
   const chunks = row.spec.v > 1 ? h("span", { class: "size", text: `v ${row.spec.v}` }) : null;
   const head = h("th", { scope: "row" }, put, chunks, mark ? h("span", { class: "plan-mark", text: mark }) : null, said);
   return h("tr", { "data-family": row.family, class: mark ? "is-shown" : null, onclick: () => { if (!first) acts.put(row); } }, head,
-    ...COLUMNS.flatMap((column) => [cellOf(row, column, best, acts), column.claim ? claimOf(row, column, acts) : null]));
+    ...all.flatMap((column) => [cellOf(row, column, best, acts), column.claim ? claimOf(row, column, acts) : null]));
 }
 
 /** What differs from the setting, in short. @param {Row} row @param {Spec} spec */
 function changed(row, spec) {
   const sizes = /** @type {const} */ (["p", "m", "group"]).filter((key) => row.spec[key] !== spec[key] && row.adjusted?.includes(`${key} = `));
-  return sizes.length ? sizes.map((key) => `${key} ${row.spec[key] ?? "auto"}`).join(", ") : "adjusted";
+  return sizes.length ? sizes.map((key) => `${key} ${row.spec[key] ?? t("auto")}`).join(", ") : t("adjusted");
 }
 
 /** @param {Row} row @param {Column} column @param {Map<string, number>} best @param {Acts} acts */
@@ -72,8 +73,9 @@ function claimOf(row, column, acts) {
   const claim = column.claim?.(row);
   if (!claim || !column.say) return h("td", { class: "claimed", "data-claim": column.id });
   const text = spoken(claim, column.say);
+  const of = column.id === "span" ? t("{family}, bubble", { family: row.title }) : t("{family}, memory", { family: row.title });
   return h("td", { class: "claimed", "data-claim": column.id },
-    claim.differs ? explained(text, `${row.title}, ${column.id === "span" ? "bubble" : "memory"}: ${claim.differs}.`, "", acts) : text);
+    claim.differs ? explained(text, t("{family}: {text}.", { family: of, text: tr(claim.differs) }), "", acts) : text);
 }
 
 /** @param {Claimed} claim @param {(x: number) => string} say */

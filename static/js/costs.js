@@ -6,7 +6,9 @@ import { fullest } from "./costs_bytes.js";
 import { OwnFields } from "./costs_own.js";
 import { bytesText } from "./costs_text.js";
 import { h, replace, sentence, setText, show } from "./dom.js";
-import { MACHINE_FIELDS, MODEL_FIELDS } from "./pure/own.js";
+import { t, tr } from "./pure/lang.js";
+import { machineFields, modelFields } from "./pure/own.js";
+import { formatCount } from "./pure/scale.js";
 import { plainPreset } from "./pure/url_preset.js";
 import { including } from "./stops.js";
 
@@ -41,10 +43,10 @@ export class CostsSection {
   #heads = h("input", { type: "checkbox", id: "preset-heads" });
   #problem = h("div", { class: "problem", id: "preset-problem", role: "alert", hidden: true });
   #verdict = h("p", { class: "verdict-line", id: "preset-fits" });
-  #apply = h("button", { type: "button", class: "button primary", id: "preset-apply", onclick: () => this.#put("push") }, "Apply");
-  #arithmetic = h("button", { type: "button", class: "button soft", id: "preset-arithmetic", "aria-controls": "panel-costs" }, "Show the arithmetic");
+  #apply = h("button", { type: "button", class: "button primary", id: "preset-apply", onclick: () => this.#put("push") }, t("Apply"));
+  #arithmetic = h("button", { type: "button", class: "button soft", id: "preset-arithmetic", "aria-controls": "panel-costs" }, t("Show the arithmetic"));
   #form = h("div", { class: "pricing-form" });
-  node = h("details", { class: "pricing", id: "pricing" }, h("summary", {}, h("span", { text: "Model and machine" }), this.#said), this.#form);
+  node = h("details", { class: "pricing", id: "pricing" }, h("summary", {}, h("span", { text: t("Model and machine") }), this.#said), this.#form);
   /** @type {Preset} */
   #draft = plainPreset("");
   #filled = false;
@@ -65,8 +67,8 @@ export class CostsSection {
     /** @param {Part} part */
     const acts = (part) => ({ now: (/** @type {string} */ name) => this.#now(name), bounds: (/** @type {string} */ name) => /** @type {Shelf} */ (shelf()).bounds[name],
       put: (/** @type {string} */ name, /** @type {OwnValue} */ value, /** @type {"push" | "replace"} */ how) => this.#putOwn(name, value, how), undo: () => this.#pick(part, this.#named(part)) });
-    this.#own = { model: new OwnFields("Your own model", MODEL_FIELDS, [["gated", "Gated feed-forward, three matrices"], ["flash", "Flash attention"]], acts("model")),
-      machine: new OwnFields("Your own machine", MACHINE_FIELDS, [], acts("machine")) };
+    this.#own = { model: new OwnFields(t("Your own model"), modelFields(), [["gated", t("Gated feed-forward, three matrices")], ["flash", t("Flash attention")]], acts("model")),
+      machine: new OwnFields(t("Your own machine"), machineFields(), [], acts("machine")) };
     this.#build();
     this.node.addEventListener("toggle", () => { if (this.node.open) this.#load(); });
     this.#draft = store.get().origin ?? this.#draft;
@@ -76,9 +78,9 @@ export class CostsSection {
   #build() {
     /** @param {string} text @param {HTMLElement} input @param {HTMLElement} [beside] */
     const row = (text, input, beside) => h("div", { class: "choice" }, h("label", { for: input.id, text }), input, beside);
-    replace(this.#form, row("Model", this.#model), this.#own.model.node, row("Sequence", this.#sequence), row("Micro-batch", this.#micro), row("Machine", this.#machine),
-      this.#own.machine.node, row("Tensor ∥", this.#tp), row("Efficiency", this.#efficiency, this.#percent),
-      h("label", { class: "check" }, this.#heads, "Embedding and head"), this.#problem, this.#verdict,
+    replace(this.#form, row(t("Model"), this.#model), this.#own.model.node, row(t("Sequence"), this.#sequence), row(t("Micro-batch"), this.#micro), row(t("Machine"), this.#machine),
+      this.#own.machine.node, row(t("Tensor ∥"), this.#tp), row(t("Efficiency"), this.#efficiency, this.#percent),
+      h("label", { class: "check" }, this.#heads, t("Embedding and head")), this.#problem, this.#verdict,
       h("div", { class: "pricing-acts" }, this.#apply, this.#arithmetic), this.balance.node);
     this.#model.addEventListener("change", () => this.#pick("model", this.#model.value));
     this.#machine.addEventListener("change", () => this.#pick("machine", this.#machine.value));
@@ -94,7 +96,7 @@ export class CostsSection {
       await ask(MODELS);
       this.#filled = true;
     } catch {
-      this.#complain("The server does not say which models it knows. Close and open this to ask again.");
+      this.#complain(t("The server does not say which models it knows. Close and open this to ask again."));
     }
     this.changed();
   }
@@ -163,18 +165,18 @@ export class CostsSection {
     const { pricing } = this;
     if (preset) this.#draft = preset;
     this.node.classList.toggle("is-applied", preset !== null);
-    setText(this.#said, !preset ? "" : pricing.error ? `${titlesOf(preset)}: not possible` : `${titlesOf(preset)}, ms`);
+    setText(this.#said, !preset ? "" : pricing.error ? t("{preset}: not possible", { preset: titlesOf(preset) }) : t("{preset}, ms", { preset: titlesOf(preset) }));
     this.#said.classList.toggle("bad", pricing.error !== null);
     if (!this.node.open) return;
     if (shelf()) for (const part of PARTS) this.#own[part].calm(true);
     if (pricing.error) this.#refuse(pricing.error);
-    else if (pricing.offline) this.#complain("The server does not answer; the costs are the last ones.");
+    else if (pricing.offline) this.#complain(t("The server does not answer; the costs are the last ones."));
     else if (this.#filled) this.#complain("");
     show(this.#apply, preset === null);
     show(this.#arithmetic, preset !== null);
     this.weigh();
     const shown = this.store.get().view.tab === "costs";
-    setText(this.#arithmetic, shown ? "Hide the arithmetic" : "Show the arithmetic");
+    setText(this.#arithmetic, shown ? t("Hide the arithmetic") : t("Show the arithmetic"));
     this.#arithmetic.setAttribute("aria-expanded", String(shown));
     this.balance.sync();
     this.#fill();
@@ -186,8 +188,8 @@ export class CostsSection {
     const worst = fullest(this.pricing.priced, this.plan());
     show(this.#verdict, worst !== null);
     if (!worst) return;
-    const sums = `${bytesText(worst.total)} of ${bytesText(worst.limit)} on rank ${worst.rank}`;
-    setText(this.#verdict, worst.fits ? `Fits: ${sums}` : `Does not fit: ${sums}`);
+    const sums = t("{total} of {limit} on rank {rank}", { total: bytesText(worst.total), limit: bytesText(worst.limit), rank: worst.rank });
+    setText(this.#verdict, worst.fits ? t("Fits: {sums}", { sums }) : t("Does not fit: {sums}", { sums }));
     this.#verdict.classList.toggle("bad", !worst.fits);
   }
 
@@ -198,8 +200,8 @@ export class CostsSection {
     if (PARTS.some((part) => this.#own[part].refuse(error))) { this.#complain(""); return; }
     const legal = nearest !== undefined && nearest !== null && (field === "p" || field === "v" || field in this.#draft);
     show(this.#problem, true);
-    replace(this.#problem, h("span", { text: sentence(message) }), legal ? h("div", {}, h("button", { type: "button", class: "button",
-      onclick: () => this.#correct(field, nearest) }, `Use ${field} = ${nearest}`)) : "");
+    replace(this.#problem, h("span", { text: sentence(tr(message)) }), legal ? h("div", {}, h("button", { type: "button", class: "button",
+      onclick: () => this.#correct(field, nearest) }, t("Use {field} = {value}", { field, value: nearest }))) : "");
   }
 
   /** @param {string} field @param {any} value */
@@ -230,7 +232,8 @@ export class CostsSection {
     const own = isOwn(this.#draft, part);
     const open = own || this.#editing[part];
     const from = entries.find((entry) => entry.name === this.#named(part))?.title ?? this.#named(part);
-    const text = open ? `Own ${part}` : `Own ${part} …`;
+    const mine = part === "model" ? t("Own model") : t("Own machine");
+    const text = open ? mine : t("{own} …", { own: mine });
     options(select, [...entries.filter(({ name }) => name !== CUSTOM).map(named), [OWN, text]], open ? OWN : this.#named(part));
     show(this.#own[part].node, open);
     if (open) this.#own[part].fill(from, own);
@@ -241,7 +244,7 @@ export class CostsSection {
 /** @param {Entry} entry @returns {[string, string]} */
 const named = (entry) => [entry.name, entry.title];
 /** @param {number} x @returns {[string, string]} */
-const counted = (x) => [String(x), x.toLocaleString("en")];
+const counted = (x) => [String(x), formatCount(x)];
 
 /** @param {HTMLSelectElement} select @param {[string, string][]} list value and text @param {unknown} value */
 function options(select, list, value) {

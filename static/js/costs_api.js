@@ -1,6 +1,7 @@
 // Asks for models, machines, and what they cost; each answer is kept for as long as the page lives. Knows no DOM.
 import { getAnswer } from "./api.js";
-import { MACHINE_FIELDS, MODEL_FIELDS } from "./pure/own.js";
+import { t } from "./pure/lang.js";
+import { machineFields, modelFields } from "./pure/own.js";
 import { presetEntries } from "./pure/url_preset.js";
 
 /** @import {Costs, Spec} from "./pure/types.js" */
@@ -55,8 +56,8 @@ export const isOwn = (preset, which) =>
   FIELDS_OF[which].some((field) => field in preset.own && preset.own[field] !== plainOf(preset, field)) || preset[which] === "custom";
 
 export const FIELDS_OF = {
-  model: [...MODEL_FIELDS.map(({ name }) => name), "gated", "flash"],
-  machine: MACHINE_FIELDS.map(({ name }) => name),
+  model: [...modelFields().map(({ name }) => name), "gated", "flash"],
+  machine: machineFields().map(({ name }) => name),
 };
 
 /** The preset without the layers that a balance moved; the model keeps their number. @param {Preset} preset @returns {Preset} */
@@ -81,8 +82,9 @@ export function titlesOf(preset) {
   /** @param {Entry[] | undefined} list @param {string} name */
   const title = (list, name) => list?.find((entry) => entry.name === name)?.title ?? name;
   const short = title(all?.machines, machine).split(" ")[0]; // "H100 80GB SXM"
-  return [isOwn(preset, "model") ? "Own model" : title(all?.models, preset.model),
-    isOwn(preset, "machine") ? "own machine" : short].filter(Boolean).join(" on ");
+  const model = isOwn(preset, "model") ? t("Own model") : title(all?.models, preset.model);
+  const on = isOwn(preset, "machine") ? t("own machine") : short;
+  return on ? t("{model} on {machine}", { model, machine: on }) : model;
 }
 
 /** The preset as it applies to a spec: layers that a balance moved belong to one number of stages, and an output layer

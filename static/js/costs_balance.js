@@ -3,9 +3,9 @@
 import { ask, balancePath, evenly, known, withLayers } from "./costs_api.js";
 import { timeNumber } from "./costs_unit.js";
 import { runs } from "./costs_text.js";
-import { h, replace, sentence, setText, show } from "./dom.js";
+import { filled, h, replace, sentence, setText, show } from "./dom.js";
 import { formatPercent } from "./pure/scale.js";
-import { t } from "./pure/lang.js";
+import { t, tr } from "./pure/lang.js";
 import { letter, specAt, specsOf } from "./pure/slots.js";
 
 /** @import {Spec} from "./pure/types.js" */
@@ -20,8 +20,8 @@ const stages = ({ p, v }) => p * v;
 export class Balance {
   /** @type {Slot} the schedule that the layers are moved for */
   #which = 0;
-  #choice = h("div", { class: "which", role: "group", "aria-label": "Which schedule to balance the layers for", hidden: true });
-  #button = h("button", { type: "button", class: "button soft", id: "balance", onclick: () => this.#run() }, "Balance the layers");
+  #choice = h("div", { class: "which", role: "group", "aria-label": t("Which schedule to balance the layers for"), hidden: true });
+  #button = h("button", { type: "button", class: "button soft", id: "balance", onclick: () => this.#run() }, t("Balance the layers"));
   #result = h("div", { id: "balance-result", "aria-live": "polite" });
   node = h("div", { class: "balance", hidden: true }, this.#choice, this.#button, this.#result);
   #shown = "";
@@ -66,7 +66,7 @@ export class Balance {
     const path = balancePath(preset, spec);
     const answer = known(path);
     const now = this.#state(spec);
-    setText(this.#button, now === "balanced" ? "Even layers again" : "Balance the layers");
+    setText(this.#button, now === "balanced" ? t("Even layers again") : t("Balance the layers"));
     if (now === null) this.#clear();
     else if (answer) this.#tell(path, answer, now);
     else ask(path).then(() => this.sync(), () => {}); // a link to balanced layers tells what they win
@@ -104,7 +104,7 @@ export class Balance {
       const now = this.store.get().preset;
       if (now && balancePath(now, this.#spec) === path) this.store.set({ preset: withLayers(now, answer.after.layers) }, "push");
     } catch (problem) {
-      replace(this.#result, h("p", { class: "problem", text: problem instanceof Error ? sentence(problem.message) : String(problem) }));
+      replace(this.#result, h("p", { class: "problem", text: problem instanceof Error ? sentence(tr(problem.message)) : String(problem) }));
     } finally {
       this.#button.disabled = false;
     }
@@ -127,19 +127,19 @@ export class Balance {
     this.#shown = key;
     if (now === "other") {
       const layers = this.store.get().preset?.layers ?? [];
-      replace(this.#result, h("p", { class: "split" }, "Layers are ", h("b", { text: runs(layers) }), ", balanced for something else. ",
-        h("button", { type: "button", class: "link", onclick: () => this.#even() }, "Even layers again")));
+      replace(this.#result, h("p", { class: "split" }, ...filled(t("Layers are {layers}, balanced for something else. {again}"), { layers: h("b", { text: runs(layers) }),
+        again: h("button", { type: "button", class: "link", onclick: () => this.#even() }, t("Even layers again")) })));
       return;
     }
     const same = before.layers.join() === after.layers.join();
     /** @param {string} name @param {(side: Side) => string} of */
     const row = (name, of) => h("tr", {}, h("th", { scope: "row", text: name }), h("td", { text: of(before) }), h("td", { text: of(after) }));
-    const head = h("tr", {}, h("td"), h("th", { scope: "col", text: "even" }), h("th", { scope: "col", text: "balanced" }));
+    const head = h("tr", {}, h("td"), h("th", { scope: "col", text: t("even") }), h("th", { scope: "col", text: t("balanced") }));
     replace(this.#result, h("table", { class: "balance-table" }, h("thead", {}, head), h("tbody", {},
-      row("Step, ms", (side) => timeNumber(side.makespan)), row("Bubble", (side) => formatPercent(1 - (m * sum(timesOf(side))) / (p * side.makespan))))),
+      row(t("Step, ms"), (side) => timeNumber(side.makespan)), row(t("Bubble"), (side) => formatPercent(1 - (m * sum(timesOf(side))) / (p * side.makespan))))),
     h("div", { class: "bars", "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
-    h("p", { class: "split" }, "Layers ", h("span", { text: runs(before.layers) }), same ? " are the best split already." : " become ", same ? "" : h("b", { text: runs(after.layers) }),
-      same ? "" : ".", this.#whose()));
+    h("p", { class: "split" }, ...(same ? filled(t("Layers {layers} are the best split already."), { layers: h("span", { text: runs(before.layers) }) })
+      : filled(t("Layers {before} become {after}."), { before: h("span", { text: runs(before.layers) }), after: h("b", { text: runs(after.layers) }) })), this.#whose()));
   }
 
   #even() {

@@ -1,6 +1,7 @@
 // The fields of a model or machine of one's own: a box a number with its unit, and what is wrong with it beneath it.
 // Knows no preset: what the numbers are now, and what becomes of a new one, is told it.
 import { h, replace, sentence, setText, show } from "./dom.js";
+import { t, tr } from "./pure/lang.js";
 import { called, range, read, shown } from "./pure/own.js";
 
 /** @import {SpecError} from "./api.js" */
@@ -54,7 +55,8 @@ export class OwnFields {
   /** What the field takes, while one is in it. @param {OwnField | null} field */
   #explain(field) {
     const { acts } = this;
-    setText(this.#hint, field ? `${called(field)}: ${range(field, acts.bounds(field.name))}${field.hint ? `; ${field.hint}` : ""}.` : `These begin as ${this.#from}'s.`);
+    const values = field && { name: called(field), range: range(field, acts.bounds(field.name)), hint: field.hint };
+    setText(this.#hint, !values ? t("These begin as {preset}'s.", { preset: this.#from }) : values.hint ? t("{name}: {range}; {hint}.", values) : t("{name}: {range}.", values));
   }
 
   /** @param {Row} row @param {KeyboardEvent} event */
@@ -98,7 +100,7 @@ export class OwnFields {
     node.toggleAttribute("data-bad", message !== null);
     box.setAttribute("aria-invalid", String(message !== null));
     const value = shown(field, nearest);
-    const words = value === "" ? `Leave ${called(field)} out` : `Use ${called(field)} = ${value}${field.unit ? ` ${field.unit}` : ""}`;
+    const words = value === "" ? t("Leave {symbol} out", { symbol: called(field) }) : t("Use {field} = {value}", { field: called(field), value: `${value}${field.unit ? ` ${field.unit}` : ""}` });
     replace(problem, h("span", { text: sentence(message ?? "") }), nearest === undefined ? "" :
       h("div", {}, h("button", { type: "button", class: "button", onclick: () => this.#take(field, nearest) }, words)));
   }
@@ -125,7 +127,7 @@ export class OwnFields {
     for (const [name, box] of this.#truths) box.checked = Boolean(this.acts.now(name));
     this.#from = from;
     if (!this.node.contains(document.activeElement)) this.#explain(null);
-    setText(this.#undo, `Back to ${from}`);
+    setText(this.#undo, t("Back to {preset}", { preset: from }));
     show(this.#undo, changed);
   }
 
@@ -146,7 +148,7 @@ export class OwnFields {
     const { field } = row;
     const got = typeof value === "number" ? read(field, shown(field, value), this.acts.bounds(name)) : { value: null };
     row.box.value = typeof value === "number" ? shown(field, value) : this.#text(field);
-    this.#complain(row, "message" in got ? got.message : this.#plainly(message), /** @type {number | undefined} */ (nearest));
+    this.#complain(row, "message" in got ? got.message : this.#plainly(tr(message)), /** @type {number | undefined} */ (nearest));
     row.refused = true;
     return true;
   }

@@ -1,4 +1,5 @@
 // Small helpers for the DOM: make, find, and write only what changed.
+import { t } from "./pure/lang.js";
 
 /** @typedef {string | number | Node | null | undefined | false} Child */
 
@@ -43,6 +44,10 @@ export function byId(id) {
   return node;
 }
 
+/** A text with elements in its holes: what t("Layers {before} become {after}") is made of. @param {string} text @param {Record<string, Child>} parts by the
+ * names of the holes @returns {Child[]} */
+export const filled = (text, parts) => text.split(/\{(\w+)\}/).map((piece, at) => (at % 2 ? parts[piece] : piece));
+
 /** Write text only when it differs, so that an unchanged figure costs no layout. @param {Node} node @param {string} text */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
@@ -73,4 +78,4 @@ export function icon(path) {
 }
 
 /** A message as a sentence: capital, unless it begins with a field's symbol such as m, and full stop. @param {string} text */
-export const sentence = (text) => (text ? (/^\w\b/.test(text) ? text : text[0].toUpperCase() + text.slice(1)) + (/[.?!]$/.test(text) ? "" : ".") : "");
+export const sentence = (text) => (text ? (/^\w\b/.test(text) ? text : text[0].toUpperCase() + text.slice(1)) + (/[.?!。？！]$/.test(text) ? "" : t(".")) : "");

@@ -1,12 +1,13 @@
 // The tabs along the bottom. A click opens one over the lower edge, another click on the same closes it.
 import { byId, h } from "./dom.js";
+import { t } from "./pure/lang.js";
 
 /** @typedef {{id: string, title: string, panel: HTMLElement, opened?: () => void}} Tab */
 
 /** @param {Tab[]} tabs @param {(id: string | null) => void} pick */
 export function createDrawer(tabs, pick) {
   const home = byId("drawer");
-  const bar = h("div", { class: "tabs", role: "tablist", "aria-label": "Details" });
+  const bar = h("div", { class: "tabs", role: "tablist", "aria-label": t("Details") });
   home.append(bar);
   /** @type {Map<string, {button: HTMLElement, dot: HTMLElement}>} */
   const buttons = new Map();

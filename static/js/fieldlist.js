@@ -1,4 +1,5 @@
 // The fields of a spec as the controls show them, and which of them mean something to a family.
+import { t } from "./pure/lang.js";
 import { natural, BARRIERS } from "./pure/timing.js";
 import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "./stops.js";
 
@@ -57,26 +58,26 @@ export function fieldList(spec, family) {
     stops: () => costStops(fieldOf(spec(), name) ?? natural(spec())[name]), rest: () => natural(spec())[name] });
   const chunks = () => wholeStops(family()?.v.min ?? 1, Math.min(16, family()?.v.max ?? 16));
   return [
-    { name: "p", symbol: "p", label: "Devices (pipeline ranks)", stops: () => including(wholeStops(1, 64), spec().p), step: 1 },
-    { name: "m", symbol: "m", label: "Micro-batches in a step", stops: () => including(wholeStops(1, 512), spec().m), step: 1 },
-    { name: "v", symbol: "v", label: "Model chunks on each device", stops: () => including(chunks(), spec().v), step: 1 },
-    { name: "group", symbol: "g", label: "Micro-batches taken together through the chunks; empty: torch's rule",
-      stops: () => including(wholeStops(1, Math.max(1, spec().m)), spec().group), step: 1, empty: "auto" },
-    cost("F", "f", "Forward"),
-    cost("I", "i", "Input gradient"),
-    cost("W", "w", "Weight gradient"),
-    { ...cost("FB", "f&b", "Overlapped forward and backward; empty: f + i + w"), empty: "f+i+w" },
-    cost("comm", "c", "Communication, one hop between devices"),
-    { name: "memory", symbol: "limit", label: "Memory limit of a device, in one micro-batch's activations; empty: what the family takes by itself",
-      stops: () => including(memoryStops(spec().p), spec().memory), step: 0.5, empty: "own" },
-    { ...optionCost("S", "s", "A device's shard of the output layer; empty: f / 4 where the output layer is sharded"), empty: "auto" },
-    { ...optionCost("T", "t", "The gradients of that shard; empty: f / 2 where the output layer is sharded"), empty: "auto" },
-    { ...optionCost("O", "copy", "One copy of a device's activations of a micro-batch, out or back; empty: (f + i + w) / 2, which is k = 1"), empty: "k = 1" },
-    { name: "weights", symbol: "stash", label: "Memory of a stashed weight version, in one micro-batch's activations; empty: not counted",
-      stops: () => including(costStops(spec().weights), spec().weights), step: 0.1, empty: "none" },
-    { name: "layers", symbol: "layers", label: "Layers of each stage, separated by commas; one number: as many each; empty: equal stages",
-      stops: () => [0], step: 1, empty: "equal stages", list: true, boxOnly: true },
-    { name: "w_share", symbol: "part", label: "Part of an activation that the weight gradient still needs (memory only)",
+    { name: "p", symbol: "p", label: t("Devices (pipeline ranks)"), stops: () => including(wholeStops(1, 64), spec().p), step: 1 },
+    { name: "m", symbol: "m", label: t("Micro-batches in a step"), stops: () => including(wholeStops(1, 512), spec().m), step: 1 },
+    { name: "v", symbol: "v", label: t("Model chunks on each device"), stops: () => including(chunks(), spec().v), step: 1 },
+    { name: "group", symbol: "g", label: t("Micro-batches taken together through the chunks; empty: torch's rule"),
+      stops: () => including(wholeStops(1, Math.max(1, spec().m)), spec().group), step: 1, empty: t("auto") },
+    cost("F", "f", t("Forward")),
+    cost("I", "i", t("Input gradient")),
+    cost("W", "w", t("Weight gradient")),
+    { ...cost("FB", "f&b", t("Overlapped forward and backward; empty: f + i + w")), empty: "f+i+w" },
+    cost("comm", "c", t("Communication, one hop between devices")),
+    { name: "memory", symbol: t("limit"), label: t("Memory limit of a device, in one micro-batch's activations; empty: what the family takes by itself"),
+      stops: () => including(memoryStops(spec().p), spec().memory), step: 0.5, empty: t("own") },
+    { ...optionCost("S", "s", t("A device's shard of the output layer; empty: f / 4 where the output layer is sharded")), empty: t("auto") },
+    { ...optionCost("T", "t", t("The gradients of that shard; empty: f / 2 where the output layer is sharded")), empty: t("auto") },
+    { ...optionCost("O", t("copy"), t("One copy of a device's activations of a micro-batch, out or back; empty: (f + i + w) / 2, which is k = 1")), empty: "k = 1" },
+    { name: "weights", symbol: t("stash"), label: t("Memory of a stashed weight version, in one micro-batch's activations; empty: not counted"),
+      stops: () => including(costStops(spec().weights), spec().weights), step: 0.1, empty: t("none") },
+    { name: "layers", symbol: t("layers"), label: t("Layers of each stage, separated by commas; one number: as many each; empty: equal stages"),
+      stops: () => [0], step: 1, empty: t("equal stages"), list: true, boxOnly: true },
+    { name: "w_share", symbol: t("part"), label: t("Part of an activation that the weight gradient still needs (memory only)"),
       stops: () => including(SHARE_STOPS, spec().w_share), step: 0.05 },
   ];
 }

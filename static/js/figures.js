@@ -2,6 +2,7 @@
 import { timeNumber, timeText, unit } from "./costs_unit.js";
 import { byId, h, replace, setText } from "./dom.js";
 import { createCap } from "./memory.js";
+import { t } from "./pure/lang.js";
 import { messages } from "./pure/metrics.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
 import { letter } from "./pure/slots.js";
@@ -47,7 +48,7 @@ export function createFigures(desk, search) {
   const meaning = h("p", { class: "meaning", id: "meaning" });
   const law = h("div", { id: "law" });
   const cap = createCap(desk);
-  home.append(holder, cap.node, search, h("h2", { text: "Law" }), law, h("h2", { text: "What B means here" }), meaning);
+  home.append(holder, cap.node, search, h("h2", { text: t("Law") }), law, h("h2", { text: t("What B means here") }), meaning);
   let columns = 0;
   let whole = h("h2"); // the last heading, over the times
   /** @type {{cells: HTMLElement[], row: Row}[]} */
@@ -67,7 +68,7 @@ export function createFigures(desk, search) {
     const tops = Array.from({ length: columns }, () => h("th", { scope: "col" }));
     heads.push(tops);
     const unseen = heads.length > 1 ? "visually-hidden" : null; // names are seen once, over the first table, and read over each
-    const head = columns > 1 ? h("thead", { class: unseen }, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden", text: "Figure" })), ...tops)) : null;
+    const head = columns > 1 ? h("thead", { class: unseen }, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden", text: t("Figure") })), ...tops)) : null;
     whole = h("h2", { title: hint }, title);
     return [whole, h("table", { class: ["fig-table", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] }, head, body)];
   }
@@ -77,9 +78,9 @@ export function createFigures(desk, search) {
     columns = count;
     rows = [];
     heads = [];
-    replace(holder, ...table("Bubble, global", "first start to last end", BUBBLE),
-      ...table("Bubble, span", "each device's own first start to its last end, the longest; as the zero-bubble papers count", SPAN),
-      ...table("Whole step", "", REST));
+    replace(holder, ...table(t("Bubble, global"), t("first start to last end"), BUBBLE),
+      ...table(t("Bubble, span"), t("each device's own first start to its last end, the longest; as the zero-bubble papers count"), SPAN),
+      ...table(t("Whole step"), "", REST));
   }
   build(1);
 
@@ -94,7 +95,7 @@ export function createFigures(desk, search) {
         for (const { cells, row } of rows) setText(cells[at], figures ? written(row, { figures, plan }, columns > 1) : "–");
         for (const tops of heads) nameHead(tops[at], titleOf(desk, plan), columns > 2 ? letter(at) : null);
       });
-      setText(whole, columns > 1 && unit() ? `Whole step, ${unit()}` : "Whole step");
+      setText(whole, columns > 1 && unit() ? `Whole step, ${unit()}` : t("Whole step"));
       cap.show(plans);
       setText(meaning, plans.map((plan) => meaningOf(desk, plan, plans.length > 1)).filter((x, k, all) => all.indexOf(x) === k).join(" "));
     },

@@ -1,6 +1,7 @@
 // The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation agrees.
 import { h, replace } from "./dom.js";
 import { judge, mathmlTerms, speaks, vars } from "./pure/formula.js";
+import { t } from "./pure/lang.js";
 import { formatNumber } from "./pure/scale.js";
 
 /** @import {Law} from "./pure/types.js" */
@@ -57,7 +58,7 @@ function lawNode({ law, value, exact, why }, simulated, names, whose) {
   numbers.innerHTML = mathmlTerms(law.formula, names).join("");
   numbers.querySelector("math")?.prepend(equals());
   for (const each of [maths, numbers]) tame(each);
-  const verdict = exact && agrees ? "exact here" : agrees ? "equal here" : exact ? "differs from the simulation" : "not exact here";
+  const verdict = exact && agrees ? t("exact here") : agrees ? t("equal here") : exact ? t("differs from the simulation") : t("not exact here");
   node.append(maths, numbers, h("p", {}, h("span", { class: "value", text: `= ${formatNumber(value)}` }),
     h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict })));
   const reason = exact ? "" : `${sentence(why ?? "")} The simulation gives ${formatNumber(simulated)}.`;
@@ -92,7 +93,7 @@ function fitFormulas(home) {
 
 /** @param {Law} law */
 function title(law) {
-  if (law.quantity === "peak") return "Peak, chunks in flight on the worst rank";
+  if (law.quantity === "peak") return t("Peak, chunks in flight on the worst rank");
   const window = law.window === "span" ? "span" : "global";
   return law.quantity === "bubble" ? `Idle time of a device, ${window}` : `Makespan, ${window}`;
 }

@@ -1,5 +1,6 @@
 // The limit of memory beside what a schedule holds: a bar with the limit as a line across it, and the verdict in words.
 import { h, replace, show } from "./dom.js";
+import { t } from "./pure/lang.js";
 import { formatNumber } from "./pure/scale.js";
 
 /** @import {Desk} from "./desk.js" */
@@ -40,5 +41,5 @@ function line(plan, desk, named) {
   bar.style.setProperty("--held", `${(100 * memory) / whole}%`);
   bar.style.setProperty("--limit", `${(100 * limit) / whole}%`);
   return [bar, h("p", {}, `${whose}holds ${formatNumber(memory)}, may hold ${formatNumber(limit)}: `,
-    h("b", { class: over ? "over" : "within", text: over ? "over the limit" : "within the limit" }))];
+    h("b", { class: over ? "over" : "within", text: over ? t("over the limit") : t("within the limit") }))];
 }

@@ -1,6 +1,7 @@
 // The options on top of a family: where the output layer is, what goes to host memory, how layers lie on the stages.
 import { h, replace, setText, show } from "./dom.js";
 import { withField } from "./fieldlist.js";
+import { t } from "./pure/lang.js";
 import { BARRIERS, natural } from "./pure/timing.js";
 import { formatNumber } from "./pure/scale.js";
 
@@ -27,11 +28,11 @@ const AWAY = {
 export class Options {
   #summary = h("span", { class: "dim" });
   #vocabulary = select("vocabulary", VOCABULARY, (value) => this.#pickVocabulary(value));
-  #vocabularyRow = row("output layer", this.#vocabulary);
+  #vocabularyRow = row(t("output layer"), this.#vocabulary);
   #offload = select("offload", AWAY, (value) => this.#pickOffload(value));
   #offloadRow = row("offload", this.#offload);
   #link = h("input", { type: "checkbox", id: "shared-link", onchange: () => this.acts.put(withField(this.acts.spec(), "shared_link", this.#link.checked), "shared_link") });
-  #linkRow = h("label", { class: "check" }, this.#link, "Two devices share one link to host memory");
+  #linkRow = h("label", { class: "check" }, this.#link, t("Two devices share one link to host memory"));
   #means = h("p", { class: "hint", id: "vocabulary-means" });
   #ratio = h("p", { class: "hint", id: "offload-means" });
   node = h("details", { class: "options", id: "options" });
@@ -42,7 +43,7 @@ export class Options {
   constructor(acts, fields) {
     this.acts = acts;
     const node = (/** @type {string} */ name) => /** @type {Field} */ (fields.get(name)).node;
-    this.node.append(h("summary", {}, h("span", { text: "Options" }), this.#summary), h("div", { class: "options-form" },
+    this.node.append(h("summary", {}, h("span", { text: t("Options") }), this.#summary), h("div", { class: "options-form" },
       this.#vocabularyRow, this.#means, node("S"), node("T"), this.#offloadRow, node("O"), this.#ratio, this.#linkRow, node("weights"), node("layers")));
   }
 
@@ -98,10 +99,10 @@ export class Options {
 function said(spec) {
   const out = [];
   if (spec.vocabulary !== "plain") out.push(spec.vocabulary);
-  else if (spec.costs.S !== null || spec.costs.T !== null) out.push("output layer");
+  else if (spec.costs.S !== null || spec.costs.T !== null) out.push(t("output layer"));
   if (spec.offload !== "none") out.push(`offload ${spec.offload}`);
   if (spec.layers !== null) out.push("layers");
-  if (spec.weights !== null) out.push("stashed weights");
+  if (spec.weights !== null) out.push(t("stashed weights"));
   return out;
 }
 

@@ -1,6 +1,7 @@
 // The search of a sought family: how far its order can still be from the best, and a better one while it runs.
 import { getAnswer } from "./api.js";
 import { h, setText, show } from "./dom.js";
+import { t } from "./pure/lang.js";
 import { connect } from "./runclient.js";
 import { keepOrder } from "./orders.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
@@ -29,10 +30,10 @@ export class Search {
   #verdict = h("span", { class: "verdict", id: "search-verdict" });
   #bound = h("p", { class: "source" });
   #said = h("p", { class: "search-said", role: "status", id: "search-said" });
-  #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Time of the search" });
+  #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
   #go = h("button", { type: "button", class: "button soft", id: "search-go", onclick: () => this.#start(NATURAL_S) }, `Search ${NATURAL_S} s`);
   #longer = h("button", { type: "button", class: "button soft", id: "search-longer", onclick: () => this.#start(LONGER_S) }, `${LONGER_S} s`);
-  #stop = h("button", { type: "button", class: "button soft", id: "search-stop", hidden: true, onclick: () => this.#halt() }, "Stop");
+  #stop = h("button", { type: "button", class: "button soft", id: "search-stop", hidden: true, onclick: () => this.#halt() }, t("Stop"));
   #auto = h("input", { type: "checkbox", id: "search-auto", checked: true });
   /** @type {Map<string, Bound | null>} null: asked for */
   #bounds = new Map();
@@ -48,9 +49,9 @@ export class Search {
   constructor(store, desk) {
     this.store = store;
     this.desk = desk;
-    this.node.append(h("h2", { id: "search-title" }, "Certificate", this.#verdict), this.#bound, this.#bar, this.#said,
+    this.node.append(h("h2", { id: "search-title" }, t("Certificate"), this.#verdict), this.#bound, this.#bar, this.#said,
       h("div", { class: "search-acts" }, this.#go, this.#longer, this.#stop),
-      h("label", { class: "check" }, this.#auto, "Search by itself when you rest"));
+      h("label", { class: "check" }, this.#auto, t("Search by itself when you rest")));
     store.subscribe((state, before) => this.#onState(state, before));
   }
 
@@ -72,7 +73,7 @@ export class Search {
     const current = plan.shown === plan.asked && bound && Number.isFinite(span);
     const gap = current ? span / bound.lower_bound - 1 : NaN;
     const optimal = current && span <= bound.lower_bound * (1 + MET);
-    setText(this.#verdict, optimal ? "optimal" : Number.isNaN(gap) ? "…" : `${formatPercent(gap)} above the bound`);
+    setText(this.#verdict, optimal ? t("optimal") : Number.isNaN(gap) ? "…" : `${formatPercent(gap)} above the bound`);
     this.#verdict.className = `verdict ${optimal ? "exact" : "not"}`;
     setText(this.#bound, bound ? tame(`No order's longest stage is below ${formatNumber(bound.lower_bound)}: ${bound.bound}. This one's is ${formatNumber(span)}.`) : "");
     this.#progress(Boolean(optimal), spec);
@@ -95,9 +96,9 @@ export class Search {
   #words(going, spec) {
     const told = this.#last;
     const mine = told !== null && this.#running?.id === told.id;
-    if (going && (!mine || told.status === "queued")) return mine && told.position > 0 ? `In line: ${told.position} before this one.` : "Starting …";
+    if (going && (!mine || told.status === "queued")) return mine && told.position > 0 ? `In line: ${told.position} before this one.` : t("Starting …");
     if (going && told) return `${told.seconds.toFixed(1)} s, ${told.evaluations.toLocaleString("en")} orders timed, ${told.better} times better.`;
-    if (spec.effort === null) return "Constructed at once; a search may find a better order.";
+    if (spec.effort === null) return t("Constructed at once; a search may find a better order.");
     return `Found among ${spec.effort.toLocaleString("en")} orders (seed ${spec.seed}). The link gives the same order again.`;
   }
 
@@ -141,7 +142,7 @@ export class Search {
     const line = await connect();
     if (!this.#listening) line.on("search", (/** @type {Told} */ told) => this.#take(told));
     this.#listening = true;
-    if (!line.connected && !line.active) { this.#end("The server does not answer."); return; }
+    if (!line.connected && !line.active) { this.#end(t("The server does not answer.")); return; }
     line.emit("search", { spec, seconds }, (/** @type {any} */ answer) => {
       if (this.#running !== mine) return;
       if (answer?.error) this.#end(answer.error.message);

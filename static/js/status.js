@@ -1,11 +1,12 @@
 // The states between: nothing drawn yet, a first spec that cannot be drawn, a server that has gone.
 import { byId, h, replace, sentence, show } from "./dom.js";
+import { t } from "./pure/lang.js";
 
 /** @import {Plan} from "./plans.js" */
 
 /** @param {HTMLElement} plot @param {() => void} retry @param {(field: string, value: any) => void} apply */
 export function createStatus(plot, retry, apply) {
-  const cover = h("div", { class: "plot-state" }, h("strong", { text: "Asking for the first schedule …" }));
+  const cover = h("div", { class: "plot-state" }, h("strong", { text: t("Asking for the first schedule …") }));
   plot.append(cover);
   byId("stage").classList.add("is-empty");
   const banner = byId("banner");
@@ -17,14 +18,14 @@ export function createStatus(plot, retry, apply) {
     byId("stage").classList.toggle("is-empty", !plan.schedule);
     if (plan.schedule) return;
     if (plan.offline) {
-      replace(cover, h("strong", { text: "The server does not answer" }), h("p", { text: "Schedules are built by the server that gave you this page. It is asked again every few seconds." }),
-        h("button", { type: "button", class: "button soft", onclick: retry }, "Try now"));
+      replace(cover, h("strong", { text: t("The server does not answer") }), h("p", { text: t("Schedules are built by the server that gave you this page. It is asked again every few seconds.") }),
+        h("button", { type: "button", class: "button soft", onclick: retry }, t("Try now")));
     } else if (plan.error) {
       const { field, message, nearest } = plan.error;
-      replace(cover, h("strong", { text: "No such schedule" }), h("p", { text: sentence(message) }),
+      replace(cover, h("strong", { text: t("No such schedule") }), h("p", { text: sentence(message) }),
         nearest === undefined ? "" : h("button", { type: "button", class: "button primary", onclick: () => apply(field, nearest) }, `Use ${field} = ${nearest}`));
     } else {
-      replace(cover, h("strong", { text: "Asking for the first schedule …" }));
+      replace(cover, h("strong", { text: t("Asking for the first schedule …") }));
     }
   }
 
@@ -36,8 +37,8 @@ export function createStatus(plot, retry, apply) {
       const drawn = plans[0].schedule !== null;
       show(banner, gone && drawn);
       if (gone && drawn) {
-        replace(banner, h("span", { text: "The server does not answer. Playing, zooming and costs still work; other schedules must wait." }),
-          h("button", { type: "button", class: "button", onclick: retry }, "Try now"));
+        replace(banner, h("span", { text: t("The server does not answer. Playing, zooming and costs still work; other schedules must wait.") }),
+          h("button", { type: "button", class: "button", onclick: retry }, t("Try now")));
       }
       clearTimeout(timer);
       if (gone) timer = window.setTimeout(retry, 4000);

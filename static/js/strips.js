@@ -3,6 +3,7 @@
 import { font, xOf } from "./axis.js";
 import { byId, h, icon } from "./dom.js";
 import { colour } from "./palette.js";
+import { t } from "./pure/lang.js";
 import { formatNumber } from "./pure/scale.js";
 import { held, levelAt, maxima, stripsByDefault } from "./pure/strips.js";
 
@@ -97,9 +98,9 @@ export function writeHeld(scene, ctx, at) {
 
 /** The button beside the playback that shows and hides the strips. @param {Store} store @param {() => Lane[]} lanes */
 export function createStripsButton(store, lanes) {
-  const button = h("button", { type: "button", class: "button strips", id: "strips", title: "Memory that each rank holds over time (H)" },
-    icon(ICON), h("span", { text: "Memory" }));
-  button.setAttribute("aria-label", "Memory strips");
+  const button = h("button", { type: "button", class: "button strips", id: "strips", title: t("Memory that each rank holds over time (H)") },
+    icon(ICON), h("span", { text: t("Memory") }));
+  button.setAttribute("aria-label", t("Memory strips"));
   const shown = () => stripsShown(store.get().view.mem, lanes());
   const toggle = () => store.setView({ mem: shown() ? "0" : "1" });
   button.addEventListener("click", toggle);

@@ -1,5 +1,5 @@
 // The row along the top: compare, keys, run.
-import { byId, setText } from "./dom.js";
+import { byId, h, replace, setText } from "./dom.js";
 import { moveTo } from "./fieldlist.js";
 import { t } from "./pure/lang.js";
 import { IDS } from "./pure/slots.js";
@@ -46,9 +46,9 @@ export function createToolbar(store, families, controls, runs, drawer) {
     /** @param {string | null} word */
     run(word) {
       run.disabled = word === "starting";
-      const label = word === "starting" ? "Starting …" : word ? "Show the run" : null;
+      const label = word === "starting" ? t("Starting …") : word ? t("Show the run") : null;
       if (label) setText(run, label);
-      else if (run.childElementCount === 0) run.innerHTML = 'Run<span class="wide"> on cluster</span>';
+      else if (run.childElementCount === 0) replace(run, t("Run"), h("span", { class: "wide", text: ` ${t("on cluster")}` }));
     },
   };
 }

@@ -1,7 +1,7 @@
 // What the comparison asks of the server, and the order of its rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { COLUMNS, comparisonUrl, inOrder, leastOf } from "../../static/js/comparison.js";
+import { columns, comparisonUrl, inOrder, leastOf } from "../../static/js/comparison.js";
 
 /** @typedef {import("../../static/js/comparison.js").Row} Row */
 /** @typedef {import("../../static/js/pure/types.js").Spec} Spec */
@@ -14,7 +14,7 @@ const free = /** @type {any} */ ({ v: { min: 1, default: 2, max: 64 } });
 
 /** @param {string} title @param {number} makespan @param {number} [p] */
 const row = (title, makespan, p = 4) => /** @type {Row} */ (/** @type {unknown} */ ({ title, makespan, spec: { ...DEFAULTS, p } }));
-const makespan = /** @type {import("../../static/js/comparison.js").Column} */ (COLUMNS.find((column) => column.id === "makespan"));
+const makespan = /** @type {import("../../static/js/comparison.js").Column} */ (columns().find((column) => column.id === "makespan"));
 
 test("v is asked for only where the family on the screen leaves a choice of it", () => {
   assert.equal(comparisonUrl(DEFAULTS, DEFAULTS, fixed, null), "/api/compare?p=4&m=8");

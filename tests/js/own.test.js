@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MACHINE_FIELDS, MODEL_FIELDS, called, range, read, shown } from "../../static/js/pure/own.js";
+import { called, machineFields, modelFields, range, read, shown } from "../../static/js/pure/own.js";
 import { seeded } from "./helpers.js";
 
 /** @import {Bounds, OwnField} from "../../static/js/pure/own.js" */
 
 /** @param {string} name @returns {OwnField} */
-const field = (name) => [...MODEL_FIELDS, ...MACHINE_FIELDS].find((each) => each.name === name) ?? assert.fail(name);
+const field = (name) => [...modelFields(), ...machineFields()].find((each) => each.name === name) ?? assert.fail(name);
 
 /** @type {[string, string, Bounds, number|null][]} */
 const good = [
@@ -48,7 +48,7 @@ for (const [name, text, bounds, message, nearest] of bad) {
 test("what a box shows is read back as the same value, whatever the unit", () => {
   const random = seeded(3);
   for (let round = 0; round < 2000; round++) {
-    const each = [...MODEL_FIELDS, ...MACHINE_FIELDS][Math.floor(random() * 19)];
+    const each = [...modelFields(), ...machineFields()][Math.floor(random() * 19)];
     const digits = Number((random() * 1000).toPrecision(1 + Math.floor(random() * 7)));
     const typed = each.whole ? Math.ceil(digits) : digits;
     const got = read(each, String(typed), [0, 1e30]);

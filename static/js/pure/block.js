@@ -1,5 +1,6 @@
 // A building block as a drawing: one micro-batch's ops, its copies a period apart, and where they stand. Knows slots and
 // pixels; draws nothing.
+import { t } from "./lang.js";
 import { KIND_B, KIND_F, KIND_I, KIND_W } from "./ops.js";
 import { build } from "./placement.js";
 
@@ -117,37 +118,36 @@ export function arithmetic(answer, rank) {
  */
 export function remark(answer, { m, recompute, offload = "none", vocabulary = "plain" }) {
   const { period } = answer.block;
-  const less = [recompute !== "none" && "recomputation", offload !== "none" && "offload"].filter(Boolean);
+  const less = [recompute !== "none" && t("recomputation"), offload !== "none" && t("offload")].filter(Boolean);
   return [
-    m * period < windowOf(answer).to - period && `With m = ${m} the last micro-batch begins before the first is done, so this steady state is not reached.`,
-    less.length && `Chunks are counted whole here; with ${less.join(" and ")} a device keeps less of each.`,
-    vocabulary !== "plain" && vocabulary !== "redistribute" && "The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide its barriers.",
+    m * period < windowOf(answer).to - period && t("With m = {m} the last micro-batch begins before the first is done, so this steady state is not reached.", { m }),
+    less.length && t("Chunks are counted whole here; with {options} a device keeps less of each.", { options: less.join(t(" and ")) }),
+    vocabulary !== "plain" && vocabulary !== "redistribute" && t("The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide its barriers."),
   ].filter(Boolean).join(" ");
 }
 
 /** "k", "k + 2", "k − 1". @param {number} k */
 export const microName = (k) => (k === 0 ? "k" : `k ${k > 0 ? "+" : "−"} ${Math.abs(k)}`);
 
-const NAMES = ["Forward (F)", "Input gradient (I)", "Weight gradient (W)", "Full backward (B = I + W)"];
+const names = () => [t("Forward (F)"), t("Input gradient (I)"), t("Weight gradient (W)"), t("Full backward (B = I + W)")];
 
 /** What is there, in a sentence. @param {Answer} answer @param {Hit} found */
 export function say(answer, found) {
   const { period, slots } = answer.block;
   if (!("op" in found)) {
     const [f, , w] = slots[found.rank][found.chunk];
-    return `Rank ${found.rank}${chunkWords(answer, found.chunk)} keeps the activations of micro-batch k for ${w + 1 - f} slots, from the start of F at ${f} to the end of W at ${w + 1}.`;
+    return t("{place} keeps the activations of micro-batch k for {slots} slots, from the start of F at {from} to the end of W at {to}.",
+      { place: answer.chunks > 1 ? t("Rank {rank}, chunk {chunk}", found) : t("Rank {rank}", found), slots: w + 1 - f, from: f, to: w + 1 });
   }
   const { op, k } = found;
   const at = op.slot + k * period;
-  const where = `on rank ${op.rank}${chunkWords(answer, op.chunk)}, stage ${op.stage}`;
+  const where = answer.chunks > 1 ? t("on rank {rank}, chunk {chunk}, stage {stage}", op) : t("on rank {rank}, stage {stage}", op);
   const [f, , w] = slots[op.rank][op.chunk];
-  const tail = op.kind === KIND_F ? `takes activations that are kept until ${w + 1 + k * period}, for ${w + 1 - f} slots` :
-    op.kind === KIND_I ? `the activations stay for W, which ends at ${w + 1 + k * period}` : `gives back the activations that were kept for ${w + 1 - f} slots`;
-  return `${NAMES[op.kind]} of micro-batch ${microName(k)} ${where}: slot${op.length > 1 ? `s ${at} and ${at + 1}` : ` ${at}`}; ${tail}.`;
+  const tail = op.kind === KIND_F ? t("takes activations that are kept until {end}, for {slots} slots", { end: w + 1 + k * period, slots: w + 1 - f }) :
+    op.kind === KIND_I ? t("the activations stay for W, which ends at {end}", { end: w + 1 + k * period }) : t("gives back the activations that were kept for {slots} slots", { slots: w + 1 - f });
+  const values = { name: names()[op.kind], micro: microName(k), where, at, next: at + 1, tail };
+  return op.length > 1 ? t("{name} of micro-batch {micro} {where}: slots {at} and {next}; {tail}.", values) : t("{name} of micro-batch {micro} {where}: slot {at}; {tail}.", values);
 }
-
-/** @param {Answer} answer @param {number} chunk */
-const chunkWords = ({ chunks }, chunk) => (chunks > 1 ? `, chunk ${chunk}` : "");
 
 /** The op beside another: along the rank, or on the next rank at the nearest time. @param {BlockOp[][]} ops @param {BlockOp} op
  * @param {number} along @param {number} across @returns {BlockOp} */

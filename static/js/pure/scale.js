@@ -1,4 +1,5 @@
 // Data to pixels, round ticks, numbers as text. Knows no schedule.
+import { language } from "./lang.js";
 
 /**
  * @param {number} d0 @param {number} d1 data range @param {number} r0 @param {number} r1 pixel range
@@ -50,3 +51,6 @@ export function formatNumber(x) {
   const rounded = Number(x.toFixed(4));
   return (rounded === 0 ? 0 : rounded).toString();
 }
+
+/** A count with its thousands apart, as the reader's language writes them: 128,000. @param {number} x */
+export const formatCount = (x) => x.toLocaleString(language());
