@@ -18,10 +18,12 @@ from backend.schedule import formula
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "sentences.json"
 
-# Texts of the terminal, of docs/laws.md, of the server's console and of Prometheus: no reader of the page sees them.
+# Texts of the terminal, of docs/laws.md, of the server's console, of Prometheus, and of the previews that other sites
+# show of a link, which has no language of its own: no reader of the page sees them.
 OTHERS = (
     "backend/cli*.py", "backend/config.py", "backend/schedule/interop/text.py", "backend/schedule/law_table.py",
-    "backend/web/health.py", "backend/web/serve.py", "runner/__main__.py",
+    "backend/web/health.py", "backend/web/serve.py", "backend/web/preview.py", "backend/picture/*.py",
+    "runner/__main__.py",
 )  # fmt: skip
 
 # One word each, so no rule finds them: what is counted or drawn, as the page shows it alone or in a sentence.
@@ -31,7 +33,7 @@ WORDS = re.findall(
     forward offload reload activation gradient work lifetimes bubble makespan span global ideal memory vocabulary
     classic interleaved bidirectional looped full split both none limit rank stage time share part schedule devices
     micro-batches lines chunk chunks micro-batch fill drain hop copy wait models model hidden sequence parameters
-    compute layers group throughput messages bytes for longest,
+    compute layers group throughput messages bytes for longest, machine costs
     """,
 )
 
@@ -40,7 +42,7 @@ NO_SENTENCES = [
     r"::1\]|^(void|int64|float64|boolean)\(",  # signatures of what is compiled
     r"^--|^HTTP/|^\d+ (Bad|URI)|charset=|; filename=|max-age|^camera=|default-src|^Accept, |^# (HELP|TYPE)",  # headers
     r"^(top|middle|bottom) (left|center|right)$|^limit 99$",  # places of a drawing, and a width to be measured
-    r"^(text|application)/",
+    r"^(text|application)/|\r\n",
 ]
 
 
@@ -62,8 +64,9 @@ def texts(path: Path) -> Iterator[str]:
     silent = {id(node) for part in _silent(tree) for node in ast.walk(part)}
     for node in ast.walk(tree):
         text = None if id(node) in silent else template(node)
-        if text is not None and is_for_readers(text):
-            yield text
+        for line in (text or "").split("<br>"):  # lines of a chart's box, which the page reads one by one
+            if is_for_readers(line):
+                yield renumbered(line)
 
 
 def template(node: ast.AST) -> str | None:
@@ -79,6 +82,12 @@ def template(node: ast.AST) -> str | None:
     return "".join(parts)
 
 
+def renumbered(text: str) -> str:
+    """The holes of a line counted from 1."""
+    holes = iter(range(1, 1000))
+    return re.sub(r"\{\d+\}", lambda _: f"{{{next(holes)}}}", text)
+
+
 def is_for_readers(text: str) -> bool:
     """Whether a text has two words or is one of WORDS, and is none of what only machines read."""
     if text in WORDS:
@@ -90,7 +99,9 @@ def is_for_readers(text: str) -> bool:
 
 
 def is_formula(text: str) -> bool:
-    """Whether it is a formula or a condition of laws."""
+    """Whether it is a formula or a condition of laws, not words such as "fill and drain"."""
+    if not re.search(r"[-+*/=<>(){]", text):
+        return False
     try:
         formula.parse(re.sub(r"\{\d+\}", "1", text).strip())
     except (SyntaxError, ValueError, KeyError):  # not Python, or what formulas have no operator for

@@ -4,9 +4,9 @@ import { pairsOf } from "./pure/url_long.js";
 
 /** @typedef {import("./pure/lang.js").Catalogue} Catalogue */
 
-/** @type {{code: string, name: string, tag: string, load: () => Promise<{TEXTS: Catalogue}>}[]} name in itself; tag for lang="..." */
+/** @type {{code: string, name: string, tag: string, load: () => Promise<{TEXTS: Catalogue, SERVERS: Catalogue}>}[]} name in itself; tag for lang="..." */
 export const LANGUAGES = [
-  { code: "en", name: "English", tag: "en", load: async () => ({ TEXTS: {} }) },
+  { code: "en", name: "English", tag: "en", load: async () => ({ TEXTS: {}, SERVERS: {} }) },
   { code: "zh", name: "简体中文", tag: "zh-Hans", load: () => import("./lang/zh.js") },
 ];
 
@@ -27,7 +27,8 @@ export async function learn(search) {
   const wanted = [...said, ...packed].find(([key]) => key === "lang")?.[1] ?? null;
   const { code, tag, load } = chosen(wanted, navigator.languages);
   if (code === language()) return;
-  speak(code, (await load()).TEXTS);
+  const { TEXTS, SERVERS } = await load();
+  speak(code, TEXTS, SERVERS);
   document.documentElement.lang = tag;
   translate(document.body);
 }

@@ -4,6 +4,7 @@
 //   tr(message)                                     a sentence that the server wrote, found again by its pattern
 //
 // A catalogue's keys are the English texts as they stand in the code, with {holes}; a sentence it lacks stays English.
+// The server's have a catalogue of their own, for a word may mean one thing on a button and another in a chart.
 import { reader } from "./sentences.js";
 
 /** @typedef {Record<string, string>} Catalogue  English to another language, both with the same {holes} */
@@ -12,14 +13,17 @@ const HOLE = /\{(\w+)\}/g;
 
 /** @type {Catalogue} */
 let catalogue = {};
+/** @type {Catalogue} */
+let servers = {};
 /** @type {((text: string) => string) | null} reads the server's sentences by the catalogue; made when first needed */
 let read = null;
 let code = "en";
 
-/** @param {string} language "en", "zh" @param {Catalogue} texts */
-export function speak(language, texts) {
+/** @param {string} language "en", "zh" @param {Catalogue} texts of the page @param {Catalogue} [written] by the server */
+export function speak(language, texts, written = {}) {
   code = language;
   catalogue = texts;
+  servers = written;
   read = null;
 }
 
@@ -38,11 +42,10 @@ export function t(text, values) {
   return values ? fill(said, values) : said;
 }
 
-/** A text that was written elsewhere (the server), in the reader's language where the catalogue knows its pattern.
+/** A text that was written elsewhere (the server), in the reader's language where a catalogue knows its pattern.
  * @param {string} text @returns {string} */
 export function tr(text) {
   if (code === "en" || !text) return text;
-  if (Object.hasOwn(catalogue, text)) return catalogue[text];
-  read ??= reader(catalogue);
+  read ??= reader({ ...catalogue, ...servers });
   return read(text);
 }
