@@ -169,11 +169,6 @@ export class EmbedView {
 
 /** All keys, over the timeline. @param {import("./keys.js").Binding[]} keys */
 function help(keys) {
-  const open = /** @type {HTMLDialogElement | null} */ (document.querySelector("dialog.embed-keys"));
-  if (open) {
-    open.close();
-    return;
-  }
   const dialog = h("dialog", { class: "embed-keys", "aria-label": t("All keys"), onclose: () => dialog.remove() });
   dialog.append(h("button", { type: "button", class: "button soft", onclick: () => dialog.close() }, t("Close")), keysPanel(keys));
   byId("stage").append(dialog);

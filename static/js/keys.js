@@ -73,7 +73,7 @@ const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not turn into ot
 /** Keys act anywhere but where text or another control wants them. @param {Binding[]} table */
 export function listenKeys(table) {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || document.querySelector("dialog:modal")) return;
     const target = event.target instanceof Element ? event.target : null;
     const wants = wantsKeys(target);
     const binding = table.find((each) => each.keys.includes(event.key) && (!NAMED.test(event.key) || (each.shift ?? false) === event.shiftKey));

@@ -31,7 +31,6 @@ function createDialog(store) {
   const node = h("dialog", { class: "share", id: "share-dialog", "aria-labelledby": "share-title" },
     h("div", { class: "share-head" }, h("h2", { id: "share-title", text: t("Share this view") }), close),
     h("section", {}, link.node, said), short.node, ...parts.map((part) => part.node));
-  node.addEventListener("keydown", (event) => event.stopPropagation()); // the timeline's keys rest
   node.addEventListener("click", (event) => { if (event.target === node) node.close(); });
   document.body.append(node);
 
@@ -90,7 +89,7 @@ function createShortPart(query) {
     }
     const { message, nearest } = problem.error;
     replace(said, h("span", { class: "share-problem", text: sentence(tr(message)) }),
-      nearest === undefined || nearest === null ? null : h("button", { type: "button", class: "link", onclick: () => { name.value = String(nearest); form.requestSubmit(); } }, t("Use {name}", { name: String(nearest) })));
+      nearest === undefined || nearest === null ? null : h("button", { type: "button", class: "link", onclick: () => { name.value = String(nearest); name.focus(); form.requestSubmit(); } }, t("Use {name}", { name: String(nearest) })));
   }
 
   return {
