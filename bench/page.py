@@ -126,7 +126,9 @@ def first_paints(browser: Browser, address: str) -> None:
 def show(name: str, frames: Frames) -> None:
     """Both clocks of a movement."""
     print(row(f"{name}, frame to frame", frames.between))
-    print(row(f"{name}, script of a frame", frames.drawing))
+    print(
+        f"{row(f'{name}, script of a frame', frames.drawing)}  {frames.processor:.1f} of processor time, paint included"
+    )
 
 
 def frames(page: Page, name: str) -> None:

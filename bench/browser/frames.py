@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page
 
@@ -25,16 +28,38 @@ WATCH = """() => {
 
 @dataclass(frozen=True)
 class Frames:
-    """ms from frame to frame while a hand moves, and ms of script in those frames that drew ops."""
+    """ms from frame to frame while a hand moves; ms of script in those frames that drew ops; and processor ms of the tab
+    for each of them, painting and the frames between included, which a busy machine lengthens least."""
 
     between: list[float]
     drawing: list[float]
+    processor: float
 
 
-def _watched(page: Page) -> Frames:
+def _tab(browser: Browser) -> dict[str, Any]:
+    """The process of the tab: of all that draw pages, the one that worked most."""
+    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    found: dict[str, Any] = max(
+        (each for each in processes if each["type"] == "renderer"), key=lambda each: each["cpuTime"]
+    )
+    return found
+
+
+@contextmanager
+def _watching(page: Page) -> Iterator[list[Frames]]:
+    """Frames while the body moves something; the list holds them afterwards."""
+    browser = page.context.browser
+    assert browser is not None
+    page.evaluate("bubbleline.samples.draws()")
+    found: list[Frames] = []
+    before = _tab(browser)["cpuTime"]
+    page.evaluate(WATCH)
+    yield found
     page.wait_for_timeout(60)
     page.evaluate("window.watching = false")
-    return Frames(page.evaluate("window.watched"), page.evaluate("bubbleline.samples.draws()"))
+    drawing = page.evaluate("bubbleline.samples.draws()")
+    spent = 1e3 * (_tab(browser)["cpuTime"] - before)
+    found.append(Frames(page.evaluate("window.watched"), drawing, spent / max(1, len(drawing))))
 
 
 def _middle(page: Page) -> tuple[float, float]:
@@ -43,23 +68,18 @@ def _middle(page: Page) -> tuple[float, float]:
     return box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.5
 
 
-def _watch(page: Page) -> None:
-    page.evaluate("bubbleline.samples.draws()")
-    page.evaluate(WATCH)
-
-
 def zoom(page: Page, steps: int = 45) -> Frames:
     """In and out again with Ctrl and the wheel."""
     page.mouse.move(*_middle(page))
     page.wait_for_timeout(300)
-    _watch(page)
-    page.keyboard.down("Control")
-    for way in (-1, 1):
-        for _ in range(steps):
-            page.mouse.wheel(0, 110 * way)
-            page.wait_for_timeout(12)
-    page.keyboard.up("Control")
-    return _watched(page)
+    with _watching(page) as found:
+        page.keyboard.down("Control")
+        for way in (-1, 1):
+            for _ in range(steps):
+                page.mouse.wheel(0, 110 * way)
+                page.wait_for_timeout(12)
+        page.keyboard.up("Control")
+    return found[0]
 
 
 def pan(page: Page, part: float, moves: int = 150) -> Frames:
@@ -72,13 +92,13 @@ def pan(page: Page, part: float, moves: int = 150) -> Frames:
     page.mouse.wheel(0, math.log(part) / 0.0022)  # the page zooms by exp(0.0022 a pixel)
     page.keyboard.up("Control")
     page.wait_for_timeout(500)
-    _watch(page)
-    page.mouse.down()
-    for k in range(moves):
-        page.mouse.move(x + 320 * math.sin(k / 12), y)
-        page.wait_for_timeout(8)
-    page.mouse.up()
-    return _watched(page)
+    with _watching(page) as found:
+        page.mouse.down()
+        for k in range(moves):
+            page.mouse.move(x + 320 * math.sin(k / 12), y)
+            page.wait_for_timeout(8)
+        page.mouse.up()
+    return found[0]
 
 
 @dataclass(frozen=True)
@@ -97,9 +117,7 @@ def memory(browser: Browser, page: Page) -> Memory:
     tab.send("Performance.enable")
     metrics = {each["name"]: each["value"] for each in tab.send("Performance.getMetrics")["metrics"]}
     arrays = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize : 0")
-    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
-    busiest = max((each for each in processes if each["type"] == "renderer"), key=lambda each: float(each["cpuTime"]))
-    status = Path(f"/proc/{busiest['id']}/status").read_text()
+    status = Path(f"/proc/{_tab(browser)['id']}/status").read_text()
     rows = {line.split(":")[0]: line.split()[1] for line in status.splitlines() if line.endswith("kB")}
     script = max(metrics["JSHeapUsedSize"], arrays)
     return Memory(script / 1e6, int(rows["RssAnon"]) / 1e3, int(rows["VmRSS"]) / 1e3)
