@@ -1,6 +1,7 @@
 // The totals of the selected area, in a small panel beside it: how long, busy, idle, and by kind; a column for each schedule.
 import { timeNumber, timeText } from "./costs_unit.js";
 import { h, replace, show } from "./dom.js";
+import { isMeasured } from "./lanes.js";
 import { t } from "./pure/lang.js";
 import { COPY_LETTERS } from "./pure/copies.js";
 import { reaches, totals } from "./pure/area.js";
@@ -130,7 +131,7 @@ function tableOf({ t0, t1 }, parts, several) {
 }
 
 /** @param {Lane} lane */
-const titleOf = ({ id }) => (id === "run" ? t("measured") : id.toUpperCase());
+const titleOf = ({ id }) => (isMeasured({ id }) ? t("measured") : id.toUpperCase());
 
 /** @param {Part[]} parts @param {(sums: Totals) => Share[]} of */
 const unionOf = (parts, of) => [...new Set(parts.flatMap(({ sums }) => of(sums).map(({ kind }) => kind)))].sort((a, b) => a - b);

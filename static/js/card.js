@@ -1,6 +1,7 @@
 // The card beside an op or a bubble: what it is, when it runs, what it needs and unblocks; or why the rank is idle.
 import { tame, timeNumber, timeText } from "./costs_unit.js";
 import { byId, h, replace, setText, show } from "./dom.js";
+import { isMeasured } from "./lanes.js";
 import { barriersAt } from "./pure/barriers.js";
 import { OFFLOAD, copyOf } from "./pure/copies.js";
 import { whyIdle } from "./pure/explain.js";
@@ -81,7 +82,7 @@ function opLines(trace, laneById) {
   ];
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
   if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
-  if (lane.id === "run") lines.push(...measured(trace, laneById("a")));
+  if (isMeasured(lane)) lines.push(...measured(trace, laneById("a")));
   const { waits, meets } = barriersAt(schedule, times, op.i);
   const across = (/** @type {number} */ giver) => giver < schedule.count && kindOf(schedule.codes[giver], schedule.chunks) >= KIND_S;
   const needed = trace.needs.filter((link) => link.kind === "data" && !across(link.ref.i)); // a barrier has its own line
@@ -97,7 +98,7 @@ function opLines(trace, laneById) {
 /** Why its rank stood idle before an op: also for those who come by keyboard and cannot point at the gap. */
 /** @param {Lane} lane @param {number} rank @param {number} from @param {number} to */
 function waitLines({ id, schedule, times, costs, spec }, rank, from, to) {
-  const little = id === "run" ? 1e-3 : 1e-9; // between any two measured ops a moment passes
+  const little = isMeasured({ id }) ? 1e-3 : 1e-9; // between any two measured ops a moment passes
   if (to - from <= little * Math.max(1, times.makespan)) return [];
   const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
   return why ? [h("p", { class: "before", text: tame(why.sentence) })] : [];

@@ -11,6 +11,8 @@ import { IDS, letter, specsOf } from "./pure/slots.js";
 /** @import {Comparison, Row} from "./comparison.js" */
 /** @import {Desk} from "./desk.js" */
 /** @import {Plan} from "./plans.js" */
+/** @import {Measurement} from "./runview.js" */
+/** @typedef {{add: () => void, bring: () => void, measured: () => Measurement[]}} Acts  bring: ask for a file */
 
 const MOST_OTHERS = IDS.length - 1;
 const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
@@ -28,10 +30,10 @@ class Compare {
   /** @type {1 | -1} */
   #way = 1;
 
-  /** @param {Desk} desk @param {() => void} add */
-  constructor(desk, add) {
+  /** @param {Desk} desk @param {Acts} acts */
+  constructor(desk, acts) {
     this.desk = desk;
-    this.add = add;
+    this.acts = acts;
     this.choice = createChoice(desk.families, () => desk.plans().map((plan) => plan.asked.family), (text) => desk.store.setView({ families: text }));
     this.choice.set(desk.store.get().view.families);
     desk.store.subscribe(({ view }, before) => {
@@ -147,10 +149,12 @@ class Compare {
   /** @param {Plan[]} plans */
   #sayLead(plans) {
     if (plans.length > 1) replace(this.#lead, difference(plans, this.desk));
-    else replace(this.#lead, h("button", { type: "button", class: "link", onclick: this.add }, t("Put a second schedule under the first")), t(", or click a row."));
-    replace(this.#beside, plans.length > 1 ? differenceTable(plans, this.desk) : null);
+    else replace(this.#lead, h("button", { type: "button", class: "link", onclick: this.acts.add }, t("Put a second schedule under the first")), t(", or click a row."));
+    const measured = this.acts.measured();
+    replace(this.#beside, plans.length + measured.length > 1 ? differenceTable(plans, this.desk, measured) : null,
+      h("p", { class: "difference-more" }, h("button", { type: "button", class: "link", id: "compare-import", onclick: () => this.acts.bring() }, t("Import an order or a trace")), t(" to set it beside.")));
   }
 }
 
-/** @param {Desk} desk @param {() => void} add */
-export const createCompare = (desk, add) => new Compare(desk, add);
+/** @param {Desk} desk @param {Acts} acts */
+export const createCompare = (desk, acts) => new Compare(desk, acts);

@@ -8,6 +8,7 @@ import { SPEC_FIELDS, showSpecField } from "./pure/url_fields.js";
 
 /** @import {Desk} from "./desk.js" */
 /** @import {Plan} from "./plans.js" */
+/** @import {Measurement} from "./runview.js" */
 /** @import {Figures} from "./pure/metrics.js" */
 /** @import {Spec} from "./pure/types.js" */
 /** @typedef {Plan & {figures: Figures, shown: Spec}} Ready */
@@ -36,15 +37,22 @@ export function difference(plans, desk) {
   return t("{time}; {memory}.", { time, memory });
 }
 
-/** The schedules side by side, each against the first. @param {Plan[]} plans @param {Desk} desk */
-export function differenceTable(plans, desk) {
+/** The schedules side by side, each against the first, then what was measured. @param {Plan[]} plans @param {Desk} desk @param {Measurement[]} [measured] */
+export function differenceTable(plans, desk, measured = []) {
   const [a] = plans;
   const heads = [t("schedule"), t("asked differently"), t("makespan"), t("against A"), t("bubble"), t("peak memory")];
   return h("table", { class: "difference-table" }, h("caption", { class: "visually-hidden", text: t("Schedules on the screen against the first") }),
     h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col", text })))),
     h("tbody", {}, ...plans.map((plan, at) => h("tr", { "data-plan": plan.id },
       h("th", { scope: "row" }, h("span", { class: "plan-mark", text: letter(at) }), desk.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family),
-      h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("nothing") : "–" }), ...cells(plan, a, at)))));
+      h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("nothing") : "–" }), ...cells(plan, a, at))), ...measured.map((each) => measuredRow(each, a))));
+}
+
+/** What was measured, in the unit of the plans. @param {Measurement} measured @param {Plan} first */
+function measuredRow({ id, title, about, figures }, first) {
+  const against = first.figures ? signed(figures.makespan / first.figures.makespan - 1) : "–";
+  return h("tr", { "data-plan": id, class: "is-measured" }, h("th", { scope: "row" }, t("{title}, measured", { title })), h("td", { class: "text", text: about }),
+    ...[timeText(Math.round(figures.makespan * 100) / 100), against, formatPercent(figures.bubble.global.ofTotal), "–"].map((text) => h("td", { text })));
 }
 
 /** @param {Plan} plan @param {Plan} first @param {number} at */
@@ -61,7 +69,7 @@ const signed = (share) => (Math.abs(share) < SAME ? "±0 %" : `${share > 0 ? "+"
 /** What a link would say of one schedule that it does not say of the other. @param {Plan} plan @param {Plan} first */
 function changes(plan, first) {
   const [mine, theirs] = [plan.shown ?? plan.asked, first.shown ?? first.asked];
-  return SPEC_FIELDS.filter((name) => name !== "family" && showSpecField(name, mine) !== showSpecField(name, theirs))
+  return SPEC_FIELDS.filter((name) => name !== "family" && name !== "order" && showSpecField(name, mine) !== showSpecField(name, theirs))
     .map((name) => `${name} ${shortened(showSpecField(name, mine))}`);
 }
 

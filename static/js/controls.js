@@ -4,10 +4,12 @@ import { byId, h, replace, sentence, setText, show } from "./dom.js";
 import { Field } from "./field.js";
 import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "./fieldlist.js";
 import { inputHappened } from "./latency.js";
+import { recomputeName } from "./option_names.js";
 import { Options } from "./options.js";
-import { t } from "./pure/lang.js";
+import { t, tr } from "./pure/lang.js";
 import { MODES } from "./pure/recompute.js";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "./pure/slots.js";
+import { IMPORTED } from "./pure/url_fields.js";
 import { Picker } from "./picker.js";
 
 /** @import {Desk} from "./desk.js" */
@@ -19,6 +21,9 @@ import { Picker } from "./picker.js";
 
 const AHEAD_AFTER = 60; // ms of rest before the neighbours are fetched
 
+/** An imported order has one p, one m and one v. @param {Spec} spec @param {string} name */
+const fixed = (spec, name) => spec.family === IMPORTED && SHAPES.includes(name);
+
 /** @param {string} name */
 const isCost = (name) => COSTS.includes(name) || name === "w_share";
 
@@ -27,27 +32,29 @@ export class Controls {
   #tie = h("input", { type: "checkbox", checked: true, id: "tie" });
   #tieRow = h("label", { class: "check", hidden: true }, this.#tie, t("Same devices, micro-batches and costs for all"));
   #lifo = h("input", { type: "checkbox", id: "lifo", onchange: () => this.#put(withField(this.#spec, "lifo", this.#lifo.checked), "replace", "lifo") });
-  #lifoRow = h("label", { class: "check" }, this.#lifo, "Backwards from the last micro-batch to the first");
-  #switcher = h("div", { class: "which", role: "group", "aria-label": "Which schedule to change", hidden: true });
+  #lifoRow = h("label", { class: "check" }, this.#lifo, t("Backwards from the last micro-batch to the first"));
+  #switcher = h("div", { class: "which", role: "group", "aria-label": t("Which schedule to change"), hidden: true });
   #other = h("div", { class: "problem", id: "other-problem", role: "alert", hidden: true });
   #recompute = h("select", { id: "recompute", onchange: () => this.#putRecompute(this.#recompute.value) },
-    ...Object.keys(MODES).map((value) => h("option", { value, text: value })));
-  #recomputeRow = h("label", { class: "choice", title: "Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input" },
-    h("span", { text: "recompute" }), this.#recompute);
-  #memory = h("h2", { text: "Memory" });
-  #reset = h("button", { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() }, "Reset the costs");
+    ...Object.keys(MODES).map((value) => h("option", { value, text: recomputeName(value) })));
+  #recomputeRow = h("label", { class: "choice", title: t("Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input") },
+    h("span", { text: t("recompute") }), this.#recompute);
+  #memory = h("h2", { text: t("Memory") });
+  #reset = h("button", { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() }, t("Reset the costs"));
+  #locked = h("p", { class: "locked", id: "locked", hidden: true, text: t("p, m and v are the imported order's own; another size would be another order.") });
   /** @type {Map<string, Field>} */
   #fields = new Map();
   #timer = 0;
   /** @type {Options} */
   #options;
 
-  /** @param {Store} store @param {Desk} desk @param {Family[]} families */
-  constructor(store, desk, families) {
+  /** @param {Store} store @param {Desk} desk @param {Family[]} families @param {(at: number) => void} bring asks for an order to import in a
+   * schedule's place */
+  constructor(store, desk, families, bring) {
     this.store = store;
     this.desk = desk;
     this.picker = new Picker(families, (family) => this.#put(moveTo(this.#spec, this.#family, family), "push"),
-      (family) => desk.consider(moveTo(this.#spec, this.#family, family)));
+      (family) => desk.consider(moveTo(this.#spec, this.#family, family)), () => bring(this.#at));
     for (const options of fieldList(() => this.#spec, () => this.#family)) {
       this.#fields.set(options.name, new Field(options, { near: (of) => this.#near(of),
         pick: (value, event, way) => this.#pick(options, value, event, way), share: (list) => deviceShare(list, this.#spec.p) }));
@@ -56,8 +63,8 @@ export class Controls {
       put: (next, field) => this.#put(next, "push", field) }, this.#fields);
     /** @param {...string} names */
     const nodes = (...names) => names.map((name) => /** @type {Field} */ (this.#fields.get(name)).node);
-    byId("controls").append(this.#switcher, this.picker.button, this.#other, h("h2", { text: "Sizes" }), ...nodes("p", "m", "v", "group"),
-      this.#lifoRow, this.#tieRow, h("h2", { text: "Costs of a device's share" }), ...nodes("F", "I", "W", "FB", "comm"),
+    byId("controls").append(this.#switcher, this.picker.button, this.#other, h("h2", { text: t("Sizes") }), ...nodes("p", "m", "v", "group"), this.#locked,
+      this.#lifoRow, this.#tieRow, h("h2", { text: t("Costs of a device's share") }), ...nodes("F", "I", "W", "FB", "comm"),
       this.#options.node, this.#memory, this.#recomputeRow, ...nodes("w_share", "memory"), this.#reset);
   }
 
@@ -76,7 +83,7 @@ export class Controls {
     const changed = field === "vocabulary" ? ["S", "T"] : field === undefined ? [] : [field]; // a choice brings its costs along
     const shared = this.#tie.checked ? changed.filter((name) => SHARED.has(name)) : [];
     /** @param {Spec} other */
-    const follow = (other) => shared.reduce((all, name) => withField(all, name, fieldOf(next, name)), other);
+    const follow = (other) => shared.filter((name) => !fixed(other, name)).reduce((all, name) => withField(all, name, fieldOf(next, name)), other);
     const preset = field !== undefined && isCost(field) ? null : state.preset; // a cost set by hand is no model's
     this.store.set({ ...mapSpecs(state, (spec, at) => (at === this.#at ? next : follow(spec))), preset }, how);
   }
@@ -109,7 +116,7 @@ export class Controls {
 
   /** The reader's hand is on a field: fetch what it may ask for. @param {FieldOptions} options */
   #near(options) {
-    if (SHAPES.includes(options.name)) this.desk.prefetch(this.desk.all[this.#at], options.name, options.stops());
+    if (SHAPES.includes(options.name) && !fixed(this.#spec, options.name)) this.desk.prefetch(this.desk.all[this.#at], options.name, options.stops());
   }
 
   /** As many layers in every stage. @param {number} count */
@@ -149,7 +156,9 @@ export class Controls {
     for (const [name, field] of this.#fields) {
       show(field.node, applies.has(name));
       if (applies.has(name)) field.set(fieldOf(spec, name));
+      field.lock(fixed(spec, name) ? this.#locked.id : null);
     }
+    show(this.#locked, spec.family === IMPORTED);
     this.#recompute.value = spec.recompute;
     this.#options.sync();
     show(this.#lifoRow, applies.has("lifo"));
@@ -193,14 +202,15 @@ export class Controls {
       return;
     }
     show(this.#other, true);
-    replace(this.#other, h("span", { text: `${whose ? `${whose}: ` : ""}${sentence(error.message)}` }), error.nearest === undefined ? "" :
-      h("button", { type: "button", class: "button", onclick: () => apply(error.nearest) }, `Use ${error.field} = ${error.nearest}`));
+    const text = sentence(tr(error.message));
+    replace(this.#other, h("span", { text: whose ? t("{family}: {text}", { family: whose, text }) : text }), error.nearest === undefined ? "" :
+      h("button", { type: "button", class: "button", onclick: () => apply(error.nearest) }, t("Use {field} = {value}", { field: error.field, value: error.nearest })));
   }
 
   /** What a link got wrong. @param {{message: string}[]} problems */
   complainOfLink(problems) {
     if (!problems.length) return;
     show(this.#other, true);
-    setText(this.#other, `The link: ${problems.map((problem) => problem.message).join("; ")}.`);
+    setText(this.#other, t("The link: {problems}.", { problems: problems.map((problem) => tr(problem.message)).join(t("; ")) }));
   }
 }

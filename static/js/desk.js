@@ -1,9 +1,11 @@
 // Keeps the plans in step with the state: asks for orders, times them in the frame, and hands out lane groups.
 import { invalidate } from "./frame.js";
+import { importedFamily } from "./imported.js";
 import { known, fetchAhead } from "./orders.js";
 import { createPlan, isStale, orderQuery, request, timePlan } from "./plans.js";
 import { IDS, specsOf } from "./pure/slots.js";
 import { timing } from "./pure/timing.js";
+import { IMPORTED } from "./pure/url_fields.js";
 import { wholeStops } from "./stops.js";
 
 /** @import {Lane} from "./lanes.js" */
@@ -97,7 +99,7 @@ export class Desk {
 
   /** @param {string} name */
   family(name) {
-    return this.families.find((each) => each.name === name) ?? null;
+    return this.families.find((each) => each.name === name) ?? (name === IMPORTED ? importedFamily() : null);
   }
 }
 

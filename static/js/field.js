@@ -1,5 +1,6 @@
 // One number with a slider and a box: arrows step, typed values commit on Enter or on leaving, the wheel never changes it.
 import { h, replace, sentence, setText, show } from "./dom.js";
+import { t, tr } from "./pure/lang.js";
 import { formatNumber } from "./pure/scale.js";
 
 /** @import {SpecError} from "./api.js" */
@@ -37,8 +38,8 @@ export class Field {
       inputmode: options.list ? "text" : "decimal", "aria-describedby": `${id}-problem` });
     this.problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
     this.range = h("b");
-    const one = h("button", { type: "button", class: "link", title: "One number for all stages: their mean", "aria-label": `${options.symbol}: one number for all stages, their mean`, onclick: (/** @type {Event} */ event) => this.#flatten(event) }, "mean");
-    this.stages = h("div", { class: "stages", hidden: true }, this.range, "per stage · ", one);
+    const one = h("button", { type: "button", class: "link", title: t("One number for all stages: their mean"), "aria-label": t("{symbol}: one number for all stages, their mean", options), onclick: (/** @type {Event} */ event) => this.#flatten(event) }, t("mean"));
+    this.stages = h("div", { class: "stages", hidden: true }, this.range, `${t("per stage")} · `, one);
     this.node = h("div", { class: "field", title: options.label }, h("label", { for: id, text: options.symbol }), this.slider, this.stages, this.box, this.problem);
     this.slider.addEventListener("input", (event) => acts.pick(this.stops[Number(this.slider.value)], event, this.#held ? "dragged" : "stepped"));
     this.slider.addEventListener("pointerdown", () => { this.#held = true; });
@@ -54,6 +55,7 @@ export class Field {
   #key(event) {
     if (event.key === "Escape") this.box.value = textOf(this.#value);
     if (event.key === "Enter") this.#commit(event);
+    if (this.box.readOnly) return;
     const way = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
     const from = Number(this.box.value);
     if (!way || this.box.value === "" || !Number.isFinite(from)) return;
@@ -68,7 +70,7 @@ export class Field {
     if (box.value.trim() === textOf(this.#value)) return;
     const read = readValue(box.value, options);
     if (read === undefined) {
-      this.complain({ field: options.name, value: box.value, message: `${options.symbol} must be a number${options.list ? ", or a list with one for each stage" : ""}` });
+      this.complain({ field: options.name, value: box.value, message: options.list ? t("{symbol} must be a number, or a list with one for each stage", options) : t("{symbol} must be a number", options) });
     } else {
       this.acts.pick(read, event, "typed");
     }
@@ -101,6 +103,14 @@ export class Field {
     if (box.value !== text) box.value = text;
   }
 
+  /** What cannot be changed here, and where it stands why. @param {string | null} why the id of that text */
+  lock(why) {
+    if (this.slider.disabled === (why !== null)) return;
+    this.slider.disabled = this.box.readOnly = why !== null;
+    this.node.classList.toggle("is-locked", why !== null);
+    this.box.setAttribute("aria-describedby", `field-${this.options.name}-problem${why ? ` ${why}` : ""}`);
+  }
+
   /** Say what is wrong beside the field, with the nearest legal value as a button. */
   /** @param {SpecError | null} error @param {(value: any) => void} [apply] @param {string} [whose] */
   complain(error, apply, whose) {
@@ -109,9 +119,10 @@ export class Field {
     show(problem, error !== null);
     this.node.toggleAttribute("data-bad", error !== null);
     this.box.setAttribute("aria-invalid", String(error !== null));
-    const message = h("span", { text: error ? (whose ? `${whose}: ` : "") + sentence(error.message) : "" });
+    const text = error ? sentence(tr(error.message)) : "";
+    const message = h("span", { text: error && whose ? t("{family}: {text}", { family: whose, text }) : text });
     const legal = error?.nearest;
-    const label = legal === null ? `Leave ${options.symbol} out` : `Use ${options.symbol} = ${legal}`;
+    const label = legal === null ? t("Leave {symbol} out", options) : t("Use {field} = {value}", { field: options.symbol, value: legal });
     replace(problem, message, legal === undefined || !apply ? "" :
       h("div", {}, h("button", { type: "button", class: "button", onclick: () => apply(legal) }, label)));
   }

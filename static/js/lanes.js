@@ -7,7 +7,7 @@ import { layoutGroups } from "./pure/layout.js";
 
 /**
  * @typedef {object} Lane
- * @property {PlanId | "run"} id
+ * @property {PlanId | MeasuredId} id
  * @property {Schedule} schedule
  * @property {Times} times
  * @property {Spec} spec      what was asked for
@@ -17,6 +17,13 @@ import { layoutGroups } from "./pure/layout.js";
  * @property {boolean} live   ops are still arriving
  * @property {boolean} asynchronous  every backward updates the weights, so that ops have weight versions
  */
+
+/** @typedef {"run" | "run2" | "run3"} MeasuredId */
+/** The lanes of measured runs, in the order of the link. @type {MeasuredId[]} */
+export const MEASURED_IDS = ["run", "run2", "run3"];
+
+/** @param {{id: string}} lane or its group */
+export const isMeasured = ({ id }) => id.startsWith("run");
 
 /** @typedef {{layout: Layout, lanes: Lane[], t0: number, t1: number, full: number}} Scene  what one frame draws; full: what
  *   the full height of a memory strip stands for, 0 without strips */

@@ -2,6 +2,7 @@
 import { boxOf, font, xOf } from "./axis.js";
 import { drawBarriers, nameBarriers } from "./barriers.js";
 import { inset } from "./boxes.js";
+import { isMeasured } from "./lanes.js";
 import { colour } from "./palette.js";
 import { t } from "./pure/lang.js";
 import { messagesOf } from "./pure/messages.js";
@@ -24,7 +25,7 @@ export function drawPlayhead(scene, ctx, at, height) {
   ctx.fillStyle = colour("plot-dim");
   const veil = Math.max(left, x);
   for (const group of layout.groups) {
-    if (group.id === "run" || veil >= right || !group.rows.length) continue;
+    if (isMeasured(group) || veil >= right || !group.rows.length) continue;
     const top = group.rows[0].stripY;
     ctx.fillRect(veil, top, right - veil, group.top + group.height - top);
   }

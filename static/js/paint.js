@@ -9,6 +9,7 @@ import { copyRows, copyTimes } from "./pure/copylane.js";
 import { opsInWindow } from "./pure/layout.js";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "./pure/ops.js";
 import { drawLabels } from "./labels.js";
+import { isMeasured } from "./lanes.js";
 import { QUICKER, pyramidOf } from "./pyramids.js";
 
 /** @import {Scene, Lane} from "./lanes.js" */
@@ -33,7 +34,7 @@ export function paintOps(scene, ctx, dpr) {
     }
     gather(lane.schedule, lane.times, rows, scene, dpr);
     paintBoxes(ctx, lane, layout.laneHeight);
-    if (lane.costs.comm > 0 && lane.id !== "run") paintMessages(ctx, lane, scene, layout.laneHeight);
+    if (lane.costs.comm > 0 && !isMeasured(lane)) paintMessages(ctx, lane, scene, layout.laneHeight);
     paintBarriers(ctx, lane, layout.groups[at].rows, scene);
     drawLabels(ctx, lane, layout.laneHeight, micros(lane.schedule));
     paintCopies(ctx, lane, rows, scene, dpr);

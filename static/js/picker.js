@@ -1,5 +1,8 @@
 // The family picker: grouped, with year and one line each. A listbox: arrows move, letters jump, Enter picks, Esc closes.
 import { h, replace, setText, show } from "./dom.js";
+import { importedFamily } from "./imported.js";
+import { IMPORTED } from "./pure/url_fields.js";
+import { t, tr } from "./pure/lang.js";
 
 /** @typedef {{min: number, default: number, max: number}} ChunkRange */
 /**
@@ -14,23 +17,27 @@ export class Picker {
   #line = h("span", { class: "family-say" });
   button = h("button", { type: "button", class: "family-button", id: "family", "aria-haspopup": "listbox", "aria-expanded": "false" },
     this.#name, h("span", { class: "family-chevron", "aria-hidden": "true", text: "▾" }), this.#line);
-  #list = h("div", { class: "picker-groups", role: "listbox", id: "family-list", "aria-label": "Family of schedules", tabindex: 0 });
-  #panel = h("div", { class: "picker", role: "dialog", "aria-label": "Family of schedules", hidden: true }, this.#list);
+  #list = h("div", { class: "picker-groups", role: "listbox", id: "family-list", "aria-label": t("Family of schedules"), tabindex: 0 });
+  #panel = h("div", { class: "picker", role: "dialog", "aria-label": t("Family of schedules"), hidden: true }, this.#list);
   /** @type {{family: Family, node: HTMLElement}[]} */
   #options = [];
   #current = "";
   #active = 0;
 
-  /** @param {Family[]} families @param {(family: Family) => void} pick @param {(family: Family) => void} consider */
-  constructor(families, pick, consider) {
-    this.families = families;
+  /** @param {Family[]} families @param {(family: Family) => void} pick @param {(family: Family) => void} consider
+   * @param {() => void} bring asks for a file with an order */
+  constructor(families, pick, consider, bring) {
+    this.families = [...families, importedFamily()];
     this.pick = pick;
     this.consider = consider;
+    this.bring = bring;
     for (const group of new Set(families.map((family) => family.group))) {
-      const box = h("div", { class: "picker-group", role: "group", "aria-label": group }, h("h3", { text: capital(group), "aria-hidden": "true" }));
+      const box = h("div", { class: "picker-group", role: "group", "aria-label": tr(group) }, h("h3", { text: capital(tr(group)), "aria-hidden": "true" }));
       for (const family of families.filter((each) => each.group === group)) box.append(this.#option(family));
       this.#list.append(box);
     }
+    this.#list.append(h("div", { class: "picker-group picker-file", role: "group", "aria-label": t("From a file") },
+      this.#option({ ...importedFamily(), title: t("Import an order …"), summary: t("torch's CSV or a trace, from a file or pasted; the link holds it.") })));
     document.body.append(this.#panel);
     this.button.addEventListener("click", () => (this.#panel.hidden ? this.#open() : this.#close(true)));
     this.#list.addEventListener("keydown", (event) => this.#key(event));
@@ -43,8 +50,8 @@ export class Picker {
   #option(family) {
     const at = this.#options.length;
     const node = h("div", { class: "picker-option", role: "option", id: `family-${family.name}`, "data-family": family.name,
-      onclick: () => this.#choose(at), onpointerenter: () => this.consider(family) },
-    h("b", { text: family.title }), " ", h("small", { text: family.year }), h("p", { text: family.summary }));
+      onclick: () => this.#choose(at), onpointerenter: () => this.#considerOnly(family) },
+    h("b", { text: family.title }), " ", family.year ? h("small", { text: family.year }) : "", h("p", { text: tr(family.summary) }));
     this.#options.push({ family, node });
     return node;
   }
@@ -56,7 +63,12 @@ export class Picker {
     const { node, family } = this.#options[this.#active];
     this.#list.setAttribute("aria-activedescendant", node.id);
     node.scrollIntoView({ block: "nearest" });
-    this.consider(family);
+    this.#considerOnly(family);
+  }
+
+  /** @param {Family} family */
+  #considerOnly(family) {
+    if (family.name !== IMPORTED) this.consider(family);
   }
 
   #open() {
@@ -80,7 +92,9 @@ export class Picker {
   /** @param {number} at */
   #choose(at) {
     this.#close(true);
-    this.pick(this.#options[at].family);
+    const { family } = this.#options[at];
+    if (family.name === IMPORTED) this.bring();
+    else this.pick(family);
   }
 
   /** @param {KeyboardEvent} event */
@@ -113,8 +127,8 @@ export class Picker {
     if (name === this.#current) return;
     this.#current = name;
     const family = this.families.find((each) => each.name === name);
-    replace(this.#name, family?.title ?? name, family ? h("small", { text: family.year }) : "");
-    setText(this.#line, family?.summary ?? "There is no family of that name.");
+    replace(this.#name, family?.title ?? name, family?.year ? h("small", { text: family.year }) : "");
+    setText(this.#line, family ? tr(family.summary) : t("There is no family of that name."));
   }
 }
 

@@ -25,6 +25,7 @@ import { getJson, postJson } from "./api.js";
  * @property {SpecError | null} error
  * @property {{peak_bytes: number[], peak_bytes_without_offload?: number[]} | null} [activations]  by rank
  * @property {number[] | null} [weight_versions]  by rank
+ * @property {string[]} [notes]  of an imported run: how far its times can be trusted
  */
 /** @typedef {(run: Run, rows: OpRow[]) => void} Watcher  the run so far, and the ops that are new */
 

@@ -1,12 +1,14 @@
 // The measured lane: a run's ops on the plan's time axis, one by one as they arrive. An op not yet run lies at infinity.
+import { deviceShare } from "./costs_apply.js";
 import { codesPerRank } from "./pure/ops.js";
 import { timing } from "./pure/timing.js";
 import { durations } from "./pure/simulate.js";
 
 /** @import {Lane} from "./lanes.js" */
-/** @import {Schedule} from "./pure/types.js" */
+/** @import {Schedule, Spec} from "./pure/types.js" */
 /** @import {OpRow, Run} from "./runclient.js" */
 
+const ELSEWHERE = "imported"; // the mode of a run that was not made here
 const SETTLED = 0.15; // a guessed unit is kept while a better guess lies this near
 
 /** The flat index of a row of the run: of an op, or, where its index is -1 - k, of the k-th copy of its rank; -1 for
@@ -26,21 +28,21 @@ export class RunLane {
   #kept = 0; // rows that are on the axis already
   /** @type {OpRow[]} */
   #rows = [];
+  #given = 0; // ns of one unit, for times from elsewhere: they have no unit of their own
 
-  /** @param {Schedule} schedule @param {Run} run @param {boolean} asynchronous whether ops have weight versions */
-  constructor(schedule, run, asynchronous) {
+  /** @param {string} id of the lane @param {Schedule} schedule @param {Run} run @param {boolean} asynchronous whether ops have weight versions */
+  constructor(id, schedule, run, asynchronous) {
     const all = schedule.count + (schedule.copies?.count ?? 0);
     const start = new Float64Array(all).fill(Infinity);
     const end = new Float64Array(all).fill(Infinity);
     this.took = durations(schedule, timing(run.spec));
     /** @type {Lane} */
-    this.lane = { id: "run", schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous };
+    this.lane = { id: /** @type {Lane["id"]} */ (id), schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous };
   }
 
   /** @param {OpRow[]} rows the new ones @param {Run} run */
   add(rows, run) {
     const { schedule } = this.lane;
-    const { offsets, codes, chunks } = schedule;
     for (const row of rows) {
       const [rank, index, , start, end] = row;
       if (placeOf(schedule, rank, index) < 0) continue;
@@ -48,17 +50,43 @@ export class RunLane {
       if (index < 0) continue; // a copy beside compute
       this.done++;
       this.#worked += end - start;
-      this.#planned += this.took[rank * codesPerRank(chunks) + codes[offsets[rank] + index]];
+      this.#planned += this.#tookBy(rank, index);
     }
     this.#setUnit(run);
     this.#place();
+  }
+
+  /** Give the lane another id: others have gone. @param {string} id */
+  rename(id) {
+    if (id !== this.lane.id) this.lane = { ...this.lane, id: /** @type {Lane["id"]} */ (id) };
+  }
+
+  /** Times from elsewhere on the plan's axis: in its ms where it counts in them, else so that the same ops last as long on
+   * the whole as the plan's costs say. @param {Run} run @param {Spec} plan @param {boolean} ms the plan's costs are in ms */
+  fit(run, plan, ms) {
+    if (run.mode !== ELSEWHERE) return;
+    const { schedule } = this.lane;
+    const alike = JSON.stringify(plan.costs) === JSON.stringify(run.spec.costs);
+    const costs = { ...plan.costs, F: deviceShare(plan.costs.F, plan.p), I: deviceShare(plan.costs.I, plan.p), W: deviceShare(plan.costs.W, plan.p) };
+    this.took = durations(schedule, timing({ ...run.spec, costs }));
+    this.#planned = 0;
+    for (const [rank, index] of this.#rows) if (index >= 0) this.#planned += this.#tookBy(rank, index);
+    this.#given = alike || ms || !(this.#planned > 0) ? (run.unit_ms ?? 1) * 1e6 : this.#worked / this.#planned;
+    this.#setUnit(run);
+    this.#place();
+  }
+
+  /** @param {number} rank @param {number} index */
+  #tookBy(rank, index) {
+    const { codes, offsets, chunks } = this.lane.schedule;
+    return this.took[rank * codesPerRank(chunks) + codes[offsets[rank] + index]];
   }
 
   /** The pace is known when the run is paced, and once it is over; until then it follows from the ops so far. @param {Run} run */
   #setUnit(run) {
     const guess = this.#planned > 0 && this.#worked > 0 ? this.#worked / this.#planned : 1e6;
     const near = this.#unit > 0 && Math.abs(guess / this.#unit - 1) < SETTLED;
-    const unit = run.unit_ms ? run.unit_ms * 1e6 : near ? this.#unit : guess;
+    const unit = this.#given ? this.#given : run.unit_ms ? run.unit_ms * 1e6 : near ? this.#unit : guess;
     if (unit === this.#unit) return;
     this.#unit = unit;
     this.#kept = 0;

@@ -1,54 +1,63 @@
 // The run tab: how far a run is, in words, and what it showed when it is over.
 import { h, replace, setText } from "./dom.js";
+import { t, tr } from "./pure/lang.js";
 import { isOver } from "./runclient.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
 
 /** @import {Run} from "./runclient.js" */
-/** @typedef {{start: () => void, cancel: () => void, leave: () => void}} RunActs */
+/** @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, another: () => boolean}} RunActs  another: there is
+ *   room for one more measured lane */
 
-const MODES = { auto: "whatever suits the device", paced: "paced: each op lasts as planned", free: "free: as fast as it goes" };
-const STEPS = ["queued", "warming", "running", "verified", "finished"];
-const WORDS = { queued: "queued", warming: "warming up", running: "running", verified: "verified", finished: "finished" };
+const STEPS = /** @type {const} */ (["queued", "warming", "running", "verified", "finished"]);
+
+const stepNames = () => ({ queued: t("queued"), warming: t("warming up"), running: t("running"), verified: t("verified"), finished: t("finished") });
+
+/** @param {string} mode of a run */
+export function modeName(mode) {
+  return { paced: t("paced"), free: t("free"), imported: t("imported") }[mode] ?? mode;
+}
 
 /** @param {RunActs} acts */
 export function createRunPanel(acts) {
   const panel = h("div", { class: "run-panel" });
-  const mode = h("select", { id: "run-mode" }, ...Object.entries(MODES).map(([value, text]) => h("option", { value, text })));
+  const modes = { auto: t("whatever suits the device"), paced: t("paced: each op lasts as planned"), free: t("free: as fast as it goes") };
+  const mode = h("select", { id: "run-mode" }, ...Object.entries(modes).map(([value, text]) => h("option", { value, text })));
 
   const meter = createMeter();
   let shown = ""; // the run as it was last built
 
   function idle() {
     shown = "";
-    replace(panel, h("p", {}, "Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as it ends. " +
-      "The gradients are compared with a run of the same model without a pipeline."),
-    h("p", { class: "panel-row" }, h("label", { for: "run-mode", text: "Pace" }), mode));
+    replace(panel, h("p", {}, t("Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as it ends. The gradients are compared with a run of the same model without a pipeline.")),
+      h("p", { class: "panel-row" }, h("label", { for: "run-mode", text: t("Pace") }), mode));
   }
 
   /** @param {string} message @param {string} [hint] */
   function problem(message, hint) {
     shown = "";
     replace(panel, h("p", { class: "note bad", role: "alert", text: message }), hint ? h("p", { text: hint }) : "",
-      h("p", { class: "panel-row" }, h("button", { type: "button", class: "button soft", onclick: acts.start }, "Try again"),
-        h("button", { type: "button", class: "button", onclick: acts.leave }, "Back to the plan")));
+      h("p", { class: "panel-row" }, h("button", { type: "button", class: "button soft", onclick: () => acts.start(false) }, t("Try again")),
+        h("button", { type: "button", class: "button", onclick: acts.leave }, t("Back to the plan"))));
   }
 
   /** What does not change with every op: made anew only when the run gets on, so that a button stays under the pointer. */
-  /** @param {Run} run */
-  function rebuild(run) {
+  /** @param {Run} run @param {boolean} room */
+  function rebuild(run, room) {
     const over = isOver(run);
     const moving = run.status === "running" || run.status === "warming";
-    replace(panel, h("div", { class: "panel-row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }),
-      over ? h("button", { type: "button", class: "button soft", onclick: acts.start }, "Run again") :
-        h("button", { type: "button", class: "button soft", id: "cancel", onclick: acts.cancel }, "Cancel"),
-      over ? h("button", { type: "button", class: "button", onclick: acts.leave }, "Close the run") : ""),
-    sentence(run), facts(run));
+    const again = run.mode === "imported" ? t("Run the schedule here") : t("Run again");
+    const button = (/** @type {string} */ text, /** @type {() => void} */ act, kind = "soft", id = "") => h("button", { type: "button", class: `button ${kind}`, id: id || null, onclick: act }, text);
+    const acting = over ? [button(again, () => acts.start(false)), room ? button(t("Run once more, beside it"), () => acts.start(true), "", "run-beside") : "", button(t("Close the run"), acts.leave, "")] :
+      [button(t("Cancel"), acts.cancel, "soft", "cancel")];
+    replace(panel, h("div", { class: "panel-row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }), ...acting),
+      sentence(run), facts(run));
   }
 
   /** @param {Run} run @param {number} done @param {number} total */
   function show(run, done, total) {
-    const key = JSON.stringify({ ...run, ops: null, seq: 0 });
-    if (key !== shown) rebuild(run);
+    const room = acts.another();
+    const key = JSON.stringify({ ...run, ops: null, seq: 0, room });
+    if (key !== shown) rebuild(run, room);
     shown = key;
     meter.set(done, total);
   }
@@ -59,18 +68,20 @@ export function createRunPanel(acts) {
 
 /** @param {Run} run */
 function steps(run) {
-  const at = STEPS.indexOf(run.status);
+  if (run.mode === "imported") return h("p", { class: "run-elsewhere", text: t("Measured elsewhere; read from a trace.") });
+  const at = STEPS.indexOf(/** @type {"queued"} */ (run.status));
   const ended = run.status === "failed" || run.status === "cancelled";
+  const names = stepNames();
   const list = STEPS.map((step, k) => h("li", { class: ended ? null : k < at || run.status === "finished" ? "done" : k === at ? "now" : null,
-    text: step === "queued" && run.status === "queued" && run.position ? `queued, number ${run.position} in line` : WORDS[/** @type {"queued"} */ (step)] }));
-  if (ended) list.push(h("li", { class: run.status === "failed" ? "bad" : "now", text: run.status }));
-  return h("ol", { class: "steps", "aria-label": "Progress of the run" }, ...list);
+    text: step === "queued" && run.status === "queued" && run.position ? t("queued, number {n} in line", { n: run.position }) : names[step] }));
+  if (ended) list.push(h("li", { class: run.status === "failed" ? "bad" : "now", text: run.status === "failed" ? t("failed") : t("cancelled") }));
+  return h("ol", { class: "steps", "aria-label": t("Progress of the run") }, ...list);
 }
 
 /** How many ops have ended, as a bar and in numbers. */
 function createMeter() {
   const bar = h("i");
-  const box = h("span", { class: "meter", role: "progressbar", "aria-label": "Ops that have ended", "aria-valuemin": 0 }, bar);
+  const box = h("span", { class: "meter", role: "progressbar", "aria-label": t("Ops that have ended"), "aria-valuemin": 0 }, bar);
   const words = h("span");
   return {
     node: h("span", { class: "progress" }, box, words),
@@ -79,26 +90,27 @@ function createMeter() {
       bar.style.transform = `scaleX(${total ? done / total : 0})`;
       box.setAttribute("aria-valuenow", String(done));
       box.setAttribute("aria-valuemax", String(total));
-      setText(words, total ? `${done} of ${total} ops` : "");
+      setText(words, total ? t("{done} of {total} ops", { done, total }) : "");
     },
   };
 }
 
 /** @param {Run} run */
 function sentence(run) {
-  if (run.status === "queued") return h("p", { text: run.position === 1 ? "Next in line." : "Other runs go first." });
-  if (run.status === "warming") return h("p", { text: "The workers load the model. The first op starts when all of them are ready." });
-  if (run.status === "cancelled") return h("p", { class: "note", text: "The run was cancelled. The ops that ended before are on the timeline." });
+  if (run.status === "queued") return h("p", { text: run.position === 1 ? t("Next in line.") : t("Other runs go first.") });
+  if (run.status === "warming") return h("p", { text: t("The workers load the model. The first op starts when all of them are ready.") });
+  if (run.status === "cancelled") return h("p", { class: "note", text: t("The run was cancelled. The ops that ended before are on the timeline.") });
   if (run.status === "failed") return h("p", { class: "note bad", role: "alert", text: reason(run) });
-  return "";
+  const notes = run.notes ?? [];
+  return notes.length ? h("ul", { class: "run-notes" }, ...notes.map((note) => h("li", { text: tr(note) }))) : "";
 }
 
 /** @param {Run} run */
 function reason(run) {
   const error = run.error;
-  if (!error) return "The run failed, and the runner did not say why.";
-  const text = error.message || "no reason given";
-  return `The run failed: ${text}${text.endsWith(".") ? "" : "."}`;
+  if (!error) return t("The run failed, and the runner did not say why.");
+  const text = tr(error.message || "no reason given");
+  return t("The run failed: {reason}", { reason: `${text}${text.endsWith(".") ? "" : "."}` });
 }
 
 /** @param {Run} run */
@@ -106,25 +118,41 @@ function facts(run) {
   const list = h("dl", { class: "run-facts" });
   /** @param {string} name @param {string | number} value @param {string} [more] */
   const add = (name, value, more) => list.append(h("div", {}, h("dt", { text: name }), h("dd", {}, value, more ? h("small", { text: ` ${more}` }) : "")));
-  if (run.verified !== null && run.verified !== undefined) {
-    add("Gradients", run.verified ? "verified" : "NOT equal to the reference", run.max_grad_error === null ? "" : `largest error ${small(run.max_grad_error)}`);
+  if (run.mode === "imported" && run.status === "finished") add(t("Gradients"), t("not verified here"));
+  else if (run.verified !== null && run.verified !== undefined) {
+    add(t("Gradients"), run.verified ? t("verified") : t("NOT equal to the reference"), run.max_grad_error === null ? "" : t("largest error {error}", { error: small(run.max_grad_error) }));
   }
-  if (run.mode) add("Mode", run.mode, run.mode === "paced" ? `one unit is ${formatNumber(Math.round((run.unit_ms ?? 1) * 100) / 100)} ms` : "as fast as it goes");
-  if (run.device) add("Device", run.device, run.overlapped === false ? "not overlapped: the halves of a pair ran one after the other" : "");
-  const plan = run.predicted?.bubble?.global?.of_total;
-  const real = run.measured?.bubble?.global?.of_total;
-  if (typeof real === "number") add("Bubble, measured", formatPercent(real), typeof plan === "number" ? `predicted ${formatPercent(plan)}` : "");
-  if (typeof run.measured?.makespan === "number") add("Makespan, measured", formatNumber(Math.round(run.measured.makespan * 100) / 100), `predicted ${formatNumber(run.predicted?.makespan ?? NaN)}`);
+  if (run.mode) add(t("Mode"), modeName(run.mode), paceOf(run));
+  if (run.device) add(t("Device"), tr(run.device), run.overlapped === false ? t("not overlapped: the halves of a pair ran one after the other") : "");
+  outcome(run, add);
   const worst = run.largest_residual;
-  if (worst) add("Largest residual", `${formatNumber(Math.round(worst.ns / 1e4) / 100)} ms`, `${worst.op} on rank ${worst.rank}`);
+  if (worst) add(t("Largest residual"), `${formatNumber(Math.round(worst.ns / 1e4) / 100)} ms`, t("{op} on rank {rank}", { op: worst.op, rank: worst.rank }));
   const held = run.activations;
   if (held) {
     const most = Math.max(...held.peak_bytes);
     const without = held.peak_bytes_without_offload && Math.max(...held.peak_bytes_without_offload);
-    add("Activations, most on a rank", bytes(most), without ? `${bytes(without)} with those in host memory` : "");
+    add(t("Activations, most on a rank"), bytes(most), without ? t("{bytes} with those in host memory", { bytes: bytes(without) }) : "");
   }
-  if (run.weight_versions) add("Weight versions held", run.weight_versions.join(", "));
+  if (run.weight_versions) add(t("Weight versions held"), run.weight_versions.join(", "));
   return list;
+}
+
+/** Bubble and makespan, measured and predicted. @param {Run} run @param {(name: string, value: string, more?: string) => void} add */
+function outcome({ predicted, measured, mode }, add) {
+  const plan = predicted?.bubble?.global?.of_total;
+  const real = measured?.bubble?.global?.of_total;
+  const unit = mode === "imported" ? " ms" : "";
+  const told = (/** @type {string} */ value) => (unit ? t("{value} at the mean times of its ops", { value }) : t("predicted {value}", { value }));
+  if (typeof real === "number") add(t("Bubble, measured"), formatPercent(real), typeof plan === "number" ? told(formatPercent(plan)) : "");
+  if (typeof measured?.makespan !== "number") return;
+  const short = (/** @type {number} */ time) => `${formatNumber(Math.round(time * 100) / 100)}${unit}`;
+  add(t("Makespan, measured"), short(measured.makespan), told(unit ? short(predicted?.makespan ?? NaN) : formatNumber(predicted?.makespan ?? NaN)));
+}
+
+/** @param {Run} run */
+function paceOf({ mode, unit_ms }) {
+  if (mode === "imported") return t("its times are as the trace has them");
+  return mode === "paced" ? t("one unit is {ms} ms", { ms: formatNumber(Math.round((unit_ms ?? 1) * 100) / 100) }) : t("as fast as it goes");
 }
 
 /** @param {number} x */

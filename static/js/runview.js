@@ -1,59 +1,79 @@
-// A run on the page: starts it, watches it, and turns what arrives into the measured lane and the run panel.
+// Runs on the page, up to three: starts them, watches those that the link names, and says what they are.
 import { Offline, Refusal } from "./api.js";
+import { h, replace, show } from "./dom.js";
 import { invalidate } from "./frame.js";
-import { opsPainted } from "./latency.js";
-import { order } from "./orders.js";
+import { MEASURED_IDS } from "./lanes.js";
+import { t, tr } from "./pure/lang.js";
 import { figures } from "./pure/metrics.js";
-import { cancelRun, isOver, startRun, watchRun } from "./runclient.js";
-import { RunLane } from "./runlane.js";
-import { createRunPanel } from "./runpanel.js";
+import { cancelRun, isOver, startRun } from "./runclient.js";
+import { createRunList } from "./runlist.js";
+import { createRunPanel, modeName } from "./runpanel.js";
+import { Watched } from "./watched.js";
 
-/** @import {Run, OpRow} from "./runclient.js" */
+/** @import {Lane} from "./lanes.js" */
+/** @import {Figures} from "./pure/metrics.js" */
+/** @import {Run} from "./runclient.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Spec} from "./pure/types.js" */
-/** @typedef {{query: (spec: Spec) => string, asynchronous: (spec: Spec) => boolean, changed: () => void, status: (status: string | null) => void, started: () => void}} Parts */
+/** @typedef {{query: (spec: Spec) => string, asynchronous: (spec: Spec) => boolean, title: (spec: Spec) => string, changed: () => void,
+ *   status: (status: string | null) => void, started: () => void}} Parts */
+/** @typedef {{id: string, title: string, about: string, figures: Figures}} Measurement  a measured lane in the plan's unit */
 
 export class RunView {
-  /** @type {Run | null} */
-  run = null;
-  /** @type {RunLane | null} */
-  #measured = null;
-  /** @type {OpRow[]} ops that came before their order did */
-  #early = [];
-  #watched = "";
+  /** @type {Watched[]} in the order of the link */
+  #all = [];
+  #shown = 0; // whose facts the panel has
   #starting = false;
-  #stop = () => {};
-  #panel = createRunPanel({ start: () => this.start(), cancel: () => this.#cancel(), leave: () => this.#leave() });
+  #switcher = h("div", { class: "which runs", role: "group", "aria-label": t("Which run the panel is about"), hidden: true });
+  #panel = createRunPanel({ start: (beside) => this.start(beside), cancel: () => this.#cancel(), leave: () => this.#leave(),
+    another: () => this.#all.length < MEASURED_IDS.length });
+  #list;
 
   /** @param {Store} store @param {Parts} parts */
   constructor(store, parts) {
     this.store = store;
     this.parts = parts;
+    this.#list = createRunList({ title: parts.title, on: () => this.ids(), add: (id) => this.#put(this.adding(id)), only: (id) => this.#put(id) });
+    this.panel = h("div", { class: "run-tab" }, this.#switcher, this.#panel.panel, this.#list.node);
+    store.subscribe((state, before) => {
+      if (state.spec !== before.spec || state.preset !== before.preset) this.#fit();
+    });
   }
 
-  get panel() {
-    return this.#panel.panel;
+  /** The first run of the link. */
+  get run() {
+    return this.#all[0]?.run ?? null;
   }
 
-  /** The measured lane, once there is something to draw. */
-  get lane() {
-    const lane = this.#measured?.lane;
-    return lane && lane.end > 0 ? lane : null;
+  /** The measured lanes that have something to draw. @returns {Lane[]} */
+  get lanes() {
+    return this.#all.map((each) => each.lane).filter((lane) => lane !== null);
   }
 
   get live() {
-    return this.run !== null && !isOver(this.run);
+    return this.#all.some((each) => each.live);
   }
 
-  /** Run the schedule on the screen. */
-  async start() {
+  /** The runs that the link names. */
+  ids() {
+    return (this.store.get().view.run ?? "").split(",").filter(Boolean);
+  }
+
+  /** The runs of the link with one more, which the last one makes room for. @param {string} id */
+  adding(id) {
+    return [...this.ids().filter((each) => each !== id).slice(0, MEASURED_IDS.length - 1), id].join(",");
+  }
+
+  /** Run the schedule on the screen. @param {boolean} [beside] and keep the lanes of other runs */
+  async start(beside = false) {
     if (this.#starting) return;
     this.#starting = true;
     this.parts.status("starting");
     try {
       const { id } = await startRun(this.store.get().spec, this.#panel.mode());
       this.parts.started();
-      this.store.set({ view: { ...this.store.get().view, run: id, tab: "run", at: null, t0: null, t1: null } }, "push");
+      this.#shown = 0;
+      this.#put([id, ...(beside ? this.ids() : [])].slice(0, MEASURED_IDS.length).join(","), { at: null, t0: null, t1: null });
     } catch (problem) {
       this.store.setView({ tab: "run" });
       this.#fail(problem);
@@ -63,93 +83,130 @@ export class RunView {
     }
   }
 
+  /** @param {string | null} run @param {{at?: null, t0?: null, t1?: null}} [more] */
+  #put(run, more = {}) {
+    this.store.setView({ run: run || null, tab: "run", ...more }, "push");
+  }
+
   #cancel() {
-    if (this.run) cancelRun(this.run.id).catch((problem) => this.#fail(problem));
+    const run = this.#all[this.#shown]?.run;
+    if (run) cancelRun(run.id).catch((problem) => this.#fail(problem));
   }
 
   #leave() {
-    this.store.set({ view: { ...this.store.get().view, run: null } }, "push");
+    const gone = this.#all[this.#shown]?.id;
+    this.store.setView({ run: this.ids().filter((id) => id !== gone).join(",") || null }, "push");
+  }
+
+  /** Take a measured lane off the screen. @param {string} lane */
+  drop(lane) {
+    const gone = this.#all.find((each) => each.name === lane)?.id;
+    this.store.setView({ run: this.ids().filter((id) => id !== gone).join(",") || null }, "push");
   }
 
   /** @param {unknown} problem */
   #fail(problem) {
     if (problem instanceof Offline) {
-      this.#panel.problem("The server does not answer, so the run cannot be shown.", "The plan above needs no server; try again in a moment.");
+      this.#panel.problem(t("The server does not answer, so the run cannot be shown."), t("The plan above needs no server; try again in a moment."));
     } else if (problem instanceof Refusal && problem.status === 404) {
-      this.#panel.problem("There is no run of that name here.", "Runs are kept for a while; an old link may outlive its run.");
+      this.#panel.problem(t("There is no run of that name here."), t("Runs are kept for a while; an old link may outlive its run."));
     } else {
-      this.#panel.problem(problem instanceof Error ? problem.message : String(problem));
+      this.#panel.problem(problem instanceof Error ? tr(problem.message) : String(problem));
     }
     this.parts.status(null);
   }
 
-  /** @param {Run} run the run so far @param {OpRow[]} rows the ops that are new */
-  #take(run, rows) {
-    const first = this.run === null;
-    this.run = run;
-    if (first) this.#loadOrder(run);
-    if (this.#measured) this.#put(this.#measured, run, rows);
-    else this.#early.push(...rows);
-    this.#changed();
-    this.parts.status(isOver(run) ? null : "live");
-  }
-
-  /** @param {RunLane} measured @param {Run} run @param {OpRow[]} rows */
-  #put(measured, run, rows) {
-    measured.lane.live = !isOver(run);
-    measured.add(rows, run);
-    const t0 = run.t0_unix_ns;
-    if (t0 && !isOver(run) && rows.length) opsPainted(rows.map((row) => (t0 + row[4]) / 1e6));
-  }
-
-  /** @param {Run} run */
-  #loadOrder(run) {
-    order(this.parts.query(run.spec), new AbortController().signal).then(({ schedule }) => {
-      if (this.run?.id !== run.id || !schedule) return;
-      this.#measured = new RunLane(schedule, run, this.parts.asynchronous(run.spec));
-      this.#put(this.#measured, this.run, this.#early.splice(0));
-      this.#changed();
-    }, (problem) => this.#fail(problem));
+  #fit() {
+    for (const each of this.#all) each.fit();
   }
 
   #changed() {
-    if (this.run) this.#panel.show(this.run, this.#measured?.done ?? 0, this.#measured?.lane.schedule.count ?? 0);
+    const watched = this.#all[this.#shown];
+    this.#drawSwitcher();
+    if (watched?.problem) this.#fail(watched.problem);
+    else if (watched?.run) this.#panel.show(watched.run, watched.progress.done, watched.progress.total);
+    this.parts.status(this.live ? "live" : null);
     this.parts.changed();
     invalidate("plan");
   }
 
-  /** Watch the run that the state names. */
+  #drawSwitcher() {
+    show(this.#switcher, this.#all.length > 1);
+    const buttons = this.#all.map((each, at) => h("button", { type: "button", "aria-pressed": String(at === this.#shown), onclick: () => this.#look(at),
+      text: each.run ? `${at + 1} · ${this.parts.title(each.run.spec)}` : String(at + 1) }));
+    const texts = buttons.map((button) => `${button.textContent}${button.getAttribute("aria-pressed")}`).join();
+    if (this.#switcher.dataset.texts === texts) return; // a button stays under the pointer
+    this.#switcher.dataset.texts = texts;
+    replace(this.#switcher, ...buttons);
+  }
+
+  /** @param {number} at */
+  #look(at) {
+    this.#shown = at;
+    this.#changed();
+  }
+
+  /** Watch the runs that the state names. */
   sync() {
-    const id = this.store.get().view.run ?? "";
-    if (id === this.#watched) return;
-    this.#watched = id;
-    this.#stop();
-    this.run = null;
-    this.#measured = null;
-    this.#early = [];
-    this.#panel.idle();
-    this.parts.status(null);
-    this.#stop = id ? watchRun(id, (run, rows) => this.#take(run, rows), (problem) => this.#fail(problem)) : () => {};
-    invalidate("plan");
+    const ids = [...new Set(this.ids())].slice(0, MEASURED_IDS.length);
+    if (ids.join() === this.#all.map(({ id }) => id).join()) return;
+    const before = this.#all;
+    for (const each of before) if (!ids.includes(each.id)) each.end();
+    const plan = () => ({ spec: this.store.get().spec, ms: this.store.get().preset !== null });
+    this.#all = ids.map((id, at) => {
+      const here = before.find((each) => each.id === id) ?? new Watched(id, MEASURED_IDS[at], { query: this.parts.query, asynchronous: this.parts.asynchronous, plan, changed: () => this.#changed() });
+      here.rename(MEASURED_IDS[at]);
+      return here;
+    });
+    this.#shown = Math.min(this.#shown, Math.max(0, ids.length - 1));
+    if (!this.#all[this.#shown]?.run) this.#panel.idle();
+    this.#list.refresh();
+    for (const each of this.#all) if (!before.includes(each)) each.begin();
+    this.#changed();
   }
 
   /** Which schedule was run, where it is not the one on the screen. @param {Run} run */
   #ofAnother({ spec }) {
     const now = this.store.get().spec;
-    if (spec.family === now.family && spec.p === now.p && spec.m === now.m && spec.v === now.v) return "";
-    return `${spec.family} p ${spec.p} m ${spec.m}`;
+    if (spec.family === now.family && spec.p === now.p && spec.m === now.m && spec.v === now.v && spec.order === now.order) return "";
+    return `${this.parts.title(spec)} p ${spec.p} m ${spec.m}`;
   }
 
-  /** The heading over the measured lane. */
-  head() {
-    const { run } = this;
-    const { lane } = this;
-    if (!run || !lane) return null;
-    const seen = figures(lane.schedule, lane.times);
-    const sizes = [this.#ofAnother(run), run.mode, run.device, run.overlapped === false ? "not overlapped" : ""].filter(Boolean).join(" · ");
-    const verdict = run.verified ? "verified" : "not verified";
-    const badge = !isOver(run) ? "live" : run.status === "finished" ? verdict : run.status;
-    const tone = !isOver(run) ? "live" : run.verified ? "good" : "bad";
-    return { title: "Measured", sizes, bubble: seen.bubble.global.ofTotal, makespan: Math.round(seen.makespan * 100) / 100, badge, tone };
+  /** The headings over the measured lanes. */
+  heads() {
+    return this.#all.flatMap((each) => {
+      const { run, lane } = each;
+      if (!run || !lane) return [];
+      const seen = figures(lane.schedule, lane.times);
+      return [{ id: each.name, ...headOf(run), sizes: [this.#ofAnother(run), ...aboutOf(run)].filter(Boolean).join(" · "), bubble: seen.bubble.global.ofTotal,
+        makespan: Math.round(seen.makespan * 100) / 100, many: true }];
+    });
   }
+
+  /** The measured lanes that are whole, for the comparison. @returns {Measurement[]} */
+  measured() {
+    return this.#all.flatMap(({ run, lane, name }) => (run && lane && !lane.live && run.status === "finished" ?
+      [{ id: name, title: this.parts.title(run.spec), about: aboutOf(run).join(" · "), figures: figures(lane.schedule, lane.times) }] : []));
+  }
+
+  /** @param {string} lane */
+  titleOf(lane) {
+    const run = this.#all.find((each) => each.name === lane)?.run;
+    return t("{title}, measured", { title: run ? this.parts.title(run.spec) : "" });
+  }
+}
+
+/** @param {Run} run */
+function headOf(run) {
+  const over = isOver(run);
+  const elsewhere = run.mode === "imported";
+  const verdict = run.verified ? t("verified") : elsewhere ? t("not verified here") : t("not verified");
+  const badge = !over ? t("live") : run.status === "finished" ? verdict : tr(run.status);
+  return { title: t("Measured"), badge, tone: !over ? "live" : run.verified ? "good" : elsewhere ? "" : "bad" };
+}
+
+/** How and on what it ran. @param {Run} run */
+function aboutOf(run) {
+  const device = run.device === "elsewhere" || run.device === "simulated" ? tr(run.device) : run.device;
+  return [run.mode ? modeName(run.mode) : "", device ?? "", run.overlapped === false ? t("not overlapped") : ""].filter(Boolean);
 }

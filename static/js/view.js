@@ -17,8 +17,9 @@ import { createFollow } from "./follow.js";
 import { afterPaint, drawNow, invalidate, onStage } from "./frame.js";
 import { createHeads, headText } from "./heads.js";
 import { keysPanel } from "./help.js";
+import { createImport } from "./import_dialog.js";
 import { bindings, listenKeys } from "./keys.js";
-import { laneOf } from "./lanes.js";
+import { isMeasured, laneOf } from "./lanes.js";
 import { schedulePainted } from "./latency.js";
 import { showLaws } from "./law.js";
 import { drawLegend } from "./legend.js";
@@ -61,7 +62,7 @@ export class View {
   constructor(store, families) {
     this.store = store;
     this.desk = new Desk(store, families, () => this.#onAnswer());
-    this.controls = new Controls(store, this.desk, families);
+    this.controls = new Controls(store, this.desk, families, (at) => this.bring(at));
     this.costs = createCostsView(store, families, () => this.desk.first, () => this.drawer.toggle("costs"));
     byId("controls").append(this.costs.node);
     this.playback = new Playback({ lanes: () => this.timeline.lanes, total: () => this.timeline.total(),
@@ -71,13 +72,14 @@ export class View {
     this.selection = new Selection(store, () => this.timeline.lanes, () => this.#onSelect());
     this.follow = createFollow(this.timeline);
     this.runs = new RunView(store, { query: (spec) => this.desk.query(spec),
-      asynchronous: (spec) => this.desk.family(spec.family)?.asynchronous ?? false, changed: () => this.follow.tail(this.runs.lane),
+      asynchronous: (spec) => this.desk.family(spec.family)?.asynchronous ?? false, title: (spec) => this.desk.family(spec.family)?.title ?? spec.family,
+      changed: () => this.follow.tail(this.runs.lanes.find((lane) => lane.live) ?? null),
       status: (word) => this.toolbar.run(word), started: () => this.playback.seek(null) });
     this.status = createStatus(this.timeline.plot, () => this.desk.sync(true), (field, value) => {
       store.set({ spec: { ...store.get().spec, [field]: value } }, "replace");
     });
     const { desk, timeline, playback, selection } = this;
-    this.heads = createHeads(timeline.plot, (id) => store.set(dropAt(store.get(), IDS.indexOf(/** @type {any} */ (id))), "push"));
+    this.heads = createHeads(timeline.plot, (id) => (isMeasured({ id }) ? this.runs.drop(id) : store.set(dropAt(store.get(), IDS.indexOf(/** @type {any} */ (id))), "push")));
     this.card = createCard(timeline.plot, (id) => laneOf(timeline.lanes, id));
     this.search = new Search(store, desk);
     this.figures = createFigures(desk, this.search.node);
@@ -85,20 +87,21 @@ export class View {
     this.transport = createTransport(playback, () => timeline.total(), (time) => playback.seek(time));
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.explain = createExplain(store, timeline, playback, selection, (id) => this.#titleOf(id));
-    this.compare = createCompare(desk, () => this.toolbar.addPlan());
+    this.compare = createCompare(desk, { add: () => this.toolbar.addPlan(), bring: () => this.bring(), measured: () => this.runs.measured() });
     this.block = createBlock(desk);
     this.tools = createTools(store, timeline, selection, playback, (text) => this.status.toast(text));
     this.export = new ExportPanel(desk, timeline, () => byId("share").click());
     this.charts = createCharts(desk);
     this.keys = [...bindings(createActions(store, timeline, playback, selection, this.tools, () => this.drawer.toggle("keys"), this.strips.toggle)), ...this.explain.keys()];
+    this.bring = createImport({ desk, addRun: (id) => this.runs.adding(id), said: (text) => this.status.toast(text) });
     this.drawer = createDrawer([
-      { id: "compare", title: "Compare", panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
-      { id: "charts", title: "Charts", panel: this.charts.panel, opened: () => this.charts.show() },
-      { id: "block", title: "Block", panel: this.block.panel, opened: () => this.block.show() },
-      { id: "costs", title: "Costs", panel: this.costs.panel, opened: () => this.costs.rest() },
+      { id: "compare", title: t("Compare"), panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
+      { id: "charts", title: t("Charts"), panel: this.charts.panel, opened: () => this.charts.show() },
+      { id: "block", title: t("Block"), panel: this.block.panel, opened: () => this.block.show() },
+      { id: "costs", title: t("Costs"), panel: this.costs.panel, opened: () => this.costs.rest() },
       { id: "run", title: t("Run"), panel: this.runs.panel },
       { id: "export", title: t("Export"), panel: this.export.panel, opened: () => this.export.show() },
-      { id: "keys", title: "Keys", panel: keysPanel(this.keys) },
+      { id: "keys", title: t("Keys"), panel: keysPanel(this.keys) },
     ], (tab) => store.setView({ tab }));
     this.appearance = createAppearance(store, () => this.#onColours());
     this.toolbar = createToolbar(store, families, this.controls, this.runs, this.drawer);
@@ -132,7 +135,7 @@ export class View {
   #stages() {
     onStage("plan", () => {
       const lanes = this.desk.lanes();
-      if (this.runs.lane) lanes.splice(1, 0, this.runs.lane);
+      lanes.splice(1, 0, ...this.runs.lanes);
       this.timeline.show(lanes);
       invalidate("figures");
       if (this.desk.plans().every((plan) => plan.answered === plan.asked)) schedulePainted();
@@ -141,8 +144,7 @@ export class View {
     onStage("figures", () => {
       const plans = this.desk.plans();
       for (const plan of plans) this.heads.write(plan.id, headText(plan, this.desk, plans.length > 1));
-      const run = this.runs.head();
-      if (run) this.heads.write("run", run);
+      for (const run of this.runs.heads()) this.heads.write(run.id, run);
       this.heads.place(this.timeline.scene.layout);
       this.figures.show(plans);
       this.search.show();
@@ -188,7 +190,7 @@ export class View {
     const state = this.store.get();
     const { family } = specAt(state, Math.max(0, IDS.indexOf(/** @type {any} */ (id)))) ?? state.spec;
     const title = this.desk.family(family)?.title ?? family;
-    return id === "run" ? t("{title}, measured", { title }) : title;
+    return isMeasured({ id }) ? this.runs.titleOf(id) : title;
   }
 
   #onAnswer() {

@@ -7,7 +7,7 @@ export const MOST_PINS = 8;
 
 const FIRST = "a";
 const TIMES = /^\d+(\.\d+)?(e[+-]?\d+)?(,\d+(\.\d+)?(e[+-]?\d+)?)*$/i;
-const PINS = /^([a-z]+\.)?\d{1,4}(,([a-z]+\.)?\d{1,4})*$/;
+const PINS = /^([a-z]+\d?\.)?\d{1,4}(,([a-z]+\d?\.)?\d{1,4})*$/;
 
 /** @param {string | null} text @returns {number[] | null} ascending, each once; null where the text says something else */
 export function readMarks(text) {

@@ -58,7 +58,7 @@ const VIEW_FIELDS = {
   sel: [matching(/^[0-9A-Za-z_();@]{3,60}$/), "an op such as 2F5 or 2F5@3"],
   theme: [matching(/^(auto|light|dark)$/), "auto, light or dark"],
   tab: [matching(/^[a-z][a-z0-9-]{0,23}$/), "the name of a tab"],
-  run: [matching(/^[\w-]{1,64}$/), "the id of a run"],
+  run: [matching(/^[\w-]{1,64}(,[\w-]{1,64}){0,2}$/), "the id of a run, or of up to three, with commas between"],
   families: [matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/), "names of families such as 1f1b,zb-h1, or -gpipe for all but that one"],
   mem: [matching(/^[01]$/), "1 for memory strips or 0 for none"],
   chart: [matching(/^[a-z][a-z0-9-]{0,23}(:[a-z0-9-]{1,24})?$/), "the name of a chart such as pareto or pareto:bubble"],
