@@ -14,25 +14,25 @@ import { letter } from "./pure/slots.js";
 /** @typedef {{name: string, hint?: string, lead?: boolean, of: (source: Source) => string,
  *   time?: (figures: Figures) => number}} Row  time: a row of times, which go without their unit where columns are narrow */
 
-/** @type {Row[]} */
-const BUBBLE = [
-  { name: "of total", hint: "idle ÷ all time", lead: true, of: ({ figures }) => formatPercent(figures.bubble.global.ofTotal) },
-  { name: "of ideal", hint: "idle ÷ work", of: ({ figures }) => formatPercent(figures.bubble.global.ofIdeal) },
+/** @returns {Row[]} */
+const bubbleRows = () => [
+  { name: t("of total"), hint: t("idle ÷ all time"), lead: true, of: ({ figures }) => formatPercent(figures.bubble.global.ofTotal) },
+  { name: t("of ideal"), hint: t("idle ÷ work"), of: ({ figures }) => formatPercent(figures.bubble.global.ofIdeal) },
 ];
-/** @type {Row[]} */
-const SPAN = [
-  { name: "of total", hint: "idle ÷ longest stage", of: ({ figures }) => formatPercent(figures.bubble.span.ofTotal) },
-  { name: "of ideal", of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal) },
+/** @returns {Row[]} */
+const spanRows = () => [
+  { name: t("of total"), hint: t("idle ÷ longest stage"), of: ({ figures }) => formatPercent(figures.bubble.span.ofTotal) },
+  { name: t("of ideal"), of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal) },
 ];
-/** @type {Row[]} */
-const REST = [
-  { name: "Makespan", of: ({ figures }) => timeText(figures.makespan), time: (figures) => figures.makespan },
-  { name: "Longest stage", hint: "the span", of: ({ figures }) => timeText(figures.longestStage), time: (figures) => figures.longestStage },
-  { name: "Throughput", hint: "a unit of time", of: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan) },
-  { name: "Efficiency", hint: "of ideal throughput", of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
-  { name: "Peak memory", hint: "micro-batches", of: ({ plan }) => formatNumber(plan.memory) },
-  { name: "Peak in flight", hint: "chunks", of: ({ plan }) => formatNumber(plan.peak) },
-  { name: "Messages", hint: "a step", of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–") },
+/** @returns {Row[]} */
+const restRows = () => [
+  { name: t("Makespan"), of: ({ figures }) => timeText(figures.makespan), time: (figures) => figures.makespan },
+  { name: t("Longest stage"), hint: t("the span"), of: ({ figures }) => timeText(figures.longestStage), time: (figures) => figures.longestStage },
+  { name: t("Throughput"), hint: t("a unit of time"), of: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan) },
+  { name: t("Efficiency"), hint: t("of ideal throughput"), of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
+  { name: t("Peak memory"), hint: t("micro-batches"), of: ({ plan }) => formatNumber(plan.memory) },
+  { name: t("Peak in flight"), hint: t("chunks"), of: ({ plan }) => formatNumber(plan.peak) },
+  { name: t("Messages"), hint: t("a step"), of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–") },
 ];
 
 /** Micro-batches in a second where times are milliseconds. @param {number} m @param {number} makespan */
@@ -78,9 +78,9 @@ export function createFigures(desk, search) {
     columns = count;
     rows = [];
     heads = [];
-    replace(holder, ...table(t("Bubble, global"), t("first start to last end"), BUBBLE),
-      ...table(t("Bubble, span"), t("each device's own first start to its last end, the longest; as the zero-bubble papers count"), SPAN),
-      ...table(t("Whole step"), "", REST));
+    replace(holder, ...table(t("Bubble, global"), t("first start to last end"), bubbleRows()),
+      ...table(t("Bubble, span"), t("each device's own first start to its last end, the longest; as the zero-bubble papers count"), spanRows()),
+      ...table(t("Whole step"), "", restRows()));
   }
   build(1);
 
@@ -95,7 +95,7 @@ export function createFigures(desk, search) {
         for (const { cells, row } of rows) setText(cells[at], figures ? written(row, { figures, plan }, columns > 1) : "–");
         for (const tops of heads) nameHead(tops[at], titleOf(desk, plan), columns > 2 ? letter(at) : null);
       });
-      setText(whole, columns > 1 && unit() ? `Whole step, ${unit()}` : t("Whole step"));
+      setText(whole, columns > 1 && unit() ? t("Whole step, {unit}", { unit: unit() }) : t("Whole step"));
       cap.show(plans);
       setText(meaning, plans.map((plan) => meaningOf(desk, plan, plans.length > 1)).filter((x, k, all) => all.indexOf(x) === k).join(" "));
     },
@@ -111,23 +111,24 @@ function nameHead(head, title, short) {
   if (head.title !== title) head.title = title;
 }
 
-const STALENESS = "Every backward updates the weights at once: nothing is drained between steps, where 1F1B flushes and pays its " +
+const staleness = () => t("Every backward updates the weights at once: nothing is drained between steps, where 1F1B flushes and pays its " +
   "bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s updates late, " +
-  "so the training is no longer plain SGD.";
+  "so the training is no longer plain SGD.");
 
 /** @param {Desk} desk @param {Plan} plan @param {boolean} named */
 function meaningOf(desk, plan, named) {
   const family = desk.family((plan.shown ?? plan.asked).family);
   if (!family) return "";
-  const whose = named ? `${family.title}: ` : "";
+  const whose = (/** @type {string} */ text) => (named ? t("{family}: {text}", { family: family.title, text }) : text);
   if (family.backward === "full") {
-    const full = `${whose}B is the full backward pass, input and weight gradient in one op: b = i + w.`;
-    return family.asynchronous ? `${full} ${STALENESS}` : full;
+    const full = whose(t("B is the full backward pass, input and weight gradient in one op: b = i + w."));
+    return family.asynchronous ? `${full} ${staleness()}` : full;
   }
   if (family.backward === "split") {
-    return `${whose}${whose ? "the" : "The"} backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.`;
+    return named ? whose(t("the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w."))
+      : t("The backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.");
   }
-  return `${whose}B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient and W the weight gradient.`;
+  return whose(t("B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient and W the weight gradient."));
 }
 
 /** @typedef {ReturnType<typeof createFigures>} FiguresPanel */

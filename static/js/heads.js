@@ -1,6 +1,7 @@
 // A heading over each lane group: what it is and the two figures that matter most.
 import { timeText } from "./costs_unit.js";
 import { h, replace, setText, show } from "./dom.js";
+import { offloadName, recomputeName, vocabularyName } from "./option_names.js";
 import { t } from "./pure/lang.js";
 import { formatPercent } from "./pure/scale.js";
 
@@ -63,11 +64,11 @@ export function createHeads(plot, drop) {
 /** What is not plain about a schedule, in a word each. @param {import("./pure/types.js").Spec} spec */
 function optionsOf(spec) {
   const words = [];
-  if (spec.vocabulary !== "plain") words.push(spec.vocabulary);
-  if (spec.offload !== "none") words.push(`offload ${spec.offload}`);
-  if (spec.recompute !== "none") words.push(`recompute ${spec.recompute}`);
-  if (spec.layers !== null) words.push("layers");
-  if (spec.memory !== null) words.push(`limit ${spec.memory}`);
+  if (spec.vocabulary !== "plain") words.push(vocabularyName(spec.vocabulary));
+  if (spec.offload !== "none") words.push(t("offload {how}", { how: offloadName(spec.offload) }));
+  if (spec.recompute !== "none") words.push(t("recompute {what}", { what: recomputeName(spec.recompute) }));
+  if (spec.layers !== null) words.push(t("layers"));
+  if (spec.memory !== null) words.push(t("limit {limit}", { limit: spec.memory }));
   return words;
 }
 

@@ -1,7 +1,7 @@
 // The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation agrees.
 import { h, replace } from "./dom.js";
 import { judge, mathmlTerms, speaks, vars } from "./pure/formula.js";
-import { t } from "./pure/lang.js";
+import { t, tr } from "./pure/lang.js";
 import { formatNumber } from "./pure/scale.js";
 
 /** @import {Law} from "./pure/types.js" */
@@ -28,9 +28,9 @@ function lawsOf(plan, desk, two) {
   // One entry a quantity and window, the exact one where a family offers several.
   const best = judged.filter((each, at) => judged.findIndex((other) => sameKind(other.law, each.law) &&
     (other.exact || !judged.some((any) => any.exact && sameKind(any.law, each.law)))) === at);
-  if (!best.length) return [h("p", { class: "meaning", text: `${family.title} has no closed form; the simulation is the law.` })];
+  if (!best.length) return [h("p", { class: "meaning", text: t("{family} has no closed form; the simulation is the law.", { family: family.title }) })];
   const kept = two ? [best.find((each) => each.law.quantity === "bubble") ?? best[0]] : best.slice(0, MOST);
-  return kept.map((each) => lawNode(each, measure(each.law, plan), names, two ? `${family.title}: ` : ""));
+  return kept.map((each) => lawNode(each, measure(each.law, plan), names, two ? family.title : null));
 }
 
 /** @param {Law} a @param {Law} b */
@@ -47,11 +47,11 @@ function measure(law, { figures, peak, schedule }) {
 
 /**
  * @param {{law: Law, value: number, exact: boolean, why: string | null}} judged @param {number} simulated
- * @param {import("./pure/types.js").Vars} names @param {string} whose
+ * @param {import("./pure/types.js").Vars} names @param {string | null} whose  a family's title, where there are several
  */
 function lawNode({ law, value, exact, why }, simulated, names, whose) {
   const agrees = Math.abs(value - simulated) <= 1e-9 * Math.max(1, Math.abs(simulated));
-  const node = h("div", { class: "law", "data-law": `${law.quantity}-${law.window}` }, h("h3", { text: whose + title(law) }));
+  const node = h("div", { class: "law", "data-law": `${law.quantity}-${law.window}` }, h("h3", { text: whose === null ? title(law) : t("{family}: {text}", { family: whose, text: title(law) }) }));
   const maths = h("div", { class: "maths" });
   maths.innerHTML = mathmlTerms(law.formula, null).join("");
   const numbers = h("div", { class: "maths numbers" });
@@ -61,9 +61,9 @@ function lawNode({ law, value, exact, why }, simulated, names, whose) {
   const verdict = exact && agrees ? t("exact here") : agrees ? t("equal here") : exact ? t("differs from the simulation") : t("not exact here");
   node.append(maths, numbers, h("p", {}, h("span", { class: "value", text: `= ${formatNumber(value)}` }),
     h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict })));
-  const reason = exact ? "" : `${sentence(why ?? "")} The simulation gives ${formatNumber(simulated)}.`;
+  const reason = exact ? "" : `${sentence(tr(why ?? ""))} ${t("The simulation gives {value}.", { value: formatNumber(simulated) })}`;
   if (reason) node.append(h("p", { class: "why", text: reason }));
-  if (law.source) node.append(h("p", { class: "source", text: sentence(law.source) }));
+  if (law.source) node.append(h("p", { class: "source", text: sentence(tr(law.source)) }));
   return node;
 }
 
@@ -94,9 +94,10 @@ function fitFormulas(home) {
 /** @param {Law} law */
 function title(law) {
   if (law.quantity === "peak") return t("Peak, chunks in flight on the worst rank");
-  const window = law.window === "span" ? "span" : "global";
-  return law.quantity === "bubble" ? `Idle time of a device, ${window}` : `Makespan, ${window}`;
+  const span = law.window === "span";
+  if (law.quantity === "bubble") return span ? t("Idle time of a device, span") : t("Idle time of a device, global");
+  return span ? t("Makespan, span") : t("Makespan, global");
 }
 
 /** @param {string} text */
-const sentence = (text) => (text ? `${text.startsWith("arXiv") ? "a" : text[0].toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}` : "");
+const sentence = (text) => (text ? `${text.startsWith("arXiv") ? "a" : text[0].toUpperCase()}${text.slice(1)}${/[.。]$/.test(text) ? "" : t(".")}` : "");

@@ -1,5 +1,5 @@
 // The limit of memory beside what a schedule holds: a bar with the limit as a line across it, and the verdict in words.
-import { h, replace, show } from "./dom.js";
+import { filled, h, replace, show } from "./dom.js";
 import { t } from "./pure/lang.js";
 import { formatNumber } from "./pure/scale.js";
 
@@ -36,10 +36,10 @@ function line(plan, desk, named) {
   const over = memory > limit * (1 + DUST);
   const whole = Math.max(memory, limit) || 1;
   const family = (plan.shown ?? plan.asked).family;
-  const whose = named ? `${desk.family(family)?.title ?? family}: ` : "";
   const bar = h("div", { class: over ? "cap-bar over" : "cap-bar", "aria-hidden": "true" }, h("i"), h("u"));
   bar.style.setProperty("--held", `${(100 * memory) / whole}%`);
   bar.style.setProperty("--limit", `${(100 * limit) / whole}%`);
-  return [bar, h("p", {}, `${whose}holds ${formatNumber(memory)}, may hold ${formatNumber(limit)}: `,
-    h("b", { class: over ? "over" : "within", text: over ? t("over the limit") : t("within the limit") }))];
+  const verdict = h("b", { class: over ? "over" : "within", text: over ? t("over the limit") : t("within the limit") });
+  const parts = { family: desk.family(family)?.title ?? family, held: formatNumber(memory), limit: formatNumber(limit), verdict };
+  return [bar, h("p", {}, ...filled(named ? t("{family}: holds {held}, may hold {limit}: {verdict}") : t("holds {held}, may hold {limit}: {verdict}"), parts))];
 }

@@ -1,6 +1,7 @@
 // The options on top of a family: where the output layer is, what goes to host memory, how layers lie on the stages.
 import { h, replace, setText, show } from "./dom.js";
 import { withField } from "./fieldlist.js";
+import { offloadName, vocabularyName } from "./option_names.js";
 import { t } from "./pure/lang.js";
 import { BARRIERS, natural } from "./pure/timing.js";
 import { formatNumber } from "./pure/scale.js";
@@ -10,27 +11,27 @@ import { formatNumber } from "./pure/scale.js";
 /** @import {Spec} from "./pure/types.js" */
 /** @typedef {{spec: () => Spec, family: () => Family | null, put: (next: Spec, field: string) => void}} OptionActs */
 
-/** @type {Record<string, string>} what a place for the output layer means; the words are the paper's */
-const VOCABULARY = {
-  plain: "The last stage has the whole output layer.",
-  redistribute: "The last stage has the whole output layer, and fewer transformer layers for it.",
-  "parallel-1": "Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other after both: two barriers.",
-  "parallel-2": "Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is enough, and T may run late.",
-  interlaced: "Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That takes half as much memory again.",
-};
-/** @type {Record<string, string>} */
-const AWAY = {
-  none: "Every activation stays on its device.",
-  selective: "The first half of a device's chunks, whose activations live longest, go to host memory and back.",
-  full: "The activations of all chunks that live long enough go to host memory and back.",
-};
+/** What a place for the output layer means; the words are the paper's. @returns {Record<string, string>} */
+const vocabularyMeans = () => ({
+  plain: t("The last stage has the whole output layer."),
+  redistribute: t("The last stage has the whole output layer, and fewer transformer layers for it."),
+  "parallel-1": t("Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other after both: two barriers."),
+  "parallel-2": t("Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is enough, and T may run late."),
+  interlaced: t("Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That takes half as much memory again."),
+});
+/** @returns {Record<string, string>} */
+const offloadMeans = () => ({
+  none: t("Every activation stays on its device."),
+  selective: t("The first half of a device's chunks, whose activations live longest, go to host memory and back."),
+  full: t("The activations of all chunks that live long enough go to host memory and back."),
+});
 
 export class Options {
   #summary = h("span", { class: "dim" });
-  #vocabulary = select("vocabulary", VOCABULARY, (value) => this.#pickVocabulary(value));
+  #vocabulary = select("vocabulary", vocabularyMeans(), vocabularyName, (value) => this.#pickVocabulary(value));
   #vocabularyRow = row(t("output layer"), this.#vocabulary);
-  #offload = select("offload", AWAY, (value) => this.#pickOffload(value));
-  #offloadRow = row("offload", this.#offload);
+  #offload = select("offload", offloadMeans(), offloadName, (value) => this.#pickOffload(value));
+  #offloadRow = row(t("offload"), this.#offload);
   #link = h("input", { type: "checkbox", id: "shared-link", onchange: () => this.acts.put(withField(this.acts.spec(), "shared_link", this.#link.checked), "shared_link") });
   #linkRow = h("label", { class: "check" }, this.#link, t("Two devices share one link to host memory"));
   #means = h("p", { class: "hint", id: "vocabulary-means" });
@@ -81,16 +82,16 @@ export class Options {
     this.#vocabulary.value = spec.vocabulary;
     const head = spec.costs.S !== null || spec.costs.T !== null;
     show(this.#means, spec.vocabulary !== "plain" || head);
-    setText(this.#means, VOCABULARY[spec.vocabulary] ?? "");
+    setText(this.#means, vocabularyMeans()[spec.vocabulary] ?? "");
     this.#offload.value = spec.offload;
-    this.#offloadRow.title = AWAY[spec.offload] ?? "";
+    this.#offloadRow.title = offloadMeans()[spec.offload] ?? "";
     show(this.#offloadRow, spec.offload !== "none" || Boolean(family?.fields.includes("offload")));
     show(this.#linkRow, spec.offload !== "none");
     this.#link.checked = spec.shared_link;
     show(this.#ratio, spec.offload !== "none");
     if (spec.offload !== "none") setText(this.#ratio, ratioText(spec));
     const active = said(spec);
-    replace(this.#summary, active.join(", "));
+    replace(this.#summary, active.join(t(", ")));
     if (active.length) this.node.open = true;
   }
 }
@@ -98,10 +99,10 @@ export class Options {
 /** What is chosen, for the closed group. @param {Spec} spec */
 function said(spec) {
   const out = [];
-  if (spec.vocabulary !== "plain") out.push(spec.vocabulary);
+  if (spec.vocabulary !== "plain") out.push(vocabularyName(spec.vocabulary));
   else if (spec.costs.S !== null || spec.costs.T !== null) out.push(t("output layer"));
-  if (spec.offload !== "none") out.push(`offload ${spec.offload}`);
-  if (spec.layers !== null) out.push("layers");
+  if (spec.offload !== "none") out.push(t("offload {how}", { how: offloadName(spec.offload) }));
+  if (spec.layers !== null) out.push(t("layers"));
   if (spec.weights !== null) out.push(t("stashed weights"));
   return out;
 }
@@ -111,9 +112,9 @@ function ratioText(spec) {
   const own = natural(spec);
   const one = (typeof spec.costs.O === "number" ? spec.costs.O : own.O) * (spec.shared_link ? 2 : 1);
   const k = one / own.O;
-  const whole = `k = ${formatNumber(Number(k.toPrecision(3)))}: both copies against compute.`;
-  if (spec.offload === "selective") return `${whole} Half of the chunks go, so up to k = 2 the copies keep up.`;
-  return k <= 1 ? `${whole} Up to k = 1 the copies keep up.` : `${whole} Above k = 1 compute waits for them.`;
+  const whole = t("k = {k}: both copies against compute.", { k: formatNumber(Number(k.toPrecision(3))) });
+  if (spec.offload === "selective") return `${whole} ${t("Half of the chunks go, so up to k = 2 the copies keep up.")}`;
+  return `${whole} ${k <= 1 ? t("Up to k = 1 the copies keep up.") : t("Above k = 1 compute waits for them.")}`;
 }
 
 /** One number where there was one a stage: layers spread a device's whole share. @param {Spec} spec @returns {Spec["costs"]} */
@@ -123,10 +124,10 @@ function evened({ costs, p }) {
   return { ...costs, F: one(costs.F), I: one(costs.I), W: one(costs.W) };
 }
 
-/** @param {string} id @param {Record<string, string>} words @param {(value: string) => void} pick */
-function select(id, words, pick) {
+/** @param {string} id @param {Record<string, string>} words @param {(value: string) => string} name @param {(value: string) => void} pick */
+function select(id, words, name, pick) {
   const node = h("select", { id, onchange: () => pick(node.value), "aria-describedby": `${id}-means` },
-    ...Object.entries(words).map(([value, title]) => h("option", { value, text: value, title })));
+    ...Object.entries(words).map(([value, title]) => h("option", { value, text: name(value), title })));
   return node;
 }
 

@@ -1,10 +1,10 @@
 // The search of a sought family: how far its order can still be from the best, and a better one while it runs.
 import { getAnswer } from "./api.js";
 import { h, setText, show } from "./dom.js";
-import { t } from "./pure/lang.js";
+import { t, tr } from "./pure/lang.js";
 import { connect } from "./runclient.js";
 import { keepOrder } from "./orders.js";
-import { formatNumber, formatPercent } from "./pure/scale.js";
+import { formatCount, formatNumber, formatPercent } from "./pure/scale.js";
 import { putAt, specAt, specsOf } from "./pure/slots.js";
 import { decode } from "./pure/wire.js";
 import { tame } from "./costs_unit.js";
@@ -31,7 +31,7 @@ export class Search {
   #bound = h("p", { class: "source" });
   #said = h("p", { class: "search-said", role: "status", id: "search-said" });
   #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
-  #go = h("button", { type: "button", class: "button soft", id: "search-go", onclick: () => this.#start(NATURAL_S) }, `Search ${NATURAL_S} s`);
+  #go = h("button", { type: "button", class: "button soft", id: "search-go", onclick: () => this.#start(NATURAL_S) }, t("Search {seconds} s", { seconds: NATURAL_S }));
   #longer = h("button", { type: "button", class: "button soft", id: "search-longer", onclick: () => this.#start(LONGER_S) }, `${LONGER_S} s`);
   #stop = h("button", { type: "button", class: "button soft", id: "search-stop", hidden: true, onclick: () => this.#halt() }, t("Stop"));
   #auto = h("input", { type: "checkbox", id: "search-auto", checked: true });
@@ -73,9 +73,9 @@ export class Search {
     const current = plan.shown === plan.asked && bound && Number.isFinite(span);
     const gap = current ? span / bound.lower_bound - 1 : NaN;
     const optimal = current && span <= bound.lower_bound * (1 + MET);
-    setText(this.#verdict, optimal ? t("optimal") : Number.isNaN(gap) ? "…" : `${formatPercent(gap)} above the bound`);
+    setText(this.#verdict, optimal ? t("optimal") : Number.isNaN(gap) ? "…" : t("{gap} above the bound", { gap: formatPercent(gap) }));
     this.#verdict.className = `verdict ${optimal ? "exact" : "not"}`;
-    setText(this.#bound, bound ? tame(`No order's longest stage is below ${formatNumber(bound.lower_bound)}: ${bound.bound}. This one's is ${formatNumber(span)}.`) : "");
+    setText(this.#bound, bound ? tame(t("No order's longest stage is below {bound}: {why}. This one's is {span}.", { bound: formatNumber(bound.lower_bound), why: tr(bound.bound), span: formatNumber(span) })) : "");
     this.#progress(Boolean(optimal), spec);
   }
 
@@ -96,10 +96,10 @@ export class Search {
   #words(going, spec) {
     const told = this.#last;
     const mine = told !== null && this.#running?.id === told.id;
-    if (going && (!mine || told.status === "queued")) return mine && told.position > 0 ? `In line: ${told.position} before this one.` : t("Starting …");
-    if (going && told) return `${told.seconds.toFixed(1)} s, ${told.evaluations.toLocaleString("en")} orders timed, ${told.better} times better.`;
+    if (going && (!mine || told.status === "queued")) return mine && told.position > 0 ? t("In line: {count} before this one.", { count: told.position }) : t("Starting …");
+    if (going && told) return t("{seconds} s, {count} orders timed, {better} times better.", { seconds: told.seconds.toFixed(1), count: formatCount(told.evaluations), better: told.better });
     if (spec.effort === null) return t("Constructed at once; a search may find a better order.");
-    return `Found among ${spec.effort.toLocaleString("en")} orders (seed ${spec.seed}). The link gives the same order again.`;
+    return t("Found among {count} orders (seed {seed}). The link gives the same order again.", { count: formatCount(spec.effort), seed: spec.seed });
   }
 
   /** @param {Spec} spec @returns {Bound | null} */
@@ -145,7 +145,7 @@ export class Search {
     if (!line.connected && !line.active) { this.#end(t("The server does not answer.")); return; }
     line.emit("search", { spec, seconds }, (/** @type {any} */ answer) => {
       if (this.#running !== mine) return;
-      if (answer?.error) this.#end(answer.error.message);
+      if (answer?.error) this.#end(tr(answer.error.message));
       else mine.id = answer.id;
     });
   }
@@ -172,7 +172,7 @@ export class Search {
     this.#last = told;
     const over = ["finished", "stopped", "failed"].includes(told.status);
     if (told.order) this.#use(going.slot, told);
-    if (over) this.#end(told.status === "failed" ? told.error?.message ?? "" : "");
+    if (over) this.#end(told.status === "failed" ? tr(told.error?.message ?? "") : "");
     else this.show();
   }
 

@@ -1,6 +1,6 @@
 // The states between: nothing drawn yet, a first spec that cannot be drawn, a server that has gone.
 import { byId, h, replace, sentence, show } from "./dom.js";
-import { t } from "./pure/lang.js";
+import { t, tr } from "./pure/lang.js";
 
 /** @import {Plan} from "./plans.js" */
 
@@ -22,8 +22,8 @@ export function createStatus(plot, retry, apply) {
         h("button", { type: "button", class: "button soft", onclick: retry }, t("Try now")));
     } else if (plan.error) {
       const { field, message, nearest } = plan.error;
-      replace(cover, h("strong", { text: t("No such schedule") }), h("p", { text: sentence(message) }),
-        nearest === undefined ? "" : h("button", { type: "button", class: "button primary", onclick: () => apply(field, nearest) }, `Use ${field} = ${nearest}`));
+      replace(cover, h("strong", { text: t("No such schedule") }), h("p", { text: sentence(tr(message)) }),
+        nearest === undefined ? "" : h("button", { type: "button", class: "button primary", onclick: () => apply(field, nearest) }, t("Use {field} = {value}", { field, value: nearest })));
     } else {
       replace(cover, h("strong", { text: t("Asking for the first schedule …") }));
     }
