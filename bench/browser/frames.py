@@ -28,8 +28,8 @@ WATCH = """() => {
 
 @dataclass(frozen=True)
 class Frames:
-    """ms from frame to frame while a hand moves; ms of script in those frames that drew ops; and processor ms of the tab
-    for each of them, painting and the frames between included, which a busy machine lengthens least."""
+    """ms from frame to frame while a hand moves; ms of script in those frames that drew ops; and processor ms of the
+    tab for each of them, painting and the frames between included, which a busy machine lengthens least."""
 
     between: list[float]
     drawing: list[float]
