@@ -8,7 +8,7 @@ const FORMS = /** @type {Form[]} */ (["svg", "png", "csv"]);
 const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
 
 export class Panel {
-  #reads = h("p", { class: "charts-reads", role: "status" });
+  #reads = h("p", { class: "charts-reads", role: "status", tabindex: 0 }); // longer ones scroll
   #state = h("p", { class: "charts-state", hidden: true });
   #cover = h("div", { class: "charts-cover" });
   #problem = h("p", { class: "note", hidden: true });
