@@ -9,6 +9,12 @@ import { opsInWindow } from "./pure/layout.js";
 /** Above this many visible ops they are binned to pixels instead. */
 export const RECTANGLES = 5000;
 
+const NARROW = 3; // pixels; ops narrower than that, on average, are binned however few they are
+
+/** Are these ops to be binned? @param {number} ops in sight @param {number} rows @param {number} width of the plot, in pixels
+ * of the screen */
+export const isDense = (ops, rows, width) => ops > RECTANGLES || ops * NARROW > width * rows;
+
 export const boxes = {
   n: 0,
   x: new Float32Array(RECTANGLES),

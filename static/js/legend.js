@@ -1,5 +1,6 @@
 // What the colours and the bars mean, for the kinds on the screen. The swatches are drawn as the timeline draws ops.
 import { hasRoom } from "./barriers.js";
+import { isDense } from "./boxes.js";
 import { drawArrow } from "./copylane.js";
 import { byId, context, h, replace } from "./dom.js";
 import { fitLensKey } from "./lens_key.js";
@@ -46,6 +47,9 @@ export function drawLegend(scene, again) {
   if (barred.length) parts.push(entry("barrier", barred.some((lane) => hasRoom(lane, scene)) ? t("barrier opens: all ranks have done S, or T")
     : t("barriers, once zoomed in: all have done S, T"))); // about as wide, so that a zoom moves nothing
   parts.push(...copyEntries(scene), ...stripEntries(scene));
+  const [ops, rows] = [lanes.reduce((sum, lane) => sum + lane.schedule.count, 0), lanes.reduce((sum, lane) => sum + lane.schedule.p, 0)];
+  const dense = isDense(ops, rows, scene.layout.plotWidth * devicePixelRatio); // of the whole, so that a zoom moves nothing
+  if (dense) parts.push({ mark: "", text: t("narrower than a pixel: stacked by share") });
   if (chunks > 1) parts.push({ mark: "", text: both ? t("lighter: the other direction") : t("lighter: later chunk") });
   const key = JSON.stringify(parts);
   if (key === shown && !again) return;

@@ -1,7 +1,7 @@
 // Draws the ops. Few enough: rectangles grouped by colour, with labels on their own pass. Too many: binned to pixels.
 import { paintBarriers } from "./barriers.js";
 import { drawBinned } from "./bitmap.js";
-import { RECTANGLES, boxEnd, boxes, gather, inset } from "./boxes.js";
+import { boxEnd, boxes, gather, inset, isDense } from "./boxes.js";
 import { binCopies, paintCopies } from "./copylane.js";
 import { colour, hatchPattern, paintsFor } from "./palette.js";
 import { RELOAD, copyAt } from "./pure/copies.js";
@@ -15,15 +15,12 @@ import { QUICKER, pyramidOf } from "./pyramids.js";
 /** @import {Scene, Lane} from "./lanes.js" */
 /** @import {Row} from "./pure/layout.js" */
 
-const NARROW = 3; // pixels of the screen; ops narrower than that, on average, are binned however few they are
-
 /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} dpr */
 export function paintOps(scene, ctx, dpr) {
   const { layout, lanes, t0, t1 } = scene;
   const sight = lanes.map((_, at) => rowsInSight(layout.groups[at].rows, ctx.canvas.height / dpr));
   const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
-  const room = layout.plotWidth * dpr * sight.reduce((sum, rows) => sum + rows.length, 0);
-  const dense = visible > RECTANGLES || visible * NARROW > room;
+  const dense = isDense(visible, sight.reduce((sum, rows) => sum + rows.length, 0), layout.plotWidth * dpr);
   lanes.forEach((lane, at) => {
     const rows = sight[at];
     paintBubbles(ctx, lane, rows, scene, dpr);
