@@ -135,6 +135,17 @@ def test_an_area_grows_from_the_selected_op_by_keys_and_escape_clears_in_order(o
     assert cleared == [(None, "1B0", 9), (None, None, 9), (None, None, None)]
 
 
+def test_escape_closes_an_open_menu_before_it_clears_anything(open_page: Open) -> None:
+    page = open_page("?sel=1B0")
+    page.click("#theme")
+    expect(page.locator("#appearance")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#appearance")).to_be_hidden()
+    assert view(page, "sel") == "1B0"
+    page.keyboard.press("Escape")
+    assert view(page, "sel") is None, "from the button too, which has the focus now"
+
+
 def test_shift_click_spans_from_the_selected_op_and_f_fits_it_then_all(open_page: Open) -> None:
     page = open_page("?sel=0F1")
     page.keyboard.down("Shift")

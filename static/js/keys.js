@@ -74,6 +74,7 @@ const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not turn into ot
 export function listenKeys(table) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || document.querySelector("dialog:modal")) return;
+    if (event.key === "Escape" && document.querySelector(":popover-open")) return; // it closes what is open
     const target = event.target instanceof Element ? event.target : null;
     const wants = wantsKeys(target);
     const binding = table.find((each) => each.keys.includes(event.key) && (!NAMED.test(event.key) || (each.shift ?? false) === event.shiftKey));
