@@ -9,7 +9,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.page_fixtures import Open, browser, middle, open_page, state, wait
+from tests.page_fixtures import Open, browser, middle, open_page, pixel, state, wait
 
 
 def veiled(page: Page, op: str) -> bool:
@@ -95,7 +95,10 @@ def test_messages_have_lanes_whose_bars_say_who_sends_what_to_whom(open_page: Op
     frames(page)
     assert page.evaluate("bubbleline.point('a', 1, 0)")["h"] <= before
     row = page.evaluate("bubbleline.point('a', 0, 1.5)")
-    page.mouse.move(row["x"], row["y"] + row["h"] / 2 + 4)
+    under = row["y"] + row["h"] / 2 + 4
+    assert pixel(page, row["x"], under)[2] < 40, "0F0's output is on its way: gold"
+    assert min(pixel(page, page.evaluate("bubbleline.point('a', 0, 10)")["x"], under)) > 200, "nothing is sent at 10"
+    page.mouse.move(row["x"], under)
     card = page.locator("#card")
     expect(card).to_contain_text("Activation on its way")
     expect(card).to_contain_text("0F0 on rank 0 to rank 1")

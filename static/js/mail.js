@@ -2,7 +2,7 @@
 // of the op that makes it until it is there. A gradient is hollow. Without a time for a hop a message is a tick.
 import { timeAt, xOf } from "./axis.js";
 import { colour } from "./palette.js";
-import { arrives, between, inbox, messagesOf } from "./pure/messages.js";
+import { arrives, firstFrom, inbox, messagesOf } from "./pure/messages.js";
 
 /** @import {Lane, Scene} from "./lanes.js" */
 /** @import {Row} from "./pure/layout.js" */
@@ -26,7 +26,10 @@ function halfOf({ schedule, times }, rank, sends) {
 }
 
 /** Those of a half that show in [t0, t1]. @param {Lane} lane @param {Half} half @param {number} t0 @param {number} t1 */
-const shown = ({ costs }, { lo, hi, sent }, t0, t1) => between(lo, hi, sent, t0 - costs.comm, t1);
+function shown({ costs }, { lo, hi, sent }, t0, t1) {
+  const from = firstFrom(lo, hi, sent, t0 - costs.comm);
+  return [from, firstFrom(from, hi, sent, t1)];
+}
 
 /** @param {Row} row @param {boolean} sends */
 const placeOf = (row, sends) => {
@@ -57,6 +60,7 @@ function paintHalf(scene, ctx, lane, row, sends) {
   const { y, h } = placeOf(row, sends);
   const [lo, hi] = shown(lane, half, scene.t0, scene.t1);
   const hollow = h >= 4;
+  const dense = hi - lo > scene.layout.plotWidth;
   let [from, to] = [NaN, NaN]; // a run of messages too close to tell apart
   ctx.fillStyle = colour("plot-row");
   const end = Math.min(xOf(scene, lane.end), scene.layout.plotLeft + scene.layout.plotWidth);
@@ -67,7 +71,12 @@ function paintHalf(scene, ctx, lane, row, sends) {
     const x0 = xOf(scene, half.sent(place));
     if (!Number.isFinite(x0)) break; // of a live run, not sent yet
     const x1 = Math.max(x0 + TICK, xOf(scene, arrives(all, lane.times, lane.costs, message)));
-    if (x1 - x0 < APART && x0 <= to + 0.5) { to = Math.max(to, x1); continue; }
+    if (x1 - x0 < APART && x0 <= to + 0.5) {
+      to = Math.max(to, x1);
+      // On to the last one that touches what is drawn already: the cost goes with the pixels, not with the messages.
+      if (dense) place = Math.max(place, firstFrom(place, hi, half.sent, timeAt(scene, to + 0.5)) - 2);
+      continue;
+    }
     if (to > from) ctx.fillRect(from, y, to - from, h);
     [from, to] = x1 - x0 < APART ? [x0, x1] : [NaN, NaN];
     if (x1 - x0 < APART) continue;

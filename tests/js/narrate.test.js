@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { nextEdge } from "../../static/js/pure/edges.js";
 import { whyIdle } from "../../static/js/pure/explain.js";
 import { follow, microsOf } from "../../static/js/pure/follow_micro.js";
-import { arrives, between, inbox, messagesOf } from "../../static/js/pure/messages.js";
+import { arrives, firstFrom, inbox, messagesOf } from "../../static/js/pure/messages.js";
 import { copyingText, doing, doingText, momentOf, narrate } from "../../static/js/pure/narrate.js";
 import { find, opText } from "../../static/js/pure/ops.js";
 import { phaseOf, phaseOfAll, phases } from "../../static/js/pure/phases.js";
@@ -140,5 +140,5 @@ test("every rank's messages are listed by when they are sent, and a measured one
   assert.equal(arrives(all, times, costs, 0), times.end[all.giver[0]] + 0.5);
   times.start[all.taker[0]] = times.end[all.giver[0]] + 0.2;
   assert.equal(arrives(all, times, costs, 0), times.start[all.taker[0]]);
-  assert.deepEqual(between(0, 5, (at) => [1, 2, 3, 5, 8][at], 2, 5), [1, 4]);
+  assert.deepEqual([0, 2, 4, 9].map((time) => firstFrom(0, 5, (at) => [1, 2, 2, 5, 8][at], time)), [0, 1, 3, 5]);
 });

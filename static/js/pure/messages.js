@@ -110,23 +110,14 @@ function merge(a, b, when) {
   return out;
 }
 
-/**
- * A rank's messages in flight somewhere in [t0, t1], as positions in its list.
- * @param {number} lo @param {number} hi the list's bounds @param {(at: number) => number} when a message is sent, by position
- * @param {number} t0 @param {number} t1 @returns {[number, number]} with t0 already made earlier by the longest flight
- */
-export function between(lo, hi, when, t0, t1) {
-  /** @param {number} from @param {(t: number) => boolean} past */
-  const first = (from, past) => {
-    let a = from;
-    let b = hi;
-    while (a < b) {
-      const mid = (a + b) >>> 1;
-      if (past(when(mid))) b = mid;
-      else a = mid + 1;
-    }
-    return a;
-  };
-  const start = first(lo, (t) => t >= t0);
-  return [start, first(start, (t) => t > t1)];
+/** The first place in an ascending list whose time is t or later. @param {number} lo @param {number} hi the list's bounds
+ * @param {(place: number) => number} when by place @param {number} t */
+export function firstFrom(lo, hi, when, t) {
+  let [a, b] = [lo, hi];
+  while (a < b) {
+    const mid = (a + b) >>> 1;
+    if (when(mid) >= t) b = mid;
+    else a = mid + 1;
+  }
+  return a;
 }
