@@ -188,7 +188,7 @@ function weightsOf(schedule, i) {
 
 /** What the plan said of the same op. @param {Trace} trace @param {Lane | null} plan */
 function measured({ lane, op }, plan) {
-  if (!plan || !op || plan.schedule.count !== lane.schedule.count || plan.schedule.spec.family !== lane.schedule.spec.family) return [];
+  if (!plan || !op || plan.schedule.count !== lane.schedule.count || opText(plan.schedule, op.i) !== opText(lane.schedule, op.i)) return [];
   const off = lane.times.end[op.i] - plan.times.end[op.i];
   const by = { by: timeText(Math.abs(off)) };
   return [h("p", {}, t("planned end {end}", { end: timeNumber(plan.times.end[op.i]) }), ", ", h("b", { text: off >= 0 ? t("{by} later", by) : t("{by} earlier", by) }))];

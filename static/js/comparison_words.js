@@ -51,7 +51,7 @@ export function differenceTable(plans, desk, measured = []) {
 /** What was measured, in the unit of the plans. @param {Measurement} measured @param {Plan} first */
 function measuredRow({ id, title, about, figures }, first) {
   const against = first.figures ? signed(figures.makespan / first.figures.makespan - 1) : "–";
-  return h("tr", { "data-plan": id, class: "is-measured" }, h("th", { scope: "row" }, t("{title}, measured", { title })), h("td", { class: "text", text: about }),
+  return h("tr", { "data-plan": id, class: "is-measured" }, h("th", { scope: "row", text: title }), h("td", { class: "text", text: about }),
     ...[timeText(Math.round(figures.makespan * 100) / 100), against, formatPercent(figures.bubble.global.ofTotal), "–"].map((text) => h("td", { text })));
 }
 

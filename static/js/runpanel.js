@@ -49,7 +49,8 @@ export function createRunPanel(acts) {
     const button = (/** @type {string} */ text, /** @type {() => void} */ act, kind = "soft", id = "") => h("button", { type: "button", class: `button ${kind}`, id: id || null, onclick: act }, text);
     const acting = over ? [button(again, () => acts.start(false)), room ? button(t("Run once more, beside it"), () => acts.start(true), "", "run-beside") : "", button(t("Close the run"), acts.leave, "")] :
       [button(t("Cancel"), acts.cancel, "soft", "cancel")];
-    replace(panel, h("div", { class: "panel-row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }), ...acting),
+    const pace = over ? [h("label", { for: "run-mode", class: "visually-hidden", text: t("Pace") }), mode] : [];
+    replace(panel, h("div", { class: "panel-row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }), ...pace, ...acting),
       sentence(run), facts(run));
   }
 
@@ -68,7 +69,7 @@ export function createRunPanel(acts) {
 
 /** @param {Run} run */
 function steps(run) {
-  if (run.mode === "imported") return h("p", { class: "run-elsewhere", text: t("Measured elsewhere; read from a trace.") });
+  if (run.mode === "imported") return h("p", { class: "run-elsewhere", text: run.device === "simulated" ? t("Times that Bubbleline worked out, read back from a trace.") : t("Measured elsewhere; read from a trace.") });
   const at = STEPS.indexOf(/** @type {"queued"} */ (run.status));
   const ended = run.status === "failed" || run.status === "cancelled";
   const names = stepNames();

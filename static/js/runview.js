@@ -5,6 +5,7 @@ import { invalidate } from "./frame.js";
 import { MEASURED_IDS } from "./lanes.js";
 import { t, tr } from "./pure/lang.js";
 import { figures } from "./pure/metrics.js";
+import { IMPORTED } from "./pure/url_fields.js";
 import { cancelRun, isOver, startRun } from "./runclient.js";
 import { createRunList } from "./runlist.js";
 import { createRunPanel, modeName } from "./runpanel.js";
@@ -133,7 +134,7 @@ export class RunView {
   #drawSwitcher() {
     show(this.#switcher, this.#all.length > 1);
     const buttons = this.#all.map((each, at) => h("button", { type: "button", "aria-pressed": String(at === this.#shown), onclick: () => this.#look(at),
-      text: each.run ? `${at + 1} · ${this.parts.title(each.run.spec)}` : String(at + 1) }));
+      text: each.run ? `${at + 1} · ${this.#named(each.run)}` : String(at + 1) }));
     const texts = buttons.map((button) => `${button.textContent}${button.getAttribute("aria-pressed")}`).join();
     if (this.#switcher.dataset.texts === texts) return; // a button stays under the pointer
     this.#switcher.dataset.texts = texts;
@@ -169,7 +170,9 @@ export class RunView {
   #ofAnother({ spec }) {
     const now = this.store.get().spec;
     if (spec.family === now.family && spec.p === now.p && spec.m === now.m && spec.v === now.v && spec.order === now.order) return "";
-    return `${this.parts.title(spec)} p ${spec.p} m ${spec.m}`;
+    const sizes = `p ${spec.p} m ${spec.m}`;
+    if (spec.family !== IMPORTED) return `${this.parts.title(spec)} ${sizes}`;
+    return spec.p === now.p && spec.m === now.m ? t("its own order") : `${t("its own order")}, ${sizes}`;
   }
 
   /** The headings over the measured lanes. */
@@ -186,13 +189,18 @@ export class RunView {
   /** The measured lanes that are whole, for the comparison. @returns {Measurement[]} */
   measured() {
     return this.#all.flatMap(({ run, lane, name }) => (run && lane && !lane.live && run.status === "finished" ?
-      [{ id: name, title: this.parts.title(run.spec), about: aboutOf(run).join(" · "), figures: figures(lane.schedule, lane.times) }] : []));
+      [{ id: name, title: this.#named(run), about: aboutOf(run).join(" · "), figures: figures(lane.schedule, lane.times) }] : []));
   }
 
   /** @param {string} lane */
   titleOf(lane) {
     const run = this.#all.find((each) => each.name === lane)?.run;
-    return t("{title}, measured", { title: run ? this.parts.title(run.spec) : "" });
+    return run ? this.#named(run) : t("Measured");
+  }
+
+  /** @param {Run} run */
+  #named(run) {
+    return run.mode === "imported" ? t("Imported trace") : t("{title}, measured", { title: this.parts.title(run.spec) });
   }
 }
 
@@ -202,8 +210,11 @@ function headOf(run) {
   const elsewhere = run.mode === "imported";
   const verdict = run.verified ? t("verified") : elsewhere ? t("not verified here") : t("not verified");
   const badge = !over ? t("live") : run.status === "finished" ? verdict : tr(run.status);
-  return { title: t("Measured"), badge, tone: !over ? "live" : run.verified ? "good" : elsewhere ? "" : "bad" };
+  return { title: nameOf(run), badge, tone: !over ? "live" : run.verified ? "good" : elsewhere ? "" : "bad" };
 }
+
+/** A trace may be of a real run, or of times that this program worked out. @param {Run} run */
+const nameOf = (run) => (run.device === "simulated" ? t("Imported trace") : t("Measured"));
 
 /** How and on what it ran. @param {Run} run */
 function aboutOf(run) {
