@@ -5,6 +5,7 @@ import { linkRow } from "./share_row.js";
 
 /** @import {Store} from "./store.js" */
 
+const REST = 250; // ms until what was chosen is loaded
 /** Of the whole page only. */
 const LEFT_OUT = ["tab", "families", "chart", "theme"];
 /** @type {Record<string, [string, number]>} the width of the frame as it is written, and its height */
@@ -32,14 +33,16 @@ export function createEmbedPart(store) {
   const node = h("details", { class: "share-more", id: "share-embed-part" }, h("summary", { text: t("Embed in a page") }),
     h("div", { class: "share-choices" }, theme.node, controls.node, size.node), frame, code.node, said);
 
+  let timer = 0;
+
   function write() {
     if (!node.open) return;
     const [width, height] = SIZES[size.value()];
     const address = embedAddress(store.search(), theme.value(), controls.value());
     code.set(`<iframe src="${quoted(address)}" title="${quoted(t("Pipeline schedule"))}" width="${width}" height="${height}" loading="lazy" allowfullscreen></iframe>`);
     setText(said, "");
-    const shown = h("iframe", { src: address, title: t("Pipeline schedule"), width: width === "100%" ? "100%" : width, height });
-    replace(frame, shown);
+    clearTimeout(timer);
+    timer = window.setTimeout(() => replace(frame, h("iframe", { src: address, title: t("Pipeline schedule"), width, height })), REST);
   }
 
   node.addEventListener("toggle", write);
@@ -48,6 +51,7 @@ export function createEmbedPart(store) {
     node,
     reset() {
       node.open = false;
+      clearTimeout(timer);
       replace(frame);
     },
   };
