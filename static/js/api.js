@@ -1,4 +1,5 @@
 // Talks to the server: schedules, families, runs. Turns every failure into a Refusal (the server said no) or Offline.
+import { t } from "./pure/lang.js";
 
 /** @typedef {{field: string, value: unknown, message: string, limit?: unknown, nearest?: unknown}} SpecError */
 
@@ -16,7 +17,7 @@ export class Refusal extends Error {
 /** Nobody answered, or not in a way that this page understands. */
 export class Offline extends Error {
   constructor() {
-    super("The server does not answer.");
+    super(t("The server does not answer."));
     this.name = "Offline";
   }
 }

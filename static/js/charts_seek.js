@@ -76,7 +76,7 @@ async function searched(spec) {
     let id = "";
     /** @param {{id: string, status: string, error: {message: string} | null}} told */
     const take = (told) => {
-      if (told.id === id && OVER.has(told.status)) end(told.error?.message ?? "");
+      if (told.id === id && OVER.has(told.status)) end(tr(told.error?.message ?? ""));
     };
     /** @param {string} problem */
     const end = (problem) => {
@@ -89,7 +89,7 @@ async function searched(spec) {
     };
     line.on("search", take);
     line.timeout(5000).emit("search", { spec, seconds: SECONDS }, (/** @type {unknown} */ late, /** @type {any} */ answer) => {
-      if (late || answer?.error) end(late ? t("The server does not answer.") : answer.error.message);
+      if (late || answer?.error) end(late ? t("The server does not answer.") : tr(answer.error.message));
       else id = answer.id;
     });
   });

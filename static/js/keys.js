@@ -13,7 +13,7 @@ import { t } from "./pure/lang.js";
 export function bindings(acts) {
   const [play, look, select, area, show] = parts();
   return [
-    { part: play, keys: [" "], show: "Space", say: t("play and pause"), act: acts.play },
+    { part: play, keys: [" "], show: t("Space"), say: t("play and pause"), act: acts.play },
     { part: play, keys: ["ArrowLeft"], show: "←", say: t("playhead back to where an op or a copy starts or ends"), act: acts.stepBack },
     { part: play, keys: ["ArrowRight"], show: "→", say: t("playhead on to the next such moment"), act: acts.stepOn },
     { part: look, keys: ["w", "W"], show: "W", say: t("zoom in"), act: acts.zoomIn },

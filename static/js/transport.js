@@ -14,7 +14,7 @@ const SCRUB_STEPS = 1000;
 
 /** @param {Playback} playback @param {() => number} total @param {(time: number) => void} onScrub */
 export function createTransport(playback, total, onScrub) {
-  const toggle = button(t("Play"), "Space", PLAY, () => playback.toggle());
+  const toggle = button(t("Play"), t("Space"), PLAY, () => playback.toggle());
   const playPath = /** @type {SVGPathElement} */ (toggle.querySelector("path"));
   const back = button(t("Back to where an op starts or ends"), "←", BACK, () => playback.step(-1));
   const next = button(t("On to where an op starts or ends"), "→", NEXT, () => playback.step(1));

@@ -4,6 +4,7 @@
 // both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times over. Keys
 // that begin with "m." say from which model and machine the costs come. A query of 300 characters or more is packed (z).
 
+import { t } from "./lang.js";
 import { IDS } from "./slots.js";
 import { pairsOf, shortened } from "./url_long.js";
 import { presetParts, readPreset } from "./url_preset.js";
@@ -35,13 +36,13 @@ const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab
   crit: null, micro: null, lane: null, story: null, area: null, marks: null, pin: null, colours: null, hatch: null, lang: null };
 const PREFIXES = IDS.slice(1).map((id) => `${id}.`);
 
-/** Zoom and playhead to the seven digits that a screen can show. @param {number} t */
-const rounded = (t) => Number(t.toPrecision(7));
+/** Zoom and playhead to the seven digits that a screen can show. @param {number} time */
+const rounded = (time) => Number(time.toPrecision(7));
 
 /** @param {string} text @returns {number|null} */
 function readTime(text) {
-  const t = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
-  return Number.isFinite(t) ? t : null;
+  const time = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
+  return Number.isFinite(time) ? time : null;
 }
 
 /** @param {string} text @returns {number|null} */
@@ -50,28 +51,28 @@ const readCount = (text) => (/^\d{1,7}$/.test(text) ? Number(text) : null);
 /** @param {RegExp} form @returns {(text: string) => string|null} */
 const matching = (form) => (text) => (form.test(text) ? text : null);
 
-/** Each view key: its reader (null for a bad value) and what it wants. @type {Record<string, [(text: string) => unknown, string]>} */
+/** Each view key: its reader (null for a bad value) and what it wants. @type {Record<string, [(text: string) => unknown, () => string]>} */
 const VIEW_FIELDS = {
-  t0: [readTime, "a time of 0 or more"],
-  t1: [readTime, "a time of 0 or more"],
-  at: [readTime, "a time of 0 or more"],
-  sel: [matching(/^[0-9A-Za-z_();@]{3,60}$/), "an op such as 2F5 or 2F5@3"],
-  theme: [matching(/^(auto|light|dark)$/), "auto, light or dark"],
-  tab: [matching(/^[a-z][a-z0-9-]{0,23}$/), "the name of a tab"],
-  run: [matching(/^[\w-]{1,64}(,[\w-]{1,64}){0,2}$/), "the id of a run, or of up to three, with commas between"],
-  families: [matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/), "names of families such as 1f1b,zb-h1, or -gpipe for all but that one"],
-  mem: [matching(/^[01]$/), "1 for memory strips or 0 for none"],
-  chart: [matching(/^[a-z][a-z0-9-]{0,23}(:[a-z0-9-]{1,24})?$/), "the name of a chart such as pareto or pareto:bubble"],
-  area: [(text) => (readArea(text) ? text : null), "a time range and ranks such as 12-30@0-3"],
-  marks: [(text) => (readMarks(text) ? text : null), `at most ${MOST_MARKS} times such as 3,10.5`],
-  pin: [(text) => (readPins(text) ? text : null), `at most ${MOST_PINS} ranks such as 0,7`],
-  crit: [matching(/^1$/), "1 for the critical path"],
-  micro: [readCount, "the number of a micro-batch"],
-  colours: [matching(/^paper$/), "paper for colours as papers print them"],
-  hatch: [matching(/^1$/), "1 for hatching of the kinds"],
-  lang: [matching(/^(en|zh)$/), "en or zh"],
-  lane: [matching(/^comm$/), "comm for the lanes of messages"],
-  story: [matching(/^(0|ranks)$/), "0 for no narration, or ranks for what each rank does"],
+  t0: [readTime, () => t("a time of 0 or more")],
+  t1: [readTime, () => t("a time of 0 or more")],
+  at: [readTime, () => t("a time of 0 or more")],
+  sel: [matching(/^[0-9A-Za-z_();@]{3,60}$/), () => t("an op such as 2F5 or 2F5@3")],
+  theme: [matching(/^(auto|light|dark)$/), () => t("auto, light or dark")],
+  tab: [matching(/^[a-z][a-z0-9-]{0,23}$/), () => t("the name of a tab")],
+  run: [matching(/^[\w-]{1,64}(,[\w-]{1,64}){0,2}$/), () => t("the id of a run, or of up to three, with commas between")],
+  families: [matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/), () => t("names of families such as 1f1b,zb-h1, or -gpipe for all but that one")],
+  mem: [matching(/^[01]$/), () => t("1 for memory strips or 0 for none")],
+  chart: [matching(/^[a-z][a-z0-9-]{0,23}(:[a-z0-9-]{1,24})?$/), () => t("the name of a chart such as pareto or pareto:bubble")],
+  area: [(text) => (readArea(text) ? text : null), () => t("a time range and ranks such as 12-30@0-3")],
+  marks: [(text) => (readMarks(text) ? text : null), () => t("at most {most} times such as 3,10.5", { most: MOST_MARKS })],
+  pin: [(text) => (readPins(text) ? text : null), () => t("at most {most} ranks such as 0,7", { most: MOST_PINS })],
+  crit: [matching(/^1$/), () => t("1 for the critical path")],
+  micro: [readCount, () => t("the number of a micro-batch")],
+  colours: [matching(/^paper$/), () => t("paper for colours as papers print them")],
+  hatch: [matching(/^1$/), () => t("1 for hatching of the kinds")],
+  lang: [matching(/^(en|zh)$/), () => t("en or zh")],
+  lane: [matching(/^comm$/), () => t("comm for the lanes of messages")],
+  story: [matching(/^(0|ranks)$/), () => t("0 for no narration, or ranks for what each rank does")],
 };
 
 /**
@@ -82,9 +83,9 @@ function entries(search, problems) {
   /** @type {Map<string, string>} */
   const found = new Map();
   const { said, packed, broken } = pairsOf(search);
-  if (broken !== null) problems.push({ field: "z", value: broken, message: "z must be a packed view, all of it; a part of this link is missing" });
+  if (broken !== null) problems.push({ field: "z", value: broken, message: t("z must be a packed view, all of it; a part of this link is missing") });
   for (const [key, value] of said) {
-    if (found.has(key)) problems.push({ field: key, value, message: `${key} is given twice; the first one counts` });
+    if (found.has(key)) problems.push({ field: key, value, message: t("{field} is given twice; the first one counts", { field: key }) });
     else found.set(key, value);
   }
   for (const [key, value] of packed) if (!found.has(key)) found.set(key, value);
@@ -110,7 +111,7 @@ function readSpec(given, prefix, base, natural, problems) {
     given.delete(prefix + name);
     const read = readSpecField(name, text);
     if ("wanted" in read) {
-      problems.push({ field: prefix + name, value: text, message: `${prefix}${name} must be ${read.wanted}` });
+      problems.push({ field: prefix + name, value: text, message: t("{field} must be {wanted}", { field: prefix + name, wanted: read.wanted }) });
     } else if (COST_KEYS.includes(name)) Object.assign(spec.costs, { [name]: read.value });
     else Object.assign(spec, { [name]: read.value });
   }
@@ -126,12 +127,12 @@ function readView(given, problems) {
     if (text === undefined) continue;
     given.delete(name);
     const value = read(text);
-    if (value === null) problems.push({ field: name, value: text, message: `${name} must be ${wanted}` });
+    if (value === null) problems.push({ field: name, value: text, message: t("{field} must be {wanted}", { field: name, wanted: wanted() }) });
     else view[name] = value;
   }
   const { t0, t1 } = /** @type {ViewState} */ (view);
   if (t0 !== null && t1 !== null && t1 <= t0) {
-    problems.push({ field: "t1", value: String(t1), message: `t1 must be greater than t0, which is ${t0}` });
+    problems.push({ field: "t1", value: String(t1), message: t("t1 must be greater than t0, which is {t0}", { t0 }) });
     view.t0 = view.t1 = null;
   }
   return /** @type {ViewState} */ (view);
@@ -151,7 +152,7 @@ export function parse(search, defaults, natural = {}) {
   const others = named.map((prefix) => readSpec(given, prefix, spec, natural, problems));
   const source = readPreset(given, problems);
   const view = readView(given, problems);
-  for (const [field, value] of given) problems.push({ field, value, message: `${field} is no part of a link; it is ignored` });
+  for (const [field, value] of given) problems.push({ field, value, message: t("{field} is no part of a link; it is ignored", { field }) });
   return { state: { spec, others, ...source, view }, problems, unknown: Object.fromEntries(given) };
 }
 

@@ -1,5 +1,6 @@
 // Each field of a spec as text in a query, and back. Knows forms and ranges of single fields; url.js puts them together.
 
+import { t } from "./lang.js";
 import { MODES } from "./recompute.js";
 import { BARRIERS, OFFLOAD } from "./timing.js";
 
@@ -25,22 +26,22 @@ function plain(text) {
   return Number.isFinite(x) ? x : NaN;
 }
 
-/** @param {(x: number) => boolean} accept @param {string} wanted @returns {(text: string) => Read} */
+/** @param {(x: number) => boolean} accept @param {() => string} wanted @returns {(text: string) => Read} */
 export const numberWith = (accept, wanted) => (text) => {
   const value = plain(text);
-  return accept(value) ? { value } : { wanted };
+  return accept(value) ? { value } : { wanted: wanted() };
 };
 
 /** @param {(text: string) => Read} read @returns {(text: string) => Read} */
 const optional = (read) => (text) => {
   if (text === NONE || text === "") return { value: null };
   const got = read(text);
-  return "wanted" in got ? { wanted: `${got.wanted}, or ${NONE}` } : got;
+  return "wanted" in got ? { wanted: t("{wanted}, or {none}", { wanted: got.wanted, none: NONE }) } : got;
 };
 
 /** "1.5,62*1,1.5" @param {string} text @returns {Read} */
 function costs(text) {
-  const wanted = "a number of 0 or more, or a list with one for each stage";
+  const wanted = () => t("a number of 0 or more, or a list with one for each stage");
   if (!text.includes(",") && !text.includes("*")) return numberWith((x) => x >= 0, wanted)(text);
   /** @type {number[]} */
   const list = [];
@@ -48,18 +49,18 @@ function costs(text) {
     const [count, value] = part.includes("*") ? part.split("*") : ["1", part];
     const times = plain(count);
     const x = plain(value);
-    if (!(Number.isInteger(times) && times >= 1 && list.length + times <= MOST_STAGES) || !(x >= 0)) return { wanted };
+    if (!(Number.isInteger(times) && times >= 1 && list.length + times <= MOST_STAGES) || !(x >= 0)) return { wanted: wanted() };
     for (let k = 0; k < times; k++) list.push(x);
   }
   return { value: list };
 }
 
-const wholeNumber = numberWith((x) => Number.isInteger(x) && x >= 1, "a whole number of 1 or more");
-const atLeastZero = numberWith((x) => x >= 0, "a number of 0 or more");
+const wholeNumber = numberWith((x) => Number.isInteger(x) && x >= 1, () => t("a whole number of 1 or more"));
+const atLeastZero = numberWith((x) => x >= 0, () => t("a number of 0 or more"));
 
 /** @param {string} text @returns {Read} */
 function truth(text) {
-  return /^(true|1|false|0)$/.test(text) ? { value: text === "true" || text === "1" } : { wanted: "true or false" };
+  return /^(true|1|false|0)$/.test(text) ? { value: text === "true" || text === "1" } : { wanted: t("true or false") };
 }
 
 /** @param {string[]} words @returns {(text: string) => Read} */
@@ -69,13 +70,13 @@ function oneOf(words) {
 
 /** @type {Record<string, (text: string) => Read>} */
 const READERS = {
-  family: (text) => (/^[a-z0-9][a-z0-9-]{0,39}$/.test(text) ? { value: text } : { wanted: "the name of a family, such as 1f1b" }),
+  family: (text) => (/^[a-z0-9][a-z0-9-]{0,39}$/.test(text) ? { value: text } : { wanted: t("the name of a family, such as 1f1b") }),
   p: wholeNumber,
   m: wholeNumber,
   v: wholeNumber,
   group: optional(wholeNumber),
-  memory: optional(numberWith((x) => x > 0, "a number greater than 0")),
-  w_share: numberWith((x) => x >= 0 && x <= 1, "a number from 0 to 1"),
+  memory: optional(numberWith((x) => x > 0, () => t("a number greater than 0"))),
+  w_share: numberWith((x) => x >= 0 && x <= 1, () => t("a number from 0 to 1")),
   lifo: truth,
   recompute: oneOf(Object.keys(MODES)),
   layers: optional(countsFrom),
@@ -84,8 +85,8 @@ const READERS = {
   shared_link: truth,
   weights: optional(atLeastZero),
   effort: optional(wholeNumber),
-  seed: numberWith((x) => Number.isInteger(x), "a whole number of 0 or more"),
-  order: (text) => (text === NONE ? { value: null } : /^[A-Za-z0-9_-]{1,6000}$/.test(text) ? { value: text } : { wanted: "the packed text of an imported order, all of it" }),
+  seed: numberWith((x) => Number.isInteger(x), () => t("a whole number of 0 or more")),
+  order: (text) => (text === NONE ? { value: null } : /^[A-Za-z0-9_-]{1,6000}$/.test(text) ? { value: text } : { wanted: t("the packed text of an imported order, all of it") }),
   F: costs,
   I: costs,
   W: costs,
@@ -103,7 +104,7 @@ export const readSpecField = (name, text) => READERS[name](text.trim());
 export function countsFrom(text) {
   const got = costs(text);
   const list = "value" in got && (Array.isArray(got.value) ? got.value : [got.value]);
-  return list && list.every((x) => Number.isInteger(x)) ? { value: list } : { wanted: "whole numbers, one for each stage" };
+  return list && list.every((x) => Number.isInteger(x)) ? { value: list } : { wanted: t("whole numbers, one for each stage") };
 }
 
 /** Equal neighbours as k*x where that is shorter; backend/web/query.py reads and writes the same. @param {number[]} list */

@@ -6,6 +6,7 @@
 // m.layers is the model's number of layers, or a list with those of each stage; the model then has their sum.
 // m.off says that some costs were then changed by hand: those are in the link, the others still follow from m.*.
 
+import { t } from "./lang.js";
 import { countsFrom, numberWith, packed } from "./url_fields.js";
 
 /** @import {Read} from "./url_fields.js" */
@@ -20,20 +21,20 @@ import { countsFrom, numberWith, packed } from "./url_fields.js";
 
 const PREFIX = "m.";
 const NONE = "none";
-const whole = numberWith((x) => Number.isInteger(x) && x >= 1, "a whole number of 1 or more");
-const positive = numberWith((x) => x > 0, "a number above 0");
-const atLeastZero = numberWith((x) => x >= 0, "a number of 0 or more");
+const whole = numberWith((x) => Number.isInteger(x) && x >= 1, () => t("a whole number of 1 or more"));
+const positive = numberWith((x) => x > 0, () => t("a number above 0"));
+const atLeastZero = numberWith((x) => x >= 0, () => t("a number of 0 or more"));
 
 /** @param {string} text @returns {Read} */
-const name = (text) => (/^[a-z0-9][a-z0-9._-]{0,47}$/i.test(text) ? { value: text } : { wanted: "a name such as llama3-70b" });
+const name = (text) => (/^[a-z0-9][a-z0-9._-]{0,47}$/i.test(text) ? { value: text } : { wanted: t("a name such as llama3-70b") });
 /** @param {string} text @returns {Read} */
-const truth = (text) => (/^[01]$/.test(text) ? { value: text === "1" } : { wanted: "1 or 0" });
+const truth = (text) => (/^[01]$/.test(text) ? { value: text === "1" } : { wanted: t("1 or 0") });
 
 /** @param {(text: string) => Read} read @returns {(text: string) => Read} */
 const orNone = (read) => (text) => {
   if (text === NONE) return { value: null };
   const got = read(text);
-  return "wanted" in got ? { wanted: `${got.wanted}, or ${NONE}` } : got;
+  return "wanted" in got ? { wanted: t("{wanted}, or {none}", { wanted: got.wanted, none: NONE }) } : got;
 };
 
 /** A number alone is the model's layers, a list those of each stage. @param {string} text */
@@ -44,7 +45,7 @@ const READERS = {
   model: name,
   machine: name,
   tp: whole,
-  efficiency: numberWith((x) => x > 0 && x <= 1, "a number above 0, up to 1"),
+  efficiency: numberWith((x) => x > 0 && x <= 1, () => t("a number above 0, up to 1")),
   heads: truth,
   sequence: whole,
   micro_batch: whole,
@@ -88,8 +89,8 @@ export function readPreset(given, problems) {
     if (text === undefined) return undefined;
     given.delete(field);
     const got = read(text.trim());
-    if ("wanted" in got) problems.push({ field, value: text, message: `${field} must be ${got.wanted}` });
-    else if (without) problems.push({ field, value: text, message: `${field} means nothing without ${PREFIX}model` });
+    if ("wanted" in got) problems.push({ field, value: text, message: t("{field} must be {wanted}", { field, wanted: got.wanted }) });
+    else if (without) problems.push({ field, value: text, message: t("{field} means nothing without {other}", { field, other: `${PREFIX}model` }) });
     else return got.value;
     return undefined;
   }
