@@ -13,7 +13,8 @@ from tests.page_fixtures import Open, browser, open_page, state, wait
 AXE = Path(__file__).parent.parent / "node_modules" / "axe-core" / "axe.min.js"
 FULL = "?b.family=zb-h1&area=5-14@2-b.1&marks=2,8.5,9&pin=b.3&crit=1&lane=comm&story=ranks&at=9&micro=3&mem=1"
 TABS = [("compare", "#panel-compare tbody tr"), ("charts", "#panel-charts .main-svg"), ("block", "#panel-block svg"),
-        ("costs", "#panel-costs"), ("run", "#panel-run"), ("keys", "#panel-keys kbd")]  # fmt: skip
+        ("costs", "#panel-costs"), ("run", "#panel-run"),
+        ("export", "#panel-export button"), ("keys", "#panel-keys kbd")]  # fmt: skip
 
 
 def violations(page: Page) -> list[str]:
@@ -54,6 +55,11 @@ def test_what_opens_over_the_page_passes(open_page: Open) -> None:
     expect(page.locator("#family-list")).to_be_visible()
     assert violations(page) == [], "the families"
     page.keyboard.press("Escape")
+    for button in ("#theme", "#share"):
+        page.click(button)
+        expect(page.locator(":popover-open, dialog[open]")).to_be_visible()
+        assert violations(page) == [], f"what {button} opens"
+        page.keyboard.press("Escape")
     for summary in page.locator("#controls details > summary").all():
         summary.click()
     page.focus("#plot")
