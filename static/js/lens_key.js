@@ -56,7 +56,6 @@ export function lensKey(view) {
 const inLegend = h("span", { class: "lens-key", "aria-hidden": "true" });
 /** @type {ViewState | null} */
 let told = null;
-let shown = "";
 
 /** Write the marks in use into the legend, if they fit behind its last entry. @param {ViewState | null} [view] the one that
  * was told last, where the legend itself was written again */
@@ -65,9 +64,7 @@ export function fitLensKey(view = told) {
   if (!view) return;
   const legend = byId("legend");
   const list = entries(view);
-  const key = `${list.map(({ text }) => text).join()} ${document.documentElement.dataset.theme}`;
-  if (key !== shown) replace(inLegend, ...list.map(item));
-  shown = key;
+  replace(inLegend, ...list.map(item)); // again each time: the colours may be others
   inLegend.remove();
   const last = legend.lastElementChild;
   if (!list.length || !(last instanceof HTMLElement)) return;
