@@ -28,7 +28,7 @@ TRACES = "document.querySelector('.js-plotly-plot').data"
 
 def opened(open_page: Open, query: str, **options: object) -> Page:
     page = open_page(f"{query}&tab=charts", **options)
-    wait(page, FOUND)
+    wait(page, FOUND, 20)
     return page
 
 
@@ -74,7 +74,7 @@ def test_nothing_of_plotly_is_asked_for_before_the_tab_opens(open_page: Open) ->
     assert [url for url in asked if "plotly" in url or "charts" in url] == []
     assert page.evaluate("typeof Plotly") == "undefined"
     page.click("#tab-charts")
-    wait(page, FOUND)
+    wait(page, FOUND, 20)
     assert len([url for url in asked if "plotly" in url]) == 1
     assert "tab=charts" in wait_url(page, "tab=charts")
 
@@ -243,11 +243,11 @@ def test_an_illegal_setting_and_a_server_that_went_away_are_said_in_the_figures_
     expect(page.locator(".charts-files")).to_be_hidden()
     page.unroute("**/api/charts/**")
     page.get_by_role("button", name="Try again").click()
-    wait(page, FOUND)
+    wait(page, FOUND, 20)
     page.goto(page.url.split("?")[0] + "?family=dualpipe&p=4&m=7&tab=charts")
     expect(page.locator(".charts-cover")).to_contain_text("DualPipe needs at least 2p = 8 micro-batches")
     page.locator(".charts-cover").get_by_role("button").click()
-    wait(page, FOUND)
+    wait(page, FOUND, 20)
 
 
 def test_plotlys_script_that_does_not_come_is_asked_for_again(open_page: Open) -> None:
@@ -257,7 +257,7 @@ def test_plotlys_script_that_does_not_come_is_asked_for_again(open_page: Open) -
     expect(page.locator(".charts-cover")).to_contain_text("The server does not answer.")
     page.unroute("**/vendor/plotly*")
     page.get_by_role("button", name="Try again").click()
-    wait(page, FOUND)
+    wait(page, FOUND, 20)
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen_and_a_tap_puts_a_point(open_page: Open) -> None:
