@@ -33,7 +33,7 @@ WORDS = re.findall(
     forward offload reload activation gradient work lifetimes bubble makespan span global ideal memory vocabulary
     classic interleaved bidirectional looped full split both none limit rank stage time share part schedule devices
     micro-batches lines chunk chunks micro-batch fill drain hop copy wait models model hidden sequence parameters
-    compute layers group throughput messages bytes for longest, machine costs
+    compute layers group throughput messages bytes for longest, machine costs warm-up best tokens
     """,
 )
 

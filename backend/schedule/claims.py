@@ -99,23 +99,25 @@ def _why(spec: Spec, formula: str, ratio: Ratio, steps: Callable[[Spec], Iterato
     unit = "1F1B's rate" if ratio is _rate_ratio else "p micro-batches"
     now = ratio(spec)
     told: list[str] = []
+    values: list[float] = []
     for label, changed in steps(spec):
         if abs(now - target) <= NEAR:
             break
         after = ratio(changed)
         if abs(after - now) > 1e-3:
-            told.append(f"{label} then {after:.3g}" if told else f"{label} it is {after:.3g}")
+            told.append(f"then {after:.3g} {label}" if told else f"it is {after:.3g} {label}")
+            values.append(after)
         now = after
-    begun = f"Claimed {target:.3g} of {unit}, simulated {ratio(spec):.3g}"
+    here = ratio(spec)
     if not told:
-        return f"{begun}; what the claim leaves out is small beside many micro-batches and devices"
-    rest = "" if abs(now - target) <= NEAR else "; the claim is what that goes to" if _nears(told, target) else ""
-    return f"{begun}: {', '.join(told)}{rest}"
+        small = "what the claim leaves out is small beside many micro-batches and devices"
+        return f"Claimed {target:.3g} of {unit}, simulated {here:.3g}; {small}"
+    rest = "" if abs(now - target) <= NEAR else "; the claim is what that goes to" if _nears(values, target) else ""
+    return f"Claimed {target:.3g} of {unit}, simulated {here:.3g}: {', '.join(told)}{rest}"
 
 
-def _nears(told: list[str], target: float) -> bool:
+def _nears(values: list[float], target: float) -> bool:
     """Whether the last change moved toward the claim."""
-    values = [float(each.rsplit(" ", 1)[1]) for each in told]
     return len(values) == 1 or abs(values[-1] - target) < abs(values[-2] - target)
 
 

@@ -19,7 +19,7 @@ test("another language may put the holes in another order, and keeps English whe
 
 test("a sentence of the server is found by its pattern, and what stands in its holes is looked up too", () => {
   speak("zh", { "{field} must be at least {limit}": "{field} 至少为 {limit}", "the number of layers": "层数" });
-  assert.equal(tr("the number of layers must be at least 4"), "层数 至少为 4");
+  assert.equal(tr("the number of layers must be at least 4"), "层数至少为 4");
   assert.equal(tr("a (new) sentence?"), "a (new) sentence?");
 });
 

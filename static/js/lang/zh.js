@@ -19,6 +19,7 @@ import { COMPARE } from "./zh_server_compare.js";
 import { COSTS } from "./zh_server_costs.js";
 import { ERRORS } from "./zh_server_errors.js";
 import { LAWS } from "./zh_server_laws.js";
+import { NAMES } from "./zh_server_names.js";
 import { ORDERS } from "./zh_server_orders.js";
 import { RUNS } from "./zh_server_runs.js";
 
@@ -31,4 +32,4 @@ export const TEXTS = {
 };
 
 /** What the server writes. @type {Catalogue} */
-export const SERVERS = { ...CHARTS, ...COMPARE, ...COSTS, ...ERRORS, ...LAWS, ...ORDERS, ...RUNS };
+export const SERVERS = { ...CHARTS, ...COMPARE, ...COSTS, ...ERRORS, ...LAWS, ...NAMES, ...ORDERS, ...RUNS };

@@ -18,6 +18,8 @@ export const CHARTS = {
   "limit": "上限",
   "lines": "折线",
   "models": "模型",
+  "best": "最优",
+  "tokens": "token 数",
   "model": "模型",
   "machine": "机器",
   "hidden": "隐藏维度",

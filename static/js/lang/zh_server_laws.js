@@ -59,11 +59,8 @@ export const LAWS = {
   "deepseek-ai/DualPipe; torch's ScheduleDualPipeV": "deepseek-ai/DualPipe；torch 的 ScheduleDualPipeV",
   "Sea AI Lab's PipeOffload": "Sea AI Lab 的 PipeOffload",
 
-  // titles that are words
+  // a title that is no name
   "Imported order": "导入的执行顺序",
-  "Interleaved 1F1B": "交错式 1F1B",
-  "Looped breadth-first": "循环广度优先",
-  "Interleaved zero bubble": "交错式零气泡",
 
   // summaries
   "All forwards, then all backwards: simplest, and every micro-batch's activations are held at once.": "先做完全部前向，再做全部反向：最简单，但所有微批次的激活值要同时保存。",
@@ -100,6 +97,7 @@ export const LAWS = {
   "F and I take different times": "F 与 I 用时不同",
   "F is shorter than I": "F 比 I 短",
   "one F down and one I up the ranks of one chunk": "在一个分块内，一个 F 沿各 rank 下行，一个 I 沿各 rank 上行",
+  "warm-up": "预热的个数",
   "warm-up and one more": "预热的个数再加一",
   "2(p-1) + (p-g)(v-1) chunk times with g = ceil(p/2)": "2(p-1) + (p-g)(v-1) 个分块时间，其中 g = ceil(p/2)",
   "F, I and W take different times": "F、I、W 用时不同",

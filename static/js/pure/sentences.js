@@ -1,41 +1,59 @@
 // Finds the sentences of a catalogue again in texts that are made of them: holes filled, one put into another's hole,
 // several one after the other, lists with commas. Of all ways to read a text the one that leaves least English counts.
+//
+// In the other language {1} is a hole that is read in its turn, {1!} one that stays as it is: a key, a value, a list of names.
 
 /** @typedef {import("./lang.js").Catalogue} Catalogue */
-/** @typedef {{said: string, left: number}} Reading  in the other language; how many words of it stayed English */
-/** @typedef {{parts: string[], holes: string[], into: string, first: string | null}} Pattern  the text around its holes; its
- * first word, if it begins with a whole one */
-/** @typedef {{texts: Catalogue, patterns: Pattern[], byWord: Map<string, Pattern[]>, known: Map<string, Reading>}} Reader */
+/** @typedef {{said: string, left: number}} Reading  in the other language; how many words of it stayed English, and a little for what is odd */
+/** @typedef {{parts: string[], longest: string, kept: boolean[], into: string, order: string[], first: string | null, letters: number}} Pattern  the
+ * text around its holes, and the longest part of it; which holes stay as they are; their names; its first word, if it begins with a whole one;
+ * how much of it is text */
+/** @typedef {{texts: Catalogue, patterns: Pattern[], tails: string[], byWord: Map<string, Pattern[]>, known: Map<string, Reading>}} Reader  tails
+ * are beginnings of what is put at the end of other texts: ", which was sent" */
 
 const KEPT = 4000; // readings remembered; all are forgotten when there are more
-const BARE = 4; // letters that a pattern has at least, lest it fit everything
+const BARE = 3; // letters that a pattern has at least, lest it fit everything
 const DEEP = 12; // sentences inside one another
+const TRIES = 6; // places at which a text is cut that no pattern fits
+const ODD = 0.3; // of a word: a hole that reaches over the end of a sentence
 const WORD = /[a-z]{2,}/g;
+const HAS_WORD = /[a-z]{2}/;
 const FIRST = /^[\w'-]+(?=[^\w'-])/;
+const ENDS = /[.;:] /g;
+const LANE = /^[A-D] /;
 
 /** What joins sentences and phrases, in English and in Chinese. @type {readonly [string, string][]} */
-const JOINTS = [[". ", "。"], ["; ", "；"], [": ", "："], [", and ", "，以及"], [", ", "，"], [" and ", " 和 "], [" or ", " 或 "], ["<br>", "<br>"]];
+const JOINTS = [[". ", "。"], ["; ", "；"], [": ", "："], [", and ", "，以及"], [", ", "，"], [" and ", " 和 "], [" or ", " 或 "]];
 
 /** @param {Catalogue} texts @returns {(text: string) => string} */
 export function reader(texts) {
-  const patterns = Object.entries(texts).filter(([from]) => /\{\w+\}/.test(from)).map(pattern).filter((each) => letters(each) >= BARE);
-  patterns.sort((a, b) => letters(b) - letters(a));
+  const patterns = Object.entries(texts).filter(([from]) => /\{\w+\}/.test(from)).map(pattern).filter(({ letters }) => letters >= BARE);
+  patterns.sort((a, b) => b.letters - a.letters);
+  const tails = Object.keys(texts).filter((from) => /^[ ,;]/.test(from)).map((from) => from.split("{")[0]);
   /** @type {Reader} */
-  const by = { texts, patterns, byWord: new Map(), known: new Map() };
+  const by = { texts, patterns, tails, byWord: new Map(), known: new Map() };
   return (text) => spaced(read(by, text, 0).said);
 }
 
 /** @param {[string, string]} entry @returns {Pattern} */
 function pattern([from, into]) {
   const parts = from.split(/\{\w+\}/);
-  return { parts, holes: [...from.matchAll(/\{(\w+)\}/g)].map(([, name]) => name), into, first: FIRST.exec(parts[0])?.[0] ?? null };
+  const order = [...from.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const letters = parts.join("").replace(/[^A-Za-z]/g, "").length;
+  const longest = parts.reduce((one, other) => (other.length > one.length ? other : one));
+  return { parts, longest, kept: order.map((name) => into.includes(`{${name}!}`)), into, order, first: FIRST.exec(parts[0])?.[0] ?? null, letters };
 }
-
-/** @param {Pattern} each */
-const letters = ({ parts }) => parts.join("").replace(/[^A-Za-z]/g, "").length;
 
 /** @param {string} text @returns {Reading} as it stands */
 const english = (text) => ({ said: text, left: text.match(WORD)?.length ?? 0 });
+
+/** What fills a hole: read in its turn, or as it stands. @param {Reader} by @param {string} text @param {boolean} kept @param {number} depth @returns {Reading} */
+function filled(by, text, kept, depth) {
+  const odd = ODD * (text.slice(1).match(ENDS)?.length ?? 0);
+  if (kept) return { said: text, left: odd + Math.min(ODD / 2, 0.02 * english(text).left) };
+  const { said, left } = read(by, text, depth + 1);
+  return { said, left: left + odd };
+}
 
 /** The best reading of a text. @param {Reader} by @param {string} text @param {number} depth @returns {Reading} */
 function read(by, text, depth) {
@@ -44,12 +62,13 @@ function read(by, text, depth) {
   if (known) return known;
   let best = english(text);
   if (best.left === 0 || depth > DEEP) return best;
+  best = listed(by, text, depth) ?? best;
   for (const each of candidates(by, text)) {
+    if (best.left === 0) break;
     const found = fitted(by, each, text, best.left, depth);
     if (found && found.left < best.left) best = found;
-    if (best.left === 0) break;
   }
-  if (best.left > 0) best = joined(by, text, best, depth);
+  if (best.left >= ODD) best = joined(by, text, best, depth);
   if (by.known.size > KEPT) by.known.clear();
   by.known.set(text, best);
   return best;
@@ -70,9 +89,10 @@ function candidates(by, text) {
  * The best way to fit a pattern to a text, if it leaves less English than `most`.
  * @param {Reader} by @param {Pattern} each @param {string} text @param {number} most @param {number} depth @returns {Reading | null}
  */
-function fitted(by, { parts, holes, into }, text, most, depth) {
-  if (!text.startsWith(parts[0]) || !text.endsWith(parts[parts.length - 1])) return null;
-  const end = text.length - parts[parts.length - 1].length;
+function fitted(by, { parts, longest, kept, into, order }, text, most, depth) {
+  const last = parts.length - 1;
+  if (!text.includes(longest) || !text.startsWith(parts[0]) || !text.endsWith(parts[last])) return null;
+  const end = text.length - parts[last].length;
   /** @type {string[]} */
   const values = [];
   /** @type {string[] | null} */
@@ -80,50 +100,74 @@ function fitted(by, { parts, holes, into }, text, most, depth) {
   let least = most;
   /** @param {number} at where the hole begins @param {number} hole @param {number} left words of English so far */
   const walk = (at, hole, left) => {
-    if (left >= least) return;
-    if (hole === holes.length - 1) {
-      if (at > end) return;
-      const last = read(by, text.slice(at, end), depth + 1);
-      if (left + last.left >= least) return;
-      least = left + last.left;
-      best = [...values.slice(0, hole), last.said];
-      return;
-    }
-    for (const stop of stops(text, at, end, parts[hole + 1])) {
-      const filled = read(by, text.slice(at, stop), depth + 1);
-      values[hole] = filled.said;
-      walk(stop + parts[hole + 1].length, hole + 1, left + filled.left);
-      if (least === 0) return;
+    const next = parts[hole + 1];
+    for (const stop of hole === last - 1 ? [end] : stops(by, text, at, end, next)) {
+      if (stop < at || left >= least) return;
+      const each = filled(by, text.slice(at, stop), kept[hole], depth);
+      values[hole] = each.said;
+      if (left + each.left >= least) continue;
+      if (hole < last - 1) walk(stop + next.length, hole + 1, left + each.left);
+      else {
+        least = left + each.left;
+        best = [...values];
+      }
     }
   };
   walk(parts[0].length, 0, 0);
   if (!best) return null;
-  const said = into.replace(/\{(\w+)\}/g, (hole, name) => (holes.includes(name) ? /** @type {string[]} */ (best)[holes.indexOf(name)] : hole));
+  const said = into.replace(/\{(\w+)!?\}/g, (hole, name) => (order.includes(name) ? /** @type {string[]} */ (best)[order.indexOf(name)] : hole));
   return { said, left: least };
 }
 
-/** Where a hole may end: before what follows it; where another hole does, between words. @param {string} text @param {number} at @param {number} end @param {string} next */
-function stops(text, at, end, next) {
+/** Where a hole may end: before what follows it; where that is another hole, before something that is put at the end of texts.
+ * @param {Reader} by @param {string} text @param {number} at @param {number} end @param {string} next */
+function stops(by, text, at, end, next) {
   const found = [];
   if (next) for (let stop = text.indexOf(next, at); stop >= 0 && stop + next.length <= end; stop = text.indexOf(next, stop + 1)) found.push(stop);
-  else for (let stop = at; stop <= end; stop++) if (stop === at || stop === end || /\W/.test(text[stop])) found.push(stop);
+  else for (let stop = at; stop <= end; stop++) if (stop === at || stop === end || by.tails.some((tail) => text.startsWith(tail, stop))) found.push(stop);
   return found;
 }
 
-/** A text as phrases that stand side by side, where that is better. @param {Reader} by @param {string} text @param {Reading} best @param {number} depth */
+/** A text as two that stand side by side, where that is better. @param {Reader} by @param {string} text @param {Reading} best @param {number} depth */
 function joined(by, text, best, depth) {
+  if (LANE.test(text)) {
+    const name = read(by, text.slice(2), depth + 1);
+    if (name.left < best.left) best = { said: `${text.slice(0, 2)}${name.said}`, left: name.left };
+  }
   for (const [joint, other] of JOINTS) {
-    const parts = text.split(joint);
-    if (parts.length < 2 || parts.some((part) => !part)) continue;
-    const whole = joint === ". " ? parts.map((part, k) => (k < parts.length - 1 ? `${part}.` : part)) : parts;
-    const read_ = whole.map((part) => phrase(by, part, depth));
-    const left = read_.reduce((sum, part) => sum + part.left, 0);
-    if (left < best.left) best = { said: read_.map(({ said }) => said).join(joint === ". " ? "" : other), left };
+    let tries = TRIES;
+    for (let at = text.indexOf(joint, 1); at > 0 && at + joint.length < text.length && tries-- > 0; at = text.indexOf(joint, at + 1)) {
+      const [said, left] = side(by, text, at, joint, other, depth);
+      if (left < best.left) best = { said, left };
+      if (best.left === 0) return best;
+    }
   }
   return best;
 }
 
-/** A part of a text; one sentence of several may have lost its full stop, or have one more. @param {Reader} by @param {string} part @param {number} depth */
+/** A text as a list, where all of it can be read so, item by item. @param {Reader} by @param {string} text @param {number} depth @returns {Reading | null} */
+function listed(by, text, depth) {
+  for (const [joint, other] of JOINTS) {
+    const at = text.indexOf(joint, 1);
+    if (at < 0 || !HAS_WORD.test(text.slice(0, at)) || !HAS_WORD.test(text.slice(at + joint.length))) continue;
+    if (phrase(by, text.slice(0, joint === ". " ? at + 1 : at), depth).left > 0) continue;
+    const [said, left] = side(by, text, at, joint, other, depth);
+    if (left === 0) return { said, left };
+  }
+  return null;
+}
+
+/** @param {Reader} by @param {string} text @param {number} at where the joint is @param {string} joint @param {string} other the joint in the
+ * other language @param {number} depth @returns {[string, number]} */
+function side(by, text, at, joint, other, depth) {
+  const before = phrase(by, text.slice(0, joint === ". " ? at + 1 : at), depth);
+  const after = phrase(by, text.slice(at + joint.length), depth);
+  const more = joint === ". " ? after : read(by, text.slice(at), depth + 1); // such as ", which was sent", which brings its own joint
+  if (more.left < after.left) return [before.said + more.said, before.left + more.left];
+  return [before.said + (joint === ". " ? "" : other) + after.said, before.left + after.left];
+}
+
+/** A part of a text; its full stop may be none of the sentence's own. @param {Reader} by @param {string} part @param {number} depth */
 function phrase(by, part, depth) {
   const found = read(by, part, depth + 1);
   if (found.left === 0 || !part.endsWith(".")) return found;
@@ -132,8 +176,10 @@ function phrase(by, part, depth) {
 }
 
 const HAN = "\\u3400-\\u9fff";
+const WIDE = `${HAN}\\u3001\\u3002\\uff08-\\uff1f`; // with the punctuation, which brings its own space
 const BEFORE = new RegExp(`([${HAN}])([A-Za-z0-9(])`, "g");
 const AFTER = new RegExp(`([A-Za-z0-9)%])([${HAN}])`, "g");
+const BETWEEN = new RegExp(`(?<=[${WIDE}]) +(?=[${WIDE}])|(?<=[\\u3001\\u3002\\uff08-\\uff1f]) +| +(?=[\\u3001\\u3002\\uff08-\\uff1f])`, "g");
 
-/** Chinese and Latin letters or numbers have a space between them. @param {string} text */
-const spaced = (text) => text.replace(BEFORE, "$1 $2").replace(AFTER, "$1 $2");
+/** Chinese and Latin letters or numbers have a space between them, Chinese and Chinese have none. @param {string} text */
+const spaced = (text) => text.replace(BEFORE, "$1 $2").replace(AFTER, "$1 $2").replace(BETWEEN, "");
