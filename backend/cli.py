@@ -100,6 +100,7 @@ def spec_options(optional: bool = False) -> Callable[[F], F]:
         click.option("--o", "O", type=float, help="time of one copy of a device's share (default (F + I + W) / 2)"),
         click.option("--effort", type=int, help="orders to time in a search: the same effort gives the same order"),
         click.option("--seed", type=int, help="seed of a search"),
+        click.option("--order", help="imported: the order itself, packed as in a link"),
         click.option("--memory", type=float, help="memory limit in micro-batches' activations on one device"),
         click.option("--w-share", type=float, help="share of the activations that W still needs after I"),
     ]

@@ -11,9 +11,11 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from backend.cli import show
 from backend.schedule import packing
 from backend.schedule.check import _check_rank, check
 from backend.schedule.complete import first_wrong
@@ -228,3 +230,12 @@ def test_imported_is_no_family_that_is_compared_or_swept() -> None:
     assert imported.NAME not in FAMILIES
     with pytest.raises(SpecError, match="1F1B has no order"):
         read({"family": "1f1b", "order": "lAAAA"})
+
+
+def test_the_command_line_takes_the_order_of_a_link() -> None:
+    built = order(read({"family": "1f1b", "p": 2, "m": 3}))
+    told = CliRunner().invoke(show, ["imported", "-p", "2", "-m", "3", "--order", pack(built)])
+    assert told.exit_code == 0, told.output
+    assert "law: none; the order is imported" in told.output
+    plain = CliRunner().invoke(show, ["1f1b", "-p", "2", "-m", "3"])
+    assert told.output.splitlines()[1:5] == plain.output.splitlines()[1:5]

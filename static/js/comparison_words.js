@@ -70,7 +70,7 @@ const signed = (share) => (Math.abs(share) < SAME ? "±0 %" : `${share > 0 ? "+"
 function changes(plan, first) {
   const [mine, theirs] = [plan.shown ?? plan.asked, first.shown ?? first.asked];
   return SPEC_FIELDS.filter((name) => name !== "family" && name !== "order" && showSpecField(name, mine) !== showSpecField(name, theirs))
-    .map((name) => `${name} ${shortened(showSpecField(name, mine))}`);
+    .map((name) => `${name} ${shortened(showSpecField(name, mine))}`).concat(mine.order && mine.order !== theirs.order ? t("its own order") : []);
 }
 
 /** @param {string} text */

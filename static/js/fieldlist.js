@@ -24,6 +24,7 @@ export const withField = (spec, name, value) => (COSTS.includes(name) ? { ...spe
 export function applicable(family, spec) {
   const names = new Set(["p", "m", "F", "I", "W", "comm"]);
   if (spec.memory !== null) names.add("memory");
+  if (spec.costs.FB !== null) names.add("FB");
   if (!family) return names;
   if (family.v.max > family.v.min) names.add("v");
   if (family.backward !== "full") names.add("w_share");
