@@ -1,6 +1,6 @@
 // The card beside an op or a bubble: what it is, when it runs, what it needs and unblocks; or why the rank is idle.
 import { tame, timeNumber, timeText } from "./costs_unit.js";
-import { byId, h, replace, setText, show } from "./dom.js";
+import { byId, filled, h, replace, setText, show } from "./dom.js";
 import { isMeasured } from "./lanes.js";
 import { barriersAt } from "./pure/barriers.js";
 import { OFFLOAD, copyOf } from "./pure/copies.js";
@@ -140,7 +140,7 @@ function copyLines({ lane, op, needs, frees }) {
   return [
     h("h2", {}, h("code", { text: opText(schedule, op.i) }), copyTitle(kind, partText(schedule, slot, KIND_F, micro))),
     h("p", { class: "times" }, pair(t("start"), timeNumber(start)), pair(t("end"), timeNumber(end)), pair(t("takes"), timeText(end - start))),
-    h("p", { text: `${where}; ${when}` }),
+    h("p", { text: `${where}${t("; ")}${when}` }),
     ...(needs.length ? [list("needs", `● ${t("needs")}`, needs)] : []),
     ...(frees.length ? [list("frees", `▶ ${t("unblocks")}`, frees)] : []),
   ];
@@ -191,7 +191,7 @@ function measured({ lane, op }, plan) {
   if (!plan || !op || plan.schedule.count !== lane.schedule.count || opText(plan.schedule, op.i) !== opText(lane.schedule, op.i)) return [];
   const off = lane.times.end[op.i] - plan.times.end[op.i];
   const by = { by: timeText(Math.abs(off)) };
-  return [h("p", {}, t("planned end {end}", { end: timeNumber(plan.times.end[op.i]) }), ", ", h("b", { text: off >= 0 ? t("{by} later", by) : t("{by} earlier", by) }))];
+  return [h("p", {}, ...filled(t("planned end {end}, {off}", { end: timeNumber(plan.times.end[op.i]) }), { off: h("b", { text: off >= 0 ? t("{by} later", by) : t("{by} earlier", by) }) }))];
 }
 
 /** @param {string} name @param {string} text */
@@ -247,7 +247,7 @@ function waitSaid({ lane, op }) {
 function titleOf(schedule, i) {
   if (i < schedule.count) return kindNames()[kindOf(schedule.codes[i], schedule.chunks)];
   const { kind, slot, micro } = copyOf(schedule, i);
-  return `${copyTitle(kind, partText(schedule, slot, KIND_F, micro))},`;
+  return `${copyTitle(kind, partText(schedule, slot, KIND_F, micro))}${t(",")}`;
 }
 
 /** What an op needs, spoken; a barrier once and not for each rank. @param {Trace} trace */
@@ -256,5 +256,5 @@ function needsSaid({ lane, op, needs }) {
   const { waits } = barriersAt(lane.schedule, lane.times, op.i);
   const said = needs.filter((link) => !waits || !waits.ops.includes(link.ref.i)).map((link) => link.reason);
   if (waits) said.unshift(t("needs barrier {join}", { join: sayJoin(lane, waits) }));
-  return said.length ? `; ${tame(said.join("; "))}` : "";
+  return said.length ? t("; ") + tame(said.join(t("; "))) : "";
 }

@@ -224,8 +224,9 @@ export class CubeView {
     const parts = [t("Every box is an op: time to the right, stages into the depth, micro-batches upward. A dot is a message from stage to stage."),
       t("Drag or use the arrow keys to turn it; play the timeline and its moment sweeps through as a plane. A click selects the op.")];
     if (cube.micros < cube.all) {
-      const each = schedule.placement.streams > 1 ? t("of each direction ") : "";
-      parts.push(t("{shown} of {all} micro-batches are drawn, the first {each}: more ops could not be told apart.", { shown: cube.micros, all: cube.all, each }));
+      const counts = { shown: cube.micros, all: cube.all };
+      parts.push(schedule.placement.streams > 1 ? t("{shown} of {all} micro-batches are drawn, the first of each direction: more ops could not be told apart.", counts)
+        : t("{shown} of {all} micro-batches are drawn, the first: more ops could not be told apart.", counts));
     }
     return parts;
   }

@@ -1,7 +1,7 @@
 // What an answer is to the panel, whichever chart it is: its points in the order of the keys, what each says and puts on
 // the timeline, its table as a file. The frontier has points; every other chart has rows.
 import { byMemory, csv, front, rowsCsv, spoken } from "./pure/charts.js";
-import { tr } from "./pure/lang.js";
+import { t, tr } from "./pure/lang.js";
 
 /** @import {Chart, Points} from "./charts_api.js" */
 /** @import {Put} from "./pure/charts.js" */
@@ -18,5 +18,5 @@ const pareto = ({ points, reads }) => ({ order: byMemory(points), front: (at) =>
   put: (at) => points[at]?.spec ?? null, csv: () => csv(points), reads: reads.split(/(?<=\.) (?=[A-Z])/).map(tr).join(" ") });
 
 /** @param {import("./pure/charts.js").Rows} chart @returns {Face} */
-const rows = (chart) => ({ order: chart.rows.map((_, at) => at), front: (at) => at, told: (at) => `${chart.rows[at].told.map(tr).join("; ")}.`,
+const rows = (chart) => ({ order: chart.rows.map((_, at) => at), front: (at) => at, told: (at) => `${chart.rows[at].told.map(tr).join(t("; "))}${t(".")}`,
   put: (at) => chart.rows[at]?.put ?? null, csv: () => rowsCsv(chart), reads: [...chart.reads, ...chart.notes].map(tr).join(" ") });

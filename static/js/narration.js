@@ -99,5 +99,5 @@ function listOf({ store, lanes, titleOf, playback }, lane) {
 function rowOf(lane, rank, at) {
   const now = doing(lane, rank, at);
   return h("tr", { class: now.i < 0 ? "idle" : null }, h("th", { scope: "row", text: rank }), h("td", { text: phaseText(now.phase) }),
-    h("td", { text: tame([doingText(lane, now), copyingText(lane, rank, at)].filter(Boolean).join("; ")) }), h("td", { class: "why", text: now.idle ? sentence(tame(now.idle.why)) : "" }));
+    h("td", { text: tame([doingText(lane, now), copyingText(lane, rank, at)].filter(Boolean).join(t("; "))) }), h("td", { class: "why", text: now.idle ? sentence(tame(now.idle.why)) : "" }));
 }

@@ -111,7 +111,7 @@ function reason(run) {
   const error = run.error;
   if (!error) return t("The run failed, and the runner did not say why.");
   const text = tr(error.message || "no reason given");
-  return t("The run failed: {reason}", { reason: `${text}${text.endsWith(".") ? "" : "."}` });
+  return t("The run failed: {reason}", { reason: `${text}${/[.。]$/.test(text) ? "" : t(".")}` });
 }
 
 /** @param {Run} run */

@@ -31,7 +31,7 @@ export function createCostSliders(store, specs, families, say) {
   const shaped = specs.filter((spec) => shapedByOptions(spec) || families.find((each) => each.name === spec.family)?.shaped_by_costs);
   const titles = [...new Set(shaped.map((spec) => families.find((each) => each.name === spec.family)?.title ?? spec.family))];
   const note = h("p", { class: "embed-note", hidden: true, role: "status",
-    text: t("{title}: the order was made for the costs that this page came with; it stays, and only its times follow.", { title: titles.join(", ") }) });
+    text: t("{title}: the order was made for the costs that this page came with; it stays, and only its times follow.", { title: titles.join(t(", ")) }) });
   const again = h("button", { type: "button", class: "button soft", disabled: true, onclick: reset }, t("Reset"));
 
   /** @type {Slider[]} */

@@ -19,7 +19,7 @@ export function pieces({ work, copies, flight, gap }) {
 }
 
 /** @param {Piece[]} list @param {(piece: Piece) => string} say */
-const joined = (list, say) => list.map(say).join(", ");
+const joined = (list, say) => list.map(say).join(t(", "));
 
 /** @param {Path} path */
 export function pathSentence(path) {

@@ -14,6 +14,13 @@
 //   message 消息 · hop 跳 · latency 延迟 · bandwidth 带宽 · cost 代价 · law 公式 · exact 精确 · bound 下界
 //   certificate 最优性证明 · search 搜索 · effort 搜索量 · seed 随机种子 · Pareto frontier 帕累托前沿 · claim 论文声称
 //   link 链接 · run 运行 · measured 实测 · planned 计划 · predicted 预测 · verified 已验证 · paced 按节拍 · free 自由
+import { CHARTS as DRAWN } from "./zh_page_charts.js";
+import { CONTROLS } from "./zh_page_controls.js";
+import { FIGURES } from "./zh_page_figures.js";
+import { FRAME } from "./zh_page_frame.js";
+import { RUNS as RUNNING } from "./zh_page_runs.js";
+import { TIMELINE } from "./zh_page_timeline.js";
+import { TOLD } from "./zh_page_told.js";
 import { CHARTS } from "./zh_server_charts.js";
 import { COMPARE } from "./zh_server_compare.js";
 import { COSTS } from "./zh_server_costs.js";
@@ -26,10 +33,7 @@ import { RUNS } from "./zh_server_runs.js";
 /** @typedef {import("../pure/lang.js").Catalogue} Catalogue */
 
 /** The page's own texts. @type {Catalogue} */
-export const TEXTS = {
-  "Appearance and language": "外观与语言",
-  "Theme": "主题",
-};
+export const TEXTS = { ...CONTROLS, ...DRAWN, ...FIGURES, ...FRAME, ...RUNNING, ...TIMELINE, ...TOLD };
 
 /** What the server writes. @type {Catalogue} */
 export const SERVERS = { ...CHARTS, ...COMPARE, ...COSTS, ...ERRORS, ...LAWS, ...NAMES, ...ORDERS, ...RUNS };

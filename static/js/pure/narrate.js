@@ -116,6 +116,6 @@ export function narrate(plan, at) {
   if (moment >= times.makespan) return t("At {at} the step is over.", { at: num(times.makespan) });
   const list = Array.from({ length: schedule.p }, (_, rank) => glance(schedule, times, rank, moment));
   const busy = list.filter(({ i }) => i >= 0).length;
-  const what = [...startsText(list, moment, plan), t("{busy} of {p} ranks work", { busy, p: schedule.p }), ...idleText(list, moment, plan)].join("; ");
+  const what = [...startsText(list, moment, plan), t("{busy} of {p} ranks work", { busy, p: schedule.p }), ...idleText(list, moment, plan)].join(t("; "));
   return t("At {at}, {phase}: {what}.", { at: num(moment), phase: phaseText(phaseOfAll(phases(schedule, times), moment)), what });
 }
