@@ -4,6 +4,7 @@ import { isDense } from "./boxes.js";
 import { drawArrow } from "./copylane.js";
 import { byId, context, h, replace } from "./dom.js";
 import { fitLensKey } from "./lens_key.js";
+import { hatched, kindPattern } from "./hatching.js";
 import { colour, copyPaints, hatchPattern, paintsFor } from "./palette.js";
 import { SHADES } from "./pure/bins.js";
 import { OFFLOAD, RELOAD } from "./pure/copies.js";
@@ -99,9 +100,14 @@ function swatch(mark) {
 /** @param {CanvasRenderingContext2D} ctx @param {number} kind */
 function drawKind(ctx, kind) {
   const cls = 1 + kind * SHADES;
-  const { fill, edge, top } = paintsFor(kind === KIND_PAIR ? 2 : 1);
+  const { fill, ink, edge, top } = paintsFor(kind === KIND_PAIR ? 2 : 1);
   ctx.fillStyle = fill[cls];
   ctx.fillRect(0, 0, WIDE, TALL);
+  const lines = hatched() ? kindPattern(kind, ink[cls], 2) : null;
+  if (lines) {
+    ctx.fillStyle = lines;
+    ctx.fillRect(0, 0, WIDE, TALL);
+  }
   ctx.fillStyle = edge[cls];
   if (kind === KIND_I || kind === KIND_B) ctx.fillRect(0, 19, WIDE, 5);
   if (kind === KIND_W || kind === KIND_B) ctx.fillRect(0, 0, WIDE, 5);

@@ -8,6 +8,7 @@ import { RELOAD, copyAt } from "./pure/copies.js";
 import { copyRows, copyTimes } from "./pure/copylane.js";
 import { opsInWindow } from "./pure/layout.js";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "./pure/ops.js";
+import { hatched, paintHatch } from "./hatching.js";
 import { drawLabels } from "./labels.js";
 import { isMeasured } from "./lanes.js";
 import { QUICKER, pyramidOf } from "./pyramids.js";
@@ -29,13 +30,22 @@ export function paintOps(scene, ctx, dpr) {
       binCopies(ctx, lane, rows, scene, dpr);
       return;
     }
-    gather(lane.schedule, lane.times, rows, scene, dpr);
-    paintBoxes(ctx, lane, layout.laneHeight);
-    if (lane.costs.comm > 0 && !isMeasured(lane)) paintMessages(ctx, lane, scene, layout.laneHeight);
+    for (const part of byHeight(rows)) {
+      gather(lane.schedule, lane.times, part, scene, dpr);
+      paintBoxes(ctx, lane, part[0].h, dpr);
+      if (lane.costs.comm > 0 && !isMeasured(lane)) paintMessages(ctx, lane, scene, part[0].h);
+      drawLabels(ctx, lane, part[0].h, micros(lane.schedule));
+      paintCopies(ctx, lane, part, scene, dpr);
+    }
     paintBarriers(ctx, lane, layout.groups[at].rows, scene);
-    drawLabels(ctx, lane, layout.laneHeight, micros(lane.schedule));
-    paintCopies(ctx, lane, rows, scene, dpr);
   });
+}
+
+/** Rows of one height each: pinned ranks stand on top and may be taller. @param {Row[]} rows */
+function byHeight(rows) {
+  const thin = rows.findIndex(({ h }) => h !== rows[0].h);
+  if (thin < 0) return rows.length ? [rows] : [];
+  return [rows.slice(0, thin), rows.slice(thin)];
 }
 
 /** @param {Row[]} rows @param {number} height of the plot */
@@ -81,8 +91,9 @@ function paintBubbles(ctx, lane, rows, { layout, t0, t1 }, dpr) {
   ctx.restore();
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height */
-function paintBoxes(ctx, lane, height) {
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {number} dpr */
+function paintBoxes(ctx, lane, height, dpr) {
+  const lines = hatched();
   const paints = paintsFor(lane.schedule.chunks);
   const { chunks, codes } = lane.schedule;
   const bar = barOf(height);
@@ -95,6 +106,7 @@ function paintBoxes(ctx, lane, height) {
       const b = boxes.order[n];
       ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), height);
     }
+    if (lines) paintHatch(ctx, at, to, height, kind, paints.ink[cls], dpr);
     if (kind === KIND_PAIR) paintForwardHalves(ctx, at, to, height, paintsFor(chunks), cls);
     else if (bar) paintBars(ctx, at, to, height, bar, kind, paints.edge[cls]);
   }

@@ -1,5 +1,6 @@
 // The schedules on the screen as one vector picture, with the choices of whoever takes it away.
 import { timeText, unit } from "./costs_unit.js";
+import { hatched } from "./hatching.js";
 import { headText } from "./heads.js";
 import { pictureColours } from "./palette.js";
 import { t } from "./pure/lang.js";
@@ -22,7 +23,7 @@ export function pictureOf(desk, { window: { t0, t1 }, width, row, scheme, number
   const rows = plans.reduce((sum, plan) => sum + plan.schedule.p, 0);
   const tall = row || Math.max(3, Math.min(20, Math.floor((width * SHAPE) / Math.max(1, rows))));
   const parts = plans.map((plan) => partOf(plan, desk, plans.length > 1));
-  const svg = picture(parts, { width, row: tall, t0, t1, unit: unit(), numbers, legend, title, background: scheme !== "none", link },
+  const svg = picture(parts, { width, row: tall, t0, t1, unit: unit(), numbers, legend, title, background: scheme !== "none", link, hatch: hatched() },
     pictureColours(scheme === "dark" ? "dark" : "light"));
   return { svg, width, height: Number(/ height="(\d+)"/.exec(svg)?.[1] ?? width) };
 }

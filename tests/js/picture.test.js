@@ -18,7 +18,7 @@ function drawn(schedule, options = {}, costs = {}) {
   const times = simulate(schedule, { ...UNIT, ...costs });
   const part = { title: "1F1B <p & m>", detail: "bubble", schedule, times, end: times.makespan, comm: costs.comm ?? 0 };
   return { times, svg: picture([part], { width: GUTTER + RIGHT + 1000, row: 20, t0: 0, t1: times.makespan, unit: "", numbers: true, legend: true, title: true,
-    background: true, link: "", ...options }, COLOURS) };
+    background: true, link: "", hatch: false, ...options }, COLOURS) };
 }
 
 /** @param {string} svg @param {string} fill */
@@ -71,6 +71,13 @@ test("copies stand in a lane of their own, out above and back below", () => {
   const [out, back] = [rects(svg, "copy0"), rects(svg, "copy1")];
   assert.deepEqual([out.length, back.length], [2, 2]);
   assert.ok(back[0][1] > out[0][1]);
+});
+
+test("hatching lies over the kinds that have lines, and is told in the legend", () => {
+  const { svg } = drawn(oneFOneB(2, 2), { hatch: true });
+  assert.equal(rects(svg, "url\\(#kind3\\)").length, 4 + 1);
+  assert.equal(rects(svg, "url\\(#kind0\\)").length, 0);
+  assert.ok(svg.includes('<pattern id="kind3"'));
 });
 
 test("words that a reader chose cannot leave their text", () => {

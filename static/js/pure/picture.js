@@ -6,6 +6,7 @@
 
 import { OFFLOAD, RELOAD } from "./copies.js";
 import { copyRows, copyTimes } from "./copylane.js";
+import { HATCHES, TILE } from "./hatches.js";
 import { opsInWindow } from "./layout.js";
 import { t } from "./lang.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, globalMicro, kindOf, micros, pairChunks } from "./ops.js";
@@ -18,7 +19,7 @@ import { formatTime, tickStep, ticks } from "./scale.js";
  *   message: string, surface: string, ink1: string, ink2: string, row: string, hatch: string, grid: string}} Colours */
 /** @typedef {{title: string, detail: string, schedule: Schedule, times: Times, end: number, comm: number}} Part  one schedule of the picture */
 /** @typedef {{width: number, row: number, t0: number, t1: number, unit: string, numbers: boolean, legend: boolean, title: boolean,
- *   background: boolean, link: string}} Options  width and row: px of the picture and of a rank; unit: of time, "" or "ms" */
+ *   background: boolean, link: string, hatch: boolean}} Options  width and row: px of the picture and of a rank; unit: of time, "" or "ms" */
 
 const GUTTER = 30;
 const RIGHT = 8;
@@ -56,7 +57,7 @@ export function picture(parts, options, colours) {
   const lines = legend ? legendLines(entries, width) : [];
   let y = 4;
   const body = [];
-  lines.forEach((line, at) => body.push(legendLine(line, y + at * 16, colours)));
+  lines.forEach((line, at) => body.push(legendLine(line, y + at * 16, options.hatch, colours)));
   y += lines.length * 16 + (lines.length ? 6 : 0);
   const axisY = y;
   y += AXIS;
@@ -75,7 +76,7 @@ export function picture(parts, options, colours) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}">` +
     `<title>${escapeXml(parts.map((part) => part.title).join(", "))}</title>` +
     `<defs><pattern id="idle" width="5" height="5" patternUnits="userSpaceOnUse"><rect width="5" height="5" fill="${colours.row}"/>` +
-    `<path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" stroke="${colours.hatch}" stroke-width="0.8"/></pattern></defs>${ground}${grid}${body.join("")}${source}</svg>\n`;
+    `<path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" stroke="${colours.hatch}" stroke-width="0.8"/></pattern>${options.hatch ? hatchDefs(colours) : ""}</defs>${ground}${grid}${body.join("")}${source}</svg>\n`;
 }
 
 /** What a rank takes: its row, its copy lane where it has one, a gap. @param {Schedule} schedule @param {number} row */
@@ -83,6 +84,10 @@ const pitch = (schedule, row) => row + copyTall(schedule, row) + GAP;
 
 /** @param {Schedule} schedule @param {number} row */
 const copyTall = ({ copies }, row) => (copies ? Math.max(2, Math.round(row / 3)) : 0);
+
+/** Lines for each kind that has some, in the ink that can be read on it. @param {Colours} colours */
+const hatchDefs = (colours) => Object.entries(HATCHES).map(([kind, path]) => `<pattern id="kind${kind}" width="${TILE}" height="${TILE}" patternUnits="userSpaceOnUse">` +
+  `<path d="${path}" fill="none" stroke="${colours.ink(Number(kind), 0, 1)}" stroke-opacity="0.42"/></pattern>`).join("");
 
 /** @param {number} y @param {number} top @param {number} foot @param {Options} options @param {Colours} colours */
 function axis(y, top, foot, { width, t0, t1, unit }, colours) {
@@ -178,6 +183,7 @@ function box(schedule, rank, i, { x, y, w, h }, options, colours) {
   const parts = [rect(x, y, wide, h, colours.fill(kind === KIND_PAIR ? KIND_B : kind, kind === KIND_PAIR ? pairChunks(codes[i], chunks)[1] : chunk, chunks))];
   const bar = h >= 9 && wide > 3 ? Math.min(3, h / 7) : 0;
   const edge = colours.edge(kind, chunk, chunks);
+  if (options.hatch && h >= 6 && wide >= 6 && HATCHES[kind]) parts.push(rect(x, y, wide, h, `url(#kind${kind})`));
   if (kind === KIND_PAIR) parts.push(`<path d="M${n(x)} ${n(y)}h${n(wide)}L${n(x)} ${n(y + h)}z" fill="${colours.fill(KIND_F, chunk, chunks)}"/>`);
   if (bar && (kind === KIND_I || kind === KIND_B)) parts.push(rect(x, y + h - bar, wide, bar, edge));
   if (bar && (kind === KIND_W || kind === KIND_B)) parts.push(rect(x, y, wide, bar, edge));
@@ -238,23 +244,24 @@ function legendLines(entries, width) {
   return lines;
 }
 
-/** @param {{kind: number, text: string}[]} line @param {number} y @param {Colours} colours */
-function legendLine(line, y, colours) {
+/** @param {{kind: number, text: string}[]} line @param {number} y @param {boolean} hatch @param {Colours} colours */
+function legendLine(line, y, hatch, colours) {
   let x = GUTTER;
   return line.map((entry) => {
     const at = x;
     x += wideOf(entry);
-    return swatch(entry.kind, at, y, colours) + words(at + 22, y + 9.5, 10, colours.ink2, entry.text);
+    return swatch(entry.kind, at, y, hatch, colours) + words(at + 22, y + 9.5, 10, colours.ink2, entry.text);
   }).join("");
 }
 
-/** @param {number} kind of op, IDLE, MESSAGE, or COPY - kind of copy @param {number} x @param {number} y @param {Colours} colours */
-function swatch(kind, x, y, colours) {
+/** @param {number} kind of op, IDLE, MESSAGE, or COPY - kind of copy @param {number} x @param {number} y @param {boolean} hatch @param {Colours} colours */
+function swatch(kind, x, y, hatch, colours) {
   if (kind === IDLE) return rect(x, y, 17, 11, "url(#idle)");
   if (kind === MESSAGE) return rect(x, y + 3.5, 17, 4, colours.message);
   if (kind <= COPY) return rect(x, y + 3, 17, 5, colours.copy(COPY - kind));
   const edge = colours.edge(kind, 0, 1);
   const parts = [rect(x, y, 17, 11, colours.fill(kind === KIND_PAIR ? KIND_B : kind, 0, 1))];
+  if (hatch && HATCHES[kind]) parts.push(rect(x, y, 17, 11, `url(#kind${kind})`));
   if (kind === KIND_PAIR) parts.push(`<path d="M${n(x)} ${n(y)}h17L${n(x)} ${n(y + 11)}z" fill="${colours.fill(KIND_F, 0, 1)}"/>`);
   if (kind === KIND_I || kind === KIND_B) parts.push(rect(x, y + 9, 17, 2, edge));
   if (kind === KIND_W || kind === KIND_B) parts.push(rect(x, y, 17, 2, edge));
