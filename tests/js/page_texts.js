@@ -9,7 +9,8 @@ const SOURCES = "static/js/";
 const CATALOGUES = "static/js/lang/";
 const TEMPLATES = "templates/";
 
-/** @typedef {{file: string, line: number, text: string, names: string[] | null}} Said  names: of the values given for its holes, null where they are not spelt out */
+/** @typedef {{file: string, line: number, text: string, names: string[] | null, partly: boolean}} Said
+ *   names: of the values given for its holes, null where they are not spelt out; partly: filled(...) puts elements into the others */
 /** @typedef {{file: string, line: number, text: string}} Place */
 
 const paths = (/** @type {string} */ folder, /** @type {string} */ ending) => readdirSync(new URL(folder, ROOT), { recursive: true })
@@ -114,11 +115,11 @@ export function textsOf(file, code) {
   ancestor(/** @type {any} */ (tree), {
     Literal: string,
     TemplateLiteral: string,
-    CallExpression(/** @type {any} */ node) {
+    CallExpression(/** @type {any} */ node, /** @type {any} */ _state, /** @type {any[]} */ ancestors) {
       if (!imported || node.callee.name !== "t") return;
       const text = literal(node.arguments[0]);
       if (text === null) found.odd.push({ ...at(node), text: code.slice(node.start, node.end) });
-      else found.said.push({ ...at(node), text, names: namesOf(node.arguments[1]) });
+      else found.said.push({ ...at(node), text, names: namesOf(node.arguments[1]), partly: ancestors.some((each) => each !== node && each.type === "CallExpression" && calleeOf(each) === "filled") });
     },
   });
   return found;
@@ -146,7 +147,7 @@ export function textsOfHtml(file, html) {
     const line = html.slice(0, index).split("\n").length;
     const put = (/** @type {string} */ text, /** @type {boolean} */ marked) => {
       if (!WORD.test(text) || text === "Bubbleline" || text.includes("{%") || text.includes("{{")) return;
-      if (marked) found.said.push({ file, line, text, names: [] });
+      if (marked) found.said.push({ file, line, text, names: [], partly: false });
       else found.bare.push({ file, line, text });
     };
     if (words !== undefined) {
