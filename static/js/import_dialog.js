@@ -12,6 +12,7 @@ import { IDS, letter, specsOf } from "./pure/slots.js";
  *   one more; said: a word in passing */
 
 const TYPES = ".csv,.txt,.json,.gz,text/csv,application/json,application/gzip";
+const EXAMPLE = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1";
 const PASTED = 400_000; // characters of a file that are shown; a larger one is named only
 
 /** @param {Parts} parts @returns {(at?: number | null, files?: File[]) => void} opens it: for a schedule's place, or with files */
@@ -31,7 +32,7 @@ class ImportDialog {
   #files = [];
   #at = 0;
   #asking = false;
-  #text = h("textarea", { id: "import-text", rows: 6, spellcheck: "false", autocapitalize: "none", autocomplete: "off", placeholder: "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1", "aria-describedby": "import-said" });
+  #text = h("textarea", { id: "import-text", rows: 6, spellcheck: "false", autocapitalize: "none", autocomplete: "off", placeholder: EXAMPLE, "aria-describedby": "import-said" });
   #pick = h("input", { type: "file", id: "import-file", multiple: true, accept: TYPES, class: "visually-hidden", tabindex: -1 });
   #said = h("p", { class: "share-said", id: "import-said", role: "status" });
   #wrong = h("p", { class: "problem", id: "import-wrong", role: "alert", hidden: true });
@@ -53,7 +54,7 @@ class ImportDialog {
     this.node.addEventListener("keydown", (event) => event.stopPropagation()); // the timeline's keys rest
     this.node.addEventListener("click", (event) => { if (event.target === this.node) this.node.close(); });
     this.#pick.addEventListener("change", () => { this.#read([...(this.#pick.files ?? [])]); this.#pick.value = ""; });
-    this.#text.addEventListener("input", () => { this.#files = []; this.#look(); });
+    this.#text.addEventListener("input", () => { this.#files = []; this.#text.placeholder = EXAMPLE; this.#look(); });
     document.body.append(this.node);
   }
 
@@ -80,7 +81,9 @@ class ImportDialog {
     try {
       this.#files = await Promise.all(files.map(readFile));
       const [one] = this.#files;
-      this.#text.value = this.#files.length === 1 && one.text.length <= PASTED ? one.text : "";
+      const shown = this.#files.length === 1 && one.text.length <= PASTED;
+      this.#text.value = shown ? one.text : "";
+      this.#text.placeholder = shown ? EXAMPLE : this.#files.map(({ name, text }) => t("{name}, {kb} kB", { name, kb: Math.ceil(text.length / 1000) })).join("\n");
       this.#look();
       this.#take.focus();
     } catch (problem) {
@@ -119,6 +122,7 @@ class ImportDialog {
       await (areTraces(given) ? this.#takeTrace(given) : this.#takeOrder(given));
       this.#files = [];
       this.#text.value = "";
+      this.#text.placeholder = EXAMPLE;
       this.node.close();
     } catch (problem) {
       this.#complain(problem);
