@@ -126,7 +126,7 @@ def _reads(plan: Plan, cells: list[list[Cell]], at: tuple[int, int], look: Look)
     here = cells[at[1]][at[0]]
     parts = [
         f"Each square is {plan.title} at so many devices and micro-batches; the darker, the larger the bubble."
-        if look.theme == "light"
+        if look.theme.startswith("light")
         else f"Each square is {plan.title} at so many devices and micro-batches; the brighter, the larger the bubble.",
         f"The bubble is the {KINDS[look.y]}.",
     ]

@@ -13,7 +13,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 THEMES = ("light", "dark")
+ALL_THEMES = (*THEMES, *(f"{theme}-paper" for theme in THEMES))  # paper: kinds in the colours that papers print
 TOKENS = Path(__file__).parents[2] / "static" / "css" / "tokens.css"
+PAPER = TOKENS.with_name("looks.css")
 COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);")
 FONT = re.compile(r"--font: ([^;]+);")
 TEXT = 12  # px
@@ -22,12 +24,15 @@ CLEAR = "rgba(0,0,0,0)"
 
 @lru_cache
 def tokens(theme: str) -> dict[str, str]:
-    """Each plain colour token of the page by its name without the dashes; "font" is the page's font."""
+    """Each plain colour token of the page by its name without the dashes; "font" is the page's font; ``theme`` is one
+    of ALL_THEMES."""
     text = TOKENS.read_text()
-    at = THEMES.index(theme)
+    base, _, paper = theme.partition("-")
+    at = THEMES.index(base)
     font = FONT.search(text)
     assert font is not None
-    return {name: pair[at] for name, *pair in COLOUR.findall(text)} | {"font": font[1]}
+    found = COLOUR.findall(text) + (COLOUR.findall(PAPER.read_text()) if paper else [])
+    return {name: pair[at] for name, *pair in found} | {"font": font[1]}
 
 
 def template(theme: str) -> go.layout.Template:

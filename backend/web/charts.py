@@ -18,6 +18,7 @@ from flask import Blueprint, Response, abort, request
 from gevent.lock import BoundedSemaphore
 
 from backend.charts.look import Look
+from backend.charts.theme import ALL_THEMES
 from backend.schedule import families, pareto
 from backend.schedule.errors import SpecError
 from backend.schedule.families import read, seek
@@ -32,7 +33,7 @@ from backend.web.schedule import refused
 from backend.web.services import services
 
 charts = Blueprint("charts", __name__)
-THEMES, HEIGHTS = ("light", "dark"), ("throughput", "bubble")
+HEIGHTS = ("throughput", "bubble")
 WIDTH, HEIGHT = (240, 2400), (180, 1600)  # px of a figure, from and to
 YEAR = 31_536_000  # seconds
 # A library inside plotly's script (MapLibre, for maps) writes a style sheet into the page unless it is there already;
@@ -87,7 +88,7 @@ def look_value(key: str, text: str) -> Any:
 
 
 LOOKS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
-    "theme": ("light", lambda value: choice("theme", value, THEMES)),
+    "theme": ("light", lambda value: choice("theme", value, ALL_THEMES)),
     "y": ("throughput", lambda value: choice("y", value, HEIGHTS)),
     "width": (880, lambda value: integer("width", value, *WIDTH)),
     "height": (380, lambda value: integer("height", value, *HEIGHT)),

@@ -1,4 +1,5 @@
 // The charts tab: a figure that follows the setting, a sentence how to read it, its points as a table, and files to take away.
+import { sameLook } from "./appearance.js";
 import { Refusal } from "./api.js";
 import { ask, forget, known, plotly } from "./charts_api.js";
 import { Choice } from "./charts_choice.js";
@@ -57,7 +58,7 @@ class Charts {
     this.parts = new Panel({ head: this.choice.head, list: this.choice.list, seek: this.seeker.node, figures: [this.figure.node, this.cube.node], save: (form) => this.#save(form) });
     this.panel = this.parts.node;
     desk.store.subscribe(({ spec, others, preset, view }, before) => {
-      if (spec !== before.spec || others !== before.others || preset !== before.preset || view.theme !== before.view.theme || view.chart !== before.view.chart) this.show();
+      if (spec !== before.spec || others !== before.others || preset !== before.preset || !sameLook(view, before.view) || view.chart !== before.view.chart) this.show();
     });
     new ResizeObserver(([{ contentRect }]) => {
       this.#size = contentRect;
@@ -80,7 +81,7 @@ class Charts {
     const { kind, y } = this.#chosen();
     const state = this.desk.store.get();
     const what = questionOf(kind, state, this.desk.store.defaults);
-    return { what, url: withLook(what, y, state.view.theme, this.#size) };
+    return { what, url: withLook(what, y, state.view, this.#size) };
   }
 
   /** Follow the state. A new setting waits until the sliders rest; new looks do not. */

@@ -22,10 +22,10 @@ export function questionOf(kind, { spec, others, preset, origin }, defaults) {
 /** @param {string} query with its "?" @param {string} prefix */
 const keys = (query, prefix) => query.slice(1).split("&").map((part) => prefix + part);
 
-/** And how it looks. @param {string} what @param {string} y @param {State["view"]["theme"]} theme @param {{width: number, height: number}} size */
-export function withLook(what, y, theme, size) {
+/** And how it looks. @param {string} what @param {string} y @param {State["view"]} view @param {{width: number, height: number}} size */
+export function withLook(what, y, { theme, colours }, size) {
   const dark = theme === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : theme === "dark";
-  const look = { ...(y ? { y } : {}), theme: dark ? "dark" : "light", width: String(inSteps(size.width, LEAST.width)), height: String(inSteps(size.height, LEAST.height)) };
+  const look = { ...(y ? { y } : {}), theme: (dark ? "dark" : "light") + (colours ? `-${colours}` : ""), width: String(inSteps(size.width, LEAST.width)), height: String(inSteps(size.height, LEAST.height)) };
   return `${what}&${new URLSearchParams(look)}`;
 }
 
