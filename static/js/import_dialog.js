@@ -83,7 +83,7 @@ class ImportDialog {
       const [one] = this.#files;
       const shown = this.#files.length === 1 && one.text.length <= PASTED;
       this.#text.value = shown ? one.text : "";
-      this.#text.placeholder = shown ? EXAMPLE : this.#files.map(({ name, text }) => t("{name}, {kb} kB", { name, kb: Math.ceil(text.length / 1000) })).join("\n");
+      this.#text.placeholder = shown ? EXAMPLE : this.#files.map(({ name, text }) => `${name} (${Math.ceil(text.length / 1000)} kB)`).join("\n");
       this.#look();
       this.#take.focus();
     } catch (problem) {

@@ -144,10 +144,10 @@ function outcome({ predicted, measured, mode }, add) {
   const real = measured?.bubble?.global?.of_total;
   const unit = mode === "imported" ? " ms" : "";
   const told = (/** @type {string} */ value) => (unit ? t("{value} at the mean times of its ops", { value }) : t("predicted {value}", { value }));
-  if (typeof real === "number") add(unit ? t("Bubble, in the trace") : t("Bubble, measured"), formatPercent(real), typeof plan === "number" ? told(formatPercent(plan)) : "");
+  if (typeof real === "number") add(t("Bubble, measured"), formatPercent(real), typeof plan === "number" ? told(formatPercent(plan)) : "");
   if (typeof measured?.makespan !== "number") return;
   const short = (/** @type {number} */ time) => `${formatNumber(Math.round(time * 100) / 100)}${unit}`;
-  add(unit ? t("Makespan, in the trace") : t("Makespan, measured"), short(measured.makespan), told(unit ? short(predicted?.makespan ?? NaN) : formatNumber(predicted?.makespan ?? NaN)));
+  add(t("Makespan, measured"), short(measured.makespan), told(unit ? short(predicted?.makespan ?? NaN) : formatNumber(predicted?.makespan ?? NaN)));
 }
 
 /** @param {Run} run */
