@@ -71,8 +71,8 @@ def _sentence(block: Block) -> str:
     )
     return (
         f"Every {period} slots the next micro-batch follows. {who} a micro-batch's activations {how} "
-        f"{slots} slots{each}: {slots} / {period} = {_number(mean)} {_form(mean, 'chunk', 'chunks')} in flight on average, "
-        f"{peak} at the peak{worth}."
+        f"{slots} slots{each}: {slots} / {period} = {_number(mean)} {_form(mean, 'chunk', 'chunks')} in flight "
+        f"on average, {peak} at the peak{worth}."
     )
 
 

@@ -63,7 +63,8 @@ def read(text: str, kind: str | None = None) -> Order:
         check(order)
     except OrderError as error:
         place = "" if error.message.startswith("line ") else _place(text, error)
-        raise OrderError(place + error.message, rank=error.rank, op=error.op) from None
+        message = f"{place}: {error.message}" if place else error.message
+        raise OrderError(message, rank=error.rank, op=error.op) from None
     return order
 
 
@@ -75,8 +76,8 @@ def _place(text: str, error: OrderError) -> str:
     number, cells = lines[error.rank]
     found = [column for column, cell in enumerate(cells, 1) if error.op is not None and error.op in _texts(cell)]
     if not found:
-        return f"line {number}: "
-    return f"line {number}, cell {found[1] if 'twice' in error.message and len(found) > 1 else found[0]}: "
+        return f"line {number}"
+    return f"line {number}, cell {found[1] if 'twice' in error.message and len(found) > 1 else found[0]}"
 
 
 def _texts(cell: str) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ export const ORDERS = {
   "rank {1} waits forever at {2}: the order deadlocks": "rank {1} 永远停在 {2}：该执行顺序死锁",
 
   // torch's CSV
-  "line {1}: ": "第 {1} 行：",
-  "line {1}, cell {2}: ": "第 {1} 行第 {2} 格：",
+  "line {1}": "第 {1} 行",
+  "line {1}, cell {2}": "第 {1} 行第 {2} 格",
   "line {1}, cell {2}: {3}": "第 {1} 行第 {2} 格：{3}",
   "csv is the text of torch's CSV: one line a rank, such as 0F0,0F1,0B0,0B1": "csv 是 torch 的 CSV 文本：每个 rank 一行，例如 0F0,0F1,0B0,0B1",
   "the file holds no ops: expected one line a rank, such as 0F0,0F1,0B0,0B1": "文件中没有 op：应为每个 rank 一行，例如 0F0,0F1,0B0,0B1",

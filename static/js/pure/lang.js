@@ -15,8 +15,8 @@ const HOLE = /\{(\w+)\}/g;
 let catalogue = {};
 /** @type {Catalogue} */
 let servers = {};
-/** @type {((text: string) => string) | null} reads the server's sentences by the catalogue; made when first needed */
-let read = null;
+/** @type {import("./sentences.js").Read[] | null} reads the server's sentences, else the page's; made when first needed */
+let readers = null;
 let code = "en";
 
 /** @param {string} language "en", "zh" @param {Catalogue} texts of the page @param {Catalogue} [written] by the server */
@@ -24,7 +24,7 @@ export function speak(language, texts, written = {}) {
   code = language;
   catalogue = texts;
   servers = written;
-  read = null;
+  readers = null;
 }
 
 /** The language spoken now, as in lang="...". */
@@ -46,6 +46,10 @@ export function t(text, values) {
  * @param {string} text @returns {string} */
 export function tr(text) {
   if (code === "en" || !text) return text;
-  read ??= reader({ ...catalogue, ...servers });
-  return read(text);
+  readers ??= [reader(servers), reader(catalogue)];
+  const [written, own] = readers;
+  const found = written(text);
+  if (found.left < 1) return found.said;
+  const other = own(text);
+  return other.left < found.left ? other.said : found.said;
 }

@@ -5,6 +5,7 @@
 
 /** @typedef {import("./lang.js").Catalogue} Catalogue */
 /** @typedef {{said: string, left: number}} Reading  in the other language; how many words of it stayed English, and a little for what is odd */
+/** @typedef {(text: string) => Reading} Read */
 /** @typedef {{parts: string[], longest: string, kept: boolean[], into: string, order: string[], first: string | null, letters: number}} Pattern  the
  * text around its holes, and the longest part of it; which holes stay as they are; their names; its first word, if it begins with a whole one;
  * how much of it is text */
@@ -16,8 +17,8 @@ const BARE = 3; // letters that a pattern has at least, lest it fit everything
 const DEEP = 12; // sentences inside one another
 const TRIES = 6; // places at which a text is cut that no pattern fits
 const ODD = 0.3; // of a word: a hole that reaches over the end of a sentence
-const WORD = /[a-z]{2,}/g;
-const HAS_WORD = /[a-z]{2}/;
+const WORD = /(?<![A-Za-z0-9])[a-z]{2,}/g; // names such as GPipe are none
+const HAS_WORD = new RegExp(WORD.source);
 const FIRST = /^[\w'-]+(?=[^\w'-])/;
 const ENDS = /[.;:] /g;
 const LANE = /^[A-D] /;
@@ -25,14 +26,17 @@ const LANE = /^[A-D] /;
 /** What joins sentences and phrases, in English and in Chinese. @type {readonly [string, string][]} */
 const JOINTS = [[". ", "。"], ["; ", "；"], [": ", "："], [", and ", "，以及"], [", ", "，"], [" and ", " 和 "], [" or ", " 或 "]];
 
-/** @param {Catalogue} texts @returns {(text: string) => string} */
+/** @param {Catalogue} texts @returns {Read} */
 export function reader(texts) {
   const patterns = Object.entries(texts).filter(([from]) => /\{\w+\}/.test(from)).map(pattern).filter(({ letters }) => letters >= BARE);
   patterns.sort((a, b) => b.letters - a.letters);
   const tails = Object.keys(texts).filter((from) => /^[ ,;]/.test(from)).map((from) => from.split("{")[0]);
   /** @type {Reader} */
   const by = { texts, patterns, tails, byWord: new Map(), known: new Map() };
-  return (text) => spaced(read(by, text, 0).said);
+  return (text) => {
+    const { said, left } = read(by, text, 0);
+    return { said: spaced(said), left };
+  };
 }
 
 /** @param {[string, string]} entry @returns {Pattern} */
