@@ -15,6 +15,7 @@ from backend.schedule.interop import chrome_trace, torch_csv
 from backend.schedule.simulate import simulate
 from tests.conftest import Server
 from tests.page_fixtures import Open, browser, figure, middle, open_page, pixel, state, wait
+from tests.test_page_axe import violations
 
 BAD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F0,1B1\n"
 GOOD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
@@ -231,3 +232,17 @@ def test_the_dialog_works_by_keyboard_and_at_360_px(open_page: Open) -> None:
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 360
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_axe_finds_nothing_wrong_with_the_dialog_the_locked_sizes_and_the_runs(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=1f1b&p=2&m=4&theme=dark", forgive=REFUSED)
+    bring(page, BAD)
+    expect(page.locator("#import-wrong")).to_be_visible()
+    assert violations(page) == [], "a refusal in the dialog"
+    page.set_input_files("#import-file", trace_of(tmp_path / "t.json", family="gpipe", p=2, m=4))
+    page.select_option("#import-where", "replace")
+    page.click("#import-take")
+    wait(page, "bubbleline.state().lanes.length === 2")
+    page.locator(".run-more summary").click()
+    expect(page.locator(".run-list tbody tr").first).to_be_visible()
+    assert violations(page) == [], "locked sizes, a measured lane, the list of runs"

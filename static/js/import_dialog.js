@@ -33,7 +33,7 @@ class ImportDialog {
   #at = 0;
   #asking = false;
   #text = h("textarea", { id: "import-text", rows: 6, spellcheck: "false", autocapitalize: "none", autocomplete: "off", placeholder: EXAMPLE, "aria-describedby": "import-said" });
-  #pick = h("input", { type: "file", id: "import-file", multiple: true, accept: TYPES, class: "visually-hidden", tabindex: -1 });
+  #pick = h("input", { type: "file", id: "import-file", multiple: true, accept: TYPES, hidden: true });
   #said = h("p", { class: "share-said", id: "import-said", role: "status" });
   #wrong = h("p", { class: "problem", id: "import-wrong", role: "alert", hidden: true });
   #where = h("select", { id: "import-where" });
