@@ -70,7 +70,7 @@ export function createFigures(desk, search) {
     const unseen = heads.length > 1 ? "visually-hidden" : null; // names are seen once, over the first table, and read over each
     const head = columns > 1 ? h("thead", { class: unseen }, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden", text: t("Figure") })), ...tops)) : null;
     whole = h("h2", { title: hint }, title);
-    return [whole, h("table", { class: ["fig-table", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] }, head, body)];
+    return [whole, h("table", { class: ["fig-table", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] }, h("colgroup", {}, h("col")), head, body)];
   }
 
   /** @param {number} count */
