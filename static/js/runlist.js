@@ -18,7 +18,7 @@ export function createRunList(acts) {
   const said = h("p", { class: "note", role: "status" });
   const rows = h("tbody");
   const table = h("table", { class: "run-list", hidden: true }, h("caption", { class: "visually-hidden", text: t("Earlier runs") }),
-    h("thead", {}, h("tr", {}, ...[t("schedule"), t("mode"), t("device"), t("bubble"), t("when"), ""].map((text) => h("th", { scope: "col", text })))), rows);
+    h("thead", {}, h("tr", {}, ...[t("schedule"), t("mode"), t("device"), t("bubble"), t("when")].map((text) => h("th", { scope: "col", text })), h("td"))), rows);
   const node = h("details", { class: "run-more", ontoggle: () => refresh() }, h("summary", {}, t("Earlier runs on this server")), said, table);
   let asked = 0;
 
