@@ -68,7 +68,7 @@ export function createAreaPanel(plot, acts) {
       lay();
     },
     /** @param {Area} area @param {Lane[]} lanes */
-    say: (area, lanes) => announce(partsOf(area, lanes).map((part) => sentenceOf(part, lanes.length > 1)).join(" ")),
+    say: (area, lanes) => announce(partsOf(area, lanes).map((part) => sentenceOf(part, lanes.length > 1)).join(t(" "))),
   };
 }
 

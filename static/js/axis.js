@@ -110,5 +110,6 @@ function drawPin(ctx, x, y) {
   ctx.fillRect(x + 3, y + 1, 1, 4);
 }
 
-/** @param {number} size */
-export const font = (size) => `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
+/** A font of the canvas: as --font in tokens.css. @param {number} size */
+export const font = (size) =>
+  `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "WenQuanYi Micro Hei", sans-serif`;

@@ -90,7 +90,7 @@ class BlockPanel {
     this.#shown = "";
     this.#drawings = [];
     setText(this.#said, none());
-    replace(this.#home, h("p", { class: "note bad" }, `${t("The server does not answer.")} `, h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again"))));
+    replace(this.#home, h("p", { class: "note bad" }, t("The server does not answer."), t(" "), h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again"))));
   }
 
   /** @param {Wanted[]} wanted */
@@ -118,7 +118,7 @@ class BlockPanel {
     if ("error" in answer) return h("section", { class: "block-section" }, heading(), this.#without(answer.error, spec, slot));
     const parts = spec.p > MOST_DRAWN ? this.#tooMany(spec, slot) : this.#drawn(answer, title);
     return h("section", { class: "block-section", "data-family": spec.family }, heading(tr(answer.sentence)), parts,
-      h("p", { class: "block-note", text: `${tr(answer.note)} ${answer.chunks > 1 ? t("A slot is one op of a chunk; here F, I and W take one each.") : t("A slot is one op of a device; here F, I and W take one each.")}` }),
+      h("p", { class: "block-note", text: tr(answer.note) + t(" ") + (answer.chunks > 1 ? t("A slot is one op of a chunk; here F, I and W take one each.") : t("A slot is one op of a device; here F, I and W take one each.")) }),
       said ? h("p", { class: "block-note is-remark", text: said }) : null, this.#slots(answer, title));
   }
 
@@ -137,7 +137,7 @@ class BlockPanel {
 
   /** @param {Spec} spec @param {number} slot */
   #tooMany(spec, slot) {
-    return h("p", { class: "note" }, `${t("Drawn are blocks of up to {most} devices.", { most: MOST_DRAWN })} `,
+    return h("p", { class: "note" }, t("Drawn are blocks of up to {most} devices.", { most: MOST_DRAWN }), t(" "),
       h("button", { type: "button", class: "link", onclick: () => this.#put({ ...spec, p: FEWER }, slot) }, t("Show p = {p}", { p: FEWER })));
   }
 

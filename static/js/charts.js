@@ -54,7 +54,7 @@ class Charts {
     this.choice = new Choice({ chart: (id) => this.#choose(id, null), height: (y) => this.#choose(this.#chosen().kind.id, y) });
     this.seeker = new Seeker(() => this.#points().filter(({ limit }) => limit !== null), () => this.#renew());
     this.figure = new Figure({ put: (at, under) => this.#put(at, under), tell: (at) => this.#tell(at) });
-    this.cube = new CubeView({ tell: (text) => this.parts.say(text ?? this.cube.reads().join(" "), text !== null), select: (op) => desk.store.setView({ sel: op }, "push") });
+    this.cube = new CubeView({ tell: (text) => this.parts.say(text ?? this.cube.reads().join(t(" ")), text !== null), select: (op) => desk.store.setView({ sel: op }, "push") });
     this.parts = new Panel({ head: this.choice.head, list: this.choice.list, seek: this.seeker.node, figures: [this.figure.node, this.cube.node], save: (form) => this.#save(form) });
     this.panel = this.parts.node;
     desk.store.subscribe(({ spec, others, preset, view }, before) => {
@@ -129,7 +129,7 @@ class Charts {
     this.parts.wait(null);
     if (this.cube.cube) {
       this.parts.fill();
-      this.parts.say(this.cube.reads().join(" "), false);
+      this.parts.say(this.cube.reads().join(t(" ")), false);
       this.parts.table("cube", () => rowTable(this.cube.rows(), t("Ops in the order of time"),
         { put: (at) => this.desk.store.setView({ sel: this.cube.nameAt(at) }, "push"), point: (at) => this.cube.point(at) }));
     } else if (plan.shown) {

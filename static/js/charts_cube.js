@@ -1,5 +1,6 @@
 // The schedule as a cube, drawn by the page itself on a plain canvas, so that it needs no WebGL: drag or the arrow keys turn
 // it, and the timeline's playhead is a plane in it. Knows the plan that it shows and no server.
+import { font } from "./axis.js";
 import { paintCube, svgCube } from "./charts_cube_paint.js";
 import { context, h } from "./dom.js";
 import { colour } from "./palette.js";
@@ -242,7 +243,7 @@ export class CubeView {
     ctx.fillRect(0, 0, width, height);
     paintCube(ctx, this.#scene(width, height));
     ctx.fillStyle = colour("ink");
-    ctx.font = "600 14px system-ui, sans-serif";
+    ctx.font = `600 ${font(14)}`;
     ctx.textAlign = "left";
     ctx.fillText(title, 16, 20);
     return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });

@@ -15,8 +15,8 @@ export const faceOf = (chart) => ("points" in chart ? pareto(chart) : rows(chart
 
 /** @param {Points} chart @returns {Face} */
 const pareto = ({ points, reads }) => ({ order: byMemory(points), front: (at) => front(points, at), told: (at) => spoken(points, points[at]),
-  put: (at) => points[at]?.spec ?? null, csv: () => csv(points), reads: reads.split(/(?<=\.) (?=[A-Z])/).map(tr).join(" ") });
+  put: (at) => points[at]?.spec ?? null, csv: () => csv(points), reads: reads.split(/(?<=\.) (?=[A-Z])/).map(tr).join(t(" ")) });
 
 /** @param {import("./pure/charts.js").Rows} chart @returns {Face} */
 const rows = (chart) => ({ order: chart.rows.map((_, at) => at), front: (at) => at, told: (at) => `${chart.rows[at].told.map(tr).join(t("; "))}${t(".")}`,
-  put: (at) => chart.rows[at]?.put ?? null, csv: () => rowsCsv(chart), reads: [...chart.reads, ...chart.notes].map(tr).join(" ") });
+  put: (at) => chart.rows[at]?.put ?? null, csv: () => rowsCsv(chart), reads: [...chart.reads, ...chart.notes].map(tr).join(t(" ")) });

@@ -62,7 +62,7 @@ function steps({ arithmetic }) {
 function row({ name, symbol, formula, numbers, value, unit }) {
   const letter = symbol && symbol.length < 4 ? h("i", { text: `${symbol} = ` }) : "";
   return h("tr", {}, h("th", { scope: "row", text: tr(name) }), h("td", { class: "formula" }, letter, mathText(formula)), h("td", { class: "formula", text: mathText(numbers) }),
-    h("td", { class: "value", title: `${value} ${unit}`, text: quantity(value, unit) }));
+    h("td", { class: "value", title: `${value} ${tr(unit)}`, text: quantity(value, unit) }));
 }
 
 /** @param {Priced} priced */

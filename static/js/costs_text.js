@@ -1,4 +1,5 @@
 // Quantities of models and machines as people write them. Knows no DOM.
+import { tr } from "./pure/lang.js";
 
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB"];
 const LARGE = /** @type {const} */ ([[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]]);
@@ -21,7 +22,7 @@ export function quantity(value, unit) {
   if (unit === "ms") return `${mathText(String(Number(value.toPrecision(5))))} ms`;
   const large = LARGE.find(([size]) => Math.abs(value) >= size);
   const text = large ? `${three(value / large[0])} ${large[1] === "G" && unit === "parameters" ? "B" : large[1]}` : Number(value.toPrecision(4)).toString();
-  return unit ? `${text}${large && unit.length <= 6 ? "" : " "}${unit}` : text;
+  return unit ? `${text}${large && unit.length <= 6 ? "" : " "}${tr(unit)}` : text;
 }
 
 /** A formula or number of the server's as people write it: s*s is s², 1.5e+09 is 1.5 × 10⁹. @param {string} text */

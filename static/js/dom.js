@@ -1,5 +1,5 @@
 // Small helpers for the DOM: make, find, and write only what changed.
-import { t } from "./pure/lang.js";
+import { language, t } from "./pure/lang.js";
 
 /** @typedef {string | number | Node | null | undefined | false} Child */
 
@@ -78,4 +78,4 @@ export function icon(path) {
 }
 
 /** A message as a sentence: capital, unless it begins with a field's symbol such as m, and full stop. @param {string} text */
-export const sentence = (text) => (text ? (/^\w\b/.test(text) ? text : text[0].toUpperCase() + text.slice(1)) + (/[.?!。？！]$/.test(text) ? "" : t(".")) : "");
+export const sentence = (text) => (text ? (/^\w\b/.test(text) || language() !== "en" ? text : text[0].toUpperCase() + text.slice(1)) + (/[.?!。？！]$/.test(text) ? "" : t(".")) : "");

@@ -97,7 +97,7 @@ export function createFigures(desk, search) {
       });
       setText(whole, columns > 1 && unit() ? t("Whole step, {unit}", { unit: unit() }) : t("Whole step"));
       cap.show(plans);
-      setText(meaning, plans.map((plan) => meaningOf(desk, plan, plans.length > 1)).filter((x, k, all) => all.indexOf(x) === k).join(" "));
+      setText(meaning, plans.map((plan) => meaningOf(desk, plan, plans.length > 1)).filter((x, k, all) => all.indexOf(x) === k).join(t(" ")));
     },
   };
 }
@@ -122,7 +122,7 @@ function meaningOf(desk, plan, named) {
   const whose = (/** @type {string} */ text) => (named ? t("{family}: {text}", { family: family.title, text }) : text);
   if (family.backward === "full") {
     const full = whose(t("B is the full backward pass, input and weight gradient in one op: b = i + w."));
-    return family.asynchronous ? `${full} ${staleness()}` : full;
+    return family.asynchronous ? full + t(" ") + staleness() : full;
   }
   if (family.backward === "split") {
     return named ? whose(t("the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w."))

@@ -9,8 +9,8 @@ import { t } from "./pure/lang.js";
 export function keysPanel(bindings) {
   const sections = parts().map((part) => section(part, bindings.filter((each) => each.part === part)));
   return h("div", {}, h("div", { class: "keys" }, ...sections, section(t("Mouse and pen"), gestures(), "gestures"), section(t("Touch"), touches(), "gestures")),
-    h("p", { class: "note" }, t("Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks."), " ",
-      t("A bar below an op is an input gradient (I), above it a weight gradient (W), both a full backward (B); none is a forward (F)."), " ",
+    h("p", { class: "note" }, t("Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks."), t(" "),
+      t("A bar below an op is an input gradient (I), above it a weight gradient (W), both a full backward (B); none is a forward (F)."), t(" "),
       t("A corner above marks a shard of the output layer (S), one below its gradients (T). On a copy lane ▲ goes to host memory and ▼ comes back.")));
 }
 

@@ -33,12 +33,17 @@ export async function learn(search) {
   translate(document.body);
 }
 
+/** A text that begins in Chinese. */
+const HAN = /^[\u4e00-\u9fff]/;
+
 /** The texts that stand in the page's HTML: elements marked data-t, by their words and their labels. @param {Element} root */
 function translate(root) {
   for (const node of root.querySelectorAll("[data-t]")) {
     for (const child of node.childNodes) {
       const text = child.nodeType === Node.TEXT_NODE ? child.textContent?.trim() : "";
-      if (text) child.textContent = (child.textContent ?? "").replace(text, t(text));
+      if (!text) continue;
+      const said = t(text);
+      child.textContent = HAN.test(said) ? said : (child.textContent ?? "").replace(text, said); // Chinese words stand side by side without spaces
     }
     for (const name of ["aria-label", "title", "aria-roledescription"]) {
       const text = node.getAttribute(name);

@@ -1,7 +1,7 @@
 // The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation agrees.
 import { h, replace } from "./dom.js";
 import { judge, mathmlTerms, speaks, vars } from "./pure/formula.js";
-import { t, tr } from "./pure/lang.js";
+import { language, t, tr } from "./pure/lang.js";
 import { formatNumber } from "./pure/scale.js";
 
 /** @import {Law} from "./pure/types.js" */
@@ -61,7 +61,7 @@ function lawNode({ law, value, exact, why }, simulated, names, whose) {
   const verdict = exact && agrees ? t("exact here") : agrees ? t("equal here") : exact ? t("differs from the simulation") : t("not exact here");
   node.append(maths, numbers, h("p", {}, h("span", { class: "value", text: `= ${formatNumber(value)}` }),
     h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict })));
-  const reason = exact ? "" : `${sentence(tr(why ?? ""))} ${t("The simulation gives {value}.", { value: formatNumber(simulated) })}`;
+  const reason = exact ? "" : sentence(tr(why ?? "")) + t(" ") + t("The simulation gives {value}.", { value: formatNumber(simulated) });
   if (reason) node.append(h("p", { class: "why", text: reason }));
   if (law.source) node.append(h("p", { class: "source", text: sentence(tr(law.source)) }));
   return node;
@@ -100,4 +100,4 @@ function title(law) {
 }
 
 /** @param {string} text */
-const sentence = (text) => (text ? `${text.startsWith("arXiv") ? "a" : text[0].toUpperCase()}${text.slice(1)}${/[.。]$/.test(text) ? "" : t(".")}` : "");
+const sentence = (text) => (text ? `${text.startsWith("arXiv") || language() !== "en" ? text[0] : text[0].toUpperCase()}${text.slice(1)}${/[.。]$/.test(text) ? "" : t(".")}` : "");

@@ -75,7 +75,7 @@ function lensSentences(store, lane) {
 /** The sentence, and what is kept beside it in a few words. @param {Store} store @param {Lane} lane @param {number | null} at */
 function sentences(store, lane, at) {
   const silent = store.get().view.story === "0";
-  const own = silent || at === null ? lensSentences(store, lane).join(" ") : "";
+  const own = silent || at === null ? lensSentences(store, lane).join(t(" ")) : "";
   if (silent) return { text: own, beside: "" };
   if (at === null) return { text: own || t("Play, or step with the arrow keys, and this line tells what happens and why."), beside: "" };
   const [path, journey] = [pathOf(store, lane), journeyOf(store, lane)];

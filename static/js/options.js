@@ -113,8 +113,8 @@ function ratioText(spec) {
   const one = (typeof spec.costs.O === "number" ? spec.costs.O : own.O) * (spec.shared_link ? 2 : 1);
   const k = one / own.O;
   const whole = t("k = {k}: both copies against compute.", { k: formatNumber(Number(k.toPrecision(3))) });
-  if (spec.offload === "selective") return `${whole} ${t("Half of the chunks go, so up to k = 2 the copies keep up.")}`;
-  return `${whole} ${k <= 1 ? t("Up to k = 1 the copies keep up.") : t("Above k = 1 compute waits for them.")}`;
+  if (spec.offload === "selective") return whole + t(" ") + t("Half of the chunks go, so up to k = 2 the copies keep up.");
+  return whole + t(" ") + (k <= 1 ? t("Up to k = 1 the copies keep up.") : t("Above k = 1 compute waits for them."));
 }
 
 /** One number where there was one a stage: layers spread a device's whole share. @param {Spec} spec @returns {Spec["costs"]} */

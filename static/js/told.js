@@ -45,9 +45,9 @@ export function journeySentence({ schedule }, { micro, rank, enters, forwardDone
       { micro, enters: at(enters), rank, forward: at(forwardDone), backward: at(backwardDone), weights: at(weightsDone) })
     : t("Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.",
       { micro, enters: at(enters), rank, forward: at(forwardDone), backward: at(backwardDone) });
-  if (!longest) return `${head} ${t("It never waits.")}`;
-  return `${head} ${t("Longest wait: {wait} before {op} on rank {rank}, from {from} to {to}.", { wait: timeText(longest.to - longest.from),
-    op: shortText(schedule, longest.i), rank: rankOf(schedule, longest.i), from: timeNumber(longest.from), to: timeNumber(longest.to) })}`;
+  if (!longest) return head + t(" ") + t("It never waits.");
+  return head + t(" ") + t("Longest wait: {wait} before {op} on rank {rank}, from {from} to {to}.", { wait: timeText(longest.to - longest.from),
+    op: shortText(schedule, longest.i), rank: rankOf(schedule, longest.i), from: timeNumber(longest.from), to: timeNumber(longest.to) });
 }
 
 /** @param {Journey} journey */

@@ -1,5 +1,5 @@
 // The row along the top: compare, keys, run.
-import { byId, h, replace, setText } from "./dom.js";
+import { byId, setText } from "./dom.js";
 import { moveTo } from "./fieldlist.js";
 import { t } from "./pure/lang.js";
 import { IDS } from "./pure/slots.js";
@@ -20,6 +20,7 @@ const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
 export function createToolbar(store, families, controls, runs, drawer) {
   const compare = /** @type {HTMLButtonElement} */ (byId("compare-toggle"));
   const run = /** @type {HTMLButtonElement} */ (byId("run"));
+  const idle = [...run.childNodes]; // what stands on it while nothing runs
 
   /** One schedule more under the others: the one that goes well with the first, else one that is not there yet. */
   function addPlan() {
@@ -48,7 +49,7 @@ export function createToolbar(store, families, controls, runs, drawer) {
       run.disabled = word === "starting";
       const label = word === "starting" ? t("Starting …") : word ? t("Show the run") : null;
       if (label) setText(run, label);
-      else if (run.childElementCount === 0) replace(run, t("Run"), h("span", { class: "wide", text: ` ${t("on cluster")}` }));
+      else if (run.childElementCount === 0) run.replaceChildren(...idle);
     },
   };
 }

@@ -12,7 +12,7 @@ const everything = [...said, ...templates.said];
 /** Han characters or their punctuation. */
 const HAN = /[\u3001\u3002\u4e00-\u9fff\uff08-\uff1f]/;
 /** The same in every language: names, symbols, op texts, forms. */
-const SAME = new Set(["Bubbleline", "op", "rank", "rank {rank}", "Rank {rank}", "Rank", "SVG", "HBM", "tokens", "{n} kB", "{name} {part}", "t {at} / {end}",
+const SAME = new Set(["Bubbleline", "op", "rank", "rank {rank}", "Rank {rank}", "Rank", "SVG", "HBM", "tokens", "{n} kB", "{name} {part}", "t {at} / {end}", " ",
   "Flash attention", "{own} …"]);
 /** Strings that look like texts and are none: the program's own words, by file and beginning. @type {[string, string][]} */
 const PROGRAM = [
@@ -20,7 +20,7 @@ const PROGRAM = [
   ["keys.js", "Page "], ["keys.js", "Enter"], ["keys.js", "Esc"], ["keys.js", "Shift "], // what stands on the keys
   ["area_panel.js", "translate("], ["card.js", "translate("], ["heads.js", "badge "], ["figures.js", "fig-table"], ["marks.js", "mark {}"], ["marks.js", "short bare"],
   ["search.js", "verdict "], ["comparison_table.js", "explained "], ["costs_own.js", "{}-problem"], // classes and ids
-  ["axis.js", "{}px "], ["labels.js", "500 "], ["copylane.js", "500 "], ["charts_cube.js", "600 "], ["charts_cube_paint.js", "system-ui"], ["charts_cube_paint.js", "{}px "],
+  ["axis.js", "{}px "], ["labels.js", "500 "], ["copylane.js", "500 "], ["charts_cube_paint.js", "system-ui"], ["charts_cube_paint.js", "{}px "],
   ["pure/picture.js", "Helvetica"], // fonts
   ["charts_cube_paint.js", "<"], ["pure/mathml.js", "<"], ["pure/picture.js", "<"], // markup
   ["pure/formula.js", "{} if {} else"], // a formula as the server writes it

@@ -88,7 +88,7 @@ export const CONTROLS = {
   "The costs are plain numbers. {choose} to have them in milliseconds, with every step of the arithmetic here.":
     "目前的代价只是数字。{choose}后以毫秒显示，并在此列出计算的每一步。",
   "Choose a model and a machine": "选择模型与机器",
-  "Quantity": "量",
+  "Quantity": "项目",
   "Formula": "公式",
   "With the numbers": "代入数值",
   "Value": "值",
@@ -240,7 +240,7 @@ export const CONTROLS = {
   "0 for no narration, or ranks for what each rank does": "0 表示没有解说，ranks 表示每个 rank 在做什么",
   "z must be a packed view, all of it; a part of this link is missing": "z 须为完整的打包视图；此链接缺了一部分",
   "{field} is given twice; the first one counts": "{field} 给了两次；以第一个为准",
-  "{field} must be {wanted}": "{field} 须为{wanted}",
+  "{field} must be {wanted}": "{field} 须为：{wanted}",
   "t1 must be greater than t0, which is {t0}": "t1 须大于 t0，而 t0 为 {t0}",
   "{field} is no part of a link; it is ignored": "{field} 不是链接的一部分，已忽略",
   // pure/url_fields.js

@@ -19,6 +19,7 @@ export const FRAME = {
   "Appearance and language": "外观与语言",
   // dom.js
   ".": "。",
+  " ": "",
   // embed.js
   "The server does not answer": "服务器没有响应",
   "Open full view": "打开完整视图",
@@ -68,7 +69,7 @@ export const FRAME = {
     "torch CSV 格式的执行顺序（每个 rank 一行），或一次运行的轨迹：torch profiler 的轨迹（每个 rank 一个文件），或 op 命名如 2F0 的 Chrome 格式。",
   "or drop it on the page, or paste it:": "或拖放到页面上，或粘贴到这里：",
   "Text of the order or the trace": "执行顺序或轨迹的文本",
-  "Put it": "放在",
+  "Put it": "位置",
   "The text": "该文本",
   "Reading …": "正在读取 …",
   "in place of {letter}, {title}": "替换 {letter}，即 {title}",
@@ -78,7 +79,7 @@ export const FRAME = {
   "a trace: its times become a measured lane": "轨迹：其时间成为一条实测通道",
   "an order in torch's CSV": "torch CSV 格式的执行顺序",
   "{names}: {what}": "{names}：{what}",
-  "The text is taken for {what}": "该文本被识别为{what}",
+  "The text is taken for {what}": "该文本识别为：{what}",
   "The order is in the link: p {p}, m {m}, v {v}.": "执行顺序已写入链接：p {p}，m {m}，v {v}。",
   "The trace is kept as a run: p {p}, m {m}.": "轨迹已保存为一次运行：p {p}，m {m}。",
   "The server does not answer. What you gave is still here; try again in a moment.": "服务器没有响应。您提供的内容仍在这里，请稍后再试。",

@@ -123,7 +123,7 @@ export function remark(answer, { m, recompute, offload = "none", vocabulary = "p
     m * period < windowOf(answer).to - period && t("With m = {m} the last micro-batch begins before the first is done, so this steady state is not reached.", { m }),
     less.length && t("Chunks are counted whole here; with {options} a device keeps less of each.", { options: less.join(t(" and ")) }),
     vocabulary !== "plain" && vocabulary !== "redistribute" && t("The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide its barriers."),
-  ].filter(Boolean).join(" ");
+  ].filter(Boolean).join(t(" "));
 }
 
 /** "k", "k + 2", "k − 1". @param {number} k */

@@ -153,7 +153,7 @@ function wait(schedule, times, costs, spec, i, from) {
   if (to - arrives > tolerance) said.push(t("The input was there at {there}: overhead of {late}.", { there: num(arrives), late: num(to - arrives) }));
   else said.push(deeper(schedule, times, costs, link.i, from, tolerance));
   if (held && !capped) said.push(t("{forward} could run already, but the order has {op} first.", { forward: held.forward, op: opText(schedule, i) }));
-  return { from, to, sentence: said.filter(Boolean).join(" "), awaits: refOf(schedule, link.i), kind: filling ? "fill" : capped ? "cap" : "wait",
+  return { from, to, sentence: said.filter(Boolean).join(t(" ")), awaits: refOf(schedule, link.i), kind: filling ? "fill" : capped ? "cap" : "wait",
     arrives: Math.min(arrives, to), next: i, why };
 }
 
