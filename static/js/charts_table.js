@@ -29,9 +29,9 @@ function rowOf(points, at, mark, next, put, point) {
   const letter = mark || next;
   const under = mark !== "" && mark !== "A";
   const first = h("button", { type: "button", class: "put", "aria-pressed": String(mark === "A"), title: t("Put it on the timeline"),
-    onclick: (/** @type {MouseEvent} */ event) => put(at, event.shiftKey) }, each.label);
+    onclick: (/** @type {MouseEvent} */ event) => put(at, event.shiftKey) }, tr(each.label));
   const second = h("button", { type: "button", class: "under", "aria-pressed": String(under), disabled: mark === "A",
-    "aria-label": t("{name} as schedule {letter}", { name: each.label, letter }),
+    "aria-label": t("{name} as schedule {letter}", { name: tr(each.label), letter }),
     title: under ? t("Take schedule {letter} off the timeline", { letter }) : t("Put it under the first schedule, as {letter}", { letter }),
     onclick: () => put(at, true) }, letter);
   return h("tr", { "data-at": at, class: [mark && "is-shown", each.dominated_by === null && !each.moved && "is-best"].filter(Boolean).join(" ") || null,

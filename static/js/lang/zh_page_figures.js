@@ -106,6 +106,8 @@ export const FIGURES = {
     "B 与 DeepSeek 论文一致，是完整反向，b = i + w；拆分时 I 为输入梯度，W 为权重梯度。",
   // law.js
   "{family} has no closed form; the simulation is the law.": "{family} 没有闭式公式；仿真即为准。",
+  "if": "若",
+  "otherwise": "其他",
   "exact here": "此处精确",
   "equal here": "此处相等",
   "differs from the simulation": "与仿真不同",

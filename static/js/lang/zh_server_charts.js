@@ -112,8 +112,8 @@ export const CHARTS = {
 
   // memory against throughput
   "activation memory: 1F1B's is p; in micro-batches below": "激活值显存：1F1B 为 p；下方以微批次为单位",
-  "found, 1 chunk": "搜索所得，1 个分块",
-  "found, V": "搜索所得，V 形",
+  "found, 1 chunk": "搜得，1 分块",
+  "found, V": "搜得，V 形",
   "throughput, of what no bubble gives": "吞吐量，相对于无气泡时",
   "bubble, of the longest window (span)": "气泡，占最长窗口（跨度）",
   "Further left holds less, {1}; the line is {2} at each memory.": "越靠左占用越少，{1}；折线是各显存下{2}。",

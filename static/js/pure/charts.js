@@ -2,7 +2,7 @@
 //
 // The frontier has points with figures; every other chart has rows, which say and put what the server gave them.
 
-import { t } from "./lang.js";
+import { t, tr } from "./lang.js";
 
 /** @import {Spec} from "./types.js" */
 /** @typedef {{of_total: number, of_ideal: number}} Share */
@@ -20,7 +20,7 @@ import { t } from "./lang.js";
 /** What stands in the table's last column. @param {Point[]} points @param {Point} point */
 export function rank(points, point) {
   if (point.moved) return t("at p {p}, m {m}", { p: point.spec.p, m: point.spec.m });
-  return point.dominated_by === null ? t("on the line") : points[point.dominated_by].label;
+  return point.dominated_by === null ? t("on the line") : tr(points[point.dominated_by].label);
 }
 
 /** Positions of the points from the least memory to the most, slow before fast. @param {Point[]} points */
@@ -57,7 +57,7 @@ export function spoken(points, point) {
   const better = rank(points, point);
   const standing = point.moved ? t("drawn {where}, not ranked", { where: better }) :
     point.dominated_by === null ? t("none is better") : t("{schedule} is better", { schedule: better });
-  return t("{schedule}: memory {memory} micro-batches, throughput {throughput} %, bubble {bubble} % of the span; {standing}.", { schedule: point.label,
+  return t("{schedule}: memory {memory} micro-batches, throughput {throughput} %, bubble {bubble} % of the span; {standing}.", { schedule: tr(point.label),
     memory: short(point.memory), throughput: (100 * point.throughput).toFixed(1), bubble: (100 * point.bubble.span.of_total).toFixed(1), standing });
 }
 

@@ -1,5 +1,6 @@
 // Formula trees as MathML, with names or with numbers put in. Knows notation; computes nothing.
 
+import { t } from "./lang.js";
 import { formatNumber } from "./scale.js";
 
 /** @import {Tree, Vars} from "./types.js" */
@@ -59,8 +60,8 @@ function draw(tree, names) {
 function cases([test, yes, no], names) {
   /** @param {string} value @param {string} when */
   const line = (value, when) => `<mtr><mtd>${value}</mtd><mtd>${when}</mtd></mtr>`;
-  const first = line(draw(yes, names), `<mtext>if\u00a0</mtext>${draw(test, names)}`);
-  return row(`<mo>{</mo><mtable>${first}${line(draw(no, names), "<mtext>otherwise</mtext>")}</mtable>`);
+  const first = line(draw(yes, names), `<mtext>${t("if")}\u00a0</mtext>${draw(test, names)}`);
+  return row(`<mo>{</mo><mtable>${first}${line(draw(no, names), `<mtext>${t("otherwise")}</mtext>`)}</mtable>`);
 }
 
 /** @param {Tree} tree @param {Vars|null} names */

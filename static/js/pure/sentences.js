@@ -166,7 +166,7 @@ function listed(by, text, depth) {
 function side(by, text, at, joint, other, depth) {
   const before = phrase(by, text.slice(0, joint === ". " ? at + 1 : at), depth);
   const after = phrase(by, text.slice(at + joint.length), depth);
-  const more = joint === ". " ? after : read(by, text.slice(at), depth + 1); // such as ", which was sent", which brings its own joint
+  const more = read(by, text.slice(joint === ". " ? at + 1 : at), depth + 1); // such as ", which was sent", which brings its own joint
   if (more.left < after.left) return [before.said + more.said, before.left + more.left];
   return [before.said + (joint === ". " ? "" : other) + after.said, before.left + after.left];
 }
