@@ -35,7 +35,7 @@ from torch import Tensor, nn  # noqa: E402
 
 from backend.schedule import families  # noqa: E402
 from runner import clock  # noqa: E402
-from runner.board import Board, Ledger  # noqa: E402
+from runner.board import Board, Ledger, Places  # noqa: E402
 from runner.program import Program, build  # noqa: E402
 from runner.transport import GlooTransport, gloo_group  # noqa: E402
 from runner.worker import Pace, StageWorker  # noqa: E402
@@ -106,7 +106,7 @@ def bare(module: nn.Module, micros: int) -> None:
         part.input_gradient(micro, out)
 
 
-def child(pipe: Connection, program: Program, rank: int, folder: str) -> None:
+def child(pipe: Connection, program: Program, rank: int, folder: str, places: Places) -> None:
     """Time all three on one rank, by turns, and send the times."""
     torch.set_num_threads(1)
     ranks = len(program.ranks)
@@ -114,12 +114,11 @@ def child(pipe: Connection, program: Program, rank: int, folder: str) -> None:
     dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks)
     group = gloo_group(f"{folder}/ours", rank, ranks)
     module = nn.Linear(WIDTH, WIDTH)
-    counts = [len(one.steps) for one in program.ranks]
     part = PlainPart(module, program.micros)
     step = torchs(program, rank, module)
     times: dict[str, list[float]] = {"ours": [], "torch": [], "bare": []}
     for _ in range(WARM + REPEATS):
-        ledger = Ledger(f"{folder}/board", rank, ranks, sum(counts[:rank]))
+        ledger = Ledger(f"{folder}/board", rank, ranks, places)
         for name, run in (
             ("ours", lambda ledger=ledger: ours(program, rank, group, part, ledger)),
             ("torch", step),
@@ -140,12 +139,15 @@ def per_op(ranks: int, micros: int) -> dict[str, list[float]]:
     program = build(order, [1.0] * len(order))
     context = multiprocessing.get_context("forkserver")
     with tempfile.TemporaryDirectory() as folder:
-        Board(f"{folder}/board", [len(one.steps) for one in program.ranks])
+        received = [len(one.receives()) for one in program.ranks]
+        board = Board(f"{folder}/board", [len(one.steps) for one in program.ranks], messages=received)
         pipes: list[Connection] = []
         processes = []
         for rank in range(ranks):
             near, far = context.Pipe()
-            processes.append(context.Process(target=child, args=(far, program, rank, folder), daemon=True))
+            processes.append(
+                context.Process(target=child, args=(far, program, rank, folder, board.places(rank)), daemon=True)
+            )
             processes[-1].start()
             pipes.append(near)
         found = [pipe.recv() for pipe in pipes]

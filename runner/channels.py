@@ -17,10 +17,11 @@ import torch.distributed as dist
 from torch import Tensor
 from torch._C._distributed_c10d import FileStore, PrefixStore
 
+from runner.clock import now
 from runner.steps import Link
+from runner.transport import WORDS
 
 AHEAD = 2  # receives posted ahead in each direction: a waiting one occupies a part of the GPU
-STAMP = 16  # floats before the payload, the first two of which hold the time
 SENDER, RECEIVER = 0, 1
 
 MakeGroup = Callable[[tuple[int, int], int], Any]
@@ -46,9 +47,9 @@ class ChannelTransport:
         arrivals: Iterable[Link],
         shape: Sequence[int],
         device: torch.device,
+        dtype: torch.dtype = torch.float32,
     ) -> None:
-        self.shape, self.device = tuple(shape), device
-        self.end = STAMP + torch.Size(shape).numel()
+        self.shape, self.device, self.dtype = torch.Size(shape), device, dtype
         self.coming: dict[tuple[int, int], deque[Link]] = defaultdict(deque)
         for link in arrivals:
             self.coming[link.source, link.target].append(link)
@@ -81,10 +82,19 @@ class ChannelTransport:
     def _post(self, direction: tuple[int, int]) -> None:
         if self.coming[direction]:
             link = self.coming[direction].popleft()
-            buffer = torch.empty(self.end, device=self.device)
+            buffer = self._buffer()
             self.posted[link.tag] = (self.groups[direction].recv([buffer], SENDER, 0), buffer)
 
-    def receive(self, link: Link) -> tuple[Tensor, int]:
+    def _buffer(self) -> Tensor:
+        """Memory for one message: 64-bit integers, two of them times, then what it carries."""
+        words = WORDS + -(-self.shape.numel() * self.dtype.itemsize // 8)
+        return torch.empty(words, dtype=torch.int64, device=self.device)
+
+    def _payload(self, buffer: Tensor) -> Tensor:
+        start = WORDS * 8 // self.dtype.itemsize
+        return buffer.view(self.dtype)[start : start + self.shape.numel()].view(self.shape)
+
+    def receive(self, link: Link) -> tuple[Tensor, int, int]:
         """Wait for a message, posting all that its sender sends before it."""
         direction = (link.source, link.target)
         while link.tag not in self.posted:
@@ -93,13 +103,15 @@ class ChannelTransport:
         work.wait()
         self._post(direction)
         self.settle()
-        return buffer[STAMP:].view(self.shape), int(buffer[:2].view(torch.int64).item())
+        stamp, started = buffer[:2].tolist()
+        return self._payload(buffer), stamp, started
 
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Start a message."""
-        buffer = torch.empty(self.end, device=self.device)
-        buffer[:2].view(torch.int64).fill_(stamp)
-        buffer[STAMP:].view(self.shape).copy_(tensor)
+        buffer = self._buffer()
+        self._payload(buffer).copy_(tensor)
+        buffer[0].fill_(stamp)
+        buffer[1].fill_(now())
         self.started.append((self.groups[link.source, link.target].send([buffer], RECEIVER, 0), buffer))
         if self.device.type == "cuda":  # there a work knows when it is done
             self.started = [one for one in self.started if not one[0].is_completed()]

@@ -24,8 +24,8 @@ from torch import Tensor
 from runner.embedding import EmbeddingShard
 from runner.output import Local
 from runner.steps import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, Join, Output
-from runner.transport import HEADER
 
+HEADER = 16  # floats, of which the first two hold a time: 64 bytes, so that what follows stays aligned
 SHIFTS, MASK = (0, 21, 42), 2**21 - 1  # a time in pieces that a float holds exactly
 AHEAD = 8  # micro-batches whose embedded tokens wait for the first stage
 Part = tuple[Any, int]

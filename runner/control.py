@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from runner.board import Places as BoardPlaces
 from runner.shape import Training
 from runner.steps import Link, RankProgram
 
@@ -38,8 +39,7 @@ class Setup:
     group: Group
     program: RankProgram
     folder: str
-    offset: int
-    copy_offset: int
+    rows: BoardPlaces
     training: Training
     device: str
     arrivals: tuple[Link, ...]
@@ -71,9 +71,11 @@ class Verify:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The rank has built its stages, met its peers and warmed up; `device` in words."""
+    """The rank has built its stages, met its peers and warmed up; `device` in words, `note_ns` what it costs this rank
+    to note an op and its message."""
 
     device: str
+    note_ns: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,11 @@ from runner import clock
 from runner.board import Board
 from runner.control import BOARD, Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
 from runner.engines.local import LocalEngine
-from runner.measure import finite, kept, outcome
+from runner.measure import finite, judged, kept, outcome
 from runner.plan import Plan, plan
 from runner.protocol import Run
+from runner.stream import Stream
+from runner.traffic import Traffic
 from runner.watchdog import SECOND, Watchdog
 
 log = logging.getLogger("runner")
@@ -50,7 +52,6 @@ class Job:
         self.planned: Plan | Exception | None = None
         self.replies: dict[int, Reply] = {}
         self.losses: list[list[float]] = []  # of the micro-batches of each step
-        self.sent: list[int] = []
         self.last_batch = self.since = clock.now()
         self.longest = 0
         self.restarted = False
@@ -157,16 +158,16 @@ class Job:
         self.folder = self.engine.folder()
         counts = [len(program.steps) for program in planned.program.ranks]
         copies = [len(program.copies) for program in planned.program.ranks]
-        self.board = Board(f"{self.folder}/{BOARD}", counts, copies)
-        self.sent, self.sent_copies = [0] * planned.ranks, [0] * planned.ranks
+        self.traffic = Traffic(planned.program, planned.training)
+        self.board = Board(f"{self.folder}/{BOARD}", counts, copies, self.traffic.received)
+        self.stream = Stream(self.board, self.traffic)
         unit = (planned.unit_ms or 0.0) * 1e6
         for rank in range(planned.ranks):
             setup = Setup(
                 group=self.engine.groups[rank],
                 program=planned.program.ranks[rank],
                 folder=self.folder,
-                offset=int(self.board.offsets[rank]),
-                copy_offset=int(self.board.copy_offsets[rank]),
+                rows=self.board.places(rank),
                 training=planned.training,
                 device=planned.device_of(rank),
                 arrivals=planned.arrivals_of(rank),
@@ -178,7 +179,8 @@ class Job:
 
     def _go(self) -> None:
         """All are ready: name a start a little ahead, which every worker then sleeps to."""
-        devices = {reply.device for reply in self.replies.values() if isinstance(reply, Ready)}
+        ready = [reply for reply in self.replies.values() if isinstance(reply, Ready)]
+        devices, self.note_ns = {reply.device for reply in ready}, max(reply.note_ns for reply in ready)
         self.replies = {}
         self.state = State.RUNNING
         self.device = "cpu" if devices == {"cpu"} else ", ".join(sorted(devices))
@@ -223,22 +225,10 @@ class Job:
         if not rest and (not self._last or clock.now() - self.last_batch < BATCH_NS):
             return
         self.last_batch = clock.now()
-        rows: list[list[int]] = []
-        for rank, done in enumerate(self.board.done().tolist()):
-            rows += self.board.rows(rank, self.sent[rank], done)
-            self.sent[rank] = done
-        if rows:
-            self.longest = max(self.longest, max(row[4] - row[3] for row in rows))
-            self.emit("op_batch", ops=rows, **self._copies())
-
-    def _copies(self) -> dict[str, Any]:
-        """The copies that ended since the last batch. Read after the ops, of which a rank's last waits for its last
-        copy: with the last op every copy has been reported."""
-        rows: list[list[int]] = []
-        for rank, copied in enumerate(self.board.copied().tolist()):
-            rows += self.board.copy_rows(rank, self.sent_copies[rank], copied)
-            self.sent_copies[rank] = copied
-        return {"copies": rows} if rows else {}
+        batch = self.stream.batch()
+        if batch:
+            self.longest = max(self.longest, max(row[4] - row[3] for row in batch["ops"]))
+            self.emit("op_batch", **batch)
 
     def _verify(self) -> None:
         self._stream(rest=True)
@@ -272,6 +262,7 @@ class Job:
             measured=found.measured,
             largest_residual=found.largest_residual,
             **kept(self.plan, self.results, self.losses),
+            **judged(self.plan, self.board, self.traffic, self.note_ns),
         )
 
     def _check_patience(self) -> None:

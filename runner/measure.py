@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.metrics import figures
+from backend.schedule.metrics import busy_time, figures
 from backend.schedule.simulate import Timeline
+from runner.board import Board
 from runner.control import Done
+from runner.idle import END, START, awaited, idle, slowest
 from runner.plan import Plan
-
-_START, _END = 1, 2  # columns of a board's times, after ready
+from runner.traffic import Traffic
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +34,13 @@ class Outcome:
 
 
 def outcome(plan: Timeline, times: npt.NDArray[np.int64], unit_ns: float | None) -> Outcome:
-    """Compare a plan with the (N, 4) times of a run.
+    """Compare a plan with the times of a run, one row an op.
 
     `unit_ns` None (free mode): the unit is fitted as total measured busy time over total planned busy time, so that
     the measured ops last on the whole as long as the planned ones and only their arrangement is compared. The largest
     residual is the op whose end lies farthest from its planned end, in ns (positive: late).
     """
-    start, end = times[:, _START].astype(np.float64), times[:, _END].astype(np.float64)
+    start, end = times[:, START].astype(np.float64), times[:, END].astype(np.float64)
     planned = float((plan.end - plan.start).sum())
     unit = unit_ns or (float((end - start).sum()) / planned if planned > 0 else 1e6)
     measured = Timeline(plan.order, start / unit, end / unit)
@@ -63,6 +64,24 @@ def kept(plan: Plan, results: Sequence[Done], losses: Sequence[Sequence[float]])
     if plan.training.steps > 1:
         found["losses"] = [finite(sum(step) / len(step)) for step in losses]
     return found
+
+
+def judged(plan: Plan, board: Board, traffic: Traffic, note_ns: float) -> dict[str, Any]:
+    """What the times say beyond their figures: what every rank waited for, which one was slowest, what noting all this
+    cost. Times in ns."""
+    offsets, times = board.offsets, board.times
+    waits = awaited(plan.program, traffic, offsets, board.message_times)
+    found = idle(offsets, times, waits, plan.mode == "paced", note_ns)
+    spent = np.add.reduceat(times[:, END] - times[:, START], offsets[:-1])
+    planned = busy_time(plan.timeline)
+    rank, ops = slowest(spent.tolist(), planned.tolist()), int(np.diff(offsets).max())
+    makespan = max(1, int(times[:, END].max() - times[:, START].min()))
+    return {
+        "idle": found,
+        "busy": spent.tolist(),
+        "slowest": {"rank": rank, "busy": int(spent[rank]), "planned": float(planned[rank])},
+        "instrumentation": {"op_ns": round(note_ns), "share": ops * note_ns / makespan},
+    }
 
 
 def finite(loss: float) -> float | None:

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from runner import clock
-from runner.control import Command, Go, Group, Ready, Reply, Setup, Trouble, Verify, results_file
+from runner.control import Command, Go, Group, Reply, Setup, Trouble, Verify, results_file
 from runner.rank import SHARD, RankJob
 from runner.reference import judge, mean, train, train_stale
 from runner.transport import gloo_group
@@ -59,7 +59,7 @@ class WorkerProcess:
         if isinstance(command, Setup):
             self.job = None  # lets go of the last job's tensors
             self.job = RankJob(command, self.join(command.group))
-            return Ready(self.job.warm_up())
+            return self.job.warm_up()
         if isinstance(command, Go):
             assert self.job is not None
             return self.job.run(command.zero, command.last)

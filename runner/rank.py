@@ -15,7 +15,7 @@ from runner.activations import Memory
 from runner.board import WAITING, Ledger
 from runner.channels import ChannelTransport, nccl_groups
 from runner.collectives import Collectives
-from runner.control import BOARD, Done, Setup, results_file
+from runner.control import BOARD, Done, Ready, Setup, results_file
 from runner.embedding import EmbeddingShard
 from runner.lane import CopyLane
 from runner.output import Shard
@@ -39,7 +39,7 @@ class RankJob:
         self.memory = Memory()
         self.parts = [DeferredStage(training, index, data, self.memory) for index in program.stages]
         board = f"{setup.folder}/{BOARD}"
-        self.ledger = Ledger(board, program.rank, setup.group.ranks, setup.offset, setup.copy_offset)
+        self.ledger = Ledger(board, program.rank, setup.group.ranks, setup.rows)
         for copy in program.copies:
             self.parts[copy.chunk].movable = True
         self.shard, self.embedding, self.chains = None, None, []
@@ -58,7 +58,7 @@ class RankJob:
         self.lane = CopyLane(program.copies, self.parts, self.ledger, setup.unit) if program.copies else None
         pace = Pace(setup.unit, setup.hop)
         self.worker = StageWorker(
-            program, self.parts, self.transport, self.ledger, pace, self.lane, self.shard, self.joins
+            program, self.parts, self.transport, self.ledger, pace, self.lane, self.shard, self.joins, self.memory
         )
 
     def connect(self) -> GlooTransport | ChannelTransport:
@@ -94,8 +94,8 @@ class RankJob:
         if self.device.type == "cuda":
             torch.cuda.current_stream(self.device).synchronize()
 
-    def warm_up(self) -> str:
-        """Meet every peer, run every kind of op once, and leave no trace of it."""
+    def warm_up(self) -> Ready:
+        """Meet every peer, run every kind of op, measure what noting one costs, and leave no trace of it."""
         self.ledger.enter(WAITING, 0)
         self.meet()
         x_like = torch.zeros(self.setup.training.shape.activation, device=self.device)
@@ -115,8 +115,9 @@ class RankJob:
         if self.setup.training.asynchronous:
             for part in self.parts:
                 part.update_always()
+        note_ns = self.ledger.cost()
         self.prime()
-        return str(self.device)
+        return Ready(str(self.device), note_ns)
 
     def prime(self) -> None:
         """Get ready to receive; other ranks do so too."""

@@ -15,6 +15,7 @@ from backend.schedule.errors import SpecError
 from backend.schedule.spec import integer, reject_unknown
 
 LIMITS = {"hidden": 4096, "heads": 64, "sequence": 4096, "batch": 64, "vocabulary": 65536, "layers": 16}
+ITEM_BYTES = {"float32": 4, "bfloat16": 2}
 MOST_BLOCKS = 8  # of one stage, times model.layers: the ratios of real layers, not their number
 
 
@@ -59,7 +60,8 @@ class Training:
     their forwards; the reference keeps all. `asynchronous`: every backward is a training step of its own, followed by
     an update of its stage's weights; else gradients are summed up over the micro-batches. `sharded`: the first stage
     has no embedding and the last no output layer, of which every rank has shards instead. Of several `steps`, each but
-    the first begins with weights one step of gradient descent further on.
+    the first begins with weights one step of gradient descent further on. `dtype` is the type of activations, of
+    messages and of the arithmetic; weights and what adds up their gradients are float32 with any.
     """
 
     shape: Shape
@@ -70,6 +72,12 @@ class Training:
     asynchronous: bool = False
     sharded: bool = False
     steps: int = 1
+    dtype: str = "float32"
+
+    @property
+    def message_bytes(self) -> int:
+        """Size of what travels between two stages, in whole 64-bit words."""
+        return -(-math.prod(self.shape.activation) * ITEM_BYTES[self.dtype] // 8) * 8
 
     @property
     def stages(self) -> int:

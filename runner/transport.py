@@ -2,8 +2,8 @@
 
 A gloo send is done only when its peer has posted the receive, so nothing here ever waits for a send on the way: sends
 are started and left to a thread that waits for them, oldest first, and lets go of their buffers; receives are posted
-ahead in the order in which the program needs them. Every message carries a time: when its sender's op was due to end.
-Knows nothing of ops or schedules.
+ahead in the order in which the program needs them. Every message carries two times: when its sender's op was due to
+end, and when it was started. Knows nothing of ops or schedules.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from __future__ import annotations
 import os
 import queue
 import threading
+from collections import deque
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from itertools import islice
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor
 from torch._C._distributed_c10d import FileStore  # torch.distributed has it too, but not for type checkers
 
+from runner.clock import now
 from runner.steps import Link
 
-HEADER = 16  # floats, of which the first two hold the time: 64 bytes, so that what follows stays aligned
+WORDS = 8  # 64-bit integers before what a message carries, two of them times: 64 bytes, so that the rest is aligned
 AHEAD_BYTES = 64 * 2**20  # memory that receives posted ahead may take on a rank
 REAP = 32  # sends handed to the reaping thread at a time
 FOREVER = timedelta(hours=24)  # a stalled peer is the watchdog's business, which has words for it
@@ -33,8 +34,8 @@ FOREVER = timedelta(hours=24)  # a stalled peer is the watchdog's business, whic
 class Transport(Protocol):
     """What a worker needs of a transport."""
 
-    def receive(self, link: Link) -> tuple[Tensor, int]:
-        """Wait for a message: what it carries and the time sent with it."""
+    def receive(self, link: Link) -> tuple[Tensor, int, int]:
+        """Wait for a message: what it carries, the time sent with it, and when it was started."""
 
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Start a message; never waits."""
@@ -64,42 +65,64 @@ def _threads() -> set[int]:
     return {int(name) for name in os.listdir("/proc/self/task")}
 
 
-class GlooTransport:
-    """Messages of one shape between the ranks of a gloo group; `receives` in the order of need."""
+class Parcel:
+    """Memory for one message: two times, then a tensor of one shape and type."""
 
-    def __init__(self, group: Any, receives: Iterable[Link], shape: Sequence[int]) -> None:
-        self.group, self.shape = group, tuple(shape)
-        self.end = HEADER + torch.Size(shape).numel()
-        self.size = self.end + self.end % 2  # even, so that the whole can be seen as 64-bit integers
+    __slots__ = ("buffer", "payload", "times")
+
+    def __init__(self, shape: Sequence[int], dtype: torch.dtype) -> None:
+        size = torch.Size(shape).numel() * dtype.itemsize
+        self.buffer = torch.empty(WORDS + -(-size // 8), dtype=torch.int64)
+        self.times = self.buffer.numpy()[:2]
+        start = WORDS * 8 // dtype.itemsize
+        self.payload = self.buffer.view(dtype)[start : start + torch.Size(shape).numel()].view(shape)
+
+    @property
+    def bytes(self) -> int:
+        """What travels."""
+        return 8 * self.buffer.numel()
+
+
+class GlooTransport:
+    """Messages of one shape and type between the ranks of a gloo group; `receives` in the order of need."""
+
+    def __init__(
+        self, group: Any, receives: Iterable[Link], shape: Sequence[int], dtype: torch.dtype = torch.float32
+    ) -> None:
+        self.group, self.shape, self.dtype = group, torch.Size(shape), dtype
         self.coming = iter(receives)
-        self.posted: dict[int, tuple[Any, Tensor]] = {}
-        self.started: list[tuple[Any, Tensor]] = []
+        self.posted: dict[int, tuple[Any, Parcel]] = {}
+        self.started: list[tuple[Any, Parcel]] = []
         self.reaper = _Reaper()
 
     def prime(self) -> None:
         """Post as many receives ahead as the memory for them allows."""
-        for link in islice(self.coming, max(4, AHEAD_BYTES // (4 * self.size))):
+        for link in islice(self.coming, max(4, AHEAD_BYTES // Parcel(self.shape, self.dtype).bytes)):
             self._post(link)
 
     def _post(self, link: Link) -> None:
-        buffer = torch.empty(self.size)
-        self.posted[link.tag] = (self.group.recv([buffer], link.source, link.tag), buffer)
+        parcel = Parcel(self.shape, self.dtype)
+        self.posted[link.tag] = (self.group.recv([parcel.buffer], link.source, link.tag), parcel)
 
-    def receive(self, link: Link) -> tuple[Tensor, int]:
+    def receive(self, link: Link) -> tuple[Tensor, int, int]:
         """Wait for a message, and post the next receive in its place."""
-        work, buffer = self.posted.pop(link.tag)
+        work, parcel = self.posted.pop(link.tag)
         work.wait()
         following = next(self.coming, None)
         if following is not None:
             self._post(following)
-        return buffer[HEADER : self.end].view(self.shape), int(buffer.numpy().view(np.int64)[0])
+        stamp, started = parcel.times.tolist()
+        return parcel.payload, stamp, started
 
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Start a message; every now and then hand what was started to the reaper."""
-        buffer = torch.empty(self.size)
-        buffer.numpy().view(np.int64)[0] = stamp
-        buffer[HEADER : self.end].view(self.shape).copy_(tensor)
-        self.started.append((self.group.send([buffer], link.target, link.tag), buffer))
+        try:
+            parcel = self.reaper.free.pop()
+        except IndexError:
+            parcel = Parcel(self.shape, self.dtype)
+        parcel.payload.copy_(tensor)
+        parcel.times[:] = stamp, now()
+        self.started.append((self.group.send([parcel.buffer], link.target, link.tag), parcel))
         if len(self.started) >= REAP:
             self.reaper.take(self.started)
             self.started = []
@@ -112,15 +135,16 @@ class GlooTransport:
 
 
 class _Reaper:
-    """A thread that waits for sends, oldest first; a send's buffer is free once nothing refers to it."""
+    """A thread that waits for sends, oldest first; a send that is done leaves its parcel in `free`."""
 
     def __init__(self) -> None:
-        self.batches: queue.SimpleQueue[list[tuple[Any, Tensor]] | None] = queue.SimpleQueue()
+        self.batches: queue.SimpleQueue[list[tuple[Any, Parcel]] | None] = queue.SimpleQueue()
+        self.free: deque[Parcel] = deque()
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._run, name="reaper", daemon=True)
         self.thread.start()
 
-    def take(self, started: list[tuple[Any, Tensor]]) -> None:
+    def take(self, started: list[tuple[Any, Parcel]]) -> None:
         self.batches.put(started)
 
     def close(self) -> None:
@@ -133,9 +157,8 @@ class _Reaper:
     def _run(self) -> None:
         try:
             while (batch := self.batches.get()) is not None:
-                batch.reverse()
-                while batch:
-                    work, _ = batch.pop()
+                for work, parcel in batch:
                     work.wait()
+                    self.free.append(parcel)
         except RuntimeError as error:
             self.error = error

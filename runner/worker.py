@@ -54,6 +54,18 @@ class Joins(Protocol):
         """Wait for what was made of all parts: it, and when the last part was due."""
 
 
+class Held(Protocol):
+    """What a worker needs of the memory of saved activations."""
+
+    live: int  # bytes on its device
+
+
+class Nothing:
+    """No activations are counted."""
+
+    live = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Pace:
     """Nanoseconds of a time unit that an op is held to, and of one hop between ranks; both 0 in free mode."""
@@ -75,9 +87,11 @@ class StageWorker:
         lane: CopyLane | None = None,
         shard: OutputPart | None = None,
         joins: Joins | None = None,
+        memory: Held | None = None,
     ) -> None:
         self.program, self.parts, self.transport, self.ledger, self.pace = program, parts, transport, ledger, pace
         self.lane, self.shard, self.joins = lane, shard, joins
+        self.memory = memory or Nothing()
         self.handed: dict[int, Tensor] = {}
         self.dispatch: dict[str, Callable[[Task, Any], Any]] = {
             "F": self.forward,
@@ -96,7 +110,7 @@ class StageWorker:
         from its sleep, so that late wake-ups do not add up while late work does. Reported are the times at which
         things really happened.
         """
-        unit, ledger = self.pace.unit, self.ledger
+        unit, ledger, memory = self.pace.unit, self.ledger, self.memory
         ledger.zero = due = free_at = zero
         sleep_until(zero)
         if self.lane is not None:
@@ -117,9 +131,9 @@ class StageWorker:
                     self.hand(task.given, result, due)
                 if task.chain is not None and self.joins is not None:
                     self.joins.give(task.chain, task.micro, result, due)
-            ledger.record(max(begin, free_at), start, end, waited)
-            free_at = end
             del inputs, results  # memory that the next op must not find occupied
+            ledger.record(max(begin, free_at), start, end, waited, memory.live)
+            free_at = end
             if self.lane is not None:
                 self.lane.issue(step.index + 1, due)
         ledger.enter(FINISHED, len(self.program.steps) - 1)
@@ -141,7 +155,7 @@ class StageWorker:
             else:
                 self.ledger.enter(WAITING, step.index, awaited.tag)
                 since = now()
-                x, stamp = self.receive(awaited)
+                x, stamp = self.receive(awaited, since)
                 inputs.append(x)
                 if paced:
                     sleep_until(stamp)
@@ -153,10 +167,11 @@ class StageWorker:
                 begin = max(begin, self.lane.reloaded(task.chunk, task.micro))
         return inputs, begin, waited
 
-    def receive(self, awaited: Link | Join) -> tuple[Tensor, int]:
-        """Wait for something from elsewhere: it, and when it is due here."""
+    def receive(self, awaited: Link | Join, since: int) -> tuple[Tensor, int]:
+        """Wait, from `since` on, for something from elsewhere: it, and when it is due here."""
         if isinstance(awaited, Link):
-            x, stamp = self.transport.receive(awaited)
+            x, stamp, posted = self.transport.receive(awaited)
+            self.ledger.record_message(posted, since, now())
             return x, stamp + self.pace.hop
         assert self.joins is not None
         x, stamp = self.joins.take(awaited)

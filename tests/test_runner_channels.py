@@ -12,7 +12,7 @@ import torch
 from backend.schedule import families
 from backend.schedule.order import Order
 from backend.schedule.placement import Placement
-from runner.board import Board, Ledger
+from runner.board import Board, Ledger, Places
 from runner.channels import ChannelTransport
 from runner.clock import now
 from runner.program import Program, build
@@ -41,7 +41,7 @@ class Echo:
         pass
 
 
-def child(pipe: Connection, program: Program, rank: int, folder: str) -> None:
+def child(pipe: Connection, program: Program, rank: int, folder: str, places: Places) -> None:
     def make(direction: tuple[int, int], end: int) -> object:
         return gloo_group(f"{folder}/{direction[0]}-{direction[1]}", end, 2)
 
@@ -49,9 +49,8 @@ def child(pipe: Connection, program: Program, rank: int, folder: str) -> None:
     arrivals = [link for other in program.ranks for link in other.sends() if link.target == rank]
     transport = ChannelTransport(make, mine.sends(), arrivals, (3,), torch.device("cpu"))
     transport.prime()
-    offset = sum(len(other.steps) for other in program.ranks[:rank])
     parts = [Echo() for _ in mine.stages]
-    ledger = Ledger(f"{folder}/board", rank, len(program.ranks), offset)
+    ledger = Ledger(f"{folder}/board", rank, len(program.ranks), places)
     StageWorker(mine, parts, transport, ledger, Pace()).run(now())
     transport.flush()
     pipe.send([part.seen for part in parts])
@@ -66,12 +65,15 @@ def orders() -> list[Order]:
 @pytest.mark.parametrize("order", orders(), ids=["dualpipe", "looped", "v"])
 def test_messages_without_tags_reach_the_right_op_whatever_the_order_of_need(order: Order, tmp_path: Path) -> None:
     program = build(order, [1.0] * len(order))
-    Board(f"{tmp_path}/board", [len(one.steps) for one in program.ranks])
+    received = [len(one.receives()) for one in program.ranks]
+    board = Board(f"{tmp_path}/board", [len(one.steps) for one in program.ranks], messages=received)
     context = multiprocessing.get_context("forkserver")
     pipes, processes = [], []
     for rank in range(order.p):
         near, far = context.Pipe()
-        processes.append(context.Process(target=child, args=(far, program, rank, str(tmp_path)), daemon=True))
+        processes.append(
+            context.Process(target=child, args=(far, program, rank, str(tmp_path), board.places(rank)), daemon=True)
+        )
         processes[-1].start()
         pipes.append(near)
     try:

@@ -49,7 +49,7 @@ class Moved:
 
 def lane_of(part: Moved, folder: Path, unit: float) -> tuple[CopyLane, Board]:
     board = Board(f"{folder}/board", [4], [len(COPIES)])
-    ledger = Ledger(f"{folder}/board", 0, 1, 0, int(board.copy_offsets[0]))
+    ledger = Ledger(f"{folder}/board", 0, 1, board.places(0))
     return CopyLane(COPIES, [part], ledger, unit), board
 
 

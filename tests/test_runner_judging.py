@@ -73,14 +73,14 @@ class Stalled:
         counts = [len(one.steps) for one in self.plan.program.ranks]
         path = str(folder / "board")
         self.board = Board(path, counts)
-        self.ledgers = [Ledger(path, rank, 3, sum(counts[:rank])) for rank in range(3)]
+        self.ledgers = [Ledger(path, rank, 3, self.board.places(rank)) for rank in range(3)]
         self.time = 0
         monkeypatch.setattr(watchdog, "now", lambda: self.time)
         self.watchdog = watchdog.Watchdog(self.plan, self.board, [os.getpid()] * 3)
 
     def did(self, rank: int, ops: int) -> None:
         for _ in range(ops):
-            self.ledgers[rank].record(0, 0, 1, 0)
+            self.ledgers[rank].record(0, 0, 1, 0, 0)
 
     def waits(self, rank: int) -> None:
         step = self.watchdog.step(rank)

@@ -1,0 +1,104 @@
+"""What a run says beyond its ops' times: messages, bytes, and what every idle stretch waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from runner.idle import Awaited, idle
+from runner.plan import plan
+from runner.protocol import Run
+from runner.traffic import HEADER_BYTES, Traffic
+from tests.runner_client import TINY, Event, RunnerProgram
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[RunnerProgram]:
+    program = RunnerProgram()
+    yield program
+    program.close()
+
+
+def joined(events: list[Event], key: str) -> list[list[int]]:
+    return [row for event in events if event["event"] == "op_batch" for row in event.get(key, ())]
+
+
+@pytest.mark.parametrize("family", ["zb-h1", "dualpipe"])
+def test_every_message_is_reported_once_with_its_ends_its_times_and_its_bytes(
+    runner: RunnerProgram, family: str
+) -> None:
+    spec = {"family": family, "p": 2, "m": 4}
+    events = runner.run(spec=spec, mode="free", model=TINY)
+    assert events[-1]["verified"]
+    planned = plan(Run("a", spec=spec, mode="free", model=TINY))
+    traffic = Traffic(planned.program, planned.training)
+    expected = [traffic.row(rank, k) for rank in range(2) for k in range(traffic.received[rank])]
+    rows = joined(events, "messages")
+    assert sorted(row[:5] for row in rows) == sorted(expected)
+    ops = {tuple(row[:2]): row[2:] for row in joined(events, "ops")}
+    links = {tuple(row[:5]): row[5:] for row in rows}
+    for rank in range(2):
+        for k, (index, _) in enumerate(traffic.messages[rank]):
+            posted, asked, taken, size = links[tuple(traffic.row(rank, k))]
+            assert max(posted, asked) <= taken <= ops[rank, index][1]
+            assert size == HEADER_BYTES + 4 * TINY["batch"] * TINY["sequence"] * TINY["hidden"]
+
+
+def test_bytes_in_and_out_are_told_with_every_op_and_what_it_leaves_alive(runner: RunnerProgram) -> None:
+    events = runner.run(spec={"family": "gpipe", "p": 2, "m": 3}, mode="free", model=TINY)
+    ops, sizes = joined(events, "ops"), joined(events, "bytes")
+    assert len(ops) == len(sizes) == 12
+    one = HEADER_BYTES + 4 * TINY["batch"] * TINY["sequence"] * TINY["hidden"]
+    by_op = {(row[0], row[1]): size for row, size in zip(ops, sizes, strict=True)}
+    assert [by_op[0, k][:2] for k in range(6)] == [[0, one]] * 3 + [[one, 0]] * 3
+    assert [by_op[1, k][:2] for k in range(6)] == [[one, 0]] * 3 + [[0, one]] * 3
+    live = [by_op[0, k][2] for k in range(6)]
+    assert 0 < live[0] < live[1] < live[2]
+    assert live[2] > live[3] > live[4] > live[5] == 0
+    assert max(size[2] for size in sizes) <= max(events[-1]["activations"]["peak_bytes"])
+
+
+@pytest.mark.parametrize("spec", [{"family": "1f1b"}, {"family": "gis", "v": 2, "offload": "full"}], ids=str)
+def test_idle_time_by_what_it_waited_for_adds_up_to_all_idle_time(
+    runner: RunnerProgram, spec: dict[str, object]
+) -> None:
+    events = runner.run(spec=spec | {"p": 2, "m": 4}, mode="paced", unit_ms=4, model=TINY)
+    last, rows = events[-1], joined(events, "ops")
+    until = max(row[4] for row in rows)
+    for rank in range(2):
+        busy = sum(row[4] - row[3] for row in rows if row[0] == rank)
+        assert last["busy"][rank] == busy
+        assert sum(kind[rank] for kind in last["idle"].values()) == until - busy
+    assert last["slowest"]["busy"] == last["busy"][last["slowest"]["rank"]]
+    assert 0 < last["instrumentation"]["share"] < 1
+
+
+def test_an_idle_stretch_is_laid_to_the_message_the_sleep_or_the_rank_itself() -> None:
+    offsets = np.array([0, 4])
+    #                 ready start  end  recv_wait
+    times = np.array(
+        [
+            [0, 5, 100, 0],  # 5 between ops: 2 of them noting
+            [150, 160, 200, 58],  # paced: its message counted from 150 on, 10 late awake
+            [220, 260, 300, 60],  # its message counted from 220 on, and really came at 250
+            [300, 301, 310, 0],  # nothing awaited: 1 of its own, less than noting costs
+        ]
+    )  # fmt: skip
+    waits = Awaited(np.array([-1, 140, 250, -1]), np.zeros(4, np.bool_))
+    found = idle(offsets, times, waits, True, 2.0)
+    assert {kind: amount for kind, (amount,) in found.items()} == {
+        "message": 50 + 20 + 30, "copy": 0, "late_wake_up": 10 + 10, "instrumentation": 3, "own": 3, "over": 0,
+    }  # fmt: skip
+
+
+def test_a_wait_for_activations_from_host_memory_is_a_copys_and_a_free_rank_oversleeps_nothing() -> None:
+    times = np.array([[40, 50, 90, 0], [120, 130, 140, 25]])
+    waits = Awaited(np.array([-1, 118]), np.array([True, False]))
+    found = idle(np.array([0, 1, 2]), times, waits, False, 0.0)
+    assert found["copy"] == [40, 0]
+    assert found["message"] == [0, 25]
+    assert found["late_wake_up"] == [0, 0]
+    assert found["own"] == [10, 105]
+    assert found["over"] == [50, 0]
