@@ -137,7 +137,7 @@ def _deadlock(order: Order, stuck: list[int], at: list[int], done: Floats) -> Or
         rank = waits[rank][2]
     told = [f"rank {r} waits at {waits[r][0]} for {waits[r][1]} on rank {waits[r][2]}" for r in chain]
     first = waits[chain[0]]
-    message = f"deadlock: {'; '.join(told[:4])}{'; ...' if len(told) > 4 else ''}; none of them can go on"
+    message = f"deadlock: {'; '.join(told[:4])}{'; and others' if len(told) > 4 else ''}; none of them can go on"
     return OrderError(message, rank=chain[0], op=first[0])
 
 

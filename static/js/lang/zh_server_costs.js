@@ -7,7 +7,7 @@ export const COSTS = {
   "2 FLOP a token and activated parameter in each of F, I and W, and the attention core's 4s^2bh, 8s^2bh, 0":
     "F、I、W 各按每个 token、每个被激活的参数 2 FLOP 计，另加注意力核心的 4s^2bh、8s^2bh、0",
   "bytes": "字节",
-  "parameters": "参数量",
+  "parameters": "参数",
   "bytes of a message": "一条消息的字节数",
   "time of a hop": "一跳的时间",
   "parameters of a layer that a token passes through": "一层中每个 token 经过的参数量",

@@ -31,6 +31,7 @@ export const ORDERS = {
   "after its backward": "已在对应的反向之后",
   "before it is offloaded": "此时尚未卸载",
   "deadlock: {1}{2}; none of them can go on": "死锁：{1}{2}；它们都无法继续",
+  "; and others": "；等等",
   "rank {1} waits at {2} for {3} on rank {4}": "rank {1} 停在 {2}，等待 rank {4} 上的 {3}",
   "rank {1} waits forever at {2}: the order deadlocks": "rank {1} 永远停在 {2}：该执行顺序死锁",
 

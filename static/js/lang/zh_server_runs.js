@@ -54,7 +54,6 @@ export const RUNS = {
   "each of {1} ranks has a shard of the vocabulary, so it has at least as many words": "{1} 个 rank 各有一个词表分片，因此词表至少要有这么多词",
   "{1} units of {2} ms take {3} s, over the limit of {4} s": "{1} 个单位、每个 {2} ms，共需 {3} s，超过上限 {4} s",
   "this run would take about {1} GiB, over half of this machine's memory": "此运行约需 {1} GiB，超过本机内存的一半",
-  "{1} GiB": "{1} GiB 内存",
   "unit_ms goes with paced mode; free mode has no pace": "unit_ms 只用于按节拍（paced）模式；自由（free）模式没有节拍",
   "paced mode needs at least one op with a cost above zero": "按节拍（paced）模式至少需要一个代价大于零的 op",
   "hidden must be a multiple of heads ({1}); {2} is near": "hidden 必须是 heads（{1}）的倍数；{2} 较为接近",

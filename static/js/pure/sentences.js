@@ -29,7 +29,7 @@ const JOINTS = [[". ", "。"], ["; ", "；"], [": ", "："], [", and ", "，以�
 /** @param {Catalogue} texts @returns {Read} */
 export function reader(texts) {
   const patterns = Object.entries(texts).filter(([from]) => /\{\w+\}/.test(from)).map(pattern).filter(({ letters }) => letters >= BARE);
-  patterns.sort((a, b) => b.letters - a.letters);
+  patterns.sort((a, b) => Number(a.parts[0] === "") - Number(b.parts[0] === "") || b.letters - a.letters);
   const tails = Object.keys(texts).filter((from) => /^[ ,;]/.test(from)).map((from) => from.split("{")[0]);
   /** @type {Reader} */
   const by = { texts, patterns, tails, byWord: new Map(), known: new Map() };
@@ -78,7 +78,7 @@ function read(by, text, depth) {
   return best;
 }
 
-/** Patterns that may fit, those with most words first. @param {Reader} by @param {string} text */
+/** Patterns that may fit, those that begin with a word first, then those with most words. @param {Reader} by @param {string} text */
 function candidates(by, text) {
   const word = FIRST.exec(text)?.[0] ?? "";
   let found = by.byWord.get(word);
