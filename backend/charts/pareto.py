@@ -31,6 +31,7 @@ BIG, SMALL = 10, 8  # px of a marker
 FAINT = 0.45
 TICK_ROOM = 44  # px
 MEMORY = "activation memory: 1F1B's is p; in micro-batches below"
+BRIEFLY = "activation memory"
 LOW, NARROW = 260, 360  # px of a plot in which a long title finds no room
 CLUSTER = dict[int, list[int]]
 
@@ -56,7 +57,7 @@ def _layout(scene: Scene) -> dict[str, Any]:
         "xaxis": {
             "type": "log", "range": [math.log10(each) for each in frame.x], "tickvals": at,
             "ticktext": [f"{_part(each)}<br>{each * p:.3g}" for each in at],
-            "title": {"text": MEMORY if wide > NARROW else MEMORY.split(":")[0], "standoff": 6},
+            "title": {"text": MEMORY if wide > NARROW else BRIEFLY, "standoff": 6},
         },
         "yaxis": {
             "range": list(frame.y), "ticksuffix": " %", "nticks": max(3, high // 40),

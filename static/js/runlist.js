@@ -1,9 +1,9 @@
 // The runs that this server has kept: opened on demand, each can be put on the timeline, alone or beside others.
 import { getJson } from "./api.js";
 import { h, replace, setText } from "./dom.js";
-import { t, tr } from "./pure/lang.js";
+import { t } from "./pure/lang.js";
 import { formatPercent } from "./pure/scale.js";
-import { modeName } from "./runpanel.js";
+import { deviceName, modeName } from "./runpanel.js";
 
 /** @import {Run} from "./runclient.js" */
 /** @import {Spec} from "./pure/types.js" */
@@ -52,6 +52,6 @@ function rowOf(run, acts) {
     h("button", { type: "button", class: "link", "data-run": run.id, onclick: () => acts.add(run.id), "aria-label": t("Put {title} under the plan", { title }) }, others ? t("Add") : t("Show")),
     others ? h("button", { type: "button", class: "link", onclick: () => acts.only(run.id), "aria-label": t("Put {title} in place of the measured lanes", { title }) }, t("Only this")) : ""];
   return h("tr", {}, h("th", { scope: "row" }, run.mode === "imported" ? t("Imported trace") : title, h("small", { text: ` p ${spec.p} · m ${spec.m}${spec.v > 1 ? ` · v ${spec.v}` : ""}` })),
-    h("td", { text: run.mode ? modeName(run.mode) : "–" }), h("td", { text: run.device ? tr(run.device) : "–" }), h("td", { class: "num", text: typeof bubble === "number" ? formatPercent(bubble) : "–" }),
+    h("td", { text: run.mode ? modeName(run.mode) : "–" }), h("td", { text: run.device ? deviceName(run.device) : "–" }), h("td", { class: "num", text: typeof bubble === "number" ? formatPercent(bubble) : "–" }),
     h("td", { text: new Date(run.created * 1000).toLocaleString([], { dateStyle: "short", timeStyle: "short" }) }), h("td", { class: "run-acts" }, ...buttons));
 }

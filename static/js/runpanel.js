@@ -17,6 +17,11 @@ export function modeName(mode) {
   return { paced: t("paced"), free: t("free"), imported: t("imported") }[mode] ?? mode;
 }
 
+/** @param {string} device that a run was on */
+export function deviceName(device) {
+  return { elsewhere: t("elsewhere"), simulated: t("simulated") }[device] ?? device;
+}
+
 /** @param {RunActs} acts */
 export function createRunPanel(acts) {
   const panel = h("div", { class: "run-panel" });
@@ -110,7 +115,7 @@ function sentence(run) {
 function reason(run) {
   const error = run.error;
   if (!error) return t("The run failed, and the runner did not say why.");
-  const text = tr(error.message || "no reason given");
+  const text = error.message ? tr(error.message) : t("no reason given");
   return t("The run failed: {reason}", { reason: `${text}${/[.。]$/.test(text) ? "" : t(".")}` });
 }
 
@@ -124,7 +129,7 @@ function facts(run) {
     add(t("Gradients"), run.verified ? t("verified") : t("NOT equal to the reference"), run.max_grad_error === null ? "" : t("largest error {error}", { error: small(run.max_grad_error) }));
   }
   if (run.mode) add(t("Mode"), modeName(run.mode), paceOf(run));
-  if (run.device) add(t("Device"), tr(run.device), run.overlapped === false ? t("not overlapped: the halves of a pair ran one after the other") : "");
+  if (run.device) add(t("Device"), deviceName(run.device), run.overlapped === false ? t("not overlapped: the halves of a pair ran one after the other") : "");
   outcome(run, add);
   const worst = run.largest_residual;
   if (worst) add(t("Largest residual"), `${formatNumber(Math.round(worst.ns / 1e4) / 100)} ms`, t("{op} on rank {rank}", { op: worst.op, rank: worst.rank }));

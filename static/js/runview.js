@@ -8,7 +8,7 @@ import { figures } from "./pure/metrics.js";
 import { IMPORTED } from "./pure/url_fields.js";
 import { cancelRun, isOver, startRun } from "./runclient.js";
 import { createRunList } from "./runlist.js";
-import { createRunPanel, modeName } from "./runpanel.js";
+import { createRunPanel, deviceName, modeName } from "./runpanel.js";
 import { Watched } from "./watched.js";
 
 /** @import {Lane} from "./lanes.js" */
@@ -218,6 +218,5 @@ const nameOf = (run) => (run.device === "simulated" ? t("Imported trace") : t("M
 
 /** How and on what it ran. @param {Run} run */
 function aboutOf(run) {
-  const device = run.device === "elsewhere" || run.device === "simulated" ? tr(run.device) : run.device;
-  return [run.mode ? modeName(run.mode) : "", device ?? "", run.overlapped === false ? t("not overlapped") : ""].filter(Boolean);
+  return [run.mode ? modeName(run.mode) : "", run.device ? deviceName(run.device) : "", run.overlapped === false ? t("not overlapped") : ""].filter(Boolean);
 }

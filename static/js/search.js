@@ -32,7 +32,7 @@ export class Search {
   #said = h("p", { class: "search-said", role: "status", id: "search-said" });
   #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
   #go = h("button", { type: "button", class: "button soft", id: "search-go", onclick: () => this.#start(NATURAL_S) }, t("Search {seconds} s", { seconds: NATURAL_S }));
-  #longer = h("button", { type: "button", class: "button soft", id: "search-longer", onclick: () => this.#start(LONGER_S) }, `${LONGER_S} s`);
+  #longer = h("button", { type: "button", class: "button soft", id: "search-longer", onclick: () => this.#start(LONGER_S) }, t("{seconds} s", { seconds: LONGER_S }));
   #stop = h("button", { type: "button", class: "button soft", id: "search-stop", hidden: true, onclick: () => this.#halt() }, t("Stop"));
   #auto = h("input", { type: "checkbox", id: "search-auto", checked: true });
   /** @type {Map<string, Bound | null>} null: asked for */

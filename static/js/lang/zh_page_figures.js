@@ -126,6 +126,7 @@ export const FIGURES = {
   // search.js
   "Time of the search": "搜索用时",
   "Search {seconds} s": "搜索 {seconds} 秒",
+  "{seconds} s": "{seconds} 秒",
   "Certificate": "最优性证明",
   "Search by itself when you rest": "停下时自动搜索",
   "optimal": "最优",

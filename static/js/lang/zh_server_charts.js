@@ -112,6 +112,7 @@ export const CHARTS = {
 
   // memory against throughput
   "activation memory: 1F1B's is p; in micro-batches below": "激活值显存：1F1B 为 p；下方以微批次为单位",
+  "activation memory": "激活值显存",
   "found, 1 chunk": "搜得，1 分块",
   "found, V": "搜得，V 形",
   "throughput, of what no bubble gives": "吞吐量，相对于无气泡时",
