@@ -14,7 +14,6 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from backend.schedule import families, result
-from backend.schedule.check import check as check_order
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families.seek import proved, seek
 from backend.schedule.interop import text, torch_csv
@@ -239,8 +238,7 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
 def check(file: Path, placement: str | None) -> None:
     """Judge an order in torch's CSV: the first violation in a sentence, or its figures at unit costs."""
     try:
-        order = torch_csv.load(file.read_text(), placement)
-        check_order(order)
+        order = torch_csv.read(file.read_text(), placement)
     except (OrderError, UnicodeDecodeError) as error:
         told = error.message if isinstance(error, OrderError) else "the file is not text"
         click.echo(f"{file.name}: {told}", err=True)

@@ -13,7 +13,6 @@ from backend.cli import fail, spec_data, spec_options
 from backend.config import PROJECT, Config
 from backend.runs.once import RunnerGoneError, run_once
 from backend.schedule import families
-from backend.schedule.check import check
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.interop import torch_csv
 from backend.schedule.order import Order
@@ -64,8 +63,7 @@ def _order(csv_file: Path | None, data: dict[str, Any], job: dict[str, Any]) -> 
         if data.get("family"):
             raise SpecError("family", data["family"], "give a FAMILY or --csv FILE, not both")
         text = csv_file.read_text()
-        order = torch_csv.load(text)
-        check(order)
+        order = torch_csv.read(text)
         return order, job | {"csv": text}
     if not data.get("family"):
         raise SpecError("family", None, "name a FAMILY such as 1f1b, or a file with --csv", nearest="1f1b")

@@ -108,7 +108,7 @@ def test_check_tells_the_first_violation_and_leaves_with_1(tmp_path: Path) -> No
     file.write_text("0F0,0B0\n1F0\n")
     done = call("check", str(file))
     assert done.exit_code == 1
-    assert done.output == "order.csv: rank 1 never does 1B0, the full backward of micro-batch 0 in stage 1\n"
+    assert done.output == "order.csv: line 2: rank 1 never does 1B0, the full backward of micro-batch 0 in stage 1\n"
     file.write_bytes(b"\xff\xfe\x00")
     assert call("check", str(file)).exit_code == 1
 
