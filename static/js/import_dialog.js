@@ -117,6 +117,7 @@ class ImportDialog {
     if (!given.length || this.#asking) return;
     this.#asking = true;
     this.#take.disabled = true;
+    setText(this.#said, t("Asking …"));
     show(this.#wrong, false);
     try {
       await (areTraces(given) ? this.#takeTrace(given) : this.#takeOrder(given));
@@ -128,7 +129,7 @@ class ImportDialog {
       this.#complain(problem);
     } finally {
       this.#asking = false;
-      this.#take.disabled = false;
+      this.#look();
     }
   }
 

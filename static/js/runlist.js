@@ -49,8 +49,8 @@ function rowOf(run, acts) {
   const others = acts.on().length > 0;
   const bubble = run.measured?.bubble?.global?.of_total;
   const buttons = shown ? [h("span", { class: "run-on", text: t("on the timeline") })] : [
-    h("button", { type: "button", class: "link", "data-run": run.id, onclick: () => acts.add(run.id), "aria-label": t("Put {title} under the plan", { title }) }, others ? t("Add") : t("Show")),
-    others ? h("button", { type: "button", class: "link", onclick: () => acts.only(run.id), "aria-label": t("Put {title} in place of the measured lanes", { title }) }, t("Only this")) : ""];
+    h("button", { type: "button", class: "link", "data-run": run.id, onclick: () => acts.add(run.id), "aria-label": `${others ? t("Add") : t("Show")}: ${title}` }, others ? t("Add") : t("Show")),
+    others ? h("button", { type: "button", class: "link", onclick: () => acts.only(run.id), "aria-label": `${t("Only this")}: ${title}` }, t("Only this")) : ""];
   return h("tr", {}, h("th", { scope: "row" }, run.mode === "imported" ? t("Imported trace") : title, h("small", { text: ` p ${spec.p} · m ${spec.m}${spec.v > 1 ? ` · v ${spec.v}` : ""}` })),
     h("td", { text: run.mode ? modeName(run.mode) : "–" }), h("td", { text: run.device ? deviceName(run.device) : "–" }), h("td", { class: "num", text: typeof bubble === "number" ? formatPercent(bubble) : "–" }),
     h("td", { text: new Date(run.created * 1000).toLocaleString([], { dateStyle: "short", timeStyle: "short" }) }), h("td", { class: "run-acts" }, ...buttons));

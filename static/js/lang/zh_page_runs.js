@@ -10,9 +10,7 @@ export const RUNS = {
   "No run has finished here yet.": "这里还没有完成的运行。",
   "The server does not answer, so the list cannot be shown.": "服务器没有响应，无法显示列表。",
   "on the timeline": "在时间线上",
-  "Put {title} under the plan": "把 {title} 放在计划之下",
   "Add": "添加",
-  "Put {title} in place of the measured lanes": "用 {title} 替换实测通道",
   "Only this": "只看它",
   "Imported trace": "导入的轨迹",
   // runpanel.js
