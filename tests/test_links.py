@@ -133,6 +133,22 @@ def test_an_unknown_link_gets_a_page_with_a_way_out_and_a_script_the_error(clien
     assert error_of(answer)["field"] == "code"
 
 
+@pytest.mark.parametrize(
+    ("prefers", "lang", "way"),
+    [
+        ("zh-CN,zh;q=0.9,en;q=0.5", "zh-Hans", "打开 Bubbleline"),
+        ("de,en;q=0.5", "en", "Open Bubbleline"),
+        ("", "en", "Open"),
+    ],
+)
+def test_the_page_of_an_unknown_link_speaks_as_the_browser_prefers(
+    client: FlaskClient, prefers: str, lang: str, way: str
+):
+    lost = client.get("/s/nobody", headers={"Accept": "text/html", "Accept-Language": prefers})
+    assert f'<html lang="{lang}"' in lost.text
+    assert way in lost.text
+
+
 def test_one_address_makes_so_many_links_an_hour_and_old_ones_still_come_back(config: Config):
     app = create_app(dataclasses.replace(config, links_per_hour=2))
     client = app.test_client()

@@ -25,7 +25,7 @@ export class Choice {
       }));
     this.list = h("nav", { class: "charts-list", "aria-label": t("Charts") }, ...groups().map(({ title, kinds }) =>
       h("div", { role: "group", "aria-label": title }, h("h3", { text: title }), ...kinds.map((kind) =>
-        h("button", { type: "button", "data-chart": kind.id, title: `${kind.title}: ${kind.says}`, onclick: () => picks.chart(kind.id) }, kind.short)))));
+        h("button", { type: "button", "data-chart": kind.id, title: t("{title}: {text}", { title: kind.title, text: kind.says }), onclick: () => picks.chart(kind.id) }, kind.short)))));
     this.list.addEventListener("keydown", (event) => this.#onKey(event));
     this.head = h("div", { class: "charts-head" }, this.menu, this.#title, this.#says, this.#heights);
   }

@@ -27,9 +27,6 @@ const PROGRAM = [
   ["pure/wire.js", ""], // what only a broken server could send, told as one that does not answer
   ["share.js", "gpipe-lesson"], // an example of a name
 ];
-/** Read before any script runs, or where none does. */
-const UNSCRIPTED = new Set(["templates/no_link.html"]);
-
 const at = (/** @type {{file: string, line: number, text: string}} */ { file, line, text }) => `${file}:${line}: ${text}`;
 
 test("every text of the page has a Chinese one", () => {
@@ -68,7 +65,7 @@ test("no text of the page goes past t", () => {
   const known = (/** @type {{file: string, text: string}} */ { file, text }) => PROGRAM.some(([name, begin]) => file === `static/js/${name}` && text.startsWith(begin));
   assert.deepEqual(bare.filter((each) => !known(each)).map(at), []);
   assert.deepEqual(PROGRAM.filter(([name, begin]) => !bare.some(({ file, text }) => file === `static/js/${name}` && text.startsWith(begin))), [], "listed for nothing");
-  assert.deepEqual(templates.bare.filter(({ file }) => !UNSCRIPTED.has(file)).map(at), []);
+  assert.deepEqual(templates.bare.map(at), []);
 });
 
 test("the test finds what it looks for", () => {

@@ -135,6 +135,7 @@ export function readSources() {
 
 const VOID = new Set(["meta", "link", "input", "br", "img", "path", "rect", "!doctype"]);
 const UNREAD = new Set(["style", "script", "title", "noscript"]); // the last two: written before a language is known
+const FILLED = /\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}/gs; // by the server, which speaks for itself
 const SPOKEN = ["aria-label", "title", "aria-roledescription"];
 
 /** The texts of a template: those marked data-t and those not. @param {string} file @param {string} html @returns {{said: Said[], bare: Place[]}} */
@@ -146,7 +147,7 @@ export function textsOfHtml(file, html) {
   for (const { 1: close, 2: tag, 3: attributes, 4: words, index } of html.matchAll(/<(\/?)([a-z!][\w-]*)((?:"[^"]*"|[^>"])*)>|([^<]+)/gi)) {
     const line = html.slice(0, index).split("\n").length;
     const put = (/** @type {string} */ text, /** @type {boolean} */ marked) => {
-      if (!WORD.test(text) || text === "Bubbleline" || text.includes("{%") || text.includes("{{")) return;
+      if (!WORD.test(text.replace(FILLED, "")) || text === "Bubbleline") return;
       if (marked) found.said.push({ file, line, text, names: [], partly: false });
       else found.bare.push({ file, line, text });
     };
