@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from runner.arithmetic import EPSILON, Arithmetic, Layer
+from runner.arithmetic import EPSILON, Arithmetic, Layer, alike
 
 Later = list[Callable[[], None]]
 
@@ -58,9 +58,9 @@ def _apply(function: Any, *arguments: object) -> Tensor:
 
 
 def accumulate(parameter: Tensor, gradient: Tensor) -> None:
-    """Add to the parameter's gradient."""
+    """Add to the parameter's gradient, in the parameter's type."""
     if parameter.grad is None:
-        parameter.grad = gradient
+        parameter.grad = gradient.to(parameter.dtype)
     else:
         parameter.grad.add_(gradient)
 
@@ -88,13 +88,13 @@ class _Linear(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, later: Later) -> Tensor:
         ctx.save_for_backward(x)
         ctx.weight, ctx.bias, ctx.later = weight, bias, later
-        return functional.linear(x, weight, bias)
+        return functional.linear(x, *alike(x, weight, bias))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         (x,) = ctx.saved_tensors
         ctx.later.append(partial(_linear_weight, ctx.weight, ctx.bias, x.detach(), grad))
-        return grad @ ctx.weight.detach(), None, None, None
+        return grad @ ctx.weight.detach().to(grad.dtype), None, None, None
 
 
 def _linear_weight(weight: Tensor, bias: Tensor | None, x: Tensor, grad: Tensor) -> None:
@@ -107,7 +107,8 @@ def _linear_weight(weight: Tensor, bias: Tensor | None, x: Tensor, grad: Tensor)
 class _Norm(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, later: Later) -> Tensor:
-        out, mean, scale = torch.native_layer_norm(x, weight.shape, weight, bias, EPSILON)
+        gain, shift = alike(x, weight, bias)
+        out, mean, scale = torch.native_layer_norm(x, weight.shape, gain, shift, EPSILON)
         ctx.save_for_backward(x, mean, scale)
         ctx.weight, ctx.bias, ctx.later = weight, bias, later
         return out
@@ -130,7 +131,7 @@ def _norm_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     backward = torch.ops.aten.native_layer_norm_backward.default
     grads: tuple[Tensor, Tensor, Tensor] = backward(
-        grad, x, weight.shape, mean, scale, weight.detach(), bias.detach(), wanted
+        grad, x, weight.shape, mean, scale, *alike(x, weight.detach(), bias.detach()), wanted
     )
     return grads
 

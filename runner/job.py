@@ -257,12 +257,13 @@ class Job:
             **loss,
             device=self.device,
             mode=self.plan.mode,
+            dtype=self.plan.training.dtype,
             unit_ms=found.unit_ms,
             predicted=found.predicted,
             measured=found.measured,
             largest_residual=found.largest_residual,
             **kept(self.plan, self.results, self.losses),
-            **judged(self.plan, self.board, self.traffic, self.note_ns),
+            **judged(self.plan, self.board, self.traffic, self.note_ns, found),
         )
 
     def _check_patience(self) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from backend.schedule.calibrate import calibrate
 from backend.schedule.metrics import busy_time, figures
 from backend.schedule.simulate import Timeline
 from runner.board import Board
@@ -25,8 +26,10 @@ from runner.traffic import Traffic
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Figures planned and measured, both in time units; `unit_ms` is how long a unit lasted."""
+    """Figures planned and measured, both in time units; `unit_ms` is how long a unit lasted, `timeline` what happened
+    in these units."""
 
+    timeline: Timeline
     predicted: Mapping[str, Any]
     measured: Mapping[str, Any]
     unit_ms: float
@@ -50,7 +53,7 @@ def outcome(plan: Timeline, times: npt.NDArray[np.int64], unit_ns: float | None)
     rank = int(np.searchsorted(offsets, worst, side="right") - 1)
     index = worst - int(offsets[rank])
     residual = {"rank": rank, "index": index, "op": plan.order.row(rank)[index].text(), "ns": int(late[worst])}
-    return Outcome(figures(plan).as_dict(), figures(measured).as_dict(), unit / 1e6, residual)
+    return Outcome(measured, figures(plan).as_dict(), figures(measured).as_dict(), unit / 1e6, residual)
 
 
 def kept(plan: Plan, results: Sequence[Done], losses: Sequence[Sequence[float]]) -> dict[str, Any]:
@@ -66,21 +69,24 @@ def kept(plan: Plan, results: Sequence[Done], losses: Sequence[Sequence[float]])
     return found
 
 
-def judged(plan: Plan, board: Board, traffic: Traffic, note_ns: float) -> dict[str, Any]:
+def judged(plan: Plan, board: Board, traffic: Traffic, note_ns: float, found: Outcome) -> dict[str, Any]:
     """What the times say beyond their figures: what every rank waited for, which one was slowest, what noting all this
-    cost. Times in ns."""
+    cost, all in ns; and the costs that the ops had, with what the simulator makes of them, in time units."""
     offsets, times = board.offsets, board.times
     waits = awaited(plan.program, traffic, offsets, board.message_times)
-    found = idle(offsets, times, waits, plan.mode == "paced", note_ns)
+    spread = idle(offsets, times, waits, plan.mode == "paced", note_ns)
     spent = np.add.reduceat(times[:, END] - times[:, START], offsets[:-1])
     planned = busy_time(plan.timeline)
+    copies = board.copy_times[:, (START, END)].T / (found.unit_ms * 1e6)
+    calibrated = calibrate(replace(found.timeline, copy_start=copies[0], copy_end=copies[1]), plan.v)
     rank, ops = slowest(spent.tolist(), planned.tolist()), int(np.diff(offsets).max())
     makespan = max(1, int(times[:, END].max() - times[:, START].min()))
     return {
-        "idle": found,
+        "idle": spread,
         "busy": spent.tolist(),
         "slowest": {"rank": rank, "busy": int(spent[rank]), "planned": float(planned[rank])},
         "instrumentation": {"op_ns": round(note_ns), "share": ops * note_ns / makespan},
+        "calibrated": calibrated.as_dict(),
     }
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from runner.activations import Memory
 from runner.deferred import accumulate
 from runner.shape import Training
-from runner.stage import Data, output_layer, words_of
+from runner.stage import Data, dtype_of, output_layer, words_of
 from runner.weights import RATE
 
 
@@ -57,21 +57,28 @@ class Shard:
         rows = output_layer(training).detach()[self.first : self.end]
         self.weight = torch.nn.Parameter(rows.clone().to(data.device))
         self.training, self.data, self.memory, self.early = training, data, memory, early
+        self.dtype = dtype_of(training)
         self.kept: dict[int, Kept] = {}
         self.losses: dict[int, Tensor] = {}
+
+    @property
+    def rounded(self) -> Tensor:
+        """The weights as the model's type has them, in float32: shards' parts of a gradient are added up before the
+        sum is rounded."""
+        return self.weight.detach().to(self.dtype).float()
 
     @torch.no_grad()
     def logits(self, micro: int, hidden: Tensor) -> Local:
         """S of a micro-batch, from the last stage's output."""
-        hidden = hidden.reshape(-1, hidden.shape[-1])
-        logits = hidden @ self.weight.t()
+        hidden = hidden.reshape(-1, hidden.shape[-1]).to(self.dtype)
+        logits = (hidden @ self.weight.t().to(self.dtype)).float()
         largest = logits.amax(1)
         exponentials = torch.exp(logits - largest[:, None])
         targets = self.data.targets(micro).flatten()
         own = (targets >= self.first) & (targets < self.end)
         place = (targets - self.first).clamp(0, self.end - self.first - 1)
         target = logits.gather(1, place[:, None]).squeeze(1) * own
-        products = (exponentials @ self.weight, self.weight[place] * own[:, None]) if self.early else None
+        products = (exponentials @ self.rounded, self.rounded[place] * own[:, None]) if self.early else None
         self.kept[micro] = Kept(hidden, exponentials, largest, own, place)
         self.memory.change(self.kept[micro].bytes)
         return Local(largest, exponentials.sum(1), target, products)
@@ -85,10 +92,11 @@ class Shard:
         gradient = kept.exponentials * torch.exp(kept.largest - statistics[0])[:, None]
         gradient[torch.arange(len(gradient)), kept.place] -= kept.own.to(gradient.dtype)
         gradient *= scale
+        gradient = gradient.to(self.dtype)
         accumulate(self.weight, gradient.t() @ kept.hidden)
         self.losses[micro] = (statistics[0] - statistics[1]).mean()
         self.memory.change(-kept.bytes)
-        return None if self.early else gradient @ self.weight
+        return None if self.early else gradient.float() @ self.rounded
 
     def advance(self, data: Data) -> None:
         """One step of gradient descent, and on to the next step's data."""

@@ -35,7 +35,7 @@ WORK_MS = 3.0  # an op of the tiny model with its messages, and room for what el
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A run, ready to be set up. `unit_ms` is None in free mode; `used` are the weight versions of each stage's
-    micro-batches where weights change on the way."""
+    micro-batches where weights change on the way; `v` divides costs that are given for a device."""
 
     program: Program
     timeline: Timeline
@@ -45,6 +45,7 @@ class Plan:
     unit_ms: float | None
     hop_ms: float
     used: tuple[tuple[int, ...], ...] | None
+    v: int = 1
 
     @property
     def ranks(self) -> int:
@@ -94,9 +95,8 @@ def plan(run: Run) -> Plan:
     copying = [] if order.copies is None else copy_times(order, work.costs, work.v).tolist()
     program = build(order, (timeline.end - timeline.start).tolist(), copying)
     hop_ms = work.costs.comm * (unit_ms or 0.0)
-    return Plan(
-        program, timeline, training, mode, device, unit_ms, hop_ms, _versions(order) if work.asynchronous else None
-    )
+    used = _versions(order) if work.asynchronous else None
+    return Plan(program, timeline, training, mode, device, unit_ms, hop_ms, used, work.v)
 
 
 def _training(run: Run, work: Work, shape: Shape) -> Training:
@@ -108,7 +108,7 @@ def _training(run: Run, work: Work, shape: Shape) -> Training:
         message = f"each of {order.p} ranks has a shard of the vocabulary, so it has at least as many words"
         raise SpecError("model.vocabulary", shape.vocabulary, message, limit=order.p, nearest=order.p)
     blocks = blocks_of(work.layers, order.placement.stages, shape)
-    return Training(shape, blocks, order.m, run.seed, work.recompute, work.asynchronous, sharded, run.steps)
+    return Training(shape, blocks, order.m, run.seed, work.recompute, work.asynchronous, sharded, run.steps, run.dtype)
 
 
 def _versions(order: Order) -> tuple[tuple[int, ...], ...]:

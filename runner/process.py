@@ -95,7 +95,7 @@ def verify(command: Verify) -> Reply:
         reference["losses"] = torch.tensor(expected)
         copies.append({"losses": losses})
     of_step = slice(-1, None) if command.used is None else slice(None)
-    return judge(float(losses[of_step].mean()), copies, mean(expected[of_step]), reference)
+    return judge(float(losses[of_step].mean()), copies, mean(expected[of_step]), reference, training.dtype)
 
 
 def _listen(pipe: Connection[Reply, Command], commands: queue.SimpleQueue[Command]) -> None:

@@ -22,12 +22,13 @@ from backend.schedule.spec import integer, number, optional, reject_unknown
 VERSION = 1
 MAX_LINE = 16 * 2**20
 MODES = ("auto", "paced", "free")
+DTYPES = ("float32", "bfloat16")
 PLACEMENTS = ("looped", "v")
 MAX_UNIT_MS = 60_000.0
 MIN_UNIT_MS = 0.001
 MAX_SEED = 2**31 - 1
 MAX_STEPS = 100
-RUN_KEYS = ("cmd", "id", "spec", "csv", "placement", "p", "mode", "unit_ms", "model", "seed", "steps")
+RUN_KEYS = ("cmd", "id", "spec", "csv", "placement", "p", "mode", "unit_ms", "model", "seed", "steps", "dtype")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Run:
     model: Mapping[str, Any] | None = None
     seed: int = 0
     steps: int = 1
+    dtype: str = DTYPES[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ def _run(data: Mapping[str, Any]) -> Run:
         model=model,
         seed=integer("seed", 0 if data.get("seed") is None else data["seed"], 0, MAX_SEED),
         steps=integer("steps", 1 if data.get("steps") is None else data["steps"], 1, MAX_STEPS),
+        dtype=_choice("dtype", DTYPES[0] if data.get("dtype") is None else data["dtype"], *DTYPES),
     )
 
 

@@ -21,7 +21,7 @@ from runner.lane import CopyLane
 from runner.output import Shard
 from runner.part import DeferredStage
 from runner.replicas import sum_copies
-from runner.stage import Data
+from runner.stage import Data, dtype_of
 from runner.transport import GlooTransport, gloo_group
 from runner.worker import Pace, StageWorker
 
@@ -64,11 +64,12 @@ class RankJob:
     def connect(self) -> GlooTransport | ChannelTransport:
         """Gloo between CPUs, NCCL between GPUs."""
         program, shape = self.setup.program, self.setup.training.shape.activation
+        dtype = dtype_of(self.setup.training)
         if self.device.type == "cpu":
-            return GlooTransport(self.group, program.receives(), shape)
+            return GlooTransport(self.group, program.receives(), shape, dtype)
         torch.cuda.set_device(self.device)
         make = nccl_groups(f"{self.setup.folder}/nccl", self.setup.group.ranks)
-        return ChannelTransport(make, program.sends(), self.setup.arrivals, shape, self.device)
+        return ChannelTransport(make, program.sends(), self.setup.arrivals, shape, self.device, dtype)
 
     def spread(self) -> Collectives | None:
         """The chains of an output layer that is spread over all ranks, each over a process group of its own."""
@@ -98,7 +99,8 @@ class RankJob:
         """Meet every peer, run every kind of op, measure what noting one costs, and leave no trace of it."""
         self.ledger.enter(WAITING, 0)
         self.meet()
-        x_like = torch.zeros(self.setup.training.shape.activation, device=self.device)
+        training = self.setup.training
+        x_like = torch.zeros(training.shape.activation, device=self.device, dtype=dtype_of(training))
         for part in self.parts:
             for _ in range(2):
                 part.forward(0, None if part.stage.begins else x_like)

@@ -59,6 +59,7 @@ class Stage(nn.Module):
         super().__init__()
         shape, stages = training.shape, training.stages
         random = torch.Generator().manual_seed(training.seed * 100_003 + index)
+        self.dtype = dtype_of(training)
         self.first, self.last = index == 0, index == stages - 1
         self.begins, self.ends = self.first and not training.sharded, self.last and not training.sharded
         if self.begins:
@@ -80,16 +81,24 @@ class Stage(nn.Module):
         """Hidden states out; of tokens where the model begins, of hidden states elsewhere."""
         if self.begins:
             x = do.embed(x, self.tokens)
+        x = x.to(self.dtype)
         if self.first:
-            x = x + do.embed(self.get_buffer("range"), self.positions)
+            x = x + do.embed(self.get_buffer("range"), self.positions).to(self.dtype)
         for block in self.blocks:
             x = do.layer(block, x)
         return x if self.ends or not self.last else do.norm(x, self.norm, self.bias)
 
     def loss(self, x: Tensor, targets: Tensor, do: Arithmetic) -> Tensor:
-        """Mean cross-entropy of the next token, from the last stage's hidden states."""
+        """Mean cross-entropy of the next token, from the last stage's hidden states: in float32, of logits in the
+        model's type."""
         logits = do.linear(do.norm(x, self.norm, self.bias), self.head)
-        return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+        return functional.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
+
+
+def dtype_of(training: Training) -> torch.dtype:
+    """The type of activations, messages and arithmetic."""
+    found: torch.dtype = getattr(torch, training.dtype)
+    return found
 
 
 def output_layer(training: Training) -> nn.Parameter:
