@@ -10,15 +10,17 @@ from typing import Any
 import click
 
 from backend.cli import fail, spec_data, spec_options
+from backend.cli_measured import as_shape, calibration_of, told_calibration, told_idle, write_trace
 from backend.config import PROJECT, Config
-from backend.runs.once import RunnerGoneError, run_once
+from backend.runs.once import RunnerGoneError
+from backend.runs.series import Rows, Series
 from backend.schedule import families
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.interop import torch_csv
 from backend.schedule.order import Order
 from backend.schedule.spec import number, optional
 
-EVENT_KEYS = ("ready", "start", "end", "recv_wait")
+DTYPES = ("float32", "bfloat16")
 
 
 @click.command()
@@ -29,13 +31,17 @@ EVENT_KEYS = ("ready", "start", "end", "recv_wait")
               help="paced holds each op to its nominal time, free runs as fast as it can")  # fmt: skip
 @click.option("--unit-ms", type=float, help="paced: milliseconds of one unit of the costs")
 @click.option("--steps", type=int, help="training steps one after the other; ops and figures are the last one's")
+@click.option("--dtype", type=click.Choice(DTYPES), help="type of activations, messages and arithmetic")
+@click.option("--calibrate", "calibrating", is_flag=True,
+              help="the costs that ops really had, and what they predict beside what was measured")  # fmt: skip
+@click.option("--trace", type=click.Path(path_type=Path, dir_okay=False, writable=True),
+              help="write the measured ops and messages as a Chrome trace")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="only the last line: everything, as JSON")
-def run(
-    csv_file: Path | None, mode: str, unit_ms: float | None, steps: int | None, as_json: bool, **given: Any
-) -> None:
+def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: bool, **given: Any) -> None:
     """Execute FAMILY with real tensors on this machine; its gradients are held against a single process."""
-    data = spec_data(given)
-    job: dict[str, Any] = {"mode": mode, "unit_ms": unit_ms} | ({} if steps is None else {"steps": steps})
+    options = {key: given.pop(key) for key in ("mode", "unit_ms", "steps", "dtype")}
+    data, unit_ms = spec_data(given), options["unit_ms"]
+    job = {key: value for key, value in options.items() if value is not None}
     try:
         optional(number, "unit_ms", unit_ms, 0.001, 60_000)
         order, job = _order(csv_file, data, job)
@@ -45,15 +51,21 @@ def run(
         raise click.ClickException(str(error)) from None
     quiet = as_json or not sys.stderr.isatty()
     try:
-        last, rows = run_once(Config.from_env().runner, str(PROJECT), job, lambda m: None if quiet else _progress(m))
+        with Series(Config.from_env().runner, str(PROJECT)) as series:
+            last, rows = series.run(job, lambda message: None if quiet else _progress(message))
     except RunnerGoneError as error:
         raise click.ClickException(str(error)) from None
     if last["event"] != "finished":
         _failed(data, last, as_json)
-    shape = _shape(last, order, rows)
-    if not as_json:
-        click.echo("\n".join(_told(shape)))
-    click.echo(json.dumps(shape))
+    shape = as_shape(last, order, rows)
+    lines = _told(shape)
+    if calibrating:
+        found = calibration_of(order, rows, families.read(data).v if data.get("family") else order.chunks)
+        shape["calibration"] = found.as_dict() | {"residual_ms": found.residual.round(6).tolist()}
+        lines += [*told_idle(shape), *told_calibration(found)]
+    if trace is not None:
+        _write(trace, shape, order, rows, data.get("family") or str(csv_file))
+    click.echo(json.dumps(shape) if as_json else "\n".join([*lines, json.dumps(shape)]))
     sys.exit(0 if shape["verified"] else 1)
 
 
@@ -87,14 +99,13 @@ def _failed(data: dict[str, Any], last: dict[str, Any], as_json: bool) -> None:
     sys.exit(2 if last["event"] == "error" else 1)
 
 
-def _shape(last: dict[str, Any], order: Order, rows: list[list[int]]) -> dict[str, Any]:
-    """The run's last line: the verdict, both sets of figures, every op with its text."""
-    texts = [[op.text() for op in order.row(rank)] for rank in range(order.p)]
-    ops = [
-        {"rank": rank, "op": texts[rank][index]} | dict(zip(EVENT_KEYS, times, strict=True))
-        for rank, index, *times in sorted(rows)
-    ]
-    return {key: value for key, value in last.items() if key not in ("event", "id")} | {"ops": ops}
+def _write(path: Path, shape: dict[str, Any], order: Order, rows: Rows, name: str) -> None:
+    """The trace's file; one that cannot be written fails the command, since the run is over."""
+    title = f"{name} p={order.p} m={order.m}, measured on {shape['device']}, {shape['mode']}"
+    try:
+        write_trace(path, shape, order, rows, title)
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _number(value: float | None, form: str) -> str:
