@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -76,9 +77,11 @@ def test_whatever_a_viewer_has_the_messages_that_follow_leave_nothing_out_and_br
     cursor = since = min(since, log.seq)
     events, rows = [], []
     while cursor < log.seq:
-        for message in log.messages(cursor, most):
-            assert message["first"] == cursor + 1
-            cursor = message["seq"]
+        for part in log.parts(cursor, most):
+            message = json.loads(part.text)
+            assert (message["id"], message["first"], message["seq"]) == ("r", part.first, part.seq)
+            assert part.first == cursor + 1
+            cursor = part.seq
             events.append(message["event"])
             rows += message.get("ops", [])
     assert cursor == log.seq
@@ -88,7 +91,7 @@ def test_whatever_a_viewer_has_the_messages_that_follow_leave_nothing_out_and_br
 
 
 def test_a_viewer_far_behind_gets_one_large_message_instead_of_many():
-    messages = log_of(*[2] * 50).messages(2, most=1000)
+    messages = [json.loads(part.text) for part in log_of(*[2] * 50).parts(2, most=1000)]
     assert [(message["event"], message["first"], message["seq"]) for message in messages] == [
         ("op_batch", 3, 52),
         ("finished", 53, 53),
@@ -96,8 +99,8 @@ def test_a_viewer_far_behind_gets_one_large_message_instead_of_many():
 
 
 def test_a_message_stops_at_its_cap_but_always_carries_something():
-    messages = log_of(100, 100).messages(2, most=10)
-    assert [(message["seq"], len(message["ops"])) for message in messages] == [(3, 100)]
+    parts = log_of(100, 100).parts(2, most=10)
+    assert [(part.seq, len(json.loads(part.text)["ops"])) for part in parts] == [(3, 100)]
 
 
 def a_run(run_id: str = "abc", created: float = 100.0) -> Run:
@@ -176,7 +179,7 @@ def test_a_run_comes_back_whole_after_a_restart(store):
     back = again.load(run.id)
     again.close()
     assert back.as_dict() == run.as_dict()
-    assert back.log.messages(0, 1) == run.log.messages(0, 1)
+    assert back.log.parts(0, 1) == run.log.parts(0, 1)
 
 
 def test_a_run_under_way_when_the_server_stopped_is_failed_at_the_next_start_and_never_finished(store):

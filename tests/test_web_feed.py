@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
+from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 
 from backend.runs.errors import RunError
+from backend.runs.log import Part
 from backend.runs.run import Run
 from backend.schedule.spec import Spec
 from backend.web import feed as feed_module
@@ -15,20 +19,26 @@ from backend.web.feed import MOST_WATCHES, Feed
 
 
 class Viewers:
-    """A transport that keeps what it is told to send; busy viewers have not taken their last message."""
+    """A transport that keeps what it is told to send. Busy viewers have not taken their last message; those who do not
+    take (all do unless `takes` is set) are busy from their first message on."""
 
     def __init__(self) -> None:
         self.got: dict[str, list[dict]] = {}
         self.busy: set[str] = set()
+        self.takes: set[str] | None = None
+        self.waiting: Counter[str] = Counter()  # messages sent and not taken
+        self.on_send: dict[str, Callable[[], None]] = {}
         self.sends = 0
 
     def idle(self, viewer: str) -> bool:
-        return viewer not in self.busy
+        return viewer not in self.busy and not self.waiting[viewer]
 
-    def send(self, viewers: list[str], message: dict) -> None:
+    def send(self, viewers: list[str], part: Part) -> None:
         self.sends += 1
         for viewer in viewers:
-            self.got.setdefault(viewer, []).append(message)
+            self.got.setdefault(viewer, []).append(json.loads(part.text))
+            self.waiting[viewer] += self.takes is not None and viewer not in self.takes
+            self.on_send.get(viewer, lambda: None)()
 
     def rows(self, viewer: str) -> list:
         """The ops that the viewer has, after a check that no number is missing or doubled."""
@@ -60,7 +70,7 @@ def feed(viewers: Viewers) -> Feed:
 
 
 def pump(feed: Feed) -> None:
-    while feed.pump():
+    while feed.pump() is not None:
         pass
 
 
@@ -120,6 +130,73 @@ def test_viewers_at_the_same_place_share_one_message(feed, viewers):
     grow(run)
     pump(feed)
     assert (viewers.sends, len(viewers.got)) == (1, 500)
+
+
+def test_a_viewer_who_stops_reading_holds_one_message_however_long_the_run_goes_on(feed, viewers):
+    run = a_run()
+    for viewer in ("stalled", "reads"):
+        feed.watch(viewer, run, 0)
+    viewers.takes = {"reads"}
+    for _ in range(1000):
+        grow(run)
+        feed.pump()
+    assert (viewers.waiting["stalled"], len(viewers.got["stalled"]), len(viewers.got["reads"])) == (1, 1, 1000)
+    viewers.takes.add("stalled")
+    viewers.waiting["stalled"] = 0
+    pump(feed)
+    assert len(viewers.got["stalled"]) == 2
+    assert viewers.rows("stalled") == viewers.rows("reads")
+
+
+def test_a_late_viewer_is_caught_up_without_pauses_while_the_run_goes_on(feed, viewers, monkeypatch):
+    monkeypatch.setattr(feed_module, "MOST_ROWS", 10)
+    run = a_run()
+    for _ in range(50):
+        grow(run, 4)
+    feed.watch("late", run, 0)
+    pauses = []
+    while (pause := feed.pump()) is not None:
+        pauses.append(pause)
+        if len(pauses) % 5 == 0:
+            grow(run, 4)
+    assert set(pauses[:-1]) == {feed_module.HURRY_S}
+    assert [row[1] for row in viewers.rows("late")] == list(range(run.log.ops))
+
+
+def test_a_viewer_who_comes_back_goes_on_behind_what_it_has_without_gap_or_double(feed, viewers):
+    run = a_run()
+    feed.watch("first", run, 0)
+    for step in range(60):
+        grow(run)
+        feed.pump()
+        if step == 20:
+            feed.drop("first")  # the connection is cut
+        if step == 40:
+            feed.watch("second", run, viewers.got["first"][-1]["seq"])
+    pump(feed)
+    viewers.got["both"] = viewers.got["first"] + viewers.got["second"]
+    assert [row[1] for row in viewers.rows("both")] == list(range(120))
+
+
+def test_a_viewer_found_gone_when_it_is_sent_to_is_let_go_and_the_others_miss_nothing(feed, viewers):
+    run = a_run()
+    for viewer in ("before", "gone", "behind"):
+        feed.watch(viewer, run, 0)
+    viewers.on_send = {"gone": lambda: feed.drop("gone")}
+    for _ in range(5):
+        grow(run)
+        feed.pump()
+    assert (feed.viewers(), len(viewers.got["gone"])) == (2, 1)
+    assert viewers.rows("before") == viewers.rows("behind") == run.log.rows()
+
+
+def test_the_last_viewer_of_a_run_may_prove_to_be_gone(feed, viewers):
+    run = a_run()
+    feed.watch("gone", run, 0)
+    viewers.on_send = {"gone": lambda: feed.drop("gone")}
+    grow(run)
+    pump(feed)
+    assert feed.viewers() == 0
 
 
 def test_a_viewer_ahead_of_the_run_is_told_where_it_ends(feed):

@@ -33,7 +33,12 @@ def send(request: Request, encoded: Encoded) -> Response:
 
 def encode_json(value: Any, level: int = 6) -> Encoded:
     """A JSON answer, deflated."""
-    return Encoded.of(zlib.compress(json.dumps(value, separators=(",", ":")).encode(), level), JSON)
+    return encode_text(json.dumps(value, separators=(",", ":")), level)
+
+
+def encode_text(text: str, level: int = 6) -> Encoded:
+    """A JSON answer that is text already, deflated."""
+    return Encoded.of(zlib.compress(text.encode(), level), JSON)
 
 
 def apart(ops: int, work: Callable[[], T]) -> T:

@@ -15,13 +15,14 @@ import gevent
 from gevent.event import Event
 
 from backend.runs.errors import RunError
-from backend.runs.log import Message
+from backend.runs.log import Part
 from backend.runs.run import Run
 
 logger = logging.getLogger(__name__)
 MOST_ROWS = 4096  # ops in one message: about 200 kB
 MOST_WATCHES = 8  # runs that one viewer may watch
-RETRY_S = 0.02  # how soon to look again at viewers who were not free
+PAUSE_S = 0.02  # from one round to the next: what comes meanwhile goes out as one message
+HURRY_S = 0.002  # the same where a viewer has caught up only as far as one message goes
 
 
 class Transport(Protocol):
@@ -30,8 +31,8 @@ class Transport(Protocol):
     def idle(self, viewer: str) -> bool:
         """Whether the viewer has taken all that was sent."""
 
-    def send(self, viewers: list[str], message: Message) -> None:
-        """Send one message to these viewers, without waiting."""
+    def send(self, viewers: list[str], part: Part) -> None:
+        """Send one message to these viewers, without waiting. One who proves to have gone may be dropped meanwhile."""
 
 
 class Feed:
@@ -77,44 +78,48 @@ class Feed:
                 self._loop = gevent.spawn(self._pump_for_ever)
             self._wake.set()
 
-    def pump(self) -> bool:
-        """Send what can be sent now; tells whether somebody still waits for more."""
-        waiting = False
+    def pump(self) -> float | None:
+        """Send what can be sent now; gives after how many seconds to look again, None when nobody waits for more."""
+        again: list[float] = []
         for run_id in list(self._watched):
             run, cursors = self._watched[run_id]
             behind: dict[int, list[str]] = {}
             for viewer, cursor in cursors.items():
                 if cursor < run.log.seq:
-                    waiting = True
                     if self._transport.idle(viewer):
                         behind.setdefault(cursor, []).append(viewer)
-            # Viewers at the same place, which in a class are nearly all, share one encoding.
+                    else:
+                        again.append(PAUSE_S)
+            # Viewers at the same place, which in a class are nearly all, share one message.
             for cursor, viewers in behind.items():
-                for message in run.log.messages(cursor, MOST_ROWS):
-                    self._transport.send(viewers, message)
-                    for viewer in viewers:
-                        cursors[viewer] = message["seq"]
+                parts = run.log.parts(cursor, MOST_ROWS)
+                again.append(PAUSE_S if parts[-1].seq == run.log.seq else HURRY_S)
+                for part in parts:
+                    self._transport.send(viewers, part)
+                    # Whoever proved to have gone was dropped on the way, and must not be put back.
+                    cursors.update({viewer: part.seq for viewer in viewers if viewer in cursors})
             self._sweep(run_id)
-        return waiting
+        return min(again, default=None)
 
     def _pump_for_ever(self) -> None:
         while True:
             self._wake.wait()
             self._wake.clear()
-            while self._pump_safely():
-                self._wake.wait(RETRY_S)
-                self._wake.clear()
+            while (pause := self._pump_safely()) is not None:
+                gevent.sleep(pause)
 
-    def _pump_safely(self) -> bool:
+    def _pump_safely(self) -> float | None:
         """Pump; an error costs this round, never the feed of everybody."""
         try:
             return self.pump()
         except Exception:
             logger.exception("the feed of runs")
-            return True
+            return PAUSE_S
 
     def _sweep(self, run_id: str) -> None:
         """Let go of a run that is over and seen to its end, or that nobody watches."""
+        if run_id not in self._watched:
+            return
         run, cursors = self._watched[run_id]
         if run.over:
             for viewer in [viewer for viewer, cursor in cursors.items() if cursor >= run.log.seq]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
@@ -12,7 +13,7 @@ from backend.schedule.errors import SpecError
 from backend.schedule.families import read
 from backend.schedule.interop import torch_csv
 from backend.schedule.spec import Spec, number, reject_unknown
-from backend.web.answer import apart, encode_json, send
+from backend.web.answer import apart, encode_text, send
 from backend.web.body import only, read_object
 from backend.web.query import pairs, query_of
 from backend.web.schedule import work_of
@@ -67,7 +68,10 @@ def list_runs() -> Response:
 def show_run(run_id: str) -> Response:
     """One run, whole; `seq` is where a viewer goes on watching."""
     run = services().runs.get(run_id)
-    return send(request, apart(run.log.ops * 3, lambda: encode_json(run.as_dict(), level=1)))
+    # What is answered is settled here, in the loop that runs change in; a thread only joins it. Ops are text already:
+    # writing a long run's numbers anew would hold up everybody who watches one.
+    head, ops = json.dumps(run.summary(), separators=(",", ":")), run.log.rows_text()
+    return send(request, apart(run.log.ops * 3, lambda: encode_text(f'{head[:-1]},"ops":[{",".join(ops)}]}}', level=1)))
 
 
 @runs.post("/<run_id>/cancel")
