@@ -1,0 +1,65 @@
+"""A runner program that measures nothing and emits ops at a steady rate, as the real one does: some rows every 50 ms.
+
+Op k of a run ends k + 1 periods after the run's first moment, whenever it is sent: a line that goes out late counts as
+late where it arrives. A line always holds the same number of ops, so that an entry's ops follow from its number.
+Times count from the run's first moment, as the real runner's do; `t0_unix_ns` says when that was, here on the
+monotonic clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from typing import Any
+
+LINE_S = 0.05  # as often as the real runner looks at its board
+RANKS = 8
+VERDICT: dict[str, Any] = {"verified": True, "max_grad_error": 0.0}
+FIGURES: dict[str, Any] = {"makespan": 1.0, "longest_stage": 1.0, "bubble": {}}
+
+
+def say(event: str, **fields: object) -> None:
+    sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
+    sys.stdout.flush()
+
+
+def emit(run: str, rate: int, seconds: float, lead: float) -> None:
+    """One run: `lead` seconds of quiet, then `rate` ops a second."""
+    say("warming", id=run)
+    begin = time.monotonic_ns() + round(lead * 1e9)
+    say("running", id=run, mode="free", device="none", overlapped=True, unit_ms=1.0, clock_ns=50, t0_unix_ns=begin)
+    period = 1_000_000_000 // rate
+    size = round(rate * LINE_S)
+    for line in range(round(seconds / LINE_S)):
+        ops = [
+            [k % RANKS, k // RANKS, (k - 4) * period, (k - 3) * period, (k + 1) * period, period]
+            for k in range(line * size, (line + 1) * size)
+        ]
+        time.sleep(max(0, begin + ops[-1][4] - time.monotonic_ns()) / 1e9)
+        say("op_batch", id=run, ops=ops)
+    say("verified", id=run, loss=0.5, reference_loss=0.5, worst="w", **VERDICT)
+    say("finished", id=run, predicted=FIGURES, measured=FIGURES, **VERDICT)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--rate", type=int, required=True)
+    options.add_argument("--seconds", type=float, required=True)
+    options.add_argument("--lead", type=float, required=True)
+    options.add_argument("--cores", required=True, help="that it may use: not the server's, whose child it is")
+    given = options.parse_args()
+    os.sched_setaffinity(0, {int(core) for core in given.cores.split(",")})
+    say("ready", version=1, devices=["none"])
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["cmd"] == "run":
+            emit(message["id"], given.rate, given.seconds, given.lead)
+        elif message["cmd"] == "shutdown":
+            return
+
+
+if __name__ == "__main__":
+    main()

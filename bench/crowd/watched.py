@@ -1,0 +1,107 @@
+"""A server under watch: a process on one core, what it costs in processor time and memory, and how long it was kept
+waiting for its core by other programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+ROOT = Path(__file__).resolve().parents[2]
+TICKS = os.sysconf("SC_CLK_TCK")
+MB = 1_000_000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the server has taken so far."""
+
+    at: float
+    processor: float  # s, all of its threads
+    waited: float  # s that its main thread was ready to run while another program had the core
+    resident: float  # MB
+    peak: float  # MB
+    buffers: float  # MB of the machine's socket buffers, both ends of every connection
+
+    def since(self, before: Cost) -> tuple[float, float]:
+        """Shares of the time since then: busy, and waiting for its core."""
+        seconds = self.at - before.at
+        return (self.processor - before.processor) / seconds, (self.waited - before.waited) / seconds
+
+
+@dataclass(frozen=True)
+class Server:
+    pid: int
+    url: str
+
+    def cost(self) -> Cost:
+        """Its figures now, from /proc."""
+        stat = _text(f"{self.pid}/stat").rpartition(")")[2].split()
+        status = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB", _text(f"{self.pid}/status"), re.MULTILINE))
+        pages = int(re.findall(r"TCP:.* mem (\d+)", _text("net/sockstat"))[0])
+        return Cost(
+            time.monotonic(),
+            (int(stat[11]) + int(stat[12])) / TICKS,
+            int(_text(f"{self.pid}/schedstat").split()[1]) / 1e9,
+            int(status["VmRSS"]) * 1024 / MB,
+            int(status["VmHWM"]) * 1024 / MB,
+            pages * os.sysconf("SC_PAGESIZE") / MB,
+        )
+
+    def settle(self) -> None:
+        """Wait until it has done what it does behind its start."""
+        before = self.cost()
+        for _ in range(120):
+            time.sleep(0.5)
+            now = self.cost()
+            if now.since(before)[0] < 0.05:
+                return
+            before = now
+        raise TimeoutError("the server does not come to rest")
+
+    def start_run(self) -> str:
+        """Ask for a run; gives its id."""
+        body = json.dumps({"spec": {}}).encode()
+        asked = Request(f"{self.url}/api/runs", body, {"Content-Type": "application/json"})
+        with urlopen(asked, timeout=20) as answer:
+            return str(json.load(answer)["id"])
+
+    def load(self, run: str) -> tuple[float, bytes]:
+        """A run as the page loads it: seconds until all of it was here, and the deflated answer."""
+        begin = time.monotonic()
+        with urlopen(Request(f"{self.url}/api/runs/{run}", headers={"Accept-Encoding": "deflate"}), timeout=20) as got:
+            body = got.read()
+        return time.monotonic() - begin, body
+
+
+@contextmanager
+def server(folder: Path, core: int, runner: list[str]) -> Iterator[Server]:
+    """`python app.py serve` on one core of this machine, with this runner program."""
+    environ = {"BUBBLELINE_RUNNER": " ".join(runner), "BUBBLELINE_DATABASE": str(folder / "runs.sqlite3")}
+    process = subprocess.Popen(
+        [sys.executable, "app.py", "serve", "--port", "0"], cwd=ROOT, env=os.environ | environ, text=True,
+        stdout=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        said = process.stdout.readline()
+        found = re.search(r"http://\S+", said)
+        if found is None:
+            raise RuntimeError(f"the server did not start: {said!r}")
+        yield Server(process.pid, found[0])
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+        process.stdout.close()
+
+
+def _text(name: str) -> str:
+    return Path("/proc", name).read_text()

@@ -1,0 +1,232 @@
+"""How many viewers one server on one core serves, driven from this second process over loopback.
+
+    python bench/viewers.py [--viewers 500] [--stalled 20] [--rate 10000] [--seconds 20]
+
+A run emits `rate` ops a second; each viewer is a WebSocket that watches it. Some never read until the run is over; some
+lose their connection and come back; some join late, and one loads the run as the page does. For every op and every
+viewer: the time from the op's end to its arrival, counted where the last byte of its message is read, so that the
+runner's 50 ms a line and this process's own delays are in it. The server prints nothing of this: all is seen from
+outside. Other programs on the machine lengthen everything; how long the server waited for its core is printed.
+Exit code 1 where an op was lost or came twice, 0 otherwise, however slow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import selectors
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.crowd.steady import LINE_S
+from bench.crowd.viewer import Viewer
+from bench.crowd.watched import Cost, Server, server
+
+LATE_MS, JOIN_MS = 150.0, 1000.0
+WHOLE, RETURNING, LATE = 3, 10, 10  # viewers that decode everything, that come back, that join late
+LEAD_S = 3.0  # quiet before the first op, in which the viewers ask
+ROOM = 1 << 18
+
+
+class Crowd:
+    """The viewers that read, all in one loop."""
+
+    def __init__(self) -> None:
+        self.viewers: list[Viewer] = []
+        self._selector = selectors.DefaultSelector()
+        self._room = memoryview(bytearray(ROOM))
+        self.hung_up = 0
+
+    def add(self, viewer: Viewer) -> Viewer:
+        self.viewers.append(viewer)
+        self._selector.register(viewer.socket, selectors.EVENT_READ, viewer)
+        return viewer
+
+    def leave(self, viewer: Viewer) -> None:
+        """Cut the connection, as a network does."""
+        self._selector.unregister(viewer.socket)
+        viewer.socket.close()
+
+    def read(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
+        """Read for so long, or until something holds; tells whether it did."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for key, _ in self._selector.select(0.05):
+                viewer: Viewer = key.data
+                if not viewer.read(self._room):
+                    self.leave(viewer)
+                    self.hung_up += 1
+            if until():
+                return True
+        return False
+
+
+def connect(crowd: Crowd, address: str, count: int, **options: int) -> list[Viewer]:
+    return [crowd.add(Viewer(address, whole=k < WHOLE, **options)) for k in range(count)]
+
+
+def come_back(crowd: Crowd, address: str, run: str, gone: Sequence[Viewer]) -> list[Viewer]:
+    """New connections of viewers that had to go, each from the last entry it has."""
+    back = []
+    for viewer in gone:
+        back.append(crowd.add(Viewer(address)))
+        back[-1].watch(run, viewer.seq)
+    return back
+
+
+def latencies(viewers: Sequence[Viewer], entry: int, begin: int, size: int, period: int) -> np.ndarray:
+    """For each viewer a histogram of the time from an op's end to its arrival, in bins of one op's period: the ops of
+    an entry end one period apart, so what holds for its last op holds for the others shifted by bins."""
+    found = np.zeros((len(viewers), 1 << 16), np.int64)
+    for mine, viewer in zip(found, viewers, strict=True):
+        for now, first, last in viewer.arrivals:
+            for seq in range(first, last + 1):
+                newest = (now - begin - (seq - entry + 1) * size * period) // period
+                at = min(max(newest, 0), len(mine) - 1)
+                mine[at] += 1
+    spread = np.cumsum(found, axis=1)
+    spread[:, size:] -= spread[:, :-size].copy()
+    return spread
+
+
+def quantile(histogram: np.ndarray, part: float, period: int) -> float:
+    """ms below which this part of the ops lies."""
+    total = np.cumsum(histogram)
+    return float(np.searchsorted(total, part * total[-1]) + 1) * period / 1e6
+
+
+def verdict(value: float, most: float) -> str:
+    return "" if value <= most else f"  over {most:.0f}"
+
+
+def report_joins(name: str, viewers: Sequence[Viewer]) -> None:
+    times = [(viewer.joined - viewer.began) / 1e6 if viewer.joined else float("inf") for viewer in viewers]
+    held = max(viewer.present - viewer.since for viewer in viewers)
+    print(f"{name:<44} {np.median(times):7.0f} ms, slowest of {len(times)} {max(times):.0f}, {held} entries"
+          f"{verdict(max(times), JOIN_MS)}")  # fmt: skip
+
+
+def report_costs(before: Cost, watched: Cost, after: Cost, ops: int) -> None:
+    busy, waited = after.since(watched)
+    print(f"{'server, of its one core':<44} {busy:7.0%}, and {waited:.0%} of the time another program had the core")
+    print(f"{'server, resident':<44} {before.resident:7.0f} MB, {watched.resident:.0f} with all connected, "
+          f"{after.resident:.0f} at the end, {after.peak:.0f} at most")  # fmt: skip
+    print(f"{'grown during the run':<44} {(after.resident - watched.resident) * 1e6 / ops:7.0f} bytes an op")
+    print(f"{'socket buffers of the machine':<44} {before.buffers:7.0f} MB before, {after.buffers:.0f} at the end")
+
+
+def check(viewers: Sequence[Viewer], last: int, ops: int, loaded: bytes) -> list[str]:
+    """What was lost, doubled or out of order."""
+    faults = [fault for viewer in viewers for fault in viewer.faults[:1]]
+    faults += [f"a viewer ended at entry {viewer.seq} of {last}" for viewer in viewers if viewer.seq != last]
+    for viewer in viewers:
+        if viewer.whole and [row[1] * 8 + row[0] for row in viewer.rows()] != list(range(ops)):
+            faults.append("a viewer's ops are not the run's")
+    run = json.loads(zlib.decompress(loaded))
+    if [row[1] * 8 + row[0] for row in run["ops"]] != list(range(len(run["ops"]))):
+        faults.append("the run as loaded has gaps")
+    return faults
+
+
+def drive(served: Server, given: argparse.Namespace) -> int:
+    served.settle()
+    before = served.cost()
+    crowd = Crowd()
+    at = time.monotonic()
+    steady = connect(crowd, served.url, given.viewers)
+    connected = time.monotonic() - at
+    stalled = [Viewer(served.url, receive_buffer=4096) for _ in range(given.stalled)]
+    leaving = [crowd.add(Viewer(served.url)) for _ in range(RETURNING)]
+    run = served.start_run()
+    for viewer in [*steady, *stalled, *leaving]:
+        viewer.watch(run)
+    crowd.read(LEAD_S, lambda: all(viewer.joined for viewer in steady))
+    watched, mine = served.cost(), time.process_time()
+    crowd.read(given.seconds * 0.4 + LEAD_S / 2)
+    for viewer in leaving:
+        crowd.leave(viewer)
+    crowd.read(1.0)
+    back = come_back(crowd, served.url, run, leaving)
+    crowd.read(given.seconds * 0.3)
+    late = [crowd.add(Viewer(served.url)) for _ in range(LATE)]
+    for viewer in late:
+        viewer.watch(run)
+    crowd.read(2.0)
+    with ThreadPoolExecutor(1) as pool:
+        loading: Future[tuple[float, bytes]] = pool.submit(served.load, run)
+        crowd.read(given.seconds, lambda: all(viewer.over for viewer in [*steady, *back, *late]))
+        after, mine = served.cost(), time.process_time() - mine
+        load_s, loaded = loading.result()
+    at = time.monotonic()
+    for viewer in stalled:
+        crowd.add(viewer)
+    crowd.read(20.0, lambda: all(viewer.over for viewer in stalled))
+    freed = time.monotonic() - at
+
+    print(f"{given.viewers} viewers, {given.stalled} more that do not read; {given.rate:,} ops a second for "
+          f"{given.seconds:g} s; connected within {connected:.1f} s\n")  # fmt: skip
+    report(steady, given)
+    report_joins("late joiners: connect to whole", late)
+    report_joins("returning viewers: connect to whole", back)
+    print(f"{'the run as the page loads it':<44} {load_s * 1000:7.0f} ms, {len(loaded) / 1e6:.1f} MB"
+          f"{verdict(load_s * 1000, JOIN_MS)}")  # fmt: skip
+    print(f"{'stalled viewers, once they read: to whole':<44} {freed * 1000:7.0f} ms")
+    ops = round(given.rate * given.seconds)
+    report_costs(before, watched, after, ops)
+    print(f"{'this process, of one core':<44} {mine / (after.at - watched.at):7.0%}")
+    faults = check([*steady, *stalled, *back, *late], steady[0].seq, ops, loaded)
+    if crowd.hung_up:
+        faults.append(f"the server hung up on {crowd.hung_up} viewers")
+    print("\n" + ("\n".join(faults[:10]) or "Nothing lost, nothing twice: every viewer's entries follow one another."))
+    return 1 if faults else 0
+
+
+def report(steady: Sequence[Viewer], given: argparse.Namespace) -> None:
+    """Latency of all ops at all viewers."""
+    size, period = round(given.rate * LINE_S), 1_000_000_000 // given.rate
+    entry = steady[0].arrivals[0][1]
+    spread = latencies(steady, entry, steady[0].begin(), size, period)
+    total = spread.sum(axis=0)
+    worst = max(quantile(mine, 0.99, period) for mine in spread)
+    p50, p99, p999 = (quantile(total, part, period) for part in (0.5, 0.99, 0.999))
+    print(f"{'an op from its end to a viewer, p50':<44} {p50:7.1f} ms")
+    print(f"{'  p99':<44} {p99:7.1f} ms, of the worst viewer {worst:.1f}{verdict(p99, LATE_MS)}")
+    print(f"{'  p99.9':<44} {p999:7.1f} ms")
+    messages = sum(len(viewer.arrivals) for viewer in steady)
+    moved = sum(viewer.bytes for viewer in steady) / 1e6
+    print(f"{'messages':<44} {messages / given.seconds:7.0f} a second, {moved / given.seconds:.0f} MB a second")
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--viewers", type=int, default=500)
+    options.add_argument("--stalled", type=int, default=20)
+    options.add_argument("--rate", type=int, default=10_000, help="ops a second; divides by 20")
+    options.add_argument("--seconds", type=float, default=20.0)
+    given = options.parse_args()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    cores = sorted(os.sched_getaffinity(0))
+    own, others = cores[0], cores[1:] or cores
+    os.sched_setaffinity(0, set(others))
+    runner = [
+        sys.executable, str(Path(__file__).with_name("crowd") / "steady.py"), "--rate", str(given.rate),
+        "--seconds", str(given.seconds), "--lead", str(LEAD_S), "--cores", ",".join(map(str, others)),
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder, server(Path(folder), own, runner) as served:
+        return drive(served, given)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
