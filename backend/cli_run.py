@@ -121,6 +121,7 @@ def _told(shape: dict[str, Any]) -> list[str]:
         f"largest relative gradient error {_number(error, '.2e')}",
         f"on {shape['device']}, {shape['mode']}, {len(shape['ops'])} ops",
     ]
+    lines += shape.get("notes", [])
     if "losses" in shape:
         lines.append(f"losses of the steps {' '.join(_number(each, '.4f') for each in shape['losses'])}")
     if "activations" in shape:

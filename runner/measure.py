@@ -18,7 +18,7 @@ from backend.schedule.calibrate import calibrate
 from backend.schedule.metrics import busy_time, figures
 from backend.schedule.simulate import Timeline
 from runner.board import Board
-from runner.control import Done
+from runner.control import TOLERANCE, Done, Verdict
 from runner.idle import END, START, awaited, idle, slowest
 from runner.plan import Plan
 from runner.traffic import Traffic
@@ -88,6 +88,22 @@ def judged(plan: Plan, board: Board, traffic: Traffic, note_ns: float, found: Ou
         "instrumentation": {"op_ns": round(note_ns), "share": ops * note_ns / makespan},
         "calibrated": calibrated.as_dict(),
     }
+
+
+def doubts(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> dict[str, Any]:
+    """Why a run is not verified, in a sentence under `notes`; nothing where it is."""
+    if verdict.verified:
+        return {}
+    for number, step in enumerate(losses, 1):
+        for micro, loss in enumerate(step):
+            if not math.isfinite(loss):
+                of = f" of {len(losses)}" if len(losses) > 1 else ""
+                return {"notes": [f"Not verified: the loss of micro-batch {micro} in step {number}{of} is {loss}."]}
+    if verdict.max_grad_error is None:
+        return {"notes": [f"Not verified: {verdict.worst} is not there, or not all of it is a number."]}
+    error = f"{verdict.max_grad_error:.1e} of the gradient of {verdict.worst}"
+    text = f"Not verified: the largest relative error, {error}, or that of the loss is above {TOLERANCE[dtype]:.1e}."
+    return {"notes": [text]}
 
 
 def finite(loss: float) -> float | None:

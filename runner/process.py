@@ -42,8 +42,16 @@ def main(pipe: Connection[Reply, Command]) -> None:
         try:
             reply = process.answer(command)
         except Exception as error:  # whatever it was, the job's owner must hear of it
-            reply = Trouble(f"{type(error).__name__}: {error}")
+            reply = Trouble(told(error))
         pipe.send(reply)
+
+
+def told(error: Exception) -> str:
+    """An error in words. Torch has no class of its own for a CPU's memory that is used up."""
+    text = str(error).strip()
+    if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in text:
+        return f"out of memory: {text or 'an allocation was refused'}"
+    return f"{type(error).__name__}: {text}"
 
 
 class WorkerProcess:

@@ -18,11 +18,11 @@ Event = dict[str, Any]
 
 
 class RunnerProgram:
-    """`python -m runner` as a child process."""
+    """`python -m runner` as a child process, or another module in its place."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = "runner") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "runner"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, bufsize=0
+            [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, bufsize=0
         )
         self.rest = b""
         self.ready = self.event()

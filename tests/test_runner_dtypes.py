@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from runner.activations import Memory
+from runner.control import TOLERANCE
 from runner.part import DeferredStage
-from runner.reference import TOLERANCE, judge, train
+from runner.reference import judge, train
 from runner.shape import TINY, Training
 from runner.stage import Data
 from runner.traffic import HEADER_BYTES
