@@ -112,4 +112,4 @@ function drawPin(ctx, x, y) {
 
 /** A font of the canvas: as --font in tokens.css. @param {number} size */
 export const font = (size) =>
-  `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "WenQuanYi Micro Hei", sans-serif`;
+  `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif`;

@@ -33,6 +33,9 @@ export async function learn(search) {
   translate(document.body);
 }
 
+/** How dates are written: as the browser does where it speaks the page's language. */
+export const locale = () => navigator.languages.find((tag) => tag.toLowerCase().split("-")[0] === language()) ?? language();
+
 /** A text that begins in Chinese. */
 const HAN = /^[\u4e00-\u9fff]/;
 

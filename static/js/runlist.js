@@ -1,6 +1,7 @@
 // The runs that this server has kept: opened on demand, each can be put on the timeline, alone or beside others.
 import { getJson } from "./api.js";
 import { h, replace, setText } from "./dom.js";
+import { locale } from "./languages.js";
 import { t } from "./pure/lang.js";
 import { formatPercent } from "./pure/scale.js";
 import { deviceName, modeName } from "./runpanel.js";
@@ -53,5 +54,5 @@ function rowOf(run, acts) {
     others ? h("button", { type: "button", class: "link", onclick: () => acts.only(run.id), "aria-label": `${t("Only this")}: ${title}` }, t("Only this")) : ""];
   return h("tr", {}, h("th", { scope: "row" }, run.mode === "imported" ? t("Imported trace") : title, h("small", { text: ` p ${spec.p} · m ${spec.m}${spec.v > 1 ? ` · v ${spec.v}` : ""}` })),
     h("td", { text: run.mode ? modeName(run.mode) : "–" }), h("td", { text: run.device ? deviceName(run.device) : "–" }), h("td", { class: "num", text: typeof bubble === "number" ? formatPercent(bubble) : "–" }),
-    h("td", { text: new Date(run.created * 1000).toLocaleString([], { dateStyle: "short", timeStyle: "short" }) }), h("td", { class: "run-acts" }, ...buttons));
+    h("td", { text: new Date(run.created * 1000).toLocaleString(locale(), { dateStyle: "short", timeStyle: "short" }) }), h("td", { class: "run-acts" }, ...buttons));
 }

@@ -104,7 +104,8 @@ export const FIGURES = {
     "反向拆分为 I（输入梯度）与 W（权重梯度）。零气泡论文把这里的 I 写作 B；在本页 B 表示两者之和，b = i + w。",
   "B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient and W the weight gradient.":
     "B 与 DeepSeek 论文一致，是完整反向，b = i + w；拆分时 I 为输入梯度，W 为权重梯度。",
-  // law.js
+  // law.js, pure/mathml.js
+  "barriers": "屏障数",
   "{family} has no closed form; the simulation is the law.": "{family} 没有闭式公式；仿真即为准。",
   "if": "若",
   "otherwise": "其他",

@@ -35,6 +35,7 @@ function number(x) {
 /** @param {string} name @param {Vars|null} names */
 function symbol(name, names) {
   if (names && Object.hasOwn(names, name)) return number(names[name]);
+  if (name === "barriers") return `<mi>${escape(t("barriers"))}</mi>`;
   return Object.hasOwn(NAMES, name) ? NAMES[name] : `<mi>${escape(name)}</mi>`;
 }
 
