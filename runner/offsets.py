@@ -1,0 +1,85 @@
+"""One clock for several hosts: how far each host's clock is from the first one's, how that drifts, and how sure it is.
+
+Every host's CLOCK_MONOTONIC begins anywhere and runs at a rate of its own, within some 100 ppm of true. Two exchange
+messages: the asker notes when it sent its question and when the answer came, the other when the question came and when
+it answered. Half of what the round trip took beyond the answering is the most that the offset can be wrong by, however
+unequal the two ways are (Cristian 1989; NTP, RFC 5905); so of several exchanges the one with the shortest way is kept.
+Done before and after a run, the two offsets say how much the clocks drifted meanwhile, and a time between is
+interpolated. Pure: knows no sockets, and measures nothing itself.
+
+The local engine has one host and one clock, and needs none of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+MAX_DRIFT = Fraction(1, 5000)  # of two clocks, 200 ppm: what quartz does at worst
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question and its answer, in ns: `asked` and `heard` by the asker's clock, `received` and `answered` by the
+    other's."""
+
+    asked: int
+    received: int
+    answered: int
+    heard: int
+
+    @property
+    def delay(self) -> int:
+        """Time on the two ways, both together, as far as the clocks run alike."""
+        return (self.heard - self.asked) - (self.answered - self.received)
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """The other's clock less the asker's, in ns, at a time `at` of the asker's; off by `uncertainty` at most."""
+
+    at: int
+    offset: Fraction
+    uncertainty: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ClockMap:
+    """The other's clock as a line through two offsets: `offset + drift * (t - at)` at a time t of the asker's."""
+
+    before: Offset
+    after: Offset
+
+    @property
+    def drift(self) -> Fraction:
+        """Nanoseconds that the other's clock gains in one of the asker's."""
+        apart = self.after.at - self.before.at
+        return (self.after.offset - self.before.offset) / apart if apart > 0 else Fraction(0)
+
+    def to_asker(self, reading: int) -> int:
+        """The asker's time at a reading of the other's clock, rounded to ns."""
+        since = reading - self.before.at - self.before.offset
+        return self.before.at + round(since / (1 + self.drift))
+
+    @property
+    def uncertainty(self) -> int:
+        """How far `to_asker` may be off, in ns, for any reading between the two exchanges. A line whose ends are each
+        off by so much is off by no more than the larger between them, and rounding adds one."""
+        widest = max(self.before.uncertainty, self.after.uncertainty)
+        return -int(-widest * (1 + MAX_DRIFT) // 1) + 1
+
+
+def offset_of(exchanges: Sequence[Exchange]) -> Offset:
+    """The offset from repeated exchanges: that of the shortest way. Raises ValueError where an answer came before its
+    question."""
+    if not exchanges:
+        raise ValueError("an offset needs at least one exchange")
+    best = min(exchanges, key=lambda each: each.delay)
+    if best.delay < -MAX_DRIFT * (best.heard - best.asked) or best.heard < best.asked or best.answered < best.received:
+        raise ValueError(f"an answer came before its question: {best}")
+    middle = Fraction(best.asked + best.heard, 2)
+    offset = Fraction(best.received + best.answered, 2) - middle
+    # Half of the delay, and what the clocks drift apart over the exchange.
+    spread = Fraction(max(best.delay, 0), 2) + MAX_DRIFT * (best.heard - best.asked)
+    return Offset(round(middle), offset, spread + 1)
