@@ -36,6 +36,7 @@ class Client:
         self.on_event, self.on_death = on_event, on_death
         self.state = "off"  # off, starting, ready, down (did not start), stopped
         self.devices: list[Any] = []
+        self.choices: list[Any] = []  # which of them, and which mode, a run of how many ranks would use
         self.why = ""  # why it is not ready, in words
         self.starts = 0
         self._failures = 0
@@ -139,7 +140,7 @@ class Client:
     def _mourn(self, code: int) -> None:
         how = f"was ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         logger.warning("the runner %s", how)
-        self.devices = []
+        self.devices, self.choices = [], []
         if self._got_ready:
             self._become("starting", "")
             self.on_death(f"The runner {how} during this run. A new one is being started; try again.")
@@ -158,7 +159,7 @@ class Client:
                 continue
             if event == "ready":
                 patience.kill()
-                self.devices = message.get("devices", [])
+                self.devices, self.choices = message.get("devices", []), message.get("choices", [])
                 self._failures, self._got_ready = 0, True
                 self._become("ready", "")
             elif event == "error" and "id" not in message:

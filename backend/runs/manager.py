@@ -28,6 +28,7 @@ from backend.runs.store import STOPPED, Store, StoreError
 
 logger = logging.getLogger(__name__)
 KEEP_OPS = 300_000  # ops of runs that are over, in memory: about 100 MB
+UNKEPT = "The server's disk does not take this run: it is shown for now, and gone when the server stops."
 CANCEL_S = 5.0  # what a runner may take to cancel before it is killed
 
 
@@ -93,7 +94,7 @@ class Manager:
         run = make(secrets.token_hex(5), time.time())
         assert run.over
         self._remember(run)
-        self._on_disk(self.store.save, run)  # at once: a link to it is given out
+        self._keep(run)  # at once: a link to it is given out
         return run
 
     def cancel(self, run_id: str) -> Run:
@@ -108,6 +109,21 @@ class Manager:
             self.client.send({"cmd": "cancel", "id": run_id})
             gevent.spawn_later(CANCEL_S, self._insist, run)
         return run
+
+    def rename(self, run_id: str, name: str) -> Run:
+        """Call a run by this name from now on; an empty one takes its name away."""
+        run = self.get(run_id)
+        run.name = name
+        self._keep(run)
+        return run
+
+    def remove(self, run_id: str) -> None:
+        """Forget a run that is over, on disk too; RunError when it is unknown or under way."""
+        run = self.get(run_id)
+        if not run.over:
+            raise RunError("over", "id", run_id, "This run is under way; cancel it first.")
+        self._runs.pop(run_id, None)
+        self._on_disk(self.store.remove, run_id)
 
     def get(self, run_id: str) -> Run:
         """The run of this id, from memory or disk; RunError when there is none."""
@@ -237,7 +253,12 @@ class Manager:
                 del self._runs[old.id]
 
     def _save(self, run: Run) -> None:
-        gevent.spawn(self._on_disk, self.store.save, run)
+        gevent.spawn(self._keep, run)
+
+    def _keep(self, run: Run) -> None:
+        """Write the run; one that the disk does not take says so, and lives in memory."""
+        self._on_disk(self.store.save, run)
+        run.unkept = UNKEPT if self.store_error else None
 
     def _on_disk(self, call: Callable[..., Any], *args: Any) -> Any:
         """Call the store in its thread; a disk that fails is reported and remembered, not fatal."""

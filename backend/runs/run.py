@@ -22,7 +22,7 @@ CARRIED = {
     "verified": ("verified", "loss", "reference_loss", "max_grad_error", "worst"),
     "finished": (
         "verified", "max_grad_error", "loss", "device", "mode", "unit_ms", "predicted", "measured", "largest_residual",
-        "activations", "weight_versions", "losses", "notes",
+        "activations", "weight_versions", "losses", "notes", "dtype", "idle", "busy", "slowest", "instrumentation",
     ),
     "failed": ("error",),
     "cancelled": (),
@@ -40,8 +40,10 @@ class Run:
     created: float
     owner: str = ""
     given: dict[str, Any] = field(default_factory=dict)  # the order, where the runner would have to seek it again
+    name: str = ""  # what a person calls it
     status: str = "queued"
     position: int | None = None
+    unkept: str | None = None  # why the database does not have it as it is now
     facts: dict[str, Any] = field(default_factory=dict)
     log: RunLog = field(init=False)
 
@@ -83,12 +85,12 @@ class Run:
         """The run without its ops: what a list shows."""
         facts = dict.fromkeys(
             ("device", "overlapped", "clock_ns", "predicted", "measured", "verified", "max_grad_error", "loss",
-             "reference_loss", "worst", "largest_residual", "error")
+             "reference_loss", "worst", "largest_residual", "error", "slowest")
         )  # fmt: skip
         return {
-            "id": self.id, "status": self.status, "position": self.position, "spec": self.spec,
+            "id": self.id, "name": self.name, "status": self.status, "position": self.position, "spec": self.spec,
             "mode": None, "unit_ms": self.unit_ms, "asked_mode": self.asked_mode, "created": self.created,
-            "seq": self.log.seq, "op_count": self.log.ops, **facts, **self.facts,
+            "seq": self.log.seq, "op_count": self.log.ops, "unkept": self.unkept, **facts, **self.facts,
         }  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:

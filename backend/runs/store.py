@@ -17,7 +17,7 @@ import numpy as np
 from backend.runs.errors import failure
 from backend.runs.run import OVER, Run
 
-SCHEMA = 1
+SCHEMA = 2  # since 2 a run may have a name
 TABLE = """
 CREATE TABLE IF NOT EXISTS runs (
     id TEXT PRIMARY KEY, created REAL NOT NULL, status TEXT NOT NULL,
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE INDEX IF NOT EXISTS runs_by_age ON runs (created DESC, id DESC);
 """
 STOPPED = failure("server", None, "The server stopped while this run was under way; start it again.")
-HEAD = ("id", "spec", "asked_mode", "unit_ms", "created", "status", "facts")
+HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "created", "status", "facts")
 
 
 class StoreError(Exception):
@@ -82,6 +82,10 @@ class Store:
         """The run of this id, whole, or None."""
         found = self._execute("SELECT head, events, ops FROM runs WHERE id = ?", (run_id,))
         return _revive(*found[0]) if found else None
+
+    def remove(self, run_id: str) -> None:
+        """Forget the run of this id."""
+        self._execute("DELETE FROM runs WHERE id = ?", (run_id,))
 
     def recent(self, limit: int, before: tuple[float, str] | None) -> list[dict[str, Any]]:
         """Summaries, newest first, from behind the run (created, id)."""

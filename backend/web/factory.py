@@ -24,6 +24,7 @@ from backend.web.feed import Feed
 from backend.web.figures import figures
 from backend.web.handler import LARGEST_EVENT
 from backend.web.health import health
+from backend.web.history import history
 from backend.web.imports import imports
 from backend.web.links import links
 from backend.web.page import pages
@@ -34,7 +35,8 @@ from backend.web.services import NAME, Services
 from backend.web.standalone import standalone
 
 BLUEPRINTS = (
-    pages, previews, schedules, comparisons, costs, exports, charts, figures, runs, imports, links, standalone, health,
+    pages, previews, schedules, comparisons, costs, exports, charts, figures, runs, history, imports, links, standalone,
+    health,
 )  # fmt: skip
 
 

@@ -31,6 +31,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+READING = ("GET", "HEAD", "OPTIONS")
 Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
@@ -81,9 +82,11 @@ def _name(host: str) -> str:
 
 
 def _refuse_other_origins() -> None:
-    """A page of another site must not start or cancel runs here."""
+    """A page of another site must not start, change or delete anything here."""
     origin = request.headers.get("Origin")
-    if request.method == "POST" and origin is not None and origin != request.host_url.rstrip("/"):
+    if request.method in READING or origin is None:
+        return
+    if origin != request.host_url.rstrip("/"):
         raise ApiError(403, "Origin", origin, "Only this server's own page may do this.")
 
 
