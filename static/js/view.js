@@ -19,11 +19,12 @@ import { createHeads, headText } from "./heads.js";
 import { keysPanel } from "./help.js";
 import { createImport } from "./import_dialog.js";
 import { bindings, listenKeys } from "./keys.js";
-import { isMeasured, laneOf } from "./lanes.js";
+import { MEASURED_IDS, isMeasured, laneOf } from "./lanes.js";
 import { schedulePainted } from "./latency.js";
 import { showLaws } from "./law.js";
 import { drawLegend } from "./legend.js";
 import { readPalette } from "./palette.js";
+import { withoutLane } from "./pure/lane_names.js";
 import { t } from "./pure/lang.js";
 import { IDS, dropAt, specAt } from "./pure/slots.js";
 import { Playback } from "./playback.js";
@@ -79,7 +80,7 @@ export class View {
       store.set({ spec: { ...store.get().spec, [field]: value } }, "replace");
     });
     const { desk, timeline, playback, selection } = this;
-    this.heads = createHeads(timeline.plot, (id) => (isMeasured({ id }) ? this.runs.drop(id) : store.set(dropAt(store.get(), IDS.indexOf(/** @type {any} */ (id))), "push")));
+    this.heads = createHeads(timeline.plot, (id) => this.#drop(id));
     this.card = createCard(timeline.plot, (id) => laneOf(timeline.lanes, id));
     this.search = new Search(store, desk);
     this.figures = createFigures(desk, this.search.node);
@@ -191,6 +192,14 @@ export class View {
     const { family } = specAt(state, Math.max(0, IDS.indexOf(/** @type {any} */ (id)))) ?? state.spec;
     const title = this.desk.family(family)?.title ?? family;
     return isMeasured({ id }) ? this.runs.titleOf(id) : title;
+  }
+
+  /** Take a lane group off the screen; what the link says of lanes follows. @param {string} id */
+  #drop(id) {
+    const { store } = this;
+    if (!isMeasured({ id })) return store.set(dropAt(store.get(), IDS.indexOf(/** @type {any} */ (id))), "push");
+    store.setView(withoutLane(store.get().view, MEASURED_IDS, id), "none"); // one step of the history with the next
+    this.runs.drop(id);
   }
 
   #onAnswer() {

@@ -33,6 +33,7 @@ test("an area's text reads back as the same area, in one plan, in another and ac
     "12-30@0-3": { t0: 12, t1: 30, from: place("a", 0), to: place("a", 3) },
     "0.5-1.25@b.0-3": { t0: 0.5, t1: 1.25, from: place("b", 0), to: place("b", 3) },
     "1-2@2-b.1": { t0: 1, t1: 2, from: place("a", 2), to: place("b", 1) },
+    "1-2@run2.0-run3.1": { t0: 1, t1: 2, from: place("run2", 0), to: place("run3", 1) },
     "0-7@run.3-run.0": { t0: 0, t1: 7, from: place("run", 3), to: place("run", 0) },
   };
   for (const [text, area] of Object.entries(said)) assert.deepEqual(readArea(text), area);

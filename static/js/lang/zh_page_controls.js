@@ -221,7 +221,7 @@ export const CONTROLS = {
   "{name} must be {kind}": "{name} 须为{kind}",
   // pure/url.js
   "a time of 0 or more": "不小于 0 的时间",
-  "an op such as 2F5 or 2F5@3": "一个 op，例如 2F5 或 2F5@3",
+  "an op such as 2F5 or 2F5@b": "一个 op，例如 2F5 或 2F5@b",
   "auto, light or dark": "auto、light 或 dark",
   "the name of a tab": "标签页的名称",
   "the id of a run, or of up to three, with commas between": "一次运行的 id，或用逗号分隔的至多三个",

@@ -20,7 +20,7 @@ import { kindOf } from "./ops.js";
 
 const FIRST = "a"; // the lane that needs no name
 const TIME = "\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?";
-const PLACE = "(?:([a-z]+)\\.)?(\\d{1,4})";
+const PLACE = "(?:([a-z]+\\d?)\\.)?(\\d{1,4})";
 const FORM = new RegExp(`^(${TIME})-(${TIME})@${PLACE}-${PLACE}$`);
 
 /** @param {string} text @returns {Area | null} */

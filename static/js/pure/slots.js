@@ -1,6 +1,8 @@
 // The schedules on the screen, one to four: the first is the state's spec, the rest stand in its others. Each has an id,
 // which is also its prefix in a link, and a letter by which the page calls it.
 
+import { withoutLane } from "./lane_names.js";
+
 /** @import {Spec} from "./types.js" */
 /** @typedef {"a" | "b" | "c" | "d"} PlanId */
 /** @typedef {{spec: Spec, others: Spec[]}} Specs */
@@ -26,10 +28,11 @@ export function mapSpecs({ spec, others }, make) {
   return { spec: first, others: rest.every((each, k) => each === others[k]) ? others : rest };
 }
 
-/** Without one of them; the next one takes the first's place. @param {Specs} state @param {number} at @returns {Partial<Specs>} */
-export function dropAt({ spec, others }, at) {
+/** Without one of them; the next one takes its place and its letter, and what the view says of lanes follows.
+ * @template {import("./lane_names.js").Named} V @param {Specs & {view: V}} state @param {number} at @returns {Partial<Specs & {view: V}>} */
+export function dropAt({ spec, others, view }, at) {
   const [first, ...rest] = [spec, ...others].filter((_, k) => k !== at);
-  return first ? { spec: first, others: rest } : {};
+  return first ? { spec: first, others: rest, view: { ...view, ...withoutLane(view, IDS, IDS[at]) } } : {};
 }
 
 /** @param {number} at @returns {string} "A" */

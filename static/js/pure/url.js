@@ -18,7 +18,7 @@ import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./places.js";
  *   tab: string|null, run: string|null, families: string|null, mem: string|null, chart: string|null,
  *   crit: string|null, micro: number|null, lane: string|null, story: string|null,
  *   area: string|null, marks: string|null, pin: string|null, colours: string|null, hatch: string|null, lang: string|null}} ViewState
- *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5" or "2F5@3" with its rank; families: those compared,
+ *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5", or "2F5@b" in another lane; families: those compared,
  *   "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all;
  *   mem: memory strips, "1" shown or "0" hidden; null for where they matter;
  *   chart: "pareto", or with what goes up "pareto:bubble"; null for the first;
@@ -56,7 +56,7 @@ const VIEW_FIELDS = {
   t0: [readTime, () => t("a time of 0 or more")],
   t1: [readTime, () => t("a time of 0 or more")],
   at: [readTime, () => t("a time of 0 or more")],
-  sel: [matching(/^[0-9A-Za-z_();@]{3,60}$/), () => t("an op such as 2F5 or 2F5@3")],
+  sel: [matching(/^[0-9A-Za-z_();@]{3,60}$/), () => t("an op such as 2F5 or 2F5@b")],
   theme: [matching(/^(auto|light|dark)$/), () => t("auto, light or dark")],
   tab: [matching(/^[a-z][a-z0-9-]{0,23}$/), () => t("the name of a tab")],
   run: [matching(/^[\w-]{1,64}(,[\w-]{1,64}){0,2}$/), () => t("the id of a run, or of up to three, with commas between")],
