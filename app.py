@@ -12,6 +12,8 @@ python app.py costs Llama3-70B --machine H100  times, bytes and their arithmetic
 python app.py import trace.json                read a measured timeline back from a Chrome or torch trace
 python app.py laws                             write docs/laws.md
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
+python app.py run-sweep gpipe 1f1b zb-h1       execute several and compare what was predicted and measured
+python app.py devices                          what there is to run on, and in which mode
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from backend.cli_import import import_files
 from backend.cli_laws import laws
 from backend.cli_pareto import pareto_command
 from backend.cli_run import run
+from backend.cli_run_sweep import devices, run_sweep
 from backend.config import Config, ConfigError
 
 
@@ -54,7 +57,7 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     sys.exit(serve_web(config))
 
 
-for command in (*COMMANDS, compare, costs, import_files, laws, pareto_command, run):
+for command in (*COMMANDS, compare, costs, import_files, laws, pareto_command, run, run_sweep, devices):
     cli.add_command(command)
 
 

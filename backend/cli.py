@@ -70,10 +70,10 @@ def _each(what: str, meanings: dict[str, str]) -> str:
     return f"{what}; " + "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
 
 
-def spec_options(optional: bool = False) -> Callable[[F], F]:
+def spec_options(optional: bool = False, several: bool = False) -> Callable[[F], F]:
     """The options that make a spec; each is passed on only if given, so that defaults stand in one place."""
     options = [
-        click.argument("family", required=not optional),
+        click.argument("family", required=not optional, nargs=-1 if several else 1),
         click.option("-p", type=int, help="devices (default 4)"),
         click.option("-m", type=int, help="micro-batches a step (default 8)"),
         click.option("-v", type=int, help="model chunks per device"),

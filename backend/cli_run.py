@@ -32,6 +32,7 @@ DTYPES = ("float32", "bfloat16")
 @click.option("--unit-ms", type=float, help="paced: milliseconds of one unit of the costs")
 @click.option("--steps", type=int, help="training steps one after the other; ops and figures are the last one's")
 @click.option("--dtype", type=click.Choice(DTYPES), help="type of activations, messages and arithmetic")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="auto: GPUs where every rank has its own")
 @click.option("--calibrate", "calibrating", is_flag=True,
               help="the costs that ops really had, and what they predict beside what was measured")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path, dir_okay=False, writable=True),
@@ -39,7 +40,7 @@ DTYPES = ("float32", "bfloat16")
 @click.option("--json", "as_json", is_flag=True, help="only the last line: everything, as JSON")
 def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: bool, **given: Any) -> None:
     """Execute FAMILY with real tensors on this machine; its gradients are held against a single process."""
-    options = {key: given.pop(key) for key in ("mode", "unit_ms", "steps", "dtype")}
+    options = {key: given.pop(key) for key in ("mode", "unit_ms", "steps", "dtype", "device")}
     data, unit_ms = spec_data(given), options["unit_ms"]
     job = {key: value for key, value in options.items() if value is not None}
     try:

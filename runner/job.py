@@ -188,6 +188,7 @@ class Job:
         self.emit(
             "running",
             mode=self.plan.mode,
+            why=self.plan.why,
             device=self.device,
             overlapped=False if self.plan.program.pairs else None,  # a CPU does the halves one after the other
             unit_ms=self.plan.unit_ms,

@@ -35,7 +35,8 @@ WORK_MS = 3.0  # an op of the tiny model with its messages, and room for what el
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A run, ready to be set up. `unit_ms` is None in free mode; `used` are the weight versions of each stage's
-    micro-batches where weights change on the way; `v` divides costs that are given for a device."""
+    micro-batches where weights change on the way; `v` divides costs that are given for a device, `why` says
+    why it is this mode."""
 
     program: Program
     timeline: Timeline
@@ -46,6 +47,7 @@ class Plan:
     hop_ms: float
     used: tuple[tuple[int, ...], ...] | None
     v: int = 1
+    why: str = ""
 
     @property
     def ranks(self) -> int:
@@ -80,14 +82,15 @@ def plan(run: Run) -> Plan:
     check(order)
     timeline = simulate(order, work.costs, work.v)
     # To name a unit is to ask for ops of that length; otherwise what the machine has room for.
-    crowded = order.p > devices.cores()
-    mode = run.mode if run.mode != "auto" else "paced" if crowded or run.unit_ms is not None else "free"
+    choice = devices.choose(order.p, devices.cores(), len(devices.gpus()), run.device)
+    device, mode, why = choice.device, run.mode, f"{run.mode}, as asked"
+    if run.mode == "auto":
+        mode, why = ("paced", "paced, since a unit was given") if run.unit_ms is not None else (choice.mode, choice.why)
     if mode == "free" and run.unit_ms is not None:
         raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; free mode has no pace")
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
     training = _training(run, work, shape)
     unit_ms = _unit(run, timeline, max(training.blocks)) if mode == "paced" else None
-    device = "cuda" if len(devices.gpus()) >= order.p else "cpu"
     if device == "cuda" and run.steps > 1:
         message = "where every rank has a GPU of its own, a run is one step: its groups are made for one"
         raise SpecError("steps", run.steps, message, limit=1, nearest=1)
@@ -96,7 +99,7 @@ def plan(run: Run) -> Plan:
     program = build(order, (timeline.end - timeline.start).tolist(), copying)
     hop_ms = work.costs.comm * (unit_ms or 0.0)
     used = _versions(order) if work.asynchronous else None
-    return Plan(program, timeline, training, mode, device, unit_ms, hop_ms, used, work.v)
+    return Plan(program, timeline, training, mode, device, unit_ms, hop_ms, used, work.v, why)
 
 
 def _training(run: Run, work: Work, shape: Shape) -> Training:

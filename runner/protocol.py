@@ -3,6 +3,16 @@
 What a run's events hold beyond what every reader knows, which one that does not know it may pass over:
 `op_batch.copies`, where the order has copies: rows `[rank, index in the rank's copies, ready, start, end, bytes]`,
 times as those of ops; once the last op is reported, every copy has been.
+`op_batch.bytes`, row for row beside `ops`: `[received, sent, live]`, bytes of the op's messages, and of the
+activations that are alive on its rank's device after it.
+`op_batch.messages`: rows `[source, target, 0 activation or 1 gradient, stage, micro-batch, posted, asked, taken,
+bytes]`: when its sender started it, when the receiver asked for it and had it; where it waited, that is when it came.
+`running.why`: why this mode. `ready.choices`, `devices.choices`: what runs of `from` to `to` ranks use, and why.
+`finished.busy`, `finished.idle`: ns of each rank, in ops and by what the rest was spent on (idle.py lists the kinds).
+`finished.slowest`: the rank whose ops took longest beside their plan; `finished.instrumentation`: what noting an op
+costs, and the share of the step that it makes. `finished.calibrated`: the costs that the ops had, in time units, the
+figures that the simulator makes of them, and how far the makespan is off, as a share of the measured one.
+`finished.notes`, of a run that is not verified: why.
 `finished.activations`: `peak_bytes`, for each rank the most bytes of activations saved for backwards that its device
 held at once, and with offload `peak_bytes_without_offload`, the same with what lay in host memory.
 `finished.weight_versions`, where weights change after every backward: the most versions that each rank held.
@@ -18,6 +28,7 @@ from typing import Any, NoReturn
 
 from backend.schedule.errors import SpecError
 from backend.schedule.spec import integer, number, optional, reject_unknown
+from runner.devices import KINDS
 
 VERSION = 1
 MAX_LINE = 16 * 2**20
@@ -28,7 +39,9 @@ MAX_UNIT_MS = 60_000.0
 MIN_UNIT_MS = 0.001
 MAX_SEED = 2**31 - 1
 MAX_STEPS = 100
-RUN_KEYS = ("cmd", "id", "spec", "csv", "placement", "p", "mode", "unit_ms", "model", "seed", "steps", "dtype")
+RUN_KEYS = (
+    "cmd", "id", "spec", "csv", "placement", "p", "mode", "unit_ms", "model", "seed", "steps", "dtype", "device",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,7 @@ class Run:
     seed: int = 0
     steps: int = 1
     dtype: str = DTYPES[0]
+    device: str = KINDS[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +151,7 @@ def _run(data: Mapping[str, Any]) -> Run:
         seed=integer("seed", 0 if data.get("seed") is None else data["seed"], 0, MAX_SEED),
         steps=integer("steps", 1 if data.get("steps") is None else data["steps"], 1, MAX_STEPS),
         dtype=_choice("dtype", DTYPES[0] if data.get("dtype") is None else data["dtype"], *DTYPES),
+        device=_choice("device", KINDS[0] if data.get("device") is None else data["device"], *KINDS),
     )
 
 

@@ -14,6 +14,7 @@ from backend.schedule.errors import SpecError
 from runner import devices, protocol
 from runner.engines.local import LocalEngine
 from runner.job import Job, State
+from runner.work import MAX_RANKS
 
 log = logging.getLogger("runner")
 CHUNK = 65536
@@ -31,7 +32,7 @@ class Service:
         self.handlers: dict[type[protocol.Command], Callable[[Any], None]] = {
             protocol.Run: self.start,
             protocol.Cancel: self.cancel,
-            protocol.Devices: lambda _: self.emit("devices", devices=devices.describe()),
+            protocol.Devices: lambda _: self.emit("devices", **_machine()),
             protocol.Shutdown: self.stop,
         }
 
@@ -46,7 +47,7 @@ class Service:
 
     def serve(self) -> None:
         """Until stdin ends, a shutdown command, or a reader that is gone."""
-        self.emit("ready", version=protocol.VERSION, devices=devices.describe())
+        self.emit("ready", version=protocol.VERSION, **_machine())
         while not self.stopping:
             self.turn()
 
@@ -142,3 +143,8 @@ class Service:
     def stop(self, _: protocol.Shutdown) -> None:
         """End the program."""
         self.stopping = True
+
+
+def _machine() -> dict[str, Any]:
+    """What there is to run on, and what runs of how many ranks make of it."""
+    return {"devices": devices.describe(), "choices": devices.choices(MAX_RANKS)}
