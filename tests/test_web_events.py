@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import socket
 import statistics
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,6 +109,8 @@ def test_a_page_that_stops_reading_gets_all_of_it_later_in_fewer_messages_and_ho
     stalled.send("42" + json.dumps(["watch", {"run": run_id, "since": 0}]))
     watcher.watch(run_id)
     until(lambda: watcher.over, 20)
+    assert 0 < held_for(stalled.sock) < 1_000_000
+    stalled.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1_000_000)  # it reads again, and not in drops
     messages = []
     while not messages or messages[-1]["event"] != "finished":
         packet = stalled.recv()
@@ -114,6 +119,14 @@ def test_a_page_that_stops_reading_gets_all_of_it_later_in_fewer_messages_and_ho
     stalled.close()
     assert rows_of(messages) == watcher.rows() == whole(busy, run_id)["ops"]
     assert len(messages) < len(watcher.messages)
+
+
+def held_for(viewer: socket.socket) -> int:
+    """Bytes that the system keeps at the server's end of a viewer's connection."""
+    ends = ["{:08X}:{:04X}".format(struct.unpack("<I", socket.inet_aton(host))[0], port)
+            for host, port in (viewer.getpeername(), viewer.getsockname())]  # fmt: skip
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
+    return next(int(row[4].partition(":")[0], 16) for row in rows if row[1:3] == ends)
 
 
 def test_two_pages_watching_two_runs_each_see_their_own(server, page):

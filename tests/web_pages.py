@@ -14,6 +14,8 @@ import websocket
 from backend.runs.run import OVER
 from tests.conftest import Server
 
+QUICK = {"skip_utf8_validation": True}  # by the client library: byte by byte, a second for each megabyte
+
 
 class Page:
     """A page that watches one run and keeps what it is sent.
@@ -26,7 +28,7 @@ class Page:
         self.messages: list[dict] = []
         self.since = 0
         self.late: list[float] = []  # ms from the end of an op (the machine's clock) to its arrival here
-        self.io = socketio.Client(reconnection=False)
+        self.io = socketio.Client(reconnection=False, websocket_extra_options=QUICK)
         self.io.on("run", self._take)
         self.io.connect(server.url, **options)
 
@@ -62,7 +64,7 @@ def rows_of(messages: list[dict]) -> list:
 
 def connect_raw(server: Server) -> websocket.WebSocket:
     """A socket that reads only when asked to, with as little room in between as the system allows."""
-    raw = websocket.WebSocket(sockopt=[(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)])
+    raw = websocket.WebSocket(sockopt=[(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)], **QUICK)
     raw.connect(server.url.replace("http", "ws") + "/socket.io/?EIO=4&transport=websocket", timeout=10)
     assert raw.recv().startswith("0")
     raw.send("40")

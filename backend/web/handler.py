@@ -16,6 +16,10 @@ from geventwebsocket.handler import WebSocketHandler
 from backend.runs.errors import failure
 
 LARGEST_EVENT = 16_384  # bytes of one message from a page; a watch has under a hundred
+# What the system does for every connection. Small writes go out at once: waiting for more would cost 40 ms an answer.
+# Of what the other side has not asked for yet little is taken: a viewer who stops reading would otherwise hold 4 MB of
+# the system's memory. And one who takes nothing for a minute has gone, though its machine may still answer for it.
+OPTIONS = {"TCP_NODELAY": 1, "TCP_NOTSENT_LOWAT": 131_072, "TCP_USER_TIMEOUT": 60_000}
 REFUSALS = {
     "400": ("400 Bad Request", failure("request", None, "This is not an HTTP request that can be read.")),
     "414": ("414 URI Too Long", failure("query", None, "The address is too long.", limit=8192)),
@@ -26,8 +30,10 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
     """One connection."""
 
     def handle(self) -> None:
-        """Serve the connection; small writes go out at once (waiting for more would cost 40 ms an answer)."""
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        """Serve the connection, with the options that this system knows."""
+        for name, value in OPTIONS.items():
+            if hasattr(socket, name):
+                self.socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
         super().handle()
 
     def handle_one_request(self) -> Any:
