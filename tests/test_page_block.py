@@ -187,6 +187,7 @@ def test_a_change_of_theme_repaints_the_block(open_page: Open) -> None:
     fill = "document.querySelector('.block-drawing .one path').getAttribute('fill')"
     light = page.evaluate(fill)
     page.click("#theme")
+    page.locator("#look-theme-dark").check(force=True)
     wait(page, f"{fill} !== '{light}'")
     assert page.locator(DRAWING).count() == 1
 
