@@ -4,10 +4,8 @@
 export const RUNS = {
   // runlist.js
   "Earlier runs": "早先的运行",
-  "mode": "模式",
   "when": "时间",
   "Earlier runs on this server": "此服务器上早先的运行",
-  "No run has finished here yet.": "这里还没有完成的运行。",
   "The server does not answer, so the list cannot be shown.": "服务器没有响应，无法显示列表。",
   "on the timeline": "在时间线上",
   "Add": "添加",
@@ -82,4 +80,42 @@ export const RUNS = {
   "not verified": "未验证",
   "live": "实时",
   "not overlapped": "未重叠",
+  // pure/devices.js
+  "The runner is starting; a run waits for it.": "runner 正在启动；运行会等它就绪。",
+  "{p} ranks are more than the runner here takes.": "{p} 个 rank 超出了此处 runner 能容纳的数量。",
+  "{gpus} × {name} for {p} ranks: {mode}": "{gpus} × {name}，用于 {p} 个 rank：{mode}",
+  "1 CPU core for {p} ranks: {mode}": "1 个 CPU 核，用于 {p} 个 rank：{mode}",
+  "{cores} CPU cores for {p} ranks: {mode}": "{cores} 个 CPU 核，用于 {p} 个 rank：{mode}",
+  "Fewer GPUs ({gpus}) than ranks, so on the CPU.": "GPU 数 ({gpus}) 少于 rank 数，因此在 CPU 上运行。",
+  "paced, as chosen; each op is held to its planned time.": "按所选，按节拍；每个 op 按计划时长执行。",
+  "free, as chosen; each rank has its own.": "按所选，自由；每个 rank 有自己的设备。",
+  "free, as chosen; ranks that share a core hold each other up.": "按所选，自由；共用一个核的 rank 会互相拖慢。",
+  "free, since each rank has its own.": "自由，因为每个 rank 有自己的设备。",
+  "paced, since ranks that share a core would hold each other up.": "按节拍，因为共用一个核的 rank 会互相拖慢。",
+  // runclient.js
+  "The server was started anew and no longer knows this run.": "服务器已重新启动，不再有这次运行。",
+  // runlist.js
+  "Compare the chosen runs": "比较所选的运行",
+  "Choose two or three runs to see them under each other.": "选择两次或三次运行，上下对照显示。",
+  "Show older runs": "显示更早的运行",
+  "No run yet": "还没有运行",
+  "Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened again, compared and shared.":
+    "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
+  "Three runs are the most on one screen.": "一个屏幕最多显示三次运行。",
+  "{n} chosen": "已选 {n} 个",
+  "The run is deleted.": "运行已删除。",
+  // runrow.js
+  "mode, device": "模式、设备",
+  "outcome": "结果",
+  "Compare {run}": "比较 {run}",
+  "Rename": "重命名",
+  "Copy link": "复制链接",
+  "Delete": "删除",
+  "The link to the run is copied.": "此运行的链接已复制。",
+  "This browser copies nothing by itself; the link is {link}": "此浏览器不能自动复制；链接为 {link}",
+  "Name of the run": "运行的名称",
+  "a name, such as: before lunch": "名称，例如：午饭前",
+  "Delete for good": "永久删除",
+  "Keep it": "保留",
+  "Links to it will lead nowhere.": "指向它的链接将失效。",
 };
