@@ -62,3 +62,10 @@ export async function getSchedule(query, options = {}) {
   if (response.headers.get("Content-Type")?.startsWith("application/json")) throw new Refusal((await response.json()).error, 400);
   return response.arrayBuffer();
 }
+
+/** Change or delete something; what the server says to it is of no interest. @param {"PATCH" | "DELETE"} method @param {string} path
+ * @param {unknown} [body] */
+export async function send(method, path, body) {
+  const headers = { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
+  await ask(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+}

@@ -1,5 +1,6 @@
 // One run watched: what the server said so far, and the socket that brings the rest. Knows no screen.
-import { getJson, postJson } from "./api.js";
+import { Offline, getJson, postJson } from "./api.js";
+import { t } from "./pure/lang.js";
 
 /** @import {Spec} from "./pure/types.js" */
 /** @import {SpecError} from "./api.js" */
@@ -7,6 +8,7 @@ import { getJson, postJson } from "./api.js";
 /**
  * @typedef {object} Run
  * @property {string} id
+ * @property {string} [name]
  * @property {"queued" | "warming" | "running" | "verified" | "finished" | "failed" | "cancelled"} status
  * @property {number | null} position
  * @property {Spec} spec
@@ -25,16 +27,31 @@ import { getJson, postJson } from "./api.js";
  * @property {SpecError | null} error
  * @property {{peak_bytes: number[], peak_bytes_without_offload?: number[]} | null} [activations]  by rank
  * @property {number[] | null} [weight_versions]  by rank
+ * @property {string | null} [unkept]  why the server cannot keep it
+ * @property {{rank: number, busy: number, planned: number} | null} [slowest]  rank; ns and time units of its ops
  * @property {string[]} [notes]  of an imported run: how far its times can be trusted
  */
 /** @typedef {(run: Run, rows: OpRow[]) => void} Watcher  the run so far, and the ops that are new */
 
 const OVER = new Set(["finished", "failed", "cancelled"]);
+const SETTLED_MS = 300; // after the end of a run the server has written it down, or has found that it cannot
+
 /** @param {Run} run */
 export const isOver = (run) => OVER.has(run.status);
 
 /** @param {Spec} spec @param {string} mode "auto", "paced" or "free" */
 export const startRun = (spec, mode) => postJson("/api/runs", { spec, mode, unit_ms: null });
+
+/** @typedef {import("./pure/calibration.js").Calibration} Calibration */
+/** @typedef {import("./pure/devices.js").Devices} Devices */
+/** The schedule of a run with the costs that its ops had. @param {string} id @returns {Promise<Calibration>} */
+export const askCalibration = (id) => getJson(`${pathOf(id)}/calibration`);
+
+/** What there is to run on. @returns {Promise<Devices>} */
+export const askDevices = () => getJson("/api/devices");
+
+/** The address of a run as a file. @param {string} id @param {"chrome-trace" | "json"} format */
+export const fileOf = (id, format) => `${pathOf(id)}/export?format=${format}`;
 
 /** @param {string} id */
 export const cancelRun = (id) => postJson(`/api/runs/${encodeURIComponent(id)}/cancel`, {});
@@ -48,55 +65,79 @@ export function connect() {
   return socket;
 }
 
+/** @typedef {{watcher: Watcher, failed: (problem: Error) => void, lost: (lost: boolean) => void, over: boolean}} Watch  over: nobody watches any more */
+
 /**
- * Open a run and follow it to its end. Returns a function that stops watching.
- * @param {string} id @param {Watcher} watcher @param {(problem: Error) => void} failed
+ * Open a run and follow it to its end, through lost connections and servers that were started anew. Returns a function that
+ * stops watching.
+ * @param {string} id @param {Watcher} watcher @param {(problem: Error) => void} failed @param {(lost: boolean) => void} [lost]
+ *   the connection, or that it is back
  */
-export function watchRun(id, watcher, failed) {
-  let stopped = false;
+export function watchRun(id, watcher, failed, lost = () => {}) {
+  const watch = { watcher, failed, lost, over: false };
   let release = () => {};
 
   async function open() {
     /** @type {Run} */
-    const run = await getJson(`/api/runs/${encodeURIComponent(id)}`);
-    if (stopped) return;
+    const run = await getJson(pathOf(id));
+    if (watch.over) return;
     watcher(run, run.ops);
-    if (!isOver(run)) release = await follow(run);
-    if (stopped) release();
-  }
-
-  /** @param {Run} first */
-  async function follow(first) {
-    let run = first;
-    const line = await connect();
-    const ask = () => line.emit("watch", { run: id, since: run.seq }, (/** @type {any} */ answer) => {
-      if (answer?.error) failed(new Error(answer.error.message));
-    });
-    /** @param {any} message */
-    const take = (message) => {
-      if (message.id !== id || message.seq <= run.seq || stopped) return;
-      run = merge(run, message);
-      watcher(run, message.event === "op_batch" ? message.ops : []);
-      if (message.event === "finished") refresh();
-    };
-    line.on("run", take);
-    line.on("connect", ask);
-    if (line.connected) ask();
-    return () => {
-      line.off("run", take);
-      line.off("connect", ask);
-      line.emit("unwatch", { run: id });
-    };
-  }
-
-  /** The whole run once it is over, so that nothing shown is older than what is kept. */
-  function refresh() {
-    getJson(`/api/runs/${encodeURIComponent(id)}`).then((run) => { if (!stopped) watcher(run, []); }, () => {});
+    if (!isOver(run)) release = await follow(run, watch);
+    if (watch.over) release();
   }
 
   open().catch(failed);
-  return () => { stopped = true; release(); };
+  return () => { watch.over = true; release(); };
 }
+
+/** @param {Run} first @param {Watch} watch */
+async function follow(first, watch) {
+  let run = first;
+  const { id } = run;
+  const line = await connect();
+  const ask = () => {
+    watch.lost(false);
+    line.emit("watch", { run: id, since: run.seq }, (/** @type {any} */ answer) => { if (answer?.error) again(); });
+  };
+  const gone = () => { if (!isOver(run)) watch.lost(true); };
+
+  /** The server knows less of the run than this page: it was started anew. What it says of the run now holds; the ops that
+   * were seen stay. */
+  async function again() {
+    try {
+      run = await getJson(pathOf(id));
+    } catch (problem) {
+      if (problem instanceof Offline) return; // it has gone again; the next connection asks
+      run = { ...run, status: "failed", error: { field: "run", value: id, message: t("The server was started anew and no longer knows this run.") } };
+    }
+    if (!watch.over) watch.watcher(run, []);
+  }
+
+  /** The whole run once it is over, so that nothing shown is older than what is kept. */
+  const refresh = () => getJson(pathOf(id)).then((whole) => { if (!watch.over) watch.watcher(whole, []); }, () => {});
+
+  /** @param {any} message */
+  function take(message) {
+    if (message.id !== id || message.seq <= run.seq || watch.over) return;
+    run = merge(run, message);
+    watch.watcher(run, message.event === "op_batch" ? message.ops : []);
+    if (isOver(run)) setTimeout(refresh, SETTLED_MS);
+  }
+
+  line.on("run", take);
+  line.on("connect", ask);
+  line.on("disconnect", gone);
+  if (line.connected) ask();
+  return () => {
+    line.off("run", take);
+    line.off("connect", ask);
+    line.off("disconnect", gone);
+    line.emit("unwatch", { run: id });
+  };
+}
+
+/** @param {string} id */
+const pathOf = (id) => `/api/runs/${encodeURIComponent(id)}`;
 
 /** @param {Run} run @param {any} message @returns {Run} */
 function merge(run, message) {

@@ -1,58 +1,145 @@
-// The runs that this server has kept: opened on demand, each can be put on the timeline, alone or beside others.
-import { getJson } from "./api.js";
-import { h, replace, setText } from "./dom.js";
-import { locale } from "./languages.js";
-import { t } from "./pure/lang.js";
-import { formatPercent } from "./pure/scale.js";
-import { deviceName, modeName } from "./runpanel.js";
+// The runs that this server has kept, newest first: any of them can be put on the timeline, two or three side by side,
+// named, linked to and deleted. Asked for when it is opened, never before.
+import { getJson, send } from "./api.js";
+import { h, replace, setText, show } from "./dom.js";
+import { MEASURED_IDS } from "./lanes.js";
+import { t, tr } from "./pure/lang.js";
+import { rowOf, widths } from "./runrow.js";
 
 /** @import {Run} from "./runclient.js" */
 /** @import {Spec} from "./pure/types.js" */
-/** @typedef {Run & {created: number}} Listed */
-/** @typedef {{title: (spec: Spec) => string, on: () => string[], add: (id: string) => void, only: (id: string) => void}} Acts  on: those
- *   on the timeline */
+/** @typedef {Run & {created: number, name: string}} Listed */
+/** @typedef {{title: (spec: Spec) => string, on: () => string[], add: (id: string) => void, only: (ids: string[]) => void, link: (run: Listed) => string,
+ *   gone: (id: string) => void}} Acts  on: those on the timeline; gone: it was deleted */
 
-const MOST = 12;
+const PAGE = 12;
+const MOST = 100; // in one answer of the server
 
 /** @param {Acts} acts */
 export function createRunList(acts) {
-  const said = h("p", { class: "note", role: "status" });
-  const rows = h("tbody");
-  const table = h("table", { class: "run-list", hidden: true }, h("caption", { class: "visually-hidden", text: t("Earlier runs") }),
-    h("thead", {}, h("tr", {}, ...[t("schedule"), t("mode"), t("device"), t("bubble"), t("when")].map((text) => h("th", { scope: "col", text })), h("td"))), rows);
-  const node = h("details", { class: "run-more", ontoggle: () => refresh() }, h("summary", {}, t("Earlier runs on this server")), said, table);
-  let asked = 0;
+  return new RunList(acts);
+}
 
-  async function refresh() {
-    if (!node.open) return;
-    const mine = ++asked;
+class RunList {
+  /** @type {Listed[]} */
+  #runs = [];
+  /** @type {string | null} the run behind which the next page begins */
+  #next = null;
+  /** @type {Set<string>} */
+  #chosen = new Set();
+  #asked = 0;
+  #said = h("p", { class: "note", role: "status" });
+  #rows = h("tbody");
+  #compare = h("button", { type: "button", class: "button soft", id: "runs-compare", onclick: () => this.acts.only([...this.#chosen]) }, t("Compare the chosen runs"));
+  #hint = h("span", { class: "run-hint", text: t("Choose two or three runs to see them under each other.") });
+  #bar = h("div", { class: "panel-row run-bar" }, this.#compare, this.#hint);
+  #more = h("button", { type: "button", class: "button soft", id: "runs-more", onclick: () => this.#page() }, t("Show older runs"));
+  #none = h("div", { class: "run-none", hidden: true }, h("strong", { text: t("No run yet") }),
+    h("p", { text: t("Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened again, compared and shared.") }));
+
+  /** @param {Acts} acts */
+  constructor(acts) {
+    this.acts = acts;
+    const heads = widths().map(({ cls, text }) => h("th", { scope: "col", class: cls, text }));
+    this.table = h("table", { class: "run-list", hidden: true }, h("caption", { class: "visually-hidden", text: t("Earlier runs") }),
+      h("thead", {}, h("tr", {}, h("td"), ...heads, h("td"))), this.#rows);
+    this.node = h("details", { class: "run-more", ontoggle: () => this.refresh() }, h("summary", {}, t("Earlier runs on this server")), this.#said,
+      this.#none, this.#bar, this.table, this.#more);
+    show(this.#bar, false);
+    show(this.#more, false);
+  }
+
+  /** Open it by itself, where nothing else is to be looked at. */
+  open() {
+    this.node.open = true;
+  }
+
+  /** Ask anew for as many as are shown. */
+  async refresh() {
+    if (!this.node.open) return;
+    await this.#load(`limit=${Math.min(MOST, Math.max(PAGE, this.#runs.length))}`, (runs) => runs);
+  }
+
+  async #page() {
+    const seen = this.#runs.length;
+    if (this.#next) await this.#load(`limit=${PAGE}&before=${encodeURIComponent(this.#next)}`, (runs) => [...this.#runs, ...runs]);
+    this.#rows.querySelectorAll("tr")[seen]?.querySelector("button")?.focus(); // the keyboard goes on where the new ones begin
+  }
+
+  /** @param {string} query @param {(runs: Listed[]) => Listed[]} join */
+  async #load(query, join) {
+    const mine = ++this.#asked;
     try {
-      /** @type {{runs: Listed[]}} */
-      const { runs } = await getJson(`/api/runs?limit=${MOST}`);
-      if (mine !== asked) return;
-      const over = runs.filter(({ status }) => status === "finished");
-      setText(said, over.length ? "" : t("No run has finished here yet."));
-      table.hidden = !over.length;
-      replace(rows, ...over.map((run) => rowOf(run, acts)));
+      /** @type {{runs: Listed[], next: string | null}} */
+      const { runs, next } = await getJson(`/api/runs?${query}`);
+      if (mine !== this.#asked) return;
+      this.#runs = join(runs);
+      this.#next = next;
+      setText(this.#said, "");
+      this.draw();
     } catch {
-      if (mine === asked) setText(said, t("The server does not answer, so the list cannot be shown."));
+      if (mine === this.#asked) setText(this.#said, t("The server does not answer, so the list cannot be shown."));
     }
   }
 
-  return { node, refresh };
-}
+  draw() {
+    const ids = new Set(this.#runs.map(({ id }) => id));
+    this.#chosen = new Set([...this.#chosen].filter((id) => ids.has(id)));
+    const any = this.#runs.length > 0;
+    show(this.#none, !any);
+    show(this.table, any);
+    show(this.#bar, this.#runs.length > 1);
+    show(this.#more, this.#next !== null);
+    replace(this.#rows, ...this.#runs.map((run) => rowOf(run, {
+      title: this.acts.title(run.spec), shown: this.acts.on().includes(run.id), others: this.acts.on().length > 0, chosen: this.#chosen.has(run.id),
+      link: this.acts.link(run), add: () => this.acts.add(run.id), only: () => this.acts.only([run.id]), choose: (on) => this.#choose(run.id, on),
+      rename: (name, keys) => this.#rename(run, name, keys), remove: () => this.#remove(run), say: (text) => setText(this.#said, text) })));
+    this.#weigh();
+  }
 
-/** @param {Listed} run @param {Acts} acts */
-function rowOf(run, acts) {
-  const { spec } = run;
-  const title = acts.title(spec);
-  const shown = acts.on().includes(run.id);
-  const others = acts.on().length > 0;
-  const bubble = run.measured?.bubble?.global?.of_total;
-  const buttons = shown ? [h("span", { class: "run-on", text: t("on the timeline") })] : [
-    h("button", { type: "button", class: "link", "data-run": run.id, onclick: () => acts.add(run.id), "aria-label": `${others ? t("Add") : t("Show")}: ${title}` }, others ? t("Add") : t("Show")),
-    others ? h("button", { type: "button", class: "link", onclick: () => acts.only(run.id), "aria-label": `${t("Only this")}: ${title}` }, t("Only this")) : ""];
-  return h("tr", {}, h("th", { scope: "row" }, run.mode === "imported" ? t("Imported trace") : title, h("small", { text: ` p ${spec.p} · m ${spec.m}${spec.v > 1 ? ` · v ${spec.v}` : ""}` })),
-    h("td", { text: run.mode ? modeName(run.mode) : "–" }), h("td", { text: run.device ? deviceName(run.device) : "–" }), h("td", { class: "num", text: typeof bubble === "number" ? formatPercent(bubble) : "–" }),
-    h("td", { text: new Date(run.created * 1000).toLocaleString(locale(), { dateStyle: "short", timeStyle: "short" }) }), h("td", { class: "run-acts" }, ...buttons));
+  /** @param {string} id @param {boolean} on */
+  #choose(id, on) {
+    if (on) this.#chosen.add(id);
+    else this.#chosen.delete(id);
+    this.#weigh();
+  }
+
+  #weigh() {
+    const n = this.#chosen.size;
+    const most = MEASURED_IDS.length;
+    this.#compare.toggleAttribute("disabled", n < 2 || n > most);
+    setText(this.#hint, n > most ? t("Three runs are the most on one screen.") : n ? t("{n} chosen", { n }) : t("Choose two or three runs to see them under each other."));
+  }
+
+  /** @param {Listed} run @param {string} name @param {boolean} keys it was ended with a key: the next one finds its row */
+  async #rename(run, name, keys) {
+    let wrong = "";
+    try {
+      if (name.trim() !== run.name) await send("PATCH", `/api/runs/${encodeURIComponent(run.id)}`, { name });
+      run.name = name.trim();
+    } catch (problem) {
+      wrong = problem instanceof Error ? tr(problem.message) : "";
+    }
+    this.draw();
+    setText(this.#said, wrong);
+    if (keys) /** @type {HTMLElement | null} */ (this.#rows.querySelector(`[data-row="${run.id}"] .run-rename`))?.focus();
+  }
+
+  /** @param {Listed} run */
+  async #remove(run) {
+    try {
+      await send("DELETE", `/api/runs/${encodeURIComponent(run.id)}`);
+    } catch (problem) {
+      setText(this.#said, problem instanceof Error ? tr(problem.message) : "");
+      return;
+    }
+    const at = this.#runs.indexOf(run);
+    this.#runs = this.#runs.filter((each) => each !== run);
+    this.acts.gone(run.id);
+    this.draw();
+    setText(this.#said, t("The run is deleted."));
+    const rows = this.#rows.querySelectorAll("tr");
+    const near = rows[Math.min(at, rows.length - 1)]?.querySelector("button") ?? this.node.querySelector("summary");
+    /** @type {HTMLElement | null} */ (near)?.focus(); // where the keyboard was
+  }
 }

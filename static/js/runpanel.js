@@ -1,12 +1,15 @@
 // The run tab: how far a run is, in words, and what it showed when it is over.
 import { h, replace, setText } from "./dom.js";
 import { t, tr } from "./pure/lang.js";
+import { afterRun, calibrationText } from "./runafter.js";
 import { isOver } from "./runclient.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
 
 /** @import {Run} from "./runclient.js" */
-/** @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, another: () => boolean}} RunActs  another: there is
- *   room for one more measured lane */
+/** @import {Calibration} from "./pure/calibration.js" */
+/** @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, calibrate: () => void, paced: () => void, another: () => boolean}} RunActs
+ *   paced: another pace was chosen; another: there is room for one more measured lane */
+/** @typedef {{lost: boolean, calibration: Calibration | null}} Beside  what is known of a run besides itself */
 
 const STEPS = /** @type {const} */ (["queued", "warming", "running", "verified", "finished"]);
 
@@ -26,7 +29,8 @@ export function deviceName(device) {
 export function createRunPanel(acts) {
   const panel = h("div", { class: "run-panel" });
   const modes = { auto: t("whatever suits the device"), paced: t("paced: each op lasts as planned"), free: t("free: as fast as it goes") };
-  const mode = h("select", { id: "run-mode" }, ...Object.entries(modes).map(([value, text]) => h("option", { value, text })));
+  const where = h("p", { class: "run-where", id: "run-where" });
+  const mode = h("select", { id: "run-mode", "aria-describedby": "run-where", onchange: () => acts.paced() }, ...Object.entries(modes).map(([value, text]) => h("option", { value, text })));
 
   const meter = createMeter();
   let shown = ""; // the run as it was last built
@@ -34,7 +38,7 @@ export function createRunPanel(acts) {
   function idle() {
     shown = "";
     replace(panel, h("p", {}, t("Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as it ends. The gradients are compared with a run of the same model without a pipeline.")),
-      h("p", { class: "panel-row" }, h("label", { for: "run-mode", text: t("Pace") }), mode));
+      h("div", { class: "panel-row" }, h("label", { for: "run-mode", text: t("Pace") }), mode, where));
   }
 
   /** @param {string} message @param {string} [hint] */
@@ -46,8 +50,8 @@ export function createRunPanel(acts) {
   }
 
   /** What does not change with every op: made anew only when the run gets on, so that a button stays under the pointer. */
-  /** @param {Run} run @param {boolean} room */
-  function rebuild(run, room) {
+  /** @param {Run} run @param {boolean} room @param {Beside} beside */
+  function rebuild(run, room, { lost, calibration }) {
     const over = isOver(run);
     const moving = run.status === "running" || run.status === "warming";
     const again = run.mode === "imported" ? t("Run the schedule here") : t("Run again");
@@ -56,20 +60,22 @@ export function createRunPanel(acts) {
       [button(t("Cancel"), acts.cancel, "soft", "cancel")];
     const pace = over ? [h("label", { for: "run-mode", class: "visually-hidden", text: t("Pace") }), mode] : [];
     replace(panel, h("div", { class: "panel-row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }), ...pace, ...acting),
-      sentence(run), facts(run));
+      lost ? h("p", { class: "note", role: "status", text: t("The connection to the server is lost. What came so far stays; the page goes on by itself once the server answers.") }) : "",
+      sentence(run), run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "", facts(run),
+      run.status === "finished" ? afterRun(run, acts.calibrate) : "", calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "");
   }
 
-  /** @param {Run} run @param {number} done @param {number} total */
-  function show(run, done, total) {
+  /** @param {Run} run @param {number} done @param {number} total @param {Beside} beside */
+  function show(run, done, total, beside) {
     const room = acts.another();
-    const key = JSON.stringify({ ...run, ops: null, seq: 0, room });
-    if (key !== shown) rebuild(run, room);
+    const key = JSON.stringify({ ...run, ops: null, seq: 0, room, ...beside });
+    if (key !== shown) rebuild(run, room, beside);
     shown = key;
     meter.set(done, total);
   }
 
   idle();
-  return { panel, idle, problem, show, mode: () => mode.value };
+  return { panel, idle, problem, show, mode: () => mode.value, where: (/** @type {string} */ text) => setText(where, text) };
 }
 
 /** @param {Run} run */
@@ -133,6 +139,8 @@ function facts(run) {
   outcome(run, add);
   const worst = run.largest_residual;
   if (worst) add(t("Largest residual"), `${formatNumber(Math.round(worst.ns / 1e4) / 100)} ms`, t("{op} on rank {rank}", { op: worst.op, rank: worst.rank }));
+  const slow = run.slowest;
+  if (slow) add(t("Slowest rank"), slow.rank, slownessOf(slow, run.unit_ms));
   const held = run.activations;
   if (held) {
     const most = Math.max(...held.peak_bytes);
@@ -153,6 +161,13 @@ function outcome({ predicted, measured, mode }, add) {
   if (typeof measured?.makespan !== "number") return;
   const short = (/** @type {number} */ time) => `${formatNumber(Math.round(time * 100) / 100)}${unit}`;
   add(t("Makespan, measured"), short(measured.makespan), told(unit ? short(predicted?.makespan ?? NaN) : formatNumber(predicted?.makespan ?? NaN)));
+}
+
+/** How much longer its ops took than planned. @param {NonNullable<Run["slowest"]>} slowest @param {number | null} unit */
+function slownessOf({ busy, planned }, unit) {
+  if (!unit || !(planned > 0)) return "";
+  const more = busy / (planned * unit * 1e6) - 1;
+  return more >= 0 ? t("its ops took {share} longer than planned", { share: formatPercent(more) }) : t("its ops took {share} less than planned", { share: formatPercent(-more) });
 }
 
 /** @param {Run} run */

@@ -3,15 +3,20 @@ import { Offline, Refusal } from "./api.js";
 import { h, replace, show } from "./dom.js";
 import { invalidate } from "./frame.js";
 import { MEASURED_IDS } from "./lanes.js";
+import { calibrated } from "./pure/calibration.js";
+import { whereRuns } from "./pure/devices.js";
 import { t, tr } from "./pure/lang.js";
 import { figures } from "./pure/metrics.js";
 import { IMPORTED } from "./pure/url_fields.js";
-import { cancelRun, isOver, startRun } from "./runclient.js";
+import { askCalibration, askDevices, cancelRun, startRun } from "./runclient.js";
+import { aboutOf, headOf, linkTo } from "./runheads.js";
 import { createRunList } from "./runlist.js";
-import { createRunPanel, deviceName, modeName } from "./runpanel.js";
+import { createRunPanel } from "./runpanel.js";
 import { Watched } from "./watched.js";
 
 /** @import {Lane} from "./lanes.js" */
+/** @import {Calibration} from "./pure/calibration.js" */
+/** @import {Devices} from "./pure/devices.js" */
 /** @import {Figures} from "./pure/metrics.js" */
 /** @import {Run} from "./runclient.js" */
 /** @import {Store} from "./store.js" */
@@ -20,24 +25,34 @@ import { Watched } from "./watched.js";
  *   status: (status: string | null) => void, started: () => void}} Parts */
 /** @typedef {{id: string, title: string, about: string, figures: Figures}} Measurement  a measured lane in the plan's unit */
 
+const AGAIN_MS = 2000; // until the runner is asked for again that was not there
+
 export class RunView {
   /** @type {Watched[]} in the order of the link */
   #all = [];
   #shown = 0; // whose facts the panel has
   #starting = false;
+  /** @type {Map<string, Calibration>} of runs whose costs were put into the plan */
+  #calibrations = new Map();
+  /** @type {Devices | null} */
+  #devices = null;
+  #asking = 0;
+  #status = ""; // of the run that is shown, as it last was
   #switcher = h("div", { class: "which runs", role: "group", "aria-label": t("Which run the panel is about"), hidden: true });
   #panel = createRunPanel({ start: (beside) => this.start(beside), cancel: () => this.#cancel(), leave: () => this.#leave(),
-    another: () => this.#all.length < MEASURED_IDS.length });
+    calibrate: () => this.#calibrate(), paced: () => this.#tellWhere(), another: () => this.#all.length < MEASURED_IDS.length });
   #list;
 
   /** @param {Store} store @param {Parts} parts */
   constructor(store, parts) {
     this.store = store;
     this.parts = parts;
-    this.#list = createRunList({ title: parts.title, on: () => this.ids(), add: (id) => this.#put(this.adding(id)), only: (id) => this.#put(id) });
+    this.#list = createRunList({ title: parts.title, on: () => this.ids(), add: (id) => this.#put(this.adding(id)), only: (ids) => this.#put(ids.join(",")),
+      link: ({ id, spec }) => `${location.origin}/${linkTo(parts.query(spec), id)}`, gone: (id) => this.#forget(id) });
     this.panel = h("div", { class: "run-tab" }, this.#switcher, this.#panel.panel, this.#list.node);
     store.subscribe((state, before) => {
       if (state.spec !== before.spec || state.preset !== before.preset) this.#fit();
+      if (state.spec !== before.spec) this.#settle(state.spec);
     });
   }
 
@@ -105,6 +120,61 @@ export class RunView {
     this.store.setView({ run: this.ids().filter((id) => id !== gone).join(",") || null }, "push");
   }
 
+  /** A run that was deleted leaves the screen. @param {string} id */
+  #forget(id) {
+    if (this.ids().includes(id)) this.store.setView({ run: this.ids().filter((each) => each !== id).join(",") || null }, "replace");
+  }
+
+  /** The tab was opened. */
+  opened() {
+    if (!this.ids().length) this.#list.open();
+    this.#list.refresh();
+    this.#askDevices();
+  }
+
+  /** What there is to run on, until the runner has said it. */
+  async #askDevices() {
+    clearTimeout(this.#asking);
+    if (this.#devices?.state === "ready" || this.store.get().view.tab !== "run") return;
+    this.#devices = await askDevices().catch(() => null);
+    this.#tellWhere();
+    this.#asking = window.setTimeout(() => this.#askDevices(), AGAIN_MS);
+  }
+
+  #tellWhere() {
+    this.#panel.where(this.#devices ? whereRuns(this.#devices, this.store.get().spec.p, this.#panel.mode()) : "");
+  }
+
+  /** The plan gets the costs that the run had. */
+  async #calibrate() {
+    const run = this.#all[this.#shown]?.run;
+    if (!run) return;
+    try {
+      const found = await askCalibration(run.id);
+      this.#calibrations.clear();
+      this.store.set(calibrated(this.store.get(), found), "push");
+      this.#calibrations.set(run.id, { ...found, spec: this.store.get().spec });
+      this.#changed();
+    } catch (problem) {
+      this.#fail(problem);
+    }
+  }
+
+  /** The plan is another: what is said of its costs holds no longer. @param {Spec} spec */
+  #settle(spec) {
+    this.#tellWhere();
+    for (const [id, { spec: given }] of this.#calibrations) {
+      if (JSON.stringify(given.costs) !== JSON.stringify(spec.costs) || given.family !== spec.family) this.#calibrations.delete(id);
+    }
+    const watched = this.#all[this.#shown];
+    if (watched?.run && !watched.problem) this.#showRun(watched);
+  }
+
+  /** @param {Watched} watched */
+  #showRun({ id, run, progress, lost }) {
+    if (run) this.#panel.show(run, progress.done, progress.total, { lost, calibration: this.#calibrations.get(id) ?? null });
+  }
+
   /** @param {unknown} problem */
   #fail(problem) {
     if (problem instanceof Offline) {
@@ -125,10 +195,19 @@ export class RunView {
     const watched = this.#all[this.#shown];
     this.#drawSwitcher();
     if (watched?.problem) this.#fail(watched.problem);
-    else if (watched?.run) this.#panel.show(watched.run, watched.progress.done, watched.progress.total);
+    else if (watched?.run) this.#showRun(watched);
+    if (this.#over(watched)) this.#list.refresh();
     this.parts.status(this.live ? "live" : null);
     this.parts.changed();
     invalidate("plan");
+  }
+
+  /** Whether it has just ended. @param {Watched | undefined} watched */
+  #over(watched) {
+    const status = watched?.run?.status ?? "";
+    const was = this.#status;
+    this.#status = status;
+    return was !== status;
   }
 
   #drawSwitcher() {
@@ -202,21 +281,4 @@ export class RunView {
   #named(run) {
     return run.mode === "imported" ? t("Imported trace") : t("{title}, measured", { title: this.parts.title(run.spec) });
   }
-}
-
-/** @param {Run} run */
-function headOf(run) {
-  const over = isOver(run);
-  const elsewhere = run.mode === "imported";
-  const verdict = run.verified ? t("verified") : elsewhere ? t("not verified here") : t("not verified");
-  const badge = !over ? t("live") : run.status === "finished" ? verdict : tr(run.status);
-  return { title: nameOf(run), badge, tone: !over ? "live" : run.verified ? "good" : elsewhere ? "" : "bad" };
-}
-
-/** A trace may be of a real run, or of times that this program worked out. @param {Run} run */
-const nameOf = (run) => (run.device === "simulated" ? t("Imported trace") : t("Measured"));
-
-/** How and on what it ran. @param {Run} run */
-function aboutOf(run) {
-  return [run.mode ? modeName(run.mode) : "", run.device ? deviceName(run.device) : "", run.overlapped === false ? t("not overlapped") : ""].filter(Boolean);
 }

@@ -85,7 +85,7 @@ export class View {
     this.search = new Search(store, desk);
     this.figures = createFigures(desk, this.search.node);
     this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id), () => timeline.visible(), () => this.tools.pins.current());
-    this.transport = createTransport(playback, () => timeline.total(), (time) => playback.seek(time));
+    this.transport = createTransport(playback, () => timeline.total(), (time, reach) => playback.seekNear(time, reach));
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.explain = createExplain(store, timeline, playback, selection, (id) => this.#titleOf(id));
     this.compare = createCompare(desk, { add: () => this.toolbar.addPlan(), bring: () => this.bring(), measured: () => this.runs.measured() });
@@ -100,7 +100,7 @@ export class View {
       { id: "charts", title: t("Charts"), panel: this.charts.panel, opened: () => this.charts.show() },
       { id: "block", title: t("Block"), panel: this.block.panel, opened: () => this.block.show() },
       { id: "costs", title: t("Costs"), panel: this.costs.panel, opened: () => this.costs.rest() },
-      { id: "run", title: t("Run"), panel: this.runs.panel },
+      { id: "run", title: t("Run"), panel: this.runs.panel, opened: () => this.runs.opened() },
       { id: "export", title: t("Export"), panel: this.export.panel, opened: () => this.export.show() },
       { id: "keys", title: t("Keys"), panel: keysPanel(this.keys) },
     ], (tab) => store.setView({ tab }));
@@ -137,6 +137,8 @@ export class View {
     onStage("plan", () => {
       const lanes = this.desk.lanes();
       lanes.splice(1, 0, ...this.runs.lanes);
+      const stage = byId("stage");
+      if (stage.dataset.lanes !== String(lanes.length)) stage.dataset.lanes = String(lanes.length); // many want more height on a phone
       this.timeline.show(lanes);
       invalidate("figures");
       if (this.desk.plans().every((plan) => plan.answered === plan.asked)) schedulePainted();

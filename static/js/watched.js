@@ -15,6 +15,7 @@ export class Watched {
   run = null;
   /** @type {unknown} why there is no run, or no lane */
   problem = null;
+  lost = false; // the connection, for the moment
   /** @type {RunLane | null} */
   #measured = null;
   /** @type {OpRow[]} ops that came before their order did */
@@ -29,7 +30,7 @@ export class Watched {
   }
 
   begin() {
-    this.#stop = watchRun(this.id, (run, rows) => this.#take(run, rows), (problem) => this.#fail(problem));
+    this.#stop = watchRun(this.id, (run, rows) => this.#take(run, rows), (problem) => this.#fail(problem), (lost) => this.#lose(lost));
   }
 
   end() {
@@ -68,6 +69,13 @@ export class Watched {
   /** @param {unknown} problem */
   #fail(problem) {
     this.problem = problem;
+    this.parts.changed();
+  }
+
+  /** @param {boolean} lost */
+  #lose(lost) {
+    if (lost === this.lost) return;
+    this.lost = lost;
     this.parts.changed();
   }
 

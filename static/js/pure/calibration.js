@@ -1,0 +1,15 @@
+// The costs that a run had, put into the plan: what becomes of the state, and how near the plan then is to the run.
+import { putAt } from "./slots.js";
+
+/** @import {Spec} from "./types.js" */
+/** @import {Specs} from "./slots.js" */
+/** @typedef {{makespan: number}} Total */
+/** @typedef {{spec: Spec, predicted: Total, measured: Total, error: number}} Calibration  as the server answers: the schedule that ran at its own
+ *   costs, and how much longer it is predicted to take than it took, as a share of that */
+
+/** The first schedule gets the run's costs; where it is another one, the one that was run takes its place. The costs are
+ * then no longer those of a model. @param {Specs} state @param {Calibration} calibration */
+export const calibrated = (state, { spec }) => ({ ...putAt(state, 0, spec), preset: null });
+
+/** Sized up: nearer than half a per cent counts as equal. @param {number} error @returns {"equal" | "longer" | "shorter"} */
+export const verdict = (error) => (Math.abs(error) < 0.005 ? "equal" : error > 0 ? "longer" : "shorter");

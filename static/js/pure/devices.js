@@ -1,0 +1,32 @@
+// What a run would use of what there is, and why: a sentence made of what the runner said when it started.
+import { t, tr } from "./lang.js";
+
+/** @typedef {{kind: string, cores?: number, name?: string}} Device */
+/** @typedef {{from: number, to: number, device: string, mode: string}} Choice  what runs of so many ranks use unless they ask for another pace */
+/** @typedef {{state: string, why: string, devices: Device[], choices: Choice[]}} Devices */
+
+/**
+ * @param {Devices} told @param {number} p ranks of the run @param {string} mode that is asked for: auto, paced or free
+ * @returns {string} "" where the runner did not say
+ */
+export function whereRuns({ state, why, devices, choices }, p, mode) {
+  if (state === "down" && why) return tr(why);
+  if (state !== "ready") return t("The runner is starting; a run waits for it.");
+  const choice = choices.find(({ from, to }) => from <= p && p <= to);
+  if (!choice) return choices.length ? t("{p} ranks are more than the runner here takes.", { p }) : "";
+  const gpus = devices.filter(({ kind }) => kind === "cuda");
+  if (choice.device === "cuda") {
+    return t("{gpus} × {name} for {p} ranks: {mode}", { gpus: gpus.length, name: gpus[0]?.name ?? "GPU", p, mode: reason(mode, true) });
+  }
+  const cores = devices.find(({ kind }) => kind === "cpu")?.cores ?? 1;
+  const have = cores === 1 ? t("1 CPU core for {p} ranks: {mode}", { p, mode: reason(mode, p <= cores) })
+    : t("{cores} CPU cores for {p} ranks: {mode}", { cores, p, mode: reason(mode, p <= cores) });
+  return gpus.length ? t("Fewer GPUs ({gpus}) than ranks, so on the CPU.", { gpus: gpus.length }) + t(" ") + have : have;
+}
+
+/** @param {string} mode @param {boolean} own every rank has a core or GPU of its own */
+function reason(mode, own) {
+  if (mode === "paced") return t("paced, as chosen; each op is held to its planned time.");
+  if (mode === "free") return own ? t("free, as chosen; each rank has its own.") : t("free, as chosen; ranks that share a core hold each other up.");
+  return own ? t("free, since each rank has its own.") : t("paced, since ranks that share a core would hold each other up.");
+}

@@ -1,0 +1,30 @@
+// What a finished run is good for beyond looking at it: its costs in the plan, its file for other programs.
+import { h } from "./dom.js";
+import { t } from "./pure/lang.js";
+import { verdict } from "./pure/calibration.js";
+import { formatNumber } from "./pure/scale.js";
+import { fileOf } from "./runclient.js";
+
+/** @import {Calibration} from "./pure/calibration.js" */
+/** @import {Run} from "./runclient.js" */
+
+/** @param {Run} run @param {() => void} calibrate */
+export function afterRun(run, calibrate) {
+  const button = h("button", { type: "button", class: "button soft", id: "calibrate", onclick: calibrate,
+    title: t("Puts the times that the ops had into the plan, so that plan and run can be compared op by op") }, t("Calibrate the plan"));
+  return h("div", { class: "panel-row run-after" }, button, h("span", { class: "run-files" }, t("Export the run"), file(run, "chrome-trace", t("Chrome trace")), file(run, "json", "JSON")));
+}
+
+/** @param {Run} run @param {"chrome-trace" | "json"} format @param {string} text */
+const file = (run, format, text) => h("a", { class: "link", href: fileOf(run.id, format), download: "", id: `run-${format}` }, text);
+
+/** How near the plan is to the run at the run's own costs, in a sentence. @param {Run} run @param {Calibration} calibration */
+export function calibrationText({ mode }, { predicted, measured, error }) {
+  const unit = mode === "imported" ? " ms" : "";
+  const short = (/** @type {number} */ x) => `${formatNumber(Number(x.toPrecision(4)))}${unit}`;
+  const values = { predicted: short(predicted.makespan), measured: short(measured.makespan), share: `${formatNumber(Math.round(Math.abs(error) * 1000) / 10)} %` };
+  const gap = { equal: t("At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}: the schedule explains the run.", values),
+    longer: t("At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} less.", values),
+    shorter: t("At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} more.", values) }[verdict(error)];
+  return `${gap} ${t("The plan has these costs now; the browser's Back takes them away.")}`;
+}
