@@ -33,11 +33,12 @@ IDLE = {
 def as_shape(last: Mapping[str, Any], order: Order, rows: Rows) -> dict[str, Any]:
     """A finished run as the last line of output: the verdict, both sets of figures, every op with its text."""
     texts = [[op.text() for op in order.row(rank)] for rank in range(order.p)]
-    beside = rows["bytes"] or [[]] * len(rows["ops"])
-    keys = (*EVENT_KEYS, *BYTE_KEYS)
+    sizes = {(rank, index): dict(zip(BYTE_KEYS, row, strict=True)) for rank, index, *row in rows["bytes"]}
     ops = [
-        {"rank": rank, "op": texts[rank][index]} | dict(zip(keys, (*times, *sizes), strict=False))
-        for (rank, index, *times), sizes in sorted(zip(rows["ops"], beside, strict=True))
+        {"rank": rank, "op": texts[rank][index]}
+        | dict(zip(EVENT_KEYS, times, strict=True))
+        | sizes.get((rank, index), {})
+        for rank, index, *times in sorted(rows["ops"])
     ]
     shape = {key: value for key, value in last.items() if key not in ("event", "id")} | {"ops": ops}
     if rows["messages"]:

@@ -78,22 +78,20 @@ class Board:
         phase, index, tag = self.states[rank, : _TAG + 1].tolist()
         return phase, index, tag
 
-    def rows(self, rank: int, since: int, until: int) -> list[list[int]]:
+    def rows(self, rank: int, since: int, until: int) -> npt.NDArray[np.int64]:
         """[ready, start, end, recv_wait, live] of a rank's ops since <= index < until."""
         return self._rows(self.offsets[rank], since, until)
 
-    def copy_rows(self, rank: int, since: int, until: int) -> list[list[int]]:
-        """[rank, index, ready, start, end, bytes] of the copies since <= index < until."""
-        rows = self._rows(self.copy_offsets[rank], since, until)
-        return [[rank, since + k, *row[:4]] for k, row in enumerate(rows)]
+    def copy_rows(self, rank: int, since: int, until: int) -> npt.NDArray[np.int64]:
+        """[ready, start, end, bytes] of a rank's copies since <= index < until."""
+        return self._rows(self.copy_offsets[rank], since, until)[:, :4]
 
-    def message_rows(self, rank: int, since: int, until: int) -> list[list[int]]:
+    def message_rows(self, rank: int, since: int, until: int) -> npt.NDArray[np.int64]:
         """[posted, asked, taken] of the messages that a rank receives, in the order in which it needs them."""
-        return [row[:3] for row in self._rows(self.message_offsets[rank], since, until)]
+        return self._rows(self.message_offsets[rank], since, until)[:, :3]
 
-    def _rows(self, first: int, since: int, until: int) -> list[list[int]]:
-        rows: list[list[int]] = self.table[first + since : first + until].tolist()
-        return rows
+    def _rows(self, first: int, since: int, until: int) -> npt.NDArray[np.int64]:
+        return self.table[first + since : first + until]
 
 
 class Ledger:

@@ -226,9 +226,9 @@ class Job:
         if not rest and (not self._last or clock.now() - self.last_batch < BATCH_NS):
             return
         self.last_batch = clock.now()
-        batch = self.stream.batch()
+        batch = self.stream.batch(rest)
         if batch:
-            self.longest = max(self.longest, max(row[4] - row[3] for row in batch["ops"]))
+            self.longest = self.stream.longest
             self.emit("op_batch", **batch)
 
     def _verify(self) -> None:

@@ -3,8 +3,9 @@
 What a run's events hold beyond what every reader knows, which one that does not know it may pass over:
 `op_batch.copies`, where the order has copies: rows `[rank, index in the rank's copies, ready, start, end, bytes]`,
 times as those of ops; once the last op is reported, every copy has been.
-`op_batch.bytes`, row for row beside `ops`: `[received, sent, live]`, bytes of the op's messages, and of the
-activations that are alive on its rank's device after it.
+`op_batch.bytes`: rows `[rank, index in the rank's row, received, sent, live]`, bytes of the op's messages, and of the
+activations that are alive on its rank's device after it. Where ops are very many, these rows and the messages' come
+later than the ops, the last ones with the last batch, whose `ops` may be empty.
 `op_batch.messages`: rows `[source, target, 0 activation or 1 gradient, stage, micro-batch, posted, asked, taken,
 bytes]`: when its sender started it, when the receiver asked for it and had it; where it waited, that is when it came.
 `running.why`: why this mode. `ready.choices`, `devices.choices`: what runs of `from` to `to` ranks use, and why.

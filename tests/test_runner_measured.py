@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from runner.board import Board, Ledger
 from runner.idle import Awaited, idle
 from runner.plan import plan
 from runner.protocol import Run
+from runner.stream import Stream
 from runner.traffic import HEADER_BYTES, Traffic
 from tests.runner_client import TINY, Event, RunnerProgram
 
@@ -34,14 +37,14 @@ def test_every_message_is_reported_once_with_its_ends_its_times_and_its_bytes(
     assert events[-1]["verified"]
     planned = plan(Run("a", spec=spec, mode="free", model=TINY))
     traffic = Traffic(planned.program, planned.training)
-    expected = [traffic.row(rank, k) for rank in range(2) for k in range(traffic.received[rank])]
+    expected = [row for rows in traffic.rows for row in rows.tolist()]
     rows = joined(events, "messages")
     assert sorted(row[:5] for row in rows) == sorted(expected)
     ops = {tuple(row[:2]): row[2:] for row in joined(events, "ops")}
     links = {tuple(row[:5]): row[5:] for row in rows}
     for rank in range(2):
         for k, (index, _) in enumerate(traffic.messages[rank]):
-            posted, asked, taken, size = links[tuple(traffic.row(rank, k))]
+            posted, asked, taken, size = links[tuple(traffic.rows[rank][k].tolist())]
             assert max(posted, asked) <= taken <= ops[rank, index][1]
             assert size == HEADER_BYTES + 4 * TINY["batch"] * TINY["sequence"] * TINY["hidden"]
 
@@ -51,13 +54,14 @@ def test_bytes_in_and_out_are_told_with_every_op_and_what_it_leaves_alive(runner
     ops, sizes = joined(events, "ops"), joined(events, "bytes")
     assert len(ops) == len(sizes) == 12
     one = HEADER_BYTES + 4 * TINY["batch"] * TINY["sequence"] * TINY["hidden"]
-    by_op = {(row[0], row[1]): size for row, size in zip(ops, sizes, strict=True)}
+    by_op = {(rank, index): size for rank, index, *size in sizes}
+    assert set(by_op) == {(row[0], row[1]) for row in ops}
     assert [by_op[0, k][:2] for k in range(6)] == [[0, one]] * 3 + [[one, 0]] * 3
     assert [by_op[1, k][:2] for k in range(6)] == [[one, 0]] * 3 + [[0, one]] * 3
     live = [by_op[0, k][2] for k in range(6)]
     assert 0 < live[0] < live[1] < live[2]
     assert live[2] > live[3] > live[4] > live[5] == 0
-    assert max(size[2] for size in sizes) <= max(events[-1]["activations"]["peak_bytes"])
+    assert max(size[4] for size in sizes) <= max(events[-1]["activations"]["peak_bytes"])
 
 
 @pytest.mark.parametrize("spec", [{"family": "1f1b"}, {"family": "gis", "v": 2, "offload": "full"}], ids=str)
@@ -102,3 +106,30 @@ def test_a_wait_for_activations_from_host_memory_is_a_copys_and_a_free_rank_over
     assert found["late_wake_up"] == [0, 0]
     assert found["own"] == [10, 105]
     assert found["over"] == [50, 0]
+
+
+def test_where_ops_are_very_many_their_details_wait_and_none_is_lost(tmp_path: Path) -> None:
+    planned = plan(Run("a", spec={"family": "gpipe", "p": 2, "m": 200}, mode="free"))
+    traffic = Traffic(planned.program, planned.training)
+    counts = [len(rank.steps) for rank in planned.program.ranks]
+    board = Board(f"{tmp_path}/board", counts, messages=traffic.received)
+    ledgers = [Ledger(f"{tmp_path}/board", rank, 2, board.places(rank)) for rank in range(2)]
+    stream = Stream(board, traffic)
+
+    def work(ops: int) -> None:
+        for ledger in ledgers:
+            for number in range(ops):
+                ledger.record(number, number, number + 7, 0, 99)
+                ledger.record_message(number, number, number)
+
+    work(10)
+    few = stream.batch()
+    assert [len(few[key]) for key in ("ops", "bytes", "messages")] == [20, 20, 20]
+    work(190)
+    many = stream.batch()
+    assert (len(many["ops"]), set(many)) == (380, {"ops"})
+    left = stream.batch()
+    assert [len(left[key]) for key in ("ops", "bytes", "messages")] == [0, 380, 380]
+    assert [row[:2] for row in few["bytes"] + left["bytes"] if row[0] == 1] == [[1, index] for index in range(200)]
+    assert stream.batch(last=True) == {}
+    assert stream.longest == 7
