@@ -7,6 +7,8 @@ import { formatTime, tickStep, ticks } from "./pure/scale.js";
 /** @import {Layout, Row} from "./pure/layout.js" */
 /** @typedef {{x: number, y: number, w: number, h: number}} Box */
 
+const NUMBER = 12; // px that a rank's number takes
+
 /** @param {Scene} scene @param {number} t */
 export function xOf({ layout, t0, t1 }, t) {
   return layout.plotLeft + ((t - t0) / (t1 - t0)) * layout.plotWidth;
@@ -71,13 +73,12 @@ export function drawAxis(scene, ctx, width, taken = []) {
 /** Rank numbers in the gutter, as many as fit; pinned ranks always, with a pin, and a line under them. */
 /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx */
 export function drawRanks({ layout, lanes }, ctx) {
-  const pitch = layout.laneHeight + 2;
-  const every = pitch >= 13 ? 1 : pitch * 2 >= 13 ? 2 : pitch * 4 >= 13 ? 4 : 8;
-  ctx.font = font(Math.min(12, Math.max(10, pitch - 2)));
+  ctx.font = font(Math.min(12, Math.max(10, layout.laneHeight)));
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
   layout.groups.forEach((group, at) => {
     ctx.fillStyle = colour("ink-3");
+    const every = numberedEvery(group.rows.slice(group.pinned));
     const last = group.pinned ? group.rows[group.pinned - 1] : null; // the number of a thin row under it would touch its own
     for (const row of group.rows.slice(group.pinned)) {
       if ((row.rank % every && lanes[at].schedule.p > 1) || (last && row.y + row.h / 2 < last.y + last.h / 2 + 13)) continue;
@@ -85,6 +86,14 @@ export function drawRanks({ layout, lanes }, ctx) {
     }
     if (group.pinned) drawPinned(ctx, group.rows.slice(0, group.pinned), layout);
   });
+}
+
+/** Every rank, every second, fourth and so on has its number, so that numbers do not touch. @param {Row[]} rows */
+function numberedEvery(rows) {
+  const pitch = rows.length > 1 ? Math.max(1, (rows[rows.length - 1].y - rows[0].y) / (rows.length - 1)) : Infinity;
+  let every = 1;
+  while (pitch * every < NUMBER) every *= 2;
+  return every;
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {Row[]} rows @param {Layout} layout */

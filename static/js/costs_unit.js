@@ -16,7 +16,7 @@ export const unit = () => (ms ? "ms" : "");
 export function timeNumber(t) {
   if (!ms || !Number.isFinite(t)) return formatNumber(t);
   const size = Math.abs(t);
-  return t.toFixed(size >= 1e5 ? 0 : size >= 1e3 ? 1 : 2);
+  return t.toFixed(size >= 1e4 ? 0 : size >= 1e3 ? 1 : 2);
 }
 
 /** @param {number} t */

@@ -52,7 +52,7 @@ export class EmbedView {
     this.status = createStatus(timeline.plot, () => desk.sync(true), (field, value) => store.set({ spec: { ...store.get().spec, [field]: value } }));
     this.heads = createHeads(timeline.plot, () => {});
     this.card = createCard(timeline.plot, (id) => laneOf(timeline.lanes, id));
-    this.transport = createTransport(playback, () => timeline.total(), (time) => playback.seek(time));
+    this.transport = createTransport(playback, () => timeline.total(), (time, reach) => playback.seekNear(time, reach));
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.tools = createTools(store, timeline, this.selection, playback, (text) => this.status.toast(text));
     this.explain = createExplain(store, timeline, playback, this.selection, (id) => this.#titleOf(id));

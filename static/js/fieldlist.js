@@ -78,7 +78,7 @@ export function fieldList(spec, family) {
       stops: () => including(costStops(spec().weights), spec().weights), step: 0.1, empty: t("none") },
     { name: "layers", symbol: t("layers"), label: t("Layers of each stage, separated by commas; one number: as many each; empty: equal stages"),
       stops: () => [0], step: 1, empty: t("equal stages"), list: true, boxOnly: true },
-    { name: "w_share", symbol: t("part"), label: t("Part of an activation that the weight gradient still needs (memory only)"),
+    { name: "w_share", symbol: t("W keeps"), label: t("Part of an activation that the weight gradient still needs (memory only)"),
       stops: () => including(SHARE_STOPS, spec().w_share), step: 0.05 },
   ];
 }

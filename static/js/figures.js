@@ -12,34 +12,46 @@ import { letter } from "./pure/slots.js";
 /** @import {Figures} from "./pure/metrics.js" */
 /** @typedef {{figures: Figures, plan: Plan}} Source */
 /** @typedef {{name: string, hint?: string, lead?: boolean, of: (source: Source) => string,
- *   time?: (figures: Figures) => number}} Row  time: a row of times, which go without their unit where columns are narrow */
+ *   time?: (figures: Figures) => number, sign?: () => string, short?: (source: Source) => string}} Row  time: a row of times, which go without their unit where
+ *   columns are narrow; short: with fewer digits, where there are many; sign: what stands after each figure, or after the row's name where there are many columns */
+
+const percent = () => " %";
+const perSecond = () => (unit() ? " / s" : "");
+const MANY = 3; // columns that leave no room for signs after figures
 
 /** @returns {Row[]} */
 const bubbleRows = () => [
-  { name: t("of total"), hint: t("idle ÷ all time"), lead: true, of: ({ figures }) => formatPercent(figures.bubble.global.ofTotal) },
-  { name: t("of ideal"), hint: t("idle ÷ work"), of: ({ figures }) => formatPercent(figures.bubble.global.ofIdeal) },
+  { name: t("of total"), hint: t("idle ÷ all time"), lead: true, sign: percent, of: ({ figures }) => formatPercent(figures.bubble.global.ofTotal) },
+  { name: t("of ideal"), hint: t("idle ÷ work"), sign: percent, of: ({ figures }) => formatPercent(figures.bubble.global.ofIdeal) },
 ];
 /** @returns {Row[]} */
 const spanRows = () => [
-  { name: t("of total"), hint: t("idle ÷ longest stage"), of: ({ figures }) => formatPercent(figures.bubble.span.ofTotal) },
-  { name: t("of ideal"), of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal) },
+  { name: t("of total"), hint: t("idle ÷ longest stage"), sign: percent, of: ({ figures }) => formatPercent(figures.bubble.span.ofTotal) },
+  { name: t("of ideal"), sign: percent, of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal) },
 ];
 /** @returns {Row[]} */
 const restRows = () => [
   { name: t("Makespan"), of: ({ figures }) => timeText(figures.makespan), time: (figures) => figures.makespan },
   { name: t("Longest stage"), hint: t("the span"), of: ({ figures }) => timeText(figures.longestStage), time: (figures) => figures.longestStage },
-  { name: t("Throughput"), hint: t("a unit of time"), of: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan) },
-  { name: t("Efficiency"), hint: t("of ideal throughput"), of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
+  { name: t("Throughput"), hint: unit() ? t("micro-batches a second") : t("a unit of time"), sign: perSecond, of: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan),
+    short: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan, 3) },
+  { name: t("Efficiency"), hint: t("of ideal throughput"), sign: percent, of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
   { name: t("Peak memory"), hint: t("micro-batches"), of: ({ plan }) => formatNumber(plan.memory) },
   { name: t("Peak in flight"), hint: t("chunks"), of: ({ plan }) => formatNumber(plan.peak) },
   { name: t("Messages"), hint: t("a step"), of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–") },
 ];
 
-/** Micro-batches in a second where times are milliseconds. @param {number} m @param {number} makespan */
-const throughput = (m, makespan) => (unit() ? `${((1000 * m) / makespan).toPrecision(4)} / s` : formatNumber(m / makespan));
+/** Micro-batches in a second where times are milliseconds. @param {number} m @param {number} makespan @param {number} [digits] */
+const throughput = (m, makespan, digits) => (unit() ? `${((1000 * m) / makespan).toPrecision(digits ?? 4)} / s` :
+  formatNumber(digits ? Number((m / makespan).toPrecision(digits)) : m / makespan));
 
-/** @param {Row} row @param {Source} source @param {boolean} narrow */
-const written = (row, source, narrow) => (narrow && row.time ? timeNumber(row.time(source.figures)) : row.of(source));
+/** @param {Row} row @param {Source} source @param {number} columns */
+function written(row, source, columns) {
+  if (columns > 1 && row.time) return timeNumber(row.time(source.figures));
+  const many = columns >= MANY;
+  const [text, sign] = [many && row.short ? row.short(source) : row.of(source), row.sign?.() ?? ""];
+  return many && sign && text.endsWith(sign) ? text.slice(0, -sign.length) : text;
+}
 
 /** @param {Desk} desk @param {HTMLElement} search  how good a sought order is */
 export function createFigures(desk, search) {
@@ -49,7 +61,7 @@ export function createFigures(desk, search) {
   const law = h("div", { id: "law" });
   const cap = createCap(desk);
   home.append(holder, cap.node, search, h("h2", { text: t("Law") }), law, h("h2", { text: t("What B means here") }), meaning);
-  let columns = 0;
+  let [columns, counted] = [0, ""]; // of the tables that are there: how many plans, and the unit of time they are named for
   let whole = h("h2"); // the last heading, over the times
   /** @type {{cells: HTMLElement[], row: Row}[]} */
   let rows = [];
@@ -62,7 +74,7 @@ export function createFigures(desk, search) {
     for (const row of list) {
       const cells = Array.from({ length: columns }, () => h("td", { text: "–" }));
       rows.push({ cells, row });
-      body.append(h("tr", { class: row.lead ? "lead" : null }, h("th", { scope: "row", title: row.hint }, row.name,
+      body.append(h("tr", { class: row.lead ? "lead" : null }, h("th", { scope: "row", title: row.hint }, row.name, columns >= MANY && row.sign ? row.sign() : "",
         row.hint && columns === 1 ? h("small", { text: ` ${row.hint}` }) : ""), ...cells));
     }
     const tops = Array.from({ length: columns }, () => h("th", { scope: "col" }));
@@ -75,7 +87,7 @@ export function createFigures(desk, search) {
 
   /** @param {number} count */
   function build(count) {
-    columns = count;
+    [columns, counted] = [count, unit()];
     rows = [];
     heads = [];
     replace(holder, ...table(t("Bubble, global"), t("first start to last end"), bubbleRows()),
@@ -88,11 +100,11 @@ export function createFigures(desk, search) {
     law,
     /** @param {Plan[]} plans */
     show(plans) {
-      if (plans.length !== columns) build(plans.length);
+      if (plans.length !== columns || counted !== unit()) build(plans.length);
       home.classList.toggle("is-stale", plans.some((plan) => plan.shown !== plan.asked && plan.error !== null));
       plans.forEach((plan, at) => {
         const { figures } = plan;
-        for (const { cells, row } of rows) setText(cells[at], figures ? written(row, { figures, plan }, columns > 1) : "–");
+        for (const { cells, row } of rows) setText(cells[at], figures ? written(row, { figures, plan }, columns) : "–");
         for (const tops of heads) nameHead(tops[at], titleOf(desk, plan), columns > 2 ? letter(at) : null);
       });
       setText(whole, columns > 1 && unit() ? t("Whole step, {unit}", { unit: unit() }) : t("Whole step"));

@@ -1,6 +1,7 @@
 // The playhead: play, pause, step by op, speed, scrub. Time runs in the plan's units, the whole schedule in eight seconds at 1x.
 import { invalidate, startTicking, stopTicking } from "./frame.js";
 import { nextEdge } from "./pure/edges.js";
+import { nearestEdge } from "./pure/snap.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @typedef {{lanes: () => Lane[], total: () => number, onChange: () => void, onMove: (t: number) => void}} Parts */
@@ -65,6 +66,11 @@ export class Playback {
     const end = this.parts.lanes().length ? this.parts.total() : Infinity; // a link's moment waits for its schedule
     this.at = t === null ? null : Math.min(Math.max(0, t), end);
     this.parts.onChange();
+  }
+
+  /** To a time that a hand means: the edge of an op nearby, if there is one within reach. @param {number} t @param {number} reach */
+  seekNear(t, reach) {
+    this.seek(nearestEdge(this.parts.lanes(), t, reach)?.t ?? t);
   }
 
   /** To the next (or the previous) moment at which an op or a copy of any rank starts or ends. @param {1 | -1} way */

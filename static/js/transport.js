@@ -11,8 +11,10 @@ const PAUSE = "M4 2.5h3v11H4zM9 2.5h3v11H9z";
 const BACK = "M3 3h2v10H3zM13 3v10L6 8z";
 const NEXT = "M11 3h2v10h-2zM3 3v10l7-5z";
 const SCRUB_STEPS = 1000;
+const STICKS = 5; // px of the slider
 
-/** @param {Playback} playback @param {() => number} total @param {(time: number) => void} onScrub */
+/** @param {Playback} playback @param {() => number} total @param {(time: number, reach: number) => void} onScrub
+ *   reach: how far the edge of an op may be and still be what is meant */
 export function createTransport(playback, total, onScrub) {
   const toggle = button(t("Play"), t("Space"), PLAY, () => playback.toggle());
   const playPath = /** @type {SVGPathElement} */ (toggle.querySelector("path"));
@@ -23,7 +25,7 @@ export function createTransport(playback, total, onScrub) {
   speed.addEventListener("change", () => playback.setSpeed(Number(speed.value)));
   const scrub = h("input", { type: "range", class: "scrub", id: "scrub", min: 0, max: SCRUB_STEPS, value: SCRUB_STEPS,
     "aria-label": t("Playhead") });
-  scrub.addEventListener("input", () => onScrub((Number(scrub.value) / SCRUB_STEPS) * total()));
+  listenScrub(scrub, playback, total, onScrub);
   const now = h("output", { class: "at", id: "at" });
   byId("transport").append(back, toggle, next, speed, scrub, now);
 
@@ -46,6 +48,25 @@ export function createTransport(playback, total, onScrub) {
     setText(now, t("t {at} / {end}", { at: formatTime(at ?? end, step), end: formatTime(end, step) }));
   }
   return { show };
+}
+
+/** By hand it sticks to the edges of ops, as the axis does, unless Alt or Ctrl is held; the arrow keys step from edge to edge. */
+/** @param {HTMLInputElement} scrub @param {Playback} playback @param {() => number} total @param {(time: number, reach: number) => void} onScrub */
+function listenScrub(scrub, playback, total, onScrub) {
+  let free = false;
+  for (const type of /** @type {const} */ (["pointerdown", "pointermove"])) {
+    scrub.addEventListener(type, (event) => { free = event.altKey || event.ctrlKey; });
+  }
+  scrub.addEventListener("input", () => {
+    const reach = free ? 0 : (STICKS * total()) / Math.max(1, scrub.clientWidth);
+    onScrub((Number(scrub.value) / SCRUB_STEPS) * total(), reach);
+  });
+  scrub.addEventListener("keydown", (event) => {
+    const way = /^Arrow(Right|Up)$/.test(event.key) ? 1 : /^Arrow(Left|Down)$/.test(event.key) ? -1 : 0;
+    if (!way || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    playback.step(way);
+  });
 }
 
 /** @param {string} name @param {string} key @param {string} path @param {() => void} act */

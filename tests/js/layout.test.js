@@ -79,6 +79,16 @@ test("too many ranks for the height keep a lane that can be seen, and the conten
   assert.ok(layout.contentHeight > 512 * DEFAULTS.minLane);
 });
 
+test("several schedules get thinner lanes where that shows them all at once, one alone does not", () => {
+  const four = ["a", "b", "c", "d"].map((id) => ({ id, p: 64, title: "" }));
+  const thin = layoutGroups(four, 900, 600, { gap: 0 });
+  assert.equal(thin.laneHeight, 1);
+  assert.ok(thin.contentHeight <= 600);
+  assert.equal(layoutGroups(four, 900, 800, { gap: 0 }).laneHeight, 2);
+  assert.equal(layoutGroups(four, 900, 300, { gap: 0 }).laneHeight, DEFAULTS.minLane, "they do not fit anyhow, so they stay readable");
+  assert.equal(layoutGroups([{ id: "a", p: 256, title: "" }], 900, 600, { gap: 0 }).laneHeight, DEFAULTS.minLane);
+});
+
 test("a point finds its row, and nothing between titles", () => {
   const layout = layoutGroups(two, 1000, 400);
   for (const { id, rows } of layout.groups) {

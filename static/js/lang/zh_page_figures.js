@@ -82,6 +82,7 @@ export const FIGURES = {
   "Longest stage": "最长阶段",
   "the span": "即跨度",
   "a unit of time": "每单位时间",
+  "micro-batches a second": "每秒微批次数",
   "of ideal throughput": "占理想吞吐量",
   "Peak memory": "峰值显存",
   "micro-batches": "微批次",

@@ -20,6 +20,8 @@ export const FRAME = {
   // dom.js
   ".": "。",
   " ": "",
+  // drawer.js
+  "{tab}, below": "{tab}：在下方",
   // embed.js
   "The server does not answer": "服务器没有响应",
   "Open full view": "打开完整视图",

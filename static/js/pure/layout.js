@@ -24,6 +24,7 @@ export const DEFAULTS = {
   groupGap: 12,
   strip: 0, // height of the memory strip of each rank
   minLane: 3,
+  leastLane: 1, // of several schedules, where that shows them all at once
   maxLane: 34,
 };
 
@@ -78,7 +79,7 @@ export function lanes({ p, top, gap, pinned, strip = 0, front, ...plain }) {
 /**
  * Stacks groups under one axis with one lane height for all, so that equal times and equal ranks line up; pinned ranks stay
  * readable where the others are thin. When lanes would get thinner than minLane the content grows beyond height (the
- * caller scrolls).
+ * caller scrolls), but for several schedules that thinner lanes show all at once: they are there to be compared.
  * @param {GroupSpec[]} groups @param {number} width @param {number} height @param {Partial<typeof DEFAULTS>} [opts]
  * @returns {Layout}
  */
@@ -93,7 +94,7 @@ export function layoutGroups(groups, width, height, opts = {}) {
     const pinned = pinnedOf(g.p, g.pinned).length;
     return sum + (g.p - pinned) * (lane + underneath(g, lane)) + pinned * (tall(lane) + underneath(g, tall(lane)));
   }, 0);
-  const laneHeight = fitLane(height - fixed, rows, content, o);
+  const laneHeight = fitLane(height - fixed, rows, content, groups.length > 1 ? o.leastLane : o.minLane, o);
   let top = o.axisHeight;
   const placed = groups.map((g) => {
     const at = top;
@@ -114,12 +115,12 @@ const heights = ({ copies, comm }, lane) => ({ laneHeight: lane, copy: copies ? 
 const underneath = ({ copies, comm }, lane) => (copies ? copyHeight(lane) : 0) + (comm ? commHeight(lane) : 0);
 
 /** The tallest lane with which all rows, and what stands under them, fit. @param {number} room
- * @param {number} rows @param {(lane: number) => number} content the height of all rows @param {typeof DEFAULTS} o */
-function fitLane(room, rows, content, o) {
+ * @param {number} rows @param {(lane: number) => number} content the height of all rows @param {number} least @param {typeof DEFAULTS} o */
+function fitLane(room, rows, content, least, o) {
   if (rows === 0) return o.maxLane;
-  let lane = Math.min(o.maxLane, Math.max(o.minLane, Math.floor(room / rows)));
-  while (lane > o.minLane && content(lane) > room) lane--;
-  return lane;
+  let lane = Math.min(o.maxLane, Math.max(least, Math.floor(room / rows)));
+  while (lane > least && content(lane) > room) lane--;
+  return lane < o.minLane && content(lane) > room ? o.minLane : lane;
 }
 
 /** A row moved down. @param {Row} row @param {number} dy @returns {Row} */

@@ -32,6 +32,7 @@ const LEAST = 0.6; // px of a rectangle of its own
 const DIGIT = 0.6; // of a font's size
 const FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
 const [IDLE, MESSAGE, COPY] = [-1, -2, -3]; // in the legend, beside the kinds; COPY - 1 is the other kind of copy
+const SHADES = 100; // words alone
 const KINDS = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR, KIND_S, KIND_T];
 
 /** Short enough for a file, exact to a hundredth of a pixel. @param {number} x */
@@ -222,11 +223,18 @@ function legendEntries(parts) {
   }
   const messages = parts.some(({ comm }) => comm > 0) ? [{ kind: MESSAGE, text: t("message in flight") }] : [];
   const copies = parts.some(({ schedule }) => schedule.copies) ? [{ kind: COPY - OFFLOAD, text: t("offload to host memory") }, { kind: COPY - RELOAD, text: t("reload") }] : [];
-  return [...KINDS.filter((kind) => seen.has(kind)).map((kind) => ({ kind, text: names[KINDS.indexOf(kind)] })), { kind: IDLE, text: t("bubble") }, ...messages, ...copies];
+  return [...KINDS.filter((kind) => seen.has(kind)).map((kind) => ({ kind, text: names[KINDS.indexOf(kind)] })), { kind: IDLE, text: t("bubble") }, ...messages, ...copies, ...shades(parts)];
+}
+
+/** What a lighter colour means, where there is one. @param {Part[]} parts */
+function shades(parts) {
+  if (!parts.some(({ schedule }) => schedule.chunks > 1)) return [];
+  const both = parts.some(({ schedule }) => schedule.placement.streams > 1);
+  return [{ kind: SHADES, text: both ? t("lighter: the other direction") : t("lighter: later chunk") }];
 }
 
 /** @param {{kind: number, text: string}} entry */
-const wideOf = ({ text }) => 24 + [...text].reduce((sum, c) => sum + (c > "\u2e80" ? 10 : 5.6), 0) + 12;
+const wideOf = ({ kind, text }) => (kind === SHADES ? 2 : 24) + [...text].reduce((sum, c) => sum + (c > "\u2e80" ? 10 : 5.6), 0) + 12;
 
 /** As many a line as fit. @param {{kind: number, text: string}[]} entries @param {number} width */
 function legendLines(entries, width) {
@@ -250,6 +258,7 @@ function legendLine(line, y, hatch, colours) {
   return line.map((entry) => {
     const at = x;
     x += wideOf(entry);
+    if (entry.kind === SHADES) return words(at, y + 9.5, 10, colours.ink2, entry.text);
     return swatch(entry.kind, at, y, hatch, colours) + words(at + 22, y + 9.5, 10, colours.ink2, entry.text);
   }).join("");
 }
