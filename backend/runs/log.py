@@ -69,11 +69,11 @@ class RunLog:
 
     def rows(self) -> list[Row]:
         """All ops so far, in order of arrival."""
-        return [row for entry in self._entries if isinstance(entry, Batch) for row in entry.rows()]
+        return [row for batch in self.batches(self.seq) for row in batch.rows()]
 
-    def rows_text(self) -> Iterator[str]:
-        """All ops so far as pieces of JSON, to be joined by commas; what is appended later is not among them."""
-        return (entry.text for entry in self._entries[:] if isinstance(entry, Batch) and entry.count)
+    def batches(self, upto: int) -> list[Batch]:
+        """The ops of the entries up to this one, as they arrived."""
+        return [entry for entry in self._entries[:upto] if isinstance(entry, Batch)]
 
     def entries(self) -> Iterator[Message]:
         """All entries in order, as they were appended."""

@@ -19,10 +19,10 @@ from backend.runs.log import Part
 from backend.runs.run import Run
 
 logger = logging.getLogger(__name__)
-MOST_ROWS = 4096  # ops in one message: about 200 kB
+MOST_ROWS = 8192  # ops in one message: about 400 kB
 MOST_WATCHES = 8  # runs that one viewer may watch
-PAUSE_S = 0.02  # from one round to the next: what comes meanwhile goes out as one message
-HURRY_S = 0.002  # the same where a viewer has caught up only as far as one message goes
+RETRY_S = 0.02  # how soon to look again at viewers who were not free
+ROUND_S = 0.003  # between two rounds: what comes meanwhile goes out as one message
 
 
 class Transport(Protocol):
@@ -89,11 +89,12 @@ class Feed:
                     if self._transport.idle(viewer):
                         behind.setdefault(cursor, []).append(viewer)
                     else:
-                        again.append(PAUSE_S)
+                        again.append(RETRY_S)
             # Viewers at the same place, which in a class are nearly all, share one message.
             for cursor, viewers in behind.items():
                 parts = run.log.parts(cursor, MOST_ROWS)
-                again.append(PAUSE_S if parts[-1].seq == run.log.seq else HURRY_S)
+                if parts[-1].seq < run.log.seq:
+                    again.append(0.0)  # there is more for them than goes into one message
                 for part in parts:
                     self._transport.send(viewers, part)
                     # Whoever proved to have gone was dropped on the way, and must not be put back.
@@ -102,11 +103,12 @@ class Feed:
         return min(again, default=None)
 
     def _pump_for_ever(self) -> None:
+        again: float | None = None
         while True:
-            self._wake.wait()
+            self._wake.wait(again)
             self._wake.clear()
-            while (pause := self._pump_safely()) is not None:
-                gevent.sleep(pause)
+            again = self._pump_safely()
+            gevent.sleep(ROUND_S)
 
     def _pump_safely(self) -> float | None:
         """Pump; an error costs this round, never the feed of everybody."""
@@ -114,7 +116,7 @@ class Feed:
             return self.pump()
         except Exception:
             logger.exception("the feed of runs")
-            return PAUSE_S
+            return RETRY_S
 
     def _sweep(self, run_id: str) -> None:
         """Let go of a run that is over and seen to its end, or that nobody watches."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
@@ -13,7 +12,7 @@ from backend.schedule.errors import SpecError
 from backend.schedule.families import read
 from backend.schedule.interop import torch_csv
 from backend.schedule.spec import Spec, number, reject_unknown
-from backend.web.answer import apart, encode_text, send
+from backend.web.answer import apart, send
 from backend.web.body import only, read_object
 from backend.web.query import pairs, query_of
 from backend.web.schedule import work_of
@@ -68,10 +67,7 @@ def list_runs() -> Response:
 def show_run(run_id: str) -> Response:
     """One run, whole; `seq` is where a viewer goes on watching."""
     run = services().runs.get(run_id)
-    # What is answered is settled here, in the loop that runs change in; a thread only joins it. Ops are text already:
-    # writing a long run's numbers anew would hold up everybody who watches one.
-    head, ops = json.dumps(run.summary(), separators=(",", ":")), run.log.rows_text()
-    return send(request, apart(run.log.ops * 3, lambda: encode_text(f'{head[:-1]},"ops":[{",".join(ops)}]}}', level=1)))
+    return send(request, services().opened.answer(run))
 
 
 @runs.post("/<run_id>/cancel")

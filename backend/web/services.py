@@ -16,6 +16,7 @@ from backend.runs.manager import Manager
 from backend.searches.desk import Desk
 from backend.web.cache import Cache
 from backend.web.feed import Feed
+from backend.web.opened import Opened
 
 NAME = "bubbleline"
 
@@ -31,6 +32,7 @@ class Services:
     searches: Desk
     links: Links
     imports: HourlyRate
+    opened: Opened = field(default_factory=Opened)
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> how many
     started: float = field(default_factory=time.time)
 
