@@ -3,7 +3,7 @@
 Op k of a run ends k + 1 periods after the run's first moment, whenever it is sent: a line that goes out late counts as
 late where it arrives. A line always holds the same number of ops, so that an entry's ops follow from its number.
 Times count from the run's first moment, as the real runner's do; `t0_unix_ns` says when that was, here on the
-monotonic clock.
+monotonic clock. A row's last number is how late its line was written.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ def emit(run: str, rate: int, seconds: float, lead: float) -> None:
     period = 1_000_000_000 // rate
     size = round(rate * LINE_S)
     for line in range(round(seconds / LINE_S)):
+        due = begin + (line + 1) * size * period
+        time.sleep(max(0, due - time.monotonic_ns()) / 1e9)
+        late = time.monotonic_ns() - due
         ops = [
-            [k % RANKS, k // RANKS, (k - 4) * period, (k - 3) * period, (k + 1) * period, period]
+            [k % RANKS, k // RANKS, (k - 4) * period, (k - 3) * period, (k + 1) * period, late]
             for k in range(line * size, (line + 1) * size)
         ]
-        time.sleep(max(0, begin + ops[-1][4] - time.monotonic_ns()) / 1e9)
         say("op_batch", id=run, ops=ops)
     say("verified", id=run, loss=0.5, reference_loss=0.5, worst="w", **VERDICT)
     say("finished", id=run, predicted=FIGURES, measured=FIGURES, **VERDICT)

@@ -26,15 +26,17 @@ class Cost:
 
     at: float
     processor: float  # s, all of its threads
+    system: float  # s of these in the system's calls
     waited: float  # s that its main thread was ready to run while another program had the core
     resident: float  # MB
     peak: float  # MB
     buffers: float  # MB of the machine's socket buffers, both ends of every connection
 
-    def since(self, before: Cost) -> tuple[float, float]:
-        """Shares of the time since then: busy, and waiting for its core."""
+    def since(self, before: Cost) -> tuple[float, float, float]:
+        """Shares of the time since then: busy, in the system's calls, and waiting for its core."""
         seconds = self.at - before.at
-        return (self.processor - before.processor) / seconds, (self.waited - before.waited) / seconds
+        spent = (self.processor - before.processor, self.system - before.system, self.waited - before.waited)
+        return (spent[0] / seconds, spent[1] / seconds, spent[2] / seconds)
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Server:
         return Cost(
             time.monotonic(),
             (int(stat[11]) + int(stat[12])) / TICKS,
+            int(stat[12]) / TICKS,
             int(_text(f"{self.pid}/schedstat").split()[1]) / 1e9,
             int(status["VmRSS"]) * 1024 / MB,
             int(status["VmHWM"]) * 1024 / MB,
