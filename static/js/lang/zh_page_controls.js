@@ -129,7 +129,7 @@ export const CONTROLS = {
   "none": "无",
   "Layers of each stage, separated by commas; one number: as many each; empty: equal stages": "每个阶段的层数，用逗号分隔；一个数：各阶段相同；留空：各阶段相等",
   "equal stages": "各阶段相等",
-  "W keeps": "W 留存",
+  "W keeps": "留存",
   "Part of an activation that the weight gradient still needs (memory only)": "权重梯度仍需要的那部分激活值（只影响显存）",
   // option_names.js
   "plain": "普通",
