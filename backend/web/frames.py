@@ -17,7 +17,8 @@ class Frames:
     it is the same object for all, so that no text is compared."""
 
     def __init__(self) -> None:
-        self._text, self._frame = "", b""
+        self._text: str | None = None
+        self._frame = b""
 
     def of(self, text: str) -> bytes:
         """The frame that carries this text."""
