@@ -6,6 +6,7 @@ import inspect
 import os
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import time
