@@ -53,14 +53,14 @@ def client(app: Flask) -> FlaskClient:
     return app.test_client()
 
 
-def launch(folder: Path, *runner_options: str, **environ: str) -> Server:
-    """Start a server on a free port and wait until it says where it is."""
+def launch(folder: Path, *runner_options: str, port: int = 0, **environ: str) -> Server:
+    """Start a server on a free port, or on one that another had, and wait until it says where it is."""
     runner = " ".join([*FAKE_RUNNER, *runner_options])
     env = os.environ | {"BUBBLELINE_RUNNER": runner, "BUBBLELINE_DATABASE": str(folder / "runs.sqlite3")} | environ
     log = (folder / "server.log").open("a")
     process = subprocess.Popen(
-        [sys.executable, "app.py", "serve", "--port", "0"], cwd=PROJECT, env=env, text=True, stdout=subprocess.PIPE,
-        stderr=log,
+        [sys.executable, "app.py", "serve", "--port", str(port)], cwd=PROJECT, env=env, text=True,
+        stdout=subprocess.PIPE, stderr=log,
     )  # fmt: skip
     log.close()
     assert process.stdout is not None
@@ -75,8 +75,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Start servers that end with the test."""
     started: list[Server] = []
 
-    def launch_here(*runner_options: str, **environ: str) -> Server:
-        started.append(launch(tmp_path, *runner_options, **environ))
+    def launch_here(*runner_options: str, port: int = 0, **environ: str) -> Server:
+        started.append(launch(tmp_path, *runner_options, port=port, **environ))
         return started[-1]
 
     yield launch_here

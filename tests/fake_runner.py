@@ -15,7 +15,12 @@ import sys
 import threading
 import time
 
-FAILURES = {101: "die", 102: "hang", 103: "refuse", 104: "bad op", 105: "fail", 106: "deaf", 107: "noise"}
+FAILURES = {101: "die", 102: "hang", 103: "refuse", 104: "bad op", 105: "fail", 106: "deaf", 107: "noise", 108: "warm"}
+DEVICES = [{"kind": "cpu", "cores": 2, "name": "fake"}]
+CHOICES = [
+    {"from": 1, "to": 2, "device": "cpu", "mode": "free"},
+    {"from": 3, "to": 64, "device": "cpu", "mode": "paced"},
+]
 FIGURES = {"makespan": 3.0, "longest_stage": 3.0, "bubble": {}}
 
 
@@ -94,6 +99,12 @@ class FakeRunner:
             self.batch(run, index)
             time.sleep(0.02)
 
+    def do_warm(self, run: str, spec: dict) -> None:
+        say("warming", id=run)
+        while run not in self.cancelled:
+            time.sleep(0.005)
+        say("cancelled", id=run)
+
     def do_noise(self, run: str, spec: dict) -> None:
         sys.stdout.write('a library says hello\n[1, 2]\n{"event": "op_batch", "id": "other", "ops": []}\n')
         self.do_well(run, {"m": 2})
@@ -113,7 +124,7 @@ def main() -> None:
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
     fake = FakeRunner(given.pause, given.rows)
     time.sleep(given.start)
-    say("ready", version=1, devices=["fake"])
+    say("ready", version=1, devices=DEVICES, choices=CHOICES)
     threading.Thread(target=fake.read, daemon=True).start()
     fake.serve()
 

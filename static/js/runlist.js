@@ -28,6 +28,7 @@ class RunList {
   /** @type {Set<string>} */
   #chosen = new Set();
   #asked = 0;
+  #away = false; // the server did not answer
   #said = h("p", { class: "note", role: "status" });
   #rows = h("tbody");
   #compare = h("button", { type: "button", class: "button soft", id: "runs-compare", onclick: () => this.acts.only([...this.#chosen]) }, t("Compare the chosen runs"));
@@ -75,14 +76,27 @@ class RunList {
       if (mine !== this.#asked) return;
       this.#runs = join(runs);
       this.#next = next;
-      setText(this.#said, "");
+      if (this.#away) setText(this.#said, "");
+      this.#away = false;
+      if (this.#rows.querySelector(".run-name, .danger")) return; // somebody is writing a name, or is being asked
       this.draw();
     } catch {
-      if (mine === this.#asked) setText(this.#said, t("The server does not answer, so the list cannot be shown."));
+      if (mine !== this.#asked) return;
+      this.#away = true;
+      setText(this.#said, t("The server does not answer, so the list cannot be shown."));
     }
   }
 
+  /** Show the runs; whoever is in the table by keyboard stays where they are. */
   draw() {
+    const here = /** @type {HTMLElement | null} */ (document.activeElement);
+    const mine = here && this.#rows.contains(here) ? { run: here.closest("tr")?.dataset.row, text: here.textContent } : null;
+    this.#build();
+    const again = mine ? [...this.#rows.querySelectorAll(`[data-row="${mine.run}"] :is(button, input)`)].find(({ textContent }) => textContent === mine.text) : null;
+    /** @type {HTMLElement | undefined} */ (again)?.focus();
+  }
+
+  #build() {
     const ids = new Set(this.#runs.map(({ id }) => id));
     this.#chosen = new Set([...this.#chosen].filter((id) => ids.has(id)));
     const any = this.#runs.length > 0;
