@@ -135,8 +135,9 @@ def _refusals(client: FlaskClient) -> Iterator[str]:
         "/nothing",
         "/s/nothing",
         "/api/export?format=x",
+        "/api/export?m=60000&format=chrome-trace",
     ):
-        yield from _error(client.get(f"/api/{route}").get_json(silent=True)) or ()
+        yield from _error(client.get(route, headers={"Accept": "application/json"}).json) or ()
     yield from _error(client.delete("/api/families").json) or ()
     for link in ({"query": 3}, {"query": "x" * 99999}, {"query": "?nonsense=1"}, {"query": "?p=4", "name": "A b"}, {}):
         yield from _error(client.post("/api/links", json=link).json) or ()

@@ -97,7 +97,8 @@ def test_a_rank_is_pinned_by_its_number_and_by_key_and_comes_first(open_page: Op
     before = page.evaluate("bubbleline.point('a', 2, 0).h")
     page.mouse.click(x - 16, y)
     assert view(page, "pin") == "2"
-    assert point(page, 2, 0)[1] < point(page, 0, 0)[1] < point(page, 1, 0)[1] < point(page, 3, 0)[1]
+    wait(page, "bubbleline.point('a', 2, 0).y < bubbleline.point('a', 0, 0).y")  # laid out with the next frame
+    assert point(page, 0, 0)[1] < point(page, 1, 0)[1] < point(page, 3, 0)[1]
     assert page.evaluate("bubbleline.point('a', 2, 0).h") == before, "rows keep their height where they are tall"
     page.focus("#plot")
     page.keyboard.press("Escape")

@@ -45,5 +45,16 @@ def apart(ops: int, work: Callable[[], T]) -> T:
     """Do work on so many ops: at once, or when there are many, in a thread, so that others are served meanwhile."""
     if ops < AWAY_FROM:
         return work()
-    result: T = gevent.get_hub().threadpool.apply(work)
+    made, problem = gevent.get_hub().threadpool.apply(lambda: _caught(work))
+    if problem is not None:
+        raise problem
+    result: T = made
     return result
+
+
+def _caught(work: Callable[[], T]) -> tuple[T | None, Exception | None]:
+    """What came of work, a refusal too: gevent writes the traceback of what a thread raises into the server's log."""
+    try:
+        return work(), None
+    except Exception as problem:
+        return None, problem

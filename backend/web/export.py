@@ -11,12 +11,13 @@ from backend.schedule.errors import SpecError
 from backend.schedule.families import read
 from backend.schedule.fit import ops
 from backend.schedule.interop.export import FORMATS, file_name, render
-from backend.schedule.spec import choice
+from backend.schedule.spec import Spec, choice
 from backend.web.answer import apart
 from backend.web.query import KEYS, fields_of, nested, value_of
-from backend.web.schedule import refused
+from backend.web.schedule import refused, work_of
 
 exports = Blueprint("export", __name__)
+LARGEST = 64_000_000  # characters of a file, which is made in memory; the command line writes larger ones
 
 
 @exports.get("/api/export")
@@ -26,12 +27,21 @@ def export() -> Response:
         data = fields_of(request.query_string, (*KEYS, "format"), _value)
         form = choice("format", data.pop("format", "json"), FORMATS)
         spec = read(nested(data))
-        body = apart(ops(spec) * 4, lambda: render(spec, families.order(spec), form))
+        _judge_size(spec, form)
+        body = apart(4 * work_of(spec), lambda: render(spec, families.order(spec), form))
     except SpecError as error:
         return refused(error)
     answer = Response(body, mimetype=FORMATS[form][1])
     answer.headers["Content-Disposition"] = f'attachment; filename="{file_name(spec, form)}"'
     return answer
+
+
+def _judge_size(spec: Spec, form: str) -> None:
+    most = LARGEST // FORMATS[form][2]
+    if ops(spec) > most:
+        nearest = max(1, spec.m * most // ops(spec))
+        message = f"a file of this format holds {most:,} ops here; the command line writes larger ones"
+        raise SpecError("m", spec.m, message, limit=nearest, nearest=nearest)
 
 
 def _value(key: str, text: str) -> Any:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
-import gevent
 from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request
 
 from backend.links.errors import LinkError
 from backend.links.store import Link
+from backend.web.answer import AWAY_FROM, apart
 from backend.web.body import only, read_object
 from backend.web.bundle import entry
 from backend.web.services import services
 
 links = Blueprint("links", __name__)
-T = TypeVar("T")
 STATUS = {"bad": 400, "taken": 409, "share": 429, "full": 503, "disk": 503}
 
 
@@ -25,7 +21,7 @@ def make_link() -> tuple[Response, int]:
     asked = only(read_object(request), ("query", "name"), "a link")
     kept, owner = services().links, request.remote_addr or ""
     try:
-        made = _apart(lambda: kept.make(owner, asked.get("query"), asked.get("name")))
+        made = apart(AWAY_FROM, lambda: kept.make(owner, asked.get("query"), asked.get("name")))
     except LinkError as error:
         return jsonify(error=error.as_dict()), STATUS[error.kind]
     name = made.code if made.named else None
@@ -38,7 +34,7 @@ def follow_link(code: str) -> Response:
     kept = services().links
     found: Link | None = None
     try:
-        found = _apart(lambda: kept.find(code))
+        found = apart(AWAY_FROM, lambda: kept.find(code))
         problem = None if found else LinkError("bad", "code", code[:80], "There is no short link of this name here.")
     except LinkError as error:
         problem = error
@@ -50,9 +46,3 @@ def follow_link(code: str) -> Response:
         page = render_template("no_link.html", code=code[:80], lost=status == 404, style=entry("css", "main"))
         return make_response(page, status)
     return make_response(jsonify(error=problem.as_dict()), status)
-
-
-def _apart(work: Callable[[], T]) -> T:
-    """Off the event loop, which a slow disk would hold up."""
-    result: T = gevent.get_hub().threadpool.apply(work)
-    return result

@@ -13,11 +13,13 @@ from backend.schedule.costs import Costs
 from backend.schedule.errors import SpecError
 from backend.schedule.families import family_of, imported, judge
 from backend.schedule.spec import COST_KEYS, Spec
+from backend.web.answer import apart
 from backend.web.packed import unpack
 from backend.web.preset import priced
 from backend.web.query import KEYS, value_of
 
 OTHERS = ("b.", "c.", "d.")
+READING = 600  # ops that take as long as reading a character of what is packed (under z, or an imported order)
 MOST_KEYS = 200
 NOTHING = ("none", "")
 PLAIN = {key: value for key, value in Spec().to_json().items() if key != "costs"} | {
@@ -26,7 +28,12 @@ PLAIN = {key: value for key, value in Spec().to_json().items() if key != "costs"
 
 
 def plans_of(query: bytes) -> list[Spec]:
-    """The schedules that a view shows, the first one first; SpecError names the key that is wrong."""
+    """The schedules that a view shows, the first one first; SpecError names the key that is wrong. A long query is read
+    off the event loop: unpacking the longest takes a quarter of a second."""
+    return apart(READING * len(query), lambda: _plans_of(query))
+
+
+def _plans_of(query: bytes) -> list[Spec]:
     given = entries_of(query)
     first = _read(given, "", PLAIN)
     named = [prefix for prefix in OTHERS if any(prefix + key in given for key in KEYS)]

@@ -123,6 +123,7 @@ export const ERRORS = {
   "Something went wrong in the server, not in your request; its log has it under {1}.": "出错的是服务器，不是你的请求；服务器日志中的编号为 {1}。",
   "Something went wrong in the server, not in your request; its log has it under search {1}.": "出错的是服务器，不是你的请求；服务器日志中的编号为 search {1}。",
   "charts are drawn for up to {1} ops; here they have {2}": "图表最多绘制 {1} 个 op；这里有 {2} 个",
+  "a file of this format holds {1} ops here; the command line writes larger ones": "这种格式的文件在这里最多容纳 {1} 个 op；命令行可写更大的文件",
   "this is too large for one file; choose fewer micro-batches or devices": "内容太大，放不进一个文件；请减少微批次或设备",
   "The page's bundle is not there; whoever looks after this server runs: make setup": "缺少页面的打包文件；请服务器管理员运行：make setup",
 
