@@ -12,8 +12,7 @@ import click
 from backend.cli import fail, spec_data, spec_options
 from backend.cli_measured import as_shape, calibration_of, told_calibration, told_idle, write_trace
 from backend.config import PROJECT, Config
-from backend.runs.once import RunnerGoneError
-from backend.runs.series import Rows, Series
+from backend.runs.series import Rows, RunnerGoneError, Series
 from backend.schedule import families
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.interop import torch_csv

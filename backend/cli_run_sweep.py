@@ -11,8 +11,7 @@ import click
 from backend.cli import fail, spec_data, spec_options
 from backend.cli_measured import calibration_of
 from backend.config import PROJECT, Config
-from backend.runs.once import RunnerGoneError
-from backend.runs.series import Series
+from backend.runs.series import RunnerGoneError, Series
 from backend.schedule import families
 from backend.schedule.errors import SpecError
 from backend.schedule.spec import Spec

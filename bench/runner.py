@@ -6,9 +6,13 @@
    our StageWorker and with torch's _PipelineScheduleRuntime: same processes, same module, same order, gloo for both.
    A step's time is the slowest rank's, from a barrier to the last op with all sends taken, and includes all receives
    posted; overhead is that time over a rank's ops, less what a bare loop over the same module takes for one.
-   The fastest step tells most where other programs share the cores.
+   The fastest step tells most where other programs share the cores; so does processor time, of all of a rank's
+   threads and, beside it, of the one that runs its ops.
 2. How soon a run starts on a warm pool: from the command to "running".
-3. Paced makespan over the simulated one, p = 8, m = 16, 20 ms a time unit.
+3. Paced makespan over the simulated one, p = 8, m = 16, 20 ms a time unit, and over what the simulator makes of the
+   costs that the ops had.
+4. What reporting costs: noting an op in the rank that runs it, and reading and writing one in the main process, as a
+   share of a core at 10,000 ops a second.
 """
 
 from __future__ import annotations
@@ -36,11 +40,17 @@ from torch import Tensor, nn  # noqa: E402
 from backend.schedule import families  # noqa: E402
 from runner import clock  # noqa: E402
 from runner.board import Board, Ledger, Places  # noqa: E402
+from runner.plan import plan  # noqa: E402
 from runner.program import Program, build  # noqa: E402
+from runner.protocol import Run, line  # noqa: E402
+from runner.stream import Stream  # noqa: E402
+from runner.traffic import Traffic  # noqa: E402
 from runner.transport import GlooTransport, gloo_group  # noqa: E402
 from runner.worker import Pace, StageWorker  # noqa: E402
 
 WIDTH, REPEATS, WARM = 8, 15, 3
+CLOCKS = (time.perf_counter, time.process_time, time.thread_time)
+REPORTED = 10_000  # ops a second
 
 
 class PlainPart:
@@ -116,7 +126,7 @@ def child(pipe: Connection, program: Program, rank: int, folder: str, places: Pl
     module = nn.Linear(WIDTH, WIDTH)
     part = PlainPart(module, program.micros)
     step = torchs(program, rank, module)
-    times: dict[str, list[float]] = {"ours": [], "torch": [], "bare": []}
+    times: dict[str, list[tuple[float, ...]]] = {"ours": [], "torch": [], "bare": []}
     for _ in range(WARM + REPEATS):
         ledger = Ledger(f"{folder}/board", rank, ranks, places)
         for name, run in (
@@ -126,15 +136,15 @@ def child(pipe: Connection, program: Program, rank: int, folder: str, places: Pl
         ):
             module.zero_grad()
             dist.barrier()
-            begin = time.perf_counter()
+            begin = [clock() for clock in CLOCKS]
             run()
-            times[name].append(time.perf_counter() - begin)
+            times[name].append(tuple(clock() - at for clock, at in zip(CLOCKS, begin, strict=True)))
     pipe.send(times)
     pipe.recv()
 
 
-def per_op(ranks: int, micros: int) -> dict[str, list[float]]:
-    """Microseconds per compute op of a rank, in each step: the slowest rank's."""
+def per_op(ranks: int, micros: int) -> dict[str, list[list[float]]]:
+    """Microseconds per compute op of a rank, in each step, by each of CLOCKS: the slowest rank's."""
     order = families.order(families.read({"family": "1f1b", "p": ranks, "m": micros}))
     program = build(order, [1.0] * len(order))
     context = multiprocessing.get_context("forkserver")
@@ -155,11 +165,40 @@ def per_op(ranks: int, micros: int) -> dict[str, list[float]]:
             pipe.send(None)
         for process in processes:
             process.join()
-    return {name: [step * 1e6 / (2 * micros) for step in _slowest(found, name)] for name in ("ours", "torch", "bare")}
+    return {
+        name: [[step * 1e6 / (2 * micros) for step in _slowest(found, name, of)] for of in range(len(CLOCKS))]
+        for name in ("ours", "torch", "bare")
+    }
 
 
-def _slowest(found: Sequence[dict[str, list[float]]], name: str) -> list[float]:
-    return [max(times) for times in zip(*(one[name][WARM:] for one in found), strict=True)]
+def _slowest(found: Sequence[dict[str, list[tuple[float, ...]]]], name: str, clock: int) -> list[float]:
+    return [max(each[clock] for each in times) for times in zip(*(one[name][WARM:] for one in found), strict=True)]
+
+
+def reporting() -> None:
+    """Noting ops on a board and reading them off again, by turns, as a run of eight ranks would."""
+    planned = plan(Run("bench", spec={"family": "1f1b", "p": 8, "m": 640}, mode="free"))
+    traffic = Traffic(planned.program, planned.training)
+    with tempfile.TemporaryDirectory() as folder:
+        counts = [len(one.steps) for one in planned.program.ranks]
+        board = Board(f"{folder}/board", counts, messages=traffic.received)
+        ledgers = [Ledger(f"{folder}/board", rank, 8, board.places(rank)) for rank in range(8)]
+        note = ledgers[0].cost() / 1000
+        stream, spent, ops = Stream(board, traffic), 0.0, 0
+        for _ in range(20):
+            for ledger in ledgers:
+                for _ in range(REPORTED // 20 // 8):
+                    at = clock.now()
+                    ledger.record(at, at, at, 1000, 123_456)
+            begin = time.thread_time()
+            batch = stream.batch()
+            line("op_batch", id="bench", **batch)
+            spent, ops = spent + time.thread_time() - begin, ops + len(batch["ops"])
+    share = spent / ops * REPORTED
+    print(
+        f"reporting: {note:.2f} us to note an op and its message, {spent / ops * 1e6:.2f} us to read and write one: "
+        f"at {REPORTED:,} ops a second {share:.2%} of a core, {share / (os.cpu_count() or 1):.2%} of this machine"
+    )
 
 
 def starts_and_makespan() -> None:
@@ -178,7 +217,11 @@ def starts_and_makespan() -> None:
             if number:
                 ratio = last["measured"]["makespan"] / last["predicted"]["makespan"]
                 late = last["largest_residual"]["ns"] / 1e6
-                print(f"paced p=8 m=16 20 ms: makespan {ratio:.4f} of the simulated; latest op end {late:+.1f} ms")
+                found = 1 + last["calibrated"]["error"]
+                print(
+                    f"paced p=8 m=16 20 ms: makespan {ratio:.4f} of the simulated, at measured costs "
+                    f"{found:.4f} of the measured; latest op end {late:+.1f} ms"
+                )
     finally:
         runner.close()
     first, *others = (f"{start * 1e3:.0f}" for start in starts)
@@ -188,13 +231,19 @@ def starts_and_makespan() -> None:
 def main() -> None:
     for ranks, micros in ((2, 64), (2, 256), (4, 64)):
         found = per_op(ranks, micros)
-        for what, of in (("median step", statistics.median), ("fastest step", min)):
-            bare = of(found["bare"])
-            mine, theirs = of(found["ours"]) - bare, of(found["torch"]) - bare
+        for what, of, by in (
+            ("median step", statistics.median, 0),
+            ("fastest step", min, 0),
+            ("least processor time", min, 1),
+            ("least of the ops' thread", min, 2),
+        ):
+            bare = of(found["bare"][by])
+            mine, theirs = of(found["ours"][by]) - bare, of(found["torch"][by]) - bare
             print(
                 f"p={ranks} m={micros} {what}: overhead per op ours {mine:.1f} us, torch {theirs:.1f} us, "
                 f"ratio {mine / theirs:.2f} (bare work {bare:.1f} us an op)"
             )
+    reporting()
     starts_and_makespan()
 
 

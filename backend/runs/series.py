@@ -12,10 +12,14 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-from backend.runs.once import FINAL, Message, RunnerGoneError
-
+Message = dict[str, Any]
+FINAL = ("finished", "failed", "cancelled", "error")
 KEYS = ("ops", "bytes", "copies", "messages")
 Rows = dict[str, list[list[int]]]
+
+
+class RunnerGoneError(RuntimeError):
+    """The runner ended without an answer; its own words are on standard error."""
 
 
 class Series:
