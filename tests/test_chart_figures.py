@@ -20,7 +20,6 @@ from backend.charts.memory import MOST_STEPS, memory, thinned
 from backend.charts.messages import messages
 from backend.charts.offload import HIDDEN, SEQUENCE, offload
 from backend.charts.split import MOST_BARS, NAMES, split
-from backend.charts.theme import tokens
 from backend.charts.vocabulary import vocabulary
 from backend.schedule.costs import Costs
 from backend.schedule.families import FAMILIES, order
@@ -32,6 +31,7 @@ from backend.schedule.setting import Setting
 from backend.schedule.simulate import simulate
 from backend.schedule.spec import Spec
 from backend.schedule.sweep import grid
+from backend.tokens import tokens
 
 LOOK = Look("light", 900, 400, "span")
 

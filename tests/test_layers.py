@@ -22,8 +22,17 @@ LONG_FUNCTIONS: dict[str, str] = {
 # Who lives under a prefix may import, of ours, only what lies under the others; and never the named packages.
 RULES = [
     ("backend.schedule", ("backend.schedule",), ("flask", "flask_socketio", "gevent", "torch", "sqlite3")),
-    ("backend.charts", ("backend.charts", "backend.schedule"), ("flask", "flask_socketio", "gevent", "torch")),
-    ("backend.picture", ("backend.picture", "backend.schedule"), ("flask", "flask_socketio", "gevent", "torch")),
+    ("backend.tokens", ("backend.tokens",), ("flask", "flask_socketio", "gevent", "torch", "numpy")),
+    (
+        "backend.charts",
+        ("backend.charts", "backend.schedule", "backend.tokens"),
+        ("flask", "flask_socketio", "gevent", "torch"),
+    ),
+    (
+        "backend.picture",
+        ("backend.picture", "backend.schedule", "backend.tokens"),
+        ("flask", "flask_socketio", "gevent", "torch"),
+    ),
     ("backend.links", ("backend.links",), ("flask", "flask_socketio", "gevent", "torch")),
     ("backend.config", (), ("flask", "flask_socketio", "gevent", "torch", "numpy")),
     (

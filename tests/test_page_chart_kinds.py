@@ -12,11 +12,11 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from backend.charts.catalogue import KINDS
-from backend.charts.theme import tokens
 from backend.schedule.families import order
 from backend.schedule.metrics import figures
 from backend.schedule.simulate import simulate
 from backend.schedule.spec import Spec
+from backend.tokens import tokens
 from tests.page_fixtures import Open, browser, open_page, state, wait
 
 DRAWN = (

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.charts.theme import tokens
 from backend.schedule import pareto
 from backend.schedule.spec import Spec
+from backend.tokens import tokens
 from tests.page_fixtures import Open, browser, open_page, state, wait
 
 READY = (

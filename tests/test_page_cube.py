@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from backend.charts.theme import tokens
+from backend.tokens import tokens
 from tests.page_fixtures import Open, browser, open_page, state, wait
 
 DRAWN = (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from backend.picture.card import SIZE, brand_card, card, shown
-from backend.picture.colours import ink_on, tints, tokens
+from backend.picture.colours import ink_on, palette, tints
 from backend.schedule.families import FAMILIES, read
 from backend.schedule.ops import B, F
 from backend.web import preview as preview_routes
@@ -122,7 +122,7 @@ def test_the_boxes_have_the_pages_colours_in_the_share_that_the_ops_have():
         forward, backward = tints(theme, F, 0, 0, 1)[0], tints(theme, B, 0, 0, 1)[0]
         assert share_of(picture, forward) > 0.08
         assert 1.4 < share_of(picture, backward) / share_of(picture, forward) < 2.2  # B takes twice as long as F
-        assert share_of(picture, tokens(theme)["bg"]) > 0.1
+        assert share_of(picture, palette(theme)["bg"]) > 0.1
 
 
 def test_many_ops_are_binned_and_cover_what_they_take_of_the_time():

@@ -10,9 +10,10 @@ import plotly.graph_objects as go
 from backend.charts.axes import LEFT
 from backend.charts.chart import TOLD, Chart, Plan, Row, layout, percent, size_axis
 from backend.charts.look import Look
-from backend.charts.theme import TEXT, tokens
+from backend.charts.theme import TEXT
 from backend.schedule.metrics import Figures
 from backend.schedule.sweep import Cell, grid
+from backend.tokens import tokens
 
 KINDS = {
     "span": "idle share of the longest device's own window",

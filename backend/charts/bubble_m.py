@@ -13,13 +13,14 @@ from backend.charts.bubble import KINDS, value_of
 from backend.charts.chart import FOOT, LETTER, TOLD, Chart, Plan, Row, axis, layout, percent, spread_apart
 from backend.charts.look import Look
 from backend.charts.pareto import SYMBOLS
-from backend.charts.theme import TEXT, tokens
+from backend.charts.theme import TEXT
 from backend.schedule import jit
 from backend.schedule.errors import SpecError
 from backend.schedule.families import FAMILIES
 from backend.schedule.fit import fit
 from backend.schedule.pareto import SOUGHT
 from backend.schedule.sweep import M_STOPS, Cell, over_m, stops
+from backend.tokens import tokens
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 LINE = 15  # px that a name needs

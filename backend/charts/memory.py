@@ -12,10 +12,11 @@ import plotly.graph_objects as go
 
 from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, short
 from backend.charts.look import Look
-from backend.charts.theme import TEXT, tokens
+from backend.charts.theme import TEXT
 from backend.schedule.families import order
 from backend.schedule.memory import curve
 from backend.schedule.simulate import Timeline, simulate
+from backend.tokens import rgb, tokens
 
 Floats = npt.NDArray[np.float64]
 MOST_RANKS = 8  # lines in a plot
@@ -102,13 +103,9 @@ def _shade(look: Look, rank: int, p: int) -> str:
     """From the accent at rank 0 to the quiet ink at the last: ranks in a row have neighbouring shades."""
     token = tokens(look.theme)
     part = rank / max(1, p - 1)
-    one, other = (_rgb(token[name]) for name in ("accent", "warn"))
+    one, other = (rgb(token[name]) for name in ("accent", "warn"))
     mixed = [round(a + (b - a) * part) for a, b in zip(one, other, strict=True)]
     return f"rgb({mixed[0]},{mixed[1]},{mixed[2]})"
-
-
-def _rgb(colour: str) -> list[int]:
-    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
 
 
 def _names(look: Look, at: int, ranks: Sequence[tuple[Floats, Floats]]) -> list[dict[str, Any]]:

@@ -10,12 +10,13 @@ import plotly.graph_objects as go
 
 from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, percent
 from backend.charts.look import Look
-from backend.charts.theme import TEXT, tokens
+from backend.charts.theme import TEXT
 from backend.schedule.errors import SpecError
 from backend.schedule.families import FAMILIES
 from backend.schedule.models import Model
 from backend.schedule.pareto import SOUGHT
 from backend.schedule.sweep import Load, over_v
+from backend.tokens import tokens
 
 PLACEMENTS = {  # how stages lie on the devices: the name, its symbol, dash and colour
     "looped": ("chunks in loops", "circle", "solid", "g-interleaved"),

@@ -16,9 +16,10 @@ from backend.charts.axes import ENTRY, LEFT, RIGHT, ticks
 from backend.charts.look import Look
 from backend.charts.pareto_scene import Scene, clusters, front, joined, reads, scene_of, told
 from backend.charts.tags import RIM, Box, Tag, place, width_of
-from backend.charts.theme import CLEAR, TEXT, template, tokens
+from backend.charts.theme import CLEAR, TEXT, template
 from backend.schedule.pareto import SOUGHT, Point
 from backend.schedule.spec import Spec
+from backend.tokens import tokens
 
 SYMBOLS = {
     "classic": "circle", "interleaved": "square", "zero bubble": "diamond", "V": "triangle-down",

@@ -10,9 +10,10 @@ import plotly.graph_objects as go
 
 from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, percent, short
 from backend.charts.look import Look
-from backend.charts.theme import TEXT, tokens
+from backend.charts.theme import TEXT
 from backend.schedule.families import order
 from backend.schedule.spending import USEFUL, WASTED, Spending, spending
+from backend.tokens import tokens
 
 NAMES = {
     "F": "F forward", "I": "I input gradient", "B": "B full backward", "W": "W weight gradient",

@@ -9,10 +9,11 @@ import plotly.graph_objects as go
 
 from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, percent
 from backend.charts.look import Look
-from backend.charts.theme import TEXT, tokens
+from backend.charts.theme import TEXT
 from backend.schedule.models import Model
 from backend.schedule.ratios import OutputLayer, output_layers
 from backend.schedule.spec import Spec
+from backend.tokens import tokens
 
 NAMES = ("compute (FLOP)", "parameters")
 

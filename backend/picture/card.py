@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFont
 
-from backend.picture.colours import Theme, tokens
+from backend.picture.colours import Theme, palette
 from backend.picture.lane import Place, draw_lane
 from backend.schedule.families import family_of, order
 from backend.schedule.metrics import figures
@@ -58,7 +58,7 @@ def percent(part: float) -> str:
 
 def card(plans: Sequence[Shown], theme: Theme = "light") -> bytes:
     """The picture as PNG."""
-    token = tokens(theme)
+    token = palette(theme)
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), token["bg"])
     draw = ImageDraw.Draw(image)
     plans = plans[:MOST_PLANS]
@@ -77,7 +77,7 @@ def card(plans: Sequence[Shown], theme: Theme = "light") -> bytes:
 
 def brand_card(theme: Theme = "light") -> bytes:
     """The picture where there is no schedule to show."""
-    image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), tokens(theme)["bg"])
+    image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette(theme)["bg"])
     draw = ImageDraw.Draw(image)
     _logo(draw, (SIZE[0] - 14 * 14) // 2, 130, 14 / 2, theme)
     _text(draw, (SIZE[0] // 2, 360), "Bubbleline", 88, "ink", theme, "mm", bold=True)
@@ -111,7 +111,7 @@ def _logo(draw: ImageDraw.ImageDraw, x: int, y: int, unit: float, theme: Theme) 
     for token, left, top, wide in boxes:
         corners = ((x + left * unit) * SCALE, (y + top * unit) * SCALE)
         ends = ((x + (left + wide) * unit) * SCALE, (y + (top + 7) * unit) * SCALE)
-        draw.rounded_rectangle((*corners, *ends), radius=unit * SCALE, fill=tokens(theme)[token])
+        draw.rounded_rectangle((*corners, *ends), radius=unit * SCALE, fill=palette(theme)[token])
 
 
 def _text(
@@ -122,7 +122,7 @@ def _text(
     font = ImageFont.load_default(size * SCALE)
     stroke = max(1, size * SCALE // 48) if bold else 0
     place = (at[0] * SCALE, at[1] * SCALE)
-    draw.text(place, text, tokens(theme)[token], font=font, anchor=anchor, stroke_width=stroke)
+    draw.text(place, text, palette(theme)[token], font=font, anchor=anchor, stroke_width=stroke)
 
 
 def _length(text: str, size: int) -> float:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
-from pathlib import Path
 from typing import Literal
 
 from backend.schedule.ops import PAIR, B, F
+from backend.tokens import rgb, tokens
 
 Theme = Literal["light", "dark"]
 Rgb = tuple[int, int, int]
-TOKENS = Path(__file__).parents[2] / "static" / "css" / "tokens.css"
-COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);")
 KINDS = ("k-f", "k-i", "k-w", "k-b", "", "k-s", "k-t")  # by kind; a pair has two
 SHADES = 8
 WHITE: Rgb = (255, 255, 255)
@@ -20,10 +17,9 @@ BLACK: Rgb = (0, 0, 0)
 
 
 @lru_cache
-def tokens(theme: Theme) -> dict[str, Rgb]:
+def palette(theme: Theme) -> dict[str, Rgb]:
     """Each plain colour token by its name without the dashes."""
-    at = 1 if theme == "dark" else 0
-    return {name: _rgb(pair[at]) for name, *pair in COLOUR.findall(TOKENS.read_text())}
+    return {name: rgb(colour) for name, colour in tokens(theme).items()}
 
 
 def mix(one: Rgb, other: Rgb, part: float) -> Rgb:
@@ -44,11 +40,7 @@ def ink_on(colour: Rgb) -> Rgb:
 
 
 def _tint(theme: Theme, kind: int, chunk: int, chunks: int) -> Rgb:
-    return mix(tokens(theme)[KINDS[kind]], WHITE, 0.55 * (chunk % SHADES) / min(chunks, SHADES))
-
-
-def _rgb(text: str) -> Rgb:
-    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+    return mix(palette(theme)[KINDS[kind]], WHITE, 0.55 * (chunk % SHADES) / min(chunks, SHADES))
 
 
 def _luminance(colour: Rgb) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from backend.picture.colours import BLACK, Rgb, Theme, ink_on, mix, tints, tokens
+from backend.picture.colours import BLACK, Rgb, Theme, ink_on, mix, palette, tints
 from backend.schedule.ops import PAIR, B, I, W
 from backend.schedule.order import code_table, micro_numbers
 from backend.schedule.simulate import Timeline
@@ -122,7 +122,7 @@ def _means(chunks: int, theme: Theme) -> Floats:
 
 def _hatch(width: int, height: int, theme: Theme) -> Image.Image:
     """The quiet hatch of a bubble."""
-    token = tokens(theme)
+    token = palette(theme)
     y, x = np.indices((height, width))
     line = ((x + y) % HATCH < 3)[..., None]
     return Image.fromarray(np.where(line, token["plot-hatch"], token["plot-row"]).astype(np.uint8))

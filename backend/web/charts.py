@@ -18,7 +18,6 @@ from flask import Blueprint, Response, abort, request
 from gevent.lock import BoundedSemaphore
 
 from backend.charts.look import Look
-from backend.charts.theme import ALL_THEMES
 from backend.schedule import families, pareto
 from backend.schedule.errors import SpecError
 from backend.schedule.families import read, seek
@@ -26,6 +25,7 @@ from backend.schedule.fit import ops
 from backend.schedule.order import Order
 from backend.schedule.pareto import Point
 from backend.schedule.spec import Spec, choice, integer
+from backend.tokens import ALL_THEMES
 from backend.web.answer import AWAY_FROM, apart, encode_json, send
 from backend.web.cache import Encoded
 from backend.web.query import KEYS, fields_of, nested, number_of, value_of
