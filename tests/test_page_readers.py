@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from playwright.sync_api import expect
@@ -93,3 +94,19 @@ def test_on_a_phone_a_link_with_a_tab_says_where_the_tab_is_and_goes_there(open_
     expect(jump).to_be_visible()
     page.keyboard.press("Escape")
     expect(jump).to_be_hidden()
+
+
+def test_what_a_link_got_wrong_stays_until_another_schedule_is_asked_for(open_page: Open) -> None:
+    page = open_page("?p=8&m=16&area=9&sel=zz")
+    problem = page.locator("#link-problem")
+    expect(problem).to_contain_text("area")
+    expect(problem).to_contain_text("sel")
+    page.locator("#field-m").fill("12")
+    page.locator("#field-m").press("Enter")
+    expect(problem).to_be_hidden()
+
+
+def test_four_schedules_are_printed_on_one_sheet(open_page: Open) -> None:
+    page = open_page(f"?family=gpipe&p=8&m=16{FOUR}", width=1440, height=900)
+    sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(print_background=True, prefer_css_page_size=True))
+    assert len(sheets) == 1

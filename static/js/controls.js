@@ -35,6 +35,7 @@ export class Controls {
   #lifoRow = h("label", { class: "check" }, this.#lifo, t("Backwards from the last micro-batch to the first"));
   #switcher = h("div", { class: "which", role: "group", "aria-label": t("Which schedule to change"), hidden: true });
   #other = h("div", { class: "problem", id: "other-problem", role: "alert", hidden: true });
+  #ofLink = h("div", { class: "problem", id: "link-problem", role: "alert", hidden: true });
   #recompute = h("select", { id: "recompute", onchange: () => this.#putRecompute(this.#recompute.value) },
     ...Object.keys(MODES).map((value) => h("option", { value, text: recomputeName(value) })));
   #recomputeRow = h("label", { class: "choice", title: t("Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input") },
@@ -63,7 +64,7 @@ export class Controls {
       put: (next, field) => this.#put(next, "push", field) }, this.#fields);
     /** @param {...string} names */
     const nodes = (...names) => names.map((name) => /** @type {Field} */ (this.#fields.get(name)).node);
-    byId("controls").append(this.#switcher, this.picker.button, this.#other, h("h2", { text: t("Sizes") }), ...nodes("p", "m", "v", "group"), this.#locked,
+    byId("controls").append(this.#switcher, this.picker.button, this.#ofLink, this.#other, h("h2", { text: t("Sizes") }), ...nodes("p", "m", "v", "group"), this.#locked,
       this.#lifoRow, this.#tieRow, h("h2", { text: t("Costs of a device's share") }), ...nodes("F", "I", "W", "FB", "comm"),
       this.#options.node, this.#memory, this.#recomputeRow, ...nodes("w_share", "memory"), this.#reset);
   }
@@ -147,6 +148,7 @@ export class Controls {
 
   /** Everything as the state says. */
   sync() {
+    show(this.#ofLink, false);
     const { others } = this.store.get();
     const { costs, w_share } = this.store.defaults;
     if (this.#at > others.length) this.#at = others.length;
@@ -207,10 +209,10 @@ export class Controls {
       h("button", { type: "button", class: "button", onclick: () => apply(error.nearest) }, t("Use {field} = {value}", { field: error.field, value: error.nearest })));
   }
 
-  /** What a link got wrong. @param {{message: string}[]} problems */
+  /** What a link got wrong, until another schedule is asked for. @param {{message: string}[]} problems */
   complainOfLink(problems) {
     if (!problems.length) return;
-    show(this.#other, true);
-    setText(this.#other, t("The link: {problems}.", { problems: problems.map((problem) => tr(problem.message)).join(t("; ")) }));
+    show(this.#ofLink, true);
+    setText(this.#ofLink, t("The link: {problems}.", { problems: problems.map((problem) => tr(problem.message)).join(t("; ")) }));
   }
 }

@@ -29,7 +29,7 @@ export function createPrint(desk, timeline) {
       if (node.matches("button, input, progress")) node.remove();
       else node.removeAttribute("id");
     }
-    sheet = h("section", { class: "sheet" }, drawing, figures, h("p", { class: "sheet-foot" }, `${t("Bubbleline")} · `, desk.store.link()));
+    sheet = h("section", { class: desk.plans().length > 1 ? "sheet many" : "sheet" }, drawing, figures, h("p", { class: "sheet-foot" }, `${t("Bubbleline")} · `, desk.store.link()));
     document.body.append(sheet);
   });
   window.addEventListener("afterprint", remove);

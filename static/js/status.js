@@ -2,6 +2,9 @@
 import { byId, h, replace, sentence, show } from "./dom.js";
 import { t, tr } from "./pure/lang.js";
 
+/** What the controls call a field, where that is not its name. @type {Record<string, string>} */
+const SYMBOLS = { group: "g", comm: "c", F: "f", I: "i", W: "w" };
+
 /** @import {Plan} from "./plans.js" */
 
 /** @param {HTMLElement} plot @param {() => void} retry @param {(field: string, value: any) => void} apply */
@@ -23,7 +26,7 @@ export function createStatus(plot, retry, apply) {
     } else if (plan.error) {
       const { field, message, nearest } = plan.error;
       replace(cover, h("strong", { text: t("No such schedule") }), h("p", { text: sentence(tr(message)) }),
-        nearest === undefined ? "" : h("button", { type: "button", class: "button primary", onclick: () => apply(field, nearest) }, t("Use {field} = {value}", { field, value: nearest })));
+        nearest === undefined ? "" : h("button", { type: "button", class: "button primary", onclick: () => apply(field, nearest) }, t("Use {field} = {value}", { field: SYMBOLS[field] ?? field, value: nearest })));
     } else {
       replace(cover, h("strong", { text: t("Asking for the first schedule …") }));
     }
@@ -43,12 +46,12 @@ export function createStatus(plot, retry, apply) {
       clearTimeout(timer);
       if (gone) timer = window.setTimeout(retry, 4000);
     },
-    /** A word in passing. @param {string} text */
-    toast(text) {
+    /** A word in passing. @param {string} text @param {number} [ms] how long it stays */
+    toast(text, ms = 2000) {
       replace(banner, h("span", { text }));
       show(banner, true);
       clearTimeout(timer);
-      timer = window.setTimeout(() => show(banner, false), 2000);
+      timer = window.setTimeout(() => show(banner, false), ms);
     },
   };
 }

@@ -263,6 +263,7 @@ export class View {
     this.appearance.set(view);
     this.controls.sync();
     this.controls.complainOfLink(this.store.problems);
+    if (this.store.problems.length && !byId("controls").hasAttribute("open")) this.status.toast(t("Part of this link could not be read; what, stands under Schedule and costs."), 6000);
     this.toolbar.sync();
     this.drawer.set(tab);
     this.desk.sync();

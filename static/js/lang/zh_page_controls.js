@@ -221,6 +221,7 @@ export const CONTROLS = {
   "{name} must be {kind}": "{name} 须为{kind}",
   // pure/url.js
   "a time of 0 or more": "不小于 0 的时间",
+  "Part of this link could not be read; what, stands under Schedule and costs.": "此链接有一部分无法读取；详情见“调度与代价”一栏。",
   "an op such as 2F5 or 2F5@b": "一个 op，例如 2F5 或 2F5@b",
   "auto, light or dark": "auto、light 或 dark",
   "the name of a tab": "标签页的名称",
