@@ -180,6 +180,17 @@ def test_a_calibrated_plan_lies_on_its_run_op_by_op_and_back_takes_it_back(own: 
     expect(page.locator(".run-calibrated")).to_have_count(0)
 
 
+def test_the_card_of_a_measured_op_says_how_far_from_its_plan_it_was(own: Server, open_page: Open) -> None:
+    run_id = put(own, costs={"F": [1, 1.5, 1], "I": [1, 1, 1], "W": [1, 1, 1], "comm": 0.25})
+    page = open_page(
+        f"?p=3&m=4&F=1.167&run={run_id}&sel=1F0%40run", url=own.url
+    )  # the run's mean costs: one axis, in ms
+    card = page.locator("#card")
+    expect(card.locator(".planned")).to_contain_text("start 1.167")
+    assert card.locator(".planned b").all_inner_texts() == ["+0.083", "+0.333", "+0.416"]
+    expect(card).to_contain_text("start 1.25")
+
+
 def test_on_a_phone_every_run_is_a_card_and_nothing_is_wider_than_the_screen(own: Server, open_page: Open) -> None:
     good, bad = put(own), failed(own)
     page = open_page("?tab=run&theme=dark", url=own.url, width=360, height=740, has_touch=True)

@@ -1,6 +1,6 @@
 // The card beside an op or a bubble: what it is, when it runs, what it needs and unblocks; or why the rank is idle.
 import { tame, timeNumber, timeText } from "./costs_unit.js";
-import { byId, filled, h, replace, setText, show } from "./dom.js";
+import { byId, h, replace, setText, show } from "./dom.js";
 import { isMeasured } from "./lanes.js";
 import { barriersAt } from "./pure/barriers.js";
 import { OFFLOAD, copyOf } from "./pure/copies.js";
@@ -189,9 +189,16 @@ function weightsOf(schedule, i) {
 /** What the plan said of the same op. @param {Trace} trace @param {Lane | null} plan */
 function measured({ lane, op }, plan) {
   if (!plan || !op || plan.schedule.count !== lane.schedule.count || opText(plan.schedule, op.i) !== opText(lane.schedule, op.i)) return [];
-  const off = lane.times.end[op.i] - plan.times.end[op.i];
-  const by = { by: timeText(Math.abs(off)) };
-  return [h("p", {}, ...filled(t("planned end {end}, {off}", { end: timeNumber(plan.times.end[op.i]) }), { off: h("b", { text: off >= 0 ? t("{by} later", by) : t("{by} earlier", by) }) }))];
+  const [start, end] = [lane.times.start[op.i], lane.times.end[op.i]];
+  const [due, done] = [plan.times.start[op.i], plan.times.end[op.i]];
+  return [h("p", { class: "times planned" }, h("span", { text: t("planned:") }), planned(t("start"), due, start - due), planned(t("takes"), done - due, end - start - (done - due)),
+    planned(t("end"), done, end - done))];
+}
+
+/** A planned time, and how much more it became; a moment in a thousand is nothing. @param {string} name @param {number} time @param {number} more */
+function planned(name, time, more) {
+  const size = timeNumber(Math.round(Math.abs(more) * 1000) / 1000);
+  return h("span", {}, `${name} ${timeNumber(time)} `, h("b", { text: Number(size) === 0 ? "±0" : `${more > 0 ? "+" : "−"}${size}` }));
 }
 
 /** @param {string} name @param {string} text */

@@ -167,6 +167,7 @@ function outcome({ predicted, measured, mode }, add) {
 function slownessOf({ busy, planned }, unit) {
   if (!unit || !(planned > 0)) return "";
   const more = busy / (planned * unit * 1e6) - 1;
+  if (Math.abs(more) < 0.0005) return t("its ops took as long as planned");
   return more >= 0 ? t("its ops took {share} longer than planned", { share: formatPercent(more) }) : t("its ops took {share} less than planned", { share: formatPercent(-more) });
 }
 

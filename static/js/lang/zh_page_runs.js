@@ -66,6 +66,7 @@ export const RUNS = {
   "not overlapped: the halves of a pair ran one after the other": "未重叠：一对的两半先后执行",
   "The connection to the server is lost. What came so far stays; the page goes on by itself once the server answers.": "与服务器的连接已断开。已到的内容仍在；服务器恢复响应后页面自动继续。",
   "Slowest rank": "最慢的 rank",
+  "its ops took as long as planned": "其 op 用时与计划一致",
   "its ops took {share} longer than planned": "其 op 用时比计划长 {share}",
   "its ops took {share} less than planned": "其 op 用时比计划短 {share}",
   "Largest residual": "最大残差",

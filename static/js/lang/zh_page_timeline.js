@@ -83,8 +83,6 @@ export const TIMELINE = {
   "weights: version {version}, the newest": "权重：版本 {version}，最新",
   "weights: version {version} as its forward, 1 update late; then the next update": "权重：版本 {version}，与其前向相同，陈旧度为 1 次更新；随后进行下一次更新",
   "weights: version {version} as its forward, {late} updates late; then the next update": "权重：版本 {version}，与其前向相同，陈旧度为 {late} 次更新；随后进行下一次更新",
-  "{by} later": "晚 {by}",
-  "{by} earlier": "早 {by}",
   "{op} on rank {rank}, there at {time}": "rank {rank} 上的 {op}，{time} 到达",
   "and {n} more": "还有 {n} 个",
   "fill": "填充",
@@ -96,7 +94,7 @@ export const TIMELINE = {
   "{title} {op}, rank {rank}, {from} to {to}{needs}.": "{title} {op}，rank {rank}，{from} 到 {to}{needs}。",
   "needs barrier {join}": "依赖屏障：{join}",
   ",": "，",
-  "planned end {end}, {off}": "计划结束于 {end}，{off}",
+  "planned:": "计划：",
   // find.js
   "Find ops by text, such as 2F5": "按文本查找 op，例如 2F5",
   "Previous match (Shift + Enter)": "上一个匹配 (Shift + Enter)",
