@@ -106,6 +106,11 @@ def test_what_a_link_got_wrong_stays_until_another_schedule_is_asked_for(open_pa
     expect(problem).to_be_hidden()
 
 
+def test_on_a_phone_where_the_controls_are_folded_a_word_says_that_a_link_was_not_read_whole(open_page: Open) -> None:
+    page = open_page("?p=8&m=16&area=9", **PHONE)
+    expect(page.locator("#banner")).to_contain_text("Part of this link could not be read")
+
+
 def test_four_schedules_are_printed_on_one_sheet(open_page: Open) -> None:
     page = open_page(f"?family=gpipe&p=8&m=16{FOUR}", width=1440, height=900)
     sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(print_background=True, prefer_css_page_size=True))

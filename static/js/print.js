@@ -8,6 +8,15 @@ import { t } from "./pure/lang.js";
 /** @import {Timeline} from "./timeline.js" */
 
 const WIDTH = 1040; // px: a landscape page
+const HEIGHT = 440; // px: of the picture, where figures of several schedules stand under it
+const [AXIS, TITLE] = [44, 34]; // px of legend and axis, and over each schedule
+
+/** Rows with which several schedules take the width of the page; 0: as tall as one looks best. @param {Desk} desk */
+function rowHeight(desk) {
+  const plans = desk.plans();
+  const rows = plans.reduce((sum, { shown }) => sum + (shown?.p ?? 0), 0);
+  return plans.length > 1 ? Math.max(4, Math.min(24, Math.floor((HEIGHT - AXIS - TITLE * plans.length) / Math.max(1, rows)))) : 0;
+}
 
 /** @param {Desk} desk @param {Timeline} timeline */
 export function createPrint(desk, timeline) {
@@ -21,7 +30,7 @@ export function createPrint(desk, timeline) {
 
   window.addEventListener("beforeprint", () => {
     remove();
-    const { svg } = pictureOf(desk, { window: timeline.visible(), width: WIDTH, row: 0, scheme: "light", numbers: true, legend: true, title: true, link: "" });
+    const { svg } = pictureOf(desk, { window: timeline.visible(), width: WIDTH, row: rowHeight(desk), scheme: "light", numbers: true, legend: true, title: true, link: "" });
     const drawing = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     const figures = byId("figures").cloneNode(true);
     /** @type {Element} */ (figures).removeAttribute("id");

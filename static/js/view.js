@@ -175,7 +175,11 @@ export class View {
   /** What may wait until the new schedule is on the screen. */
   #settle() {
     this.#timer = 0;
+    const first = !this.#settled;
     this.#settled = this.timeline.lanes.length > 0;
+    if (first && this.#settled && this.store.problems.length && !byId("controls").hasAttribute("open")) {
+      this.status.toast(t("Part of this link could not be read; what, stands under Schedule and costs."), 6000);
+    }
     this.timeline.settle();
     this.#showCard();
     drawLegend(this.timeline.scene);
@@ -263,7 +267,6 @@ export class View {
     this.appearance.set(view);
     this.controls.sync();
     this.controls.complainOfLink(this.store.problems);
-    if (this.store.problems.length && !byId("controls").hasAttribute("open")) this.status.toast(t("Part of this link could not be read; what, stands under Schedule and costs."), 6000);
     this.toolbar.sync();
     this.drawer.set(tab);
     this.desk.sync();
