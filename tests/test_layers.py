@@ -33,7 +33,8 @@ RULES = [
         ("backend.picture", "backend.schedule", "backend.tokens"),
         ("flask", "flask_socketio", "gevent", "torch"),
     ),
-    ("backend.links", ("backend.links",), ("flask", "flask_socketio", "gevent", "torch")),
+    ("backend.rate", ("backend.rate",), ("flask", "flask_socketio", "gevent", "torch", "numpy")),
+    ("backend.links", ("backend.links", "backend.rate"), ("flask", "flask_socketio", "gevent", "torch")),
     ("backend.config", (), ("flask", "flask_socketio", "gevent", "torch", "numpy")),
     (
         "backend.searches",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from backend.links.codes import looked_up, name_of, query_of
-from backend.links.rate import HourlyRate
+from backend.links.errors import LinkError
 from backend.links.store import Link, LinkStore
+from backend.rate import HourlyRate
 
 
 class Links:
@@ -22,7 +23,10 @@ class Links:
         known = self.store.known(asked, called)
         if known is not None:
             return known
-        self.rate.take(owner)
+        minutes, most = self.rate.take(owner), self.rate.most
+        if minutes is not None:
+            message = f"{most} new short links an hour are enough; try again in {minutes} min"
+            raise LinkError("share", "links", most, message, limit=most)
         return self.store.make(asked, called)
 
     def find(self, text: str) -> Link | None:

@@ -89,11 +89,6 @@ def unpack(text: str) -> Order:
     return Order(placement, m, codes, offsets, micro, barriers, copies)
 
 
-def kind_of(text: str) -> Kind | None:
-    """The placement that a text begins with."""
-    return LETTERS.get(text[:1])
-
-
 class _Body:
     """What is left to read of an unpacked text."""
 

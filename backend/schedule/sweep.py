@@ -22,7 +22,7 @@ from .timing import spread_layers
 P_STOPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 M_STOPS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
 MOST_STOPS = 13  # sizes on one axis
-CELL_OPS, WHOLE_OPS = 60_000, 3_000_000  # of one schedule, and of all together
+CELL_OPS = 60_000  # of one schedule
 SHAPED = 20  # an order that is made for its costs takes as long as so many times as many ops
 MOST_V = 12
 

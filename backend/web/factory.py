@@ -11,7 +11,7 @@ from flask_socketio import SocketIO
 
 from backend.config import PROJECT, Config
 from backend.links.links import Links
-from backend.links.rate import HourlyRate
+from backend.rate import HourlyRate
 from backend.runs.manager import Manager
 from backend.searches.desk import Desk
 from backend.web import errors, events, search_events, security

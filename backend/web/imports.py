@@ -10,8 +10,7 @@ import zlib
 
 from flask import Blueprint, Response, jsonify, request
 
-from backend.links.errors import LinkError
-from backend.links.rate import HourlyRate
+from backend.rate import HourlyRate
 from backend.runs.errors import RunError
 from backend.runs.imported import run_of
 from backend.runs.imported import spec_of as measured_spec
@@ -102,8 +101,6 @@ def _inflated(body: bytes, most: int) -> bytes:
 
 
 def _take_share(rate: HourlyRate, owner: str) -> None:
-    try:
-        rate.take(owner)
-    except LinkError as error:
+    if rate.take(owner) is not None:
         message = f"{rate.most} imported runs an hour are enough; try again later"
-        raise RunError("share", "imports", error.value, message, rate.most) from None
+        raise RunError("share", "imports", rate.most, message, rate.most)

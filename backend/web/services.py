@@ -11,7 +11,7 @@ from flask import current_app
 
 from backend.config import Config
 from backend.links.links import Links
-from backend.links.rate import HourlyRate
+from backend.rate import HourlyRate
 from backend.runs.manager import Manager
 from backend.searches.desk import Desk
 from backend.web.cache import Cache
