@@ -21,7 +21,7 @@ const ROOM = 11; // px of a front that has room for its letter
 const FONT = "system-ui, sans-serif";
 
 /** What is painted, in order. @param {Scene} scene @returns {Shape[]} */
-export function shapesOf(scene) {
+function shapesOf(scene) {
   const { order, view, at, project, cube } = scene;
   const shapes = [...frameOf(scene)];
   const plane = at === null ? [] : planeShapes(scene, at);

@@ -148,7 +148,7 @@ function readValue(text, options) {
 }
 
 /** @param {number[]} stops @param {number} value */
-export function nearestStop(stops, value) {
+function nearestStop(stops, value) {
   let best = 0;
   for (let at = 1; at < stops.length; at++) if (Math.abs(stops[at] - value) < Math.abs(stops[best] - value)) best = at;
   return best;

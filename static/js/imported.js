@@ -19,7 +19,7 @@ export const importedFamily = () => ({ name: IMPORTED, title: t("Imported order"
 
 /** An imported spec with the settings of a schedule on the screen: its costs, and what else bears on times and memory.
  * @param {Spec} spec @param {Spec} base @param {Costs | null} costs instead of those of the other @returns {Spec} */
-export function adopted(spec, base, costs) {
+function adopted(spec, base, costs) {
   /** @param {number | number[]} cost */
   const whole = (cost) => (Array.isArray(cost) ? Number(deviceShare(cost, base.p).toPrecision(5)) : cost); // its stages are not these
   const { F, I, W } = base.costs;

@@ -12,7 +12,7 @@ const LEFT_OUT = ["tab", "families", "chart", "theme"];
 const SIZES = { wide: ["100%", 420], slide: ["960", 540], column: ["640", 360], small: ["320", 240] };
 
 /** The address of the frame. @param {string} query of the view @param {string} theme @param {string} controls */
-export function embedAddress(query, theme, controls) {
+function embedAddress(query, theme, controls) {
   const kept = query.replace(/^\?/, "").split("&").filter((part) => part && !LEFT_OUT.includes(part.split("=")[0]));
   if (theme !== "auto") kept.push(`theme=${theme}`);
   if (controls !== "full") kept.push(`controls=${controls}`);

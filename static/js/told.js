@@ -12,7 +12,7 @@ import { formatPercent } from "./pure/scale.js";
 /** @typedef {{name: string, length: number}} Piece  of a critical path */
 
 /** What a path is made of, in the order of the kinds; only what there is. @param {Path} path @returns {Piece[]} */
-export function pieces({ work, copies, flight, gap }) {
+function pieces({ work, copies, flight, gap }) {
   const kinds = Array.from(work, (length, kind) => ({ name: kind === KIND_PAIR ? t("overlapped F and B") : LETTERS[kind], length }));
   return [...kinds, { name: t("offload"), length: copies[OFFLOAD] }, { name: t("reload"), length: copies[RELOAD] },
     { name: t("messages"), length: flight }, { name: t("waiting for the rank itself"), length: gap }].filter(({ length }) => length > 0);

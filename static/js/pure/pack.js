@@ -21,7 +21,7 @@ const LIMIT = 250; // a slot's count ends here
 const START = 14_000; // of a mixer's weight, of 65536
 const RATE = 14;
 const END = 0;
-export const MOST_PACKED = 65_536; // characters that a packed link may stand for
+const MOST_PACKED = 65_536; // characters that a packed link may stand for
 
 /** 4096 / (1 + exp(-x / 256)), between whole numbers by straight lines. @param {number} x */
 function squash(x) {

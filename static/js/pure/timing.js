@@ -50,7 +50,7 @@ export function timing(spec) {
  * The layers of each stage so that the slowest is as fast as it can be; the others share what the last one has not.
  * @param {Spec} spec @param {number} stage time of a stage with its even share @param {number} head the output layer's
  */
-export function fewerOnTheLast(spec, stage, head) {
+function fewerOnTheLast(spec, stage, head) {
   const stages = spec.p * spec.v;
   const total = spec.layers ? spec.layers.reduce((a, b) => a + b, 0) : LAYERS_A_STAGE * stages;
   if (stages === 1) return [total];
