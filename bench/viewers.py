@@ -7,7 +7,7 @@ lose their connection and come back; some join late, and a class loads the run a
 and every viewer: the time from the op's end to its arrival, counted where the last byte of its message is read, so
 that the runner's 50 ms a line and this process's own delays are in it. Other programs on the machine lengthen
 everything; how long the server waited for its core is printed, and how late the runner was.
-Exit code 1 where an op was lost or came twice, 0 otherwise, however slow.
+Exit code 1 where an op was lost or came twice, 0 otherwise, however slow. Needs Linux (affinity, /proc).
 """
 
 from __future__ import annotations
