@@ -82,6 +82,29 @@ export const RUNS = {
   "a collective of {1} micro-batches has {2}": "{1} 个微批次的集合通信只有 {2} 个",
   "micro-batch {1} comes first: collectives take them in their order": "应先到微批次 {1}：集合通信按其次序进行",
 
+  // what it runs on
+  "{1}{2} for {3}: ": "{1}{2}，{3}：",
+  "CPU core": "CPU 核",
+  "model name": "型号名称",
+  "{1} for {2}, so on the CPU; ": "{1}，{2}，因此在 CPU 上；",
+  "{1} for {2}: each has its own": "{1}，{2}：各占一个",
+  "{1} for {2}: each rank needs one of its own": "{1}，{2}：每个 rank 需要独占一个",
+  "{1}free, since each has its own": "{1}自由，因为各占一个",
+  "{1}paced, since ranks that share a core would hold each other up": "{1}按节拍，因为共用一个核的 rank 会互相拖慢",
+  "{1}, as asked": "{1}，按要求",
+  "paced, since a unit was given": "按节拍，因为给出了时间单位",
+
+  // what came of it
+  "Not verified: the loss of micro-batch {1} in step {2}{3} is {4}.": "未验证：微批次 {1} 在第 {2}{3} 步的损失为 {4!}。",
+  "Not verified: {1} is not there, or not all of it is a number.": "未验证：{1!} 不存在，或其中有的不是数。",
+  "Not verified: the largest relative error, {1}, or that of the loss is above {2}.": "未验证：最大相对误差（{1}）或损失的相对误差超过 {2}。",
+  "{1} of the gradient of {2}": "{2!} 的梯度为 {1}",
+  "out of memory: {1}": "内存不足：{1}",
+  "an allocation was refused": "一次内存分配被拒绝",
+  "an answer came before its question: {1}": "应答早于提问：{1!}",
+  "an offset needs at least one exchange": "时钟偏移至少需要一次交换",
+  "the socket is closed": "连接已关闭",
+
   // while it runs
   "rank {1} failed{2}: {3}": "rank {1}{2}失败：{3}",
   "rank {1}'s worker process {2} ended ({3}){4}": "rank {1} 的工作进程 {2}{4}结束（{3}）",
