@@ -91,6 +91,8 @@ def test_the_preview_fits_the_page(open_page: Open, size: tuple[int, int]) -> No
     )  # one without an address is complete too
     wait(page, "document.querySelector('.export-preview img').getBoundingClientRect().width > 250")
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.set_viewport_size({"width": size[0] // 2 + 140, "height": size[1]})
+    wait(page, f"document.documentElement.scrollWidth <= {size[0] // 2 + 140}")  # a window that is made narrower
 
 
 def test_what_is_printed_is_one_sheet_with_the_picture_the_figures_and_the_link(open_page: Open) -> None:
