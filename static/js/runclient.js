@@ -29,6 +29,7 @@ import { t } from "./pure/lang.js";
  * @property {number[] | null} [weight_versions]  by rank
  * @property {string | null} [unkept]  why the server cannot keep it
  * @property {{rank: number, busy: number, planned: number} | null} [slowest]  rank; ns and time units of its ops
+ * @property {Record<string, number[]> | null} [idle]  ns by rank of what was waited for
  * @property {string[]} [notes]  of an imported run: how far its times can be trusted
  */
 /** @typedef {(run: Run, rows: OpRow[]) => void} Watcher  the run so far, and the ops that are new */

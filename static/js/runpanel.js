@@ -139,6 +139,7 @@ function facts(run) {
   outcome(run, add);
   const worst = run.largest_residual;
   if (worst) add(t("Largest residual"), `${formatNumber(Math.round(worst.ns / 1e4) / 100)} ms`, t("{op} on rank {rank}", { op: worst.op, rank: worst.rank }));
+  if (run.idle) add(t("Idle time went to"), idleText(run.idle) || t("nothing"));
   const slow = run.slowest;
   if (slow) add(t("Slowest rank"), slow.rank, slownessOf(slow, run.unit_ms));
   const held = run.activations;
@@ -158,9 +159,19 @@ function outcome({ predicted, measured, mode }, add) {
   const unit = mode === "imported" ? " ms" : "";
   const told = (/** @type {string} */ value) => (unit ? t("{value} at the mean times of its ops", { value }) : t("predicted {value}", { value }));
   if (typeof real === "number") add(t("Bubble, measured"), formatPercent(real), typeof plan === "number" ? told(formatPercent(plan)) : "");
+  const [planSpan, realSpan] = [predicted?.bubble?.span?.of_total, measured?.bubble?.span?.of_total];
+  if (typeof realSpan === "number") add(t("Bubble by span, measured"), formatPercent(realSpan), typeof planSpan === "number" ? told(formatPercent(planSpan)) : "");
   if (typeof measured?.makespan !== "number") return;
   const short = (/** @type {number} */ time) => `${formatNumber(Math.round(time * 100) / 100)}${unit}`;
   add(t("Makespan, measured"), short(measured.makespan), told(unit ? short(predicted?.makespan ?? NaN) : formatNumber(predicted?.makespan ?? NaN)));
+}
+
+/** What the ranks waited for, the largest part first; below half a per cent it is nothing. @param {Record<string, number[]>} idle ns by rank */
+function idleText(idle) {
+  const names = { message: t("messages"), copy: t("copies"), late_wake_up: t("late wake-ups"), instrumentation: t("taking notes"), own: t("the rank itself"), over: t("nothing left to do") };
+  const sums = Object.entries(names).map(([key, name]) => ({ name, ns: (idle[key] ?? []).reduce((sum, each) => sum + each, 0) }));
+  const whole = sums.reduce((sum, { ns }) => sum + ns, 0);
+  return sums.filter(({ ns }) => ns / whole >= 0.005).sort((a, b) => b.ns - a.ns).map(({ name, ns }) => `${name} ${formatPercent(ns / whole)}`).join(" · ");
 }
 
 /** How much longer its ops took than planned. @param {NonNullable<Run["slowest"]>} slowest @param {number | null} unit */
