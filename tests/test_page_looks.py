@@ -46,7 +46,9 @@ def test_the_language_of_a_link_is_spoken_and_the_menu_changes_it(open_page: Ope
     assert page.evaluate("document.documentElement.lang") == "en"
     page.click("#theme")
     page.locator("#look-lang-zh").check(force=True)
-    wait(page, "document.documentElement.lang === 'zh-Hans' && window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    wait(
+        page, "document.documentElement.lang === 'zh-Hans' && window.bubbleline && bubbleline.samples.firstPaint() > 0"
+    )
     assert "lang=zh" in page.url
     expect(page.locator("#theme")).to_have_attribute("aria-label", "外观与语言")
 
