@@ -13,9 +13,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, sync_playwright
 
 from tests.conftest import Server, launch
 
@@ -46,31 +47,69 @@ def live_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def open_page(browser: Browser, server: Server) -> Iterator[Open]:
-    """Open a view: open_page("?family=gpipe", width=1280, ...) waits until the schedule is on the screen."""
-    contexts: list[Any] = []
+    """Open a view: open_page("?family=gpipe", width=1280, ...) waits until the schedule is on the screen.
+
+    A page that a test is done with serves the next one that wants the same kind of page: a new window costs the
+    browser a second of work. ``fresh=True`` is for tests that leave something behind in it.
+    """
+    opened: list[tuple[Page, str | None, ViewportSize, list[tuple[Any, Any]]]] = []
     complaints: list[str] = []
 
     def open_view(
-        query: str = "", url: str | None = None, drawn: bool = True, forgive: str = "", **options: Any
+        query: str = "",
+        url: str | None = None,
+        drawn: bool = True,
+        forgive: str = "",
+        fresh: bool = False,
+        **options: Any,
     ) -> Page:
-        size = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
+        options["viewport"] = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
         options.setdefault("reduced_motion", "reduce")
-        context = browser.new_context(viewport=size, **options)
-        contexts.append(context)
-        page = context.new_page()
+        kind = None if fresh else repr(sorted(options.items()))
+        page = free_page(browser, kind, options)
         page.set_default_timeout(8000)
-        page.on("console", lambda message: complaints.extend(complaint_of(message, forgive)))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: complaints.extend(strayed(request)))
+        heard: list[tuple[Any, Any]] = [
+            ("console", lambda message: complaints.extend(complaint_of(message, forgive))),
+            ("pageerror", lambda error: complaints.append(str(error))),
+            ("request", lambda request: complaints.extend(strayed(request))),
+        ]
+        for event, hear in heard:
+            page.on(event, hear)
+        opened.append((page, kind, options["viewport"], heard))
         page.goto(f"{url or server.url}/{query}")
         if drawn:
             wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
         return page
 
     yield open_view
-    for context in contexts:
-        context.close()
+    for page, kind, size, heard in opened:
+        give_back(browser, page, kind, size, heard)
     assert complaints == []
+
+
+POOLS: WeakKeyDictionary[Browser, dict[str, list[Page]]] = WeakKeyDictionary()  # by kind of page
+
+
+def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Page:
+    """A page that nobody uses, of a context with these options."""
+    free = POOLS.setdefault(browser, {}).setdefault(kind, []) if kind is not None else []
+    return free.pop() if free else browser.new_context(**options).new_page()
+
+
+def give_back(browser: Browser, page: Page, kind: str | None, size: ViewportSize, heard: list[tuple[Any, Any]]) -> None:
+    """Leave the page empty for the next test; one that has no next is closed."""
+    if kind is None or page.is_closed():
+        page.context.close()
+        return
+    for event, hear in heard:
+        page.remove_listener(event, hear)
+    for other in page.context.pages:
+        if other is not page:
+            other.close()
+    page.unroute_all()
+    page.goto("about:blank")
+    page.set_viewport_size(size)
+    POOLS[browser][kind].append(page)
 
 
 def complaint_of(message: ConsoleMessage, forgive: str) -> list[str]:

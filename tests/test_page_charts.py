@@ -191,7 +191,7 @@ def test_the_bubble_may_go_up_instead_and_the_link_says_so(open_page: Open) -> N
 
 
 def test_a_change_of_theme_repaints_the_figure(open_page: Open) -> None:
-    page = opened(open_page, "?p=4&m=8", color_scheme="light")
+    page = opened(open_page, "?p=4&m=8", color_scheme="light", fresh=True)
     grey = "document.querySelector('.js-plotly-plot').layout.template.layout.font.color"
     assert page.evaluate(grey) == tokens("light")["ink-2"]
     page.emulate_media(color_scheme="dark")
