@@ -30,7 +30,7 @@ def test_a_server_killed_during_a_run_is_waited_for_and_what_became_of_the_run_i
     wait(page, "bubbleline.state().lanes.length === 2")
     ops = state(page)["lanes"][1]["ops"]
     server.stop(signal.SIGKILL)
-    expect(page.locator(PANEL)).to_contain_text("The connection to the server is lost")
+    expect(page.locator(PANEL)).to_contain_text("The connection to the server is lost", timeout=15_000)
     if forget:
         (tmp_path / "runs.sqlite3").unlink()
         (tmp_path / "runs.sqlite3-wal").unlink(missing_ok=True)
