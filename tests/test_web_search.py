@@ -46,7 +46,7 @@ class Seeker:
 
 def test_a_search_tells_of_every_better_order_and_of_how_far_the_bound_is(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
-    assert page.search()["ok"] is True
+    assert page.search(seconds=2.5)["ok"] is True
     last = page.last()
     assert last["status"] == "finished"
     better = [each for each in page.told if each.get("order")]
