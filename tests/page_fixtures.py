@@ -135,6 +135,15 @@ def wait(page: Page, expression: str, seconds: float = 8.0) -> Any:
         page.wait_for_timeout(20)
 
 
+def wait_url(page: Page, part: str) -> str:
+    """The address once it says this; it is written when a drag rests."""
+    for _ in range(100):
+        if part in page.url:
+            break
+        page.wait_for_timeout(20)
+    return page.url
+
+
 def state(page: Page) -> dict[str, Any]:
     """What the page shows, as data."""
     found: dict[str, Any] = page.evaluate("bubbleline.state()")

@@ -17,7 +17,7 @@ from backend.schedule.metrics import figures
 from backend.schedule.simulate import simulate
 from backend.schedule.spec import Spec
 from backend.tokens import tokens
-from tests.page_fixtures import Open, browser, open_page, state, wait
+from tests.page_fixtures import Open, browser, open_page, state, wait, wait_url
 
 DRAWN = (
     "document.querySelector('.charts-table') && document.querySelector('.charts-state').hidden"
@@ -62,14 +62,6 @@ def test_every_chart_is_drawn_named_read_and_listed_in_either_theme(open_page: O
     wait(page, f"{PLOT}.layout.template.layout.font.color === '{tokens('dark')['ink-2']}'")
     page.go_back()
     shown(page, "offload")
-
-
-def wait_url(page: Page, part: str) -> str:
-    for _ in range(100):
-        if part in page.url:
-            break
-        page.wait_for_timeout(20)
-    return page.url
 
 
 def test_a_square_of_the_heat_map_puts_its_size_on_the_timeline_and_an_illegal_one_says_why(open_page: Open) -> None:

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule import pareto
 from backend.schedule.spec import Spec
 from backend.tokens import tokens
-from tests.page_fixtures import Open, browser, open_page, state, wait
+from tests.page_fixtures import Open, browser, open_page, state, wait, wait_url
 
 READY = (
     "document.querySelector('.main-svg') && document.querySelector('.charts-state').hidden"
@@ -77,14 +77,6 @@ def test_nothing_of_plotly_is_asked_for_before_the_tab_opens(open_page: Open) ->
     wait(page, FOUND, 20)
     assert len([url for url in asked if "plotly" in url]) == 1
     assert "tab=charts" in wait_url(page, "tab=charts")
-
-
-def wait_url(page: Page, part: str) -> str:
-    for _ in range(100):
-        if part in page.url:
-            break
-        page.wait_for_timeout(20)
-    return page.url
 
 
 def test_a_link_draws_the_servers_points_and_says_how_to_read_them(open_page: Open) -> None:
