@@ -42,7 +42,7 @@ def manage(config: Config) -> Iterator[Callable[..., Manager]]:
 
 
 def submit(manager: Manager, m: int = 3, owner: str = "a") -> Run:
-    return manager.submit(owner, Spec(m=m).to_json(), "auto", None)
+    return manager.submit(owner, Spec(m=m).to_json())
 
 
 def wait(condition: Callable[[], object], seconds: float = 5.0) -> None:

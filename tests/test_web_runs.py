@@ -18,7 +18,7 @@ def post(client: FlaskClient, body: object = None, **options):
 
 
 def test_a_run_is_taken_with_an_id_a_place_and_its_page(client: FlaskClient):
-    response = post(client, {"spec": {"family": "zb-h1", "p": 2, "m": 2}, "mode": "free", "unit_ms": 2})
+    response = post(client, {"spec": {"family": "zb-h1", "p": 2, "m": 2}, "mode": "paced", "unit_ms": 2})
     body = response.get_json()
     assert response.status_code == 202
     assert body["url"] == f"/?family=zb-h1&p=2&m=2&run={body['id']}"

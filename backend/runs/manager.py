@@ -23,6 +23,7 @@ from backend.runs.client import Client
 from backend.runs.errors import RunError
 from backend.runs.fair import FairQueue
 from backend.runs.log import Message
+from backend.runs.options import PLAIN, Options
 from backend.runs.run import OVER, Run
 from backend.runs.store import STOPPED, Store, StoreError
 
@@ -76,11 +77,13 @@ class Manager:
         self._disk.kill()
 
     def submit(
-        self, owner: str, spec: dict[str, Any], mode: str, unit_ms: float | None, given: dict[str, Any] | None = None
+        self, owner: str, spec: dict[str, Any], options: Options = PLAIN, given: dict[str, Any] | None = None
     ) -> Run:
         """Put a run into the line; RunError when there is no room. ``given`` the order as the runner reads one."""
         self.open()
-        run = Run(secrets.token_hex(5), spec, mode, unit_ms, time.time(), owner, given or {})
+        run = Run(
+            secrets.token_hex(5), spec, options.mode, options.unit_ms, time.time(), owner, given or {}, options.chosen()
+        )
         self.queue.put(owner, run.id)
         self._remember(run)
         self._renumber()
@@ -196,8 +199,8 @@ class Manager:
         self._current = None
 
     def _hand_over(self, run: Run) -> None:
-        job = {"cmd": "run", "id": run.id, "spec": run.spec, "mode": run.asked_mode, "unit_ms": run.unit_ms, "seed": 0}
-        job |= run.given
+        job = {"cmd": "run", "id": run.id, "spec": run.spec, "mode": run.asked_mode, "unit_ms": run.unit_ms}
+        job |= run.options | run.given
         if not self.client.send(job):
             self._on_death(self.client.why or "The runner stopped just before this run; try again.")
 

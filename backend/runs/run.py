@@ -18,11 +18,12 @@ IMPORTED = "imported"  # the mode of a run that happened elsewhere
 # What an event of the runner sets, besides the status.
 CARRIED = {
     "warming": (),
-    "running": ("mode", "device", "overlapped", "unit_ms", "clock_ns", "t0_unix_ns"),
-    "verified": ("verified", "loss", "reference_loss", "max_grad_error", "worst"),
+    "running": ("mode", "why", "device", "overlapped", "unit_ms", "clock_ns", "t0_unix_ns"),
+    "verified": ("verified", "loss", "reference_loss", "max_grad_error", "tolerance", "worst"),
     "finished": (
         "verified", "max_grad_error", "loss", "device", "mode", "unit_ms", "predicted", "measured", "largest_residual",
         "activations", "weight_versions", "losses", "notes", "dtype", "idle", "busy", "slowest", "instrumentation",
+        "calibrated", "tolerance",
     ),
     "failed": ("error",),
     "cancelled": (),
@@ -40,6 +41,7 @@ class Run:
     created: float
     owner: str = ""
     given: dict[str, Any] = field(default_factory=dict)  # the order, where the runner would have to seek it again
+    options: dict[str, Any] = field(default_factory=dict)  # dtype, device, steps, seed as asked, see options.py
     name: str = ""  # what a person calls it
     status: str = "queued"
     position: int | None = None
@@ -53,6 +55,11 @@ class Run:
     @property
     def over(self) -> bool:
         return self.status in OVER
+
+    @property
+    def asked(self) -> dict[str, Any] | None:
+        """What was chosen for it, so that it can be chosen again; None of a run from elsewhere."""
+        return {"mode": self.asked_mode, "unit_ms": self.unit_ms, **self.options} if self.options else None
 
     def move(self, position: int) -> bool:
         """Note the run's place in the line, 1 being next; tells whether it changed."""
@@ -85,12 +92,13 @@ class Run:
         """The run without its ops: what a list shows."""
         facts = dict.fromkeys(
             ("device", "overlapped", "clock_ns", "predicted", "measured", "verified", "max_grad_error", "loss",
-             "reference_loss", "worst", "largest_residual", "error", "slowest")
+             "reference_loss", "worst", "largest_residual", "error", "slowest", "why", "tolerance", "calibrated")
         )  # fmt: skip
         return {
             "id": self.id, "name": self.name, "status": self.status, "position": self.position, "spec": self.spec,
-            "mode": None, "unit_ms": self.unit_ms, "asked_mode": self.asked_mode, "created": self.created,
-            "seq": self.log.seq, "op_count": self.log.ops, "unkept": self.unkept, **facts, **self.facts,
+            "mode": None, "unit_ms": self.unit_ms, "asked_mode": self.asked_mode, "asked": self.asked,
+            "created": self.created, "seq": self.log.seq, "op_count": self.log.ops, "unkept": self.unkept,
+            **facts, **self.facts,
         }  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE INDEX IF NOT EXISTS runs_by_age ON runs (created DESC, id DESC);
 """
 STOPPED = failure("server", None, "The server stopped while this run was under way; start it again.")
-HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "created", "status", "facts")
+HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "options", "created", "status", "facts")
 
 
 class StoreError(Exception):

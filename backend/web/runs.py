@@ -6,12 +6,12 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
-from backend.runs.run import MODES
+from backend.runs import options
 from backend.schedule import families
 from backend.schedule.errors import SpecError
 from backend.schedule.families import read
 from backend.schedule.interop import torch_csv
-from backend.schedule.spec import Spec, number, reject_unknown
+from backend.schedule.spec import Spec, reject_unknown
 from backend.web.answer import apart, send
 from backend.web.body import only, read_object
 from backend.web.query import pairs, query_of
@@ -20,21 +20,16 @@ from backend.web.services import services
 
 runs = Blueprint("runs", __name__, url_prefix="/api/runs")
 MOST_LISTED = 100
-UNIT_MS = (0.001, 10_000.0)
 
 
 @runs.post("")
 def start_run() -> tuple[Response, int]:
     """Put a run into the line; the answer tells its id and the page that shows it."""
-    asked = only(read_object(request), ("spec", "mode", "unit_ms"), "a run")
-    spec = read(asked.get("spec", {}))
-    mode, unit_ms = asked.get("mode", "auto"), asked.get("unit_ms")
-    if mode not in MODES:
-        raise SpecError("mode", mode, f"mode must be one of {', '.join(MODES)}", nearest="auto")
-    if unit_ms is not None:
-        unit_ms = number("unit_ms", unit_ms, *UNIT_MS)
+    asked = only(read_object(request), ("spec", *options.KEYS), "a run")
+    spec, chosen = read(asked.get("spec", {})), options.read(asked)
+    options.refuse_missing(chosen.device, spec.p, services().runs.client.choices)
     given = apart(work_of(spec), lambda: _order(spec)) if spec.effort is not None else {}
-    run = services().runs.submit(request.remote_addr or "", spec.to_json(), mode, unit_ms, given)
+    run = services().runs.submit(request.remote_addr or "", spec.to_json(), chosen, given)
     query = query_of(spec)
     url = f"/?{query}&run={run.id}" if query else f"/?run={run.id}"
     return jsonify(id=run.id, status=run.status, position=run.position, url=url), 202
