@@ -17,7 +17,7 @@ from typing import Any
 from backend.schedule.errors import OrderError, SpecError
 from runner import clock
 from runner.board import Board
-from runner.control import BOARD, Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
+from runner.control import BOARD, TOLERANCE, Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
 from runner.engines.local import LocalEngine
 from runner.measure import doubts, finite, judged, kept, outcome
 from runner.plan import Plan, plan
@@ -246,7 +246,9 @@ class Job:
 
     def _finish(self, verdict: Verdict) -> None:
         self.state = State.OVER
-        figures = {"verified": verdict.verified, "max_grad_error": verdict.max_grad_error}
+        dtype = self.plan.training.dtype
+        judgement = {"verified": verdict.verified, "max_grad_error": verdict.max_grad_error}
+        figures = judgement | {"tolerance": TOLERANCE[dtype]}
         loss = {"loss": finite(verdict.loss), "reference_loss": finite(verdict.reference_loss)}
         self.emit("verified", **figures, **loss, worst=verdict.worst)
         unit_ns = None if self.plan.unit_ms is None else self.plan.unit_ms * 1e6
@@ -258,13 +260,13 @@ class Job:
             **loss,
             device=self.device,
             mode=self.plan.mode,
-            dtype=self.plan.training.dtype,
+            dtype=dtype,
             unit_ms=found.unit_ms,
             predicted=found.predicted,
             measured=found.measured,
             largest_residual=found.largest_residual,
             **kept(self.plan, self.results, self.losses),
-            **doubts(verdict, self.losses, self.plan.training.dtype),
+            **doubts(verdict, self.losses, dtype),
             **judged(self.plan, self.board, self.traffic, self.note_ns, found),
         )
 

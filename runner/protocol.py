@@ -13,7 +13,8 @@ bytes]`: when its sender started it, when the receiver asked for it and had it; 
 `finished.slowest`: the rank whose ops took longest beside their plan; `finished.instrumentation`: what noting an op
 costs, and the share of the step that it makes. `finished.calibrated`: the costs that the ops had, in time units, the
 figures that the simulator makes of them, and how far the makespan is off, as a share of the measured one.
-`finished.notes`, of a run that is not verified: why.
+`verified.tolerance`, `finished.tolerance`: the largest relative error that is taken for rounding, which depends on the
+type of the arithmetic. `finished.notes`, of a run that is not verified: why.
 `finished.activations`: `peak_bytes`, for each rank the most bytes of activations saved for backwards that its device
 held at once, and with offload `peak_bytes_without_offload`, the same with what lay in host memory.
 `finished.weight_versions`, where weights change after every backward: the most versions that each rank held.
