@@ -7,6 +7,7 @@
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 5000
+WORKERS ?= 2
 BIN := .venv/bin
 PY := $(BIN)/python
 VENDOR := static/vendor/socket.io.esm.min.js
@@ -75,7 +76,7 @@ test-js: setup-test
 	npm test --silent
 
 test-python: setup-test
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 bench: setup-test
 	for each in bench/*.py; do echo "== $$each"; $(PY) $$each || exit 1; done

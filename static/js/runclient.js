@@ -80,7 +80,7 @@ export function watchRun(id, watcher, failed, lost = () => {}) {
 
   async function open() {
     /** @type {Run} */
-    const run = await getJson(pathOf(id));
+    const run = await getJson(`${pathOf(id)}?rows=ops`);
     if (watch.over) return;
     watcher(run, run.ops);
     if (!isOver(run)) release = await follow(run, watch);
@@ -106,7 +106,7 @@ async function follow(first, watch) {
    * were seen stay. */
   async function again() {
     try {
-      run = await getJson(pathOf(id));
+      run = await getJson(`${pathOf(id)}?rows=ops`);
     } catch (problem) {
       if (problem instanceof Offline) return; // it has gone again; the next connection asks
       run = { ...run, status: "failed", error: { field: "run", value: id, message: t("The server was started anew and no longer knows this run.") } };
@@ -115,7 +115,7 @@ async function follow(first, watch) {
   }
 
   /** The whole run once it is over, so that nothing shown is older than what is kept. */
-  const refresh = () => getJson(pathOf(id)).then((whole) => { if (!watch.over) watch.watcher(whole, []); }, () => {});
+  const refresh = () => getJson(`${pathOf(id)}?rows=ops`).then((whole) => { if (!watch.over) watch.watcher(whole, []); }, () => {});
 
   /** @param {any} message */
   function take(message) {
@@ -128,11 +128,13 @@ async function follow(first, watch) {
   line.on("run", take);
   line.on("connect", ask);
   line.on("disconnect", gone);
+  line.on("connect_error", gone); // a server that goes before the first connection stands is lost too
   if (line.connected) ask();
   return () => {
     line.off("run", take);
     line.off("connect", ask);
     line.off("disconnect", gone);
+    line.off("connect_error", gone);
     line.emit("unwatch", { run: id });
   };
 }

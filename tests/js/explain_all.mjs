@@ -1,5 +1,5 @@
 // Holds why-idle sentences, critical paths, phases, journeys, messages and narration to the times of any schedule, for
-// tests/test_page_words.py: {"wire": base64, "spec"} a line in, {"kinds", "problems", ...} a line out, in order.
+// tests/test_explain.py: {"wire": base64, "spec"} a line in, {"kinds", "problems", ...} a line out, in order.
 import { createInterface } from "node:readline";
 
 import { before, criticalPath } from "../../static/js/pure/critical.js";

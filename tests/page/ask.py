@@ -1,0 +1,65 @@
+"""What tests ask of an open page: what it shows, as data and as pixels, and when it has come to something."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page
+
+Open = Callable[..., Page]
+
+
+def wait(page: Page, expression: str, seconds: float = 8.0) -> Any:
+    """Wait until an expression holds in the page (its policy forbids Playwright's own way, which needs eval)."""
+    end = time.monotonic() + seconds
+    while True:
+        value = page.evaluate(expression)
+        if value:
+            return value
+        assert time.monotonic() < end, f"not within {seconds} s: {expression}; {page.evaluate('document.title')}"
+        page.wait_for_timeout(20)
+
+
+def wait_url(page: Page, part: str) -> str:
+    """The address once it says this; it is written when a drag rests."""
+    for _ in range(100):
+        if part in page.url:
+            break
+        page.wait_for_timeout(20)
+    return page.url
+
+
+def state(page: Page) -> dict[str, Any]:
+    """What the page shows, as data."""
+    found: dict[str, Any] = page.evaluate("bubbleline.state()")
+    return found
+
+
+def middle(page: Page, lane: str, op: str) -> tuple[float, float]:
+    """Where an op stands on the screen."""
+    box = page.evaluate(f"bubbleline.box('{lane}', '{op}')")
+    assert box, f"{op} is not on the screen"
+    return box["x"] + box["w"] / 2, box["y"] + box["h"] / 2
+
+
+def figure(page: Page, name: str) -> str:
+    """The text of a figure in the right column, by the first words of its row."""
+    return page.locator(f"#figures tr:has(th:text('{name}')) td").first.inner_text()
+
+
+def pixel(page: Page, x: float, y: float) -> tuple[int, int, int]:
+    """The colour that the timeline's canvas has at a place of the page."""
+    found = page.evaluate(
+        """([x, y]) => {
+          const canvas = document.querySelector('#plot canvas');
+          const box = canvas.getBoundingClientRect();
+          const scale = canvas.width / box.width;
+          const copy = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+          copy.drawImage(canvas, -Math.floor((x - box.left) * scale), -Math.floor((y - box.top) * scale));
+          return [...copy.getImageData(0, 0, 1, 1).data];
+        }""",
+        [x, y],
+    )
+    return found[0], found[1], found[2]
