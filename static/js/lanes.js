@@ -4,6 +4,7 @@ import { layoutGroups } from "./pure/layout.js";
 /** @import {Costs, Schedule, Spec, Times} from "./pure/types.js" */
 /** @import {Layout} from "./pure/layout.js" */
 /** @import {PlanId} from "./pure/slots.js" */
+/** @import {Noted} from "./pure/waits.js" */
 
 /**
  * @typedef {object} Lane
@@ -16,6 +17,7 @@ import { layoutGroups } from "./pure/layout.js";
  * @property {boolean} stale  what is drawn is not what was asked for
  * @property {boolean} live   ops are still arriving
  * @property {boolean} asynchronous  every backward updates the weights, so that ops have weight versions
+ * @property {Noted} [noted]  what a measured run noted of its ops beside their times
  */
 
 /** @typedef {"run" | "run2" | "run3"} MeasuredId */

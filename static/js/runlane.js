@@ -5,6 +5,7 @@ import { timing } from "./pure/timing.js";
 import { durations } from "./pure/simulate.js";
 
 /** @import {Lane} from "./lanes.js" */
+/** @import {Noted} from "./pure/waits.js" */
 /** @import {Schedule, Spec} from "./pure/types.js" */
 /** @import {OpRow, Run} from "./runclient.js" */
 
@@ -36,8 +37,9 @@ export class RunLane {
     const start = new Float64Array(all).fill(Infinity);
     const end = new Float64Array(all).fill(Infinity);
     this.took = durations(schedule, timing(run.spec));
+    const noted = { ready: new Float64Array(all).fill(Infinity), wait: new Float64Array(all), unit: 0, paced: false };
     /** @type {Lane} */
-    this.lane = { id: /** @type {Lane["id"]} */ (id), schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous };
+    this.lane = { id: /** @type {Lane["id"]} */ (id), schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous, noted };
   }
 
   /** @param {OpRow[]} rows the new ones @param {Run} run */
@@ -87,6 +89,7 @@ export class RunLane {
     const guess = this.#planned > 0 && this.#worked > 0 ? this.#worked / this.#planned : 1e6;
     const near = this.#unit > 0 && Math.abs(guess / this.#unit - 1) < SETTLED;
     const unit = this.#given ? this.#given : run.unit_ms ? run.unit_ms * 1e6 : near ? this.#unit : guess;
+    this.lane.noted = { .../** @type {Noted} */ (this.lane.noted), unit: unit / 1e6, paced: run.mode === "paced" };
     if (unit === this.#unit) return;
     this.#unit = unit;
     this.#kept = 0;
@@ -96,9 +99,12 @@ export class RunLane {
   /** Put the rows that are not there yet on the axis. */
   #place() {
     const { schedule, times } = this.lane;
+    const noted = /** @type {Noted} */ (this.lane.noted);
     for (; this.#kept < this.#rows.length; this.#kept++) {
-      const [rank, index, , start, end] = this.#rows[this.#kept];
+      const [rank, index, ready, start, end, wait] = this.#rows[this.#kept];
       const i = placeOf(schedule, rank, index);
+      noted.ready[i] = ready / this.#unit;
+      noted.wait[i] = wait / this.#unit;
       times.start[i] = start / this.#unit;
       times.end[i] = end / this.#unit;
       if (index >= 0) this.lane.end = Math.max(this.lane.end, times.end[i]);
