@@ -57,7 +57,10 @@ class FakeRunner:
 
     def batch(self, run: str, index: int) -> None:
         now = time.monotonic_ns()
-        say("op_batch", id=run, ops=[[0, index * self.rows + k, now, now, now, 0] for k in range(self.rows)])
+        first = index * self.rows
+        ops = [[0, first + k, now, now, now, 0] for k in range(self.rows)]
+        sizes = [[0, first + k, 8, 16, 1024 * k] for k in range(self.rows)]
+        say("op_batch", id=run, ops=ops, bytes=sizes, messages=[[0, 1, 0, 1, index, now, now, now, 16]])
 
     def do_well(self, run: str, spec: dict) -> None:
         self.begin(run)

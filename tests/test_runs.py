@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from backend.runs.errors import RunError
 from backend.runs.fair import FairQueue
-from backend.runs.log import RunLog
+from backend.runs.log import KINDS, MOST_ROWS, WIDTHS, RunLog
 from backend.runs.run import Run
-from backend.runs.store import STOPPED, Store, StoreError, pack, unpack
+from backend.runs.store import HEAD, STOPPED, Store, StoreError, pack, unpack
 from backend.schedule.spec import Spec
 
 
@@ -103,6 +103,36 @@ def test_a_message_stops_at_its_cap_but_always_carries_something():
     assert [(part.seq, len(json.loads(part.text)["ops"])) for part in parts] == [(3, 100)]
 
 
+DETAILS = {"bytes": [[0, 0, 8, 16, 4096], [1, 0, 0, 8, 64]], "messages": [[0, 1, 0, 1, 0, 30, 25, 41, 8]]}
+
+
+def test_bytes_and_messages_go_to_those_who_ask_for_them_under_the_same_numbers():
+    log = RunLog("r")
+    log.extend({"ops": [[0, 0, 1, 2, 3, 0]], **DETAILS})
+    log.extend({"ops": [[1, 0, 1, 2, 3, 0]]})
+    log.extend({"ops": [], **DETAILS})
+    plain, whole, rest = (
+        [json.loads(part.text) for part in log.parts(0, 100, kinds)] for kinds in (("ops",), KINDS, KINDS[1:])
+    )
+    assert [(part["first"], part["seq"]) for part in plain + whole + rest] == [(1, 3)] * 3
+    assert {key for key in plain[0] if key in KINDS} == {"ops"}
+    assert [len(whole[0][kind]) for kind in KINDS] == [2, 4, 2]
+    assert whole[0]["messages"] == DETAILS["messages"] * 2
+    assert "ops" not in rest[0]
+    assert [[part.seq for part in log.parts(1, 1, kinds)] for kinds in (("ops",), KINDS)] == [[3], [2]]
+
+
+def test_what_comes_at_once_at_the_end_of_a_long_run_becomes_entries_of_bounded_length():
+    log = RunLog("r")
+    count = 2 * MOST_ROWS + 5
+    log.extend({"ops": [], "bytes": [[0, k, 1, 2, 3] for k in range(count)], "messages": DETAILS["messages"]})
+    assert log.seq == 3
+    parts = [json.loads(part.text) for part in log.parts(0, 10, KINDS)]
+    assert max(len(part["bytes"]) for part in parts) <= MOST_ROWS
+    assert [row[1] for row in log.rows("bytes")] == list(range(count))
+    assert log.rows("messages") == DETAILS["messages"]
+
+
 def a_run(run_id: str = "abc", created: float = 100.0) -> Run:
     return Run(run_id, Spec().to_json(), "auto", None, created)
 
@@ -114,6 +144,7 @@ def a_finished_run(run_id: str = "abc", created: float = 100.0, rows: int = 3) -
     run.apply({"event": "running", "mode": "paced", "device": "cpu", "overlapped": True, "unit_ms": 2.0, "clock_ns": 9})
     for k in range(rows):
         run.apply({"event": "op_batch", "ops": [[0, k, 10**15 + k, 20 + k, 30 + k, -1]]})
+    run.apply({"event": "op_batch", "ops": [], **DETAILS})
     run.apply({"event": "verified", "verified": True, "max_grad_error": 0.0, "loss": 1.5})
     run.apply({"event": "finished", "verified": True, "measured": {"makespan": 3.5}, "predicted": {"makespan": 3.0}})
     return run
@@ -123,14 +154,15 @@ def test_a_run_tells_what_the_runner_said_of_it():
     told = a_finished_run().as_dict()
     assert (told["status"], told["mode"], told["device"], told["unit_ms"]) == ("finished", "paced", "cpu", 2.0)
     assert (told["verified"], told["loss"], told["measured"]) == (True, 1.5, {"makespan": 3.5})
-    assert told["seq"] == 8
+    assert told["seq"] == 9
     assert len(told["ops"]) == told["op_count"] == 3
+    assert {kind: told[kind] for kind in KINDS[1:]} == DETAILS
 
 
 def test_nothing_changes_a_run_that_is_over():
     run = a_finished_run()
     run.apply({"event": "failed", "error": {}})
-    assert (run.status, run.log.seq) == ("finished", 8)
+    assert (run.status, run.log.seq) == ("finished", 9)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +172,10 @@ def test_nothing_changes_a_run_that_is_over():
         {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5.5]]},
         {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, True]]},
         {"event": "op_batch", "ops": [7]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5]], "bytes": [[0, 1, 2, 3]]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5]], "bytes": [[0, 1, 2, 3, None]]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5]], "messages": [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5]], "messages": [[0, 1, 2, 3, 4, 5, 6, 7, "8"]]},
         {"event": "op_batch"},
         {"event": "boom"},
         {"event": None},
@@ -152,14 +188,28 @@ def test_an_event_out_of_shape_is_refused_before_anything_is_kept(event):
     assert run.log.seq == 0
 
 
-@given(st.lists(st.lists(st.integers(-(2**62), 2**62), min_size=6, max_size=6), max_size=50))
-def test_packed_ops_come_back_exactly(rows):
-    assert unpack(pack(rows)) == rows
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.data())
+def test_packed_rows_come_back_exactly(kind, data):
+    width = WIDTHS[kind]
+    number = st.integers(-(2**62), 2**62)
+    log = RunLog("r")
+    for rows in data.draw(st.lists(st.lists(st.lists(number, min_size=width, max_size=width), max_size=9), max_size=5)):
+        log.extend({kind: rows})
+    assert unpack(pack(log, kind), kind) == log.rows(kind)
 
 
-def test_ops_pack_small():
-    rows = [[k % 8, k // 8, 10**6 * k, 10**6 * k + 300, 10**6 * (k + 1), 0] for k in range(10_000)]
-    assert len(pack(rows)) < 10 * len(rows)
+def test_rows_pack_small():
+    log = RunLog("r")
+    span = range(10_000)
+    log.extend(
+        {
+            "ops": [[k % 8, k // 8, 10**6 * k, 10**6 * k + 300, 10**6 * (k + 1), 0] for k in span],
+            "bytes": [[k % 8, k // 8, 8192, 8192, 10**6 + 8192 * (k % 5)] for k in span],
+            "messages": [[k % 8, k % 8 + 1, 0, 1, k // 8, 10**6 * k, 10**6 * k + 1, 10**6 * k + 9, 8192] for k in span],
+        }
+    )
+    assert [len(pack(log, kind)) < 10 * len(span) for kind in KINDS] == [True] * 3
 
 
 @pytest.fixture
@@ -180,6 +230,36 @@ def test_a_run_comes_back_whole_after_a_restart(store):
     again.close()
     assert back.as_dict() == run.as_dict()
     assert back.log.parts(0, 1) == run.log.parts(0, 1)
+
+
+def test_runs_of_an_older_database_open_and_have_no_bytes_and_messages(tmp_path):
+    run = a_finished_run()
+    log = RunLog("old")
+    log.extend({"ops": run.log.rows()})
+    head = {key: getattr(run, key) for key in HEAD}
+    events = [{"event": "op_batch", "n": 3}, {"event": "finished"}]
+    connection = sqlite3.connect(tmp_path / "old.sqlite3")
+    connection.execute(
+        "CREATE TABLE runs (id TEXT PRIMARY KEY, created REAL NOT NULL, status TEXT NOT NULL, head TEXT NOT NULL, "
+        "events TEXT NOT NULL, ops BLOB NOT NULL)"
+    )
+    row = (run.id, run.created, run.status, json.dumps(head), json.dumps(events), pack(log, "ops"))
+    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
+    connection.execute("PRAGMA user_version = 2")
+    connection.commit()
+    connection.close()
+    store = Store(tmp_path / "old.sqlite3")
+    assert store.open() == 0
+    back = store.load(run.id)
+    assert (back.log.rows(), back.log.rows("bytes"), back.log.rows("messages")) == (run.log.rows(), [], [])
+    assert store.recent(5, None)[0]["op_count"] == 3
+    store.save(a_finished_run("new"))
+    assert store.load("new").as_dict() == a_finished_run("new").as_dict()
+    store.close()
+    again = Store(tmp_path / "old.sqlite3")
+    assert again.open() == 0
+    assert again.load("new").log.rows("messages") == DETAILS["messages"]
+    again.close()
 
 
 def test_a_run_under_way_when_the_server_stopped_is_failed_at_the_next_start_and_never_finished(store):
@@ -235,12 +315,12 @@ def test_a_full_disk_is_reported_and_what_was_there_stays(store):
     assert store.load("small").status == "finished"
 
 
-def test_copies_of_a_batch_stand_among_its_ops_by_negative_indices() -> None:
+def test_copies_of_a_batch_stand_among_its_ops_by_negative_indices_with_their_bytes_last() -> None:
     run = Run("a", {}, "auto", None, 0.0)
     run.apply(
         {"event": "op_batch", "ops": [[0, 3, 1, 2, 9, 0]], "copies": [[0, 0, 9, 10, 14, 4096], [1, 5, 7, 8, 9, 64]]}
     )
-    assert run.log.rows() == [[0, 3, 1, 2, 9, 0], [0, -1, 9, 10, 14, 0], [1, -6, 7, 8, 9, 0]]
-    assert unpack(pack(run.log.rows())) == run.log.rows()
-    with pytest.raises(ValueError, match="six whole numbers"):
+    assert run.log.rows() == [[0, 3, 1, 2, 9, 0], [0, -1, 9, 10, 14, 4096], [1, -6, 7, 8, 9, 64]]
+    assert unpack(pack(run.log, "ops"), "ops") == run.log.rows()
+    with pytest.raises(ValueError, match="6 whole numbers"):
         run.apply({"event": "op_batch", "ops": [], "copies": [[0, 0, 1]]})

@@ -60,6 +60,21 @@ def test_a_page_sees_a_run_from_queued_to_finished(server, page, transports):
     assert {message["id"] for message in viewer.messages} == {run_id}
 
 
+def test_a_page_that_asks_for_bytes_and_messages_has_what_the_route_tells(server, page):
+    viewer = page(transports=["websocket"])
+    run_id = start_run(server)
+    assert viewer.ask("watch", {"run": run_id, "since": 0, "rows": "ops,bytes,messages"})["ok"] is True
+    until(lambda: viewer.over)
+    run = whole(server, run_id)
+    for kind, count in (("ops", 9), ("bytes", 9), ("messages", 3)):
+        assert [row for message in viewer.messages for row in message.get(kind, [])] == run[kind]
+        assert len(run[kind]) == count
+    assert viewer.ask("watch", {"run": run_id, "rows": "bites"})["error"]["field"] == "rows"
+    plain = requests.get(f"{server.url}/api/runs/{run_id}?rows=ops", timeout=5).json()
+    assert plain == {key: value for key, value in run.items() if key not in ("bytes", "messages")}
+    assert requests.get(f"{server.url}/api/runs/{run_id}?rows=all", timeout=5).status_code == 400
+
+
 def test_pages_that_join_in_the_middle_of_a_run_miss_nothing_and_get_nothing_twice(server, page):
     run_id = start_run(server, m=400)
     viewers = []

@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 
 from backend.runs.errors import RunError
-from backend.runs.log import Part
+from backend.runs.log import KINDS, Part
 from backend.runs.run import Run
 from backend.schedule.spec import Spec
 from backend.web import feed as feed_module
@@ -121,6 +121,24 @@ def test_what_one_viewer_gets_at_once_is_bounded(feed, viewers, monkeypatch):
     pump(feed)
     assert max(len(message["ops"]) for message in viewers.got["late"]) <= 10
     assert len(viewers.rows("late")) == 200
+
+
+def test_viewers_who_ask_for_bytes_and_messages_get_them_and_the_others_wait_for_nothing(feed, viewers):
+    run = a_run()
+    feed.watch("curious", run, 0, KINDS)
+    feed.watch("plain", run, 0)
+    grow(run)
+    run.apply({"event": "op_batch", "ops": [], "bytes": [[0, 0, 1, 2, 3]], "messages": [[0, 1, 0, 1, 0, 1, 2, 3, 4]]})
+    feed.pump()
+    feed.watch("curious", run, run.log.seq)  # no longer
+    run.apply({"event": "op_batch", "ops": [], "bytes": [[0, 1, 1, 2, 3]]})
+    feed.pump()
+    assert viewers.rows("curious") == viewers.rows("plain") == run.log.rows()
+    assert [message.get("bytes") for message in viewers.got["curious"]] == [[[0, 0, 1, 2, 3]], None]
+    assert viewers.got["curious"][0]["messages"] == [[0, 1, 0, 1, 0, 1, 2, 3, 4]]
+    assert all(set(message).isdisjoint({"bytes", "messages"}) for message in viewers.got["plain"])
+    feed.drop("curious")
+    assert (feed._more, viewers.got["plain"][-1]["seq"]) == ({}, run.log.seq)
 
 
 def test_viewers_at_the_same_place_share_one_message(feed, viewers):

@@ -9,10 +9,11 @@ import gevent
 import pytest
 
 from backend.runs.run import Run
+from backend.schedule.errors import SpecError
 from backend.schedule.spec import Spec
 from backend.web import opened as opened_module
 from backend.web.cache import Encoded
-from backend.web.opened import ROUND, Opened
+from backend.web.opened import ROUND, Opened, rows_of
 
 LONG = 600
 
@@ -64,6 +65,22 @@ def test_a_short_run_is_answered_as_it_stands():
     first = read(Opened().answer(run))
     assert (first["seq"], first["op_count"], first["ops"]) == (run.log.seq, 7, run.log.rows())
     assert first == run.as_dict()
+
+
+def test_a_run_is_answered_with_the_rows_that_are_asked_for():
+    run, opened = a_run(7), Opened()
+    run.apply({"event": "op_batch", "ops": [], "bytes": [[0, 0, 1, 2, 3]]})
+    plain, details = read(opened.answer(run, rows_of("ops"))), read(opened.answer(run, rows_of("messages,bytes")))
+    assert (len(plain["ops"]), plain["seq"], "bytes" in plain) == (7, run.log.seq, False)
+    assert (details["bytes"], details["messages"], "ops" in details) == ([[0, 0, 1, 2, 3]], [], False)
+    assert read(opened.answer(run)) == run.as_dict()
+
+
+@pytest.mark.parametrize("rows", ["", "op", "ops,", "ops, bytes", None, 3, ["ops"]])
+def test_rows_that_there_are_not_are_refused(rows):
+    with pytest.raises(SpecError) as refused:
+        rows_of(rows)
+    assert (refused.value.field, refused.value.nearest) == ("rows", "ops")
 
 
 def test_all_who_open_a_long_run_under_way_share_one_encoding_and_miss_nothing(encodings):

@@ -6,10 +6,11 @@ Pure state: knows no process, no queue, no database and no viewer.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from backend.runs.errors import failure
-from backend.runs.log import Message, RunLog
+from backend.runs.log import KINDS, WIDTHS, Message, Row, RunLog
 
 OVER = frozenset({"finished", "failed", "cancelled"})
 STATUSES = ("queued", "warming", "running", "verified", "finished", "failed", "cancelled")
@@ -75,7 +76,9 @@ class Run:
         if self.over:
             return
         if name == "op_batch":
-            self.log.append("op_batch", ops=_rows(event["ops"]) + _copies(event.get("copies", [])))
+            ops = _rows("ops", event["ops"]) + _copies(event.get("copies", []))
+            details = {kind: _rows(kind, event[kind]) for kind in KINDS[1:] if kind in event}
+            self.log.extend({"ops": ops} | details)
         elif name in CARRIED:
             carried = {key: event[key] for key in CARRIED[name] if key in event}
             self.facts |= carried
@@ -102,18 +105,19 @@ class Run:
         }  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
-        """The whole run, with every op measured so far."""
-        return self.summary() | {"ops": self.log.rows()}
+        """The whole run, with everything measured so far."""
+        return self.summary() | {kind: self.log.rows(kind) for kind in KINDS}
 
 
-def _rows(rows: Any) -> list[list[int]]:
-    """The ops of a batch, held to their shape so that a bad row cannot spoil what is kept and sent on."""
-    for row in rows:
-        if len(row) != 6 or not all(type(number) is int for number in row):
-            raise ValueError("the runner sent an op that is not six whole numbers")
-    return list(rows)
+def _rows(kind: str, rows: Any) -> list[Row]:
+    """The rows of a batch, held to their shape so that a bad one cannot spoil what is kept and sent on."""
+    found = list(rows)
+    if not {WIDTHS[kind]}.issuperset(map(len, found)) or not {int}.issuperset(map(type, chain.from_iterable(found))):
+        raise ValueError(f"the runner sent {kind} that are not rows of {WIDTHS[kind]} whole numbers")
+    return found
 
 
-def _copies(rows: Any) -> list[list[int]]:
-    """The copies of a batch as rows among the ops: the k-th of a rank's copy lane has the index -1 - k."""
-    return [[rank, -1 - k, ready, start, end, 0] for rank, k, ready, start, end, _ in _rows(rows)]
+def _copies(rows: Any) -> list[Row]:
+    """The copies of a batch as rows among the ops: the k-th of a rank's copy lane has the index -1 - k, and its bytes
+    where an op has its wait."""
+    return [[rank, -1 - k, *times] for rank, k, *times in _rows("ops", rows)]

@@ -1,4 +1,4 @@
-"""Runs on disk: SQLite, one row a run, whole (request, events, ops, figures, verdict).
+"""Runs on disk: SQLite, one row a run, whole (request, events, everything measured, figures, verdict).
 
 Knows nothing of queues, processes or the web. Plain blocking calls: whoever has an event loop calls from a thread.
 """
@@ -9,22 +9,26 @@ import json
 import sqlite3
 import threading
 import zlib
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from backend.runs.errors import failure
+from backend.runs.log import KINDS, WIDTHS, Row, RunLog
 from backend.runs.run import OVER, Run
 
-SCHEMA = 2  # since 2 a run may have a name
+SCHEMA = 3  # since 2 a run may have a name, since 3 bytes and messages
 TABLE = """
 CREATE TABLE IF NOT EXISTS runs (
     id TEXT PRIMARY KEY, created REAL NOT NULL, status TEXT NOT NULL,
-    head TEXT NOT NULL, events TEXT NOT NULL, ops BLOB NOT NULL
+    head TEXT NOT NULL, events TEXT NOT NULL, ops BLOB NOT NULL, bytes BLOB, messages BLOB
 );
 CREATE INDEX IF NOT EXISTS runs_by_age ON runs (created DESC, id DESC);
 """
+ADDED = ("bytes", "messages")  # columns that a table of schema 2 lacks; runs of that time have none
+COLUMNS = "head, events, ops, bytes, messages"
 STOPPED = failure("server", None, "The server stopped while this run was under way; start it again.")
 HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "options", "created", "status", "facts")
 
@@ -52,6 +56,7 @@ class Store:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(TABLE)
+            self._add_columns(self._connection)
             self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
             return self._close_left_over()
         except (sqlite3.Error, OSError) as error:
@@ -71,16 +76,16 @@ class Store:
     def save(self, run: Run) -> None:
         """Write the run as it is now."""
         head = json.dumps({key: getattr(run, key) for key in HEAD})
-        events = [
-            entry if entry["event"] != "op_batch" else {"event": "op_batch", "n": len(entry["ops"])}
-            for entry in run.log.entries()
-        ]
-        row = (run.id, run.created, run.status, head, json.dumps(events), pack(run.log.rows()))
-        self._execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
+        row = (
+            run.id, run.created, run.status, head, json.dumps(list(run.log.outline())),
+            *(pack(run.log, kind) for kind in KINDS),
+        )  # fmt: skip
+        columns = f"id, created, status, {COLUMNS}"
+        self._execute(f"INSERT OR REPLACE INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def load(self, run_id: str) -> Run | None:
         """The run of this id, whole, or None."""
-        found = self._execute("SELECT head, events, ops FROM runs WHERE id = ?", (run_id,))
+        found = self._execute(f"SELECT {COLUMNS} FROM runs WHERE id = ?", (run_id,))
         return _revive(*found[0]) if found else None
 
     def remove(self, run_id: str) -> None:
@@ -106,9 +111,16 @@ class Store:
             except sqlite3.Error as error:
                 raise StoreError(f"{self.path}: {error}") from error
 
+    @staticmethod
+    def _add_columns(connection: sqlite3.Connection) -> None:
+        there = {column[1] for column in connection.execute("PRAGMA table_info(runs)")}
+        for column in ADDED:
+            if column not in there:
+                connection.execute(f"ALTER TABLE runs ADD COLUMN {column} BLOB")
+
     def _close_left_over(self) -> int:
         over = ",".join(f"'{status}'" for status in sorted(OVER))
-        left = self._execute(f"SELECT head, events, ops FROM runs WHERE status NOT IN ({over})", ())
+        left = self._execute(f"SELECT {COLUMNS} FROM runs WHERE status NOT IN ({over})", ())
         for row in left:
             run = _revive(*row)
             run.apply({"event": "failed", "error": STOPPED})
@@ -116,31 +128,39 @@ class Store:
         return len(left)
 
 
-def pack(rows: list[list[int]]) -> bytes:
-    """Ops as bytes: six columns of differences, deflated (about 8 bytes an op)."""
-    table = np.array(rows, np.int64).reshape(-1, 6).T
+def pack(log: RunLog, kind: str) -> bytes:
+    """The rows of a kind as bytes: columns of differences, deflated (about 8 bytes an op)."""
+    batches = [np.array(batch[kind].read(), np.int64) for batch in log.batches(log.seq) if kind in batch]
+    table = np.concatenate([np.empty((0, WIDTHS[kind]), np.int64), *batches]).T
     return zlib.compress(np.diff(table, axis=1, prepend=0).astype("<i8").tobytes(), 6)
 
 
-def unpack(blob: bytes) -> list[list[int]]:
-    """The ops that `pack` packed."""
-    table = np.frombuffer(zlib.decompress(blob), "<i8").reshape(6, -1)
-    rows: list[list[int]] = np.cumsum(table, axis=1).T.tolist()
+def unpack(blob: bytes | None, kind: str) -> list[Row]:
+    """The rows that `pack` packed; none where there is nothing."""
+    if blob is None:
+        return []
+    table = np.frombuffer(zlib.decompress(blob), "<i8").reshape(WIDTHS[kind], -1)
+    rows: list[Row] = np.cumsum(table, axis=1).T.tolist()
     return rows
 
 
-def _revive(head: str, events: str, ops: bytes) -> Run:
+def _revive(head: str, events: str, *blobs: bytes | None) -> Run:
     fields = json.loads(head)
     status, facts = fields.pop("status"), fields.pop("facts")
     run = Run(**fields)
-    rows, at = unpack(ops), 0
+    rows = {kind: iter(unpack(blob, kind)) for kind, blob in zip(KINDS, blobs, strict=True)}
     for entry in json.loads(events):
         if entry["event"] == "op_batch":
-            entry = {"event": "op_batch", "ops": rows[at : at + entry["n"]]}
-            at += len(entry["ops"])
+            counts = {"ops": _ops(entry)} | entry
+            entry = {"event": "op_batch"} | {kind: list(islice(rows[kind], counts.get(kind, 0))) for kind in KINDS}
         run.log.append(**entry)
     run.status, run.facts = status, facts
     return run
+
+
+def _ops(entry: dict[str, Any]) -> int:
+    """How many ops a batch has; before schema 3 it said nothing else, under `n`."""
+    return int(entry.get("ops", entry.get("n", 0)))
 
 
 def _summary(head: str, events: str) -> dict[str, Any]:
@@ -148,4 +168,4 @@ def _summary(head: str, events: str) -> dict[str, Any]:
     fields, entries = json.loads(head), json.loads(events)
     status, facts = fields.pop("status"), fields.pop("facts")
     run = Run(**fields, status=status, facts=facts)
-    return run.summary() | {"seq": len(entries), "op_count": sum(entry.get("n", 0) for entry in entries)}
+    return run.summary() | {"seq": len(entries), "op_count": sum(map(_ops, entries))}

@@ -12,6 +12,7 @@ from backend.runs.log import Part
 from backend.schedule.errors import SpecError
 from backend.web.body import only
 from backend.web.errors import ApiError, shape_of
+from backend.web.opened import rows_of
 from backend.web.services import services
 
 MOST_SEQ = 2**53
@@ -47,13 +48,14 @@ def register(socketio: SocketIO) -> None:
 
 
 def watch(*args: Any) -> dict[str, Any]:
-    """{"run": ID, "since": seq}: send everything after `since`, then what comes."""
-    data = _payload("watch", args, ("run", "since"))
+    """{"run": ID, "since": seq, "rows": "ops,bytes,messages"}: send everything after `since`, then what comes; of rows
+    only the ops, unless it is said."""
+    data = _payload("watch", args, ("run", "since", "rows"))
     since = data.get("since", 0)
     if type(since) is not int or not 0 <= since <= MOST_SEQ:
         raise SpecError("since", since, "since must be the number of an event, 0 for all", nearest=0)
     run = services().runs.get(_run_id(data))
-    services().feed.watch(_viewer(), run, since)
+    services().feed.watch(_viewer(), run, since, rows_of(data.get("rows", "ops")))
     return {"ok": True, "seq": run.log.seq}
 
 

@@ -9,17 +9,18 @@ Knows no sockets: a Transport tells who is free and sends.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import gevent
 from gevent.event import Event
 
 from backend.runs.errors import RunError
-from backend.runs.log import Part
+from backend.runs.log import OPS, Part
 from backend.runs.run import Run
 
 logger = logging.getLogger(__name__)
-MOST_ROWS = 8192  # ops in one message: about 400 kB
+MOST_ROWS = 8192  # in one message: about 400 kB
 MOST_WATCHES = 8  # runs that one viewer may watch
 RETRY_S = 0.02  # how soon to look again at viewers who were not free
 ROUND_S = 0.003  # between two rounds: what comes meanwhile goes out as one message
@@ -35,17 +36,21 @@ class Transport(Protocol):
         """Send one message to these viewers, without waiting. One who proves to have gone may be dropped meanwhile."""
 
 
+Kinds = tuple[str, ...]  # of rows that a viewer is sent
+
+
 class Feed:
     """The viewers of all runs."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._watched: dict[str, tuple[Run, dict[str, int]]] = {}  # run id -> run, {viewer: cursor}
+        self._more: dict[tuple[str, str], Kinds] = {}  # (run id, viewer): who is sent more than ops, or other rows
         self._wake = Event()
         self._loop: Any = None
 
-    def watch(self, viewer: str, run: Run, since: int) -> None:
-        """Send the viewer everything after entry `since`, then what comes."""
+    def watch(self, viewer: str, run: Run, since: int, kinds: Sequence[str] = OPS) -> None:
+        """Send the viewer everything after entry `since`, then what comes; of rows only these kinds."""
         if since > run.log.seq:
             message = f"This run has {run.log.seq} events so far; load it anew and ask from there."
             raise RunError("bad", "since", since, message, run.log.seq)
@@ -54,12 +59,15 @@ class Feed:
             raise RunError("share", "run", run.id, f"One page can watch {MOST_WATCHES} runs.", MOST_WATCHES)
         _, cursors = self._watched.setdefault(run.id, (run, {}))
         cursors[viewer] = since
+        self._more.pop((run.id, viewer), None)
+        if tuple(kinds) != OPS:
+            self._more[run.id, viewer] = tuple(kinds)
         self.notify(run)
 
     def unwatch(self, viewer: str, run_id: str) -> None:
         """Send the viewer no more of this run."""
         if run_id in self._watched:
-            self._watched[run_id][1].pop(viewer, None)
+            self._forget(viewer, run_id)
             self._sweep(run_id)
 
     def drop(self, viewer: str) -> None:
@@ -83,16 +91,16 @@ class Feed:
         again: list[float] = []
         for run_id in list(self._watched):
             run, cursors = self._watched[run_id]
-            behind: dict[int, list[str]] = {}
+            behind: dict[tuple[int, Kinds], list[str]] = {}
             for viewer, cursor in cursors.items():
                 if cursor < run.log.seq:
                     if self._transport.idle(viewer):
-                        behind.setdefault(cursor, []).append(viewer)
+                        behind.setdefault((cursor, self._more.get((run_id, viewer), OPS)), []).append(viewer)
                     else:
                         again.append(RETRY_S)
             # Viewers at the same place, which in a class are nearly all, share one message.
-            for cursor, viewers in behind.items():
-                parts = run.log.parts(cursor, MOST_ROWS)
+            for (cursor, kinds), viewers in behind.items():
+                parts = run.log.parts(cursor, MOST_ROWS, kinds)
                 if parts[-1].seq < run.log.seq:
                     again.append(0.0)  # there is more for them than goes into one message
                 for part in parts:
@@ -118,6 +126,10 @@ class Feed:
             logger.exception("the feed of runs")
             return RETRY_S
 
+    def _forget(self, viewer: str, run_id: str) -> None:
+        self._watched[run_id][1].pop(viewer, None)
+        self._more.pop((run_id, viewer), None)
+
     def _sweep(self, run_id: str) -> None:
         """Let go of a run that is over and seen to its end, or that nobody watches."""
         if run_id not in self._watched:
@@ -125,6 +137,6 @@ class Feed:
         run, cursors = self._watched[run_id]
         if run.over:
             for viewer in [viewer for viewer, cursor in cursors.items() if cursor >= run.log.seq]:
-                del cursors[viewer]
+                self._forget(viewer, run_id)
         if not cursors:
             del self._watched[run_id]

@@ -8,14 +8,18 @@ everything later does. One is encoded at a time, so that those who watch already
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 from gevent.lock import BoundedSemaphore
 
+from backend.runs.log import KINDS, OPS, joined
 from backend.runs.run import Run
+from backend.schedule.errors import SpecError
 from backend.web.answer import AWAY_FROM, apart, encode_text
 from backend.web.cache import Cache, Encoded
 
-LONG = AWAY_FROM // 3  # ops from which a run is encoded in a thread, and shared
+LONG = AWAY_FROM // 3  # rows from which a run is encoded in a thread, and shared
 ROUND = 64  # entries: some 3 s of a run
 KEPT_BYTES = 16_000_000
 
@@ -27,19 +31,29 @@ class Opened:
         self._cache = Cache(KEPT_BYTES)
         self._turn = BoundedSemaphore(1)
 
-    def answer(self, run: Run) -> Encoded:
-        """The run up to entry `seq` of the answer, from which its viewer goes on watching."""
-        long = run.log.ops >= LONG
+    def answer(self, run: Run, kinds: Sequence[str] = KINDS) -> Encoded:
+        """The run up to entry `seq` of the answer, from which its viewer goes on watching, with rows of these kinds."""
+        long = sum(batch.count(kinds) for batch in run.log.batches(run.log.seq)) >= LONG
         seq = run.log.seq - (run.log.seq % ROUND if long and not run.over else 0)
         # What is answered is settled here, in the loop that runs change in; a thread only joins it.
         batches = run.log.batches(seq)
-        about = run.summary() | {"seq": seq, "op_count": sum(batch.count for batch in batches)}
+        about = run.summary() | {"seq": seq, "op_count": sum(batch.count(OPS) for batch in batches)}
         head = json.dumps(about, separators=(",", ":"))[:-1]
 
         def encode() -> Encoded:
-            return encode_text(f'{head},"ops":[{",".join(batch.text for batch in batches if batch.count)}]}}', level=1)
+            rows = (f'"{kind}":{joined(batches, kind)}' for kind in kinds)
+            return encode_text(",".join((head, *rows)) + "}", level=1)
 
         if not long:
             return encode()
         with self._turn:
-            return self._cache.kept((run.id, head), lambda: apart(AWAY_FROM, encode))
+            return self._cache.kept((run.id, head, tuple(kinds)), lambda: apart(AWAY_FROM, encode))
+
+
+def rows_of(text: Any) -> tuple[str, ...]:
+    """The kinds of rows that somebody asks for, such as "ops,bytes"; SpecError for one that there is not."""
+    asked = text.split(",") if isinstance(text, str) else [text]
+    for kind in asked:
+        if kind not in KINDS:
+            raise SpecError("rows", text, f"rows are some of {', '.join(KINDS)}, separated by commas", nearest="ops")
+    return tuple(kind for kind in KINDS if kind in asked)

@@ -7,6 +7,7 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 
 from backend.runs import options
+from backend.runs.log import KINDS
 from backend.schedule import families
 from backend.schedule.errors import SpecError
 from backend.schedule.families import read
@@ -14,6 +15,7 @@ from backend.schedule.interop import torch_csv
 from backend.schedule.spec import Spec, reject_unknown
 from backend.web.answer import apart, send
 from backend.web.body import only, read_object
+from backend.web.opened import rows_of
 from backend.web.query import pairs, query_of
 from backend.web.schedule import work_of
 from backend.web.services import services
@@ -60,9 +62,12 @@ def list_runs() -> Response:
 
 @runs.get("/<run_id>")
 def show_run(run_id: str) -> Response:
-    """One run, whole; `seq` is where a viewer goes on watching."""
+    """One run, whole, or with only the rows that the address names; `seq` is where a viewer goes on watching."""
+    given = dict(pairs(request.query_string))
+    reject_unknown(given, ("rows",), "the address")
+    kinds = rows_of(given.get("rows", ",".join(KINDS)))
     run = services().runs.get(run_id)
-    return send(request, services().opened.answer(run))
+    return send(request, services().opened.answer(run, kinds))
 
 
 @runs.post("/<run_id>/cancel")
