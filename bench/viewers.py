@@ -1,6 +1,6 @@
 """How many viewers one server on one core serves, driven from this second process over loopback.
 
-    python bench/viewers.py [--viewers 500] [--stalled 20] [--rate 10000] [--seconds 20]
+    python bench/viewers.py [--viewers 500] [--stalled 20] [--rate 10000] [--seconds 20] [--details]
 
 A run emits `rate` ops a second; each viewer is a WebSocket that watches it. Some never read until the run is over; some
 lose their connection and come back; some join late, and a class loads the run as pages do, all at once. For every op
@@ -86,14 +86,14 @@ def come_back(crowd: Crowd, address: str, run: str, gone: Sequence[Viewer]) -> l
     return back
 
 
-def latencies(viewers: Sequence[Viewer], entry: int, begin: int, size: int, period: int) -> np.ndarray:
+def latencies(viewers: Sequence[Viewer], entries: range, begin: int, size: int, period: int) -> np.ndarray:
     """For each viewer a histogram of the time from an op's end to its arrival, in bins of one op's period: the ops of
     an entry end one period apart, so what holds for its last op holds for the others shifted by bins."""
     found = np.zeros((len(viewers), 1 << 16), np.int64)
     for mine, viewer in zip(found, viewers, strict=True):
         for now, first, last in viewer.arrivals:
-            for seq in range(first, last + 1):
-                newest = (now - begin - (seq - entry + 1) * size * period) // period
+            for seq in range(first, min(last + 1, entries.stop)):  # behind these no ops come
+                newest = (now - begin - (seq - entries.start + 1) * size * period) // period
                 at = min(max(newest, 0), len(mine) - 1)
                 mine[at] += 1
     spread = np.cumsum(found, axis=1)
@@ -157,8 +157,9 @@ def drive(served: Server, given: argparse.Namespace) -> int:
     stalled = [Viewer(served.url, receive_buffer=4096) for _ in range(given.stalled)]
     leaving = [crowd.add(Viewer(served.url)) for _ in range(RETURNING)]
     run = served.start_run()
+    rows = "ops,bytes,messages" if given.details else "ops"
     for viewer in [*steady, *stalled, *leaving]:
-        viewer.watch(run)
+        viewer.watch(run, rows=rows)
     crowd.read(LEAD_S, lambda: all(viewer.joined for viewer in steady))
     watched, mine = served.cost(), time.process_time()
     crowd.read(given.seconds * 0.4 + LEAD_S / 2)
@@ -203,7 +204,8 @@ def report(steady: Sequence[Viewer], given: argparse.Namespace) -> None:
     """Latency of all ops at all viewers."""
     size, period = round(given.rate * LINE_S), 1_000_000_000 // given.rate
     entry = steady[0].arrivals[0][1]
-    spread = latencies(steady, entry, steady[0].begin(), size, period)
+    entries = range(entry, entry + round(given.seconds / LINE_S))
+    spread = latencies(steady, entries, steady[0].begin(), size, period)
     total = spread.sum(axis=0)
     worst = max(quantile(mine, 0.99, period) for mine in spread)
     p50, p99, p999 = (quantile(total, part, period) for part in (0.5, 0.99, 0.999))
@@ -224,6 +226,7 @@ def main() -> int:
     options.add_argument("--stalled", type=int, default=20)
     options.add_argument("--rate", type=int, default=10_000, help="ops a second; divides by 20")
     options.add_argument("--seconds", type=float, default=20.0)
+    options.add_argument("--details", action="store_true", help="all ask for bytes and messages, which come with the ops")
     given = options.parse_args()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -233,6 +236,7 @@ def main() -> int:
     runner = [
         sys.executable, str(Path(__file__).with_name("crowd") / "steady.py"), "--rate", str(given.rate),
         "--seconds", str(given.seconds), "--lead", str(LEAD_S), "--cores", ",".join(map(str, others)),
+        *(["--details"] if given.details else []),
     ]  # fmt: skip
     with tempfile.TemporaryDirectory() as folder, server(Path(folder), own, runner) as served:
         return drive(served, given)

@@ -3,7 +3,8 @@
 Op k of a run ends k + 1 periods after the run's first moment, whenever it is sent: a line that goes out late counts as
 late where it arrives. A line always holds the same number of ops, so that an entry's ops follow from its number.
 Times count from the run's first moment, as the real runner's do; `t0_unix_ns` says when that was, here on the
-monotonic clock. A row's last number is how late its line was written.
+monotonic clock. A row's last number is how late its line was written. Bytes and messages come behind the last op, as
+from the real runner where ops are so many, or with `--details` beside their ops.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 LINE_S = 0.05  # as often as the real runner looks at its board
 RANKS = 8
+LATER = 1000  # ops whose details make a line, where they come behind the last op
 VERDICT: dict[str, Any] = {"verified": True, "max_grad_error": 0.0}
 FIGURES: dict[str, Any] = {"makespan": 1.0, "longest_stage": 1.0, "bubble": {}}
 
@@ -26,8 +28,18 @@ def say(event: str, **fields: object) -> None:
     sys.stdout.flush()
 
 
-def emit(run: str, rate: int, seconds: float, lead: float) -> None:
-    """One run: `lead` seconds of quiet, then `rate` ops a second."""
+def details(ops: range, period: int) -> dict[str, list[list[int]]]:
+    """What else is known of these ops: the bytes of each, and a message for each."""
+    sizes = [[k % RANKS, k // RANKS, 8256, 8256, 10**6 + 8192 * (k % 5)] for k in ops]
+    messages = [
+        [k % RANKS, (k + 1) % RANKS, k % 2, k % RANKS, k // RANKS, (k - 4) * period, (k - 5) * period,
+         (k - 3) * period, 8256] for k in ops
+    ]  # fmt: skip
+    return {"bytes": sizes, "messages": messages}
+
+
+def emit(run: str, rate: int, seconds: float, lead: float, live: bool) -> None:
+    """One run: `lead` seconds of quiet, then `rate` ops a second; `live`: with their details."""
     say("warming", id=run)
     begin = time.monotonic_ns() + round(lead * 1e9)
     say("running", id=run, mode="free", device="none", overlapped=True, unit_ms=1.0, clock_ns=50, t0_unix_ns=begin)
@@ -37,11 +49,12 @@ def emit(run: str, rate: int, seconds: float, lead: float) -> None:
         due = begin + (line + 1) * size * period
         time.sleep(max(0, due - time.monotonic_ns()) / 1e9)
         late = time.monotonic_ns() - due
-        ops = [
-            [k % RANKS, k // RANKS, (k - 4) * period, (k - 3) * period, (k + 1) * period, late]
-            for k in range(line * size, (line + 1) * size)
-        ]
-        say("op_batch", id=run, ops=ops)
+        new = range(line * size, (line + 1) * size)
+        ops = [[k % RANKS, k // RANKS, (k - 4) * period, (k - 3) * period, (k + 1) * period, late] for k in new]
+        say("op_batch", id=run, ops=ops, **(details(new, period) if live else {}))
+    if not live:
+        for at in range(0, round(seconds / LINE_S) * size, LATER):
+            say("op_batch", id=run, ops=[], **details(range(at, at + LATER), period))
     say("verified", id=run, loss=0.5, reference_loss=0.5, worst="w", **VERDICT)
     say("finished", id=run, predicted=FIGURES, measured=FIGURES, **VERDICT)
 
@@ -52,13 +65,14 @@ def main() -> None:
     options.add_argument("--seconds", type=float, required=True)
     options.add_argument("--lead", type=float, required=True)
     options.add_argument("--cores", required=True, help="that it may use: not the server's, whose child it is")
+    options.add_argument("--details", action="store_true", help="bytes and messages beside their ops")
     given = options.parse_args()
     os.sched_setaffinity(0, {int(core) for core in given.cores.split(",")})
     say("ready", version=1, devices=["none"])
     for line in sys.stdin:
         message = json.loads(line)
         if message["cmd"] == "run":
-            emit(message["id"], given.rate, given.seconds, given.lead)
+            emit(message["id"], given.rate, given.seconds, given.lead, given.details)
         elif message["cmd"] == "shutdown":
             return
 

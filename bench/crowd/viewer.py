@@ -68,10 +68,10 @@ class Viewer:
         self.take(memoryview(answer[answer.index(b"\r\n\r\n") + 4 :]), made)
         return made
 
-    def watch(self, run: str, since: int = 0) -> None:
-        """Ask for everything after entry `since`, at once or as soon as the server has greeted."""
+    def watch(self, run: str, since: int = 0, rows: str = "ops") -> None:
+        """Ask for everything after entry `since`, at once or as soon as the server has greeted; of rows these."""
         self._run, self.since, self.seq = run, since, since
-        self.socket.sendall(frame("40") + frame("420" + json.dumps(["watch", {"run": run, "since": since}])))
+        self.socket.sendall(frame("40") + frame("420" + json.dumps(["watch", {"run": run, "since": since, "rows": rows}])))
         self.socket.setblocking(False)
 
     def read(self, room: memoryview) -> bool:
