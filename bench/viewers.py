@@ -226,7 +226,7 @@ def main() -> int:
     options.add_argument("--stalled", type=int, default=20)
     options.add_argument("--rate", type=int, default=10_000, help="ops a second; divides by 20")
     options.add_argument("--seconds", type=float, default=20.0)
-    options.add_argument("--details", action="store_true", help="all ask for bytes and messages, which come with the ops")
+    options.add_argument("--details", action="store_true", help="all ask for bytes and messages too")
     given = options.parse_args()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -71,7 +71,8 @@ class Viewer:
     def watch(self, run: str, since: int = 0, rows: str = "ops") -> None:
         """Ask for everything after entry `since`, at once or as soon as the server has greeted; of rows these."""
         self._run, self.since, self.seq = run, since, since
-        self.socket.sendall(frame("40") + frame("420" + json.dumps(["watch", {"run": run, "since": since, "rows": rows}])))
+        asked = ["watch", {"run": run, "since": since, "rows": rows}]
+        self.socket.sendall(frame("40") + frame("420" + json.dumps(asked)))
         self.socket.setblocking(False)
 
     def read(self, room: memoryview) -> bool:

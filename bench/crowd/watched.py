@@ -80,7 +80,8 @@ class Server:
     def load(self, run: str) -> tuple[float, bytes]:
         """A run as the page loads it: seconds until all of it was here, and the deflated answer."""
         begin = time.monotonic()
-        with urlopen(Request(f"{self.url}/api/runs/{run}?rows=ops", headers={"Accept-Encoding": "deflate"}), timeout=20) as got:
+        asked = Request(f"{self.url}/api/runs/{run}?rows=ops", headers={"Accept-Encoding": "deflate"})
+        with urlopen(asked, timeout=20) as got:
             body = got.read()
         return time.monotonic() - begin, body
 
