@@ -28,7 +28,7 @@ from backend.runs.run import OVER, Run
 from backend.runs.store import STOPPED, Store, StoreError
 
 logger = logging.getLogger(__name__)
-KEEP_OPS = 300_000  # ops of runs that are over, in memory: about 100 MB
+KEEP_SIZE = 60_000_000  # characters of what runs that are over have measured, in memory: about 400,000 ops
 UNKEPT = "The server's disk does not take this run: it is shown for now, and gone when the server stops."
 CANCEL_S = 5.0  # what a runner may take to cancel before it is killed
 
@@ -249,10 +249,10 @@ class Manager:
     def _remember(self, run: Run) -> None:
         """Keep the run in memory; the oldest that are over make room, by number and by size."""
         self._runs[run.id] = run
-        ops = 0
+        size = 0
         for kept, old in enumerate([old for old in reversed(self._runs.values()) if old.over], start=1):
-            ops += old.log.ops
-            if kept > self.config.keep or (ops > KEEP_OPS and kept > 1):
+            size += old.log.size
+            if kept > self.config.keep or (size > KEEP_SIZE and kept > 1):
                 del self._runs[old.id]
 
     def _save(self, run: Run) -> None:
