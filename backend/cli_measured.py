@@ -10,16 +10,12 @@ from typing import Any
 import numpy as np
 
 from backend.runs.series import Rows
+from backend.runs.told import told, trace
 from backend.schedule.calibrate import Calibration, calibrate
-from backend.schedule.copies import merged
 from backend.schedule.interop import run_trace
 from backend.schedule.order import Order
 from backend.schedule.simulate import Timeline
 
-EVENT_KEYS = ("ready", "start", "end", "recv_wait")
-BYTE_KEYS = ("received", "sent", "live")
-MESSAGE_KEYS = ("source", "target", "what", "stage", "micro", "posted", "asked", "taken", "bytes")
-WHAT = ("activation", "gradient")
 IDLE = {
     "message": "messages",
     "copy": "copies",
@@ -32,42 +28,12 @@ IDLE = {
 
 def as_shape(last: Mapping[str, Any], order: Order, rows: Rows) -> dict[str, Any]:
     """A finished run as the last line of output: the verdict, both sets of figures, every op with its text."""
-    texts = [[op.text() for op in order.row(rank)] for rank in range(order.p)]
-    sizes = {(rank, index): dict(zip(BYTE_KEYS, row, strict=True)) for rank, index, *row in rows["bytes"]}
-    ops = [
-        {"rank": rank, "op": texts[rank][index]}
-        | dict(zip(EVENT_KEYS, times, strict=True))
-        | sizes.get((rank, index), {})
-        for rank, index, *times in sorted(rows["ops"])
-    ]
-    shape = {key: value for key, value in last.items() if key not in ("event", "id")} | {"ops": ops}
-    if rows["messages"]:
-        shape["messages"] = [_message(row) for row in sorted(rows["messages"], key=lambda row: row[5])]
-    if order.copies is not None:
-        shape["copies"] = _copies(order, rows["copies"])
-    return shape
-
-
-def _message(row: list[int]) -> dict[str, Any]:
-    found: dict[str, Any] = dict(zip(MESSAGE_KEYS, row, strict=True))
-    return found | {"what": WHAT[row[2]]}
-
-
-def _copies(order: Order, rows: list[list[int]]) -> list[dict[str, Any]]:
-    assert order.copies is not None
-    texts = [merged([], order.copies, order.placement, rank) for rank in range(order.p)]
-    return [
-        {"rank": rank, "op": texts[rank][k], "ready": ready, "start": start, "end": end, "bytes": moved}
-        for rank, k, ready, start, end, moved in sorted(rows)
-    ]
+    return {key: value for key, value in last.items() if key not in ("event", "id")} | told(order, rows)
 
 
 def write_trace(path: Path, shape: Mapping[str, Any], order: Order, rows: Rows, title: str) -> None:
     """The run as a Chrome trace."""
-    timeline = run_trace.timeline_of(order, rows["ops"], rows["copies"])
-    keys = ("recv_wait", *BYTE_KEYS)
-    facts = [{key: op[key] for key in keys if key in op} for op in shape["ops"]]
-    path.write_text(json.dumps(run_trace.trace(timeline, title, shape["device"], facts, rows["messages"])) + "\n")
+    path.write_text(json.dumps(trace(order, rows, title, shape["device"])) + "\n")
 
 
 def calibration_of(order: Order, rows: Rows, v: int) -> Calibration:

@@ -38,7 +38,7 @@ WORDS = re.findall(
 )
 
 NO_SENTENCES = [
-    r"^\s*(CREATE|SELECT|INSERT|DELETE|PRAGMA) ",  # SQL
+    r"^\s*(CREATE|SELECT|INSERT|DELETE|PRAGMA|ALTER) ",  # SQL
     r"::1\]|^(void|int64|float64|boolean)\(",  # signatures of what is compiled
     r"^--|^HTTP/|^\d+ (Bad|URI)|charset=|; filename=|max-age|^camera=|default-src|^Accept, |^# (HELP|TYPE)",  # headers
     r"^(top|middle|bottom) (left|center|right)$|^limit 99$",  # places of a drawing, and a width to be measured

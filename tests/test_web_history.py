@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from backend.runs.run import Run
 from backend.schedule.families import order, read
 from backend.schedule.interop import measured
+from backend.schedule.interop.run_trace import _links
 from backend.schedule.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.conftest import error_of
@@ -36,12 +37,14 @@ def finished(app: Flask, spec: Spec, took: Spec | None = None, share: float = 1.
         assert built.copies is not None
         rank = int((built.copies.offsets <= k).sum()) - 1
         lane = [rank, -1 - (k - int(built.copies.offsets[rank]))]
-        rows.append([*lane, *(round(time * UNIT_MS * 1e6) for time in (begin, begin, end)), 0])
+        rows.append([*lane, *(round(time * UNIT_MS * 1e6) for time in (begin, begin, end)), 4096])
+    sizes = [[rank, k, 8, 16, 1000 * rank + k] for rank, k, *_ in rows if k >= 0]
+    messages = [[0, 1, *key, 2_000_000 + at, 2_500_000, 3_000_000, 8] for at, key in enumerate(_links(built))]
 
     def make(run_id: str, created: float) -> Run:
         run = Run(run_id, spec.to_json(), "paced", UNIT_MS, created)
         run.apply({"event": "running", "mode": "paced", "device": "cpu", "unit_ms": UNIT_MS})
-        run.apply({"event": "op_batch", "ops": rows})
+        run.apply({"event": "op_batch", "ops": rows, "bytes": sizes, "messages": messages})
         run.apply({"event": "finished", "verified": True} if share == 1.0 else {"event": "cancelled"})
         return run
 
@@ -110,15 +113,37 @@ def test_the_trace_of_a_run_imports_back_with_the_same_order_and_the_same_times(
         again = client.post("/api/runs/import", data=answer.data, content_type="application/json").get_json()
         brought = client.get(f"/api/runs/{again['id']}").get_json()
         assert (brought["mode"], brought["device"]) == ("imported", "cpu")
-        assert sorted(row[3:5] for row in brought["ops"]) == sorted(row[3:5] for row in run.log.rows())
+        for kind, cut in (("ops", slice(3, 5)), ("bytes", slice(0, 5)), ("messages", slice(0, 9))):
+            assert sorted(row[cut] for row in brought[kind]) == sorted(row[cut] for row in run.log.rows(kind))
+        assert len(brought["messages"]) == 2 * spec.m * (spec.p * spec.v - 1)
+
+
+@pytest.mark.parametrize(
+    "change", [{"live": "12"}, {"live": -1}, {"live": True}, {"live": None}, {"micro": 1.5}, {"posted_us": "now"}]
+)
+def test_arguments_of_a_trace_that_are_not_ours_are_passed_over(app: Flask, client: FlaskClient, change):
+    run = finished(app, spec_of())
+    trace = json.loads(client.get(f"/api/runs/{run.id}/export?format=chrome-trace").data)
+    for event in trace["traceEvents"]:
+        if event["ph"] in "Xsf" and set(change) <= set(event["args"]):
+            event["args"] |= change
+        event["id"] = [event.get("name")]
+    trace["traceEvents"].append({"ph": "X", "name": ["a", {}], "ts": 0, "dur": 1, "args": {}})
+    answer = client.post("/api/runs/import", json=trace)
+    assert answer.status_code == 201
+    brought = client.get(f"/api/runs/{answer.get_json()['id']}").get_json()
+    assert len(brought["ops"]) == 30
+    assert [brought["bytes"], brought["messages"]].count([]) == 1 + ("live" in change)
 
 
 def test_the_json_of_a_run_names_every_op_and_says_what_came_of_it(app: Flask, client: FlaskClient):
     run = finished(app, spec_of(family="gis", p=2, m=6, offload="full"))
     told = json.loads(client.get(f"/api/runs/{run.id}/export?format=json").data)
     assert (told["verified"], told["mode"], told["device"], told["id"]) == (True, "paced", "cpu", run.id)
-    assert told["ops"][0] == {"rank": 0, "op": "0F0", "ready": 0, "start": 0, "end": 1_000_000, "recv_wait": 0}
-    assert told["copies"][0]["op"] == "0O0"
+    first = {"rank": 0, "op": "0F0", "ready": 0, "start": 0, "end": 1_000_000, "recv_wait": 0}
+    assert told["ops"][0] == first | {"received": 8, "sent": 16, "live": 0}
+    assert (told["copies"][0]["op"], told["copies"][0]["bytes"]) == ("0O0", 4096)
+    assert [told["messages"][0][key] for key in ("what", "posted", "bytes")] == ["activation", 2_000_000, 8]
 
 
 def test_a_run_that_was_cut_short_is_exported_as_json_only(app: Flask, client: FlaskClient):

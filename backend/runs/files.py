@@ -7,17 +7,16 @@ take long.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from backend.runs.errors import RunError
-from backend.runs.log import Row
+from backend.runs.log import KINDS, Row
 from backend.runs.run import Run
+from backend.runs.told import told, trace
 from backend.schedule import families
 from backend.schedule.calibrate import calibrate, neutral
-from backend.schedule.copies import merged
 from backend.schedule.errors import SpecError
 from backend.schedule.families import imported
 from backend.schedule.interop import run_trace
@@ -27,7 +26,6 @@ from backend.schedule.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
 
 FORMATS = {"chrome-trace": "trace.json", "json": "json"}  # format -> ending of the file's name
-TIMES = ("ready", "start", "end", "recv_wait")
 DIGITS = 4  # of a measured cost, which a link then holds
 
 
@@ -36,11 +34,8 @@ def render(run: Run, order: Order, form: str) -> str:
     if form == "json":
         return json.dumps(as_shape(run, order)) + "\n"
     _need_whole(run, order)
-    ops, copies = _split(run.log.rows())
     title = run.name or file_name(run, form).removesuffix(f".{FORMATS[form]}")
-    waits = [{"recv_wait": row[5]} for row in sorted(ops)]
-    timeline = run_trace.timeline_of(order, ops, copies)
-    return json.dumps(run_trace.trace(timeline, title, str(run.facts.get("device")), waits, ())) + "\n"
+    return json.dumps(trace(order, _rows(run), title, str(run.facts.get("device")))) + "\n"
 
 
 def file_name(run: Run, form: str) -> str:
@@ -52,14 +47,8 @@ def file_name(run: Run, form: str) -> str:
 
 def as_shape(run: Run, order: Order) -> dict[str, Any]:
     """What `app.py run --json` prints: the verdict, the figures, every op with its text, times in ns."""
-    ops, copies = _split(run.log.rows())
-    texts = [[op.text() for op in order.row(rank)] for rank in range(order.p)]
     facts = {key: value for key, value in run.summary().items() if key not in ("position", "seq", "op_count", "unkept")}
-    told = facts | {"ops": list(_told(sorted(ops), texts))}
-    if order.copies is None:
-        return told
-    lanes = [merged([], order.copies, order.placement, rank) for rank in range(order.p)]
-    return told | {"copies": list(_told(sorted(copies), lanes))}
+    return facts | told(order, _rows(run))
 
 
 def calibrated(run: Run, order: Order) -> dict[str, Any]:
@@ -69,7 +58,8 @@ def calibrated(run: Run, order: Order) -> dict[str, Any]:
     """
     _need_whole(run, order)
     spec, unit = families.read(run.spec), 1e6 * float(run.facts.get("unit_ms") or 1.0)
-    found = run_trace.timeline_of(order, *_split(run.log.rows()))
+    rows = _rows(run)
+    found = run_trace.timeline_of(order, rows["ops"], rows["copies"])
     times = (found.start, found.end, found.copy_start, found.copy_end)
     measured = Timeline(order, *(part / unit for part in times))
     again = _same_order(_short(neutral(spec, calibrate(measured, spec.v))), order)
@@ -117,18 +107,14 @@ def _rounded(cost: Any) -> Any:
 
 
 def _need_whole(run: Run, order: Order) -> None:
-    ended = len(_split(run.log.rows())[0])
+    ended = len(_rows(run)["ops"])
     if ended != len(order):
         message = f"{ended} of {len(order)} ops have ended, and this needs all of them."
         raise RunError("over", "id", run.id, message, len(order))
 
 
-def _split(rows: list[Row]) -> tuple[list[Row], list[Row]]:
-    """Ops, and copies, which stand among them with the index -1 - k."""
-    ops = [row for row in rows if row[1] >= 0]
-    return ops, [[rank, -1 - index, *times] for rank, index, *times in rows if index < 0]
-
-
-def _told(rows: list[Row], texts: list[list[str]]) -> Iterator[dict[str, Any]]:
-    for rank, index, *times in rows:
-        yield {"rank": rank, "op": texts[rank][index]} | dict(zip(TIMES, times, strict=True))
+def _rows(run: Run) -> dict[str, list[Row]]:
+    """What the run measured, its copies apart from its ops, among which they have the index -1 - k."""
+    rows = {kind: run.log.rows(kind) for kind in KINDS}
+    copies = [[rank, -1 - index, *rest] for rank, index, *rest in rows["ops"] if index < 0]
+    return rows | {"ops": [row for row in rows["ops"] if row[1] >= 0], "copies": copies}

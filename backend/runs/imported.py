@@ -55,7 +55,8 @@ def run_of(run_id: str, created: float, owner: str, spec: Spec, found: Measured)
     device = found.device or ELSEWHERE
     run = Run(run_id, spec.to_json(), IMPORTED, 1.0, created, owner)
     run.apply({"event": "running", "mode": IMPORTED, "device": device, "overlapped": None, "unit_ms": 1.0})
-    run.apply({"event": "op_batch", "ops": _rows(timeline.order, found.timeline.start, timeline.start, timeline.end)})
+    rows = _rows(timeline.order, found.timeline.start, timeline.start, timeline.end)
+    run.apply({"event": "op_batch", "ops": rows, **found.details})
     run.apply(
         {
             "event": "finished",

@@ -28,7 +28,8 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE INDEX IF NOT EXISTS runs_by_age ON runs (created DESC, id DESC);
 """
 ADDED = ("bytes", "messages")  # columns that a table of schema 2 lacks; runs of that time have none
-COLUMNS = "head, events, ops, bytes, messages"
+HOLD = ",".join(("head", "events", *KINDS))  # the columns from which a run comes back
+SAVE = f"INSERT OR REPLACE INTO runs (id,created,status,{HOLD}) VALUES (?,?,?,?,?,?,?,?)"
 STOPPED = failure("server", None, "The server stopped while this run was under way; start it again.")
 HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "options", "created", "status", "facts")
 
@@ -76,16 +77,13 @@ class Store:
     def save(self, run: Run) -> None:
         """Write the run as it is now."""
         head = json.dumps({key: getattr(run, key) for key in HEAD})
-        row = (
-            run.id, run.created, run.status, head, json.dumps(list(run.log.outline())),
-            *(pack(run.log, kind) for kind in KINDS),
-        )  # fmt: skip
-        columns = f"id, created, status, {COLUMNS}"
-        self._execute(f"INSERT OR REPLACE INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        events = json.dumps(list(run.log.outline()))
+        row = (run.id, run.created, run.status, head, events, *(pack(run.log, kind) for kind in KINDS))
+        self._execute(SAVE, row)
 
     def load(self, run_id: str) -> Run | None:
         """The run of this id, whole, or None."""
-        found = self._execute(f"SELECT {COLUMNS} FROM runs WHERE id = ?", (run_id,))
+        found = self._execute(f"SELECT {HOLD} FROM runs WHERE id = ?", (run_id,))
         return _revive(*found[0]) if found else None
 
     def remove(self, run_id: str) -> None:
@@ -120,7 +118,7 @@ class Store:
 
     def _close_left_over(self) -> int:
         over = ",".join(f"'{status}'" for status in sorted(OVER))
-        left = self._execute(f"SELECT {COLUMNS} FROM runs WHERE status NOT IN ({over})", ())
+        left = self._execute(f"SELECT {HOLD} FROM runs WHERE status NOT IN ({over})", ())
         for row in left:
             run = _revive(*row)
             run.apply({"event": "failed", "error": STOPPED})

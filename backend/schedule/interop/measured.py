@@ -8,8 +8,8 @@ apart and which step is judged, is decided here; events.py reads the JSON.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..errors import OrderError
 from ..ops import Op, Pair
 from ..placement import KINDS
 from ..simulate import Floats, Timeline
+from . import run_trace
 from .events import Slice, Track, device_of, document, read
 from .messages import without_waits
 from .rows import assemble, halves
@@ -41,7 +42,8 @@ class Lane:
 class Measured:
     """``timeline`` in ms where the ops are a whole step, else None and ``missing`` says what is not there.
     ``computing`` is the same without waits inside ops, None where nothing changes. ``notes`` are sentences on how
-    far the times can be trusted, ``device`` what it ran on, where the trace says so."""
+    far the times can be trusted, ``device`` what it ran on, where the trace says so; ``details`` rows of bytes and
+    messages, where the trace is of a run of this program."""
 
     source: str
     lanes: tuple[Lane, ...]
@@ -52,6 +54,7 @@ class Measured:
     missing: str | None
     notes: tuple[str, ...]
     device: str | None = None
+    details: Mapping[str, list[list[int]]] = field(default_factory=dict)
 
 
 def load(*files: Any) -> Measured:
@@ -77,7 +80,9 @@ def load(*files: Any) -> Measured:
         computing = computing if not np.array_equal(computing.start, timeline.start) else None
     steps = max(count for _, count in cut)
     told, device = tuple(dict.fromkeys(notes)), device_of(documents)
-    return Measured(source, lanes, steps, ignored, timeline, computing, missing, told, device)
+    one = len(documents) == steps == 1
+    more = run_trace.details(documents[0], timeline.order) if one and timeline is not None else {}
+    return Measured(source, lanes, steps, ignored, timeline, computing, missing, told, device, more)
 
 
 def _in_rank_order(tracks: Sequence[Track]) -> list[tuple[int, Track]]:

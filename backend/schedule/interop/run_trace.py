@@ -1,5 +1,5 @@
 """A measured run as a Chrome trace: the slices and arrows of any timeline, with what else was measured as their
-arguments. measured.py reads it back."""
+arguments. measured.py reads the slices back, as those of any trace; `details` reads the arguments."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from . import chrome_trace
 from .messages import producers
 
 Rows = Sequence[list[int]]
+Facts = Sequence[Mapping[str, Any]]
+BYTE_KEYS = ("received", "sent", "live")  # of an op: bytes of its messages, and of the activations alive after it
+TIMES = ("posted", "asked", "taken")  # of a message
+WHAT = ("activation", "gradient")
 
 
 def timeline_of(order: Order, ops: Rows, copies: Rows = ()) -> Timeline:
@@ -24,24 +28,61 @@ def timeline_of(order: Order, ops: Rows, copies: Rows = ()) -> Timeline:
 
 
 def trace(
-    timeline: Timeline, title: str, device: str, facts: Sequence[Mapping[str, Any]], messages: Rows
+    timeline: Timeline, title: str, device: str, facts: Facts, messages: Rows, copies: Facts = ()
 ) -> dict[str, Any]:
-    """The trace of a timeline in ns. ``facts`` has one mapping an op, rank after rank; ``messages`` are rows [source,
-    target, 0 activation or 1 gradient, stage, micro-batch, posted, asked, taken, bytes]."""
+    """The trace of a timeline in ns. ``facts`` has one mapping an op, rank after rank, ``copies`` one a copy;
+    ``messages`` are rows [source, target, 0 activation or 1 gradient, stage, micro-batch, posted, asked, taken, bytes].
+    """
     order = timeline.order
     shown = chrome_trace.trace(timeline, title, 0.001)
     shown["otherData"] = {"device": device}
-    slices = [event for event in shown["traceEvents"] if event["ph"] == "X" and event["tid"] < order.p]
-    for event, more in zip(slices, facts, strict=True):
+    slices = [event for event in shown["traceEvents"] if event["ph"] == "X"]
+    for event, more in zip(slices, [*facts, *(copies or [{}] * len(timeline.copy_start))], strict=True):
         event["args"] |= more
     known = {tuple(row[2:5]): row for row in messages}
     links = _links(order)
     for event in shown["traceEvents"]:
         row = known.get(links[event["id"]]) if event["ph"] in "sf" else None
         if row is not None:  # collectives are drawn and have no row
-            posted, asked, taken, size = row[5:9]
-            event["args"] = {"posted_us": posted / 1e3, "asked_us": asked / 1e3, "taken_us": taken / 1e3, "bytes": size}
+            times = {f"{name}_us": time / 1e3 for name, time in zip(TIMES, row[5:8], strict=True)}
+            event["args"] = {"source": row[0], "target": row[1], "stage": row[3], "micro": row[4]} | times
+            event["args"]["bytes"] = row[8]
     return shown
+
+
+def details(document: Mapping[str, Any], order: Order) -> dict[str, list[list[int]]]:
+    """What `trace` put into the arguments of ops and arrows, as rows in ns from the first op on. Arguments that are of
+    another make are passed over."""
+    events = document["traceEvents"]
+    known = [event for event in events if isinstance(event.get("args"), dict)]
+    sized = [event for event in known if all(_is_size(event["args"].get(key)) for key in BYTE_KEYS)]
+    if not sized:
+        return {}
+    index = {op.text(): (rank, k) for rank in range(order.p) for k, op in enumerate(order.row(rank))}
+    zero = min((event["ts"] for event in events if event["ph"] == "X" and str(event.get("name")) in index), default=0)
+    sizes = [[*index[str(event["name"])], *(event["args"][key] for key in BYTE_KEYS)]
+             for event in sized if str(event.get("name")) in index]  # fmt: skip
+    messages = [_message(event, zero) for event in known if event["ph"] == "s"]
+    return {"bytes": sizes, "messages": [row for row in messages if row is not None]}
+
+
+def _message(event: Mapping[str, Any], zero: float) -> list[int] | None:
+    """The row of an arrow, None where its arguments are not ours."""
+    args, what = event["args"], event.get("name")
+    places = [args.get(key) for key in ("source", "target", "stage", "micro", "bytes")]
+    times = [args.get(f"{name}_us") for name in TIMES]
+    if what not in WHAT or not all(map(_is_size, places)) or not all(map(_is_time, times)):
+        return None
+    source, target, stage, micro, size = places
+    return [source, target, WHAT.index(what), stage, micro, *(round((time - zero) * 1e3) for time in times), size]
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**53
+
+
+def _is_time(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e15  # us; nor NaN
 
 
 def _links(order: Order) -> list[tuple[int, int, int]]:
