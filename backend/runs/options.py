@@ -61,5 +61,4 @@ def refuse_missing(device: str, ranks: int, choices: Sequence[Mapping[str, Any]]
     judge."""
     here = next((row for row in choices if row["from"] <= ranks <= row["to"]), None)
     if device == "cuda" and here is not None and here["device"] != "cuda":
-        count = f"{ranks} rank{'' if ranks == 1 else 's'}"
-        raise SpecError("device", device, f"there are no GPUs here for {count}", nearest="cpu")
+        raise SpecError("device", device, f"no run of p = {ranks} has GPUs here", nearest="cpu")

@@ -11,7 +11,7 @@ import { IDS, letter, specsOf } from "./pure/slots.js";
 /** @import {Comparison, Row} from "./comparison.js" */
 /** @import {Desk} from "./desk.js" */
 /** @import {Plan} from "./plans.js" */
-/** @import {Measurement} from "./runview.js" */
+/** @import {Measurement} from "./runheads.js" */
 /** @typedef {{add: () => void, bring: () => void, measured: () => Measurement[]}} Acts  bring: ask for a file */
 
 const MOST_OTHERS = IDS.length - 1;

@@ -8,7 +8,7 @@ import { SPEC_FIELDS, showSpecField } from "./pure/url_fields.js";
 
 /** @import {Desk} from "./desk.js" */
 /** @import {Plan} from "./plans.js" */
-/** @import {Measurement} from "./runview.js" */
+/** @import {Measurement} from "./runheads.js" */
 /** @import {Figures} from "./pure/metrics.js" */
 /** @import {Spec} from "./pure/types.js" */
 /** @typedef {Plan & {figures: Figures, shown: Spec}} Ready */

@@ -20,9 +20,9 @@ import { layoutGroups } from "./pure/layout.js";
  * @property {Noted} [noted]  what a measured run noted of its ops beside their times
  */
 
-/** @typedef {"run" | "run2" | "run3"} MeasuredId */
+/** @typedef {"run" | "run2" | "run3" | "run4"} MeasuredId */
 /** The lanes of measured runs, in the order of the link. @type {MeasuredId[]} */
-export const MEASURED_IDS = ["run", "run2", "run3"];
+export const MEASURED_IDS = ["run", "run2", "run3", "run4"];
 
 /** @param {{id: string}} lane or its group */
 export const isMeasured = ({ id }) => id.startsWith("run");

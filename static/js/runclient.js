@@ -4,6 +4,8 @@ import { t } from "./pure/lang.js";
 
 /** @import {Spec} from "./pure/types.js" */
 /** @import {SpecError} from "./api.js" */
+/** @typedef {{mode: string, unit_ms: number | null, dtype: string, device: string, steps: number, seed: number}} Asked  what is chosen for a run
+ *   besides its schedule: mode auto, paced or free; device auto, cpu or cuda */
 /** @typedef {[rank: number, index: number, ready: number, start: number, end: number, wait: number]} OpRow  ns since t0 */
 /**
  * @typedef {object} Run
@@ -30,6 +32,11 @@ import { t } from "./pure/lang.js";
  * @property {string | null} [unkept]  why the server cannot keep it
  * @property {{rank: number, busy: number, planned: number} | null} [slowest]  rank; ns and time units of its ops
  * @property {Record<string, number[]> | null} [idle]  ns by rank of what was waited for
+ * @property {Asked | null} [asked]  null of one from elsewhere
+ * @property {string | null} [why]  why it has this mode
+ * @property {number | null} [tolerance]  the largest error of its gradients that counts as rounding
+ * @property {{predicted: {makespan: number}, error: number} | null} [calibrated]  at the costs that its ops had, in the plan's unit
+ * @property {(number | null)[] | null} [losses]  of each training step
  * @property {string[]} [notes]  of an imported run: how far its times can be trusted
  */
 /** @typedef {(run: Run, rows: OpRow[]) => void} Watcher  the run so far, and the ops that are new */
@@ -40,8 +47,8 @@ const SETTLED_MS = 300; // after the end of a run the server has written it down
 /** @param {Run} run */
 export const isOver = (run) => OVER.has(run.status);
 
-/** @param {Spec} spec @param {string} mode "auto", "paced" or "free" */
-export const startRun = (spec, mode) => postJson("/api/runs", { spec, mode, unit_ms: null });
+/** @param {Spec} spec @param {Asked} asked */
+export const startRun = (spec, asked) => postJson("/api/runs", { spec, ...asked });
 
 /** @typedef {import("./pure/calibration.js").Calibration} Calibration */
 /** @typedef {import("./pure/devices.js").Devices} Devices */

@@ -1,4 +1,4 @@
-// The runs that this server has kept, newest first: any of them can be put on the timeline, two or three side by side,
+// The runs that this server has kept, newest first: any of them can be put on the timeline, two to four side by side,
 // named, linked to and deleted. Asked for when it is opened, never before.
 import { getJson, send } from "./api.js";
 import { h, replace, setText, show } from "./dom.js";
@@ -32,7 +32,7 @@ class RunList {
   #said = h("p", { class: "note", role: "status" });
   #rows = h("tbody");
   #compare = h("button", { type: "button", class: "button soft", id: "runs-compare", onclick: () => this.acts.only([...this.#chosen]) }, t("Compare the chosen runs"));
-  #hint = h("span", { class: "run-hint", text: t("Choose two or three runs to see them under each other.") });
+  #hint = h("span", { class: "run-hint", text: t("Choose two to four runs to see them under each other.") });
   #bar = h("div", { class: "panel-row run-bar" }, this.#compare, this.#hint);
   #more = h("button", { type: "button", class: "button soft", id: "runs-more", onclick: () => this.#page() }, t("Show older runs"));
   #none = h("div", { class: "run-none", hidden: true }, h("strong", { text: t("No run yet") }),
@@ -122,7 +122,7 @@ class RunList {
     const n = this.#chosen.size;
     const most = MEASURED_IDS.length;
     this.#compare.toggleAttribute("disabled", n < 2 || n > most);
-    setText(this.#hint, n > most ? t("Three runs are the most on one screen.") : n ? t("{n} chosen", { n }) : t("Choose two or three runs to see them under each other."));
+    setText(this.#hint, n > most ? t("Four runs are the most on one screen.") : n ? t("{n} chosen", { n }) : t("Choose two to four runs to see them under each other."));
   }
 
   /** @param {Listed} run @param {string} name @param {boolean} keys it was ended with a key: the next one finds its row */

@@ -1,68 +1,68 @@
 // The run tab: how far a run is, in words, and what it showed when it is over.
-import { h, replace, setText } from "./dom.js";
+import { h, replace, sentence as asSentence, setText, show as showNode } from "./dom.js";
 import { t, tr } from "./pure/lang.js";
 import { afterRun, calibrationText } from "./runafter.js";
 import { isOver } from "./runclient.js";
-import { formatNumber, formatPercent } from "./pure/scale.js";
+import { facts } from "./runfacts.js";
+import { createRunOptions } from "./runoptions.js";
+import { residualLists } from "./runresiduals.js";
 
 /** @import {Run} from "./runclient.js" */
+/** @import {Residuals} from "./runresiduals.js" */
+/** @import {Store} from "./store.js" */
 /** @import {Calibration} from "./pure/calibration.js" */
-/** @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, calibrate: () => void, paced: () => void, another: () => boolean}} RunActs
- *   paced: another pace was chosen; another: there is room for one more measured lane */
-/** @typedef {{lost: boolean, calibration: Calibration | null}} Beside  what is known of a run besides itself */
+/** @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, calibrate: () => void, chosen: () => void, another: () => boolean, startAll: () => void,
+ *   pick: (i: number) => void, store: () => Store}} RunActs
+ *   chosen: the next run is to be another; another: there is room for one more measured lane */
+/** @typedef {{lost: boolean, calibration: Calibration | null, planned: number | null, residuals: Residuals | null}} Beside  what is known of a run besides itself; planned: the
+ *   peak memory of its plan */
 
 const STEPS = /** @type {const} */ (["queued", "warming", "running", "verified", "finished"]);
 
 const stepNames = () => ({ queued: t("queued"), warming: t("warming up"), running: t("running"), verified: t("verified"), finished: t("finished") });
 
-/** @param {string} mode of a run */
-export function modeName(mode) {
-  return { paced: t("paced"), free: t("free"), imported: t("imported") }[mode] ?? mode;
-}
-
-/** @param {string} device that a run was on */
-export function deviceName(device) {
-  return { elsewhere: t("elsewhere"), simulated: t("simulated") }[device] ?? device;
-}
-
 /** @param {RunActs} acts */
 export function createRunPanel(acts) {
   const panel = h("div", { class: "run-panel" });
-  const modes = { auto: t("whatever suits the device"), paced: t("paced: each op lasts as planned"), free: t("free: as fast as it goes") };
-  const where = h("p", { class: "run-where", id: "run-where" });
-  const mode = h("select", { id: "run-mode", "aria-describedby": "run-where", onchange: () => acts.paced() }, ...Object.entries(modes).map(([value, text]) => h("option", { value, text })));
-
+  const options = createRunOptions(acts.chosen);
+  const all = h("button", { type: "button", class: "button soft", id: "run-all", hidden: true, onclick: acts.startAll, title: t("One after the other on the same workers, each drawn under its plan") });
   const meter = createMeter();
   let shown = ""; // the run as it was last built
 
   function idle() {
     shown = "";
     replace(panel, h("p", {}, t("Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as it ends. The gradients are compared with a run of the same model without a pipeline.")),
-      h("div", { class: "panel-row" }, h("label", { for: "run-mode", text: t("Pace") }), mode, where));
+      options.node, all);
   }
 
-  /** @param {string} message @param {string} [hint] */
-  function problem(message, hint) {
+  /** Several schedules are on the screen: they can run one after the other. @param {number} plans */
+  function several(plans) {
+    showNode(all, plans > 1);
+    setText(all, t("Run all {n} schedules", { n: plans }));
+  }
+
+  /** @param {string} message @param {string} [hint] @param {{text: string, act: () => void} | null} [remedy] */
+  function problem(message, hint, remedy) {
     shown = "";
+    const better = remedy ? h("button", { type: "button", class: "button soft", id: "run-nearest", onclick: remedy.act }, remedy.text) : "";
     replace(panel, h("p", { class: "note bad", role: "alert", text: message }), hint ? h("p", { text: hint }) : "",
-      h("p", { class: "panel-row" }, h("button", { type: "button", class: "button soft", onclick: () => acts.start(false) }, t("Try again")),
-        h("button", { type: "button", class: "button", onclick: acts.leave }, t("Back to the plan"))));
+      h("p", { class: "panel-row" }, better, h("button", { type: "button", class: "button soft", onclick: () => acts.start(false) }, t("Try again")),
+        h("button", { type: "button", class: "button", onclick: acts.leave }, t("Back to the plan"))), options.node);
   }
 
   /** What does not change with every op: made anew only when the run gets on, so that a button stays under the pointer. */
   /** @param {Run} run @param {boolean} room @param {Beside} beside */
-  function rebuild(run, room, { lost, calibration }) {
+  function rebuild(run, room, { lost, calibration, planned, residuals }) {
     const over = isOver(run);
     const moving = run.status === "running" || run.status === "warming";
     const again = run.mode === "imported" ? t("Run the schedule here") : t("Run again");
     const button = (/** @type {string} */ text, /** @type {() => void} */ act, kind = "soft", id = "") => h("button", { type: "button", class: `button ${kind}`, id: id || null, onclick: act }, text);
     const acting = over ? [button(again, () => acts.start(false)), room ? button(t("Run once more, beside it"), () => acts.start(true), "", "run-beside") : "", button(t("Close the run"), acts.leave, "")] :
       [button(t("Cancel"), acts.cancel, "soft", "cancel")];
-    const pace = over ? [h("label", { for: "run-mode", class: "visually-hidden", text: t("Pace") }), mode] : [];
-    replace(panel, h("div", { class: "panel-row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }), ...pace, ...acting),
+    replace(panel, h("div", { class: "panel-row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }), ...acting),
       lost ? h("p", { class: "note", role: "status", text: t("The connection to the server is lost. What came so far stays; the page goes on by itself once the server answers.") }) : "",
-      sentence(run), run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "", facts(run),
-      run.status === "finished" ? afterRun(run, acts.calibrate) : "", calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "");
+      sentence(run), run.why ? h("p", { class: "run-why", text: whyMode(run.why) }) : "", run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "", facts(run, planned), residuals ? residualLists(residuals, acts.pick) : "",
+      run.status === "finished" ? afterRun(run, acts.calibrate) : "", calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "", over ? options.node : "", over ? all : "");
   }
 
   /** @param {Run} run @param {number} done @param {number} total @param {Beside} beside */
@@ -75,8 +75,11 @@ export function createRunPanel(acts) {
   }
 
   idle();
-  return { panel, idle, problem, show, mode: () => mode.value, where: (/** @type {string} */ text) => setText(where, text) };
+  return { panel, idle, problem, show, several, options };
 }
+
+/** Why the run has the mode that it has, as the runner said it. @param {string} why */
+const whyMode = (why) => asSentence(tr(why));
 
 /** @param {Run} run */
 function steps(run) {
@@ -124,72 +127,3 @@ function reason(run) {
   const text = error.message ? tr(error.message) : t("no reason given");
   return t("The run failed: {reason}", { reason: `${text}${/[.。]$/.test(text) ? "" : t(".")}` });
 }
-
-/** @param {Run} run */
-function facts(run) {
-  const list = h("dl", { class: "run-facts" });
-  /** @param {string} name @param {string | number} value @param {string} [more] */
-  const add = (name, value, more) => list.append(h("div", {}, h("dt", { text: name }), h("dd", {}, value, more ? h("small", { text: ` ${more}` }) : "")));
-  if (run.mode === "imported" && run.status === "finished") add(t("Gradients"), t("not verified here"));
-  else if (run.verified !== null && run.verified !== undefined) {
-    add(t("Gradients"), run.verified ? t("verified") : t("NOT equal to the reference"), run.max_grad_error === null ? "" : t("largest error {error}", { error: small(run.max_grad_error) }));
-  }
-  if (run.mode) add(t("Mode"), modeName(run.mode), paceOf(run));
-  if (run.device) add(t("Device"), deviceName(run.device), run.overlapped === false ? t("not overlapped: the halves of a pair ran one after the other") : "");
-  outcome(run, add);
-  const worst = run.largest_residual;
-  if (worst) add(t("Largest residual"), `${formatNumber(Math.round(worst.ns / 1e4) / 100)} ms`, t("{op} on rank {rank}", { op: worst.op, rank: worst.rank }));
-  if (run.idle) add(t("Idle time went to"), idleText(run.idle) || t("nothing"));
-  const slow = run.slowest;
-  if (slow) add(t("Slowest rank"), slow.rank, slownessOf(slow, run.unit_ms));
-  const held = run.activations;
-  if (held) {
-    const most = Math.max(...held.peak_bytes);
-    const without = held.peak_bytes_without_offload && Math.max(...held.peak_bytes_without_offload);
-    add(t("Activations, most on a rank"), bytes(most), without ? t("{bytes} with those in host memory", { bytes: bytes(without) }) : "");
-  }
-  if (run.weight_versions) add(t("Weight versions held"), run.weight_versions.join(", "));
-  return list;
-}
-
-/** Bubble and makespan, measured and predicted. @param {Run} run @param {(name: string, value: string, more?: string) => void} add */
-function outcome({ predicted, measured, mode }, add) {
-  const plan = predicted?.bubble?.global?.of_total;
-  const real = measured?.bubble?.global?.of_total;
-  const unit = mode === "imported" ? " ms" : "";
-  const told = (/** @type {string} */ value) => (unit ? t("{value} at the mean times of its ops", { value }) : t("predicted {value}", { value }));
-  if (typeof real === "number") add(t("Bubble, measured"), formatPercent(real), typeof plan === "number" ? told(formatPercent(plan)) : "");
-  const [planSpan, realSpan] = [predicted?.bubble?.span?.of_total, measured?.bubble?.span?.of_total];
-  if (typeof realSpan === "number") add(t("Bubble by span, measured"), formatPercent(realSpan), typeof planSpan === "number" ? told(formatPercent(planSpan)) : "");
-  if (typeof measured?.makespan !== "number") return;
-  const short = (/** @type {number} */ time) => `${formatNumber(Math.round(time * 100) / 100)}${unit}`;
-  add(t("Makespan, measured"), short(measured.makespan), told(unit ? short(predicted?.makespan ?? NaN) : formatNumber(predicted?.makespan ?? NaN)));
-}
-
-/** What the ranks waited for, the largest part first; below half a per cent it is nothing. @param {Record<string, number[]>} idle ns by rank */
-function idleText(idle) {
-  const names = { message: t("messages"), copy: t("copies"), late_wake_up: t("late wake-ups"), instrumentation: t("taking notes"), own: t("the rank itself"), over: t("nothing left to do") };
-  const sums = Object.entries(names).map(([key, name]) => ({ name, ns: (idle[key] ?? []).reduce((sum, each) => sum + each, 0) }));
-  const whole = sums.reduce((sum, { ns }) => sum + ns, 0);
-  return sums.filter(({ ns }) => ns / whole >= 0.005).sort((a, b) => b.ns - a.ns).map(({ name, ns }) => `${name} ${formatPercent(ns / whole)}`).join(" · ");
-}
-
-/** How much longer its ops took than planned. @param {NonNullable<Run["slowest"]>} slowest @param {number | null} unit */
-function slownessOf({ busy, planned }, unit) {
-  if (!unit || !(planned > 0)) return "";
-  const more = busy / (planned * unit * 1e6) - 1;
-  if (Math.abs(more) < 0.0005) return t("its ops took as long as planned");
-  return more >= 0 ? t("its ops took {share} longer than planned", { share: formatPercent(more) }) : t("its ops took {share} less than planned", { share: formatPercent(-more) });
-}
-
-/** @param {Run} run */
-function paceOf({ mode, unit_ms }) {
-  if (mode === "imported") return t("its times are as the trace has them");
-  return mode === "paced" ? t("one unit is {ms} ms", { ms: formatNumber(Math.round((unit_ms ?? 1) * 100) / 100) }) : t("as fast as it goes");
-}
-
-/** @param {number} x */
-const bytes = (x) => (x >= 1e6 ? `${formatNumber(Number((x / 1e6).toPrecision(3)))} MB` : `${formatNumber(Number((x / 1e3).toPrecision(3)))} kB`);
-
-/** @param {number | null} x */
-const small = (x) => (x === null || x === undefined ? "?" : x === 0 ? "0" : x.toExponential(1).replace("e-", " × 10⁻").replace(/⁻(\d+)/, (_, d) => `⁻${[...d].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]).join("")}`));

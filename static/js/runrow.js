@@ -4,7 +4,7 @@ import { locale } from "./languages.js";
 import { t, tr } from "./pure/lang.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
 import { isOver } from "./runclient.js";
-import { deviceName, modeName } from "./runpanel.js";
+import { deviceName, modeName, unusual } from "./runfacts.js";
 
 /** @import {Listed} from "./runlist.js" */
 /** @typedef {{title: string, shown: boolean, others: boolean, chosen: boolean, link: string, add: () => void, only: () => void, choose: (on: boolean) => void,
@@ -26,7 +26,7 @@ export function rowOf(run, acts) {
   const head = h("th", { scope: "row" }, ...named(run, acts.title));
   const doing = h("td", { class: "run-acts" });
   const row = h("tr", { "data-row": run.id, class: acts.shown ? "is-shown" : null }, h("td", { class: "run-pick" }, pick), head,
-    cell(t("mode, device"), run.mode ? modeName(run.mode) : "–", run.device ? deviceName(run.device) : ""),
+    cell(t("mode, device"), run.mode ? modeName(run.mode) : "–", [run.device ? deviceName(run.device) : "", ...unusual(run)].filter(Boolean).join(", ")),
     figure(t("makespan"), run, (each) => each?.makespan, run.mode === "imported" ? milliseconds : short),
     figure(t("bubble"), run, (each) => each?.bubble?.global?.of_total, formatPercent),
     outcome(run), cell(t("when"), new Date(run.created * 1000).toLocaleString(locale(), { dateStyle: "short", timeStyle: "short" })), doing);

@@ -1,29 +1,30 @@
-// Runs on the page, up to three: starts them, watches those that the link names, and says what they are.
-import { Offline, Refusal } from "./api.js";
-import { h, replace, show } from "./dom.js";
+// Runs on the page, up to four: starts them, watches those that the link names, and says what they are.
+import { h } from "./dom.js";
 import { invalidate } from "./frame.js";
 import { MEASURED_IDS } from "./lanes.js";
 import { calibrated } from "./pure/calibration.js";
-import { whereRuns } from "./pure/devices.js";
-import { t, tr } from "./pure/lang.js";
-import { figures } from "./pure/metrics.js";
-import { IMPORTED } from "./pure/url_fields.js";
-import { askCalibration, askDevices, cancelRun, startRun } from "./runclient.js";
-import { aboutOf, headOf, linkTo } from "./runheads.js";
+import { t } from "./pure/lang.js";
+import { specsOf } from "./pure/slots.js";
+import { plannedPeak, planOf } from "./planned.js";
+import { askCalibration, askDevices, cancelRun, isOver } from "./runclient.js";
+import { headsOf, linkTo, measuredOf, titleOf } from "./runheads.js";
 import { createRunList } from "./runlist.js";
 import { createRunPanel } from "./runpanel.js";
+import { createStarter } from "./runstart.js";
+import { residualsOf } from "./runresiduals.js";
+import { toldOf } from "./runproblem.js";
+import { createSweep } from "./runsweep.js";
+import { createSwitcher } from "./runswitch.js";
 import { Watched } from "./watched.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @import {Calibration} from "./pure/calibration.js" */
 /** @import {Devices} from "./pure/devices.js" */
-/** @import {Figures} from "./pure/metrics.js" */
-/** @import {Run} from "./runclient.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Spec} from "./pure/types.js" */
 /** @typedef {{query: (spec: Spec) => string, asynchronous: (spec: Spec) => boolean, title: (spec: Spec) => string, changed: () => void,
- *   status: (status: string | null) => void, started: () => void}} Parts */
-/** @typedef {{id: string, title: string, about: string, figures: Figures}} Measurement  a measured lane in the plan's unit */
+ *   status: (status: string | null) => void, started: () => void, lanes: () => Lane[], go: (lane: Lane, i: number) => void}} Parts
+ *   lanes: all on the timeline; go: to an op of one */
 
 const AGAIN_MS = 2000; // until the runner is asked for again that was not there
 
@@ -31,16 +32,25 @@ export class RunView {
   /** @type {Watched[]} in the order of the link */
   #all = [];
   #shown = 0; // whose facts the panel has
-  #starting = false;
   /** @type {Map<string, Calibration>} of runs whose costs were put into the plan */
   #calibrations = new Map();
   /** @type {Devices | null} */
   #devices = null;
   #asking = 0;
   #status = ""; // of the run that is shown, as it last was
-  #switcher = h("div", { class: "which runs", role: "group", "aria-label": t("Which run the panel is about"), hidden: true });
+  #switcher = createSwitcher((at) => this.#look(at));
   #panel = createRunPanel({ start: (beside) => this.start(beside), cancel: () => this.#cancel(), leave: () => this.#leave(),
-    calibrate: () => this.#calibrate(), paced: () => this.#tellWhere(), another: () => this.#all.length < MEASURED_IDS.length });
+    calibrate: () => this.#calibrate(), chosen: () => this.#tellWhere(), startAll: () => this.startAll(),
+    pick: (i) => this.#go(i), store: () => this.store, another: () => this.#all.length < MEASURED_IDS.length });
+  #sweep = createSweep({ cancelAll: () => this.#cancelAll() });
+  /** @type {string[]} runs whose lanes stay when another begins */
+  #kept = [];
+  #batch = ""; // the ids of those that were started together
+  #starter = createStarter({ asked: () => this.#panel.options.chosen(), begun: (ids) => this.#begun(ids), failed: (problem) => {
+    this.store.setView({ tab: "run" });
+    this.#fail(problem);
+  }, busy: (starting) => this.parts.status(starting ? "starting" : this.live ? "live" : null) });
+  #chosenFor = ""; // the run whose options are on the panel
   #list;
 
   /** @param {Store} store @param {Parts} parts */
@@ -49,10 +59,11 @@ export class RunView {
     this.parts = parts;
     this.#list = createRunList({ title: parts.title, on: () => this.ids(), add: (id) => this.#put(this.adding(id)), only: (ids) => this.#put(ids.join(",")),
       link: ({ id, spec }) => `${location.origin}/${linkTo(parts.query(spec), id)}`, gone: (id) => this.#forget(id) });
-    this.panel = h("div", { class: "run-tab" }, this.#switcher, this.#panel.panel, this.#list.node);
+    this.panel = h("div", { class: "run-tab" }, this.#sweep.node, this.#switcher.node, this.#panel.panel, this.#list.node);
     store.subscribe((state, before) => {
       if (state.spec !== before.spec || state.preset !== before.preset) this.#fit();
       if (state.spec !== before.spec) this.#settle(state.spec);
+      if (state.others !== before.others) this.#panel.several(specsOf(state).length);
     });
   }
 
@@ -81,22 +92,23 @@ export class RunView {
   }
 
   /** Run the schedule on the screen. @param {boolean} [beside] and keep the lanes of other runs */
-  async start(beside = false) {
-    if (this.#starting) return;
-    this.#starting = true;
-    this.parts.status("starting");
-    try {
-      const { id } = await startRun(this.store.get().spec, this.#panel.mode());
-      this.parts.started();
-      this.#shown = 0;
-      this.#put([id, ...(beside ? this.ids() : [])].slice(0, MEASURED_IDS.length).join(","), { at: null, t0: null, t1: null });
-    } catch (problem) {
-      this.store.setView({ tab: "run" });
-      this.#fail(problem);
-    } finally {
-      this.#starting = false;
-      this.parts.status(this.live ? "live" : null);
-    }
+  start(beside = false) {
+    this.#kept = beside ? this.ids() : [];
+    return this.#starter.start([this.store.get().spec]);
+  }
+
+  /** Run all schedules on the screen. */
+  startAll() {
+    this.#kept = [];
+    return this.#starter.start(specsOf(this.store.get()));
+  }
+
+  /** @param {string[]} ids */
+  #begun(ids) {
+    this.parts.started();
+    this.#shown = 0;
+    this.#batch = [...ids, ...this.#kept].slice(0, MEASURED_IDS.length).join(",");
+    this.#put(this.#batch, { at: null, t0: null, t1: null });
   }
 
   /** @param {string | null} run @param {{at?: null, t0?: null, t1?: null}} [more] */
@@ -107,6 +119,16 @@ export class RunView {
   #cancel() {
     const run = this.#all[this.#shown]?.run;
     if (run) cancelRun(run.id).catch((problem) => this.#fail(problem));
+  }
+
+  #cancelAll() {
+    for (const { run } of this.#all) if (run && !isOver(run)) cancelRun(run.id).catch((problem) => this.#fail(problem));
+  }
+
+  /** To an op of the run that the panel is about. @param {number} i */
+  #go(i) {
+    const lane = this.#all[this.#shown]?.lane;
+    if (lane) this.parts.go(lane, i);
   }
 
   #leave() {
@@ -142,7 +164,8 @@ export class RunView {
   }
 
   #tellWhere() {
-    this.#panel.where(this.#devices ? whereRuns(this.#devices, this.store.get().spec.p, this.#panel.mode()) : "");
+    const { spec } = this.store.get();
+    this.#panel.options.tell({ devices: this.#devices, p: spec.p, asynchronous: this.parts.asynchronous(spec) });
   }
 
   /** The plan gets the costs that the run had. */
@@ -166,24 +189,34 @@ export class RunView {
     for (const [id, { spec: given }] of this.#calibrations) {
       if (JSON.stringify(given.costs) !== JSON.stringify(spec.costs) || given.family !== spec.family) this.#calibrations.delete(id);
     }
+    this.settled();
+  }
+
+  /** The plans have come to rest: what is said of the run beside them may be another thing now. */
+  settled() {
     const watched = this.#all[this.#shown];
     if (watched?.run && !watched.problem) this.#showRun(watched);
   }
 
   /** @param {Watched} watched */
-  #showRun({ id, run, progress, lost }) {
-    if (run) this.#panel.show(run, progress.done, progress.total, { lost, calibration: this.#calibrations.get(id) ?? null });
+  #showRun({ id, run, lane, progress, lost }) {
+    if (!run) return;
+    if (id !== this.#chosenFor) this.#panel.options.choose(run.asked);
+    if (id !== this.#chosenFor) this.#tellWhere();
+    this.#chosenFor = id;
+    const whole = run.status === "finished" && lane !== null && progress.done === progress.total;
+    this.#panel.show(run, progress.done, progress.total, { lost, calibration: this.#calibrations.get(id) ?? null,
+      planned: run.activations && lane ? plannedPeak(lane) : null, residuals: whole ? residualsOf(lane, this.parts.lanes()) : null });
   }
 
   /** @param {unknown} problem */
   #fail(problem) {
-    if (problem instanceof Offline) {
-      this.#panel.problem(t("The server does not answer, so the run cannot be shown."), t("The plan above needs no server; try again in a moment."));
-    } else if (problem instanceof Refusal && problem.status === 404) {
-      this.#panel.problem(t("There is no run of that name here."), t("Runs are kept for a while; an old link may outlive its run."));
-    } else {
-      this.#panel.problem(problem instanceof Error ? tr(problem.message) : String(problem));
-    }
+    const { options } = this.#panel;
+    const { message, hint, instead } = toldOf(problem, options.chosen());
+    this.#panel.problem(message, hint, instead && { text: t("Use {value}", { value: Object.entries(instead).flat().join(" ") }), act: () => {
+      options.choose(instead);
+      this.start();
+    } });
     this.parts.status(null);
   }
 
@@ -193,7 +226,8 @@ export class RunView {
 
   #changed() {
     const watched = this.#all[this.#shown];
-    this.#drawSwitcher();
+    this.#switcher.draw(this.#all, this.#shown, this.parts.title);
+    this.#sweep.draw(this.#all.map(({ run, progress }) => ({ run, ...progress })), this.ids().join() === this.#batch ? this.#starter.refused() : [], this.parts.title);
     if (watched?.problem) this.#fail(watched.problem);
     else if (watched?.run) this.#showRun(watched);
     if (this.#over(watched)) this.#list.refresh();
@@ -208,16 +242,6 @@ export class RunView {
     const was = this.#status;
     this.#status = status;
     return was !== status;
-  }
-
-  #drawSwitcher() {
-    show(this.#switcher, this.#all.length > 1);
-    const buttons = this.#all.map((each, at) => h("button", { type: "button", "aria-pressed": String(at === this.#shown), onclick: () => this.#look(at),
-      text: each.run ? `${at + 1} · ${this.#named(each.run)}` : String(at + 1) }));
-    const texts = buttons.map((button) => `${button.textContent}${button.getAttribute("aria-pressed")}`).join();
-    if (this.#switcher.dataset.texts === texts) return; // a button stays under the pointer
-    this.#switcher.dataset.texts = texts;
-    replace(this.#switcher, ...buttons);
   }
 
   /** @param {number} at */
@@ -245,40 +269,26 @@ export class RunView {
     this.#changed();
   }
 
-  /** Which schedule was run, where it is not the one on the screen. @param {Run} run */
-  #ofAnother({ spec }) {
-    const now = this.store.get().spec;
-    if (spec.family === now.family && spec.p === now.p && spec.m === now.m && spec.v === now.v && spec.order === now.order) return "";
-    const sizes = `p ${spec.p} m ${spec.m}`;
-    if (spec.family !== IMPORTED) return `${this.parts.title(spec)} ${sizes}`;
-    return spec.p === now.p && spec.m === now.m ? t("its own order") : `${t("its own order")}, ${sizes}`;
-  }
-
   /** The headings over the measured lanes. */
   heads() {
-    return this.#all.flatMap((each) => {
-      const { run, lane } = each;
-      if (!run || !lane) return [];
-      const seen = figures(lane.schedule, lane.times);
-      return [{ id: each.name, ...headOf(run), sizes: [this.#ofAnother(run), ...aboutOf(run)].filter(Boolean).join(" · "), bubble: seen.bubble.global.ofTotal,
-        makespan: Math.round(seen.makespan * 100) / 100, many: true }];
-    });
+    return headsOf(this.#all, specsOf(this.store.get()), this.parts.title);
   }
 
-  /** The measured lanes that are whole, for the comparison. @returns {Measurement[]} */
+  /** The measured lanes that are whole, for the comparison. */
   measured() {
-    return this.#all.flatMap(({ run, lane, name }) => (run && lane && !lane.live && run.status === "finished" ?
-      [{ id: name, title: this.#named(run), about: aboutOf(run).join(" · "), figures: figures(lane.schedule, lane.times) }] : []));
+    return measuredOf(this.#all, this.parts.title);
+  }
+
+  /** The most bytes of activations that a rank held in a run of this plan; null where none was measured. @param {string} plan */
+  peak(plan) {
+    const lanes = this.parts.lanes();
+    const found = this.#all.find(({ run, lane }) => run?.activations && lane && planOf(lane, lanes)?.id === plan);
+    return found?.run?.activations ? Math.max(...found.run.activations.peak_bytes) : null;
   }
 
   /** @param {string} lane */
   titleOf(lane) {
     const run = this.#all.find((each) => each.name === lane)?.run;
-    return run ? this.#named(run) : t("Measured");
-  }
-
-  /** @param {Run} run */
-  #named(run) {
-    return run.mode === "imported" ? t("Imported trace") : t("{title}, measured", { title: this.parts.title(run.spec) });
+    return run ? titleOf(run, this.parts.title) : t("Measured");
   }
 }

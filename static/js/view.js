@@ -27,9 +27,11 @@ import { readPalette } from "./palette.js";
 import { withoutLane } from "./pure/lane_names.js";
 import { t } from "./pure/lang.js";
 import { IDS, dropAt, specAt } from "./pure/slots.js";
+import { inPairs } from "./planned.js";
 import { Playback } from "./playback.js";
 import { Pointer } from "./pointer.js";
 import { createPrint } from "./print.js";
+import { reveal } from "./reveal.js";
 import { RunView } from "./runview.js";
 import { Search } from "./search.js";
 import { Selection } from "./selection.js";
@@ -42,6 +44,7 @@ import { createTools } from "./tools.js";
 import { createToolbar } from "./toolbar.js";
 import { createTransport } from "./transport.js";
 
+/** @import {Lane} from "./lanes.js" */
 /** @import {Family} from "./picker.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Trace} from "./trace.js" */
@@ -75,7 +78,7 @@ export class View {
     this.runs = new RunView(store, { query: (spec) => this.desk.query(spec),
       asynchronous: (spec) => this.desk.family(spec.family)?.asynchronous ?? false, title: (spec) => this.desk.family(spec.family)?.title ?? spec.family,
       changed: () => this.follow.tail(this.runs.lanes.find((lane) => lane.live) ?? null),
-      status: (word) => this.toolbar.run(word), started: () => this.playback.seek(null) });
+      status: (word) => this.toolbar.run(word), started: () => this.playback.seek(null), lanes: () => this.timeline.lanes, go: (lane, i) => this.#goTo(lane, i) });
     this.status = createStatus(this.timeline.plot, () => this.desk.sync(true), (field, value) => {
       store.set({ spec: { ...store.get().spec, [field]: value } }, "replace");
     });
@@ -135,8 +138,7 @@ export class View {
 
   #stages() {
     onStage("plan", () => {
-      const lanes = this.desk.lanes();
-      lanes.splice(1, 0, ...this.runs.lanes);
+      const lanes = inPairs(this.desk.lanes(), this.runs.lanes);
       const stage = byId("stage");
       if (stage.dataset.lanes !== String(lanes.length)) stage.dataset.lanes = String(lanes.length); // many want more height on a phone
       this.timeline.show(lanes);
@@ -187,6 +189,7 @@ export class View {
     invalidate("minimap");
     showLaws(this.figures.law, this.desk.plans(), this.desk);
     this.compare.show(this.desk.plans());
+    this.runs.settled();
     this.export.show();
     this.costs.rest();
     this.table.refresh();
@@ -198,6 +201,12 @@ export class View {
     const { family } = specAt(state, Math.max(0, IDS.indexOf(/** @type {any} */ (id)))) ?? state.spec;
     const title = this.desk.family(family)?.title ?? family;
     return isMeasured({ id }) ? this.runs.titleOf(id) : title;
+  }
+
+  /** To an op from elsewhere on the page. @param {Lane} lane @param {number} i */
+  #goTo(lane, i) {
+    this.selection.choose(lane, i);
+    reveal(this.timeline, this.selection.current());
   }
 
   /** Take a lane group off the screen; what the link says of lanes follows. @param {string} id */

@@ -221,10 +221,10 @@ test("an imported order stands as it is in a long link, beside the rest that is 
   assert.deepEqual([after.spec.order, after.others[0].family, after.others[0].order], [order, "zb-h1", null]);
 });
 
-test("up to three runs stand in a link, and ranks of their lanes can be pinned", () => {
+test("up to four runs stand in a link, and ranks of their lanes can be pinned", () => {
   const { state: got, problems } = read("?run=0f3a,r-2,x_3&pin=0,run2.3");
   assert.deepEqual(problems, []);
   assert.deepEqual([got.view.run, got.view.pin], ["0f3a,r-2,x_3", "0,run2.3"]);
   assert.equal(format(got, DEFAULTS, NATURAL), "?run=0f3a,r-2,x_3&pin=0,run2.3");
-  for (const run of ["a,b,c,d", "a,,b", ",a", "a b"]) assert.equal(read(`?run=${encodeURIComponent(run)}`).problems[0]?.field, "run");
+  for (const run of ["a,b,c,d,e", "a,,b", ",a", "a b"]) assert.equal(read(`?run=${encodeURIComponent(run)}`).problems[0]?.field, "run");
 });

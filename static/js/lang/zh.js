@@ -18,6 +18,7 @@ import { CHARTS as DRAWN } from "./zh_page_charts.js";
 import { CONTROLS } from "./zh_page_controls.js";
 import { FIGURES } from "./zh_page_figures.js";
 import { FRAME } from "./zh_page_frame.js";
+import { MEASURED } from "./zh_page_measured.js";
 import { RUNS as RUNNING } from "./zh_page_runs.js";
 import { TIMELINE } from "./zh_page_timeline.js";
 import { TOLD } from "./zh_page_told.js";
@@ -33,7 +34,7 @@ import { RUNS } from "./zh_server_runs.js";
 /** @typedef {import("../pure/lang.js").Catalogue} Catalogue */
 
 /** The page's own texts. @type {Catalogue} */
-export const TEXTS = { ...CONTROLS, ...DRAWN, ...FIGURES, ...FRAME, ...RUNNING, ...TIMELINE, ...TOLD };
+export const TEXTS = { ...CONTROLS, ...DRAWN, ...FIGURES, ...FRAME, ...MEASURED, ...RUNNING, ...TIMELINE, ...TOLD };
 
 /** What the server writes. @type {Catalogue} */
 export const SERVERS = { ...CHARTS, ...COMPARE, ...COSTS, ...ERRORS, ...LAWS, ...NAMES, ...ORDERS, ...RUNS };

@@ -225,7 +225,7 @@ export const CONTROLS = {
   "an op such as 2F5 or 2F5@b": "一个 op，例如 2F5 或 2F5@b",
   "auto, light or dark": "auto、light 或 dark",
   "the name of a tab": "标签页的名称",
-  "the id of a run, or of up to three, with commas between": "一次运行的 id，或用逗号分隔的至多三个",
+  "the id of a run, or of up to four, with commas between": "一次运行的 id，或用逗号分隔的至多四个",
   "names of families such as 1f1b,zb-h1, or -gpipe for all but that one": "调度族的名称，例如 1f1b,zb-h1；或 -gpipe 表示除它以外的全部",
   "1 for memory strips or 0 for none": "1 表示显示显存条，0 表示不显示",
   "the name of a chart such as pareto or pareto:bubble": "图表的名称，例如 pareto 或 pareto:bubble",

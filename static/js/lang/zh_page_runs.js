@@ -116,12 +116,12 @@ export const RUNS = {
   "The server was started anew and no longer knows this run.": "服务器已重新启动，不再有这次运行。",
   // runlist.js
   "Compare the chosen runs": "比较所选的运行",
-  "Choose two or three runs to see them under each other.": "选择两次或三次运行，上下对照显示。",
+  "Choose two to four runs to see them under each other.": "选择两到四次运行，上下对照显示。",
   "Show older runs": "显示更早的运行",
   "No run yet": "还没有运行",
   "Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened again, compared and shared.":
     "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
-  "Three runs are the most on one screen.": "一个屏幕最多显示三次运行。",
+  "Four runs are the most on one screen.": "一个屏幕最多显示四次运行。",
   "{n} chosen": "已选 {n} 个",
   "The run is deleted.": "运行已删除。",
   // runrow.js

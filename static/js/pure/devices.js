@@ -5,17 +5,26 @@ import { t, tr } from "./lang.js";
 /** @typedef {{from: number, to: number, device: string, mode: string}} Choice  what runs of so many ranks use unless they ask for another pace */
 /** @typedef {{state: string, why: string, devices: Device[], choices: Choice[]}} Devices */
 
+/** What a run of so many ranks uses unless it asks for something else; nothing while the runner has not said it.
+ * @param {Devices} told @param {number} p */
+export const choiceFor = ({ choices }, p) => choices.find(({ from, to }) => from <= p && p <= to);
+
+/** @param {Devices} told */
+export const gpusOf = ({ devices }) => devices.filter(({ kind }) => kind === "cuda");
+
 /**
  * @param {Devices} told @param {number} p ranks of the run @param {string} mode that is asked for: auto, paced or free
+ * @param {string} [device] that is asked for: auto, cpu or cuda
  * @returns {string} "" where the runner did not say
  */
-export function whereRuns({ state, why, devices, choices }, p, mode) {
+export function whereRuns(told, p, mode, device = "auto") {
+  const { state, why, devices, choices } = told;
   if (state === "down" && why) return tr(why);
   if (state !== "ready") return t("The runner is starting; a run waits for it.");
-  const choice = choices.find(({ from, to }) => from <= p && p <= to);
+  const choice = choiceFor(told, p);
   if (!choice) return choices.length ? t("{p} ranks are more than the runner here takes.", { p }) : "";
-  const gpus = devices.filter(({ kind }) => kind === "cuda");
-  if (choice.device === "cuda") {
+  const gpus = device === "cpu" ? [] : gpusOf(told);
+  if (choice.device === "cuda" && device !== "cpu") {
     return t("{gpus} × {name} for {p} ranks: {mode}", { gpus: gpus.length, name: gpus[0]?.name ?? "GPU", p, mode: reason(mode, true) });
   }
   const cores = devices.find(({ kind }) => kind === "cpu")?.cores ?? 1;

@@ -31,7 +31,7 @@ export function spentText(spent, { unit }) {
   const parts = Object.entries(names).map(([key, name]) => ({ name, time: spent[/** @type {keyof Spent} */ (key)] }))
     .filter(({ time }) => time / whole >= 0.005).sort((a, b) => b.time - a.time);
   if (!parts.length) return "";
-  const list = parts.map(({ name, time }) => t("{what} {time} ms", { what: name, time: short(time * unit) })).join(t(", "));
+  const list = parts.map(({ name, time }) => `${name} ${short(time * unit)} ms`).join(t(", "));
   return t("Measured: {list}.", { list });
 }
 

@@ -1,0 +1,88 @@
+// What a person chooses for the next run besides its schedule: pace, unit, type of numbers, device, training steps, seed.
+// What cannot be had is shown and says why. Knows no server; what is typed is judged there.
+import { h, setText } from "./dom.js";
+import { choiceFor, gpusOf, whereRuns } from "./pure/devices.js";
+import { t } from "./pure/lang.js";
+
+/** @import {Devices} from "./pure/devices.js" */
+/** @import {Asked} from "./runclient.js" */
+/** @typedef {{devices: Devices | null, p: number, asynchronous: boolean}} Here  what there is to run on, and what is to run */
+
+const PLAIN = { mode: "auto", unit_ms: null, dtype: "float32", device: "auto", steps: 1, seed: 0 };
+
+const modes = () => ({ auto: t("whatever suits the device"), paced: t("paced: each op lasts as planned"), free: t("free: as fast as it goes") });
+const devices = () => ({ auto: t("automatic"), cpu: "CPU", cuda: "GPU" });
+
+/** @param {() => void} changed */
+export function createRunOptions(changed) {
+  const where = h("p", { class: "run-where", id: "run-where" });
+  const mode = list("mode", t("Pace"), modes(), changed);
+  const unit = box("unit", t("Unit"), "ms", t("auto"), t("How long one unit of the costs lasts in a paced run"));
+  const dtype = list("dtype", t("Numbers"), { float32: "float32", bfloat16: "bfloat16" }, changed);
+  const device = list("device", t("Device"), devices(), changed);
+  const steps = box("steps", t("Steps"), "", "1", t("Training steps with an optimizer; the last one is drawn and measured"));
+  const seed = box("seed", t("Seed"), "", "0", t("What the model and its data are made from"));
+  const node = h("fieldset", { class: "run-options", "aria-describedby": "run-where" }, h("legend", { class: "visually-hidden", text: t("Options of the next run") }),
+    ...[mode, unit, dtype, device, steps, seed].map((each) => each.label), where);
+
+  /** @returns {Asked} what is typed as it stands where it is no number: the server says what is wrong with it */
+  const chosen = () => ({ mode: mode.control.value, unit_ms: unit.control.disabled ? null : typed(unit.control.value, null), dtype: dtype.control.value,
+    device: device.control.value, steps: steps.control.disabled ? 1 : typed(steps.control.value, 1), seed: typed(seed.control.value, 0) });
+
+  return {
+    node,
+    chosen,
+    /** @param {Partial<Asked> | null | undefined} asked as another run was asked for */
+    choose(asked) {
+      const all = { ...chosen(), ...asked };
+      mode.control.value = all.mode;
+      dtype.control.value = all.dtype;
+      device.control.value = all.device;
+      unit.control.value = all.unit_ms === null ? "" : String(all.unit_ms);
+      steps.control.value = all.steps === PLAIN.steps ? "" : String(all.steps);
+      seed.control.value = all.seed === PLAIN.seed ? "" : String(all.seed);
+    },
+    /** What can be had, and where a run would run. @param {Here} here */
+    tell({ devices: told, p, asynchronous }) {
+      forbid(unit, mode.control.value === "free" ? t("A free run has no pace") : "");
+      forbid(steps, asynchronous ? t("Here every micro-batch is a training step already") : "");
+      const missing = told ? missingGpu(told, p) : "";
+      const option = /** @type {HTMLOptionElement} */ (device.control.options[2]);
+      option.disabled = missing !== "";
+      setText(option, missing || devices().cuda);
+      if (missing && device.control.value === "cuda") device.control.value = "auto";
+      setText(where, told ? whereRuns(told, p, mode.control.value, device.control.value) : "");
+    },
+  };
+}
+
+/** Why no GPU can be chosen for a run of so many ranks; "" where one can, or where nothing is known. @param {Devices} told @param {number} p */
+function missingGpu(told, p) {
+  const choice = choiceFor(told, p);
+  if (!choice || choice.device === "cuda") return "";
+  const gpus = gpusOf(told).length;
+  return gpus ? t("GPU: {gpus} here, for {p} ranks", { gpus, p }) : t("GPU: none here");
+}
+
+/** @param {string} text @param {number | null} empty @returns {any} */
+const typed = (text, empty) => (text.trim() === "" ? empty : Number.isFinite(Number(text)) ? Number(text) : text.trim());
+
+/** @param {string} name @param {string} label @param {Record<string, string>} choices @param {() => void} changed */
+function list(name, label, choices, changed) {
+  const control = h("select", { id: `run-${name}`, onchange: changed }, ...Object.entries(choices).map(([value, text]) => h("option", { value, text })));
+  return { control, label: h("label", {}, h("span", { text: label }), control) };
+}
+
+/** @param {string} name @param {string} label @param {string} unit @param {string} empty @param {string} title */
+function box(name, label, unit, empty, title) {
+  const control = h("input", { type: "text", id: `run-${name}`, inputmode: "decimal", autocomplete: "off", spellcheck: "false", placeholder: empty, title });
+  return { control, title, label: h("label", {}, h("span", { text: label }), control, unit) };
+}
+
+/** A box that means nothing now says why. @param {ReturnType<typeof box>} one @param {string} why "" where it means something */
+function forbid({ control, title }, why) {
+  control.disabled = why !== "";
+  control.title = why || title;
+}
+
+/** @typedef {ReturnType<typeof createRunOptions>} RunOptions */
