@@ -1,11 +1,13 @@
 """What the runner adds to the work itself, beside torch's own runtime, in one run on one machine.
 
-    python bench/runner.py
+    python bench/runner.py [overhead] [reporting] [starts]
 
 1. Overhead per compute op: ranks run 1F1B with a stage that is one 8 x 8 linear layer, in free mode, by turns with
-   our StageWorker and with torch's _PipelineScheduleRuntime: same processes, same module, same order, gloo for both.
-   A step's time is the slowest rank's, from a barrier to the last op with all sends taken, and includes all receives
-   posted; overhead is that time over a rank's ops, less what a bare loop over the same module takes for one.
+   our StageWorker, which sends through shared memory, with the same over gloo, and with torch's
+   _PipelineScheduleRuntime, which has gloo: same processes, same module, same order. One rank sends no messages, so
+   p = 1 shows what is left without them. A step's time is the slowest rank's, from a barrier to the last op with all
+   sends done, and includes all receives posted; overhead is that time over a rank's ops, less what a bare loop over
+   the same module takes for one.
    The fastest step tells most where other programs share the cores; so does processor time, of all of a rank's
    threads and, beside it, of the one that runs its ops.
 2. How soon a run starts on a warm pool: from the command to "running".
@@ -40,15 +42,21 @@ from torch import Tensor, nn  # noqa: E402
 from backend.schedule import families  # noqa: E402
 from runner import clock  # noqa: E402
 from runner.board import Board, Ledger, Places  # noqa: E402
+from runner.devices import cores  # noqa: E402
+from runner.mailbox import Mailbox, lay_out  # noqa: E402
 from runner.plan import plan  # noqa: E402
 from runner.program import Program, build  # noqa: E402
 from runner.protocol import Run, line  # noqa: E402
+from runner.rank import PATIENCE_NS  # noqa: E402
+from runner.shm import ShmTransport  # noqa: E402
+from runner.steps import RankProgram  # noqa: E402
 from runner.stream import Stream  # noqa: E402
 from runner.traffic import Traffic  # noqa: E402
-from runner.transport import GlooTransport, gloo_group  # noqa: E402
+from runner.transport import GlooTransport, Transport, gloo_group  # noqa: E402
 from runner.worker import Pace, StageWorker  # noqa: E402
 
 WIDTH, REPEATS, WARM = 8, 15, 3
+NAMES = ("ours", "gloo", "torch", "bare")
 CLOCKS = (time.perf_counter, time.process_time, time.thread_time)
 REPORTED = 10_000  # ops a second
 
@@ -82,11 +90,9 @@ def loss(out: Tensor, _: Tensor) -> Tensor:
     return out.sum()
 
 
-def ours(program: Program, rank: int, group: Any, part: PlainPart, ledger: Ledger) -> None:
-    mine = program.ranks[rank]
-    transport = GlooTransport(group, mine.receives(), (1, WIDTH))
+def ours(program: RankProgram, transport: Transport, part: PlainPart, ledger: Ledger) -> None:
     transport.prime()
-    StageWorker(mine, [part], transport, ledger, Pace()).run(clock.now())
+    StageWorker(program, [part], transport, ledger, Pace()).run(clock.now())
     transport.flush()
 
 
@@ -102,9 +108,8 @@ def torchs(program: Program, rank: int, module: nn.Module) -> Any:
     actions = {one.rank: [_Action.from_str(step.text) for step in one.steps] for one in program.ranks}
     runtime._prepare_schedule_with_comms(actions, format="compute_only")
     x = torch.ones(program.micros, WIDTH)
-    if rank == 0:
-        return lambda: runtime.step(x)
-    return (lambda: runtime.step(target=x)) if rank == ranks - 1 else runtime.step
+    first, last = (x,) if rank == 0 else (), {"target": x} if rank == ranks - 1 else {}
+    return lambda: runtime.step(*first, **last)
 
 
 def bare(module: nn.Module, micros: int) -> None:
@@ -116,8 +121,8 @@ def bare(module: nn.Module, micros: int) -> None:
         part.input_gradient(micro, out)
 
 
-def child(pipe: Connection, program: Program, rank: int, folder: str, places: Places) -> None:
-    """Time all three on one rank, by turns, and send the times."""
+def child(pipe: Connection, program: Program, rank: int, folder: str, places: Places, box: Mailbox) -> None:
+    """Time all of them on one rank, by turns, and send the times."""
     torch.set_num_threads(1)
     ranks = len(program.ranks)
     store = dist.FileStore(f"{folder}/torch", ranks)
@@ -126,15 +131,20 @@ def child(pipe: Connection, program: Program, rank: int, folder: str, places: Pl
     module = nn.Linear(WIDTH, WIDTH)
     part = PlainPart(module, program.micros)
     step = torchs(program, rank, module)
-    times: dict[str, list[tuple[float, ...]]] = {"ours": [], "torch": [], "bare": []}
+    times: dict[str, list[tuple[float, ...]]] = {name: [] for name in NAMES}
+    mine = program.ranks[rank]
+    shm = ShmTransport(box, rank, (1, WIDTH), patience=PATIENCE_NS if ranks <= cores() else 0)
     for _ in range(WARM + REPEATS):
         ledger = Ledger(f"{folder}/board", rank, ranks, places)
+        gloo = GlooTransport(group, mine.receives(), (1, WIDTH))
         for name, run in (
-            ("ours", lambda ledger=ledger: ours(program, rank, group, part, ledger)),
+            ("ours", lambda ledger=ledger: ours(mine, shm, part, ledger)),
+            ("gloo", lambda ledger=ledger, gloo=gloo: ours(mine, gloo, part, ledger)),
             ("torch", step),
             ("bare", lambda: bare(module, program.micros)),
         ):
             module.zero_grad()
+            ledger.reset()
             dist.barrier()
             begin = [clock() for clock in CLOCKS]
             run()
@@ -150,15 +160,20 @@ def per_op(ranks: int, micros: int) -> dict[str, list[list[float]]]:
     context = multiprocessing.get_context("forkserver")
     with tempfile.TemporaryDirectory() as folder:
         received = [len(one.receives()) for one in program.ranks]
+        sends = [len(one.sends()) for one in program.ranks]
+        box = lay_out(f"{folder}/messages", folder, sends, 2 * ranks * micros, 4 * WIDTH)
+        Path(box.path).touch()
+        box.make()
         board = Board(f"{folder}/board", [len(one.steps) for one in program.ranks], messages=received)
         pipes: list[Connection] = []
         processes = []
         for rank in range(ranks):
             near, far = context.Pipe()
             processes.append(
-                context.Process(target=child, args=(far, program, rank, folder, board.places(rank)), daemon=True)
+                context.Process(target=child, args=(far, program, rank, folder, board.places(rank), box), daemon=True)
             )
             processes[-1].start()
+            far.close()  # so that a process that fails ends this one too
             pipes.append(near)
         found = [pipe.recv() for pipe in pipes]
         for pipe in pipes:
@@ -167,7 +182,7 @@ def per_op(ranks: int, micros: int) -> dict[str, list[list[float]]]:
             process.join()
     return {
         name: [[step * 1e6 / (2 * micros) for step in _slowest(found, name, of)] for of in range(len(CLOCKS))]
-        for name in ("ours", "torch", "bare")
+        for name in NAMES
     }
 
 
@@ -228,8 +243,8 @@ def starts_and_makespan() -> None:
     print(f"start of a run, 8 ranks: {first} ms on a grown pool, then {', '.join(others)} ms")
 
 
-def main() -> None:
-    for ranks, micros in ((2, 64), (2, 256), (4, 64)):
+def overhead() -> None:
+    for ranks, micros in ((1, 64), (2, 64), (2, 256), (4, 64)):
         found = per_op(ranks, micros)
         for what, of, by in (
             ("median step", statistics.median, 0),
@@ -238,13 +253,19 @@ def main() -> None:
             ("least of the ops' thread", min, 2),
         ):
             bare = of(found["bare"][by])
-            mine, theirs = of(found["ours"][by]) - bare, of(found["torch"][by]) - bare
+            mine, gloo, theirs = (of(found[name][by]) - bare for name in ("ours", "gloo", "torch"))
             print(
-                f"p={ranks} m={micros} {what}: overhead per op ours {mine:.1f} us, torch {theirs:.1f} us, "
-                f"ratio {mine / theirs:.2f} (bare work {bare:.1f} us an op)"
+                f"p={ranks} m={micros} {what}: overhead per op ours {mine:.1f} us, over gloo {gloo:.1f} us, torch "
+                f"{theirs:.1f} us, ratio {mine / theirs:.2f} (bare work {bare:.1f} us an op)"
             )
-    reporting()
-    starts_and_makespan()
+
+
+SECTIONS = {"overhead": overhead, "reporting": reporting, "starts": starts_and_makespan}
+
+
+def main() -> None:
+    for name in sys.argv[1:] or SECTIONS:
+        SECTIONS[name]()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.board import Places as BoardPlaces
+from runner.mailbox import Mailbox
 from runner.shape import Training
 from runner.steps import Link, RankProgram
 
@@ -42,7 +43,8 @@ class Setup:
 
     `folder` is the job's own, with the board in it and room for the gradients. `arrivals` are this rank's receives in
     the order of their senders, on GPUs only. `replicas` lists the (rank, chunk) places of each stage that is held more
-    than once; `unit` and `hop` are in ns and 0 in free mode.
+    than once; `unit` and `hop` are in ns and 0 in free mode. `mailbox` is where messages lie between ranks on CPUs of
+    one host; None where they go over a network.
     """
 
     group: Group
@@ -55,6 +57,7 @@ class Setup:
     replicas: tuple[Places, ...]
     unit: float
     hop: int
+    mailbox: Mailbox | None = None
 
 
 @dataclass(frozen=True, slots=True)

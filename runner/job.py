@@ -15,10 +15,11 @@ from enum import Enum
 from typing import Any
 
 from backend.schedule.errors import OrderError, SpecError
-from runner import clock
+from runner import clock, mailbox
 from runner.board import Board
 from runner.control import BOARD, TOLERANCE, Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
 from runner.engines.local import LocalEngine
+from runner.mailbox import Mailbox
 from runner.measure import doubts, finite, judged, kept, outcome
 from runner.plan import Plan, plan
 from runner.protocol import Run
@@ -161,6 +162,7 @@ class Job:
         self.traffic = Traffic(planned.program, planned.training)
         self.board = Board(f"{self.folder}/{BOARD}", counts, copies, self.traffic.received)
         self.stream = Stream(self.board, self.traffic)
+        box = self._mailbox()
         unit = (planned.unit_ms or 0.0) * 1e6
         for rank in range(planned.ranks):
             setup = Setup(
@@ -174,8 +176,19 @@ class Job:
                 replicas=planned.program.replicas,
                 unit=unit,
                 hop=int(planned.hop_ms * 1e6),
+                mailbox=box,
             )
             self.engine.send(rank, setup)
+
+    def _mailbox(self) -> Mailbox | None:
+        """Memory for the messages between CPUs of this host, made; None where they need another way."""
+        if self.plan.device != "cpu" or not mailbox.usable():
+            return None
+        sends = [len(rank.sends()) for rank in self.plan.program.ranks]
+        training = self.plan.training
+        box = mailbox.lay_out(self.engine.memory(), self.folder, sends, training.tags, training.message_bytes)
+        box.make()
+        return box
 
     def _go(self) -> None:
         """All are ready: name a start a little ahead, which every worker then sleeps to."""

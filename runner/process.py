@@ -66,7 +66,7 @@ class WorkerProcess:
         """Do what a command says and report."""
         if isinstance(command, Setup):
             self.job = None  # lets go of the last job's tensors
-            self.job = RankJob(command, self.join(command.group))
+            self.job = RankJob(command, self.join)
             return self.job.warm_up()
         if isinstance(command, Go):
             assert self.job is not None

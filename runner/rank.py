@@ -6,7 +6,7 @@ the next micro-batches, with the weights one step of gradient descent further on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -15,24 +15,29 @@ from runner.activations import Memory
 from runner.board import WAITING, Ledger
 from runner.channels import ChannelTransport, nccl_groups
 from runner.collectives import Collectives
-from runner.control import BOARD, Done, Ready, Setup, results_file
+from runner.control import BOARD, Done, Group, Ready, Setup, results_file
+from runner.devices import cores
 from runner.embedding import EmbeddingShard
 from runner.lane import CopyLane
 from runner.output import Shard
 from runner.part import DeferredStage
 from runner.replicas import sum_copies
+from runner.shm import ShmTransport
 from runner.stage import Data, dtype_of
-from runner.transport import GlooTransport, gloo_group
+from runner.transport import GlooTransport, Transport, gloo_group
 from runner.worker import Pace, StageWorker
 
+PATIENCE_NS = 100_000  # where every thread has a core of its own, as long as it takes to sleep and be woken
 SHARD = "shard"  # in place of a chunk, of results that only all ranks have together
 
 
 class RankJob:
     """One rank of one job: its stages, its transport and its worker."""
 
-    def __init__(self, setup: Setup, group: Any) -> None:
-        self.setup, self.group = setup, group
+    def __init__(self, setup: Setup, join: Callable[[Group], Any]) -> None:
+        self.setup = setup
+        # Whatever goes over gloo: messages where memory cannot be shared, sums over replicas.
+        self.group: Any = join(setup.group) if setup.mailbox is None or setup.replicas else None
         self.device = torch.device(setup.device)
         training = setup.training
         program, data = setup.program, Data(training, self.device)
@@ -61,10 +66,13 @@ class RankJob:
             program, self.parts, self.transport, self.ledger, pace, self.lane, self.shard, self.joins, self.memory
         )
 
-    def connect(self) -> GlooTransport | ChannelTransport:
-        """Gloo between CPUs, NCCL between GPUs."""
+    def connect(self) -> Transport:
+        """Shared memory between CPUs of one host, gloo between those of several, NCCL between GPUs."""
         program, shape = self.setup.program, self.setup.training.shape.activation
         dtype = dtype_of(self.setup.training)
+        if self.setup.mailbox is not None:
+            alone = self.setup.group.ranks <= cores() and not program.copies and program.output is None
+            return ShmTransport(self.setup.mailbox, program.rank, shape, dtype, PATIENCE_NS if alone else 0)
         if self.device.type == "cpu":
             return GlooTransport(self.group, program.receives(), shape, dtype)
         torch.cuda.set_device(self.device)
@@ -127,14 +135,11 @@ class RankJob:
             self.joins.start()
         self.transport.prime()
 
-    @property
-    def spare_tag(self) -> int:
-        """The first tag that no link of the program has."""
-        return 2 * self.setup.training.stages * self.setup.training.micros
-
     def meet(self) -> None:
         """Exchange one message with each peer, so that connections exist before the clock runs."""
-        program, tag = self.setup.program, self.spare_tag
+        if self.setup.mailbox is not None:
+            return
+        program, tag = self.setup.program, self.setup.training.tags
         works = [
             self.group.recv([torch.empty(1)], peer, tag) for peer in sorted({one.source for one in program.receives()})
         ]
@@ -154,7 +159,7 @@ class RankJob:
             if helper is not None:
                 helper.close()
         sum_copies(
-            self.group, setup.program.rank, [part.stage for part in self.parts], setup.replicas, self.spare_tag + 1
+            self.group, setup.program.rank, [part.stage for part in self.parts], setup.replicas, setup.training.tags + 1
         )
         losses = {micro: float(loss) for part in self.enders() for micro, loss in part.losses.items()}
         if last:

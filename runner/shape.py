@@ -80,6 +80,11 @@ class Training:
         return -(-math.prod(self.shape.activation) * ITEM_BYTES[self.dtype] // 8) * 8
 
     @property
+    def tags(self) -> int:
+        """How many tags links may have: an activation and a gradient for each stage and micro-batch."""
+        return 2 * self.stages * self.micros
+
+    @property
     def stages(self) -> int:
         """Number of stages."""
         return len(self.blocks)

@@ -37,6 +37,9 @@ class Transport(Protocol):
     def receive(self, link: Link) -> tuple[Tensor, int, int]:
         """Wait for a message: what it carries, the time sent with it, and when it was started."""
 
+    def prime(self) -> None:
+        """Get ready to receive."""
+
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Start a message; never waits."""
 

@@ -15,7 +15,7 @@ import torch
 
 from runner.collectives import Collectives
 from runner.part import DeferredStage
-from runner.transport import GlooTransport
+from runner.shm import ShmTransport
 
 KILL_FORWARD, KILL_BACKWARD, KILL_COLLECTIVE, STOP, DROP, MEMORY, REFUSED, NAN = range(1001, 1009)
 STAGE, MICRO = 1, 5
@@ -57,7 +57,7 @@ def on_forward(part: DeferredStage, micro: int) -> None:
     }
     actions.get(seed, lambda: None)()
     if seed == DROP:
-        GlooTransport.send = silent  # type: ignore[method-assign]
+        ShmTransport.send = silent  # type: ignore[method-assign]
 
 
 def on_backward(part: DeferredStage, micro: int) -> None:
@@ -70,7 +70,7 @@ def on_collective(chains: Collectives, _: Any, micro: int) -> None:
         end_here(signal.SIGKILL)
 
 
-def silent(self: GlooTransport, *_: Any) -> None:
+def silent(self: ShmTransport, *_: Any) -> None:
     """A message that is not sent, and is thought to be."""
 
 

@@ -49,6 +49,7 @@ class LocalEngine:
         self.groups: list[Group] = []
         self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-")
         self.job_folder = os.path.join(self.scratch.name, "none")
+        self.job_memory: int | None = None
 
     def boot(self) -> None:
         """Start the fork server, which loads torch while the caller goes on."""
@@ -90,6 +91,18 @@ class LocalEngine:
         self.job_folder = tempfile.mkdtemp(dir=self.scratch.name)
         return self.job_folder
 
+    def memory(self) -> str:
+        """New memory, empty as yet, that one job's workers can open; the last job's goes when they let go of it. It is
+        in no file system, which might be small or on a disk."""
+        self._release()
+        self.job_memory = os.memfd_create("bubbleline")
+        return f"/proc/{os.getpid()}/fd/{self.job_memory}"
+
+    def _release(self) -> None:
+        if self.job_memory is not None:
+            os.close(self.job_memory)
+            self.job_memory = None
+
     def replace(self) -> None:
         """End all workers, whatever they are doing, and start as many new ones."""
         ranks = len(self.workers)
@@ -115,6 +128,7 @@ class LocalEngine:
     def close(self) -> None:
         """End everything this engine started."""
         self.clear()
+        self._release()
         self.scratch.cleanup()
 
     def _start(self) -> Worker:
