@@ -30,7 +30,7 @@ const numbers = new WeakMap(); // so that a sheet keeps nothing alive
 let last = 0;
 let pixels = new Uint32Array(0);
 let layers = new Uint32Array(0);
-let classes = new Uint8Array(0);
+let alone = new Uint8Array(0);
 /** @type {Bins} */
 let bins = emptyBins([], 0);
 
@@ -57,7 +57,7 @@ function prepare(kinds, width, lines) {
   else pixels.fill(0, 0, width * lines);
   if (layers.length < (MOST + 2) * width) {
     layers = new Uint32Array((MOST + 2) * width);
-    classes = new Uint8Array(MOST * width);
+    alone = new Uint8Array(width);
   }
   if (bins.kinds !== kinds || bins.width !== width) bins = emptyBins(kinds, width);
 }
@@ -65,17 +65,15 @@ function prepare(kinds, width, lines) {
 /** How many layers a row has. @param {number} tall pixels */
 const layersOf = (tall) => (tall < 8 ? tall : tall < 24 ? 8 : tall < 48 ? 16 : MOST);
 
-/** The layers of a row, from its bins, and after them two more: the first and the last one with the bars that tell kinds
- * apart. @param {Paints} paints @param {number} columns @param {number} count of layers */
-function fillLayers({ top, bottom, rim }, columns, count) {
-  stack(bins, count, classes);
-  const half = (count >> 1) * columns;
+/** The layers of a row, from its bins; with bars that tell kinds apart after them two more: the first and the last layer
+ * with the bars. @param {Paints} paints @param {number} columns @param {number} count of layers @param {number} bar */
+function fillLayers({ top, bottom, rim }, columns, count, bar) {
+  stack(bins, count, top, bottom, layers, alone);
+  if (!bar) return;
   const all = count * columns;
-  for (let at = 0; at < half; at++) layers[at] = top[classes[at]];
-  for (let at = half; at < all; at++) layers[at] = bottom[classes[at]];
   for (let x = 0; x < columns; x++) {
-    const cls = classes[x];
-    const kind = bins.mixed[x] || cls === 0 ? -1 : kindOfClass(cls);
+    const cls = alone[x];
+    const kind = cls === 0 ? -1 : kindOfClass(cls);
     layers[all + x] = kind === KIND_W || kind === KIND_B ? rim[cls] : layers[x];
     layers[all + columns + x] = kind === KIND_I || kind === KIND_B ? rim[cls] : layers[all - columns + x];
   }
@@ -106,7 +104,7 @@ function fill({ ctx, first, lines, step, from }, { source, times, paints, pyrami
     if (pyramid && level) sample(pyramid, level, row.rank, from + x, step, bins);
     else binRank(source, times, row.rank, from + x, step, bins, tall > GAPPED ? dpr : 0);
     const count = layersOf(tall);
-    fillLayers(paints, width, count);
+    fillLayers(paints, width, count, bar);
     copyLayers(width, count, y - first, tall, lines, Math.round(bar * dpr));
   }
   ctx.putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer, 0, 4 * width * lines), width, lines), x, 0);

@@ -19,11 +19,19 @@ function binned(s, times, rank, from, step, width, gap) {
   return bins;
 }
 
-/** What a bin looks like. @param {Bins} bins @param {number} x */
+const PLAIN = Uint32Array.from({ length: CLASSES }, (_, cls) => cls); // every class looks like its number
+const LOWER = PLAIN.map((cls) => cls + CLASSES); // and in the lower half like this
+
+/** What a bin looks like, as classes. @param {Bins} bins @param {number} x */
 function looks(bins, x, layers = 8) {
-  const out = new Uint8Array(layers * bins.width);
-  stack(bins, layers, out);
-  return Array.from({ length: layers }, (_, s) => out[s * bins.width + x]);
+  const out = new Uint32Array(layers * bins.width);
+  const alone = new Uint8Array(bins.width);
+  stack(bins, layers, PLAIN, LOWER, out, alone);
+  const seen = Array.from({ length: layers }, (_, s) => out[s * bins.width + x]);
+  const classes = seen.map((value, s) => value - (s < layers >> 1 ? 0 : CLASSES));
+  assert.ok(classes.every((cls) => cls >= 0 && cls < CLASSES), "each half in its own looks");
+  assert.equal(alone[x], bins.mixed[x] ? 0 : classes[0]);
+  return classes;
 }
 
 /** @param {() => number} random */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { binRank, emptyBins, kindsIn, stack } from "../../static/js/pure/bins.js";
+import { CLASSES, binRank, emptyBins, kindsIn, stack } from "../../static/js/pure/bins.js";
 import { copyRows, copyTimes } from "../../static/js/pure/copylane.js";
 import { opAt, opsInWindow } from "../../static/js/pure/layout.js";
 import { opText } from "../../static/js/pure/ops.js";
@@ -76,8 +76,9 @@ test("copies are placed and binned as rows of their own", () => {
   assert.equal(opAt(order.copies, times, 0, 0.5), -1, "the lane is empty before the first offload");
   const bins = emptyBins(kindsIn(rows), 12);
   binRank(rows, own, 0, 0, 0.5, bins);
-  const out = new Uint8Array(12);
-  stack(bins, 1, out);
+  const plain = Uint32Array.from({ length: CLASSES }, (_, cls) => cls);
+  const out = new Uint32Array(12);
+  stack(bins, 1, plain, plain, out, new Uint8Array(12));
   const ends = [...own.start].map((start, k) => [start, own.end[k]]);
   out.forEach((cls, x) => {
     const copy = ends.findIndex(([start, end]) => start <= x / 2 && x / 2 < end);

@@ -91,6 +91,13 @@ export function binRank(source, times, rank, from, step, bins, gap = 0) {
   for (let i = lo; i < hi; i++) {
     const a = start[i] * k - from;
     let b = end[i] * k - from;
+    if (x >= 0 && a >= x && b < x + 1) { // all of it in the bin being filled, as where bins are needed most are
+      const c = table[codes[i]];
+      const g = places[((c - 1) / SHADES) | 0];
+      add(g, c, b - a);
+      mixed[x] = kept[g] = 1;
+      continue;
+    }
     if (gap > 0 && b - a > GAPPED * gap) b -= gap;
     const home = Math.floor(a);
     const first = home < 0 ? 0 : home;
@@ -135,11 +142,15 @@ function settle({ width, kinds, cover, cls }, x) {
 }
 
 /**
- * How the bins look from top to bottom, in equal layers: paint classes, 0 where it is idle. Where a mixed bin has more kinds
- * than there are layers, what covers most of it shows alone.
- * @param {Bins} bins @param {number} layers @param {Uint8Array} out layer after layer, each as wide as the bins
+ * How the bins look from top to bottom, in equal layers. Where a mixed bin has more kinds than there are layers, what covers
+ * most of it shows alone.
+ * @param {Bins} bins @param {number} layers @param {Uint32Array} upper what a paint class, or 0 for idle, looks like in the
+ *   upper half @param {Uint32Array} lower and in the lower half @param {Uint32Array} out layer after layer, each as wide as
+ *   the bins @param {Uint8Array} alone the class of every bin that shows only one; 0 for the others, and for idle ones
  */
-export function stack({ width, kinds, cover, cls, mixed }, layers, out) {
+export function stack({ width, kinds, cover, cls, mixed }, layers, upper, lower, out, alone) {
+  const half = (layers >> 1) * width;
+  const all = layers * width;
   for (let x = 0; x < width; x++) {
     let busy = 0;
     let left = 0; // kinds that there are
@@ -153,10 +164,13 @@ export function stack({ width, kinds, cover, cls, mixed }, layers, out) {
     }
     let at = x; // in `out`
     if (!mixed[x] || left > layers) {
-      const all = mixed[x] || 2 * busy >= FULL ? cls[place] : 0;
-      for (let s = 0; s < layers; s++, at += width) out[at] = all;
+      const only = mixed[x] || 2 * busy >= FULL ? cls[place] : 0;
+      alone[x] = mixed[x] ? 0 : only;
+      for (; at < half; at += width) out[at] = upper[only];
+      for (; at < all; at += width) out[at] = lower[only];
       continue;
     }
+    alone[x] = 0;
     const scale = layers / Math.max(FULL, busy);
     let above = 0; // shares so far
     let foot = 0;
@@ -165,9 +179,13 @@ export function stack({ width, kinds, cover, cls, mixed }, layers, out) {
       if (c === 0) continue;
       left--;
       above += c;
-      const next = Math.min(layers - left, Math.max(foot + 1, (scale * above + 0.5) | 0));
-      for (; foot < next; foot++, at += width) out[at] = cls[from];
+      foot = Math.min(layers - left, Math.max(foot + 1, (scale * above + 0.5) | 0));
+      const end = foot * width;
+      const shown = cls[from];
+      for (const stop = Math.min(end, half); at < stop; at += width) out[at] = upper[shown];
+      for (; at < end; at += width) out[at] = lower[shown];
     }
-    for (; foot < layers; foot++, at += width) out[at] = 0;
+    for (; at < half; at += width) out[at] = upper[0];
+    for (; at < all; at += width) out[at] = lower[0];
   }
 }

@@ -73,25 +73,29 @@ function edgesFor(width, from, k) {
  */
 export function sample({ kinds, total }, level, rank, from, step, bins) {
   const { width, cover, cls, mixed } = bins;
-  const { count } = level;
+  const { count, cover: covers, cls: classes } = level;
   const at = edgesFor(width, from, (step * count) / total);
   mixed.fill(1);
   for (let g = 0; g < kinds.length; g++) {
     const base = (rank * kinds.length + g) * count;
-    for (let x = 0; x < width; x++) {
-      const to = Math.min(count, at[x + 1]);
+    const end = base + count;
+    let to = base + at[0];
+    for (let x = 0, o = g * width; x < width; x++, o++) {
+      const before = to;
+      to = base + at[x + 1];
       let sum = 0;
       let top = 0;
       let best = 0;
-      for (let j = Math.max(0, at[x]); j < to; j++) {
-        const c = level.cover[base + j];
+      for (let j = before < base ? base : before, stop = to < end ? to : end; j < stop; j++) {
+        const c = covers[j];
         sum += c;
-        if (c > top) { top = c; best = level.cls[base + j]; }
+        if (c > top) { top = c; best = classes[j]; }
       }
-      const n = at[x + 1] - at[x];
-      cover[g * width + x] = sum > 0 ? Math.max(1, (sum / n + 0.5) | 0) : 0;
-      cls[g * width + x] = best;
-      if (sum === FULL * n) mixed[x] = 0;
+      const n = to - before;
+      cls[o] = best;
+      if (sum === 0) cover[o] = 0;
+      else if (sum === FULL * n) { cover[o] = FULL; mixed[x] = 0; }
+      else cover[o] = sum < n ? 1 : (sum / n + 0.5) | 0;
     }
   }
 }
