@@ -1,4 +1,5 @@
 // The card beside an op or a bubble: what it is, when it runs, what it needs and unblocks; or why the rank is idle.
+import { bytesLines, messageLines as measuredMessage, pair, stepLines as measuredStep } from "./card_details.js";
 import { tame, timeNumber, timeText } from "./costs_unit.js";
 import { byId, h, replace, setText, show } from "./dom.js";
 import { isMeasured } from "./lanes.js";
@@ -11,10 +12,14 @@ import { shortText } from "./pure/narrate.js";
 import { KIND_F, KIND_PAIR, KIND_S, chunkOf, kindOf, opText, partText, rankOf } from "./pure/ops.js";
 import { formatNumber } from "./pure/scale.js";
 import { held, levelAt } from "./pure/strips.js";
+import { spentBefore, spentText } from "./pure/waits.js";
+import { plannedTimes } from "./planned.js";
 import { versions } from "./pure/versions.js";
 
 /** @import {Trace} from "./trace.js" */
 /** @import {Lane} from "./lanes.js" */
+/** @import {Idle} from "./pure/explain.js" */
+/** @import {Times} from "./pure/types.js" */
 /** @import {Box} from "./axis.js" */
 /** @import {Join} from "./pure/barriers.js" */
 
@@ -24,8 +29,8 @@ const MOST = 3;
 const kindNames = () => [t("Forward"), t("Input gradient"), t("Weight gradient"), t("Full backward"), t("Overlapped forward and backward"),
   t("Output layer's shard"), t("Gradients of the output layer's shard")];
 
-/** @param {HTMLElement} plot @param {(id: string) => Lane | null} laneById */
-export function createCard(plot, laneById) {
+/** @param {HTMLElement} plot @param {() => Lane[]} lanes all on the timeline */
+export function createCard(plot, lanes) {
   const node = h("div", { class: "card", id: "card", hidden: true });
   plot.append(node);
   /** @type {Trace | null} */
@@ -42,7 +47,7 @@ export function createCard(plot, laneById) {
     }
     if (trace !== shown) {
       shown = trace;
-      replace(node, ...linesOf(trace, laneById));
+      replace(node, ...linesOf(trace, lanes));
       show(node, true);
       width = node.offsetWidth;
       height = node.offsetHeight;
@@ -56,16 +61,16 @@ export function createCard(plot, laneById) {
   return { put };
 }
 
-/** @param {Trace} trace @param {(id: string) => Lane | null} laneById */
-function linesOf(trace, laneById) {
-  if (trace.step) return stepLines(trace);
-  if (trace.message !== undefined) return messageLines(trace);
+/** @param {Trace} trace @param {() => Lane[]} lanes */
+function linesOf(trace, lanes) {
+  if (trace.step) return measuredStep(trace.rank, trace.step) ?? stepLines(trace);
+  if (trace.message !== undefined) return measuredMessage(trace) ?? messageLines(trace);
   if (!trace.op) return idleLines(trace);
-  return trace.op.i < trace.lane.schedule.count ? opLines(trace, laneById) : copyLines(trace);
+  return trace.op.i < trace.lane.schedule.count ? opLines(trace, lanes) : copyLines(trace);
 }
 
-/** @param {Trace} trace @param {(id: string) => Lane | null} laneById */
-function opLines(trace, laneById) {
+/** @param {Trace} trace @param {() => Lane[]} lanes */
+function opLines(trace, lanes) {
   const { lane, op } = trace;
   if (!op) return [];
   const { schedule, times } = lane;
@@ -82,7 +87,7 @@ function opLines(trace, laneById) {
   ];
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
   if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
-  if (isMeasured(lane)) lines.push(...measured(trace, laneById("a")));
+  if (isMeasured(lane)) lines.push(...bytesLines(lane, op.i), ...measured(trace, plannedTimes(lane, lanes())));
   const { waits, meets } = barriersAt(schedule, times, op.i);
   const across = (/** @type {number} */ giver) => giver < schedule.count && kindOf(schedule.codes[giver], schedule.chunks) >= KIND_S;
   const needed = trace.needs.filter((link) => link.kind === "data" && !across(link.ref.i)); // a barrier has its own line
@@ -97,11 +102,12 @@ function opLines(trace, laneById) {
 
 /** Why its rank stood idle before an op: also for those who come by keyboard and cannot point at the gap. */
 /** @param {Lane} lane @param {number} rank @param {number} from @param {number} to */
-function waitLines({ id, schedule, times, costs, spec }, rank, from, to) {
+function waitLines(lane, rank, from, to) {
+  const { id, schedule, times, costs, spec } = lane;
   const little = isMeasured({ id }) ? 1e-3 : 1e-9; // between any two measured ops a moment passes
   if (to - from <= little * Math.max(1, times.makespan)) return [];
   const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
-  return why ? [h("p", { class: "before", text: tame(why.sentence) })] : [];
+  return why ? [h("p", { class: "before", text: [tame(why.sentence), spentSaid(lane, why)].filter(Boolean).join(t(" ")) })] : [];
 }
 
 /** @param {Lane} lane @param {number} rank @param {number} i @param {number} kind */
@@ -186,11 +192,11 @@ function weightsOf(schedule, i) {
   return t("weights: version {version} as its forward, {late} updates late; then the next update", { version: used[i], late: late[i] });
 }
 
-/** What the plan said of the same op. @param {Trace} trace @param {Lane | null} plan */
+/** What the plan said of the same op. @param {Trace} trace @param {Times} plan */
 function measured({ lane, op }, plan) {
-  if (!plan || !op || plan.schedule.count !== lane.schedule.count || opText(plan.schedule, op.i) !== opText(lane.schedule, op.i)) return [];
+  if (!op) return [];
   const [start, end] = [lane.times.start[op.i], lane.times.end[op.i]];
-  const [due, done] = [plan.times.start[op.i], plan.times.end[op.i]];
+  const [due, done] = [plan.start[op.i], plan.end[op.i]];
   return [h("p", { class: "times planned" }, h("span", { text: t("planned:") }), planned(t("start"), due, start - due), planned(t("takes"), done - due, end - start - (done - due)),
     planned(t("end"), done, end - done))];
 }
@@ -200,9 +206,6 @@ function planned(name, time, more) {
   const size = timeNumber(Math.round(Math.abs(more) * 1000) / 1000);
   return h("span", {}, `${name} ${timeNumber(time)} `, h("b", { text: Number(size) === 0 ? "±0" : `${more > 0 ? "+" : "−"}${size}` }));
 }
-
-/** @param {string} name @param {string} text */
-const pair = (name, text) => h("span", {}, `${name} `, h("b", { text }));
 
 /** A pair without its suffix: the card says what it is. @param {string} text */
 const short = (text) => text.replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
@@ -227,10 +230,20 @@ function reasonOf(kind) {
 }
 
 /** @param {Trace} trace */
-function idleLines({ idle }) {
+function idleLines({ lane, idle }) {
   if (!idle) return [];
   const title = t("Idle for {time}: {reason}", { time: timeText(idle.to - idle.from), reason: reasonOf(idle.kind) });
-  return [h("h2", { text: title }), h("p", { text: tame(idle.sentence) })];
+  return [h("h2", { text: title }), h("p", { text: tame(idle.sentence) }), ...spentLine(lane, idle)];
+}
+
+/** What the runner noted of an idle stretch of a run, in numbers; "" where it is a plan's. @param {Lane} lane @param {Idle} idle */
+const spentSaid = ({ schedule, times, noted }, { next, from }) =>
+  (noted && next >= 0 && Number.isFinite(times.start[next]) ? spentText(spentBefore(schedule, times, noted, next, from), noted) : "");
+
+/** @param {Lane} lane @param {Idle} idle */
+function spentLine(lane, idle) {
+  const text = spentSaid(lane, idle);
+  return text ? [h("p", { class: "before", text })] : [];
 }
 
 /** One sentence for screen readers. @param {Trace | null} trace */

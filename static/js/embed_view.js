@@ -9,7 +9,6 @@ import { afterPaint, drawNow, invalidate, onStage } from "./frame.js";
 import { createHeads, headText } from "./heads.js";
 import { keysPanel } from "./help.js";
 import { bindings, listenKeys } from "./keys.js";
-import { laneOf } from "./lanes.js";
 import { schedulePainted } from "./latency.js";
 import { drawLegend } from "./legend.js";
 import { readPalette } from "./palette.js";
@@ -51,7 +50,7 @@ export class EmbedView {
     this.follow = createFollow(timeline);
     this.status = createStatus(timeline.plot, () => desk.sync(true), (field, value) => store.set({ spec: { ...store.get().spec, [field]: value } }));
     this.heads = createHeads(timeline.plot, () => {});
-    this.card = createCard(timeline.plot, (id) => laneOf(timeline.lanes, id));
+    this.card = createCard(timeline.plot, () => timeline.lanes);
     this.transport = createTransport(playback, () => timeline.total(), (time, reach) => playback.seekNear(time, reach));
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.tools = createTools(store, timeline, this.selection, playback, (text) => this.status.toast(text));

@@ -20,8 +20,9 @@ function text(kind, k) {
 const SMALLER = [10, 9];
 
 /** Labels in a size that suits the lane; ops too narrow for that get a smaller one, in passes of their own. */
-/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros */
-export function drawLabels(ctx, lane, height, micros) {
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros
+ * @param {((box: number) => string) | null} [inkOf] of a box, where it is not the one of its kind */
+export function drawLabels(ctx, lane, height, micros, inkOf = null) {
   if (height < 11) return;
   const size = Math.min(13, Math.max(9, Math.floor(height * 0.5)));
   ctx.textAlign = "center";
@@ -29,12 +30,13 @@ export function drawLabels(ctx, lane, height, micros) {
   done.fill(0, 0, boxes.n);
   for (const each of [size, ...SMALLER.filter((small) => small < size)]) {
     ctx.font = `500 ${each}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
-    drawPass(ctx, lane, height, micros, each * 0.62);
+    drawPass(ctx, lane, height, micros, each * 0.62, inkOf);
   }
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros @param {number} digit */
-function drawPass(ctx, { schedule }, height, micros, digit) {
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros @param {number} digit
+ * @param {((box: number) => string) | null} inkOf */
+function drawPass(ctx, { schedule }, height, micros, digit, inkOf) {
   const { chunks, codes, m } = schedule;
   const { ink } = paintsFor(chunks);
   const wide = digit * String(m - 1).length; // of the largest number, so that ops of one length are labelled alike
@@ -44,7 +46,7 @@ function drawPass(ctx, { schedule }, height, micros, digit) {
     const code = codes[boxes.op[b]];
     const kind = kindOf(code, chunks);
     const micro = globalMicro(schedule, boxes.slot[b] + chunkOf(code, chunks), micros.first[boxes.op[b]]);
-    ctx.fillStyle = ink[boxes.cls[b]];
+    ctx.fillStyle = inkOf ? inkOf(b) : ink[boxes.cls[b]];
     if (kind === KIND_PAIR) {
       done[b] = drawPair(ctx, b, height, wide, micro, pairBackward(schedule, b, micros));
       continue;

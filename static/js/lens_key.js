@@ -1,8 +1,10 @@
 // What the marks of the critical path, a followed micro-batch and the lanes of messages mean. Stands in the legend where its
 // last line has room, so that a switch never moves the timeline, and in the list above the telling line always.
 import { byId, context, h, replace } from "./dom.js";
-import { colour } from "./palette.js";
+import { colour, residualPaints } from "./palette.js";
+import { drawnScale } from "./planned.js";
 import { t } from "./pure/lang.js";
+import { formatNumber } from "./pure/scale.js";
 
 /** @import {ViewState} from "./pure/url.js" */
 /** @typedef {{text: string, draw: (ctx: CanvasRenderingContext2D) => void}} Entry */
@@ -28,8 +30,24 @@ const bar = (hollow) => (/** @type {CanvasRenderingContext2D} */ ctx) => {
   if (hollow) ctx.fillRect(3, 9, WIDE - 6, 6);
 };
 
+/** @param {CanvasRenderingContext2D} ctx */
+function foot(ctx) {
+  ctx.fillStyle = colour("k-f");
+  ctx.fillRect(0, 0, WIDE, 13);
+  ctx.fillRect(6, 17, WIDE - 6, 6);
+}
+
+/** From early to late. @param {CanvasRenderingContext2D} ctx */
+function scale(ctx) {
+  const { fill } = residualPaints();
+  fill.forEach((paint, at) => {
+    ctx.fillStyle = paint;
+    ctx.fillRect(Math.round((at * WIDE) / fill.length), 4, Math.ceil(WIDE / fill.length), 16);
+  });
+}
+
 /** @param {ViewState} view @returns {Entry[]} */
-function entries({ crit, micro, lane }) {
+function entries({ crit, micro, lane, planned, late }) {
   const list = [];
   if (crit) list.push({ text: t("critical path"), draw: line([], "mark-path") });
   if (micro !== null) {
@@ -37,6 +55,11 @@ function entries({ crit, micro, lane }) {
       { text: t("to W, copies"), draw: line([3, 7], "mark-way") });
   }
   if (lane) list.push({ text: t("activation: sent above, received below"), draw: bar(false) }, { text: t("gradient"), draw: bar(true) });
+  if (planned) list.push({ text: t("below a run's ops: where the plan had them"), draw: foot });
+  if (late) {
+    const full = formatNumber(drawnScale());
+    list.push({ text: t("ended {full} early, as planned, {full} late", { full }), draw: scale });
+  }
   return list;
 }
 

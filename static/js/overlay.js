@@ -3,7 +3,9 @@ import { boxOf, font, xOf } from "./axis.js";
 import { drawBarriers, nameBarriers } from "./barriers.js";
 import { inset } from "./boxes.js";
 import { isMeasured } from "./lanes.js";
+import { wayOf } from "./mail.js";
 import { colour } from "./palette.js";
+import { drawPlannedMark } from "./plannedmark.js";
 import { t } from "./pure/lang.js";
 import { messagesOf } from "./pure/messages.js";
 import { KIND_S, kindOf } from "./pure/ops.js";
@@ -51,6 +53,7 @@ export function drawTrace(scene, ctx, trace, selected) {
 /** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace @param {OpRef} op @param {boolean} selected */
 function drawOp(scene, ctx, trace, op, selected) {
   const here = boxOf(scene, trace.lane.id, op.rank, op.i);
+  if (here && isMeasured(trace.lane)) drawPlannedMark(scene, ctx, trace.lane, op, here);
   drawBarriers(scene, ctx, trace, (box, mark) => outline(ctx, box, mark, SOLID, 2));
   const sides = [
     { list: trace.needs, mark: colour("mark-needs"), dash: SOLID, into: true, name: t("needs") },
@@ -84,7 +87,8 @@ function drawStep(scene, ctx, { lane, rank, step }) {
   const left = scene.layout.plotLeft;
   const x = Math.max(left, xOf(scene, step.from));
   const right = Math.min(left + scene.layout.plotWidth, xOf(scene, step.to));
-  const tall = Math.max(3, (step.level / scene.full) * (row.stripH - 2));
+  const level = step.real ? step.real.level / step.real.unit : step.level;
+  const tall = Math.max(3, (level / scene.full) * (row.stripH - 2));
   outline(ctx, { x, y: row.stripY + row.stripH - tall, w: Math.max(1, right - x), h: tall }, colour("mark-here"), SOLID, 1.5);
 }
 
@@ -178,8 +182,11 @@ function drawMessage(scene, ctx, { lane, message = -1 }) {
   const mark = colour("mark-here");
   const dash = all.gradient[message] ? DASHED : SOLID;
   for (const box of [sender, receiver]) if (box) outline(ctx, box, mark, dash, 2);
-  if (sender && receiver) drawLink(ctx, sender, receiver, mark, dash);
-  if (receiver) drawHead(ctx, receiver, mark);
+  const way = wayOf(scene, lane, message);
+  const [from, to] = way ? [way.from, way.to] : [sender, receiver];
+  if (from && to) drawLink(ctx, from, to, mark, dash);
+  if (to) drawHead(ctx, to, mark);
+  if (way) drawDot(ctx, way.from, mark);
   if (sender) drawTag(scene, ctx, sender, t("sends"), mark);
   if (receiver) drawTag(scene, ctx, receiver, t("receives"), mark);
 }

@@ -10,7 +10,9 @@ import { opsInWindow } from "./pure/layout.js";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "./pure/ops.js";
 import { hatched, paintHatch } from "./hatching.js";
 import { drawLabels } from "./labels.js";
+import { binResiduals, paintPlanned, paintResiduals } from "./latepaint.js";
 import { isMeasured } from "./lanes.js";
+import { plannedTimes } from "./planned.js";
 import { QUICKER, pyramidOf } from "./pyramids.js";
 
 /** @import {Scene, Lane} from "./lanes.js" */
@@ -25,17 +27,23 @@ export function paintOps(scene, ctx, dpr) {
   lanes.forEach((lane, at) => {
     const rows = sight[at];
     paintBubbles(ctx, lane, rows, scene, dpr);
+    const plan = isMeasured(lane) && (scene.late || rows.some(({ footH }) => footH)) ? plannedTimes(lane, lanes) : null;
+    const late = plan && scene.late ? scene.late : 0;
     if (dense) {
-      binOps(ctx, lane, rows, scene, dpr, visible > QUICKER);
+      if (plan && late) binResiduals(ctx, lane, plan, late, rows, scene, dpr);
+      else binOps(ctx, lane, rows, scene, dpr, visible > QUICKER);
       binCopies(ctx, lane, rows, scene, dpr);
+      if (plan) paintPlanned(ctx, lane, plan, rows, scene, dpr, true);
       return;
     }
     for (const part of byHeight(rows)) {
       gather(lane.schedule, lane.times, part, scene, dpr);
-      paintBoxes(ctx, lane, part[0].h, dpr);
+      const inkOf = plan && late ? paintResiduals(ctx, lane, plan, late, part[0].h) : null;
+      paintBoxes(ctx, lane, part[0].h, dpr, inkOf !== null);
       if (lane.costs.comm > 0 && !isMeasured(lane)) paintMessages(ctx, lane, scene, part[0].h);
-      drawLabels(ctx, lane, part[0].h, micros(lane.schedule));
+      drawLabels(ctx, lane, part[0].h, micros(lane.schedule), inkOf);
       paintCopies(ctx, lane, part, scene, dpr);
+      if (plan) paintPlanned(ctx, lane, plan, part, scene, dpr, false);
     }
     paintBarriers(ctx, lane, layout.groups[at].rows, scene);
   });
@@ -91,8 +99,9 @@ function paintBubbles(ctx, lane, rows, { layout, t0, t1 }, dpr) {
   ctx.restore();
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {number} dpr */
-function paintBoxes(ctx, lane, height, dpr) {
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {number} dpr @param {boolean} filled already, with
+ * colours that do not tell kinds: only what else tells them is drawn */
+function paintBoxes(ctx, lane, height, dpr, filled) {
   const lines = hatched();
   const paints = paintsFor(lane.schedule.chunks);
   const { chunks, codes } = lane.schedule;
@@ -102,13 +111,13 @@ function paintBoxes(ctx, lane, height, dpr) {
     const to = boxEnd(at);
     const kind = kindOf(codes[boxes.op[boxes.order[at]]], chunks);
     ctx.fillStyle = paints.fill[cls];
-    for (let n = at; n < to; n++) {
+    for (let n = filled ? to : at; n < to; n++) {
       const b = boxes.order[n];
       ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), height);
     }
     if (lines) paintHatch(ctx, at, to, height, kind, paints.ink[cls], dpr);
-    if (kind === KIND_PAIR) paintForwardHalves(ctx, at, to, height, paintsFor(chunks), cls);
-    else if (bar) paintBars(ctx, at, to, height, bar, kind, paints.edge[cls]);
+    if (kind === KIND_PAIR && !filled) paintForwardHalves(ctx, at, to, height, paintsFor(chunks), cls);
+    else if (bar) paintBars(ctx, at, to, height, bar, kind, filled ? colour("plot-ink") : paints.edge[cls]);
   }
 }
 
@@ -117,7 +126,7 @@ function paintBoxes(ctx, lane, height, dpr) {
 /** @param {CanvasRenderingContext2D} ctx @param {number} from @param {number} to @param {number} height @param {number} bar
  *  @param {number} kind @param {string} edge */
 function paintBars(ctx, from, to, height, bar, kind, edge) {
-  if (kind === KIND_F) return;
+  if (kind === KIND_F || kind === KIND_PAIR) return;
   ctx.fillStyle = edge;
   if (kind === KIND_S || kind === KIND_T) {
     paintCorners(ctx, from, to, height, kind);

@@ -10,7 +10,9 @@ import { KIND_B, KIND_F, KIND_PAIR } from "./pure/ops.js";
 
 const TOKENS = ["k-f", "k-i", "k-w", "k-b", "k-s", "k-t", "k-c", "k-out", "k-in", "surface", "plot-row", "plot-hatch", "plot-grid",
   "plot-ink", "plot-dim", "plot-held", "plot-cap",
-  "mark-needs", "mark-frees", "mark-here", "mark-head", "mark-flag", "mark-find", "mark-path", "mark-way", "plot-veil", "ink", "ink-3", "accent", "line"];
+  "mark-needs", "mark-frees", "mark-here", "mark-head", "mark-flag", "mark-find", "mark-path", "mark-way", "plot-veil", "ink", "ink-3", "accent", "line",
+  "early-3", "early-2", "early-1", "on-time", "late-1", "late-2", "late-3"];
+const RESIDUALS = TOKENS.slice(-7); // from early to late
 const KINDS = ["k-f", "k-i", "k-w", "k-b", "", "k-s", "k-t"]; // by kind; a pair has two
 const COPIES = ["k-out", "k-in"]; // by kind of copy
 const DARK_INK = "#000000";
@@ -126,6 +128,9 @@ export function copyPaints() {
   }
   return found;
 }
+
+/** The colours of residuals, from the earliest to the latest, and those of text on them. */
+export const residualPaints = () => ({ fill: RESIDUALS.map(colour), ink: RESIDUALS.map((token) => inkOn(parse(colours[token]))) });
 
 /** The quiet hatch of a bubble. @param {number} dpr */
 export function hatchPattern(dpr) {

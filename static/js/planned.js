@@ -8,6 +8,7 @@ import { simulate } from "./pure/simulate.js";
 /** @import {Lane} from "./lanes.js" */
 /** @import {Schedule, Times} from "./pure/types.js" */
 
+let scale = 0;
 /** @type {WeakMap<Schedule, WeakMap<Schedule, boolean>>} */
 const compared = new WeakMap();
 /** @type {WeakMap<Schedule, Times>} of runs whose schedule is not on the screen; a run's schedule object is its own */
@@ -43,7 +44,10 @@ export function plannedTimes(lane, lanes) {
 
 /** The end of the scale of residuals, one for all measured lanes so that they compare; 0 where none has any.
  * @param {Lane[]} lanes */
-export const residualScale = (lanes) => roundUp(Math.max(0, ...lanes.filter(isMeasured).map((lane) => mostOf(lane, plannedTimes(lane, lanes)))));
+export const residualScale = (lanes) => (scale = roundUp(Math.max(0, ...lanes.filter(isMeasured).map((lane) => mostOf(lane, plannedTimes(lane, lanes))))));
+
+/** The scale that was drawn last, for its legend. */
+export const drawnScale = () => scale;
 
 /** @param {Lane} lane @param {Times} plan */
 function mostOf({ schedule, times }, plan) {

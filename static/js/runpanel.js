@@ -9,10 +9,9 @@ import { residualLists } from "./runresiduals.js";
 
 /** @import {Run} from "./runclient.js" */
 /** @import {Residuals} from "./runresiduals.js" */
-/** @import {Store} from "./store.js" */
 /** @import {Calibration} from "./pure/calibration.js" */
 /** @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, calibrate: () => void, chosen: () => void, another: () => boolean, startAll: () => void,
- *   pick: (i: number) => void, store: () => Store}} RunActs
+ *   pick: (i: number) => void, showing: () => HTMLElement}} RunActs
  *   chosen: the next run is to be another; another: there is room for one more measured lane */
 /** @typedef {{lost: boolean, calibration: Calibration | null, planned: number | null, residuals: Residuals | null}} Beside  what is known of a run besides itself; planned: the
  *   peak memory of its plan */
@@ -61,8 +60,10 @@ export function createRunPanel(acts) {
       [button(t("Cancel"), acts.cancel, "soft", "cancel")];
     replace(panel, h("div", { class: "panel-row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }), ...acting),
       lost ? h("p", { class: "note", role: "status", text: t("The connection to the server is lost. What came so far stays; the page goes on by itself once the server answers.") }) : "",
-      sentence(run), run.why ? h("p", { class: "run-why", text: whyMode(run.why) }) : "", run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "", facts(run, planned), residuals ? residualLists(residuals, acts.pick) : "",
-      run.status === "finished" ? afterRun(run, acts.calibrate) : "", calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "", over ? options.node : "", over ? all : "");
+      sentence(run), run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "",
+      run.status === "finished" ? afterRun(run, acts.calibrate, acts.showing()) : "", calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "",
+      run.why ? h("p", { class: "run-why", text: whyMode(run.why) }) : "", facts(run, planned), residuals ? residualLists(residuals, acts.pick) : "",
+      over ? options.node : "", over ? all : "");
   }
 
   /** @param {Run} run @param {number} done @param {number} total @param {Beside} beside */

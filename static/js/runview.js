@@ -10,6 +10,7 @@ import { askCalibration, askDevices, cancelRun, isOver } from "./runclient.js";
 import { headsOf, linkTo, measuredOf, titleOf } from "./runheads.js";
 import { createRunList } from "./runlist.js";
 import { createRunPanel } from "./runpanel.js";
+import { createShowing } from "./runshow.js";
 import { createStarter } from "./runstart.js";
 import { residualsOf } from "./runresiduals.js";
 import { toldOf } from "./runproblem.js";
@@ -41,7 +42,7 @@ export class RunView {
   #switcher = createSwitcher((at) => this.#look(at));
   #panel = createRunPanel({ start: (beside) => this.start(beside), cancel: () => this.#cancel(), leave: () => this.#leave(),
     calibrate: () => this.#calibrate(), chosen: () => this.#tellWhere(), startAll: () => this.startAll(),
-    pick: (i) => this.#go(i), store: () => this.store, another: () => this.#all.length < MEASURED_IDS.length });
+    pick: (i) => this.#go(i), showing: () => this.showing.node, another: () => this.#all.length < MEASURED_IDS.length });
   #sweep = createSweep({ cancelAll: () => this.#cancelAll() });
   /** @type {string[]} runs whose lanes stay when another begins */
   #kept = [];
@@ -57,6 +58,7 @@ export class RunView {
   constructor(store, parts) {
     this.store = store;
     this.parts = parts;
+    this.showing = createShowing(store);
     this.#list = createRunList({ title: parts.title, on: () => this.ids(), add: (id) => this.#put(this.adding(id)), only: (ids) => this.#put(ids.join(",")),
       link: ({ id, spec }) => `${location.origin}/${linkTo(parts.query(spec), id)}`, gone: (id) => this.#forget(id) });
     this.panel = h("div", { class: "run-tab" }, this.#sweep.node, this.#switcher.node, this.#panel.panel, this.#list.node);

@@ -9,6 +9,7 @@ import { createMinimap } from "./minimap.js";
 import { drawPlayhead, drawTrace } from "./overlay.js";
 import { messageAt, paintMail } from "./mail.js";
 import { paintOps } from "./paint.js";
+import { residualScale } from "./planned.js";
 import { preparePyramids } from "./pyramids.js";
 import { colour } from "./palette.js";
 import { fullHeight, paintStrips, stripsShown, writeHeld } from "./strips.js";
@@ -174,8 +175,8 @@ export class Timeline {
 
   /** Rows as they stand before any scrolling. */
   #arrange() {
-    const { mem, pin, lane } = this.store.get().view;
-    return arrange(this.lanes, this.plot.clientWidth, this.plot.clientHeight, stripsShown(mem, this.lanes), lane === "comm", readPins(pin) ?? {});
+    const { mem, pin, lane, planned } = this.store.get().view;
+    return arrange(this.lanes, this.plot.clientWidth, this.plot.clientHeight, stripsShown(mem, this.lanes), lane === "comm", readPins(pin) ?? {}, planned !== null);
   }
 
   /** Are there more rows than fit? */
@@ -198,7 +199,8 @@ export class Timeline {
     this.plot.classList.toggle("scrolls", layout.contentHeight > height);
     this.#scroll = Math.max(0, Math.min(this.#scroll, layout.contentHeight - height));
     const { t0, t1 } = this.visible();
-    this.scene = { layout: scrolled(layout, this.#scroll), lanes: this.lanes, t0, t1, full: strips ? fullHeight(this.lanes) : 0 };
+    this.scene = { layout: scrolled(layout, this.#scroll), lanes: this.lanes, t0, t1, full: strips ? fullHeight(this.lanes) : 0,
+      late: this.store.get().view.late ? residualScale(this.lanes) : 0 };
     const ctx = begin(base);
     ctx.fillStyle = colour("surface");
     ctx.fillRect(0, 0, width, height);

@@ -19,7 +19,7 @@ import { createHeads, headText } from "./heads.js";
 import { keysPanel } from "./help.js";
 import { createImport } from "./import_dialog.js";
 import { bindings, listenKeys } from "./keys.js";
-import { MEASURED_IDS, isMeasured, laneOf } from "./lanes.js";
+import { MEASURED_IDS, isMeasured } from "./lanes.js";
 import { schedulePainted } from "./latency.js";
 import { showLaws } from "./law.js";
 import { drawLegend } from "./legend.js";
@@ -84,7 +84,7 @@ export class View {
     });
     const { desk, timeline, playback, selection } = this;
     this.heads = createHeads(timeline.plot, (id) => this.#drop(id));
-    this.card = createCard(timeline.plot, (id) => laneOf(timeline.lanes, id));
+    this.card = createCard(timeline.plot, () => timeline.lanes);
     this.search = new Search(store, desk);
     this.figures = createFigures(desk, this.search.node);
     this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id), () => timeline.visible(), () => this.tools.pins.current());
@@ -96,7 +96,7 @@ export class View {
     this.tools = createTools(store, timeline, selection, playback, (text) => this.status.toast(text));
     this.export = new ExportPanel(desk, timeline, () => byId("share").click());
     this.charts = createCharts(desk);
-    this.keys = [...bindings(createActions(store, timeline, playback, selection, this.tools, () => this.drawer.toggle("keys"), this.strips.toggle)), ...this.explain.keys()];
+    this.keys = [...bindings(createActions(store, timeline, playback, selection, this.tools, () => this.drawer.toggle("keys"), this.strips.toggle)), ...this.explain.keys(), ...this.runs.showing.keys()];
     this.bring = createImport({ desk, addRun: (id) => this.runs.adding(id), said: (text) => this.status.toast(text) });
     this.drawer = createDrawer([
       { id: "compare", title: t("Compare"), panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },

@@ -10,7 +10,7 @@ import { DEFAULTS, seeded } from "./helpers.js";
 /** @import {Preset} from "../../static/js/pure/url_preset.js" */
 
 /** @type {ViewState} */
-const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null, crit: null, micro: null, lane: null, story: null, area: null, marks: null, pin: null, colours: null, hatch: null, lang: null };
+const VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null, crit: null, micro: null, lane: null, story: null, planned: null, late: null, area: null, marks: null, pin: null, colours: null, hatch: null, lang: null };
 const NATURAL = { "1f1b": 1, interleaved: 2, dualpipev: 2 };
 /** @param {Partial<Spec>} spec @param {Partial<Spec>|Partial<Spec>[]|null} [others] @param {Partial<ViewState>} [view]
  * @param {Preset|null} [preset] @returns {State} */

@@ -39,6 +39,21 @@ export const MEASURED = {
   // runresiduals.js
   "Farthest from the plan at their end": "结束时离计划最远",
   "Lost the most by themselves": "自身耽搁最多",
+  // runshow.js, lens_key.js, plannedmark.js, pure/url.js
+  "Under each measured op, thin, where the plan had it (O)": "在每个实测 op 之下，以细条标出计划中的位置 (O)",
+  "Show the plan under it": "在其下显示计划",
+  "Colours measured ops by how much later or earlier than planned they ended (R)": "按比计划晚或早结束多少为实测 op 着色 (R)",
+  "Colour by lateness": "按延迟着色",
+  "where the plan had the ops of a run: show and hide": "运行的 op 在计划中的位置：显示与隐藏",
+  "the ops of a run by how late they were: on and off": "按延迟为运行的 op 着色：开与关",
+  "below a run's ops: where the plan had them": "运行的 op 之下：计划中的位置",
+  "ended {full} early, as planned, {full} late": "早结束 {full}、如计划、晚结束 {full}",
+  "planned; {time} late": "计划；晚 {time}",
+  "planned; {time} early": "计划；早 {time}",
+  "1 for where the plan had measured ops": "1 表示显示实测 op 在计划中的位置",
+  "1 for measured ops coloured by how late they were": "1 表示按延迟为实测 op 着色",
+  // runafter.js
+  "Bubble by the global window {a} predicted and {b} measured, by the span {c} and {d}.": "全局窗口的气泡预测 {a}、实测 {b}；跨度窗口为 {c} 与 {d}。",
   // pure/waits.js
   "a late start": "起步延迟",
   "Measured: {list}.": "实测：{list}。",

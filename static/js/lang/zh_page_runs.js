@@ -14,7 +14,7 @@ export const RUNS = {
   "Puts the times that the ops had into the plan, so that plan and run can be compared op by op": "把 op 的实测时间放入计划，以便逐个 op 比较计划与运行",
   "Calibrate the plan": "校准计划",
   "Export the run": "导出运行",
-  "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}: the schedule explains the run.": "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}：调度足以解释此运行。",
+  "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} apart: the schedule explains the run.": "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，相差 {share}：调度足以解释此运行。",
   "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} less.": "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，短 {share}。",
   "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} more.": "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，长 {share}。",
   "The plan has these costs now; the browser's Back takes them away.": "计划现已采用这些代价；浏览器的“后退”可撤销。",

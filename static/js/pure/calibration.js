@@ -3,7 +3,8 @@ import { putAt } from "./slots.js";
 
 /** @import {Spec} from "./types.js" */
 /** @import {Specs} from "./slots.js" */
-/** @typedef {{makespan: number}} Total */
+/** @typedef {{of_total: number}} Share */
+/** @typedef {{makespan: number, bubble?: {global: Share, span: Share}}} Total */
 /** @typedef {{spec: Spec, predicted: Total, measured: Total, error: number}} Calibration  as the server answers: the schedule that ran at its own
  *   costs, and how much longer it is predicted to take than it took, as a share of that */
 

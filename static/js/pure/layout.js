@@ -2,9 +2,10 @@
 
 /** @import {Schedule, Times} from "./types.js" */
 /** @typedef {{rank: number, y: number, h: number, stripY: number, stripH: number, copyY: number, copyH: number,
- *   commY: number, commH: number}} Row
+ *   commY: number, commH: number, footH?: number}} Row
  *   y, h: the lane of ops; stripY, stripH: the memory strip above it (height 0 when off); copyY, copyH: the copy lane
- *   under it (height 0 where there is none, or no room); commY, commH: the lane of messages under that, in the same way */
+ *   under it (height 0 where there is none, or no room); commY, commH: the lane of messages under that, in the same way; footH: a thin row
+ *   right under the ops, which is a part of their lane */
 /** @typedef {{id: string, p: number, title: string, pinned?: number[], copies?: boolean, comm?: boolean}} GroupSpec
  *   pinned ranks come first; copies: its ranks have copy lanes; comm: their messages are shown */
 /** @typedef {"ops" | "copies" | "comm" | "strip"} Part  of a row */

@@ -17,13 +17,14 @@ import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./places.js";
 /** @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark",
  *   tab: string|null, run: string|null, families: string|null, mem: string|null, chart: string|null,
  *   crit: string|null, micro: number|null, lane: string|null, story: string|null,
- *   area: string|null, marks: string|null, pin: string|null, colours: string|null, hatch: string|null, lang: string|null}} ViewState
+ *   planned: string|null, late: string|null, area: string|null, marks: string|null, pin: string|null, colours: string|null, hatch: string|null, lang: string|null}} ViewState
  *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5", or "2F5@b" in another lane; families: those compared,
  *   "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all;
  *   mem: memory strips, "1" shown or "0" hidden; null for where they matter;
  *   chart: "pareto", or with what goes up "pareto:bubble"; null for the first;
  *   crit: "1" draws the critical path; micro: the micro-batch that is followed; lane: "comm" shows messages under each
  *   row; story: "0" no line that tells what happens, "ranks" also what each rank does; null for the line alone;
+ *   planned: "1" shows where the plan had measured ops; late: "1" colours them by how late they were;
  *   area: a selected area, "12-30@0-3" (see area.js); marks: times, "3,10.5"; pin: pinned ranks, "0,7" or "b.3"; colours: "paper"; hatch: "1" hatches the kinds; lang: the
  *   language, null for the browser's */
 /** @typedef {{spec: Spec, others: Spec[], preset: Preset|null, origin?: Preset, view: ViewState}} State
@@ -33,7 +34,7 @@ import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./places.js";
 
 /** @type {ViewState} */
 const PLAIN_VIEW = { t0: null, t1: null, at: null, sel: null, theme: "auto", tab: null, run: null, families: null, mem: null, chart: null,
-  crit: null, micro: null, lane: null, story: null, area: null, marks: null, pin: null, colours: null, hatch: null, lang: null };
+  crit: null, micro: null, lane: null, story: null, planned: null, late: null, area: null, marks: null, pin: null, colours: null, hatch: null, lang: null };
 const PREFIXES = IDS.slice(1).map((id) => `${id}.`);
 
 /** Zoom and playhead to the seven digits that a screen can show. @param {number} time */
@@ -68,6 +69,8 @@ const VIEW_FIELDS = {
   pin: [(text) => (readPins(text) ? text : null), () => t("at most {most} ranks such as 0,7", { most: MOST_PINS })],
   crit: [matching(/^1$/), () => t("1 for the critical path")],
   micro: [readCount, () => t("the number of a micro-batch")],
+  planned: [matching(/^1$/), () => t("1 for where the plan had measured ops")],
+  late: [matching(/^1$/), () => t("1 for measured ops coloured by how late they were")],
   colours: [matching(/^paper$/), () => t("paper for colours as papers print them")],
   hatch: [matching(/^1$/), () => t("1 for hatching of the kinds")],
   lang: [matching(/^(en|zh)$/), () => t("en or zh")],
