@@ -1,34 +1,52 @@
-// The messages of each rank as a thin lane under its row: above those it sends, below those it receives, each from the end
-// of the op that makes it until it is there. A gradient is hollow. Without a time for a hop a message is a tick.
+// The messages of each rank as a thin lane under its row: above those it sends, below those it receives. Of a plan each is a
+// bar from the end of the op that makes it until it is there. Of a run those it sends are bars from when they were posted
+// until they are known to have come, those it receives bars for as long as the rank waited for them. What takes no time, or
+// none that is known, is a tick; a gradient is hollow.
 import { timeAt, xOf } from "./axis.js";
 import { colour } from "./palette.js";
+import { sidesOf } from "./pure/details.js";
 import { arrives, firstFrom, inbox, messagesOf } from "./pure/messages.js";
 
+/** @import {Box} from "./axis.js" */
 /** @import {Lane, Scene} from "./lanes.js" */
+/** @import {Details} from "./pure/details.js" */
 /** @import {Row} from "./pure/layout.js" */
 /** @import {Messages} from "./pure/messages.js" */
 /** @import {Trace} from "./trace.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
-/** @typedef {{all: Messages, lo: number, hi: number, at: (place: number) => number, sent: (place: number) => number}} Half
- *   a rank's messages of one direction: places lo to hi in a list, the message at each, and when it was sent */
+/** @typedef {{all: Messages, lo: number, hi: number, at: (place: number) => number, begin: (place: number) => number,
+ *   end: (place: number) => number, longest: number}} Half
+ *   a rank's messages of one direction: places lo to hi in a list, ascending by when they begin; the message at each, when it
+ *   begins and ends, and no more than how long any lasts */
 
 const TICK = 2; // px
 const APART = 4; // px from which on messages are drawn one by one
 const REACH = 5; // px beside a message that still count as on it
 
 /** @param {Lane} lane @param {number} rank @param {boolean} sends @returns {Half} */
-function halfOf({ schedule, times }, rank, sends) {
+function halfOf(lane, rank, sends) {
+  if (lane.details) return measuredHalf(lane, lane.details, rank, sends);
+  const { schedule, times, costs } = lane;
   const all = messagesOf(schedule);
   const list = sends ? null : inbox(schedule, times);
   const at = (/** @type {number} */ place) => (list ? list.list[place] : place);
   const { offsets } = list ?? all;
-  return { all, lo: offsets[rank], hi: offsets[rank + 1], at, sent: (place) => times.end[all.giver[at(place)]] };
+  return { all, lo: offsets[rank], hi: offsets[rank + 1], at, begin: (place) => times.end[all.giver[at(place)]],
+    end: (place) => arrives(all, times, costs, at(place)), longest: costs.comm };
 }
 
-/** Those of a half that show in [t0, t1]. @param {Lane} lane @param {Half} half @param {number} t0 @param {number} t1 */
-function shown({ costs }, { lo, hi, sent }, t0, t1) {
-  const from = firstFrom(lo, hi, sent, t0 - costs.comm);
-  return [from, firstFrom(from, hi, sent, t1)];
+/** @param {Lane} lane @param {Details} details @param {number} rank @param {boolean} sends @returns {Half} */
+function measuredHalf({ schedule, noted }, details, rank, sends) {
+  const { list, offsets, begin, end, longest } = sidesOf(schedule, details)[sends ? "sent" : "received"];
+  const unit = (noted?.unit || 1) * 1e6; // ns
+  return { all: messagesOf(schedule), lo: offsets[rank], hi: offsets[rank + 1], at: (place) => list[place],
+    begin: (place) => begin(list[place]) / unit, end: (place) => end(list[place]) / unit, longest: longest / unit };
+}
+
+/** Those of a half that show in [t0, t1]. @param {Half} half @param {number} t0 @param {number} t1 */
+function shown({ lo, hi, begin, longest }, t0, t1) {
+  const from = firstFrom(lo, hi, begin, t0 - longest);
+  return [from, firstFrom(from, hi, begin, t1)];
 }
 
 /** @param {Row} row @param {boolean} sends */
@@ -45,6 +63,7 @@ export function paintMail(scene, ctx, height) {
   ctx.rect(left, 0, scene.layout.plotWidth, height);
   ctx.clip();
   scene.lanes.forEach((lane, at) => {
+    if (scene.layout.groups[at].rows[0]?.commH) lane.want?.();
     for (const row of scene.layout.groups[at].rows) {
       if (!row.commH || row.commY > height || row.commY + row.commH < 0) continue;
       for (const sends of [true, false]) paintHalf(scene, ctx, lane, row, sends);
@@ -58,7 +77,7 @@ function paintHalf(scene, ctx, lane, row, sends) {
   const half = halfOf(lane, row.rank, sends);
   const { all, at } = half;
   const { y, h } = placeOf(row, sends);
-  const [lo, hi] = shown(lane, half, scene.t0, scene.t1);
+  const [lo, hi] = shown(half, scene.t0, scene.t1);
   const hollow = h >= 4;
   const dense = hi - lo > scene.layout.plotWidth;
   let [from, to] = [NaN, NaN]; // a run of messages too close to tell apart
@@ -68,13 +87,13 @@ function paintHalf(scene, ctx, lane, row, sends) {
   ctx.fillStyle = colour("k-c");
   for (let place = lo; place < hi; place++) {
     const message = at(place);
-    const x0 = xOf(scene, half.sent(place));
+    const x0 = xOf(scene, half.begin(place));
     if (!Number.isFinite(x0)) break; // of a live run, not sent yet
-    const x1 = Math.max(x0 + TICK, xOf(scene, arrives(all, lane.times, lane.costs, message)));
+    const x1 = Math.max(x0 + TICK, xOf(scene, half.end(place)));
     if (x1 - x0 < APART && x0 <= to + 0.5) {
       to = Math.max(to, x1);
       // On to the last one that touches what is drawn already: the cost goes with the pixels, not with the messages.
-      if (dense) place = Math.max(place, firstFrom(place, hi, half.sent, timeAt(scene, to + 0.5)) - 2);
+      if (dense) place = Math.max(place, firstFrom(place, hi, half.begin, timeAt(scene, to + 0.5)) - 2);
       continue;
     }
     if (to > from) ctx.fillRect(from, y, to - from, h);
@@ -97,15 +116,29 @@ export function messageAt(scene, lane, rank, x, y) {
   if (!row) return null;
   const half = halfOf(lane, rank, y < row.commY + row.commH / 2);
   const [t0, t1] = [timeAt(scene, x - REACH), timeAt(scene, x + REACH)];
-  const [lo, hi] = shown(lane, half, t0, t1);
+  const [lo, hi] = shown(half, t0, t1);
   const t = timeAt(scene, x);
   let best = -1;
   let least = Infinity;
   for (let place = lo; place < hi; place++) {
-    const away = Math.max(0, half.sent(place) - t, t - arrives(half.all, lane.times, lane.costs, half.at(place)));
-    if (away > least || t0 > arrives(half.all, lane.times, lane.costs, half.at(place))) continue;
+    const away = Math.max(0, half.begin(place) - t, t - half.end(place));
+    if (away > least || t0 > half.end(place)) continue;
     least = away;
     best = half.at(place);
   }
   return best < 0 ? null : { lane, op: null, needs: [], frees: [], idle: null, step: null, rank, message: best };
+}
+
+/** Where a measured message left its sender and came to its receiver, in their lanes of messages; null for a planned one, or
+ * one out of sight. @param {Scene} scene @param {Lane} lane @param {number} message @returns {{from: Box, to: Box} | null} */
+export function wayOf(scene, { id, schedule, details, noted }, message) {
+  if (!details || Number.isNaN(details.taken[message])) return null;
+  const { from, to } = messagesOf(schedule);
+  const rows = scene.layout.groups.find((group) => group.id === id)?.rows;
+  const [sender, receiver] = [from[message], to[message]].map((rank) => rows?.find((row) => row.rank === rank && row.commH > 0));
+  const unit = (noted?.unit || 1) * 1e6; // ns
+  const [posted, taken] = [details.posted[message], details.taken[message]].map((time) => xOf(scene, time / unit));
+  const right = scene.layout.plotLeft + scene.layout.plotWidth;
+  if (!sender || !receiver || posted < scene.layout.plotLeft || taken > right) return null;
+  return { from: { x: posted, w: 0, ...placeOf(sender, true) }, to: { x: taken, w: 0, ...placeOf(receiver, false) } };
 }

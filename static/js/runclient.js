@@ -4,6 +4,7 @@ import { t } from "./pure/lang.js";
 
 /** @import {Spec} from "./pure/types.js" */
 /** @import {SpecError} from "./api.js" */
+/** @import {DetailRows} from "./pure/details.js" */
 /** @typedef {{mode: string, unit_ms: number | null, dtype: string, device: string, steps: number, seed: number}} Asked  what is chosen for a run
  *   besides its schedule: mode auto, paced or free; device auto, cpu or cuda */
 /** @typedef {[rank: number, index: number, ready: number, start: number, end: number, wait: number]} OpRow  ns since t0 */
@@ -73,29 +74,43 @@ export function connect() {
   return socket;
 }
 
-/** @typedef {{watcher: Watcher, failed: (problem: Error) => void, lost: (lost: boolean) => void, over: boolean}} Watch  over: nobody watches any more */
+/** @typedef {{watcher: Watcher, failed: (problem: Error) => void, lost: (lost: boolean) => void, details: (rows: DetailRows) => void, over: boolean,
+ *   wanted: boolean}} Watch  over: nobody watches any more; wanted: bytes and messages too */
 
 /**
- * Open a run and follow it to its end, through lost connections and servers that were started anew. Returns a function that
- * stops watching.
+ * Open a run and follow it to its end, through lost connections and servers that were started anew; `more` asks for bytes and
+ * messages as well, which are twice as much as the ops.
  * @param {string} id @param {Watcher} watcher @param {(problem: Error) => void} failed @param {(lost: boolean) => void} [lost]
- *   the connection, or that it is back
+ *   the connection, or that it is back @param {(rows: DetailRows) => void} [details]
  */
-export function watchRun(id, watcher, failed, lost = () => {}) {
-  const watch = { watcher, failed, lost, over: false };
+export function watchRun(id, watcher, failed, lost = () => {}, details = () => {}) {
+  const watch = { watcher, failed, lost, details, over: false, wanted: false };
   let release = () => {};
+  let askAgain = (/** @type {number} */ _since) => {};
 
   async function open() {
     /** @type {Run} */
     const run = await getJson(`${pathOf(id)}?rows=ops`);
     if (watch.over) return;
     watcher(run, run.ops);
-    if (!isOver(run)) release = await follow(run, watch);
+    if (!isOver(run)) ({ release, ask: askAgain } = await follow(run, watch));
     if (watch.over) release();
   }
 
-  open().catch(failed);
-  return () => { watch.over = true; release(); };
+  /** Those so far; of a run under way the others come from there on. */
+  async function more() {
+    if (watch.wanted) return;
+    watch.wanted = true;
+    await opened;
+    const found = await getJson(`${pathOf(id)}?rows=bytes,messages`);
+    if (watch.over) return;
+    details(found);
+    if (!isOver(found)) askAgain(found.seq);
+  }
+
+  const opened = open();
+  opened.catch(failed);
+  return { stop: () => { watch.over = true; release(); }, more: () => { more().catch(() => { watch.wanted = false; }); } };
 }
 
 /** @param {Run} first @param {Watch} watch */
@@ -103,10 +118,12 @@ async function follow(first, watch) {
   let run = first;
   const { id } = run;
   const line = await connect();
-  const ask = () => {
+  const ask = (since = run.seq) => {
     watch.lost(false);
-    line.emit("watch", { run: id, since: run.seq }, (/** @type {any} */ answer) => { if (answer?.error) again(); });
+    const rows = watch.wanted ? "ops,bytes,messages" : "ops";
+    line.emit("watch", { run: id, since: Math.min(since, run.seq), rows }, (/** @type {any} */ answer) => { if (answer?.error) again(); });
   };
+  const connected = () => ask();
   const gone = () => { if (!isOver(run)) watch.lost(true); };
 
   /** The server knows less of the run than this page: it was started anew. What it says of the run now holds; the ops that
@@ -126,24 +143,26 @@ async function follow(first, watch) {
 
   /** @param {any} message */
   function take(message) {
-    if (message.id !== id || message.seq <= run.seq || watch.over) return;
+    if (message.id !== id || watch.over) return;
+    if (message.bytes || message.messages) watch.details(message); // also of entries whose ops are here already
+    if (message.seq <= run.seq) return;
     run = merge(run, message);
     watch.watcher(run, message.event === "op_batch" ? message.ops : []);
     if (isOver(run)) setTimeout(refresh, SETTLED_MS);
   }
 
   line.on("run", take);
-  line.on("connect", ask);
+  line.on("connect", connected);
   line.on("disconnect", gone);
   line.on("connect_error", gone); // a server that goes before the first connection stands is lost too
   if (line.connected) ask();
-  return () => {
+  return { ask, release: () => {
     line.off("run", take);
-    line.off("connect", ask);
+    line.off("connect", connected);
     line.off("disconnect", gone);
     line.off("connect_error", gone);
     line.emit("unwatch", { run: id });
-  };
+  } };
 }
 
 /** @param {string} id */

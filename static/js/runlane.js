@@ -1,10 +1,12 @@
 // The measured lane: a run's ops on the plan's time axis, one by one as they arrive. An op not yet run lies at infinity.
 import { deviceShare } from "./costs_apply.js";
+import { noDetails, withRows } from "./pure/details.js";
 import { codesPerRank } from "./pure/ops.js";
 import { timing } from "./pure/timing.js";
 import { durations } from "./pure/simulate.js";
 
 /** @import {Lane} from "./lanes.js" */
+/** @import {DetailRows} from "./pure/details.js" */
 /** @import {Noted} from "./pure/waits.js" */
 /** @import {Schedule, Spec} from "./pure/types.js" */
 /** @import {OpRow, Run} from "./runclient.js" */
@@ -29,17 +31,20 @@ export class RunLane {
   #kept = 0; // rows that are on the axis already
   /** @type {OpRow[]} */
   #rows = [];
+  #seen; // by flat index: whether it is among the rows
   #given = 0; // ns of one unit, for times from elsewhere: they have no unit of their own
 
-  /** @param {string} id of the lane @param {Schedule} schedule @param {Run} run @param {boolean} asynchronous whether ops have weight versions */
-  constructor(id, schedule, run, asynchronous) {
+  /** @param {string} id of the lane @param {Schedule} schedule @param {Run} run @param {boolean} asynchronous whether ops have weight versions
+   * @param {() => void} want asks for bytes and messages */
+  constructor(id, schedule, run, asynchronous, want) {
     const all = schedule.count + (schedule.copies?.count ?? 0);
     const start = new Float64Array(all).fill(Infinity);
     const end = new Float64Array(all).fill(Infinity);
+    this.#seen = new Uint8Array(all);
     this.took = durations(schedule, timing(run.spec));
     const noted = { ready: new Float64Array(all).fill(Infinity), wait: new Float64Array(all), unit: 0, paced: false };
     /** @type {Lane} */
-    this.lane = { id: /** @type {Lane["id"]} */ (id), schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous, noted };
+    this.lane = { id: /** @type {Lane["id"]} */ (id), schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous, noted, want };
   }
 
   /** @param {OpRow[]} rows the new ones @param {Run} run */
@@ -47,7 +52,9 @@ export class RunLane {
     const { schedule } = this.lane;
     for (const row of rows) {
       const [rank, index, , start, end] = row;
-      if (placeOf(schedule, rank, index) < 0) continue;
+      const i = placeOf(schedule, rank, index);
+      if (i < 0 || this.#seen[i]) continue; // who asks for more than ops may be told of ops again
+      this.#seen[i] = 1;
       this.#rows.push(row);
       if (index < 0) continue; // a copy beside compute
       this.done++;
@@ -56,6 +63,13 @@ export class RunLane {
     }
     this.#setUnit(run);
     this.#place();
+  }
+
+  /** What else was measured of ops and messages. @param {DetailRows} rows */
+  addDetails(rows) {
+    if (!rows.bytes?.length && !rows.messages?.length) return;
+    const { schedule, times, details } = this.lane;
+    this.lane = { ...this.lane, details: withRows(schedule, details ?? noDetails(schedule), rows), times: { ...times } };
   }
 
   /** Give the lane another id: others have gone. @param {string} id */

@@ -1,10 +1,12 @@
 // The memory strips above the rows, and the button that shows them. Levels are drawn as each pixel's maximum, in runs of
-// equal height, so that a strip costs at most one rectangle a pixel however many ops there are.
+// equal height, so that a strip costs at most one rectangle a pixel however many ops there are. Of a run they are what it
+// measured, with what the plan counts as a line over it.
 import { font, xOf } from "./axis.js";
 import { byId, h, icon } from "./dom.js";
 import { colour } from "./palette.js";
 import { t } from "./pure/lang.js";
-import { formatNumber } from "./pure/scale.js";
+import { alive } from "./pure/live.js";
+import { formatBytes, formatNumber } from "./pure/scale.js";
 import { held, levelAt, maxima, stripsByDefault } from "./pure/strips.js";
 
 /** @import {Lane, Scene} from "./lanes.js" */
@@ -35,23 +37,37 @@ export function paintStrips(scene, ctx, dpr, height) {
   ctx.save();
   ctx.scale(1 / dpr, 1 / dpr); // whole pixels of the device, so that equal levels have equal heights
   lanes.forEach((lane, at) => {
+    lane.want?.();
     const { steps } = held(lane.schedule, lane.times, lane.spec);
+    const real = alive(lane.schedule, lane.times, lane.spec, lane.details);
     const stop = Math.max(0, Math.min(columns, Math.ceil(((lane.end - t0) / (t1 - t0)) * columns)));
     for (const row of layout.groups[at].rows) {
       if (row.stripY + row.stripH < 0 || row.stripY > height) continue;
+      const strip = placeOf(row, Math.round(layout.plotLeft * dpr), stop, dpr, full);
+      maxima((real?.steps ?? steps)[row.rank], t0, t1, columns, levels);
+      if (real) for (let x = 0; x < stop; x++) levels[x] /= real.unit;
+      paintStrip(ctx, strip, real ? null : lane.spec.memory);
+      if (!real) continue;
       maxima(steps[row.rank], t0, t1, columns, levels);
-      paintStrip(ctx, row, Math.round(layout.plotLeft * dpr), stop, dpr, full, lane.spec.memory);
+      paintLine(ctx, strip);
     }
   });
   ctx.restore();
 }
 
-/** @param {Ctx} ctx @param {Row} row @param {number} left @param {number} stop @param {number} dpr @param {number} full @param {number | null} cap */
-function paintStrip(ctx, row, left, stop, dpr, full, cap) {
+/** @typedef {{left: number, stop: number, foot: number, thin: number, rise: (level: number) => number}} Strip  in pixels of the device;
+ *   stop: columns that are drawn; thin: the width of a line; rise: how high a level is drawn */
+
+/** @param {Row} row @param {number} left @param {number} stop @param {number} dpr @param {number} full @returns {Strip} */
+function placeOf(row, left, stop, dpr, full) {
   const foot = Math.round((row.stripY + row.stripH) * dpr);
   const air = row.stripH < READABLE ? 1 : 2; // above, so that a full strip does not touch the row over it
   const room = Math.max(1, foot - Math.round(row.stripY * dpr) - Math.round(air * dpr));
-  const rise = (/** @type {number} */ level) => (level > 0 ? Math.max(1, Math.round((level / full) * room)) : 0);
+  return { left, stop, foot, thin: Math.max(1, Math.round(dpr)), rise: (level) => (level > 0 ? Math.max(1, Math.round((level / full) * room)) : 0) };
+}
+
+/** @param {Ctx} ctx @param {Strip} strip @param {number | null} cap */
+function paintStrip(ctx, { left, stop, foot, thin, rise }, cap) {
   const limit = cap === null ? Infinity : cap * (1 + DUST);
   const capped = cap === null ? Infinity : rise(cap);
   const [fill, over] = [colour("plot-held"), colour("plot-cap")];
@@ -68,7 +84,22 @@ function paintStrip(ctx, row, left, stop, dpr, full, cap) {
     ctx.fillRect(left + from, foot - capped - more, x - from, more);
   }
   ctx.fillStyle = over;
-  if (cap !== null) ctx.fillRect(left, foot - capped, stop, Math.max(1, Math.round(dpr)));
+  if (cap !== null) ctx.fillRect(left, foot - capped, stop, thin);
+}
+
+/** A line along the levels. @param {Ctx} ctx @param {Strip} strip */
+function paintLine(ctx, { left, stop, foot, thin, rise }) {
+  ctx.fillStyle = colour("ink");
+  let last = 0;
+  for (let x = 0; x < stop;) {
+    const from = x;
+    const tall = rise(levels[x]);
+    while (x < stop && rise(levels[x]) === tall) x++;
+    if (tall) ctx.fillRect(left + from, foot - tall, x - from, thin);
+    const high = Math.max(tall, last);
+    if (tall !== last) ctx.fillRect(left + from, foot - high, thin, high - Math.min(tall, last) + (Math.min(tall, last) ? thin : 0));
+    last = tall;
+  }
 }
 
 /** What each rank holds at the playhead, beside it. @param {Scene} scene @param {Ctx} ctx @param {number | null} at */
@@ -82,9 +113,10 @@ export function writeHeld(scene, ctx, at) {
   ctx.textAlign = flip ? "right" : "left";
   lanes.forEach((lane, n) => {
     const { steps } = held(lane.schedule, lane.times, lane.spec);
+    const real = alive(lane.schedule, lane.times, lane.spec, lane.details);
     for (const row of layout.groups[n].rows) {
       if (row.stripH < READABLE) continue;
-      const text = formatNumber(levelAt(steps[row.rank], at));
+      const text = real ? formatBytes(levelAt(real.steps[row.rank], at)) : formatNumber(levelAt(steps[row.rank], at));
       const y = row.stripY + row.stripH / 2;
       ctx.lineWidth = 3;
       ctx.lineJoin = "round";

@@ -3,13 +3,15 @@
 import { needs, unblocks, whyIdle } from "./pure/explain.js";
 import { opAt } from "./pure/layout.js";
 import { refOf } from "./pure/ops.js";
-import { held, stepAt } from "./pure/strips.js";
+import { alive } from "./pure/live.js";
+import { held, levelAt, stepAt } from "./pure/strips.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @import {Part} from "./pure/layout.js" */
 /** @import {OpRef} from "./pure/types.js" */
 /** @typedef {ReturnType<typeof needs>} Links */
-/** @typedef {{from: number, to: number, level: number, peak: number}} Step  a level of memory and how long it holds */
+/** @typedef {{from: number, to: number, level: number, peak: number, real?: {level: number, peak: number, unit: number}}} Step
+ *   a level of memory and how long it holds; real: of a run, in bytes, and how many are drawn as high as 1 (pure/live.js) */
 /** @typedef {{lane: Lane, op: OpRef | null, needs: Links, frees: Links,
  *   idle: ReturnType<typeof whyIdle>, step: Step | null, rank: number, message?: number}} Trace
  *   message: the number of a message (pure/messages.js) */
@@ -25,9 +27,11 @@ export function traceOp(lane, op) {
 function traceStep(lane, rank, t) {
   if (t < 0 || t > lane.end) return null;
   const { steps, peaks } = held(lane.schedule, lane.times, lane.spec);
-  const { t: at, y } = steps[rank];
-  const k = stepAt(steps[rank], t);
-  const step = { from: at[k] ?? 0, to: at[k + 1] ?? lane.end, level: y[k] ?? 0, peak: peaks[rank] };
+  const real = alive(lane.schedule, lane.times, lane.spec, lane.details);
+  const shown = (real?.steps ?? steps)[rank];
+  const k = stepAt(shown, t);
+  const step = { from: shown.t[k] ?? 0, to: shown.t[k + 1] ?? lane.end, level: levelAt(steps[rank], t), peak: peaks[rank],
+    ...(real ? { real: { level: levelAt(shown, t), peak: real.peaks[rank], unit: real.unit } } : {}) };
   return { lane, op: null, needs: [], frees: [], idle: null, step, rank };
 }
 

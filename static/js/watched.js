@@ -20,7 +20,7 @@ export class Watched {
   #measured = null;
   /** @type {OpRow[]} ops that came before their order did */
   #early = [];
-  #stop = () => {};
+  #line = { stop: () => {}, more: () => {} };
 
   /** @param {string} id @param {string} lane the id of its lane @param {WatchParts} parts */
   constructor(id, lane, parts) {
@@ -30,11 +30,12 @@ export class Watched {
   }
 
   begin() {
-    this.#stop = watchRun(this.id, (run, rows) => this.#take(run, rows), (problem) => this.#fail(problem), (lost) => this.#lose(lost));
+    this.#line = watchRun(this.id, (run, rows) => this.#take(run, rows), (problem) => this.#fail(problem), (lost) => this.#lose(lost),
+      (rows) => this.#takeDetails(rows));
   }
 
   end() {
-    this.#stop();
+    this.#line.stop();
     this.parts = { ...this.parts, changed: () => {} };
   }
 
@@ -89,6 +90,12 @@ export class Watched {
     this.parts.changed();
   }
 
+  /** @param {import("./pure/details.js").DetailRows} rows */
+  #takeDetails(rows) {
+    this.#measured?.addDetails(rows); // a lane asked for them
+    this.parts.changed();
+  }
+
   /** @param {RunLane} measured @param {Run} run @param {OpRow[]} rows */
   #put(measured, run, rows) {
     measured.lane.live = !isOver(run);
@@ -101,7 +108,7 @@ export class Watched {
   #loadOrder(run) {
     order(this.parts.query(run.spec), new AbortController().signal).then(({ schedule, error }) => {
       if (!schedule) throw new Error(error.message);
-      this.#measured = new RunLane(this.name, schedule, run, this.parts.asynchronous(run.spec));
+      this.#measured = new RunLane(this.name, schedule, run, this.parts.asynchronous(run.spec), () => this.#line.more());
       this.#put(this.#measured, this.run ?? run, this.#early.splice(0));
       this.fit();
       this.parts.changed();

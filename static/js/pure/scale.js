@@ -1,17 +1,7 @@
 // Data to pixels, round ticks, numbers as text. Knows no schedule.
 import { language } from "./lang.js";
 
-/**
- * @param {number} d0 @param {number} d1 data range @param {number} r0 @param {number} r1 pixel range
- * @returns {{map: (x: number) => number, invert: (y: number) => number}}
- */
-export function linear(d0, d1, r0, r1) {
-  const k = d1 === d0 ? 0 : (r1 - r0) / (d1 - d0);
-  return {
-    map: (x) => r0 + (x - d0) * k,
-    invert: (y) => (k === 0 ? d0 : d0 + (y - r0) / k),
-  };
-}
+const BYTES = /** @type {const} */ ([[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]]);
 
 /** The smallest of 1, 2, 5 times a power of ten that gives at most count steps. @param {number} span @param {number} count */
 export function tickStep(span, count) {
@@ -50,6 +40,12 @@ export function formatNumber(x) {
   if (x !== 0 && Math.abs(x) < 5e-5) return Number(x.toPrecision(4)).toString();
   const rounded = Number(x.toFixed(4));
   return (rounded === 0 ? 0 : rounded).toString();
+}
+
+/** Bytes for prose, to three digits: 66.3 kB, 1.02 MB, 80 GB. @param {number} x */
+export function formatBytes(x) {
+  const [size, name] = BYTES.find(([each]) => x >= each) ?? [1, "B"];
+  return `${formatNumber(Number((x / size).toPrecision(3)))} ${name}`;
 }
 
 /** A count with its thousands apart, as the reader's language writes them: 128,000. @param {number} x */
