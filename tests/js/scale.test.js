@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { formatNumber, formatPercent, formatTime, linear, tickStep, ticks } from "../../static/js/pure/scale.js";
+import { formatNumber, formatPercent, formatTime, tickStep, ticks } from "../../static/js/pure/scale.js";
 import { clamp, fit, pan, zoomAt, zoomTo } from "../../static/js/pure/viewport.js";
 import { seeded } from "./helpers.js";
-
-test("a linear scale maps the ends of its range onto pixels and back", () => {
-  const scale = linear(10, 20, 100, 300);
-  assert.deepEqual([scale.map(10), scale.map(20), scale.map(12.5), scale.invert(150)], [100, 300, 150, 12.5]);
-  const flat = linear(5, 5, 0, 100);
-  assert.deepEqual([flat.map(7), flat.invert(30)], [0, 5]);
-});
 
 test("ticks are round, within the range, ascending and free of dust", () => {
   assert.deepEqual(ticks(0, 1, 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);

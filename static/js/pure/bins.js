@@ -12,7 +12,7 @@ import { KIND_T, chunkOf, kindOf } from "./ops.js";
 import { opsInWindow } from "./layout.js";
 
 /** @import {Rows} from "./layout.js" */
-/** @import {Schedule, Times} from "./types.js" */
+/** @import {Times} from "./types.js" */
 /** @typedef {{width: number, kinds: number[], cover: Uint8Array, cls: Uint8Array, mixed: Uint8Array}} Bins
  *   kinds: those that there are; of kinds[g] in bin x, cover[g * width + x] is its share, 255 for all of it, and cls[..]
  *   its class; what is held of an op that lies mostly in a bin is at least 1 */
@@ -41,9 +41,6 @@ export function classTable(chunks) {
   }
   return table;
 }
-
-/** @param {Schedule} schedule @param {number} i flat index */
-export const classOf = (schedule, i) => classTable(schedule.chunks)[schedule.codes[i]];
 
 /** @type {WeakMap<Uint8Array, number[]>} */
 const present = new WeakMap();
