@@ -1,4 +1,4 @@
-// Data to pixels, round ticks, numbers as text. Knows no schedule.
+// Round ticks, numbers as text. Knows no schedule.
 import { language } from "./lang.js";
 
 const BYTES = /** @type {const} */ ([[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]]);
