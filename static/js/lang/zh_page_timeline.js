@@ -185,6 +185,9 @@ export const TIMELINE = {
   "Press and hold": "长按",
   "then drag: select an area": "然后拖动：选择区域",
   // legend.js
+  "measured, under what the plan counts": "实测，线条为计划所计",
+  "sent above, received below; of a run as long as waited for": "上为发送，下为接收；运行中的长度为等待时间",
+  "messages sent above, received below": "消息：上为发送，下为接收",
   "F forward": "F 前向",
   "I input gradient": "I 输入梯度",
   "W weight gradient": "W 权重梯度",
