@@ -12,7 +12,7 @@ import { IDS, letter, specsOf } from "./pure/slots.js";
 /** @import {Desk} from "./desk.js" */
 /** @import {Plan} from "./plans.js" */
 /** @import {Measurement} from "./runheads.js" */
-/** @typedef {{add: () => void, bring: () => void, measured: () => Measurement[]}} Acts  bring: ask for a file */
+/** @typedef {{add: () => void, bring: () => void, measured: () => Measurement[], runAll: () => void}} Acts  bring: ask for a file */
 
 const MOST_OTHERS = IDS.length - 1;
 const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
@@ -152,6 +152,8 @@ class Compare {
     else replace(this.#lead, h("button", { type: "button", class: "link", onclick: this.acts.add }, t("Put a second schedule under the first")), t(", or click a row."));
     const measured = this.acts.measured();
     replace(this.#beside, plans.length + measured.length > 1 ? differenceTable(plans, this.desk, measured) : null,
+      plans.length > 1 ? h("p", { class: "difference-more" }, h("button", { type: "button", class: "link", id: "compare-run", onclick: this.acts.runAll }, t("Run all {n} schedules", { n: plans.length })),
+        t(" one after the other, to see what of this holds when they run.")) : null,
       h("p", { class: "difference-more" }, h("button", { type: "button", class: "link", id: "compare-import", onclick: () => this.acts.bring() }, t("Import an order or a trace")), t(" to set it beside.")));
   }
 }

@@ -4,13 +4,13 @@ import { byId, h, replace, setText } from "./dom.js";
 import { createCap } from "./memory.js";
 import { t } from "./pure/lang.js";
 import { messages } from "./pure/metrics.js";
-import { formatNumber, formatPercent } from "./pure/scale.js";
+import { formatBytes, formatNumber, formatPercent } from "./pure/scale.js";
 import { letter } from "./pure/slots.js";
 
 /** @import {Plan} from "./plans.js" */
 /** @import {Desk} from "./desk.js" */
 /** @import {Figures} from "./pure/metrics.js" */
-/** @typedef {{figures: Figures, plan: Plan}} Source */
+/** @typedef {{figures: Figures, plan: Plan, held: number | null}} Source  held: the most bytes of activations on a rank, where a run of it is there */
 /** @typedef {{name: string, hint?: string, lead?: boolean, of: (source: Source) => string,
  *   time?: (figures: Figures) => number, sign?: () => string, short?: (source: Source) => string}} Row  time: a row of times, which go without their unit where
  *   columns are narrow; short: with fewer digits, where there are many; sign: what stands after each figure, or after the row's name where there are many columns */
@@ -29,14 +29,15 @@ const spanRows = () => [
   { name: t("of total"), hint: t("idle ÷ longest stage"), sign: percent, of: ({ figures }) => formatPercent(figures.bubble.span.ofTotal) },
   { name: t("of ideal"), sign: percent, of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal) },
 ];
-/** @returns {Row[]} */
-const restRows = () => [
+/** @param {boolean} measured there is a run of one of them @returns {Row[]} */
+const restRows = (measured) => [
   { name: t("Makespan"), of: ({ figures }) => timeText(figures.makespan), time: (figures) => figures.makespan },
   { name: t("Longest stage"), hint: t("the span"), of: ({ figures }) => timeText(figures.longestStage), time: (figures) => figures.longestStage },
   { name: t("Throughput"), hint: unit() ? t("micro-batches a second") : t("a unit of time"), sign: perSecond, of: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan),
     short: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan, 3) },
   { name: t("Efficiency"), hint: t("of ideal throughput"), sign: percent, of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
   { name: t("Peak memory"), hint: t("micro-batches"), of: ({ plan }) => formatNumber(plan.memory) },
+  ...(measured ? [{ name: t("Measured peak"), hint: t("activations in the run"), of: (/** @type {Source} */ { held }) => (held === null ? "–" : formatBytes(held)) }] : []),
   { name: t("Peak in flight"), hint: t("chunks"), of: ({ plan }) => formatNumber(plan.peak) },
   { name: t("Messages"), hint: t("a step"), of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–") },
 ];
@@ -53,6 +54,9 @@ function written(row, source, columns) {
   return many && sign && text.endsWith(sign) ? text.slice(0, -sign.length) : text;
 }
 
+/** @param {number | null} x */
+const isThere = (x) => x !== null;
+
 /** @param {Desk} desk @param {HTMLElement} search  how good a sought order is */
 export function createFigures(desk, search) {
   const home = byId("figures");
@@ -61,7 +65,7 @@ export function createFigures(desk, search) {
   const law = h("div", { id: "law" });
   const cap = createCap(desk);
   home.append(holder, cap.node, search, h("h2", { text: t("Law") }), law, h("h2", { text: t("What B means here") }), meaning);
-  let [columns, counted] = [0, ""]; // of the tables that are there: how many plans, and the unit of time they are named for
+  let [columns, counted, measured] = [0, "", false]; // what the tables are for: how many plans, which unit of time, whether one was run
   let whole = h("h2"); // the last heading, over the times
   /** @type {{cells: HTMLElement[], row: Row}[]} */
   let rows = [];
@@ -85,26 +89,27 @@ export function createFigures(desk, search) {
     return [whole, h("table", { class: ["fig-table", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] }, h("colgroup", {}, h("col")), head, body)];
   }
 
-  /** @param {number} count */
-  function build(count) {
-    [columns, counted] = [count, unit()];
+  /** @param {number} count @param {boolean} beside whether something was measured */
+  function build(count, beside) {
+    [columns, counted, measured] = [count, unit(), beside];
     rows = [];
     heads = [];
     replace(holder, ...table(t("Bubble, global"), t("first start to last end"), bubbleRows()),
       ...table(t("Bubble, span"), t("each device's own first start to its last end, the longest; as the zero-bubble papers count"), spanRows()),
-      ...table(t("Whole step"), "", restRows()));
+      ...table(t("Whole step"), "", restRows(measured)));
   }
-  build(1);
+  build(1, false);
 
   return {
     law,
-    /** @param {Plan[]} plans */
-    show(plans) {
-      if (plans.length !== columns || counted !== unit()) build(plans.length);
+    /** @param {Plan[]} plans @param {(id: string) => number | null} peakOf what a run of a plan held at most, in bytes */
+    show(plans, peakOf) {
+      const peaks = plans.map(({ id }) => peakOf(id));
+      if (plans.length !== columns || counted !== unit() || measured !== peaks.some(isThere)) build(plans.length, peaks.some(isThere));
       home.classList.toggle("is-stale", plans.some((plan) => plan.shown !== plan.asked && plan.error !== null));
       plans.forEach((plan, at) => {
         const { figures } = plan;
-        for (const { cells, row } of rows) setText(cells[at], figures ? written(row, { figures, plan }, columns) : "–");
+        for (const { cells, row } of rows) setText(cells[at], figures ? written(row, { figures, plan, held: peaks[at] }, columns) : "–");
         for (const tops of heads) nameHead(tops[at], titleOf(desk, plan), columns > 2 ? letter(at) : null);
       });
       setText(whole, columns > 1 && unit() ? t("Whole step, {unit}", { unit: unit() }) : t("Whole step"));

@@ -55,10 +55,10 @@ function entries({ crit, micro, lane, planned, late }) {
       { text: t("to W, copies"), draw: line([3, 7], "mark-way") });
   }
   if (lane) list.push({ text: t("activation: sent above, received below"), draw: bar(false) }, { text: t("gradient"), draw: bar(true) });
-  if (planned) list.push({ text: t("below a run's ops: where the plan had them"), draw: foot });
+  if (planned) list.push({ text: t("below it: its plan"), draw: foot });
   if (late) {
     const full = formatNumber(drawnScale());
-    list.push({ text: t("ended {full} early, as planned, {full} late", { full }), draw: scale });
+    list.push({ text: t("{full} early to {full} late", { full }), draw: scale });
   }
   return list;
 }

@@ -1,7 +1,7 @@
 // What a run showed, as a list of facts: verdict, mode, device, figures beside those predicted, where time and memory went.
 import { h } from "./dom.js";
 import { t } from "./pure/lang.js";
-import { formatNumber, formatPercent } from "./pure/scale.js";
+import { formatBytes, formatNumber, formatPercent } from "./pure/scale.js";
 
 /** @import {Run} from "./runclient.js" */
 /** @typedef {(name: string, value: string | number, more?: string) => void} Add */
@@ -82,8 +82,8 @@ function memory({ activations: held }, planned, add) {
   if (!held) return;
   const most = Math.max(...held.peak_bytes);
   const without = held.peak_bytes_without_offload && Math.max(...held.peak_bytes_without_offload);
-  const plan = planned ? t("planned {n} micro-batches, so {bytes} each", { n: formatNumber(planned), bytes: bytes(most / planned) }) : "";
-  add(t("Activations, most on a rank"), bytes(most), [plan, without ? t("{bytes} with those in host memory", { bytes: bytes(without) }) : ""].filter(Boolean).join(t(", ")));
+  const plan = planned ? t("planned {n} micro-batches, so {bytes} each", { n: formatNumber(planned), bytes: formatBytes(most / planned) }) : "";
+  add(t("Activations, most on a rank"), formatBytes(most), [plan, without ? t("{bytes} with those in host memory", { bytes: formatBytes(without) }) : ""].filter(Boolean).join(t(", ")));
 }
 
 /** @param {(number | null)[]} losses */
@@ -113,9 +113,6 @@ function paceOf({ mode, unit_ms }) {
   if (mode === "imported") return t("its times are as the trace has them");
   return mode === "paced" ? t("one unit is {ms} ms", { ms: formatNumber(Math.round((unit_ms ?? 1) * 100) / 100) }) : t("as fast as it goes");
 }
-
-/** @param {number} x */
-export const bytes = (x) => (x >= 1e6 ? `${formatNumber(Number((x / 1e6).toPrecision(3)))} MB` : `${formatNumber(Number((x / 1e3).toPrecision(3)))} kB`);
 
 /** @param {number | null} x */
 const small = (x) => (x === null || x === undefined ? "?" : x === 0 ? "0" : x.toExponential(1).replace("e-", " × 10⁻").replace(/⁻(\d+)/, (_, d) => `⁻${[...d].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]).join("")}`));

@@ -23,11 +23,11 @@ export function createSweep(acts) {
   const cancel = h("button", { type: "button", class: "button soft", id: "cancel-all", onclick: acts.cancelAll }, t("Cancel all"));
   const body = h("tbody");
   const groups = [t("makespan"), t("bubble"), t("bubble by span")];
-  const parts = [t("predicted"), t("measured"), t("off by"), t("predicted"), t("measured"), t("predicted"), t("measured")];
+  const parts = [t("predicted"), t("measured"), t("off by"), t("predicted"), t("measured"), t("predicted"), t("measured"), t("predicted"), t("off by")];
   const table = h("table", { class: "sweep" }, h("caption", { class: "visually-hidden", text: t("Runs on the timeline, predicted against measured") }),
     h("thead", {}, h("tr", {}, h("th", { rowspan: 2, scope: "col", text: t("schedule") }), h("th", { rowspan: 2, scope: "col", text: t("outcome") }),
       ...groups.map((text, at) => h("th", { colspan: at ? 2 : 3, scope: "colgroup", class: "num", text })),
-      h("th", { rowspan: 2, scope: "col", class: "num", title: t("What the simulator makes of the times that the ops had, against the measured makespan"), text: t("predicted at the costs it had") })),
+      h("th", { colspan: 2, scope: "colgroup", class: "num", title: t("What the simulator makes of the times that the ops had"), text: t("makespan at the costs it had") })),
     h("tr", {}, ...parts.map((text) => h("th", { scope: "col", class: "num", text })))), body);
   const node = h("div", { class: "sweep-box", hidden: true }, table, cancel);
   let drawn = "";
@@ -58,9 +58,9 @@ function cellsOf({ run, done, total, refused }) {
   const unit = run?.mode === "imported" ? " ms" : "";
   const time = (/** @type {unknown} */ x) => (typeof x === "number" ? `${formatNumber(Math.round(x * 100) / 100)}${unit}` : "–");
   const share = (/** @type {unknown} */ x) => (typeof x === "number" ? formatPercent(x) : "–");
-  const off = plan && real ? signedShare(real.makespan / plan.makespan - 1) : "–";
+  const off = plan && real ? signedShare(plan.makespan / real.makespan - 1) : "–"; // as a share of what was measured, as calibrated.error is
   const figures = [time(plan?.makespan), time(real?.makespan), off, share(plan?.bubble?.global?.of_total), share(real?.bubble?.global?.of_total),
-    share(plan?.bubble?.span?.of_total), share(real?.bubble?.span?.of_total), run?.calibrated ? signedShare(run.calibrated.error) : "–"];
+    share(plan?.bubble?.span?.of_total), share(real?.bubble?.span?.of_total), time(run?.calibrated?.predicted.makespan), run?.calibrated ? signedShare(run.calibrated.error) : "–"];
   return { word, tone, figures };
 }
 

@@ -62,6 +62,7 @@ export class RunView {
     this.#list = createRunList({ title: parts.title, on: () => this.ids(), add: (id) => this.#put(this.adding(id)), only: (ids) => this.#put(ids.join(",")),
       link: ({ id, spec }) => `${location.origin}/${linkTo(parts.query(spec), id)}`, gone: (id) => this.#forget(id) });
     this.panel = h("div", { class: "run-tab" }, this.#sweep.node, this.#switcher.node, this.#panel.panel, this.#list.node);
+    this.#panel.several(specsOf(store.get()).length);
     store.subscribe((state, before) => {
       if (state.spec !== before.spec || state.preset !== before.preset) this.#fit();
       if (state.spec !== before.spec) this.#settle(state.spec);

@@ -91,7 +91,7 @@ export class View {
     this.transport = createTransport(playback, () => timeline.total(), (time, reach) => playback.seekNear(time, reach));
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.explain = createExplain(store, timeline, playback, selection, (id) => this.#titleOf(id));
-    this.compare = createCompare(desk, { add: () => this.toolbar.addPlan(), bring: () => this.bring(), measured: () => this.runs.measured() });
+    this.compare = createCompare(desk, { add: () => this.toolbar.addPlan(), bring: () => this.bring(), measured: () => this.runs.measured(), runAll: () => this.runs.startAll() });
     this.block = createBlock(desk);
     this.tools = createTools(store, timeline, selection, playback, (text) => this.status.toast(text));
     this.export = new ExportPanel(desk, timeline, () => byId("share").click());
@@ -151,7 +151,7 @@ export class View {
       for (const plan of plans) this.heads.write(plan.id, headText(plan, this.desk, plans.length > 1));
       for (const run of this.runs.heads()) this.heads.write(run.id, run);
       this.heads.place(this.timeline.scene.layout);
-      this.figures.show(plans);
+      this.figures.show(plans, (id) => this.runs.peak(id));
       this.search.show();
       this.transport.show();
       this.charts.playhead(this.playback.at);

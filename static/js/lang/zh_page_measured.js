@@ -20,14 +20,19 @@ export const MEASURED = {
   "One after the other on the same workers, each drawn under its plan": "在同一组 worker 上依次运行，各自画在其计划之下",
   "Run all {n} schedules": "运行全部 {n} 个调度",
   "Use {value}": "使用 {value}",
+  // compare.js
+  " one after the other, to see what of this holds when they run.": "，依次进行，看实际运行时是否如此。",
   // runsweep.js
   "Cancel all": "全部取消",
   "bubble by span": "跨度气泡",
   "predicted": "预测",
   "off by": "相差",
   "Runs on the timeline, predicted against measured": "时间线上的运行，预测与实测对照",
-  "What the simulator makes of the times that the ops had, against the measured makespan": "按 op 的实测时间仿真所得，与实测总时长相比",
-  "predicted at the costs it had": "按其实测代价的预测",
+  "What the simulator makes of the times that the ops had": "按 op 的实测时间仿真所得",
+  "makespan at the costs it had": "按其实测代价的总时长",
+  // figures.js
+  "Measured peak": "实测峰值",
+  "activations in the run": "运行中的激活值",
   // runfacts.js
   "{n} steps": "{n} 步",
   "seed {n}": "种子 {n}",
@@ -64,7 +69,7 @@ export const MEASURED = {
   "Gradient, {bytes}": "梯度，{bytes}",
   "Activation, {bytes}": "激活值，{bytes}",
   "posted": "投递",
-  "asked for": "请求",
+  "asked": "请求",
   "taken": "取得",
   "{giver} on rank {from} to {taker} on rank {to}": "rank {from} 上的 {giver} 发往 rank {to} 上的 {taker}",
   "It had come by the time rank {rank} asked for it, {since} ms after it was posted.": "发出 {since} ms 后 rank {rank} 请求它时，它已经到达。",

@@ -53,11 +53,11 @@ export function largest(count, of, most) {
   return found;
 }
 
-/** The end of a scale that holds x: 1, 2 or 5 times a power of ten. @param {number} x */
+/** The end of a scale that holds x, a round number not far above. @param {number} x */
 export function roundUp(x) {
   if (!(x > 0) || !Number.isFinite(x)) return 0;
   const power = 10 ** Math.floor(Math.log10(x));
-  return Number(([1, 2, 5].map((digit) => digit * power).find((end) => end >= x * (1 - 1e-9)) ?? 10 * power).toPrecision(1));
+  return Number(([1, 1.5, 2, 3, 4, 5, 6, 8].map((digit) => digit * power).find((end) => end >= x * (1 - 1e-9)) ?? 10 * power).toPrecision(2));
 }
 
 /** Which step of the scale a residual has: 0 near none, then up to 3 late or -3 early. @param {number} by @param {number} full end of the scale */
