@@ -61,7 +61,7 @@ def kept(plan: Plan, results: Sequence[Done], losses: Sequence[Sequence[float]])
     activations = {"peak_bytes": [result.peak for result in results]}
     if any(program.copies for program in plan.program.ranks):
         activations["peak_bytes_without_offload"] = [result.whole for result in results]
-    found: dict[str, Any] = {"activations": activations}
+    found: dict[str, Any] = {"activations": activations, "starved": [result.starved for result in results]}
     if plan.training.asynchronous:
         found["weight_versions"] = [result.versions for result in results]
     if plan.training.steps > 1:
@@ -97,7 +97,7 @@ def doubts(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> d
     for number, step in enumerate(losses, 1):
         for micro, loss in enumerate(step):
             if not math.isfinite(loss):
-                of = f" of {len(losses)}" if len(losses) > 1 else ""
+                of = f"/{len(losses)}" if len(losses) > 1 else ""
                 return {"notes": [f"Not verified: the loss of micro-batch {micro} in step {number}{of} is {loss}."]}
     if verdict.max_grad_error is None:
         return {"notes": [f"Not verified: {verdict.worst} is not there, or not all of it is a number."]}

@@ -71,7 +71,7 @@ def test_a_loss_that_is_no_number_ends_a_run_as_not_verified_and_says_which(runn
     last = runner.run(spec={"family": "1f1b", "p": 3, "m": 7}, seed=faults.NAN, steps=2, **RUN)[-1]
     assert (last["event"], last["verified"], last["loss"], last["max_grad_error"]) == ("finished", False, None, None)
     assert last["losses"][0] is None
-    assert last["notes"] == ["Not verified: the loss of micro-batch 5 in step 1 of 2 is nan."]
+    assert last["notes"] == ["Not verified: the loss of micro-batch 5 in step 1/2 is nan."]
 
 
 @pytest.mark.parametrize("stage", ["warming", "running", "op_batch"])

@@ -3,6 +3,5 @@
 /** @type {import("../pure/lang.js").Catalogue} */
 export const NAMES = Object.fromEntries([
   "Interleaved 1F1B", "Interleaved zero bubble", "Looped breadth-first", "rank", "rank {1}", "{1} GiB", "400 Gb/s InfiniBand",
-  " of {1}", // in "step 3 of 5": too short to be told from other texts
   "A100 80GB SXM", "H100 80GB SXM", "H200 141GB SXM", "B200 180GB HGX", "Zero Bubble 1.5B", "Zero Bubble 6.2B",
 ].map((name) => [name, name]));
