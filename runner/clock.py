@@ -25,6 +25,15 @@ def unix(reading: int) -> int:
     return time.time_ns() + reading - now()
 
 
+def starved() -> int:
+    """For how many ns this thread has so far been ready to run without a core to run on; 0 where Linux does not say."""
+    try:
+        with open("/proc/thread-self/schedstat") as file:
+            return int(file.read().split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
 def sharpen_sleep() -> None:
     """Ask the kernel to wake this process's sleeps within 1 us instead of 50 us."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_TIMERSLACK, 1000, 0, 0, 0)

@@ -62,10 +62,12 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """Start the program at time `zero` of the common clock; `last`: no further step follows."""
+    """Start the program at time `zero` of the common clock; `last`: no further step follows; `rehearsal`: the same step
+    follows, as if nothing had been."""
 
     zero: int
     last: bool
+    rehearsal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +95,14 @@ class Ready:
 @dataclass(frozen=True, slots=True)
 class Done:
     """The rank's program ran and its gradients are written: the losses of the micro-batches that ended here, the most
-    bytes of activations that the rank kept at once (`whole`: with those in host memory), and the most versions of its
-    weights."""
+    bytes of activations that the rank kept at once (`whole`: with those in host memory), the most versions of its
+    weights, and for how many ns it could have gone on but had no core."""
 
     losses: dict[int, float]
     peak: int
     whole: int
     versions: int
+    starved: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,12 @@ class EmbeddingShard:
         assert self.weight.grad is not None
         with torch.no_grad():
             self.weight.sub_(self.weight.grad, alpha=RATE)
-        self.weight.grad = None
         self.data = data
+        self.clear()
+
+    def clear(self) -> None:
+        """Leave no trace of what was done so far."""
+        self.weight.grad = None
 
     def results(self) -> dict[str, Tensor]:
         """This shard's rows of the gradient and, after several steps, of the weights, named as the whole."""

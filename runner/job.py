@@ -15,11 +15,10 @@ from enum import Enum
 from typing import Any
 
 from backend.schedule.errors import OrderError, SpecError
-from runner import clock, mailbox
+from runner import clock
 from runner.board import Board
 from runner.control import BOARD, TOLERANCE, Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
 from runner.engines.local import LocalEngine
-from runner.mailbox import Mailbox
 from runner.measure import doubts, finite, judged, kept, outcome
 from runner.plan import Plan, plan
 from runner.protocol import Run
@@ -162,7 +161,9 @@ class Job:
         self.traffic = Traffic(planned.program, planned.training)
         self.board = Board(f"{self.folder}/{BOARD}", counts, copies, self.traffic.received)
         self.stream = Stream(self.board, self.traffic)
-        box = self._mailbox()
+        sends, training = [len(program.sends()) for program in planned.program.ranks], planned.training
+        between_cpus = planned.device == "cpu"
+        box = self.engine.mailbox(sends, training.tags, training.message_bytes) if between_cpus else None
         unit = (planned.unit_ms or 0.0) * 1e6
         for rank in range(planned.ranks):
             setup = Setup(
@@ -180,24 +181,19 @@ class Job:
             )
             self.engine.send(rank, setup)
 
-    def _mailbox(self) -> Mailbox | None:
-        """Memory for the messages between CPUs of this host, made; None where they need another way."""
-        if self.plan.device != "cpu" or not mailbox.usable():
-            return None
-        sends = [len(rank.sends()) for rank in self.plan.program.ranks]
-        training = self.plan.training
-        box = mailbox.lay_out(self.engine.memory(), self.folder, sends, training.tags, training.message_bytes)
-        box.make()
-        return box
-
     def _go(self) -> None:
-        """All are ready: name a start a little ahead, which every worker then sleeps to."""
+        """All are ready: have them begin."""
         ready = [reply for reply in self.replies.values() if isinstance(reply, Ready)]
         devices, self.note_ns = {reply.device for reply in ready}, max(reply.note_ns for reply in ready)
-        self.replies = {}
         self.state = State.RUNNING
         self.device = "cpu" if devices == {"cpu"} else ", ".join(sorted(devices))
+        self.rehearsing = self.plan.rehearsed
         zero = self._start()
+        if not self.rehearsing:
+            self._running(zero)
+
+    def _running(self, zero: int) -> None:
+        """Tell that the first step whose losses count begins."""
         self.emit(
             "running",
             mode=self.plan.mode,
@@ -211,27 +207,31 @@ class Job:
         )
 
     def _start(self) -> int:
-        """Have all ranks start a step; when."""
+        """Name a start of a step a little ahead, which every rank then sleeps to; when."""
+        self.replies = {}
         zero = clock.now() + START_NS + 200_000 * self.plan.ranks
         for rank in range(self.plan.ranks):
-            self.engine.send(rank, Go(zero, self._last))
+            self.engine.send(rank, Go(zero, self._last, self.rehearsing))
         self.watchdog = Watchdog(self.plan, self.board, [worker.pid for worker in self.engine.workers])
         return zero
 
     @property
     def _last(self) -> bool:
         """Whether the step under way is the last one, whose ops are reported."""
-        return len(self.losses) == self.plan.training.steps - 1
+        return len(self.losses) == self.plan.training.steps - 1 and not self.rehearsing
 
     def _step_done(self) -> None:
         """All ranks are through a step."""
+        if self.rehearsing:
+            self.rehearsing = False
+            self._running(self._start())
+            return
         last, self.results = self._last, [reply for _, reply in sorted(self.replies.items()) if isinstance(reply, Done)]
         found = {micro: loss for result in self.results for micro, loss in result.losses.items()}
         self.losses.append([found.get(micro, math.nan) for micro in range(self.plan.program.micros)])
         if last:
             self._verify()
         else:
-            self.replies = {}
             self._start()
 
     def _stream(self, rest: bool = False) -> None:

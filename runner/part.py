@@ -36,7 +36,7 @@ class DeferredStage:
     def __init__(self, training: Training, index: int, data: Data, memory: Memory):
         self.stage, self.index, self.training = Stage(training, index).to(data.device), index, training
         self.data, self.memory, self.movable = data, memory, False
-        self.versions: Versions | None = None
+        self.versions = Versions(self.stage) if training.asynchronous else None
         self.flights: dict[int, Flight] = {}
         self.saved: dict[int, Saved] = {}
         self.later: dict[int, Later] = {}
@@ -92,9 +92,11 @@ class DeferredStage:
         """Bring it back."""
         return self.saved[micro].reload(self.data.device, self.stream)
 
-    def update_always(self) -> None:
-        """From now on every backward is followed by an update."""
-        self.versions = Versions(self.stage)
+    def forget(self) -> None:
+        """Leave no trace of what was done so far."""
+        self.losses.clear()
+        self.stage.zero_grad(set_to_none=True)
+        self.versions = Versions(self.stage) if self.training.asynchronous else None
 
     def results(self) -> dict[str, Tensor]:
         """What a reference is compared with, by name: the gradients, and the weights if they were changed."""

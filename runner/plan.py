@@ -27,6 +27,7 @@ from runner.work import Work, work_of
 
 MAX_OPS = 100_000
 MAX_SECONDS = 600.0
+REHEARSED_OPS = 1000  # of a rank
 DEFAULT_SECONDS = 60.0
 DEFAULT_OP_MS = 20.0
 WORK_MS = 3.0  # an op of the tiny model with its messages, and room for what else the core does
@@ -63,6 +64,13 @@ class Plan:
         if self.device == "cpu":
             return ()
         return tuple(link for other in self.program.ranks for link in other.sends() if link.target == rank)
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether the step runs once unseen first. Unpaced ops last longer while memory is touched for the first time,
+        as warming up cannot do without holding as much; in a long step, or the last of several, that is over soon."""
+        short = max(len(rank.steps) for rank in self.program.ranks) <= REHEARSED_OPS
+        return self.mode == "free" and self.device == "cpu" and self.training.steps == 1 and short
 
     @property
     def longest_op_ms(self) -> float:

@@ -70,7 +70,7 @@ class WorkerProcess:
             return self.job.warm_up()
         if isinstance(command, Go):
             assert self.job is not None
-            return self.job.run(command.zero, command.last)
+            return self.job.rehearse(command.zero) if command.rehearsal else self.job.run(command.zero, command.last)
         return verify(command)
 
     def join(self, group: Group) -> Any:

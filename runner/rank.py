@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from runner import clock
 from runner.activations import Memory
 from runner.board import WAITING, Ledger
 from runner.channels import ChannelTransport, nccl_groups
@@ -114,20 +115,23 @@ class RankJob:
                 part.forward(0, None if part.stage.begins else x_like)
                 part.input_gradient(0, None if part.stage.ends else x_like)
                 part.weight_gradient(0)
-            part.losses.clear()
-            part.stage.zero_grad(set_to_none=True)
         if self.shard is not None:
             for _ in range(2):
                 self.shard.logits(0, x_like)
                 self.shard.gradients(0, torch.zeros(2, x_like.shape[0] * x_like.shape[1], device=self.device))
-            self.shard.clear()
-        self.memory.reset()
-        if self.setup.training.asynchronous:
-            for part in self.parts:
-                part.update_always()
+        self.forget()
         note_ns = self.ledger.cost()
         self.prime()
         return Ready(str(self.device), note_ns)
+
+    def forget(self) -> None:
+        """Be as if nothing had run."""
+        for part in self.parts:
+            part.forget()
+        for shard in self.shards():
+            shard.clear()
+        self.memory.reset()
+        self.ledger.reset()
 
     def prime(self) -> None:
         """Get ready to receive; other ranks do so too."""
@@ -149,15 +153,29 @@ class RankJob:
         for work in works:
             work.wait()
 
-    def run(self, zero: int, last: bool) -> Done:
-        """Execute the program and sum what replicas hold in common, then write the results or, before the last step,
-        get ready for the next; returns what is left to say."""
-        setup = self.setup
+    def execute(self, zero: int) -> None:
+        """The program, once, and all that goes on beside it."""
+        starved = clock.starved()
         self.worker.run(zero, self.settle)
+        self.starved = clock.starved() - starved
         self.transport.flush()
         for helper in (self.lane, self.joins):
             if helper is not None:
                 helper.close()
+
+    def rehearse(self, zero: int) -> Done:
+        """Execute the program to no end but that memory and caches are then as they are in a later step."""
+        self.execute(zero)
+        self.forget()
+        self.equip()
+        self.prime()
+        return Done({}, 0, 0, 0, 0)
+
+    def run(self, zero: int, last: bool) -> Done:
+        """Execute the program and sum what replicas hold in common, then write the results or, before the last step,
+        get ready for the next; returns what is left to say."""
+        setup = self.setup
+        self.execute(zero)
         sum_copies(
             self.group, setup.program.rank, [part.stage for part in self.parts], setup.replicas, setup.training.tags + 1
         )
@@ -167,7 +185,7 @@ class RankJob:
         else:
             self.advance()
         versions = max(part.versions.held if part.versions else 1 for part in self.parts)
-        return Done(losses, self.memory.peak, self.memory.whole, versions)
+        return Done(losses, self.memory.peak, self.memory.whole, versions, self.starved)
 
     def advance(self) -> None:
         """To the next training step."""

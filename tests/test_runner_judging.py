@@ -158,6 +158,9 @@ class Engine:
     def folder(self) -> str:
         return self.path
 
+    def mailbox(self, *_: object) -> None:
+        return None
+
     def resize(self, ranks: int) -> None:
         assert ranks == 2
 

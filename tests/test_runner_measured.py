@@ -133,3 +133,28 @@ def test_where_ops_are_very_many_their_details_wait_and_none_is_lost(tmp_path: P
     assert [row[:2] for row in few["bytes"] + left["bytes"] if row[0] == 1] == [[1, index] for index in range(200)]
     assert stream.batch(last=True) == {}
     assert stream.longest == 7
+
+
+def test_a_free_step_is_rehearsed_and_leaves_no_trace_but_a_warm_machine(runner: RunnerProgram) -> None:
+    for options in ({"family": "pipedream"}, {"family": "1f1b", "vocabulary": "parallel-2"}, {"family": "dualpipe"}):
+        spec = options | {"p": 2, "m": 4}
+        assert plan(Run("a", spec=spec, mode="free")).rehearsed
+        events = runner.run(spec=spec, mode="free", model=TINY)
+        last, ops = events[-1], joined(events, "ops")
+        assert last["verified"]
+        assert len({tuple(row[:2]) for row in ops}) == len(ops) == events[1]["ops"]
+        assert [event["event"] for event in events].count("running") == 1
+        assert min(row[3] for row in ops) >= 0
+
+
+def test_paced_steps_long_ones_and_several_are_not_rehearsed() -> None:
+    spec = {"family": "1f1b", "p": 2, "m": 4}
+    assert not plan(Run("a", spec=spec, mode="paced")).rehearsed
+    assert not plan(Run("a", spec=spec, mode="free", steps=2)).rehearsed
+    assert not plan(Run("a", spec=spec | {"m": 600}, mode="free")).rehearsed
+
+
+def test_a_run_tells_for_how_long_each_rank_had_no_core(runner: RunnerProgram) -> None:
+    last = runner.run(spec={"family": "1f1b", "p": 2, "m": 4}, mode="free", model=TINY)[-1]
+    assert len(last["starved"]) == 2
+    assert all(isinstance(ns, int) and ns >= 0 for ns in last["starved"])

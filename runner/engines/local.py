@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -17,7 +18,9 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from uuid import uuid4
 
+from runner import mailbox
 from runner.control import Command, Group, Reply
+from runner.mailbox import Mailbox
 
 ROOT = Path(__file__).resolve().parents[2]
 # The second is what torch's first backward imports: half a second that every worker would spend otherwise.
@@ -91,12 +94,17 @@ class LocalEngine:
         self.job_folder = tempfile.mkdtemp(dir=self.scratch.name)
         return self.job_folder
 
-    def memory(self) -> str:
-        """New memory, empty as yet, that one job's workers can open; the last job's goes when they let go of it. It is
-        in no file system, which might be small or on a disk."""
+    def mailbox(self, sends: Sequence[int], tags: int, message_bytes: int) -> Mailbox | None:
+        """Where the messages of one job's workers lie, all of them being on this host; the last job's goes when they
+        let go of it. It is in no file system, which might be small or on a disk. None where none can be shared."""
         self._release()
+        if not mailbox.usable():
+            return None
         self.job_memory = os.memfd_create("bubbleline")
-        return f"/proc/{os.getpid()}/fd/{self.job_memory}"
+        path = f"/proc/{os.getpid()}/fd/{self.job_memory}"
+        box = mailbox.lay_out(path, self.job_folder, sends, tags, message_bytes)
+        box.make()
+        return box
 
     def _release(self) -> None:
         if self.job_memory is not None:
