@@ -19,6 +19,7 @@ export const boxes = {
   n: 0,
   x: new Float32Array(RECTANGLES),
   w: new Float32Array(RECTANGLES),
+  room: new Float32Array(RECTANGLES), // as wide as w but for the rounding to pixels: ops of one length are labelled alike
   y: new Float32Array(RECTANGLES),
   op: new Int32Array(RECTANGLES),
   slot: new Int32Array(RECTANGLES), // rank * chunks
@@ -50,6 +51,7 @@ export function gather(source, times, rows, { layout, t0, t1 }, dpr) {
       const b = Math.min(right, left + (Math.round(times.end[i] * k) - from) / dpr);
       boxes.x[n] = a;
       boxes.w[n] = Math.max(1 / dpr, b - a);
+      boxes.room[n] = Math.min(b - a + 1 / dpr, ((times.end[i] - times.start[i]) * k) / dpr);
       boxes.y[n] = row.y;
       boxes.op[n] = i;
       boxes.slot[n] = row.rank * source.chunks;

@@ -42,7 +42,7 @@ function drawPass(ctx, { schedule }, height, micros, digit, inkOf) {
   const wide = digit * String(m - 1).length; // of the largest number, so that ops of one length are labelled alike
   for (let n = 0; n < boxes.n; n++) {
     const b = boxes.order[n];
-    if (done[b] || boxes.w[b] < digit + 2) continue;
+    if (done[b] || boxes.room[b] < digit + 2) continue;
     const code = codes[boxes.op[b]];
     const kind = kindOf(code, chunks);
     const micro = globalMicro(schedule, boxes.slot[b] + chunkOf(code, chunks), micros.first[boxes.op[b]]);
@@ -51,8 +51,8 @@ function drawPass(ctx, { schedule }, height, micros, digit, inkOf) {
       done[b] = drawPair(ctx, b, height, wide, micro, pairBackward(schedule, b, micros));
       continue;
     }
-    if (boxes.w[b] < wide + 2) continue;
-    const letter = boxes.w[b] >= wide + digit + 12;
+    if (boxes.room[b] < wide + 2) continue;
+    const letter = boxes.room[b] >= wide + digit + 12;
     ctx.fillText(text(letter ? kind : BARE, micro), boxes.x[b] + (boxes.w[b] - 1) / 2, boxes.y[b] + height / 2 + 0.5);
     done[b] = 1;
   }
@@ -69,7 +69,7 @@ function pairBackward(schedule, b, micros) {
 /** @param {CanvasRenderingContext2D} ctx @param {number} b @param {number} height @param {number} wide
  *  @param {number} forward @param {number} backward */
 function drawPair(ctx, b, height, wide, forward, backward) {
-  if (boxes.w[b] < (height < 26 ? 2 * wide : 1.4 * wide) + 8) return 0;
+  if (boxes.room[b] < (height < 26 ? 2 * wide : 1.4 * wide) + 8) return 0;
   const y = boxes.y[b] + height / 2 + 0.5;
   ctx.fillText(text(BARE, forward), boxes.x[b] + boxes.w[b] * 0.26, y - height * 0.2);
   ctx.fillText(text(BARE, backward), boxes.x[b] + boxes.w[b] * 0.74, y + height * 0.2);
