@@ -19,6 +19,7 @@ from backend.runs import client as client_module
 from backend.runs import manager as manager_module
 from backend.runs.errors import RunError
 from backend.runs.manager import Manager
+from backend.runs.options import Options
 from backend.runs.run import Run
 from backend.runs.store import Store
 from backend.schedule.spec import Spec
@@ -281,3 +282,18 @@ def test_a_runner_is_another_interpreter_that_gevent_has_not_touched(manage, tmp
     manager = manage(runner=(sys.executable, str(probe)))
     wait(lambda: manager.client.state == "ready")
     assert manager.client.devices == [False]
+
+
+def test_the_runner_gets_what_was_chosen_and_the_run_comes_back_with_it(manage, monkeypatch):
+    manager = manage()
+    wait(lambda: manager.client.state == "ready")
+    sent = []
+    send = manager.client.send
+    monkeypatch.setattr(manager.client, "send", lambda message: sent.append(message) or send(message))
+    chosen = Options("paced", 2.0, "bfloat16", "cpu", 2, 9)
+    run = manager.submit("a", Spec(m=2).to_json(), chosen)
+    wait(lambda: run.over)
+    job = {"mode": "paced", "unit_ms": 2.0, "dtype": "bfloat16", "device": "cpu", "steps": 2, "seed": 9}
+    assert [{key: message[key] for key in job} for message in sent] == [job]
+    wait(lambda: manager.store.load(run.id) is not None and manager.store.load(run.id).over)
+    assert manager.store.load(run.id).asked == job

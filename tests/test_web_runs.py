@@ -9,7 +9,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from backend.runs import options
 from backend.schedule.spec import Spec
+from runner import protocol
 from tests.conftest import error_of
 
 
@@ -28,6 +30,45 @@ def test_a_run_is_taken_with_an_id_a_place_and_its_page(client: FlaskClient):
 def test_a_run_of_the_default_spec_has_the_shortest_page(client: FlaskClient):
     body = post(client).get_json()
     assert body["url"] == f"/?run={body['id']}"
+
+
+def test_a_run_is_kept_with_what_was_chosen_for_it_and_the_list_has_it(client: FlaskClient):
+    chosen = {"mode": "paced", "unit_ms": 2.5, "dtype": "bfloat16", "device": "cpu", "steps": 3, "seed": 7}
+    run_id = post(client, {"spec": {"p": 2}} | chosen).get_json()["id"]
+    assert client.get(f"/api/runs/{run_id}").get_json()["asked"] == chosen
+    plain = post(client, {"spec": {"p": 2}}).get_json()["id"]
+    listed = {run["id"]: run["asked"] for run in client.get("/api/runs").get_json()["runs"]}
+    assert listed == {
+        run_id: chosen,
+        plain: {"mode": "auto", "unit_ms": None, "dtype": "float32", "device": "auto", "steps": 1, "seed": 0},
+    }
+
+
+def test_a_bad_choice_is_told_with_the_nearest_legal_one(client: FlaskClient):
+    for body, nearest in (({"steps": 1000}, 100), ({"seed": 2**40}, 2**31 - 1), ({"dtype": "half"}, "float32")):
+        error = error_of(post(client, body))
+        assert (error["value"], error["nearest"]) == (next(iter(body.values())), nearest)
+
+
+def test_gpus_are_refused_at_once_where_the_runner_has_said_that_a_run_of_so_many_ranks_has_none(
+    app: Flask, client: FlaskClient
+):
+    runs = app.extensions["bubbleline"].runs
+    assert post(client, {"spec": {"p": 4}, "device": "cuda"}).status_code == 202, "it has not said anything"
+    runs.client.choices = [
+        {"from": 1, "to": 2, "device": "cuda", "mode": "free"},
+        {"from": 3, "to": 64, "device": "cpu", "mode": "paced"},
+    ]
+    error = error_of(post(client, {"spec": {"p": 4}, "device": "cuda"}))
+    assert (error["field"], error["nearest"]) == ("device", "cpu")
+    assert post(client, {"spec": {"p": 2}, "device": "cuda"}).status_code == 202
+    assert post(client, {"spec": {"p": 4}, "device": "cpu"}).status_code == 202
+
+
+def test_the_limits_here_are_those_of_the_runner():
+    assert (options.DTYPES, options.DEVICES) == (protocol.DTYPES, protocol.KINDS)
+    assert (options.MOST_STEPS, options.MOST_SEED) == (protocol.MAX_STEPS, protocol.MAX_SEED)
+    assert protocol.MIN_UNIT_MS <= options.UNIT_MS[0] < options.UNIT_MS[1] <= protocol.MAX_UNIT_MS
 
 
 def test_a_run_can_be_opened_as_soon_as_it_is_taken(client: FlaskClient):
@@ -71,6 +112,15 @@ BAD_BODIES = [
     (b'{"unit_ms": "2"}', "unit_ms", 400),
     (b'{"unit_ms": 0}', "unit_ms", 400),
     (b'{"unit_ms": 1e400}', "unit_ms", 400),
+    (b'{"mode": "free", "unit_ms": 2}', "unit_ms", 400),
+    (b'{"dtype": "float16"}', "dtype", 400),
+    (b'{"dtype": null}', "dtype", 400),
+    (b'{"device": "tpu"}', "device", 400),
+    (b'{"steps": 0}', "steps", 400),
+    (b'{"steps": 1.5}', "steps", 400),
+    (b'{"steps": true}', "steps", 400),
+    (b'{"seed": -1}', "seed", 400),
+    (b'{"seed": "7"}', "seed", 400),
     (b'{"spec": {}}' + b" " * 300_000, "body", 413),
 ]
 

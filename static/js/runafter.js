@@ -23,7 +23,7 @@ const file = (run, format, text) => h("a", { class: "link", href: fileOf(run.id,
 export function calibrationText({ mode }, { predicted, measured, error }) {
   const unit = mode === "imported" ? " ms" : "";
   const short = (/** @type {number} */ x) => `${formatNumber(Number(x.toPrecision(4)))}${unit}`;
-  const values = { predicted: short(predicted.makespan), measured: short(measured.makespan), share: `${formatNumber(Math.round(Math.abs(error) * 1000) / 10)} %` };
+  const values = { predicted: short(predicted.makespan), measured: short(measured.makespan), share: `${formatNumber(Math.round(Math.abs(measured.makespan / predicted.makespan - 1) * 1000) / 10)} %` };
   const gap = { equal: t("At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} apart: the schedule explains the run.", values),
     longer: t("At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} less.", values),
     shorter: t("At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} more.", values) }[verdict(error)];
