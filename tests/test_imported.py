@@ -147,10 +147,10 @@ def test_a_small_text_that_unpacks_to_much_is_refused_at_once() -> None:
     bomb = packed_of(bytes(packing.MOST_BYTES + 1))
     assert len(bomb) < 6000
     for text in (bomb, packed_of(bytes([200, 1, 255, 255, 3, 64, 32, 255, 255, 127]) + bytes(1000))):
-        began = time.perf_counter()
+        began = time.process_time()
         with pytest.raises(SpecError, match="cannot run"):
             read({"family": "imported", "order": text})
-        assert time.perf_counter() - began < 2.0
+        assert time.process_time() - began < 2.0
 
 
 def test_an_order_whose_packed_text_is_too_long_for_a_link_says_what_to_do() -> None:

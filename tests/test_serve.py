@@ -126,7 +126,7 @@ def test_large_requests_do_not_hold_up_small_ones(start):
         time.sleep(0.01)
     assert slow.wait(timeout=60) == 0
     assert len(waits) > 5
-    assert statistics.quantiles(waits, n=10)[-1] < 0.5  # nine of ten; alone, the large one takes seconds
+    assert statistics.quantiles(waits, n=10)[-1] < 1.0  # nine of ten; alone, the large one takes seconds
 
 
 def test_a_taken_port_is_said_clearly_with_the_way_out():

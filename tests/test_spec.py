@@ -65,10 +65,10 @@ REFUSED: list[tuple[dict[str, Any], str, Any]] = [
 
 @pytest.mark.parametrize(("data", "field", "nearest"), REFUSED, ids=[str(row[0])[:50] for row in REFUSED])
 def test_an_illegal_spec_names_field_and_nearest_at_once(data: dict[str, Any], field: str, nearest: Any) -> None:
-    before = time.perf_counter()
+    before = time.process_time()
     with pytest.raises(SpecError) as caught:
         families.read(data)
-    assert time.perf_counter() - before < 0.5
+    assert time.process_time() - before < 0.5
     error = caught.value
     assert (error.field, error.nearest) == (field, nearest)
     assert error.message
