@@ -1,5 +1,5 @@
 // The card beside an op or a bubble: what it is, when it runs, what it needs and unblocks; or why the rank is idle.
-import { bytesLines, messageLines as measuredMessage, pair, stepLines as measuredStep } from "./card_details.js";
+import { bytesLines, copiedLines, messageLines as measuredMessage, pair, stepLines as measuredStep } from "./card_details.js";
 import { tame, timeNumber, timeText } from "./costs_unit.js";
 import { byId, h, replace, setText, show } from "./dom.js";
 import { isMeasured } from "./lanes.js";
@@ -146,6 +146,7 @@ function copyLines({ lane, op, needs, frees }) {
   return [
     h("h2", {}, h("code", { text: opText(schedule, op.i) }), copyTitle(kind, partText(schedule, slot, KIND_F, micro))),
     h("p", { class: "times" }, pair(t("start"), timeNumber(start)), pair(t("end"), timeNumber(end)), pair(t("takes"), timeText(end - start))),
+    ...copiedLines(lane, op.i),
     h("p", { text: `${where}${t("; ")}${when}` }),
     ...(needs.length ? [list("needs", `● ${t("needs")}`, needs)] : []),
     ...(frees.length ? [list("frees", `▶ ${t("unblocks")}`, frees)] : []),

@@ -26,6 +26,12 @@ export function bytesLines({ schedule, details, noted, want }, i) {
     pair(t("activations alive after it"), formatBytes(live[i])))];
 }
 
+/** The bytes that a copy moved. @param {Lane} lane @param {number} i */
+export function copiedLines({ schedule, noted }, i) {
+  const moved = noted?.moved?.[i - schedule.count];
+  return moved ? [h("p", { class: "times measured" }, pair(t("copied"), formatBytes(moved)))] : [];
+}
+
 /** A message that was measured; null for another. @param {Trace} trace */
 export function messageLines({ lane, message = -1 }) {
   const { schedule, details, noted } = lane;
@@ -35,7 +41,7 @@ export function messageLines({ lane, message = -1 }) {
   const at = (/** @type {number} */ ms) => timeNumber(ms / noted.unit);
   const [giver, taker] = [all.giver[message], all.taker[message]].map((i) => shortText(schedule, i));
   return [h("h2", { text: all.gradient[message] ? t("Gradient, {bytes}", { bytes: formatBytes(details.size[message]) }) : t("Activation, {bytes}", { bytes: formatBytes(details.size[message]) }) }),
-    h("p", { class: "times" }, pair(t("posted"), at(posted)), pair(t("asked for"), at(asked)), pair(t("taken"), at(taken))),
+    h("p", { class: "times" }, pair(t("posted"), at(posted)), pair(t("asked"), at(asked)), pair(t("taken"), at(taken))),
     h("p", { text: t("{giver} on rank {from} to {taker} on rank {to}", { giver, taker, from: all.from[message], to: all.to[message] }) }),
     h("p", { text: sayWay(wasAwaited(details, message), posted, asked, taken, all.to[message]) })];
 }

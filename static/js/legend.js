@@ -9,7 +9,8 @@ import { colour, copyPaints, hatchPattern, paintsFor } from "./palette.js";
 import { SHADES } from "./pure/bins.js";
 import { OFFLOAD, RELOAD } from "./pure/copies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, kindOf } from "./pure/ops.js";
-import { formatNumber } from "./pure/scale.js";
+import { alive } from "./pure/live.js";
+import { formatBytes, formatNumber } from "./pure/scale.js";
 import { t } from "./pure/lang.js";
 
 /** @import {Lane, Scene} from "./lanes.js" */
@@ -47,7 +48,7 @@ export function drawLegend(scene, again) {
   const barred = lanes.filter((lane) => lane.schedule.barriers > 0);
   if (barred.length) parts.push(entry("barrier", barred.some((lane) => hasRoom(lane, scene)) ? t("barrier opens: all ranks have done S, or T")
     : t("barriers, once zoomed in: all have done S, T"))); // about as wide, so that a zoom moves nothing
-  parts.push(...copyEntries(scene), ...stripEntries(scene), ...mailEntries(scene));
+  parts.push(...copyEntries(scene), ...stripEntries(scene));
   const [ops, rows] = [lanes.reduce((sum, lane) => sum + lane.schedule.count, 0), lanes.reduce((sum, lane) => sum + lane.schedule.p, 0)];
   const dense = isDense(ops, rows, scene.layout.plotWidth * devicePixelRatio); // of the whole, so that a zoom moves nothing
   if (dense) parts.push({ mark: "", text: t("narrower than a pixel: stacked by share") });
@@ -77,15 +78,10 @@ function stripEntries({ lanes, full }) {
   const weights = lanes.some((lane) => (lane.spec.weights ?? 0) > 0);
   const all = formatNumber(full);
   const text = weights ? t("activations held and stashed weights; full height {all}", { all }) : t("activations held; full height {all}", { all });
-  const counted = lanes.some((lane) => lane.details) ? [entry("counted", t("measured, under what the plan counts"))] : [];
-  return [entry("held", text), ...(caps ? [entry("over", t("above its limit"))] : []), ...counted];
-}
-
-/** @param {Scene} scene */
-function mailEntries({ lanes, layout }) {
-  const drawn = lanes.filter((_, at) => layout.groups[at]?.rows[0]?.commH);
-  if (!drawn.length) return [];
-  return [entry("mail", drawn.some((lane) => lane.details) ? t("sent above, received below; of a run as long as waited for") : t("messages sent above, received below"))];
+  const real = lanes.flatMap((lane) => alive(lane.schedule, lane.times, lane.spec, lane.details) ?? []);
+  const bytes = real.length === 1 ? t(", measured {bytes}", { bytes: formatBytes(full * real[0].unit) }) : "";
+  const line = real.length ? t("; line: what the plan counts") : "";
+  return [entry(real.length ? "counted" : "held", `${text}${bytes}${line}`), ...(caps ? [entry("over", t("above its limit"))] : [])];
 }
 
 /** @param {string} mark what an entry shows: a kind of op, or a name */
@@ -96,7 +92,6 @@ function swatch(mark) {
   else if (mark === "offload" || mark === "reload") drawCopy(ctx, mark === "offload" ? OFFLOAD : RELOAD);
   else if (mark === "held" || mark === "over") drawHeld(ctx, mark === "over");
   else if (mark === "counted") drawCounted(ctx);
-  else if (mark === "mail") drawMessages(ctx);
   else {
     ctx.fillStyle = mark === "barrier" ? colour("plot-row") : hatchPattern(2) ?? colour("plot-row");
     ctx.fillRect(0, 0, WIDE, TALL);
@@ -154,18 +149,6 @@ function drawCounted(ctx) {
   drawHeld(ctx, false);
   ctx.fillStyle = colour("ink");
   [[0, 8], [11, 4], [33, 12]].forEach(([x, y], at) => ctx.fillRect(x, y, at === 1 ? 22 : 11, 2));
-}
-
-/** One that is sent and, hollow, a gradient that is received. @param {CanvasRenderingContext2D} ctx */
-function drawMessages(ctx) {
-  ctx.fillStyle = colour("plot-row");
-  ctx.fillRect(0, 1, WIDE, 10);
-  ctx.fillRect(0, 13, WIDE, 10);
-  ctx.fillStyle = colour("k-c");
-  ctx.fillRect(2, 1, 16, 10);
-  ctx.fillRect(16, 13, 26, 10);
-  ctx.fillStyle = colour("plot-row");
-  ctx.fillRect(19, 16, 20, 4);
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {boolean} over */

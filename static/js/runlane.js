@@ -42,7 +42,7 @@ export class RunLane {
     const end = new Float64Array(all).fill(Infinity);
     this.#seen = new Uint8Array(all);
     this.took = durations(schedule, timing(run.spec));
-    const noted = { ready: new Float64Array(all).fill(Infinity), wait: new Float64Array(all), unit: 0, paced: false };
+    const noted = { ready: new Float64Array(all).fill(Infinity), wait: new Float64Array(all), moved: new Float64Array(all - schedule.count), unit: 0, paced: false };
     /** @type {Lane} */
     this.lane = { id: /** @type {Lane["id"]} */ (id), schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous, noted, want };
   }
@@ -118,7 +118,8 @@ export class RunLane {
       const [rank, index, ready, start, end, wait] = this.#rows[this.#kept];
       const i = placeOf(schedule, rank, index);
       noted.ready[i] = ready / this.#unit;
-      noted.wait[i] = wait / this.#unit;
+      if (index >= 0) noted.wait[i] = wait / this.#unit;
+      else if (noted.moved) noted.moved[i - schedule.count] = wait;
       times.start[i] = start / this.#unit;
       times.end[i] = end / this.#unit;
       if (index >= 0) this.lane.end = Math.max(this.lane.end, times.end[i]);

@@ -63,6 +63,7 @@ export const MEASURED = {
   "a late start": "起步延迟",
   "Measured: {list}.": "实测：{list}。",
   // card_details.js
+  "copied": "拷贝了",
   "waited for messages": "等待消息",
   "received": "接收",
   "activations alive after it": "之后存活的激活值",

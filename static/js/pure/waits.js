@@ -4,9 +4,9 @@ import { t } from "./lang.js";
 import { formatNumber } from "./scale.js";
 
 /** @import {Schedule, Times} from "./types.js" */
-/** @typedef {{ready: Float64Array, wait: Float64Array, unit: number, paced: boolean}} Noted
+/** @typedef {{ready: Float64Array, wait: Float64Array, moved?: Float64Array, unit: number, paced: boolean}} Noted
  *   by flat op index, in the plan's unit: when what the op needs was there, and how long it waited for messages; unit: ms
- *   of one; paced: a message counts as there after its hop, however soon it came */
+ *   of one; moved: bytes of each copy, from 0; paced: a message counts as there after its hop, however soon it came */
 /** @typedef {{message: number, copy: number, late: number, own: number}} Spent  message: nothing had come yet; copy: the
  *   activation was not back; late: paced, the message counted as there and the op had not begun; own: the rank itself */
 
