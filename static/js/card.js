@@ -1,5 +1,5 @@
 // The card beside an op or a bubble: what it is, when it runs, what it needs and unblocks; or why the rank is idle.
-import { bytesLines, copiedLines, messageLines as measuredMessage, pair, stepLines as measuredStep } from "./card_details.js";
+import { bytesLines, copiedLines, messageLines as measuredMessage, pair, sayBytes, stepLines as measuredStep } from "./card_details.js";
 import { tame, timeNumber, timeText } from "./costs_unit.js";
 import { byId, h, replace, setText, show } from "./dom.js";
 import { isMeasured } from "./lanes.js";
@@ -254,7 +254,7 @@ export function say(trace) {
   const { schedule, times } = trace.lane;
   const i = trace.op.i;
   setText(node, t("{title} {op}, rank {rank}, {from} to {to}{needs}.", { title: titleOf(schedule, i), op: opText(schedule, i), rank: trace.rank,
-    from: timeNumber(times.start[i]), to: timeText(times.end[i]), needs: needsSaid(trace) }) + waitSaid(trace));
+    from: timeNumber(times.start[i]), to: timeText(times.end[i]), needs: needsSaid(trace) }) + waitSaid(trace) + sayBytes(trace.lane, i));
 }
 
 /** Why its rank waited, spoken. @param {Trace} trace */

@@ -26,6 +26,12 @@ export function bytesLines({ schedule, details, noted, want }, i) {
     pair(t("activations alive after it"), formatBytes(live[i])))];
 }
 
+/** The same, spoken. @param {Lane} lane @param {number} i */
+export function sayBytes({ details }, i) {
+  if (!details || !(details.live[i] >= 0)) return "";
+  return t(" Received {received}, sent {sent}; activations alive after it: {live}.", { received: formatBytes(details.received[i]), sent: formatBytes(details.sent[i]), live: formatBytes(details.live[i]) });
+}
+
 /** The bytes that a copy moved. @param {Lane} lane @param {number} i */
 export function copiedLines({ schedule, noted }, i) {
   const moved = noted?.moved?.[i - schedule.count];

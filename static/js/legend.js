@@ -80,8 +80,8 @@ function stripEntries({ lanes, full }) {
   const text = weights ? t("activations held and stashed weights; full height {all}", { all }) : t("activations held; full height {all}", { all });
   const real = lanes.flatMap((lane) => alive(lane.schedule, lane.times, lane.spec, lane.details) ?? []);
   const bytes = real.length === 1 ? t(", measured {bytes}", { bytes: formatBytes(full * real[0].unit) }) : "";
-  const line = real.length ? t("; line: what the plan counts") : "";
-  return [entry(real.length ? "counted" : "held", `${text}${bytes}${line}`), ...(caps ? [entry("over", t("above its limit"))] : [])];
+  const counted = real.length ? [entry("counted", t("as the plan counts"))] : [];
+  return [entry("held", `${text}${bytes}`), ...counted, ...(caps ? [entry("over", t("above its limit"))] : [])];
 }
 
 /** @param {string} mark what an entry shows: a kind of op, or a name */
@@ -144,11 +144,11 @@ function drawCopy(ctx, kind) {
   drawArrow(ctx, 7.5, TALL / 4, 5, kind);
 }
 
-/** Bytes under a line. @param {CanvasRenderingContext2D} ctx */
+/** A line along levels, as it lies over what was measured. @param {CanvasRenderingContext2D} ctx */
 function drawCounted(ctx) {
-  drawHeld(ctx, false);
-  ctx.fillStyle = colour("ink");
-  [[0, 8], [11, 4], [33, 12]].forEach(([x, y], at) => ctx.fillRect(x, y, at === 1 ? 22 : 11, 2));
+  ctx.fillStyle = colour("plot-ink");
+  [[0, 14, 11], [11, 7, 22], [33, 14, 11]].forEach(([x, y, wide]) => ctx.fillRect(x, y, wide, 2));
+  for (const x of [11, 31]) ctx.fillRect(x, 7, 2, 9);
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {boolean} over */

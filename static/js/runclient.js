@@ -43,6 +43,7 @@ import { t } from "./pure/lang.js";
 /** @typedef {(run: Run, rows: OpRow[]) => void} Watcher  the run so far, and the ops that are new */
 
 const OVER = new Set(["finished", "failed", "cancelled"]);
+const RETRY_MS = 3000; // until bytes and messages are asked for again that did not come
 const SETTLED_MS = 300; // after the end of a run the server has written it down, or has found that it cannot
 
 /** @param {Run} run */
@@ -110,7 +111,7 @@ export function watchRun(id, watcher, failed, lost = () => {}, details = () => {
 
   const opened = open();
   opened.catch(failed);
-  return { stop: () => { watch.over = true; release(); }, more: () => { more().catch(() => { watch.wanted = false; }); } };
+  return { stop: () => { watch.over = true; release(); }, more: () => { more().catch(() => setTimeout(() => { watch.wanted = false; }, RETRY_MS)); } };
 }
 
 /** @param {Run} first @param {Watch} watch */

@@ -89,7 +89,7 @@ function paintStrip(ctx, { left, stop, foot, thin, rise }, cap) {
 
 /** A line along the levels. @param {Ctx} ctx @param {Strip} strip */
 function paintLine(ctx, { left, stop, foot, thin, rise }) {
-  ctx.fillStyle = colour("ink");
+  ctx.fillStyle = colour("plot-ink");
   let last = 0;
   for (let x = 0; x < stop;) {
     const from = x;

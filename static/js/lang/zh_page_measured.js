@@ -63,6 +63,7 @@ export const MEASURED = {
   "a late start": "起步延迟",
   "Measured: {list}.": "实测：{list}。",
   // card_details.js
+  " Received {received}, sent {sent}; activations alive after it: {live}.": "接收 {received}，发送 {sent}；之后存活的激活值：{live}。",
   "copied": "拷贝了",
   "waited for messages": "等待消息",
   "received": "接收",

@@ -188,7 +188,7 @@ export const TIMELINE = {
   "then drag: select an area": "然后拖动：选择区域",
   // legend.js
   ", measured {bytes}": "，实测 {bytes}",
-  "; line: what the plan counts": "；线条：计划所计",
+  "as the plan counts": "按计划所计",
   "F forward": "F 前向",
   "I input gradient": "I 输入梯度",
   "W weight gradient": "W 权重梯度",
