@@ -44,7 +44,7 @@ export function formatNumber(x) {
 
 /** Bytes for prose, to three digits: 66.3 kB, 1.02 MB, 80 GB. @param {number} x */
 export function formatBytes(x) {
-  const [size, name] = BYTES.find(([each]) => x >= each) ?? [1, "B"];
+  const [size, name] = BYTES.find(([each]) => x >= each * 0.9995) ?? [1, "B"];
   return `${formatNumber(Number((x / size).toPrecision(3)))} ${name}`;
 }
 
