@@ -44,7 +44,7 @@ class Setup:
     `folder` is the job's own, with the board in it and room for the gradients. `arrivals` are this rank's receives in
     the order of their senders, on GPUs only. `replicas` lists the (rank, chunk) places of each stage that is held more
     than once; `unit` and `hop` are in ns and 0 in free mode. `mailbox` is where messages lie between ranks on CPUs of
-    one host; None where they go over a network.
+    one host; None where they go over a network, or between ranks that are threads `together` in one process.
     """
 
     group: Group
@@ -58,6 +58,7 @@ class Setup:
     unit: float
     hop: int
     mailbox: Mailbox | None = None
+    together: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +126,5 @@ class Trouble:
 
 Command = Setup | Go | Verify
 Reply = Ready | Done | Verdict | Trouble
+Order = tuple[int, Command]  # to a rank of a process
+Answer = tuple[int, Reply]  # from one

@@ -28,11 +28,13 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Where a run executes and in which mode unless it asks for another, with the reason as a sentence."""
+    """Where a run executes and in which mode unless it asks for another, with the reason as a sentence; `together`:
+    the ranks are threads of one process, which share its GPUs."""
 
     device: str
     mode: str
     why: str
+    together: bool = False
 
 
 def cores() -> int:
@@ -71,11 +73,13 @@ def listed(text: str) -> tuple[Gpu, ...]:
 
 
 def choose(ranks: int, cores: int, gpus: int, device: str = "auto") -> Choice:
-    """Where so many ranks run. A rank has a GPU of its own or none: messages between ranks that share one would need
-    another transport than NCCL. Raises SpecError where GPUs are asked for and there are too few."""
+    """Where so many ranks run. They share GPUs only if asked to, since that is as yet untried. Raises SpecError where
+    GPUs are asked for and there are none."""
+    if device == "cuda" and not gpus:
+        raise SpecError("device", device, "there is no GPU to run on", limit=0, nearest="cpu")
     if device == "cuda" and gpus < ranks:
-        message = f"{_count(gpus, 'GPU')} for {_count(ranks, 'rank')}: each rank needs one of its own"
-        raise SpecError("device", device, message, limit=gpus, nearest="cpu")
+        why = f"{_count(gpus, 'GPU')} for {_count(ranks, 'rank')}: shared GPU, the ranks as threads of one process"
+        return Choice("cuda", "free", why, together=True)
     if device != "cpu" and gpus >= ranks:
         return Choice("cuda", "free", f"{_count(gpus, 'GPU')} for {_count(ranks, 'rank')}: each has its own")
     short = f"{_count(gpus, 'GPU')} for {_count(ranks, 'rank')}, so on the CPU; " if gpus and device != "cpu" else ""

@@ -112,8 +112,10 @@ class Job:
             self._set_up()
             return
         cause = signal.Signals(-exit_code).name if exit_code is not None and exit_code < 0 else f"exit {exit_code}"
-        pid = self.engine.workers[rank].pid
+        pid = self.engine.worker(rank).pid
         message = f"rank {rank}'s worker process {pid} ended ({cause}){self._where(rank)}"
+        if self.plan.together:
+            message = f"the worker process of all ranks, {pid}, ended ({cause})"
         self.fail({"field": "rank", "value": rank, "message": message})
 
     def cancel(self) -> None:
@@ -127,13 +129,12 @@ class Job:
     def _abandon(self, event: str, **fields: Any) -> None:
         """What a broken run leaves in processes and sockets goes with its workers; new ones are forked at once."""
         touched = self.state is not State.PLANNING
-        ranks = len(self.engine.workers)
         self.state = State.OVER
         if touched:
             self.engine.clear()
         self.emit(event, **fields)
         if touched:
-            self.engine.resize(ranks)
+            self.engine.resize(self.plan.ranks, self.plan.together)
 
     def _where(self, rank: int) -> str:
         if self.state is State.RUNNING:
@@ -154,7 +155,7 @@ class Job:
 
     def _set_up(self) -> None:
         planned, self.since, self.replies, self.trouble = self.plan, clock.now(), {}, None
-        self.engine.resize(planned.ranks)
+        self.engine.resize(planned.ranks, planned.together)
         self.folder = self.engine.folder()
         counts = [len(program.steps) for program in planned.program.ranks]
         copies = [len(program.copies) for program in planned.program.ranks]
@@ -162,7 +163,7 @@ class Job:
         self.board = Board(f"{self.folder}/{BOARD}", counts, copies, self.traffic.received)
         self.stream = Stream(self.board, self.traffic)
         sends, training = [len(program.sends()) for program in planned.program.ranks], planned.training
-        between_cpus = planned.device == "cpu"
+        between_cpus = planned.device == "cpu" and not planned.together
         box = self.engine.mailbox(sends, training.tags, training.message_bytes) if between_cpus else None
         unit = (planned.unit_ms or 0.0) * 1e6
         for rank in range(planned.ranks):
@@ -178,6 +179,7 @@ class Job:
                 unit=unit,
                 hop=int(planned.hop_ms * 1e6),
                 mailbox=box,
+                together=planned.together,
             )
             self.engine.send(rank, setup)
 
@@ -212,7 +214,8 @@ class Job:
         zero = clock.now() + START_NS + 200_000 * self.plan.ranks
         for rank in range(self.plan.ranks):
             self.engine.send(rank, Go(zero, self._last, self.rehearsing))
-        self.watchdog = Watchdog(self.plan, self.board, [worker.pid for worker in self.engine.workers])
+        pids = [self.engine.worker(rank).pid for rank in range(self.plan.ranks)]
+        self.watchdog = Watchdog(self.plan, self.board, pids)
         return zero
 
     @property

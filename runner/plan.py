@@ -37,7 +37,7 @@ WORK_MS = 3.0  # an op of the tiny model with its messages, and room for what el
 class Plan:
     """A run, ready to be set up. `unit_ms` is None in free mode; `used` are the weight versions of each stage's
     micro-batches where weights change on the way; `v` divides costs that are given for a device, `why` says
-    why it is this mode."""
+    why it is this mode; `together`: the ranks are threads of one process, and share `gpus` if they are on any."""
 
     program: Program
     timeline: Timeline
@@ -49,6 +49,8 @@ class Plan:
     used: tuple[tuple[int, ...], ...] | None
     v: int = 1
     why: str = ""
+    together: bool = False
+    gpus: int = 0
 
     @property
     def ranks(self) -> int:
@@ -57,11 +59,13 @@ class Plan:
 
     def device_of(self, rank: int) -> str:
         """The device of a rank, as torch names it."""
-        return f"cuda:{rank}" if self.device == "cuda" else self.device
+        if self.device != "cuda":
+            return self.device
+        return f"cuda:{rank * self.gpus // self.ranks if self.together else rank}"
 
     def arrivals_of(self, rank: int) -> tuple[Link, ...]:
         """What the other ranks send to this one, each in its own order; on GPUs only."""
-        if self.device == "cpu":
+        if self.device == "cpu" or self.together:
             return ()
         return tuple(link for other in self.program.ranks for link in other.sends() if link.target == rank)
 
@@ -90,7 +94,8 @@ def plan(run: Run) -> Plan:
     check(order)
     timeline = simulate(order, work.costs, work.v)
     # To name a unit is to ask for ops of that length; otherwise what the machine has room for.
-    choice = devices.choose(order.p, devices.cores(), len(devices.gpus()), run.device)
+    gpus = len(devices.gpus())
+    choice = devices.choose(order.p, devices.cores(), gpus, run.device)
     device, mode, why = choice.device, run.mode, f"{run.mode}, as asked"
     if run.mode == "auto":
         mode, why = ("paced", "paced, since a unit was given") if run.unit_ms is not None else (choice.mode, choice.why)
@@ -99,7 +104,7 @@ def plan(run: Run) -> Plan:
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
     training = _training(run, work, shape)
     unit_ms = _unit(run, timeline, max(training.blocks)) if mode == "paced" else None
-    if device == "cuda" and run.steps > 1:
+    if device == "cuda" and not choice.together and run.steps > 1:
         message = "where every rank has a GPU of its own, a run is one step: its groups are made for one"
         raise SpecError("steps", run.steps, message, limit=1, nearest=1)
     _limit_memory(training, order, device)
@@ -107,7 +112,8 @@ def plan(run: Run) -> Plan:
     program = build(order, (timeline.end - timeline.start).tolist(), copying)
     hop_ms = work.costs.comm * (unit_ms or 0.0)
     used = _versions(order) if work.asynchronous else None
-    return Plan(program, timeline, training, mode, device, unit_ms, hop_ms, used, work.v, why)
+    shared = (choice.together, gpus)
+    return Plan(program, timeline, training, mode, device, unit_ms, hop_ms, used, work.v, why, *shared)
 
 
 def _training(run: Run, work: Work, shape: Shape) -> Training:

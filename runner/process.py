@@ -1,4 +1,5 @@
-"""A worker process of the pool: waits for commands, runs one rank of one job at a time, stays warm between jobs.
+"""A worker process of the pool: waits for commands, runs one rank of one job at a time, or several that share a GPU,
+each in a thread; stays warm between jobs.
 
 Knows nothing of other jobs or of the protocol on stdin and stdout. It dies with the main process: when its pipe
 closes, and by the kernel's hand when its parent goes.
@@ -12,6 +13,7 @@ import queue
 import signal
 import threading
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
@@ -20,7 +22,8 @@ from typing import Any
 import torch
 
 from runner import clock
-from runner.control import Command, Go, Group, Reply, Setup, Trouble, Verify, results_file
+from runner.control import Answer, Command, Go, Group, Order, Reply, Setup, Trouble, Verify, results_file
+from runner.exchange import Exchange
 from runner.rank import SHARD, RankJob
 from runner.reference import judge, mean, train, train_stale
 from runner.transport import gloo_group
@@ -28,22 +31,26 @@ from runner.transport import gloo_group
 _PR_SET_PDEATHSIG = 1
 
 
-def main(pipe: Connection[Reply, Command]) -> None:
+def main(pipe: Connection[Answer, Order]) -> None:
     """The life of a worker process."""
     _die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    torch.set_num_threads(1)
-    clock.sharpen_sleep()
-    commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(pipe, commands), name="commands", daemon=True).start()
-    process = WorkerProcess()
+    clock.sharpen_sleep()  # threads made from here on sleep as sharply
+    seats: dict[int, Seat] = {}
+    exchange, lock = Exchange(), threading.Lock()
+
+    def reply(rank: int, message: Reply) -> None:
+        with lock:
+            pipe.send((rank, message))
+
     while True:
-        command = commands.get()
         try:
-            reply = process.answer(command)
-        except Exception as error:  # whatever it was, the job's owner must hear of it
-            reply = Trouble(told(error))
-        pipe.send(reply)
+            rank, command = pipe.recv()
+        except (EOFError, OSError):  # without the main process there is nothing to live for
+            os._exit(0)
+        if rank not in seats:
+            seats[rank] = Seat(rank, exchange, reply)
+        seats[rank].commands.put(command)
 
 
 def told(error: Exception) -> str:
@@ -54,19 +61,33 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__}: {text}"
 
 
-class WorkerProcess:
-    """Answers commands one after the other; keeps its process group from job to job."""
+class Seat:
+    """Where one rank runs: a thread that answers commands one after the other and keeps its process group."""
 
-    def __init__(self) -> None:
+    def __init__(self, rank: int, exchange: Exchange, reply: Callable[[int, Reply], None]) -> None:
+        self.rank, self.exchange, self.reply = rank, exchange, reply
         self.group: Any = None
         self.key = ""
         self.job: RankJob | None = None
+        self.commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        threading.Thread(target=self.run, name=f"rank {rank}", daemon=True).start()
+
+    def run(self) -> None:
+        """For as long as the process lives."""
+        torch.set_num_threads(1)  # libraries would give a new thread all cores, and spin on them
+        while True:
+            command = self.commands.get()
+            try:
+                answer = self.answer(command)
+            except Exception as error:  # whatever it was, the job's owner must hear of it
+                answer = Trouble(told(error))
+            self.reply(self.rank, answer)
 
     def answer(self, command: Command) -> Reply:
         """Do what a command says and report."""
         if isinstance(command, Setup):
             self.job = None  # lets go of the last job's tensors
-            self.job = RankJob(command, self.join)
+            self.job = RankJob(command, self.join, self.exchange)
             return self.job.warm_up()
         if isinstance(command, Go):
             assert self.job is not None
@@ -104,15 +125,6 @@ def verify(command: Verify) -> Reply:
         copies.append({"losses": losses})
     of_step = slice(-1, None) if command.used is None else slice(None)
     return judge(float(losses[of_step].mean()), copies, mean(expected[of_step]), reference, training.dtype)
-
-
-def _listen(pipe: Connection[Reply, Command], commands: queue.SimpleQueue[Command]) -> None:
-    """Take commands from the main process; without it there is nothing to live for."""
-    while True:
-        try:
-            commands.put(pipe.recv())
-        except (EOFError, OSError):
-            os._exit(0)
 
 
 def _die_with_parent() -> None:

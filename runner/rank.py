@@ -19,6 +19,7 @@ from runner.collectives import Collectives
 from runner.control import BOARD, Done, Group, Ready, Setup, results_file
 from runner.devices import cores
 from runner.embedding import EmbeddingShard
+from runner.exchange import Exchange, ThreadTransport
 from runner.lane import CopyLane
 from runner.output import Shard
 from runner.part import DeferredStage
@@ -35,10 +36,11 @@ SHARD = "shard"  # in place of a chunk, of results that only all ranks have toge
 class RankJob:
     """One rank of one job: its stages, its transport and its worker."""
 
-    def __init__(self, setup: Setup, join: Callable[[Group], Any]) -> None:
-        self.setup = setup
+    def __init__(self, setup: Setup, join: Callable[[Group], Any], exchange: Exchange) -> None:
+        self.setup, self.exchange = setup, exchange
         # Whatever goes over gloo: messages where memory cannot be shared, sums over replicas.
-        self.group: Any = join(setup.group) if setup.mailbox is None or setup.replicas else None
+        self.apart = setup.mailbox is None and not setup.together
+        self.group: Any = join(setup.group) if self.apart or setup.replicas else None
         self.device = torch.device(setup.device)
         training = setup.training
         program, data = setup.program, Data(training, self.device)
@@ -68,8 +70,10 @@ class RankJob:
         )
 
     def connect(self) -> Transport:
-        """Shared memory between CPUs of one host, gloo between those of several, NCCL between GPUs."""
+        """Queues inside one process, shared memory between CPUs of a host, gloo between hosts, NCCL between GPUs."""
         program, shape = self.setup.program, self.setup.training.shape.activation
+        if self.setup.together:
+            return ThreadTransport(self.exchange.of(self.setup.folder, self.setup.training.tags), self.device)
         dtype = dtype_of(self.setup.training)
         if self.setup.mailbox is not None:
             alone = self.setup.group.ranks <= cores() and not program.copies and program.output is None
@@ -122,7 +126,8 @@ class RankJob:
         self.forget()
         note_ns = self.ledger.cost()
         self.prime()
-        return Ready(str(self.device), note_ns)
+        shared = self.setup.together and self.device.type == "cuda"
+        return Ready(f"shared GPU {self.device}" if shared else str(self.device), note_ns)
 
     def forget(self) -> None:
         """Be as if nothing had run."""
@@ -141,7 +146,7 @@ class RankJob:
 
     def meet(self) -> None:
         """Exchange one message with each peer, so that connections exist before the clock runs."""
-        if self.setup.mailbox is not None:
+        if not self.apart:
             return
         program, tag = self.setup.program, self.setup.training.tags
         works = [

@@ -53,8 +53,8 @@ class Service:
 
     def turn(self) -> None:
         """Wait for something to happen, or for the job's next tick, and see to it."""
-        pipes = {worker.pipe: rank for rank, worker in enumerate(self.engine.workers)}
-        ends = {worker.process.sentinel: rank for rank, worker in enumerate(self.engine.workers)}
+        pipes = [worker.pipe for worker in self.engine.workers]
+        ends = {worker.process.sentinel: number for number, worker in enumerate(self.engine.workers)}
         patience = self.job.patience if self.job is not None else None
         happened = wait([self.source, *pipes, *ends], patience)
         job = self.job
@@ -64,7 +64,7 @@ class Service:
         else:
             for what in happened:
                 if isinstance(what, Connection):
-                    self.hear(pipes[what], what)
+                    self.hear(what)
         if job is not None and self.job is job and job.state is not State.OVER:
             job.tick()
         if self.job is not None and self.job.state is State.OVER:
@@ -72,19 +72,20 @@ class Service:
         if self.source in happened:
             self.read()
 
-    def bury(self, rank: int) -> None:
-        """A worker died: the job's affair, or, between jobs, a reason to start new ones."""
-        process = self.engine.workers[rank].process
-        log.warning("worker %s of rank %s ended with exit code %s", process.pid, rank, process.exitcode)
+    def bury(self, number: int) -> None:
+        """A worker died: the job's affair, or, between jobs, a reason to start new ones. Its number is its rank's, the
+        first one's if it has several."""
+        process = self.engine.workers[number].process
+        log.warning("worker %s, number %s, ended with exit code %s", process.pid, number, process.exitcode)
         if self.job is not None and self.job.state not in (State.OVER, State.PLANNING):
-            self.job.lost(rank, process.exitcode)
+            self.job.lost(number, process.exitcode)
         else:
             self.engine.replace()
 
-    def hear(self, rank: int, pipe: Connection[Any, Any]) -> None:
-        """A worker's reply; one whose pipe has ended is dead, which its sentinel tells."""
+    def hear(self, pipe: Connection[Any, Any]) -> None:
+        """A rank's reply; a worker whose pipe has ended is dead, which its sentinel tells."""
         try:
-            reply = pipe.recv()
+            rank, reply = pipe.recv()
         except (EOFError, OSError):
             return
         if self.job is not None and self.job.state is not State.OVER:

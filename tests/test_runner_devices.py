@@ -31,11 +31,21 @@ def test_where_and_how_so_many_ranks_run_comes_with_the_reason(
     assert choice.why.startswith(expected[2])
 
 
-def test_gpus_that_are_asked_for_and_are_too_few_are_refused_with_what_is_legal() -> None:
+def test_gpus_that_are_asked_for_and_are_too_few_are_shared_by_threads_of_one_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert choose(4, 8, 1, "cuda").why == "1 GPU for 4 ranks: shared GPU, the ranks as threads of one process"
+    assert [choose(4, 8, gpus, "cuda").together for gpus in (1, 2, 4)] == [True, True, False]
+    monkeypatch.setattr(devices, "gpus", lambda: (Gpu("one", None, None),) * 2)
+    planned = plan(Run("a", spec={"p": 4, "m": 4}, device="cuda", steps=2))
+    assert [planned.device_of(rank) for rank in range(4)] == ["cuda:0", "cuda:0", "cuda:1", "cuda:1"]
+    assert (planned.together, planned.arrivals_of(1)) == (True, ())
+
+
+def test_gpus_that_are_asked_for_where_there_is_none_are_refused() -> None:
     with pytest.raises(SpecError) as caught:
-        choose(4, 8, 1, "cuda")
-    assert (caught.value.field, caught.value.limit, caught.value.nearest) == ("device", 1, "cpu")
-    assert caught.value.message == "1 GPU for 4 ranks: each rank needs one of its own"
+        choose(4, 8, 0, "cuda")
+    assert (caught.value.field, caught.value.limit, caught.value.nearest) == ("device", 0, "cpu")
 
 
 def test_gpus_are_read_from_nvidia_smi_with_names_that_have_commas_and_figures_that_are_missing() -> None:

@@ -161,8 +161,11 @@ class Engine:
     def mailbox(self, *_: object) -> None:
         return None
 
-    def resize(self, ranks: int) -> None:
-        assert ranks == 2
+    def worker(self, rank: int) -> SimpleNamespace:
+        return self.workers[rank]
+
+    def resize(self, ranks: int, together: bool) -> None:
+        assert (ranks, together) == (2, False)
 
     def clear(self) -> None:
         self.cleared += 1

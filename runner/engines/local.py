@@ -19,7 +19,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from runner import mailbox
-from runner.control import Command, Group, Reply
+from runner.control import Answer, Command, Group, Order
 from runner.mailbox import Mailbox
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,7 @@ class Worker:
     """A process of the pool and the pipe to it."""
 
     process: ForkServerProcess
-    pipe: Connection[Command, Reply]
+    pipe: Connection[Order, Answer]
 
     @property
     def pid(self) -> int:
@@ -49,7 +49,8 @@ class LocalEngine:
         self.context = multiprocessing.get_context("forkserver")
         self.context.set_forkserver_preload(PRELOADED)
         self.workers: list[Worker] = []
-        self.groups: list[Group] = []
+        self.groups: list[Group] = []  # one a rank
+        self.together = False
         self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-")
         self.job_folder = os.path.join(self.scratch.name, "none")
         self.job_memory: int | None = None
@@ -68,25 +69,30 @@ class LocalEngine:
             else:
                 os.environ["PYTHONPATH"] = given
 
-    def resize(self, ranks: int) -> None:
-        """Make the pool `ranks` workers; those that stay keep their processes."""
-        changed = len(self.workers) != ranks
-        self._drop(ranks)
-        while len(self.workers) < ranks:
+    def resize(self, ranks: int, together: bool = False) -> None:
+        """Make the pool fit so many ranks, a process each or all `together` in one; processes that stay are kept."""
+        changed = (len(self.groups), self.together) != (ranks, together)
+        self.together = together
+        processes = 1 if together else ranks
+        self._drop(processes)
+        while len(self.workers) < processes:
             self.workers.append(self._start())
         if changed:
-            self.regroup()
+            self._regroup(ranks)
 
-    def regroup(self) -> None:
-        """Have the workers build a process group of their own at the next job."""
+    def _regroup(self, ranks: int) -> None:
+        """Have the ranks build process groups of their own where they next need one."""
         key = uuid4().hex
-        ranks = len(self.workers)
         self.groups = [Group(key, f"{self.scratch.name}/store-{key}", rank, ranks) for rank in range(ranks)]
 
+    def worker(self, rank: int) -> Worker:
+        """The process in which a rank is."""
+        return self.workers[0 if self.together else rank]
+
     def send(self, rank: int, command: Command) -> None:
-        """Tell a worker something; that one is dead, its sentinel will say."""
+        """Tell a rank something; that its process is dead, the sentinel will say."""
         with suppress(OSError):
-            self.workers[rank].pipe.send(command)
+            self.worker(rank).pipe.send((rank, command))
 
     def folder(self) -> str:
         """A new folder for one job; the last job's goes."""
@@ -113,13 +119,14 @@ class LocalEngine:
 
     def replace(self) -> None:
         """End all workers, whatever they are doing, and start as many new ones."""
-        ranks = len(self.workers)
+        ranks = len(self.groups)
         self.clear()
-        self.resize(ranks)
+        self.resize(ranks, self.together)
 
     def clear(self) -> None:
         """End all workers now."""
         self._drop(0)
+        self.groups = []
 
     def _drop(self, kept: int) -> None:
         """End all workers but the first few. SIGKILL reaches a stopped or blocked process too, and a worker holds
@@ -147,7 +154,7 @@ class LocalEngine:
         return Worker(process, ours)
 
 
-def _child(pipe: Connection[Reply, Command]) -> None:
+def _child(pipe: Connection[Answer, Order]) -> None:
     """A worker's first call, here so that the main process need not load torch to name it."""
     from runner.process import main
 

@@ -89,7 +89,9 @@ export const RUNS = {
   "model name": "型号名称",
   "{1} for {2}, so on the CPU; ": "{1}，{2}，因此在 CPU 上；",
   "{1} for {2}: each has its own": "{1}，{2}：各占一个",
-  "{1} for {2}: each rank needs one of its own": "{1}，{2}：每个 rank 需要独占一个",
+  "{1} for {2}: shared GPU, the ranks as threads of one process": "{1}，{2}：共享 GPU，各 rank 为同一进程的线程",
+  "shared GPU {1}": "共享 GPU {1}",
+  "there is no GPU to run on": "此处没有可供运行的 GPU",
   "{1}free, since each has its own": "{1}自由，因为各占一个",
   "{1}paced, since ranks that share a core would hold each other up": "{1}按节拍，因为共用一个核的 rank 会互相拖慢",
   "{1}, as asked": "{1}，按要求",
@@ -108,6 +110,7 @@ export const RUNS = {
 
   // while it runs
   "rank {1} failed{2}: {3}": "rank {1}{2}失败：{3}",
+  "the worker process of all ranks, {1}, ended ({2})": "所有 rank 的工作进程 {1} 结束（{2}）",
   "rank {1}'s worker process {2} ended ({3}){4}": "rank {1} 的工作进程 {2}{4}结束（{3}）",
   "rank {1} has not answered for {2} s{3}": "rank {1}{3}已有 {2} s 没有应答",
   "exit {1}": "退出码 {1}",
