@@ -122,6 +122,11 @@ def _refusals(client: FlaskClient) -> Iterator[str]:
         {"spec": {"p": 1e400}},
         {"spec": {"lifo": 1}},
         {"spec": {"m": 2.5}},
+        {"mode": "free", "unit_ms": 2},
+        {"dtype": "half"},
+        {"device": "tpu"},
+        {"steps": 0},
+        {"seed": 0.5},
     ]
     for body in bodies:
         yield from _error(client.post("/api/runs", json=body).json) or ()

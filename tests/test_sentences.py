@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from backend.runs import options
 from backend.schedule.families import FAMILIES
 from backend.schedule.machines import MACHINES
 from backend.schedule.models import MODELS
@@ -49,7 +50,8 @@ def names() -> set[str]:
     ]
     charts = ["bubble-m", "split", "messages", "bubble", "guide", "machine"]
     ways = [name for family in FAMILIES.values() for name in (*family.vocabulary, family.placement)]
-    return set(re.findall(WORD, " ".join([*titled, *KEYS, *SETTING_KEYS, *LOOKS, *charts, *ways, "unit_ms limit"])))
+    ways += [*options.KEYS, *options.DTYPES, *options.DEVICES]
+    return set(re.findall(WORD, " ".join([*titled, *KEYS, *SETTING_KEYS, *LOOKS, *charts, *ways, "limit"])))
 
 
 def test_the_collected_sentences_are_those_of_the_source():
