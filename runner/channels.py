@@ -96,15 +96,24 @@ class ChannelTransport:
 
     def receive(self, link: Link) -> tuple[Tensor, int, int]:
         """Wait for a message, posting all that its sender sends before it."""
+        buffer = self._next(link)
+        self.settle()
+        stamp, started = buffer[:2].tolist()
+        return self._payload(buffer), stamp, started
+
+    def receive_soon(self, link: Link) -> tuple[Tensor, Callable[[], int]]:
+        """A message that the current stream has when it gets there; and when its sender asked for it."""
+        buffer = self._next(link)
+        return self._payload(buffer), lambda: int(buffer[1])
+
+    def _next(self, link: Link) -> Tensor:
         direction = (link.source, link.target)
         while link.tag not in self.posted:
             self._post(direction)
         work, buffer = self.posted.pop(link.tag)
         work.wait()
         self._post(direction)
-        self.settle()
-        stamp, started = buffer[:2].tolist()
-        return self._payload(buffer), stamp, started
+        return buffer
 
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Start a message."""

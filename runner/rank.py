@@ -19,6 +19,7 @@ from runner.collectives import Collectives
 from runner.control import BOARD, Done, Group, Ready, Setup, results_file
 from runner.devices import cores
 from runner.embedding import EmbeddingShard
+from runner.events import EventClock, EventWorker, StreamTransport
 from runner.exchange import Exchange, ThreadTransport
 from runner.lane import CopyLane
 from runner.output import Shard
@@ -42,6 +43,11 @@ class RankJob:
         self.apart = setup.mailbox is None and not setup.together
         self.group: Any = join(setup.group) if self.apart or setup.replicas else None
         self.device = torch.device(setup.device)
+        if self.device.type == "cuda":  # of this thread, from here on
+            torch.cuda.set_device(self.device)
+            if setup.together:
+                make: Any = torch.cuda.Stream
+                torch.cuda.set_stream(make(self.device))
         training = setup.training
         program, data = setup.program, Data(training, self.device)
         self.memory = Memory()
@@ -62,25 +68,29 @@ class RankJob:
     def equip(self) -> None:
         """What serves one step: transport, lane, chains, and the worker that uses them."""
         setup, program = self.setup, self.setup.program
+        # Whoever reads results on the host, or is held to a pace, waits for the GPU after every op.
+        free = self.device.type == "cuda" and not setup.unit and not program.copies and program.output is None
+        self.events = EventClock(_event) if free else None
         self.transport, self.joins = self.connect(), self.spread()
         self.lane = CopyLane(program.copies, self.parts, self.ledger, setup.unit) if program.copies else None
         pace = Pace(setup.unit, setup.hop)
-        self.worker = StageWorker(
-            program, self.parts, self.transport, self.ledger, pace, self.lane, self.shard, self.joins, self.memory
-        )
+        own = (program, self.parts, self.transport, self.ledger, pace, self.lane, self.shard, self.joins, self.memory)
+        self.worker = StageWorker(*own) if self.events is None else EventWorker(self.events, *own)
 
     def connect(self) -> Transport:
         """Queues inside one process, shared memory between CPUs of a host, gloo between hosts, NCCL between GPUs."""
         program, shape = self.setup.program, self.setup.training.shape.activation
         if self.setup.together:
-            return ThreadTransport(self.exchange.of(self.setup.folder, self.setup.training.tags), self.device)
+            queues = self.exchange.of(self.setup.folder, self.setup.training.tags)
+            if self.events is not None:
+                return StreamTransport(queues, self.device, self.events)
+            return ThreadTransport(queues, self.device)
         dtype = dtype_of(self.setup.training)
         if self.setup.mailbox is not None:
             alone = self.setup.group.ranks <= cores() and not program.copies and program.output is None
             return ShmTransport(self.setup.mailbox, program.rank, shape, dtype, PATIENCE_NS if alone else 0)
         if self.device.type == "cpu":
             return GlooTransport(self.group, program.receives(), shape, dtype)
-        torch.cuda.set_device(self.device)
         make = nccl_groups(f"{self.setup.folder}/nccl", self.setup.group.ranks)
         return ChannelTransport(make, program.sends(), self.setup.arrivals, shape, self.device, dtype)
 
@@ -223,3 +233,8 @@ class RankJob:
         if output is None or self.shard is None:
             return self.parts
         return [self.shard] if self.setup.program.rank == output.root else []
+
+
+def _event() -> Any:
+    make: Any = torch.cuda.Event
+    return make(enable_timing=True)
