@@ -15,7 +15,7 @@ export function expose({ store, desk, timeline, playback, runs }) {
     const { spec, others, view } = store.get();
     const plans = desk.plans().map((plan) => ({ id: plan.id, asked: plan.asked, shown: plan.shown, error: plan.error, offline: plan.offline,
       stale: plan.shown !== plan.asked, figures: plan.figures, peak: plan.peak, memory: plan.memory }));
-    const lanes = timeline.lanes.map((lane) => ({ id: lane.id, ops: lane.schedule.count, end: lane.end, live: lane.live }));
+    const lanes = timeline.lanes.map((lane) => ({ id: lane.id, ops: lane.schedule.count, end: lane.end, live: lane.live, details: Boolean(lane.details) }));
     return { spec, others, view, plans, lanes, window: timeline.visible(), total: timeline.total(), at: playback.at,
       playing: playback.playing, hover: timeline.hover?.op?.i ?? null, run: runs.run?.status ?? null };
   }
