@@ -33,7 +33,7 @@ function aboutOf(run) {
 }
 
 /** Whether a run is of this schedule, whatever its costs. @param {Spec} spec of the run @param {Spec} now */
-const isOf = (spec, now) => spec.family === now.family && spec.p === now.p && spec.m === now.m && spec.v === now.v && spec.order === now.order;
+export const isOf = (spec, now) => spec.family === now.family && spec.p === now.p && spec.m === now.m && spec.v === now.v && spec.order === now.order;
 
 /** Which schedule was run, where it is none of those on the screen, or one of several. @param {Run} run @param {Spec[]} shown
  * @param {Title} title */

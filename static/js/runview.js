@@ -4,10 +4,10 @@ import { invalidate } from "./frame.js";
 import { MEASURED_IDS } from "./lanes.js";
 import { calibrated } from "./pure/calibration.js";
 import { t } from "./pure/lang.js";
-import { specsOf } from "./pure/slots.js";
+import { IDS, specAt, specsOf } from "./pure/slots.js";
 import { plannedPeak, planOf } from "./planned.js";
 import { askCalibration, askDevices, cancelRun, isOver } from "./runclient.js";
-import { headsOf, linkTo, measuredOf, titleOf } from "./runheads.js";
+import { headsOf, isOf, linkTo, measuredOf, titleOf } from "./runheads.js";
 import { createRunList } from "./runlist.js";
 import { createRunPanel } from "./runpanel.js";
 import { createShowing } from "./runshow.js";
@@ -65,8 +65,9 @@ export class RunView {
     this.#panel.several(specsOf(store.get()).length);
     store.subscribe((state, before) => {
       if (state.spec !== before.spec || state.preset !== before.preset) this.#fit();
-      if (state.spec !== before.spec) this.#settle(state.spec);
-      if (state.others !== before.others) this.#panel.several(specsOf(state).length);
+      if (state.spec === before.spec && state.others === before.others) return;
+      this.#panel.several(specsOf(state).length);
+      this.#settle(specsOf(state));
     });
   }
 
@@ -173,25 +174,24 @@ export class RunView {
 
   /** The plan gets the costs that the run had. */
   async #calibrate() {
-    const run = this.#all[this.#shown]?.run;
-    if (!run) return;
+    const { id = "", lane = null } = this.#all[this.#shown] ?? {};
+    if (!lane) return;
+    const at = Math.max(0, IDS.findIndex((each) => each === planOf(lane, this.parts.lanes())?.id));
     try {
-      const found = await askCalibration(run.id);
+      const found = await askCalibration(id);
       this.#calibrations.clear();
-      this.store.set(calibrated(this.store.get(), found), "push");
-      this.#calibrations.set(run.id, { ...found, spec: this.store.get().spec });
+      this.store.set(calibrated(this.store.get(), found, at), "push");
+      this.#calibrations.set(id, { ...found, spec: specAt(this.store.get(), at) ?? found.spec });
       this.#changed();
     } catch (problem) {
       this.#fail(problem);
     }
   }
 
-  /** The plan is another: what is said of its costs holds no longer. @param {Spec} spec */
-  #settle(spec) {
+  /** A plan is another: what is said of its costs holds no longer. @param {Spec[]} specs */
+  #settle(specs) {
     this.#tellWhere();
-    for (const [id, { spec: given }] of this.#calibrations) {
-      if (JSON.stringify(given.costs) !== JSON.stringify(spec.costs) || given.family !== spec.family) this.#calibrations.delete(id);
-    }
+    for (const [id, { spec }] of this.#calibrations) if (!specs.some((each) => isOf(spec, each) && JSON.stringify(each.costs) === JSON.stringify(spec.costs))) this.#calibrations.delete(id);
     this.settled();
   }
 

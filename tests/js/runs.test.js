@@ -43,6 +43,8 @@ test("a calibrated plan has the run's costs, no model's, and the other schedules
   const after = { ...before, ...calibrated(before, { spec, predicted: { makespan: 1 }, measured: { makespan: 1 }, error: 0 }) };
   assert.deepEqual(after, { spec, others, preset: null, view: { at: 3 } });
   assert.equal(after.others, others);
+  const second = { ...before, ...calibrated(before, { spec, predicted: { makespan: 1 }, measured: { makespan: 1 }, error: 0 }, 1) };
+  assert.deepEqual([second.spec, second.others], [DEFAULTS, [spec]], "where the second schedule was run, that one has the costs");
 });
 
 test("half a per cent is equal, more is longer or shorter", () => {

@@ -8,9 +8,9 @@ import { putAt } from "./slots.js";
 /** @typedef {{spec: Spec, predicted: Total, measured: Total, error: number}} Calibration  as the server answers: the schedule that ran at its own
  *   costs, and how much longer it is predicted to take than it took, as a share of that */
 
-/** The first schedule gets the run's costs; where it is another one, the one that was run takes its place. The costs are
- * then no longer those of a model. @param {Specs} state @param {Calibration} calibration */
-export const calibrated = (state, { spec }) => ({ ...putAt(state, 0, spec), preset: null });
+/** The schedule that was run gets the run's costs; where it is none on the screen, it takes the first one's place. The costs
+ * are then no longer those of a model. @param {Specs} state @param {Calibration} calibration @param {number} [at] which one was run */
+export const calibrated = (state, { spec }, at = 0) => ({ ...putAt(state, at, spec), preset: null });
 
 /** Sized up: nearer than half a per cent counts as equal. @param {number} error @returns {"equal" | "longer" | "shorter"} */
 export const verdict = (error) => (Math.abs(error) < 0.005 ? "equal" : error > 0 ? "longer" : "shorter");
