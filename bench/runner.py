@@ -1,6 +1,6 @@
 """What the runner adds to the work itself, beside torch's own runtime, in one run on one machine.
 
-    python bench/runner.py [overhead] [reporting] [starts]
+    python bench/runner.py [overhead] [reporting]
 
 1. Overhead per compute op: ranks run 1F1B with a stage that is one 8 x 8 linear layer, in free mode, by turns with
    our StageWorker, which sends through shared memory, with the same over gloo, and with torch's
@@ -10,10 +10,7 @@
    the same module takes for one.
    The fastest step tells most where other programs share the cores; so does processor time, of all of a rank's
    threads and, beside it, of the one that runs its ops.
-2. How soon a run starts on a warm pool: from the command to "running".
-3. Paced makespan over the simulated one, p = 8, m = 16, 20 ms a time unit, and over what the simulator makes of the
-   costs that the ops had.
-4. What reporting costs: noting an op in the rank that runs it, and reading and writing one in the main process, as a
+2. What reporting costs: noting an op in the rank that runs it, and reading and writing one in the main process, as a
    share of a core at 10,000 ops a second.
 """
 
@@ -216,33 +213,6 @@ def reporting() -> None:
     )
 
 
-def starts_and_makespan() -> None:
-    from tests.runner_client import LAST, RunnerProgram
-
-    runner = RunnerProgram()
-    spec = {"family": "1f1b", "p": 8, "m": 16}
-    starts = []
-    try:
-        for number in range(4):
-            begin = time.perf_counter()
-            runner.start(spec=spec, mode="paced", unit_ms=20 if number else 1)
-            runner.until("running")
-            starts.append(time.perf_counter() - begin)
-            last = runner.until(*LAST)[-1]
-            if number:
-                ratio = last["measured"]["makespan"] / last["predicted"]["makespan"]
-                late = last["largest_residual"]["ns"] / 1e6
-                found = 1 + last["calibrated"]["error"]
-                print(
-                    f"paced p=8 m=16 20 ms: makespan {ratio:.4f} of the simulated, at measured costs "
-                    f"{found:.4f} of the measured; latest op end {late:+.1f} ms"
-                )
-    finally:
-        runner.close()
-    first, *others = (f"{start * 1e3:.0f}" for start in starts)
-    print(f"start of a run, 8 ranks: {first} ms on a grown pool, then {', '.join(others)} ms")
-
-
 def overhead() -> None:
     for ranks, micros in ((1, 64), (2, 64), (2, 256), (4, 64)):
         found = per_op(ranks, micros)
@@ -260,7 +230,7 @@ def overhead() -> None:
             )
 
 
-SECTIONS = {"overhead": overhead, "reporting": reporting, "starts": starts_and_makespan}
+SECTIONS = {"overhead": overhead, "reporting": reporting}
 
 
 def main() -> None:
