@@ -56,7 +56,7 @@ function entries({ crit, micro, lane, planned, late }) {
   }
   if (lane) list.push({ text: t("activation: sent above, received below"), draw: bar(false) }, { text: t("gradient"), draw: bar(true) });
   if (planned) list.push({ text: t("below it: its plan"), draw: foot });
-  if (late) {
+  if (late && drawnScale() > 0) {
     const full = formatNumber(drawnScale());
     list.push({ text: t("{full} early to {full} late", { full }), draw: scale });
   }

@@ -65,15 +65,16 @@ const noted = (ready, wait, paced) => ({ ready: Float64Array.of(0, ready, 0, 0),
 test("the time before an op is split into what it waited for, and the parts add up to it", () => {
   const order = oneFOneB(1, 2);
   const times = { start: Float64Array.of(0, 5, 6, 7), end: Float64Array.of(1, 6, 7, 8), makespan: 8 };
-  assert.deepEqual(spentBefore(order, times, noted(4, 3, true), 1, 1), { message: 3, copy: 0, late: 1, own: 0 });
+  assert.deepEqual(spentBefore(order, times, noted(4, 3.5, true), 1, 1), { message: 3, copy: 0, late: 0.5, own: 0.5 }, "it counted as there at 4 and came at 4.5");
+  assert.deepEqual(spentBefore(order, times, noted(0, 3, true), 1, 1), { message: 0, copy: 0, late: 3, own: 1 }, "it was late from the beginning");
   assert.deepEqual(spentBefore(order, times, noted(4, 3, false), 1, 1), { message: 3, copy: 0, late: 0, own: 1 });
   assert.deepEqual(spentBefore(order, times, noted(0, 0, true), 1, 1), { message: 0, copy: 0, late: 0, own: 4 });
   assert.deepEqual(spentBefore(order, times, noted(9, 9, true), 1, 1), { message: 4, copy: 0, late: 0, own: 0 }, "no more than there is");
   const copying = { start: Float64Array.of(0, 5, 6, 7), end: Float64Array.of(1, 6, 7, 8), makespan: 8 };
-  assert.deepEqual(spentBefore(offloaded(), copying, noted(4, 1, true), 1, 1), { message: 1, copy: 2, late: 1, own: 0 });
+  assert.deepEqual(spentBefore(offloaded(), copying, noted(4, 1, true), 1, 1), { message: 1, copy: 2, late: 0, own: 1 });
 });
 
 test("the split is told in milliseconds, the largest part first, and nothing is told of nothing", () => {
-  assert.equal(spentText({ message: 3, copy: 0, late: 1.25, own: 0.001 }, noted(0, 0, true)), "Measured: messages 30 ms, a late start 12.5 ms.");
+  assert.equal(spentText({ message: 3, copy: 0, late: 1.25, own: 0.001 }, noted(0, 0, true)), "Measured: messages 30 ms, messages and wake-ups that came late 12.5 ms.");
   assert.equal(spentText({ message: 0, copy: 0, late: 0, own: 0 }, noted(0, 0, true)), "");
 });

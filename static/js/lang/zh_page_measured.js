@@ -60,7 +60,7 @@ export const MEASURED = {
   // runafter.js
   "Bubble by the global window {a} predicted and {b} measured, by the span {c} and {d}.": "全局窗口的气泡预测 {a}、实测 {b}；跨度窗口为 {c} 与 {d}。",
   // pure/waits.js
-  "a late start": "起步延迟",
+  "messages and wake-ups that came late": "迟到的消息与唤醒",
   "Measured: {list}.": "实测：{list}。",
   // card_details.js
   " Received {received}, sent {sent}; activations alive after it: {live}.": "接收 {received}，发送 {sent}；之后存活的激活值：{live}。",
