@@ -13,7 +13,6 @@ import mmap
 import os
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 
 import torch
 from torch import Tensor
@@ -39,8 +38,8 @@ class ShmTransport:
         self.bells = [os.open(bell, os.O_RDWR | os.O_NONBLOCK) for bell in box.bells]  # to ring
         self.bell = os.open(box.bells[rank], os.O_RDWR)  # to wait for
         self.fresh = iter(range(box.first[rank], box.first[rank + 1]))
-        self.sent: deque[tuple[int, int]] = deque()  # slots, oldest first
-        self.payloads: dict[int, Tensor] = {}
+        self.sent: deque[int] = deque()  # slots, oldest first
+        self.slots: dict[int, tuple[int, Tensor]] = {}
 
     def __del__(self) -> None:
         for handle in (*self.bells, self.bell):
@@ -55,15 +54,18 @@ class ShmTransport:
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Leave a message and ring."""
         words, sent = self.words, self.sent
-        slot, at = sent.popleft() if sent and words[sent[0][1] + TAKEN] else self._fresh()
-        sent.append((slot, at))
-        self._payload(slot).copy_(tensor)
+        slot = sent.popleft() if sent and words[self._slot(sent[0])[0] + TAKEN] else next(self.fresh)
+        sent.append(slot)
+        at, payload = self._slot(slot)
+        payload.copy_(tensor)
         words[at + TAKEN] = 0
         words[at + DUE] = stamp
         words[at + POSTED] = now()
         words[link.tag] = slot + 1  # from here on the message is there
-        with suppress(BlockingIOError):  # a full pipe wakes its reader all the same
+        try:  # noqa: SIM105 - suppress costs as much as the call
             os.write(self.bells[link.target], b"!")
+        except BlockingIOError:  # a full pipe wakes its reader all the same
+            pass
 
     def receive(self, link: Link) -> tuple[Tensor, int, int]:
         """Wait for a message."""
@@ -72,8 +74,8 @@ class ShmTransport:
             self._wait(tag)
         slot = words[tag] - 1
         words[tag] = 0
-        at = self._at(slot)
-        tensor = self._payload(slot).clone()
+        at, payload = self._slot(slot)
+        tensor = payload.clone()
         stamp, posted = words[at + DUE], words[at + POSTED]
         words[at + TAKEN] = 1
         return tensor, stamp, posted
@@ -84,17 +86,12 @@ class ShmTransport:
             if now() >= until:
                 os.read(self.bell, 4096)  # sleeps unless it rang since it was last asked
 
-    def _fresh(self) -> tuple[int, int]:
-        slot = next(self.fresh)
-        return slot, self._at(slot)
-
-    def _at(self, slot: int) -> int:
-        return self.box.slots + slot * self.box.stride
-
-    def _payload(self, slot: int) -> Tensor:
-        payload = self.payloads.get(slot)
-        if payload is None:
-            offset = (self._at(slot) + HEADER) * WORD
-            memory = torch.frombuffer(self.memory, dtype=self.dtype, count=self.shape.numel(), offset=offset)
-            payload = self.payloads[slot] = memory.view(self.shape)
-        return payload
+    def _slot(self, slot: int) -> tuple[int, Tensor]:
+        """Where a slot begins, in words, and what it carries."""
+        found = self.slots.get(slot)
+        if found is None:
+            at = self.box.slots + slot * self.box.stride
+            offset, count = (at + HEADER) * WORD, self.shape.numel()
+            payload = torch.frombuffer(self.memory, dtype=self.dtype, count=count, offset=offset)
+            found = self.slots[slot] = (at, payload.view(self.shape))
+        return found

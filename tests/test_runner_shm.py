@@ -49,7 +49,7 @@ def test_what_was_taken_makes_room_and_what_was_not_stays(tmp_path: Path) -> Non
     kept = receiver.receive(link(0))[0]
     for tag in range(3, 6):  # the first of these takes the slot of message 0, for the others there is none
         sender.send(link(tag), torch.full(SHAPE, float(tag)), 0)
-    assert len(sender.payloads) == 5
+    assert len(sender.slots) == 5
     assert torch.equal(kept, torch.zeros(SHAPE))
     assert [float(receiver.receive(link(tag))[0][0, 0]) for tag in (5, 1, 4, 2, 3)] == [5, 1, 4, 2, 3]
 
