@@ -44,7 +44,7 @@ export function messageLines({ lane, message = -1 }) {
   if (!details || !noted || Number.isNaN(details.taken[message])) return null;
   const all = messagesOf(schedule);
   const [posted, asked, taken] = [details.posted[message], details.asked[message], details.taken[message]].map((ns) => ns / 1e6); // ms
-  const at = (/** @type {number} */ ms) => timeNumber(ms / noted.unit);
+  const at = (/** @type {number} */ ms) => timeNumber(Math.round((1000 * ms) / noted.unit) / 1000);
   const [giver, taker] = [all.giver[message], all.taker[message]].map((i) => shortText(schedule, i));
   return [h("h2", { text: all.gradient[message] ? t("Gradient, {bytes}", { bytes: formatBytes(details.size[message]) }) : t("Activation, {bytes}", { bytes: formatBytes(details.size[message]) }) }),
     h("p", { class: "times" }, pair(t("posted"), at(posted)), pair(t("asked"), at(asked)), pair(t("taken"), at(taken))),

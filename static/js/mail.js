@@ -21,6 +21,9 @@ import { arrives, firstFrom, inbox, messagesOf } from "./pure/messages.js";
 
 const TICK = 2; // px
 const APART = 4; // px from which on messages are drawn one by one
+const LINED = 8; // px of a lane of messages from which on their ways are drawn
+const ROOM = 16; // px of the plot's width for each message whose way is drawn
+const FAINT = 0.6; // over ops
 const REACH = 5; // px beside a message that still count as on it
 
 /** @param {Lane} lane @param {number} rank @param {boolean} sends @returns {Half} */
@@ -68,8 +71,35 @@ export function paintMail(scene, ctx, height) {
       if (!row.commH || row.commY > height || row.commY + row.commH < 0) continue;
       for (const sends of [true, false]) paintHalf(scene, ctx, lane, row, sends);
     }
+    paintWays(scene, ctx, lane, scene.layout.groups[at].rows);
   });
   ctx.restore();
+}
+
+/** The ways of a run's messages, where those in sight are few enough to be followed by eye: from where each was posted to
+ * where it was taken. @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows */
+function paintWays(scene, ctx, lane, rows) {
+  const { details } = lane;
+  if (!details || rows.length < 2 || rows[0].commH < LINED) return;
+  const seen = rows.map(({ rank }) => {
+    const half = measuredHalf(lane, details, rank, true);
+    return { half, span: shown(half, scene.t0, scene.t1) };
+  });
+  if (seen.reduce((sum, { span: [lo, hi] }) => sum + hi - lo, 0) > scene.layout.plotWidth / ROOM) return;
+  ctx.strokeStyle = colour("k-c");
+  ctx.lineWidth = 1;
+  ctx.globalAlpha = FAINT;
+  ctx.beginPath();
+  for (const { half, span: [lo, hi] } of seen) {
+    for (let place = lo; place < hi; place++) {
+      const way = endsOf(scene, lane, details, half.at(place));
+      if (!way) continue;
+      ctx.moveTo(way.from.x, way.from.y + way.from.h / 2);
+      ctx.lineTo(way.to.x, way.to.y + way.to.h / 2);
+    }
+  }
+  ctx.stroke();
+  ctx.globalAlpha = 1;
 }
 
 /** @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Row} row @param {boolean} sends */
@@ -129,16 +159,22 @@ export function messageAt(scene, lane, rank, x, y) {
   return best < 0 ? null : { lane, op: null, needs: [], frees: [], idle: null, step: null, rank, message: best };
 }
 
-/** Where a measured message left its sender and came to its receiver, in their lanes of messages; null for a planned one, or
- * one out of sight. @param {Scene} scene @param {Lane} lane @param {number} message @returns {{from: Box, to: Box} | null} */
-export function wayOf(scene, { id, schedule, details, noted }, message) {
-  if (!details || Number.isNaN(details.taken[message])) return null;
+/** Where a measured message left its sender and came to its receiver, in their lanes of messages. @param {Scene} scene
+ * @param {Lane} lane @param {Details} details @param {number} message @returns {{from: Box, to: Box} | null} */
+function endsOf(scene, { id, schedule, noted }, { posted, taken }, message) {
   const { from, to } = messagesOf(schedule);
   const rows = scene.layout.groups.find((group) => group.id === id)?.rows;
   const [sender, receiver] = [from[message], to[message]].map((rank) => rows?.find((row) => row.rank === rank && row.commH > 0));
   const unit = (noted?.unit || 1) * 1e6; // ns
-  const [posted, taken] = [details.posted[message], details.taken[message]].map((time) => xOf(scene, time / unit));
-  const right = scene.layout.plotLeft + scene.layout.plotWidth;
-  if (!sender || !receiver || posted < scene.layout.plotLeft || taken > right) return null;
-  return { from: { x: posted, w: 0, ...placeOf(sender, true) }, to: { x: taken, w: 0, ...placeOf(receiver, false) } };
+  if (!sender || !receiver || Number.isNaN(taken[message])) return null;
+  return { from: { x: xOf(scene, posted[message] / unit), w: 0, ...placeOf(sender, true) },
+    to: { x: xOf(scene, taken[message] / unit), w: 0, ...placeOf(receiver, false) } };
+}
+
+/** The same, null where one end is out of sight, or the message was not measured. @param {Scene} scene @param {Lane} lane
+ * @param {number} message */
+export function wayOf(scene, lane, message) {
+  const ends = lane.details ? endsOf(scene, lane, lane.details, message) : null;
+  const { plotLeft, plotWidth } = scene.layout;
+  return ends && ends.from.x >= plotLeft && ends.to.x <= plotLeft + plotWidth ? ends : null;
 }
