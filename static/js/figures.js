@@ -37,7 +37,7 @@ const restRows = (measured) => [
     short: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan, 3) },
   { name: t("Efficiency"), hint: t("of ideal throughput"), sign: percent, of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal) },
   { name: t("Peak memory"), hint: t("micro-batches"), of: ({ plan }) => formatNumber(plan.memory) },
-  ...(measured ? [{ name: t("Measured peak"), hint: t("activations in the run"), of: (/** @type {Source} */ { held }) => (held === null ? "–" : formatBytes(held)) }] : []),
+  ...(measured ? [{ name: t("Measured peak"), hint: t("in the run"), of: (/** @type {Source} */ { held }) => (held === null ? "–" : formatBytes(held)) }] : []),
   { name: t("Peak in flight"), hint: t("chunks"), of: ({ plan }) => formatNumber(plan.peak) },
   { name: t("Messages"), hint: t("a step"), of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–") },
 ];

@@ -42,9 +42,13 @@ export function plannedTimes(lane, lanes) {
   return times;
 }
 
-/** The end of the scale of residuals, one for all measured lanes so that they compare; 0 where none has any.
+/** The end of the scale of residuals, one for all measured lanes so that they compare; 0 where there is none.
  * @param {Lane[]} lanes */
-export const residualScale = (lanes) => (scale = roundUp(Math.max(0, ...lanes.filter(isMeasured).map((lane) => mostOf(lane, plannedTimes(lane, lanes))))));
+export function residualScale(lanes) {
+  const runs = lanes.filter(isMeasured);
+  scale = runs.length ? roundUp(Math.max(...runs.map((lane) => mostOf(lane, plannedTimes(lane, lanes))))) || 1 : 0;
+  return scale;
+}
 
 /** The scale that was drawn last, for its legend. */
 export const drawnScale = () => scale;

@@ -32,7 +32,7 @@ export const MEASURED = {
   "makespan at the costs it had": "按其实测代价的总时长",
   // figures.js
   "Measured peak": "实测峰值",
-  "activations in the run": "运行中的激活值",
+  "in the run": "运行中",
   // runfacts.js
   "{n} steps": "{n} 步",
   "seed {n}": "种子 {n}",
