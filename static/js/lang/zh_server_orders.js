@@ -59,6 +59,7 @@ export const ORDERS = {
   "rank {1} copies": "rank {1} 的拷贝",
   "activation": "激活值",
   "gradient": "梯度",
+  "stage": "阶段",
   "torch profiler": "torch profiler 记录",
   "op texts": "op 文本",
   "file {1} has {2} bytes; {3} is the most": "文件 {1} 有 {2} 字节，最多为 {3} 字节",
