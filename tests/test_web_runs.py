@@ -50,19 +50,15 @@ def test_a_bad_choice_is_told_with_the_nearest_legal_one(client: FlaskClient):
         assert (error["value"], error["nearest"]) == (next(iter(body.values())), nearest)
 
 
-def test_gpus_are_refused_at_once_where_the_runner_has_said_that_a_run_of_so_many_ranks_has_none(
-    app: Flask, client: FlaskClient
-):
+def test_gpus_are_refused_at_once_where_the_runner_has_said_that_there_are_none(app: Flask, client: FlaskClient):
     runs = app.extensions["bubbleline"].runs
-    assert post(client, {"spec": {"p": 4}, "device": "cuda"}).status_code == 202, "it has not said anything"
-    runs.client.choices = [
-        {"from": 1, "to": 2, "device": "cuda", "mode": "free"},
-        {"from": 3, "to": 64, "device": "cpu", "mode": "paced"},
-    ]
-    error = error_of(post(client, {"spec": {"p": 4}, "device": "cuda"}))
+    assert post(client, {"device": "cuda"}).status_code == 202, "it has not said anything"
+    runs.client.devices = [{"kind": "cpu", "cores": 2}]
+    error = error_of(post(client, {"device": "cuda"}))
     assert (error["field"], error["nearest"]) == ("device", "cpu")
-    assert post(client, {"spec": {"p": 2}, "device": "cuda"}).status_code == 202
-    assert post(client, {"spec": {"p": 4}, "device": "cpu"}).status_code == 202
+    assert post(client, {"device": "cpu"}).status_code == 202
+    runs.client.devices.append({"kind": "cuda", "index": 0})
+    assert post(client, {"spec": {"p": 4}, "device": "cuda"}).status_code == 202, "ranks can share one"
 
 
 def test_the_limits_here_are_those_of_the_runner():

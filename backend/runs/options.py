@@ -56,9 +56,7 @@ def read(data: Mapping[str, Any]) -> Options:
     )
 
 
-def refuse_missing(device: str, ranks: int, choices: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse GPUs where the runner has said that a run of so many ranks has none; what it has not said is its own to
-    judge."""
-    here = next((row for row in choices if row["from"] <= ranks <= row["to"]), None)
-    if device == "cuda" and here is not None and here["device"] != "cuda":
-        raise SpecError("device", device, f"no run of p = {ranks} has GPUs here", nearest="cpu")
+def refuse_missing(device: str, devices: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse GPUs where the runner has said that there are none; what it has not said is its own to judge."""
+    if device == "cuda" and devices and not any(each.get("kind") == "cuda" for each in devices):
+        raise SpecError("device", device, "there is no GPU to run on", limit=0, nearest="cpu")

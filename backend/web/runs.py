@@ -29,7 +29,7 @@ def start_run() -> tuple[Response, int]:
     """Put a run into the line; the answer tells its id and the page that shows it."""
     asked = only(read_object(request), ("spec", *options.KEYS), "a run")
     spec, chosen = read(asked.get("spec", {})), options.read(asked)
-    options.refuse_missing(chosen.device, spec.p, services().runs.client.choices)
+    options.refuse_missing(chosen.device, services().runs.client.devices)
     given = apart(work_of(spec), lambda: _order(spec)) if spec.effort is not None else {}
     run = services().runs.submit(request.remote_addr or "", spec.to_json(), chosen, given)
     query = query_of(spec)

@@ -1,7 +1,7 @@
 // What a person chooses for the next run besides its schedule: pace, unit, type of numbers, device, training steps, seed.
 // What cannot be had is shown and says why. Knows no server; what is typed is judged there.
 import { h, setText } from "./dom.js";
-import { choiceFor, gpusOf, whereRuns } from "./pure/devices.js";
+import { gpusOf, whereRuns } from "./pure/devices.js";
 import { t } from "./pure/lang.js";
 
 /** @import {Devices} from "./pure/devices.js" */
@@ -43,25 +43,28 @@ export function createRunOptions(changed) {
       seed.control.value = all.seed === PLAIN.seed ? "" : String(all.seed);
     },
     /** What can be had, and where a run would run. @param {Here} here */
-    tell({ devices: told, p, asynchronous }) {
+    tell(here) {
+      const { devices: told, p } = here;
       forbid(unit, mode.control.value === "free" ? t("A free run has no pace") : "");
-      forbid(steps, asynchronous ? t("Here every micro-batch is a training step already") : "");
-      const missing = told ? missingGpu(told, p) : "";
+      const missing = told ? missingGpu(told) : "";
       const option = /** @type {HTMLOptionElement} */ (device.control.options[2]);
       option.disabled = missing !== "";
       setText(option, missing || devices().cuda);
       if (missing && device.control.value === "cuda") device.control.value = "auto";
+      forbid(steps, oneStep(here, device.control.value));
       setText(where, told ? whereRuns(told, p, mode.control.value, device.control.value) : "");
     },
   };
 }
 
-/** Why no GPU can be chosen for a run of so many ranks; "" where one can, or where nothing is known. @param {Devices} told @param {number} p */
-function missingGpu(told, p) {
-  const choice = choiceFor(told, p);
-  if (!choice || choice.device === "cuda") return "";
-  const gpus = gpusOf(told).length;
-  return gpus ? t("GPU: {gpus} here, for {p} ranks", { gpus, p }) : t("GPU: none here");
+/** Why no GPU can be chosen; "" where one can, or where nothing is known. @param {Devices} told */
+const missingGpu = (told) => (told.devices.length && !gpusOf(told).length ? t("GPU: none here") : "");
+
+/** Why a run has one training step; "" where it can have more. @param {Here} here @param {string} device that is asked for */
+function oneStep({ devices: told, p, asynchronous }, device) {
+  if (asynchronous) return t("Here every micro-batch is a training step already");
+  const gpus = told && device !== "cpu" ? gpusOf(told).length : 0;
+  return gpus >= p ? t("Where every rank has a GPU of its own, a run is one step") : "";
 }
 
 /** @param {string} text @param {number | null} empty @returns {any} */

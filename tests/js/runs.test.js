@@ -29,6 +29,15 @@ test("GPUs are named where every rank has one, and said to be too few where not"
   assert.match(whereRuns({ state: "ready", why: "", devices, choices }, 4, "auto"), /^Fewer GPUs \(2\) than ranks, so on the CPU. 16 CPU cores for 4 ranks: free/);
 });
 
+test("GPUs that are asked for are shared where there are fewer than ranks, and the CPU is told where that is asked for", () => {
+  const devices = [{ kind: "cpu", cores: 16 }, { kind: "cuda", name: "H100" }];
+  /** @type {Devices} */
+  const one = { state: "ready", why: "", devices, choices: [{ from: 1, to: 1, device: "cuda", mode: "free" }, { from: 2, to: 16, device: "cpu", mode: "free" }] };
+  assert.equal(whereRuns(one, 4, "auto", "cuda"), "1 × H100 shared by 4 ranks, threads of one process: free; ranks that share a GPU hold each other up.");
+  assert.match(whereRuns(one, 4, "paced", "cuda"), /: paced, as chosen/);
+  assert.equal(whereRuns(one, 1, "auto", "cpu"), "16 CPU cores for 1 ranks: free, since each rank has its own.");
+});
+
 test("a runner that is not there is said to be starting, or why it does not start; one that says nothing is passed over", () => {
   assert.match(whereRuns({ ...TWO_CORES, state: "starting" }, 4, "auto"), /is starting/);
   assert.equal(whereRuns({ ...TWO_CORES, state: "down", why: "The runner does not start: no torch." }, 4, "auto"), "The runner does not start: no torch.");

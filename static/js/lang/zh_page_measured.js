@@ -14,7 +14,10 @@ export const MEASURED = {
   "Options of the next run": "下一次运行的选项",
   "A free run has no pace": "自由运行没有节拍",
   "Here every micro-batch is a training step already": "这里每个微批次已是一个训练步",
-  "GPU: {gpus} here, for {p} ranks": "GPU：此处有 {gpus} 块，而有 {p} 个 rank",
+  "Where every rank has a GPU of its own, a run is one step": "每个 rank 独占一块 GPU 时，一次运行只有一个训练步",
+  // pure/devices.js
+  "{gpus} × {name} shared by {p} ranks, threads of one process: {mode}": "{gpus} × {name}，由 {p} 个 rank 作为同一进程的线程共用：{mode}",
+  "free; ranks that share a GPU hold each other up.": "自由；共用一块 GPU 的 rank 会互相拖慢。",
   "GPU: none here": "GPU：此处没有",
   // runpanel.js, runview.js, runstart.js
   "One after the other on the same workers, each drawn under its plan": "在同一组 worker 上依次运行，各自画在其计划之下",

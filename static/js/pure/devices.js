@@ -24,6 +24,9 @@ export function whereRuns(told, p, mode, device = "auto") {
   const choice = choiceFor(told, p);
   if (!choice) return choices.length ? t("{p} ranks are more than the runner here takes.", { p }) : "";
   const gpus = device === "cpu" ? [] : gpusOf(told);
+  if (device === "cuda" && gpus.length && gpus.length < p) {
+    return t("{gpus} × {name} shared by {p} ranks, threads of one process: {mode}", { gpus: gpus.length, name: gpus[0].name ?? "GPU", p, mode: shared(mode) });
+  }
   if (choice.device === "cuda" && device !== "cpu") {
     return t("{gpus} × {name} for {p} ranks: {mode}", { gpus: gpus.length, name: gpus[0]?.name ?? "GPU", p, mode: reason(mode, true) });
   }
@@ -32,6 +35,9 @@ export function whereRuns(told, p, mode, device = "auto") {
     : t("{cores} CPU cores for {p} ranks: {mode}", { cores, p, mode: reason(mode, p <= cores) });
   return gpus.length ? t("Fewer GPUs ({gpus}) than ranks, so on the CPU.", { gpus: gpus.length }) + t(" ") + have : have;
 }
+
+/** @param {string} mode of ranks that share a GPU */
+const shared = (mode) => (mode === "paced" ? t("paced, as chosen; each op is held to its planned time.") : t("free; ranks that share a GPU hold each other up."));
 
 /** @param {string} mode @param {boolean} own every rank has a core or GPU of its own */
 function reason(mode, own) {
