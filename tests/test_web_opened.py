@@ -74,6 +74,7 @@ def test_a_run_is_answered_with_the_rows_that_are_asked_for():
     assert (len(plain["ops"]), plain["seq"], "bytes" in plain) == (7, run.log.seq, False)
     assert (details["bytes"], details["messages"], "ops" in details) == ([[0, 0, 1, 2, 3]], [], False)
     assert read(opened.answer(run)) == run.as_dict()
+    assert read(opened.answer(run, rows_of("none"))) == run.summary()
 
 
 @pytest.mark.parametrize("rows", ["", "op", "ops,", "ops, bytes", None, 3, ["ops"]])

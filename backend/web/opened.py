@@ -22,6 +22,7 @@ from backend.web.cache import Cache, Encoded
 LONG = AWAY_FROM // 3  # rows from which a run is encoded in a thread, and shared
 ROUND = 64  # entries: some 3 s of a run
 KEPT_BYTES = 16_000_000
+NONE = "none"
 
 
 class Opened:
@@ -51,9 +52,12 @@ class Opened:
 
 
 def rows_of(text: Any) -> tuple[str, ...]:
-    """The kinds of rows that somebody asks for, such as "ops,bytes"; SpecError for one that there is not."""
+    """The kinds of rows that somebody asks for, such as "ops,bytes" or "none"; SpecError for one that there is not."""
+    if text == NONE:
+        return ()
     asked = text.split(",") if isinstance(text, str) else [text]
     for kind in asked:
         if kind not in KINDS:
-            raise SpecError("rows", text, f"rows are some of {', '.join(KINDS)}, separated by commas", nearest="ops")
+            some = f"rows are some of {', '.join(KINDS)}, separated by commas, or {NONE}"
+            raise SpecError("rows", text, some, nearest="ops")
     return tuple(kind for kind in KINDS if kind in asked)

@@ -131,7 +131,7 @@ async function follow(first, watch) {
    * were seen stay. */
   async function again() {
     try {
-      run = await getJson(`${pathOf(id)}?rows=ops`);
+      run = await getJson(`${pathOf(id)}?rows=none`);
     } catch (problem) {
       if (problem instanceof Offline) return; // it has gone again; the next connection asks
       run = { ...run, status: "failed", error: { field: "run", value: id, message: t("The server was started anew and no longer knows this run.") } };
@@ -139,8 +139,8 @@ async function follow(first, watch) {
     if (!watch.over) watch.watcher(run, []);
   }
 
-  /** The whole run once it is over, so that nothing shown is older than what is kept. */
-  const refresh = () => getJson(`${pathOf(id)}?rows=ops`).then((whole) => { if (!watch.over) watch.watcher(whole, []); }, () => {});
+  /** What is said of the run once it is over, so that nothing shown is older than what is kept. */
+  const refresh = () => getJson(`${pathOf(id)}?rows=none`).then((whole) => { if (!watch.over) watch.watcher(whole, []); }, () => {});
 
   /** @param {any} message */
   function take(message) {
