@@ -79,7 +79,7 @@ function list(name, label, choices, changed) {
 /** @param {string} name @param {string} label @param {string} unit @param {string} empty @param {string} title */
 function box(name, label, unit, empty, title) {
   const control = h("input", { type: "text", id: `run-${name}`, inputmode: "decimal", autocomplete: "off", spellcheck: "false", placeholder: empty, title });
-  return { control, title, label: h("label", {}, h("span", { text: label }), control, unit) };
+  return { control, title, label: h("label", {}, h("span", { text: label }), h("span", { class: "run-box" }, control, unit)) };
 }
 
 /** A box that means nothing now says why. @param {ReturnType<typeof box>} one @param {string} why "" where it means something */
