@@ -85,7 +85,7 @@ class StreamTransport(ThreadTransport):
 
     def __init__(self, queues: Any, device: torch.device, clock: EventClock) -> None:
         super().__init__(queues, device)
-        self.soon = cast("list[queue.SimpleQueue[tuple[Tensor, Event, Time]]]", queues)
+        self.soon: list[queue.SimpleQueue[tuple[Tensor, Event, Time]]] = queues
         self.clock = clock
 
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:

@@ -24,7 +24,7 @@ from runner.plan import Plan, plan
 from runner.protocol import Run
 from runner.stream import Stream
 from runner.traffic import Traffic
-from runner.watchdog import SECOND, Watchdog
+from runner.watchdog import SECOND, Watchdog, ended
 
 log = logging.getLogger("runner")
 Emit = Callable[..., None]
@@ -75,7 +75,7 @@ class Job:
 
     def tick(self) -> None:
         """Whatever is due now."""
-        if self.trouble is not None and clock.now() > self.trouble[0]:
+        if self.trouble is not None and clock.now() > self.trouble[0] and not self._dying():
             self.fail(self.trouble[1])
         elif self.state is State.PLANNING and self.planned is not None:
             self._warm(self.planned)
@@ -86,6 +86,10 @@ class Job:
                 self.fail(error)
         elif self.state in (State.WARMING, State.VERIFYING):
             self._check_patience()
+
+    def _dying(self) -> bool:
+        """Whether a worker is over of which this process is yet to be told: that will explain any trouble."""
+        return any(ended(pid) for pid in self.engine.pids())
 
     def reply(self, rank: int, reply: Reply) -> None:
         """A worker has answered."""
@@ -162,9 +166,8 @@ class Job:
         self.traffic = Traffic(planned.program, planned.training)
         self.board = Board(f"{self.folder}/{BOARD}", counts, copies, self.traffic.received)
         self.stream = Stream(self.board, self.traffic)
-        sends, training = [len(program.sends()) for program in planned.program.ranks], planned.training
         between_cpus = planned.device == "cpu" and not planned.together
-        box = self.engine.mailbox(sends, training.tags, training.message_bytes) if between_cpus else None
+        box = self.engine.mailbox(planned.program, planned.training) if between_cpus else None
         unit = (planned.unit_ms or 0.0) * 1e6
         for rank in range(planned.ranks):
             setup = Setup(
@@ -214,8 +217,7 @@ class Job:
         zero = clock.now() + START_NS + 200_000 * self.plan.ranks
         for rank in range(self.plan.ranks):
             self.engine.send(rank, Go(zero, self._last, self.rehearsing))
-        pids = [self.engine.worker(rank).pid for rank in range(self.plan.ranks)]
-        self.watchdog = Watchdog(self.plan, self.board, pids)
+        self.watchdog = Watchdog(self.plan, self.board, self.engine.pids())
         return zero
 
     @property

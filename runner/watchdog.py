@@ -117,9 +117,19 @@ def _makers(programs: Sequence[RankProgram]) -> dict[int | tuple[int, int], list
 
 
 def _stopped(pid: int) -> bool:
-    """Whether a process is stopped by a signal (state T of the process table)."""
+    """Whether a process is stopped by a signal."""
+    return _state(pid) in ("t", "T")
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is over, though nobody may have been told yet."""
+    return _state(pid) in ("Z", "X", "")
+
+
+def _state(pid: int) -> str:
+    """Of the process table; empty for a process that is not there."""
     try:
         with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] in "tT"
+            return file.read().rsplit(")", 1)[1].split()[0]
     except OSError:
-        return False
+        return ""

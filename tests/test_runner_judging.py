@@ -151,7 +151,7 @@ class Engine:
     """An engine whose workers are names."""
 
     def __init__(self, folder: Path) -> None:
-        self.workers = [SimpleNamespace(pid=100 + rank) for rank in range(2)]
+        self.workers = [SimpleNamespace(pid=os.getpid()) for _ in range(2)]
         self.groups = [None, None]
         self.path, self.cleared = str(folder), 0
 
@@ -163,6 +163,9 @@ class Engine:
 
     def worker(self, rank: int) -> SimpleNamespace:
         return self.workers[rank]
+
+    def pids(self) -> list[int]:
+        return [worker.pid for worker in self.workers]
 
     def resize(self, ranks: int, together: bool) -> None:
         assert (ranks, together) == (2, False)
@@ -199,11 +202,15 @@ def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any, m
     assert engine.cleared == 1
 
 
-def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> None:
+def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     one, events, _ = running
+    monkeypatch.setattr(job, "BLAME_NS", -1)
+    monkeypatch.setattr(job, "ended", lambda _: True)  # of the death itself this process is told later
     one.reply(1, Trouble("RuntimeError: connection closed by peer"))
+    one.tick()
+    assert one.state is State.RUNNING
     one.lost(0, -9)
-    assert events[-1]["error"]["message"] == "rank 0's worker process 100 ended (SIGKILL) in op 0F0"
+    assert events[-1]["error"]["message"] == f"rank 0's worker process {os.getpid()} ended (SIGKILL) in op 0F0"
     assert [event["event"] for event in events].count("failed") == 1
 
 

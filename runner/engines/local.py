@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -21,6 +20,8 @@ from uuid import uuid4
 from runner import mailbox
 from runner.control import Answer, Command, Group, Order
 from runner.mailbox import Mailbox
+from runner.program import Program
+from runner.shape import Training
 
 ROOT = Path(__file__).resolve().parents[2]
 # The second is what torch's first backward imports: half a second that every worker would spend otherwise.
@@ -89,6 +90,10 @@ class LocalEngine:
         """The process in which a rank is."""
         return self.workers[0 if self.together else rank]
 
+    def pids(self) -> list[int]:
+        """The process id of each rank."""
+        return [self.worker(rank).pid for rank in range(len(self.groups))]
+
     def send(self, rank: int, command: Command) -> None:
         """Tell a rank something; that its process is dead, the sentinel will say."""
         with suppress(OSError):
@@ -100,7 +105,7 @@ class LocalEngine:
         self.job_folder = tempfile.mkdtemp(dir=self.scratch.name)
         return self.job_folder
 
-    def mailbox(self, sends: Sequence[int], tags: int, message_bytes: int) -> Mailbox | None:
+    def mailbox(self, program: Program, training: Training) -> Mailbox | None:
         """Where the messages of one job's workers lie, all of them being on this host; the last job's goes when they
         let go of it. It is in no file system, which might be small or on a disk. None where none can be shared."""
         self._release()
@@ -108,7 +113,8 @@ class LocalEngine:
             return None
         self.job_memory = os.memfd_create("bubbleline")
         path = f"/proc/{os.getpid()}/fd/{self.job_memory}"
-        box = mailbox.lay_out(path, self.job_folder, sends, tags, message_bytes)
+        sends = [len(rank.sends()) for rank in program.ranks]
+        box = mailbox.lay_out(path, self.job_folder, sends, training.tags, training.message_bytes)
         box.make()
         return box
 
