@@ -2,7 +2,7 @@
 import { timeText } from "./costs_unit.js";
 import { h } from "./dom.js";
 import { t } from "./pure/lang.js";
-import { formatNumber, formatPercent } from "./pure/scale.js";
+import { formatBytes, formatNumber, formatPercent } from "./pure/scale.js";
 import { letter } from "./pure/slots.js";
 import { SPEC_FIELDS, showSpecField } from "./pure/url_fields.js";
 
@@ -49,10 +49,10 @@ export function differenceTable(plans, desk, measured = []) {
 }
 
 /** What was measured, in the unit of the plans. @param {Measurement} measured @param {Plan} first */
-function measuredRow({ id, title, about, figures }, first) {
+function measuredRow({ id, title, about, figures, held }, first) {
   const against = first.figures ? signed(figures.makespan / first.figures.makespan - 1) : "–";
   return h("tr", { "data-plan": id, class: "is-measured" }, h("th", { scope: "row", text: title }), h("td", { class: "text", text: about }),
-    ...[timeText(Math.round(figures.makespan * 100) / 100), against, formatPercent(figures.bubble.global.ofTotal), "–"].map((text) => h("td", { text })));
+    ...[timeText(Math.round(figures.makespan * 100) / 100), against, formatPercent(figures.bubble.global.ofTotal), held === null ? "–" : formatBytes(held)].map((text) => h("td", { text })));
 }
 
 /** @param {Plan} plan @param {Plan} first @param {number} at */

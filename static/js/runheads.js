@@ -10,7 +10,8 @@ import { deviceName, modeName, unusual } from "./runfacts.js";
 /** @import {Run} from "./runclient.js" */
 /** @import {Watched} from "./watched.js" */
 /** @typedef {(spec: Spec) => string} Title  of a schedule */
-/** @typedef {{id: string, title: string, about: string, figures: Figures}} Measurement  a measured lane in the plan's unit */
+/** @typedef {{id: string, title: string, about: string, figures: Figures, held: number | null}} Measurement  a measured lane in the plan's unit; held: the
+ *   most bytes of activations on a rank */
 
 /** @param {string} query of the schedule, with its "?" @param {string} id */
 export const linkTo = (query, id) => `${query ? `${query}&` : "?"}run=${id}&tab=run`;
@@ -60,4 +61,7 @@ export function headsOf(all, shown, title) {
 
 /** The measured lanes that are whole. @param {Watched[]} all @param {Title} title @returns {Measurement[]} */
 export const measuredOf = (all, title) => all.flatMap(({ run, lane, name }) => (run && lane && !lane.live && run.status === "finished" ?
-  [{ id: name, title: titleOf(run, title), about: aboutOf(run).join(" · "), figures: figures(lane.schedule, lane.times) }] : []));
+  [{ id: name, title: titleOf(run, title), about: aboutOf(run).join(" · "), figures: figures(lane.schedule, lane.times), held: mostHeld(run) }] : []));
+
+/** The most bytes of activations that a rank of a run held; null where it was not measured. @param {Run} run */
+export const mostHeld = ({ activations }) => (activations ? Math.max(...activations.peak_bytes) : null);

@@ -7,7 +7,7 @@ import { t } from "./pure/lang.js";
 import { IDS, specAt, specsOf } from "./pure/slots.js";
 import { plannedPeak, planOf } from "./planned.js";
 import { askCalibration, askDevices, cancelRun, isOver } from "./runclient.js";
-import { headsOf, isOf, linkTo, measuredOf, titleOf } from "./runheads.js";
+import { headsOf, isOf, linkTo, measuredOf, mostHeld, titleOf } from "./runheads.js";
 import { createRunList } from "./runlist.js";
 import { createRunPanel } from "./runpanel.js";
 import { createShowing } from "./runshow.js";
@@ -286,7 +286,7 @@ export class RunView {
   peak(plan) {
     const lanes = this.parts.lanes();
     const found = this.#all.find(({ run, lane }) => run?.activations && lane && planOf(lane, lanes)?.id === plan);
-    return found?.run?.activations ? Math.max(...found.run.activations.peak_bytes) : null;
+    return found?.run ? mostHeld(found.run) : null;
   }
 
   /** @param {string} lane */
