@@ -19,7 +19,7 @@ from runner import clock
 from runner.board import Board
 from runner.control import BOARD, TOLERANCE, Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
 from runner.engines.local import LocalEngine
-from runner.measure import doubts, finite, judged, kept, outcome
+from runner.measure import finite, judged, kept, notes, outcome
 from runner.plan import Plan, plan
 from runner.protocol import Run
 from runner.stream import Stream
@@ -284,7 +284,7 @@ class Job:
             measured=found.measured,
             largest_residual=found.largest_residual,
             **kept(self.plan, self.results, self.losses),
-            **doubts(verdict, self.losses, dtype),
+            **notes(self.plan, found, verdict, self.results, self.losses),
             **judged(self.plan, self.board, self.traffic, self.note_ns, found),
         )
 

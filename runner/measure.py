@@ -23,6 +23,8 @@ from runner.idle import END, START, awaited, idle, slowest
 from runner.plan import Plan
 from runner.traffic import Traffic
 
+CROWDED = 0.02  # the share of a run's time without a core that is worth a word
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -90,20 +92,40 @@ def judged(plan: Plan, board: Board, traffic: Traffic, note_ns: float, found: Ou
     }
 
 
-def doubts(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> dict[str, Any]:
-    """Why a run is not verified, in a sentence under `notes`; nothing where it is."""
+def notes(
+    plan: Plan, found: Outcome, verdict: Verdict, results: Sequence[Done], losses: Sequence[Sequence[float]]
+) -> dict[str, Any]:
+    """What there is to say under `notes`, a sentence each; nothing where there is nothing."""
+    told = doubts(verdict, losses, plan.training.dtype) + crowding(plan.mode, found, results)
+    return {"notes": told} if told else {}
+
+
+def crowding(mode: str, found: Outcome, results: Sequence[Done]) -> list[str]:
+    """That an unpaced run had not its cores for itself: its times are then not those of its ops alone."""
+    starved = [result.starved for result in results]
+    most, makespan = max(starved), float(found.measured["makespan"]) * found.unit_ms * 1e6
+    if mode != "free" or most <= CROWDED * makespan:
+        return []
+    rank = starved.index(most)
+    return [
+        f"Rank {rank} was ready for {most / 1e6:.1f} ms without a core to run on, {most / makespan:.0%} of the run."
+    ]
+
+
+def doubts(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> list[str]:
+    """Why a run is not verified, in a sentence; none where it is."""
     if verdict.verified:
-        return {}
+        return []
     for number, step in enumerate(losses, 1):
         for micro, loss in enumerate(step):
             if not math.isfinite(loss):
                 of = f"/{len(losses)}" if len(losses) > 1 else ""
-                return {"notes": [f"Not verified: the loss of micro-batch {micro} in step {number}{of} is {loss}."]}
+                return [f"Not verified: the loss of micro-batch {micro} in step {number}{of} is {loss}."]
     if verdict.max_grad_error is None:
-        return {"notes": [f"Not verified: {verdict.worst} is not there, or not all of it is a number."]}
+        return [f"Not verified: {verdict.worst} is not there, or not all of it is a number."]
     error = f"{verdict.max_grad_error:.1e} of the gradient of {verdict.worst}"
     text = f"Not verified: the largest relative error, {error}, or that of the loss is above {TOLERANCE[dtype]:.1e}."
-    return {"notes": [text]}
+    return [text]
 
 
 def finite(loss: float) -> float | None:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from runner.board import Board, Ledger
+from runner.control import Done
 from runner.idle import Awaited, idle
+from runner.measure import crowding, outcome
 from runner.plan import plan
 from runner.protocol import Run
 from runner.stream import Stream
@@ -158,3 +160,17 @@ def test_a_run_tells_for_how_long_each_rank_had_no_core(runner: RunnerProgram) -
     last = runner.run(spec={"family": "1f1b", "p": 2, "m": 4}, mode="free", model=TINY)[-1]
     assert len(last["starved"]) == 2
     assert all(isinstance(ns, int) and ns >= 0 for ns in last["starved"])
+
+
+def test_an_unpaced_run_that_had_not_its_cores_for_itself_says_so() -> None:
+    planned = plan(Run("a", spec={"family": "1f1b", "p": 2, "m": 4}, mode="free"))
+    times = np.array([planned.timeline.start, planned.timeline.start, planned.timeline.end]).T * 1e6
+    found = outcome(planned.timeline, times.astype(np.int64), 1e6)
+    makespan = round(found.measured["makespan"] * 1e6)
+
+    def said(*shares: float, mode: str = "free") -> list[str]:
+        return crowding(mode, found, [Done({}, 0, 0, 1, round(share * makespan)) for share in shares])
+
+    text = f"Rank 1 was ready for {makespan * 0.25 / 1e6:.1f} ms without a core to run on, 25% of the run."
+    assert said(0.1, 0.25) == [text]
+    assert said(0.001, 0.019) == said(0.5, 0.5, mode="paced") == []

@@ -24,7 +24,7 @@ CARRIED = {
     "finished": (
         "verified", "max_grad_error", "loss", "device", "mode", "unit_ms", "predicted", "measured", "largest_residual",
         "activations", "weight_versions", "losses", "notes", "dtype", "idle", "busy", "slowest", "instrumentation",
-        "calibrated", "tolerance",
+        "calibrated", "tolerance", "starved",
     ),
     "failed": ("error",),
     "cancelled": (),

@@ -90,6 +90,7 @@ export const RUNS = {
   "{1} for {2}: each has its own": "{1}，{2}：各占一个",
   "{1} for {2}: shared GPU, the ranks as threads of one process": "{1}，{2}：共享 GPU，各 rank 为同一进程的线程",
   "shared GPU {1}": "共享 GPU {1}",
+  "Rank {1} was ready for {2} ms without a core to run on, {3} of the run.": "rank {1} 有 {2} ms 已就绪却没有可用的核心，占本次运行的 {3}。",
   "there is no GPU to run on": "此处没有可供运行的 GPU",
   "{1}free, since each has its own": "{1}自由，因为各占一个",
   "{1}paced, since ranks that share a core would hold each other up": "{1}按节拍，因为共用一个核的 rank 会互相拖慢",
