@@ -6,8 +6,8 @@
    p = 8, m = 16, 20 ms a time unit, and over what the simulator makes of the costs that the ops had.
 2. Unpaced makespan at the costs that the ops had (their medians, simulated again) beside the measured one, p = 2. They
    are to agree where every rank has a core of its own; Linux tells for how long a rank was ready and had none. On a
-   machine that does other work too, `chrt -r 5 python bench/runs.py calibrated` as root takes the cores for runs of
-   under a second.
+   machine that does other work too, `chrt -r 5 python bench/runs.py calibrated` as root takes the cores but for 50 ms
+   a second, which Linux keeps for the others: the medians tell, not the extremes.
 3. How soon the pool is healthy after a fault: from the run's start to its end, which names the fault, and from there to
    the first ops of the next run.
 """
