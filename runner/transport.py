@@ -1,4 +1,5 @@
-"""How messages travel between ranks on CPUs: gloo over the loopback.
+"""What a transport does, and how messages travel between CPUs that cannot share memory for them: gloo, here over the
+loopback.
 
 A gloo send is done only when its peer has posted the receive, so nothing here ever waits for a send on the way: sends
 are started and left to a thread that waits for them, oldest first, and lets go of their buffers; receives are posted
