@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.browser.frames import Frames, memory, pan, zoom
-from bench.browser.opened import chromium, drawn, quantiles, query, server
+from bench.browser.opened import bundled, chromium, drawn, quantiles, query, server
 from bench.browser.sliders import collect, drag, press
 
 FRAME_MS = 1000 / 60
@@ -167,6 +167,8 @@ def main() -> None:
         options.add_argument(f"-{name}", type=int, default=value)
     spec = vars(options.parse_args())
     with server() as address, sync_playwright() as playwright:
+        if not bundled(address):
+            print("The page is sent as its many sources, which take longer to open: `make setup` bundles them.\n")
         browser = chromium(playwright)
         sliders(browser, address, spec)
         asking(browser, address)

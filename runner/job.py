@@ -244,8 +244,7 @@ class Job:
         if not rest and (not self._last or clock.now() - self.last_batch < BATCH_NS):
             return
         self.last_batch = clock.now()
-        batch = self.stream.batch(rest)
-        if batch:
+        for batch in self.stream.batches(rest):
             self.longest = self.stream.longest
             self.emit("op_batch", **batch)
 

@@ -3,7 +3,7 @@ reporting ten thousand ops a second must not take a core from those who run them
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from runner.board import Board
 from runner.traffic import Traffic
 
 Ints = npt.NDArray[np.int64]
+MOST = 4096  # rows of a kind in one line
 MANY = 200  # ops in one batch above which what else is known of them waits until there is time
 
 
@@ -36,6 +37,12 @@ class Stream:
             others["messages"] = self._read(self.messages, self.board.taken().tolist(), self._messages)
         found = {name: rows for name, rows in others.items() if rows}
         return {"ops": ops} | found if ops or found else {}
+
+    def batches(self, last: bool = False) -> Iterator[dict[str, Any]]:
+        """What `batch` gives, in lines of bounded length: whoever reads them serves others in between."""
+        found = self.batch(last)
+        for at in range(0, max(map(len, found.values()), default=0), MOST):
+            yield {"ops": []} | {name: some for name, rows in found.items() if (some := rows[at : at + MOST])}
 
     def _read(self, reported: list[int], now: list[int], rows: Callable[[int, int, int], Ints]) -> list[list[int]]:
         """The rows of all ranks that are new; from here on they are not."""

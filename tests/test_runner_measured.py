@@ -137,6 +137,29 @@ def test_where_ops_are_very_many_their_details_wait_and_none_is_lost(tmp_path: P
     assert stream.longest == 7
 
 
+def test_what_is_reported_at_once_comes_in_lines_of_bounded_length(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.stream.MOST", 500)
+    planned = plan(Run("a", spec={"family": "gpipe", "p": 2, "m": 200}, mode="free"))
+    traffic = Traffic(planned.program, planned.training)
+    counts = [len(rank.steps) for rank in planned.program.ranks]
+    board = Board(f"{tmp_path}/board", counts, messages=traffic.received)
+    for rank in range(2):
+        ledger = Ledger(f"{tmp_path}/board", rank, 2, board.places(rank))
+        for number in range(400):
+            ledger.record(number, number, number + 7, 0, 99)
+        for number in range(200):
+            ledger.record_message(number, number, number)
+    lines = list(Stream(board, traffic).batches(last=True))
+    assert [{key: len(rows) for key, rows in line.items()} for line in lines] == [
+        {"ops": 500, "bytes": 500, "messages": 400},
+        {"ops": 300, "bytes": 300},
+    ]
+    for key in ("ops", "bytes"):
+        assert [row[:2] for line in lines for row in line[key]] == [[rank, at] for rank in (0, 1) for at in range(400)]
+
+
 def test_a_free_step_is_rehearsed_and_leaves_no_trace_but_a_warm_machine(runner: RunnerProgram) -> None:
     for options in ({"family": "pipedream"}, {"family": "1f1b", "vocabulary": "parallel-2"}, {"family": "dualpipe"}):
         spec = options | {"p": 2, "m": 4}

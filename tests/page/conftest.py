@@ -118,7 +118,10 @@ def give_back(browser: Browser, used: Opened) -> None:
         if other is not page:
             other.close()
     page.unroute_all()
-    page.mouse.move(0, 0)  # nothing of the next page is under it
+    page.mouse.up()
+    page.mouse.move(0, 0)  # nothing of the next page is under it, and nothing is held down
+    for key in ("Alt", "Control", "Shift"):
+        page.keyboard.up(key)
     if used.own_server:  # which ends with its test, and the page would ask for it again and again
         page.goto("about:blank")
     if page.viewport_size != used.size:
