@@ -38,6 +38,7 @@ import { t } from "./pure/lang.js";
  * @property {number | null} [tolerance]  the largest error of its gradients that counts as rounding
  * @property {{predicted: {makespan: number}, error: number} | null} [calibrated]  at the costs that its ops had, in the plan's unit
  * @property {(number | null)[] | null} [losses]  of each training step
+ * @property {{op_ns: number, share: number} | null} [instrumentation]  what noting an op costs, and the share of the step that it makes
  * @property {string[]} [notes]  of an imported run: how far its times can be trusted
  */
 /** @typedef {(run: Run, rows: OpRow[]) => void} Watcher  the run so far, and the ops that are new */

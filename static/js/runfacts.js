@@ -38,6 +38,8 @@ export function facts(run, planned) {
   const worst = run.largest_residual;
   if (worst) add(t("Largest residual"), `${formatNumber(Math.round(worst.ns / 1e4) / 100)} ms`, t("{op} on rank {rank}", { op: worst.op, rank: worst.rank }));
   if (run.idle) add(t("Idle time went to"), idleText(run.idle) || t("nothing"));
+  const notes = run.instrumentation;
+  if (notes) add(t("Taking notes costs"), t("{us} µs an op", { us: formatNumber(Math.round(notes.op_ns / 10) / 100) }), t("{share} of the step", { share: notes.share < 0.0005 ? t("under 0.1 %") : formatPercent(notes.share) }));
   const slow = run.slowest;
   if (slow) add(t("Slowest rank"), slow.rank, slownessOf(slow, run.unit_ms));
   if (run.losses) add(t("Loss of each step"), lossText(run.losses));

@@ -1,5 +1,6 @@
 // What a person chooses for the next run besides its schedule: pace, unit, type of numbers, device, training steps, seed.
 // What cannot be had is shown and says why. Knows no server; what is typed is judged there.
+import { createDeviceList } from "./devicelist.js";
 import { h, setText } from "./dom.js";
 import { gpusOf, whereRuns } from "./pure/devices.js";
 import { t } from "./pure/lang.js";
@@ -16,6 +17,7 @@ const devices = () => ({ auto: t("automatic"), cpu: "CPU", cuda: "GPU" });
 /** @param {() => void} changed */
 export function createRunOptions(changed) {
   const where = h("p", { class: "run-where", id: "run-where" });
+  const have = createDeviceList();
   const mode = list("mode", t("Pace"), modes(), changed);
   const unit = box("unit", t("Unit"), "ms", t("auto"), t("How long one unit of the costs lasts in a paced run"));
   const dtype = list("dtype", t("Numbers"), { float32: "float32", bfloat16: "bfloat16" }, changed);
@@ -23,7 +25,7 @@ export function createRunOptions(changed) {
   const steps = box("steps", t("Steps"), "", "1", t("Training steps with an optimizer; the last one is drawn and measured"));
   const seed = box("seed", t("Seed"), "", "0", t("What the model and its data are made from"));
   const node = h("fieldset", { class: "run-options", "aria-describedby": "run-where" }, h("legend", { class: "visually-hidden", text: t("Options of the next run") }),
-    ...[mode, unit, dtype, device, steps, seed].map((each) => each.label), where);
+    ...[mode, unit, dtype, device, steps, seed].map((each) => each.label), where, have.node);
 
   /** @returns {Asked} what is typed as it stands where it is no number: the server says what is wrong with it */
   const chosen = () => ({ mode: mode.control.value, unit_ms: unit.control.disabled ? null : typed(unit.control.value, null), dtype: dtype.control.value,
@@ -52,6 +54,7 @@ export function createRunOptions(changed) {
       setText(option, missing || devices().cuda);
       if (missing && device.control.value === "cuda") device.control.value = "auto";
       forbid(steps, oneStep(here, device.control.value));
+      have.show(told);
       setText(where, told ? whereRuns(told, p, mode.control.value, device.control.value) : "");
     },
   };
