@@ -9,7 +9,7 @@ import { modeName } from "./runfacts.js";
 /** A list that opens on demand; empty until the runner has said what there is. */
 export function createDeviceList() {
   const body = h("div", { class: "devices-body" });
-  const node = h("details", { class: "run-more devices", id: "run-devices", hidden: true }, h("summary", { text: t("Devices of this server") }), body);
+  const node = h("details", { class: "devices", id: "run-devices", hidden: true }, h("summary", { text: t("Devices of this server") }), body);
   let shown = "";
   return {
     node,

@@ -19,14 +19,18 @@ def colour_of(page: Page, lane: str, op: str) -> tuple[int, int, int]:
     return pixel(page, box["x"] + 2, box["y"] + box["h"] / 2)
 
 
-def test_a_run_has_the_options_that_were_chosen_and_its_lane_is_held_against_the_plan(
-    open_page: Open, live_server: Server
-) -> None:
-    page = open_page("?family=1f1b&p=2&m=4&tab=run", url=live_server.url)
+def devices_are_listed(page: Page) -> None:
     wait(page, "document.querySelector('#run-where').textContent.includes('CPU core')", 30)
     page.locator("#run-devices summary").click()
     expect(page.locator("#run-devices table").first).to_contain_text("GB")
     expect(page.locator("#run-devices table").last).to_contain_text("each op is held to its planned time")
+
+
+def test_a_run_has_the_options_that_were_chosen_and_its_lane_is_held_against_the_plan(
+    open_page: Open, live_server: Server
+) -> None:
+    page = open_page("?family=1f1b&p=2&m=4&tab=run", url=live_server.url)
+    devices_are_listed(page)
     gpu = page.locator("#run-device option[value=cuda]")
     expect(gpu).to_have_text("GPU: none here")
     expect(gpu).to_be_disabled()

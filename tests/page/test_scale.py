@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from playwright.sync_api import Page, Worker
+from playwright.sync_api import Page, Route, Worker
 
 from tests.page.ask import Open, state, wait
 from tests.page.picture import Picture, is_near, picture, row
@@ -101,11 +101,19 @@ def test_a_pan_shifts_binned_ops_and_changes_none(open_page: Open) -> None:
 
 
 def test_a_large_schedule_looks_the_same_before_and_after_its_pyramid(open_page: Open) -> None:
-    page = open_page(LARGE, drawn=False)
+    page = open_page()
+    held: list[Route] = []
     closed: list[Worker] = []
+    page.route("**/pyramid_worker.js", lambda route: held.append(route))
     page.on("worker", lambda worker: worker.on("close", lambda gone: closed.append(gone)))
+    page.goto(page.url.split("?")[0] + LARGE)
     wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
     direct = picture(page)
+    for _ in range(200):
+        if held:
+            break
+        page.wait_for_timeout(25)
+    held[0].continue_()
     for _ in range(200):
         if closed:
             break
