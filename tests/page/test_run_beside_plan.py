@@ -118,7 +118,7 @@ def test_all_schedules_on_the_screen_run_one_after_the_other_each_under_its_plan
         cells = rows.nth(at).locator("th, td").all_inner_texts()
         assert cells[0].startswith(name)
         assert cells[2] == makespan, "predicted"
-        assert float(cells[3]) > 14, "measured"
+        assert float(cells[3]) > 10, "measured; a first op that begins late makes it shorter"
         assert all(cell.endswith("%") for cell in (cells[4], *cells[5:9], cells[10]))
     expect(page.locator("#cancel-all")).to_be_hidden()
     assert violations(page) == []
