@@ -62,7 +62,7 @@ def test_told_to_stop_it_ends_within_three_seconds_and_leaves_no_process(start, 
     begun = time.monotonic()
     assert server.stop(number) == 0
     assert time.monotonic() - begun < 3
-    assert group_of(runner) == []
+    until(lambda: group_of(runner) == [], 1)
 
 
 def test_a_server_that_is_killed_outright_takes_its_runner_along(start):

@@ -167,7 +167,7 @@ def test_what_cannot_be_drawn_is_said_with_what_can(open_page: Open):
     page = open_page("embed?family=dualpipe&p=4&m=7", drawn=False)
     page.get_by_role("button", name=re.compile("Use m = ")).click()
     wait(page, DRAWN)
-    assert state(page)["plans"][0]["error"] is None
+    wait(page, "bubbleline.state().plans[0].error === null")
 
 
 def open_saved(server: Server, page: Page, query: str, folder: Path) -> str:
