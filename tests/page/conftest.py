@@ -29,8 +29,8 @@ ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-f
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser, a server and workers on two busy cores now and then lose a race that nobody would see: a test that fails
-    here is tried once more, and the summary counts those. A defect fails twice."""
+    """A browser, a server and workers on two busy cores now and then lose a race that nobody would see: a test that
+    fails here is tried once more, and the summary counts those. A defect fails twice."""
     for item in items:
         if item.path.parent == HERE:
             item.add_marker(pytest.mark.flaky(reruns=1))
