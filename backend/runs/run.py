@@ -13,7 +13,6 @@ from backend.runs.errors import failure
 from backend.runs.log import KINDS, WIDTHS, Message, Row, RunLog
 
 OVER = frozenset({"finished", "failed", "cancelled"})
-STATUSES = ("queued", "warming", "running", "verified", "finished", "failed", "cancelled")
 MODES = ("auto", "paced", "free")
 IMPORTED = "imported"  # the mode of a run that happened elsewhere
 # What an event of the runner sets, besides the status.

@@ -51,15 +51,21 @@ def figure(page: Page, name: str) -> str:
 
 def pixel(page: Page, x: float, y: float) -> tuple[int, int, int]:
     """The colour that the timeline's canvas has at a place of the page."""
+    red, green, blue, _ = rgba(page, x, y)
+    return red, green, blue
+
+
+def rgba(page: Page, x: float, y: float, canvas: str = "#plot canvas") -> tuple[int, int, int, int]:
+    """What a canvas has at a place of the page, with how opaque it is."""
     found = page.evaluate(
-        """([x, y]) => {
-          const canvas = document.querySelector('#plot canvas');
+        """([x, y, selector]) => {
+          const canvas = document.querySelector(selector);
           const box = canvas.getBoundingClientRect();
           const scale = canvas.width / box.width;
           const copy = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
           copy.drawImage(canvas, -Math.floor((x - box.left) * scale), -Math.floor((y - box.top) * scale));
           return [...copy.getImageData(0, 0, 1, 1).data];
         }""",
-        [x, y],
+        [x, y, canvas],
     )
-    return found[0], found[1], found[2]
+    return found[0], found[1], found[2], found[3]

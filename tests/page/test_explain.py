@@ -7,25 +7,14 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.page.ask import Open, middle, pixel, state, wait
+from tests.page.ask import Open, middle, pixel, rgba, state, wait
 
 
 def veiled(page: Page, op: str) -> bool:
     """Whether an op lies under the veil that the overlay draws around what it shows."""
     box = page.evaluate(f"bubbleline.box('a', '{op}')")
     x, y = box["x"] + box["w"] * 0.7, box["y"] + box["h"] * 0.25  # beside lines, labels and rings
-    alpha = page.evaluate(
-        """([x, y]) => {
-          const canvas = document.querySelector('#plot canvas.overlay');
-          const box = canvas.getBoundingClientRect();
-          const scale = canvas.width / box.width;
-          const copy = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
-          copy.drawImage(canvas, -Math.floor((x - box.left) * scale), -Math.floor((y - box.top) * scale));
-          return copy.getImageData(0, 0, 1, 1).data[3];
-        }""",
-        [x, y],
-    )
-    return bool(alpha > 100)
+    return rgba(page, x, y, "#plot canvas.overlay")[3] > 100
 
 
 def frames(page: Page) -> None:
