@@ -52,7 +52,10 @@ def told_calibration(found: Calibration) -> list[str]:
             shown = " ".join(f"{each:.3f}" for each in cost) if isinstance(cost, list) else f"{cost:.3f}"
             lines.append(f"  {name:<4} {shown}" + ("   by stage" if isinstance(cost, list) else ""))
     predicted, measured = (float(one.end.max() - one.start.min()) for one in (found.predicted, found.measured))
-    lines.append(f"makespan at these costs {predicted:.2f} ms, measured {measured:.2f} ms: {found.error:+.2%}")
+    lines.append(
+        f"makespan at these costs {predicted:.2f} ms, measured {measured:.2f} ms: {found.error:+.2%}; "
+        f"with each op's own time {found.replay_error:+.2%}"
+    )
     late = found.residual
     worst = int(np.argmax(np.abs(late)))
     rank = int(np.searchsorted(order.offsets, worst, side="right") - 1)

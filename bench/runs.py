@@ -4,10 +4,11 @@
 
 1. How soon a run starts on a warm pool: from the command to "running"; and the paced makespan over the simulated one,
    p = 8, m = 16, 20 ms a time unit, and over what the simulator makes of the costs that the ops had.
-2. Unpaced makespan at the costs that the ops had (their medians, simulated again) beside the measured one, p = 2. They
-   are to agree where every rank has a core of its own; Linux tells for how long a rank was ready and had none. On a
-   machine that does other work too, `chrt -r 5 python bench/runs.py calibrated` as root takes the cores but for 50 ms
-   a second, which Linux keeps for the others: the medians tell, not the extremes.
+2. Unpaced makespan at the costs that the ops had (their medians, simulated again) beside the measured one, p = 2, and
+   the same with each op's own time, where only messages and wake-ups are at their medians. They are to agree where
+   every rank has a core of its own; Linux tells for how long a rank was ready and had none. On a machine that does
+   other work too, `chrt -r 5 python bench/runs.py calibrated` as root takes the cores but for 50 ms a second, which
+   Linux keeps for the others: the medians tell, not the extremes.
 3. How soon the pool is healthy after a fault: from the run's start to its end, which names the fault, and from there to
    the first ops of the next run.
 """
@@ -72,22 +73,27 @@ def calibrated() -> None:
     try:
         for name, shape in SHAPES.items():
             for micros in (8, 32):
-                errors, without = [], []
+                errors, replayed, without = [], [], []
                 for _ in range(CALIBRATED):
                     spec = {"family": "1f1b", "p": 2, "m": micros}
                     last = runner.run(spec=spec, mode="free", model=shape)[-1]
                     makespan = last["measured"]["makespan"] * last["unit_ms"]
                     errors.append(last["calibrated"]["error"])
+                    replayed.append(last["calibrated"]["replayed"]["error"])
                     without.append(max(last["starved"]) / 1e6 / makespan)
                 own = [error for error, share in zip(errors, without, strict=True) if share < ALONE]
                 kept = f"{statistics.median(own):+.1%}" if own else "none"
                 print(
                     f"unpaced p=2 m={micros} {name}, {makespan:.0f} ms: makespan at measured costs off by "
-                    f"{statistics.median(errors):+.1%} ({min(errors):+.1%} to {max(errors):+.1%}); {len(own)} of "
+                    f"{_spread(errors)}, with each op's own time {_spread(replayed)}; {len(own)} of "
                     f"{CALIBRATED} runs had their cores for all but {ALONE:.1%}, median error there {kept}"
                 )
     finally:
         runner.close()
+
+
+def _spread(shares: list[float]) -> str:
+    return f"{statistics.median(shares):+.1%} ({min(shares):+.1%} to {max(shares):+.1%})"
 
 
 def failures() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from backend.schedule import families
 from backend.schedule.calibrate import calibrate, neutral
 from backend.schedule.ops import Pair
-from backend.schedule.simulate import Timeline, simulate
+from backend.schedule.simulate import Timeline, replay, simulate
 from backend.schedule.spec import Spec
 from tests.strategies import optioned, specs
 
@@ -56,6 +56,45 @@ def test_a_slow_stage_and_a_slow_hop_are_found() -> None:
     costs = calibrate(ran(spec), 1).costs
     np.testing.assert_allclose([costs.F, costs.I, costs.W], [[1, 1, 3, 1], [1, 1, 1, 1], [1, 1, 1, 1]])
     assert costs.comm == pytest.approx(0.25)
+
+
+@settings(max_examples=60, deadline=None)
+@given(specs(max_p=4, max_m=8), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.25]))
+def test_a_run_whose_ops_vary_is_replayed_exactly(spec: Spec, seed: int, comm: float) -> None:
+    order = families.order(spec)
+    measured = replay(order, np.random.default_rng(seed).uniform(0.5, 2.0, len(order)), comm)
+    found = calibrate(measured, spec.v)
+    np.testing.assert_allclose(found.replayed.end, measured.end, rtol=1e-9)
+    assert found.replay_error == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_replay_at_equal_times_is_the_simulation() -> None:
+    for given_spec in (
+        {"family": "gis", "p": 2, "m": 4, "v": 2, "offload": "full"},
+        {"p": 3, "vocabulary": "parallel-1"},
+    ):
+        spec = families.read({"costs": {"comm": 0.5}, **given_spec})
+        plan = ran(spec)
+        again = replay(plan.order, plan.end - plan.start, 0.5, plan.copy_end - plan.copy_start)
+        np.testing.assert_allclose([*again.end, *again.copy_end], [*plan.end, *plan.copy_end])
+
+
+def test_waiting_for_whoever_is_slower_is_in_the_replay_and_not_in_the_medians() -> None:
+    order = families.order(families.read({"family": "1f1b", "p": 2, "m": 64}))
+    spent = np.where(np.random.default_rng(1).random(len(order)) < 0.3, 2.0, 1.0)
+    found = calibrate(replay(order, spent, 0.0), 1)
+    assert found.error < -0.2
+    assert found.replay_error == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_message_that_came_late_is_in_neither() -> None:
+    order = families.order(families.read({"family": "1f1b", "p": 2, "m": 16}))
+    plain = replay(order, np.ones(len(order)), 0.0)
+    late = plain.start > plain.end.max() / 2
+    measured = Timeline(order, plain.start + 3.0 * late, plain.end + 3.0 * late)
+    found = calibrate(measured, 1)
+    assert found.replay_error == pytest.approx(-3.0 / measured.end.max(), rel=0.05)
+    assert found.error == pytest.approx(found.replay_error)
 
 
 def test_one_op_that_was_disturbed_is_a_residual_and_no_cost() -> None:

@@ -28,7 +28,13 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
 def test_run_calibrates_and_tells_costs_prediction_and_where_idle_time_went(done: tuple[Result, Path]) -> None:
     result, _ = done
     assert result.exit_code == 0, result.output
-    for words in ("costs measured, in ms:", "makespan at these costs", "idle time went to", "noting an op takes"):
+    for words in (
+        "costs measured, in ms:",
+        "makespan at these costs",
+        "with each op's own time",
+        "idle time went to",
+        "noting an op takes",
+    ):
         assert words in result.output
     shape = json.loads(result.output.splitlines()[-1])
     found = shape["calibration"]
@@ -96,7 +102,7 @@ def test_a_sweep_runs_several_on_the_same_workers_and_sets_predicted_beside_meas
     rows = [json.loads(line) for line in done.output.splitlines()]
     assert [row["spec"]["family"] for row in rows] == ["gpipe", "1f1b", "zb-h1"]
     assert all(row["verified"] and row["measured"]["makespan"] > 0.9 * row["predicted"]["makespan"] for row in rows)
-    assert all(set(row["calibrated"]) == {"costs", "predicted", "error"} for row in rows)
+    assert all(set(row["calibrated"]) == {"costs", "predicted", "error", "replayed"} for row in rows)
 
 
 def test_a_sweep_with_one_that_cannot_be_runs_nothing() -> None:

@@ -2,8 +2,10 @@
 
 The median of each kind of op in each stage becomes its cost, the median of the hops that somebody waited for becomes
 the communication time. The order, timed again at these costs, is held beside what was measured: where both agree, the
-schedule explains the run; an op that ends much later than this was disturbed. Needs nothing of a run but when its ops
-began and ended, so it serves traces from elsewhere as well. Knows no runner.
+schedule explains the run; an op that ends much later than this was disturbed. Medians know nothing of how an op's time
+varies, and in every cycle ranks wait for whoever is slower just then; so the order is replayed with each op's own time
+too. What that comes to is due to the ops, what is missing still to what lies between them: messages and wake-ups.
+Needs nothing of a run but when its ops began and ended, so it serves traces from elsewhere as well. Knows no runner.
 """
 
 from __future__ import annotations
@@ -21,22 +23,29 @@ from .interop.messages import producers
 from .metrics import figures
 from .ops import PAIR, B, F, I, S, T, W
 from .order import code_table
-from .simulate import Floats, Timeline, simulate
+from .simulate import Floats, Timeline, replay, simulate
 from .spec import Spec
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A run, the costs it had, in its own unit, and ``predicted``: its order at these costs, begun when it began."""
+    """A run, the costs it had, in its own unit, and ``predicted``: its order at these costs, begun when it began;
+    ``replayed``: the same with each op's own time, hops and pauses still at their medians."""
 
     measured: Timeline
     costs: Costs
     predicted: Timeline
+    replayed: Timeline
 
     @property
     def error(self) -> float:
         """How much longer the predicted makespan is than the measured one, as a share of that."""
-        return float(self._makespan(self.predicted) / self._makespan(self.measured) - 1.0)
+        return self._off(self.predicted)
+
+    @property
+    def replay_error(self) -> float:
+        """The same of the replayed makespan."""
+        return self._off(self.replayed)
 
     @property
     def residual(self) -> Floats:
@@ -49,6 +58,7 @@ class Calibration:
             "costs": {key: value for key, value in self.costs_json().items() if value is not None},
             "predicted": figures(self.predicted).as_dict(),
             "error": self.error,
+            "replayed": {"makespan": self._makespan(self.replayed), "error": self.replay_error},
         }
 
     def costs_json(self) -> Mapping[str, float | list[float] | None]:
@@ -56,6 +66,9 @@ class Calibration:
         of = self.costs
         every = {"F": of.F, "I": of.I, "W": of.W, "comm": of.comm, "FB": of.FB, "S": of.S, "T": of.T, "O": of.O}
         return {key: list(cost) if isinstance(cost, tuple) else cost for key, cost in every.items()}
+
+    def _off(self, timeline: Timeline) -> float:
+        return self._makespan(timeline) / self._makespan(self.measured) - 1.0
 
     @staticmethod
     def _makespan(timeline: Timeline) -> float:
@@ -65,11 +78,25 @@ class Calibration:
 def calibrate(measured: Timeline, v: int = 1) -> Calibration:
     """Costs of a legal order's measured times; ``v`` as in ``simulate``."""
     begin, comm = _begun(measured)
-    costs = _costs(measured, np.maximum(measured.end - begin, 0.0), comm, v)
-    again = simulate(measured.order, costs, v)
+    spent = np.maximum(measured.end - begin, 0.0)
+    costs = _costs(measured, spent, comm, v)
+    own = replay(measured.order, _own(measured, begin), comm, measured.copy_end - measured.copy_start)
     zero = float(measured.start.min())
-    copies = (again.copy_start + zero, again.copy_end + zero)
-    return Calibration(measured, costs, Timeline(measured.order, again.start + zero, again.end + zero, *copies))
+    return Calibration(measured, costs, *(_begun_at(each, zero) for each in (simulate(measured.order, costs, v), own)))
+
+
+def _own(measured: Timeline, begin: Floats) -> Floats:
+    """(N,) the time of each op, and before it the pause that ops of its kind make on its rank, in the median."""
+    order = measured.order
+    kinds = order.codes.astype(np.int64) + np.repeat(np.arange(order.p), np.diff(order.offsets)) * 256
+    pauses: Floats = _medians(measured.start - begin, kinds, 256 * order.p)[kinds]
+    return measured.end - measured.start + pauses
+
+
+def _begun_at(timeline: Timeline, zero: float) -> Timeline:
+    """Later by so much."""
+    times = (timeline.start, timeline.end, timeline.copy_start, timeline.copy_end)
+    return Timeline(timeline.order, *(each + zero for each in times))
 
 
 def neutral(spec: Spec, calibration: Calibration, unit: float = 1.0) -> Spec:

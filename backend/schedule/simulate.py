@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 NOTHING: Floats = np.empty(0)
 _NO_MICRO = np.empty((0, 2), np.int32)
 _NO_COPIES = np.empty((0, 2), np.int64)
+_NO_COSTS = np.empty((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,8 @@ class Timeline:
 
 @jit.kernel(
     "int64(uint8[::1], int64[::1], int32[:, ::1], int32[:, :, ::1], int32[:, :, ::1], float64[:, :, ::1],"
-    " float64[:, ::1], int64, int64[:, ::1], int64[::1], float64[::1], float64[:, ::1], int64[::1], float64[::1],"
-    " float64[::1], float64[:, ::1])"
+    " float64[:, ::1], float64[::1], int64, int64[:, ::1], int64[::1], float64[::1], float64[:, ::1], int64[::1],"
+    " float64[::1], float64[::1], float64[:, ::1])"
 )
 def _run(
     codes: Any,
@@ -54,6 +55,7 @@ def _run(
     give: Any,
     lag: Any,
     cost: Any,
+    own: Any,
     shards: int,
     copies: Any,
     copy_offsets: Any,
@@ -66,6 +68,7 @@ def _run(
 ) -> int:
     """Advance every rank as far as its inputs allow, sweeping down and up the ranks until nothing moves.
 
+    An op takes ``cost`` (p, codes), or ``own`` (N,) where that is not empty.
     ``done`` (rows, n) holds when each result was made, -1 before; ``at`` (p,) how far each rank came; both are filled
     here. ``copies`` (C, 2) when each copy is issued and the row of what it makes, ``copied`` (C, 2) its start and end.
     Returns how many ops ran: fewer than all means a deadlock.
@@ -99,7 +102,7 @@ def _run(
                         if made < 0.0:
                             break
                         begin = max(begin, made + lag[r, code, 1])
-                    now = begin + cost[r, code]
+                    now = begin + (own[x] if own.shape[0] else cost[r, code])
                     start[x], end[x] = begin, now
                     if g0 >= 0:
                         done[g0, k0] = now
@@ -136,29 +139,35 @@ def _run(
 def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
     """Run an order as far as it goes: its times, (p,) the flat index each rank reached, and (rows, n) when each
     result was made (-1: never). For the checker; everyone else wants ``simulate``."""
+    copying = NOTHING if order.copies is None else copy_times(order, costs, v)
+    return _advance(order, durations(order.placement, costs, v), NOTHING, costs.comm, copying)
+
+
+def _advance(
+    order: Order, cost: Floats, own: Floats, comm: float, copying: Floats
+) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
+    """As ``advance``, with what ops, a hop and the copies take; ``cost`` and ``own`` as in ``_run``."""
     rule = rules_of(order)
     done = np.full((rule.rows, order.n), -1.0)
     at = order.offsets[:-1].copy()
     start, end = np.empty(len(order)), np.empty(len(order))
     micro = _NO_MICRO if order.micro is None else order.micro
-    lag = rule.hops * np.float64(costs.comm)
-    cost = durations(order.placement, costs, v)
-    jobs, copy_offsets, copy_cost = _copy_jobs(order, costs, v, rule)
+    jobs, copy_offsets = _copy_jobs(order, rule)
     copied = np.empty((len(jobs), 2))
     jit.compile_for(len(order))
-    _run(order.codes, order.offsets, micro, rule.need, rule.give, lag, cost, rule.shards,
-         jobs, copy_offsets, copy_cost, done, at, start, end, copied)  # fmt: skip
+    _run(order.codes, order.offsets, micro, rule.need, rule.give, rule.hops * np.float64(comm), cost, own,
+         rule.shards, jobs, copy_offsets, copying, done, at, start, end, copied)  # fmt: skip
     return Timeline(order, start, end, copied[:, 0], copied[:, 1]), at, done
 
 
-def _copy_jobs(order: Order, costs: Costs, v: int, rule: Rules) -> tuple[npt.NDArray[np.int64], Any, Floats]:
-    """(C, 2) when each copy is issued and the row of what it makes (-1: an offload); the ranks' offsets; (C,) times."""
+def _copy_jobs(order: Order, rule: Rules) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """(C, 2) when each copy is issued and the row of what it makes (-1: an offload); the ranks' offsets."""
     copies, chunks = order.copies, order.chunks
     if copies is None:
-        return _NO_COPIES, np.zeros(order.p + 1, np.int64), NOTHING
+        return _NO_COPIES, np.zeros(order.p + 1, np.int64)
     slot = np.repeat(np.arange(order.p), np.diff(copies.offsets)) * chunks + copies.codes % chunks
     row = np.where(copies.codes // chunks == R, rule.reloads + slot, -1)
-    return np.stack((copies.issued, row), 1).astype(np.int64), copies.offsets, copy_times(order, costs, v)
+    return np.stack((copies.issued, row), 1).astype(np.int64), copies.offsets
 
 
 def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
@@ -173,3 +182,9 @@ def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
         op = order.row(rank)[int(at[rank] - order.offsets[rank])].text()
         raise OrderError(f"rank {rank} waits forever at {op}: the order deadlocks", rank=rank, op=op)
     return timeline
+
+
+def replay(order: Order, spent: Floats, comm: float, copying: Floats = NOTHING) -> Timeline:
+    """Time a legal order with each op's own time, ``spent`` (N,), and each copy's, ``copying`` (C,)."""
+    own, copied = (np.ascontiguousarray(each, np.float64) for each in (spent, copying))
+    return _advance(order, _NO_COSTS, own, comm, copied)[0]

@@ -36,7 +36,8 @@ import { t } from "./pure/lang.js";
  * @property {Asked | null} [asked]  null of one from elsewhere
  * @property {string | null} [why]  why it has this mode
  * @property {number | null} [tolerance]  the largest error of its gradients that counts as rounding
- * @property {{predicted: {makespan: number}, error: number} | null} [calibrated]  at the costs that its ops had, in the plan's unit
+ * @property {{predicted: {makespan: number}, error: number, replayed?: {makespan: number, error: number}} | null} [calibrated]  at the costs that its ops had, in
+ *   the plan's unit; replayed: with each op's own time, which runs of before do not have
  * @property {(number | null)[] | null} [losses]  of each training step
  * @property {{op_ns: number, share: number} | null} [instrumentation]  what noting an op costs, and the share of the step that it makes
  * @property {string[]} [notes]  of an imported run: how far its times can be trusted

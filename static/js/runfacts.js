@@ -73,7 +73,10 @@ function outcome({ predicted, measured, mode }, add) {
 
 /** How near the simulator comes where it is given the times that the ops had. @param {Run} run @param {Add} add */
 function ownCosts({ calibrated }, add) {
-  if (calibrated) add(t("Predicted at the costs it had"), formatNumber(Math.round(calibrated.predicted.makespan * 100) / 100), t("{share} against measured", { share: signedShare(calibrated.error) }));
+  if (!calibrated) return;
+  const off = t("{share} against measured", { share: signedShare(calibrated.error) });
+  const each = calibrated.replayed ? t("{share} with each op's own time", { share: signedShare(calibrated.replayed.error) }) : "";
+  add(t("Predicted at the costs it had"), formatNumber(Math.round(calibrated.predicted.makespan * 100) / 100), [off, each].filter(Boolean).join(t(", ")));
 }
 
 /** "+1.2 %" @param {number} share */

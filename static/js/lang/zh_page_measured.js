@@ -43,6 +43,7 @@ export const MEASURED = {
   "largest error {error}, {most} allowed": "最大误差 {error}，允许 {most}",
   "Predicted at the costs it had": "按其实测代价的预测",
   "{share} against measured": "与实测相比 {share}",
+  "{share} with each op's own time": "按每个操作各自的时间则为 {share}",
   "planned {n} micro-batches, so {bytes} each": "计划为 {n} 个微批次，即每个 {bytes}",
   // runresiduals.js
   "Farthest from the plan at their end": "结束时离计划最远",
