@@ -2,6 +2,7 @@
 
 What a job does follows from its number of micro-batches (see FAILURES); any other m finishes well: m batches of
 `--rows` ops, `--pause` seconds apart, each op's end being the machine's monotonic clock when it was sent.
+`--cluster` makes it a runner whose engine is ray: three hosts, ranks placed on them, links and clocks.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import sys
 import threading
 import time
 
-FAILURES = {101: "die", 102: "hang", 103: "refuse", 104: "bad op", 105: "fail", 106: "deaf", 107: "noise", 108: "warm"}
+FAILURES = {101: "die", 102: "hang", 103: "refuse", 104: "bad op", 105: "fail", 106: "deaf", 107: "noise", 108: "warm",
+            109: "wait", 110: "lose host"}  # fmt: skip
 DEVICES = [{"kind": "cpu", "cores": 2, "name": "fake"}]
 CHOICES = [
     {"from": 1, "to": 2, "device": "cpu", "mode": "free"},
@@ -29,9 +31,52 @@ def say(event: str, **fields: object) -> None:
     sys.stdout.flush()
 
 
+ROOM = {"head": (0, 0), "worker-1": (4, 0), "worker-2": (4, 2)}  # host -> its cores, its GPUs
+
+
+class FakeCluster:
+    """Three hosts: one that takes no ranks, and two with room for some."""
+
+    def __init__(self) -> None:
+        self.ranks: list[str] = []  # the host of each, of the present or last run
+        self.busy = False
+        self.dead: set[str] = set()
+        self.waiting = ""
+
+    def place(self, p: int, spread: str) -> None:
+        names = ["worker-1", "worker-2"]
+        self.ranks = [names[rank % 2 if spread == "spread" else min(1, 2 * rank // max(2, p))] for rank in range(p)]
+        self.busy = True
+
+    def host(self, index: int, name: str) -> dict:
+        cores, gpus = ROOM[name]
+        mine = [rank for rank, host in enumerate(self.ranks) if host == name]
+        free = cores - (len(mine) if self.busy else 0)
+        memory = {"total": 16 * 2**30, "free": (16 - 2 * (cores - free)) * 2**30}
+        return {"name": name, "address": f"10.77.0.{index}", "alive": name not in self.dead, "head": index == 1,
+                "cpus": {"total": cores, "free": max(0, free)}, "gpus": {"total": gpus, "free": gpus},
+                "memory": memory, "ranks": mine}  # fmt: skip
+
+    def links(self) -> list[dict]:
+        pairs = zip(self.ranks, self.ranks[1:], strict=False)
+        far = [one != other for one, other in pairs]
+        return [{"from": rank, "to": rank + 1, "hosts": self.ranks[rank : rank + 2],
+                 "latency_ns": 182_000 if apart else 38_500, "uncertainty_ns": 9_000 if apart else 1_400}
+                for rank, apart in enumerate(far)]  # fmt: skip
+
+    def clocks(self) -> list[dict]:
+        return [{"host": host, "offset_ns": 7_400_000 * at, "drift_ppm": 1.5 * at, "uncertainty_ns": 21_000 + 400 * at}
+                for at, host in enumerate(sorted(set(self.ranks)))]  # fmt: skip
+
+    def now(self) -> dict:
+        hosts = [self.host(index, name) for index, name in enumerate(ROOM, start=1)]
+        return {"address": "10.77.0.1:6379", "state": "up", "why": "", "hosts": hosts, "links": self.links(),
+                "waiting": self.waiting}  # fmt: skip
+
+
 class FakeRunner:
-    def __init__(self, pause: float, rows: int) -> None:
-        self.pause, self.rows = pause, rows
+    def __init__(self, pause: float, rows: int, cluster: FakeCluster | None = None) -> None:
+        self.pause, self.rows, self.cluster = pause, rows, cluster
         self.jobs: queue.Queue = queue.Queue()
         self.cancelled: set[str] = set()
 
@@ -42,6 +87,8 @@ class FakeRunner:
                 self.cancelled.add(message["id"])
             elif message["cmd"] == "run":
                 self.jobs.put(message)
+            elif message["cmd"] == "devices":
+                say("devices", **self.machine())
             elif message["cmd"] == "shutdown":
                 break
         os._exit(0)
@@ -49,11 +96,38 @@ class FakeRunner:
     def serve(self) -> None:
         while True:
             job = self.jobs.get()
+            if self.cluster is not None:
+                self.cluster.place(job["spec"]["p"], job.get("spread", "pack"))
             getattr(self, "do_" + FAILURES.get(job["spec"]["m"], "well").replace(" ", "_"))(job["id"], job["spec"])
+            if self.cluster is not None:
+                self.cluster.busy, self.cluster.waiting = False, ""
+                self.tell()
+
+    def machine(self) -> dict:
+        """What `ready` and `devices` say."""
+        if self.cluster is None:
+            return {"devices": DEVICES, "choices": CHOICES}
+        now = self.cluster.now()
+        devices = [DEVICES[0] | {"host": host["name"]} for host in now["hosts"] if host["alive"]]
+        return {"engine": "ray", "devices": devices, "choices": CHOICES, "cluster": now}
+
+    def tell(self) -> None:
+        if self.cluster is not None:
+            say("cluster", **self.cluster.now())
+
+    def where(self, *keys: str) -> dict:
+        """Of a run on a cluster, these of its hosts, clocks and links."""
+        cluster = self.cluster
+        if cluster is None:
+            return {}
+        known = {"hosts": cluster.ranks, "clocks": cluster.clocks(), "links": cluster.links()}
+        return {key: known[key] for key in keys}
 
     def begin(self, run: str) -> None:
         say("warming", id=run)
-        say("running", id=run, mode="paced", device="fake", overlapped=True, unit_ms=1.0, clock_ns=50, ops=0)
+        self.tell()
+        about = {"mode": "paced", "device": "fake", "overlapped": True, "unit_ms": 1.0, "clock_ns": 50, "ops": 0}
+        say("running", id=run, **about, **self.where("hosts", "clocks"))
 
     def batch(self, run: str, index: int) -> None:
         now = time.monotonic_ns()
@@ -73,7 +147,8 @@ class FakeRunner:
         verdict = {"verified": True, "max_grad_error": 1e-7}
         say("verified", id=run, loss=0.5, reference_loss=0.5, worst="w", **verdict)
         say("finished", id=run, status="finished", device="fake", mode="paced", predicted=FIGURES, measured=FIGURES,
-            largest_residual={"rank": 0, "op": "0F0", "ns": 7}, **verdict)  # fmt: skip
+            largest_residual={"rank": 0, "op": "0F0", "ns": 7}, **verdict,
+            **self.where("hosts", "clocks", "links"))  # fmt: skip
 
     def do_die(self, run: str, spec: dict) -> None:
         self.begin(run)
@@ -104,9 +179,31 @@ class FakeRunner:
 
     def do_warm(self, run: str, spec: dict) -> None:
         say("warming", id=run)
+        self.until_cancelled(run)
+
+    def until_cancelled(self, run: str) -> None:
         while run not in self.cancelled:
             time.sleep(0.005)
         say("cancelled", id=run)
+
+    def do_wait(self, run: str, spec: dict) -> None:
+        """Wait for resources that never come."""
+        found = "2 of 4 ranks have a place; a core is wanted for each of the others"
+        say("waiting", id=run, message=found)
+        if self.cluster is not None:
+            self.cluster.waiting = found
+        self.tell()
+        self.until_cancelled(run)
+
+    def do_lose_host(self, run: str, spec: dict) -> None:
+        """A host goes while a run is on it."""
+        assert self.cluster is not None
+        self.begin(run)
+        self.batch(run, 0)
+        self.cluster.dead.add("worker-2")
+        self.tell()
+        message = "host worker-2 (10.77.0.3) was lost, and with it rank 1"
+        say("failed", id=run, error={"field": "host", "value": "worker-2", "message": message})
 
     def do_noise(self, run: str, spec: dict) -> None:
         sys.stdout.write('a library says hello\n[1, 2]\n{"event": "op_batch", "id": "other", "ops": []}\n')
@@ -119,15 +216,16 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=3)
     options.add_argument("--start", type=float, default=0.0, help="seconds until it is ready")
     options.add_argument("--never", action="store_true", help="end before it is ready")
+    options.add_argument("--cluster", action="store_true", help="have hosts, as a runner with ray has them")
     options.add_argument("--worker", action="store_true", help="start a process that holds our output open")
     given = options.parse_args()
     if given.never:
         sys.exit(7)
     if given.worker:
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
-    fake = FakeRunner(given.pause, given.rows)
+    fake = FakeRunner(given.pause, given.rows, FakeCluster() if given.cluster else None)
     time.sleep(given.start)
-    say("ready", version=1, devices=DEVICES, choices=CHOICES)
+    say("ready", version=1, **fake.machine())
     threading.Thread(target=fake.read, daemon=True).start()
     fake.serve()
 

@@ -18,8 +18,10 @@ import gevent
 from gevent import subprocess
 from gevent.event import Event
 
+from backend.runs import cluster
+from backend.runs.log import Message
+
 logger = logging.getLogger(__name__)
-Message = dict[str, Any]
 
 PATIENCE_S = 60.0  # from start to "ready": torch is imported in between
 PAUSES_S = (0.0, 0.5, 2.0, 5.0, 15.0)  # before the k-th start in a row that did not get ready
@@ -27,16 +29,24 @@ STOP_S = 1.5  # from "shutdown" to SIGKILL
 
 
 class Client:
-    """One runner. `on_event` gets every message about a run; `on_death(why)` tells that the process is gone."""
+    """One runner. `on_event` gets every message about a run; `on_death(why)` tells that the process is gone,
+    `on_cluster()` that the cluster behind it is another than before."""
 
     def __init__(
-        self, command: Sequence[str], cwd: str, on_event: Callable[[Message], None], on_death: Callable[[str], None]
+        self,
+        command: Sequence[str],
+        cwd: str,
+        on_event: Callable[[Message], None],
+        on_death: Callable[[str], None],
+        on_cluster: Callable[[], None] = lambda: None,
     ) -> None:
         self.command, self.cwd = list(command), cwd
-        self.on_event, self.on_death = on_event, on_death
+        self.on_event, self.on_death, self.on_cluster = on_event, on_death, on_cluster
         self.state = "off"  # off, starting, ready, down (did not start), stopped
         self.devices: list[Any] = []
         self.choices: list[Any] = []  # which of them, and which mode, a run of how many ranks would use
+        self.engine = ""  # local or ray; "" until a runner has said it
+        self.cluster: Message | None = None  # behind the runner, where there is one
         self.why = ""  # why it is not ready, in words
         self.starts = 0
         self._failures = 0
@@ -141,13 +151,16 @@ class Client:
         how = f"was ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         logger.warning("the runner %s", how)
         self.devices, self.choices = [], []
+        if self.cluster is not None:
+            self._take_cluster(cluster.lost(self.cluster, f"The runner {how}; a new one is being started."))
         if self._got_ready:
             self._become("starting", "")
             self.on_death(f"The runner {how} during this run. A new one is being started; try again.")
         else:
             self._failures += 1
             if self._failures > 1:  # once may be bad luck: whoever waits gets the benefit of a second start
-                self._become("down", f"The runner {how} before it was ready; the server's log says more.")
+                known = self.cluster["why"] if self.cluster is not None else ""
+                self._become("down", known or f"The runner {how} before it was ready; the server's log says more.")
 
     def _read(self, pipe: Any, patience: Any) -> None:
         for line in pipe:
@@ -159,13 +172,38 @@ class Client:
                 continue
             if event == "ready":
                 patience.kill()
-                self.devices, self.choices = message.get("devices", []), message.get("choices", [])
                 self._failures, self._got_ready = 0, True
+                self._describe(message)
                 self._become("ready", "")
+            elif event == "devices":
+                self._describe(message)
+            elif event == "cluster":
+                self._describe({"engine": "ray", "cluster": message})
             elif event == "error" and "id" not in message:
                 logger.warning("the runner did not understand a line: %s", message.get("error"))
             else:
                 self.on_event(message)
+
+    def _describe(self, message: Message) -> None:
+        """What there is to run on, as far as the runner says it now."""
+        self.engine = message.get("engine", self.engine or cluster.LOCAL)
+        self.devices, self.choices = message.get("devices", self.devices), message.get("choices", self.choices)
+        if "cluster" not in message:
+            return
+        try:
+            found = cluster.read(message["cluster"])
+        except ValueError as error:
+            logger.warning("%s", error)
+            return
+        joined = cluster.members(found) != cluster.members(self.cluster)
+        self._take_cluster(found)
+        if joined and "event" not in message:
+            self.send({"cmd": "devices"})  # hosts came or went, and with them what there is to run on
+
+    def _take_cluster(self, found: Message) -> None:
+        if found != self.cluster:
+            self.cluster = found
+            self.on_cluster()
 
     def _become(self, state: str, why: str) -> None:
         self.state, self.why = state, why

@@ -47,7 +47,8 @@ def file_name(run: Run, form: str) -> str:
 
 def as_shape(run: Run, order: Order) -> dict[str, Any]:
     """What `app.py run --json` prints: the verdict, the figures, every op with its text, times in ns."""
-    facts = {key: value for key, value in run.summary().items() if key not in ("position", "seq", "op_count", "unkept")}
+    passing = ("position", "seq", "op_count", "unkept", "waiting")
+    facts = {key: value for key, value in run.summary().items() if key not in passing}
     return facts | told(order, _rows(run))
 
 

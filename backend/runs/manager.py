@@ -1,7 +1,8 @@
 """All runs: takes requests, lets them wait their turn, drives the runner one run at a time, keeps what came of it.
 
-Knows no HTTP and no sockets; `on_change(run)` tells whoever shows runs that a log has grown. Runs in gevent's loop,
-where nothing changes between two waits; the database is reached through a thread of its own.
+Knows no HTTP and no sockets; `on_change(run)` tells whoever shows runs that a log has grown, `on_cluster()` that the
+hosts behind the runner are others, or otherwise busy. Runs in gevent's loop, where nothing changes between two waits;
+the database is reached through a thread of its own.
 """
 
 from __future__ import annotations
@@ -36,9 +37,14 @@ CANCEL_S = 5.0  # what a runner may take to cancel before it is killed
 class Manager:
     """The runs of one server."""
 
-    def __init__(self, config: Config, on_change: Callable[[Run], None] = lambda run: None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        on_change: Callable[[Run], None] = lambda run: None,
+        on_cluster: Callable[[], None] = lambda: None,
+    ) -> None:
         self.config, self.on_change = config, on_change
-        self.client = Client(config.runner, str(PROJECT), self._on_event, self._on_death)
+        self.client = Client(config.runner, str(PROJECT), self._on_event, self._on_death, on_cluster)
         self.queue = FairQueue(config.queue, config.queue_per_client)
         self.store = Store(config.database)
         self.store_error: str | None = None
@@ -183,7 +189,8 @@ class Manager:
         self._hand_over(run)
         while not run.over:
             try:
-                event = self._mail.get(timeout=self.config.silence_s)
+                # A run that waits for resources hears nothing until there are some: that is no sign of a hung runner.
+                event = self._mail.get(timeout=None if run.waiting else self.config.silence_s)
                 if event["event"] == "died" and run.status == "queued" and again:
                     again = False
                     self.client.wait_ready()

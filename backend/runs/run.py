@@ -18,12 +18,14 @@ IMPORTED = "imported"  # the mode of a run that happened elsewhere
 # What an event of the runner sets, besides the status.
 CARRIED = {
     "warming": (),
-    "running": ("mode", "why", "device", "overlapped", "unit_ms", "clock_ns", "t0_unix_ns"),
+    "running": (
+        "mode", "why", "device", "overlapped", "unit_ms", "clock_ns", "t0_unix_ns", "hosts", "clocks", "links", "comm",
+    ),
     "verified": ("verified", "loss", "reference_loss", "max_grad_error", "tolerance", "worst"),
     "finished": (
         "verified", "max_grad_error", "loss", "device", "mode", "unit_ms", "predicted", "measured", "largest_residual",
         "activations", "weight_versions", "losses", "notes", "dtype", "idle", "busy", "slowest", "instrumentation",
-        "calibrated", "tolerance", "starved",
+        "calibrated", "tolerance", "starved", "clock_ns", "hosts", "clocks", "links", "comm",
     ),
     "failed": ("error",),
     "cancelled": (),
@@ -45,6 +47,7 @@ class Run:
     name: str = ""  # what a person calls it
     status: str = "queued"
     position: int | None = None
+    waiting: str = ""  # for which resources, in words, while there are not enough of them for it to start
     unkept: str | None = None  # why the database does not have it as it is now
     facts: dict[str, Any] = field(default_factory=dict)
     log: RunLog = field(init=False)
@@ -78,7 +81,11 @@ class Run:
             ops = _rows("ops", event["ops"]) + _copies(event.get("copies", []))
             details = {kind: _rows(kind, event[kind]) for kind in KINDS[1:] if kind in event}
             self.log.extend({"ops": ops} | details)
+        elif name == "waiting":
+            self.status, self.position, self.waiting = "warming", None, str(event.get("message", ""))
+            self.log.append("waiting", waiting=self.waiting)
         elif name in CARRIED:
+            self.waiting = ""
             carried = {key: event[key] for key in CARRIED[name] if key in event}
             self.facts |= carried
             self.status, self.position = name, None
@@ -100,7 +107,7 @@ class Run:
             "id": self.id, "name": self.name, "status": self.status, "position": self.position, "spec": self.spec,
             "mode": None, "unit_ms": self.unit_ms, "asked_mode": self.asked_mode, "asked": self.asked,
             "created": self.created, "seq": self.log.seq, "op_count": self.log.ops, "unkept": self.unkept,
-            **facts, **self.facts,
+            **facts, **self.facts, **({"waiting": self.waiting} if self.waiting else {}),
         }  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Socket events: a page watches runs. Answers go back in the ack, errors in the shape that the routes have."""
+"""Socket events: a page watches runs, and the cluster that they run on. Answers go back in the ack, errors in the shape
+that the routes have."""
 
 from __future__ import annotations
 
@@ -31,9 +32,13 @@ class Sockets:
         return socket is not None and bool(socket.queue.qsize() == 0)
 
     def send(self, viewers: list[str], part: Part) -> None:
-        """Queue a message for the viewers: one packet for all, its text made once."""
+        """Queue a piece of a run's log for the viewers."""
+        self.tell(viewers, "run", part.text)
+
+    def tell(self, viewers: list[str], event: str, text: str) -> None:
+        """Queue a message for the viewers: one packet for all, its JSON made once."""
         server = self._socketio.server
-        packet = Packet(MESSAGE, f'2["run",{part.text}]')  # 2: an event, of the default namespace
+        packet = Packet(MESSAGE, f'2["{event}",{text}]')  # 2: an event, of the default namespace
         for viewer in viewers:
             server.eio.send_packet(server.manager.eio_sid_from_sid(viewer, "/"), packet)
 
@@ -42,6 +47,8 @@ def register(socketio: SocketIO) -> None:
     """Handle the events of pages."""
     socketio.on_event("watch", watch)
     socketio.on_event("unwatch", unwatch)
+    socketio.on_event("watch_cluster", watch_cluster)
+    socketio.on_event("unwatch_cluster", unwatch_cluster)
     socketio.on_event("disconnect", leave)
     socketio.on_event("*", refuse)
     socketio.on_error_default(lambda error: {"error": shape_of(error)[1]})
@@ -66,15 +73,29 @@ def unwatch(*args: Any) -> dict[str, Any]:
     return {"ok": True}
 
 
+def watch_cluster(*_: Any) -> dict[str, Any]:
+    """Send how the cluster is, now and whenever that changes."""
+    services().cluster.watch(_viewer())
+    return {"ok": True}
+
+
+def unwatch_cluster(*_: Any) -> dict[str, Any]:
+    """Send no more of the cluster."""
+    services().cluster.drop(_viewer())
+    return {"ok": True}
+
+
 def leave(*_: Any) -> None:
     """The page has gone."""
     services().feed.drop(_viewer())
+    services().cluster.drop(_viewer())
     services().searches.drop(_viewer())
 
 
 def refuse(event: Any, *_: Any) -> dict[str, Any]:
     """An event that nobody knows."""
-    raise ApiError(400, "event", event, "There are the events watch, unwatch, search and search_stop.")
+    message = "There are the events watch, unwatch, watch_cluster, unwatch_cluster, search and search_stop."
+    raise ApiError(400, "event", event, message)
 
 
 def _payload(event: str, args: tuple[Any, ...], known: tuple[str, ...]) -> dict[str, Any]:

@@ -12,11 +12,13 @@ from flask_socketio import SocketIO
 from backend.config import PROJECT, Config
 from backend.links.links import Links
 from backend.rate import HourlyRate
+from backend.runs import cluster
 from backend.runs.manager import Manager
 from backend.searches.desk import Desk
 from backend.web import errors, events, search_events, security
 from backend.web.cache import Cache
 from backend.web.charts import charts
+from backend.web.cluster import ClusterFeed
 from backend.web.compare import comparisons
 from backend.web.costs import costs
 from backend.web.export import exports
@@ -29,14 +31,14 @@ from backend.web.imports import imports
 from backend.web.links import links
 from backend.web.page import pages
 from backend.web.preview import previews
-from backend.web.runs import runs
+from backend.web.runs import runs as run_routes
 from backend.web.schedule import keep_orders, schedules
 from backend.web.services import NAME, Services
 from backend.web.standalone import standalone
 
 BLUEPRINTS = (
-    pages, previews, schedules, comparisons, costs, exports, charts, figures, runs, history, imports, links, standalone,
-    health,
+    pages, previews, schedules, comparisons, costs, exports, charts, figures, run_routes, history, imports, links,
+    standalone, health,
 )  # fmt: skip
 
 
@@ -52,11 +54,14 @@ def create_app(config: Config | None = None) -> Flask:
         cors_allowed_origins=None,  # None: the server's own origin only
         logger=logging.getLogger("bubbleline.socketio"), engineio_logger=logging.getLogger("bubbleline.engineio"),
     )  # fmt: skip
-    feed, cache = Feed(events.Sockets(socketio)), Cache(config.cache_mb * 1_000_000)
+    sockets = events.Sockets(socketio)
+    feed, cache = Feed(sockets), Cache(config.cache_mb * 1_000_000)
+    hosts = ClusterFeed(sockets, lambda: cluster.answer(runs.client.engine, runs.client.cluster))
+    runs = Manager(config, feed.notify, hosts.notify)
     desk = Desk(lambda viewer, message: socketio.emit("search", message, to=viewer), keep_orders(cache))
     kept = Links(config.database, config.links, config.links_per_hour)
     rate = HourlyRate(config.imports_per_hour)
-    app.extensions[NAME] = Services(config, cache, feed, Manager(config, feed.notify), desk, kept, rate)
+    app.extensions[NAME] = Services(config, cache, feed, hosts, runs, desk, kept, rate)
     errors.register(app)
     security.register(app)
     search_events.register(socketio)

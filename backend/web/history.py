@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
-from backend.runs import files
+from backend.runs import cluster, files
 from backend.runs.errors import RunError
 from backend.runs.run import Run
 from backend.schedule import families
@@ -61,7 +61,15 @@ def devices() -> Response:
     """What the runner said when it started that there is to run on, and what a run of how many ranks would use of it;
     nothing while it is not there."""
     client = services().runs.client
-    return jsonify(state=client.state, why=client.why, devices=client.devices, choices=client.choices)
+    about = {"engine": client.engine} if client.engine else {}
+    return jsonify(state=client.state, why=client.why, devices=client.devices, choices=client.choices, **about)
+
+
+@history.get("/cluster")
+def show_cluster() -> Response:
+    """The engine, and of a cluster its hosts, who is busy there, and how far apart the ranks of a run are."""
+    client = services().runs.client
+    return jsonify(cluster.answer(client.engine, client.cluster))
 
 
 def _over(run_id: str) -> Run:

@@ -30,6 +30,7 @@ def start_run() -> tuple[Response, int]:
     asked = only(read_object(request), ("spec", *options.KEYS), "a run")
     spec, chosen = read(asked.get("spec", {})), options.read(asked)
     options.refuse_missing(chosen.device, services().runs.client.devices)
+    options.refuse_local(chosen, services().runs.client.engine)
     given = apart(work_of(spec), lambda: _order(spec)) if spec.effort is not None else {}
     run = services().runs.submit(request.remote_addr or "", spec.to_json(), chosen, given)
     query = query_of(spec)

@@ -15,6 +15,7 @@ from backend.rate import HourlyRate
 from backend.runs.manager import Manager
 from backend.searches.desk import Desk
 from backend.web.cache import Cache
+from backend.web.cluster import ClusterFeed
 from backend.web.feed import Feed
 from backend.web.opened import Opened
 
@@ -28,6 +29,7 @@ class Services:
     config: Config
     cache: Cache
     feed: Feed
+    cluster: ClusterFeed
     runs: Manager
     searches: Desk
     links: Links

@@ -15,6 +15,7 @@
 //   certificate 最优性证明 · search 搜索 · effort 搜索量 · seed 随机种子 · Pareto frontier 帕累托前沿 · claim 论文声称
 //   link 链接 · run 运行 · measured 实测 · planned 计划 · predicted 预测 · verified 已验证 · paced 按节拍 · free 自由
 import { CHARTS as DRAWN } from "./zh_page_charts.js";
+import { CLUSTER as HOSTS } from "./zh_page_cluster.js";
 import { CONTROLS } from "./zh_page_controls.js";
 import { FIGURES } from "./zh_page_figures.js";
 import { FRAME } from "./zh_page_frame.js";
@@ -23,6 +24,7 @@ import { RUNS as RUNNING } from "./zh_page_runs.js";
 import { TIMELINE } from "./zh_page_timeline.js";
 import { TOLD } from "./zh_page_told.js";
 import { CHARTS } from "./zh_server_charts.js";
+import { CLUSTER } from "./zh_server_cluster.js";
 import { COMPARE } from "./zh_server_compare.js";
 import { COSTS } from "./zh_server_costs.js";
 import { ERRORS } from "./zh_server_errors.js";
@@ -34,7 +36,7 @@ import { RUNS } from "./zh_server_runs.js";
 /** @typedef {import("../pure/lang.js").Catalogue} Catalogue */
 
 /** The page's own texts. @type {Catalogue} */
-export const TEXTS = { ...CONTROLS, ...DRAWN, ...FIGURES, ...FRAME, ...MEASURED, ...RUNNING, ...TIMELINE, ...TOLD };
+export const TEXTS = { ...HOSTS, ...CONTROLS, ...DRAWN, ...FIGURES, ...FRAME, ...MEASURED, ...RUNNING, ...TIMELINE, ...TOLD };
 
 /** What the server writes. @type {Catalogue} */
-export const SERVERS = { ...CHARTS, ...COMPARE, ...COSTS, ...ERRORS, ...LAWS, ...NAMES, ...ORDERS, ...RUNS };
+export const SERVERS = { ...CHARTS, ...CLUSTER, ...COMPARE, ...COSTS, ...ERRORS, ...LAWS, ...NAMES, ...ORDERS, ...RUNS };
