@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,11 @@ Event = dict[str, Any]
 
 
 class RunnerProgram:
-    """`python -m runner` as a child process, or another module in its place."""
+    """`python -m runner` as a child process, or another module in its place; `before`: a command that runs it elsewhere."""
 
-    def __init__(self, module: str = "runner") -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, bufsize=0
-        )
+    def __init__(self, module: str = "runner", *options: str, before: Sequence[str] = ()) -> None:
+        command = [*before, sys.executable, "-m", module, *options]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, bufsize=0)
         self.rest = b""
         self.ready = self.event()
         self.number = 0
