@@ -19,7 +19,7 @@ Event = dict[str, Any]
 
 
 class RunnerProgram:
-    """`python -m runner` as a child process, or another module in its place; `before`: a command that runs it elsewhere."""
+    """`python -m runner` as a child process, or another module. `before` is a command that runs it elsewhere."""
 
     def __init__(self, module: str = "runner", *options: str, before: Sequence[str] = ()) -> None:
         command = [*before, sys.executable, "-m", module, *options]
