@@ -7,8 +7,6 @@ Worker processes import this module too (as `__mp_main__`), so it loads nothing 
 
 from __future__ import annotations
 
-POOL = 4  # workers forked at the start: the page's first schedule has four ranks
-
 
 def main() -> None:
     """Start the fork server, load the schedule core meanwhile, serve."""
@@ -33,7 +31,7 @@ def main() -> None:
         engine.boot()
         from runner.service import Service
 
-        engine.resize(POOL)
+        engine.open()
         Service(source, sink, engine).serve()
     finally:
         engine.close()

@@ -15,11 +15,11 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor
-from torch._C._distributed_c10d import FileStore, PrefixStore
+from torch._C._distributed_c10d import PrefixStore
 
-from runner.clock import now
+from runner.clock import common, now
 from runner.steps import Link
-from runner.transport import WORDS
+from runner.transport import WORDS, meet
 
 AHEAD = 2  # receives posted ahead in each direction: a waiting one occupies a part of the GPU
 SENDER, RECEIVER = 0, 1
@@ -27,12 +27,12 @@ SENDER, RECEIVER = 0, 1
 MakeGroup = Callable[[tuple[int, int], int], Any]
 
 
-def nccl_groups(store_path: str, ranks: int) -> MakeGroup:
+def nccl_groups(store: str, ranks: int) -> MakeGroup:
     """Makes the NCCL group of a direction, seen from its sender or its receiver."""
 
     def make(direction: tuple[int, int], end: int) -> Any:
-        store = PrefixStore(f"nccl-{direction[0]}-{direction[1]}", FileStore(store_path, ranks))
-        return dist.ProcessGroupNCCL(store, end, 2, dist.ProcessGroupNCCL.Options())
+        own = PrefixStore(f"nccl-{direction[0]}-{direction[1]}", meet(store, ranks))
+        return dist.ProcessGroupNCCL(own, end, 2, dist.ProcessGroupNCCL.Options())
 
     return make
 
@@ -99,12 +99,12 @@ class ChannelTransport:
         buffer = self._next(link)
         self.settle()
         stamp, started = buffer[:2].tolist()
-        return self._payload(buffer), stamp, started
+        return self._payload(buffer), stamp + common.ahead, started + common.ahead
 
     def receive_soon(self, link: Link) -> tuple[Tensor, Callable[[], int]]:
         """A message that the current stream has when it gets there; and when its sender asked for it."""
         buffer = self._next(link)
-        return self._payload(buffer), lambda: int(buffer[1])
+        return self._payload(buffer), lambda: int(buffer[1]) + common.ahead
 
     def _next(self, link: Link) -> Tensor:
         direction = (link.source, link.target)
@@ -119,8 +119,8 @@ class ChannelTransport:
         """Start a message."""
         buffer = self._buffer()
         self._payload(buffer).copy_(tensor)
-        buffer[0].fill_(stamp)
-        buffer[1].fill_(now())
+        buffer[0].fill_(stamp - common.ahead)
+        buffer[1].fill_(now() - common.ahead)
         self.started.append((self.groups[link.source, link.target].send([buffer], RECEIVER, 0), buffer))
         if self.device.type == "cuda":  # there a work knows when it is done
             self.started = [one for one in self.started if not one[0].is_completed()]

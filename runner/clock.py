@@ -1,7 +1,8 @@
 """The one clock of a run: CLOCK_MONOTONIC, which all processes of a Linux machine share.
 
-Knows how to read it, how sure a reading is, and how to sleep until a time of it. Offsets between machines would
-belong here; the local engine has none.
+Knows how to read it, how sure a reading is, and how to sleep until a time of it. Where ranks are on several hosts,
+times that travel from one to another are the common clock's, which is the main process's: `common` says how far this
+host is ahead of that (offsets.py and whoever exchanges times find out).
 """
 
 from __future__ import annotations
@@ -12,6 +13,18 @@ import time
 now = time.monotonic_ns
 SPIN_NS = 60_000
 _PR_SET_TIMERSLACK = 29
+
+
+class Common:
+    """The common clock as this process has it: `ahead` is its own clock's lead in ns; 0 where there is one host."""
+
+    __slots__ = ("ahead",)
+
+    def __init__(self) -> None:
+        self.ahead = 0
+
+
+common = Common()
 
 
 def uncertainty(readings: int = 1000) -> int:

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from runner.clock import common
 from runner.embedding import EmbeddingShard
 from runner.output import Local
 from runner.steps import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, Join, Output
@@ -127,11 +128,11 @@ class Collectives:
         buffer = torch.empty(HEADER + self.tokens * self.shape[-1])
         if self.rank == self.output.root:
             hidden, stamp = self.parts[HIDDEN].get()
-            buffer.numpy()[:2].view(np.int64)[0] = stamp
+            buffer.numpy()[:2].view(np.int64)[0] = stamp - common.ahead
             buffer[HEADER:].view(self.shape).copy_(hidden)
         group.broadcast(buffer, self.output.root).wait()
         if self.rank != self.output.root:
-            stamp = int(buffer.numpy()[:2].view(np.int64)[0])
+            stamp = int(buffer.numpy()[:2].view(np.int64)[0]) + common.ahead
             self._publish(HIDDEN, micro, buffer[HEADER:].view(self.shape), stamp)
 
     def _statistics(self, group: Any, micro: int) -> None:
@@ -141,11 +142,11 @@ class Collectives:
         part, stamp = self.parts[STATISTICS].get()
         local: Local = part
         mine = torch.empty(HEADER + 3 * self.tokens)
-        mine.numpy()[:2].view(np.int64)[0] = stamp
+        mine.numpy()[:2].view(np.int64)[0] = stamp - common.ahead
         mine[HEADER:] = torch.cat([local.largest, local.total, local.target]).cpu()
         everyones = [torch.empty_like(mine) for _ in range(self.ranks)]
         group.allgather([everyones], [mine]).wait()
-        latest = max(int(one.numpy()[:2].view(np.int64)[0]) for one in everyones)
+        latest = max(int(one.numpy()[:2].view(np.int64)[0]) for one in everyones) + common.ahead
         maxima, totals, targets = torch.stack(everyones)[:, HEADER:].view(self.ranks, 3, self.tokens).unbind(1)
         largest = maxima.amax(0)
         weights = torch.exp(maxima - largest)
@@ -165,14 +166,14 @@ class Collectives:
         """Add up the ranks' gradients. Their times go with them, each in floats of its own, which add nothing but
         zeros and hold what is in them exactly."""
         times = torch.zeros(self.ranks, len(SHIFTS))
-        times[self.rank] = torch.tensor([stamp >> shift & MASK for shift in SHIFTS])
+        times[self.rank] = torch.tensor([stamp - common.ahead >> shift & MASK for shift in SHIFTS])
         buffer = torch.cat([times.flatten(), gradient.flatten()])
         group.reduce(buffer, self.output.root).wait()
         if self.rank == self.output.root:
             times, gradient = buffer[: times.numel()], buffer[times.numel() :]
             pieces = times.long().view(self.ranks, len(SHIFTS)).tolist()
             latest = max(sum(piece << shift for piece, shift in zip(row, SHIFTS, strict=True)) for row in pieces)
-            self._publish(GRADIENT, micro, gradient.view(self.shape), latest)
+            self._publish(GRADIENT, micro, gradient.view(self.shape), latest + common.ahead)
 
     def _embedded(self, group: Any, micro: int) -> None:
         """What the first stage reads, which its rank gets. It was there before the step began, as far as time goes."""

@@ -29,19 +29,22 @@ def results_file(folder: str, rank: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A process group: built once for a set of workers, used again as long as `key` stays the same."""
+    """A process group: built once for a set of workers, used again as long as `key` stays the same. `store` is where
+    its ranks find each other, a file or `tcp://HOST:PORT/NAME`, `address` where this rank's host is reached."""
 
     key: str
     store: str
     rank: int
     ranks: int
+    address: str = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
     """Get ready for a job: one rank's program and all that is needed to build its stages.
 
-    `folder` is the job's own, with the board in it and room for the gradients. `arrivals` are this rank's receives in
+    `folder` is the job's own, with the board in it and room for the gradients; `meeting` is where its ranks meet in
+    groups of the job's own, a folder or a store. `arrivals` are this rank's receives in
     the order of their senders, on GPUs only. `replicas` lists the (rank, chunk) places of each stage that is held more
     than once; `unit` and `hop` are in ns and 0 in free mode. `mailbox` is where messages lie between ranks on CPUs of
     one host; None where they go over a network, or between ranks that are threads `together` in one process.
@@ -50,6 +53,7 @@ class Setup:
     group: Group
     program: RankProgram
     folder: str
+    meeting: str
     rows: BoardPlaces
     training: Training
     device: str
@@ -64,11 +68,12 @@ class Setup:
 @dataclass(frozen=True, slots=True)
 class Go:
     """Start the program at time `zero` of the common clock; `last`: no further step follows; `rehearsal`: the same step
-    follows, as if nothing had been."""
+    follows, as if nothing had been; `hop` as in Setup, in case it has been measured since."""
 
     zero: int
     last: bool
     rehearsal: bool = False
+    hop: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +90,22 @@ class Verify:
 
 
 @dataclass(frozen=True, slots=True)
+class Hop:
+    """How long a message takes to a `peer`, one way, in ns, and by how much that may be wrong."""
+
+    peer: int
+    latency: int
+    uncertainty: int
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """The rank has built its stages, met its peers and warmed up; `device` in words, `note_ns` what it costs this rank
-    to note an op and its message."""
+    to note an op and its message, `links` what was measured to neighbours that come after it."""
 
     device: str
     note_ns: float = 0.0
+    links: tuple[Hop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

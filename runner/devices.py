@@ -27,6 +27,17 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True)
+class Machine:
+    """What a run may use, on one host or on several together: cores, GPUs, bytes of memory; `shares`: ranks can share
+    a GPU."""
+
+    cores: int
+    gpus: int
+    memory: int
+    shares: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """Where a run executes and in which mode unless it asks for another, with the reason as a sentence; `together`:
     the ranks are threads of one process, which share its GPUs."""
@@ -89,6 +100,11 @@ def choose(ranks: int, cores: int, gpus: int, device: str = "auto") -> Choice:
     return Choice("cpu", "free", f"{have}free, since each has its own")
 
 
+def here() -> Machine:
+    """This host."""
+    return Machine(cores(), len(gpus()), memory())
+
+
 def describe() -> list[dict[str, Any]]:
     """The devices as the protocol shows them."""
     found: list[dict[str, Any]] = [{"kind": "cpu", "name": processor(), "cores": cores(), "memory": memory()}]
@@ -98,11 +114,12 @@ def describe() -> list[dict[str, Any]]:
     ]
 
 
-def choices(most: int) -> list[dict[str, Any]]:
+def choices(most: int, machine: Machine | None = None) -> list[dict[str, Any]]:
     """What runs of 1 to `most` ranks would use, as rows of ranks that are treated alike; the reason is the first's."""
     found: list[dict[str, Any]] = []
+    machine = machine or here()
     for ranks in range(1, most + 1):
-        choice = choose(ranks, cores(), len(gpus()))
+        choice = choose(ranks, machine.cores, machine.gpus)
         if found and (found[-1]["device"], found[-1]["mode"]) == (choice.device, choice.mode):
             found[-1]["to"] = ranks
         else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import math
-import signal
 import threading
 from collections.abc import Callable
 from enum import Enum
@@ -17,37 +16,41 @@ from typing import Any
 from backend.schedule.errors import OrderError, SpecError
 from runner import clock
 from runner.board import Board
-from runner.control import BOARD, TOLERANCE, Done, Go, Ready, Reply, Setup, Trouble, Verdict, Verify
-from runner.engines.local import LocalEngine
-from runner.measure import finite, judged, kept, notes, outcome
-from runner.plan import Plan, plan
+from runner.control import BOARD, Done, Go, Ready, Reply, Trouble, Verdict, Verify
+from runner.devices import Machine
+from runner.engines.engine import Ask, Engine, Lost
+from runner.plan import Plan, plan, with_hop
 from runner.protocol import Run
+from runner.report import Report, setups
 from runner.stream import Stream
 from runner.traffic import Traffic
-from runner.watchdog import SECOND, Watchdog, ended
+from runner.watchdog import SECOND, Watchdog
 
 log = logging.getLogger("runner")
 Emit = Callable[..., None]
 BATCH_NS = 50_000_000
 START_NS = 10_000_000  # from "go" to the common start: the time in which the slowest worker has read it
-BLAME_NS = 300_000_000  # how long an error of a worker waits for the death of another that may explain it
+TELL_NS = 1_000_000_000  # between two words about what a run waits for
+REMIND_NS = 30_000_000_000  # after which the same is told again, so that nobody takes silence for a hang
+PATIENCE_S = 600  # for places; whoever asks for more than there is will not get it by waiting
 
 
 class State(Enum):
     """Where a job is."""
 
     PLANNING = 0
-    WARMING = 1
-    RUNNING = 2
-    VERIFYING = 3
-    OVER = 4
+    PLACING = 1
+    WARMING = 2
+    RUNNING = 3
+    VERIFYING = 4
+    OVER = 5
 
 
 class Job:
     """Drives one run on an engine; emits its events."""
 
-    def __init__(self, run: Run, engine: LocalEngine, emit: Emit) -> None:
-        self.run, self.engine, self.emit_line = run, engine, emit
+    def __init__(self, run: Run, engine: Engine, machine: Machine, emit: Emit) -> None:
+        self.run, self.engine, self.machine, self.emit_line = run, engine, machine, emit
         self.state = State.PLANNING
         self.planned: Plan | Exception | None = None
         self.replies: dict[int, Reply] = {}
@@ -55,6 +58,7 @@ class Job:
         self.last_batch = self.since = clock.now()
         self.longest = 0
         self.restarted = False
+        self.told = ("", 0)  # the last word about places, and when
         self.trouble: tuple[int, dict[str, Any]] | None = None
         threading.Thread(target=self._make_plan, name="plan", daemon=True).start()
 
@@ -64,21 +68,23 @@ class Job:
 
     def _make_plan(self) -> None:
         try:
-            self.planned = plan(self.run)
+            self.planned = plan(self.run, self.machine)
         except Exception as error:  # judged by `tick`, in the main thread
             self.planned = error
 
     @property
     def patience(self) -> float:
         """Seconds after which the service should tick at the latest."""
-        return {State.PLANNING: 0.002, State.RUNNING: 0.05}.get(self.state, 0.25)
+        return {State.PLANNING: 0.002, State.PLACING: 0.05, State.RUNNING: 0.05}.get(self.state, 0.25)
 
     def tick(self) -> None:
         """Whatever is due now."""
-        if self.trouble is not None and clock.now() > self.trouble[0] and not self._dying():
+        if self.trouble is not None and clock.now() > self.trouble[0] and not self.engine.dying():
             self.fail(self.trouble[1])
         elif self.state is State.PLANNING and self.planned is not None:
-            self._warm(self.planned)
+            self._place(self.planned)
+        elif self.state is State.PLACING:
+            self._await_places()
         elif self.state is State.RUNNING:
             self._stream()
             error = self.watchdog.look(self.longest)
@@ -87,16 +93,15 @@ class Job:
         elif self.state in (State.WARMING, State.VERIFYING):
             self._check_patience()
 
-    def _dying(self) -> bool:
-        """Whether a worker is over of which this process is yet to be told: that will explain any trouble."""
-        return any(ended(pid) for pid in self.engine.pids())
-
     def reply(self, rank: int, reply: Reply) -> None:
         """A worker has answered."""
         if isinstance(reply, Trouble):
             message = f"rank {rank} failed{self._where(rank)}: {reply.message}"
             if self.trouble is None:
-                self.trouble = (clock.now() + BLAME_NS, {"field": "rank", "value": rank, "message": message})
+                self.trouble = (
+                    clock.now() + self.engine.blame_ns,
+                    {"field": "rank", "value": rank, "message": message},
+                )
             return
         if isinstance(reply, Verdict):
             self._finish(reply)
@@ -108,19 +113,16 @@ class Job:
             else:
                 self._step_done()
 
-    def lost(self, rank: int, exit_code: int | None) -> None:
-        """A worker is gone. One that went before it knew of this run costs it nothing but a new set of workers."""
-        if self.state is State.WARMING and not self.restarted:
+    def lost(self, lost: Lost) -> None:
+        """A rank is gone. One that went before it knew of this run costs it nothing but a new set of workers."""
+        if self.state in (State.PLACING, State.WARMING) and not self.restarted:
             self.restarted = True
-            self.engine.replace()
-            self._set_up()
+            self.engine.renew()
+            self._seek()
             return
-        cause = signal.Signals(-exit_code).name if exit_code is not None and exit_code < 0 else f"exit {exit_code}"
-        pid = self.engine.worker(rank).pid
-        message = f"rank {rank}'s worker process {pid} ended ({cause}){self._where(rank)}"
-        if self.plan.together:
-            message = f"the worker process of all ranks, {pid}, ended ({cause})"
-        self.fail({"field": "rank", "value": rank, "message": message})
+        where = "" if self.plan.together or lost.rank < 0 else self._where(lost.rank)
+        message = f"{lost.what}{where}" + (f": {lost.why}" if lost.why else "")
+        self.fail({"field": "rank", "value": max(lost.rank, 0), "message": message})
 
     def cancel(self) -> None:
         """End the run now."""
@@ -131,21 +133,27 @@ class Job:
         self._abandon("failed", error=error)
 
     def _abandon(self, event: str, **fields: Any) -> None:
-        """What a broken run leaves in processes and sockets goes with its workers; new ones are forked at once."""
+        """What a broken run leaves in processes and sockets goes with its workers; new ones are started at once."""
         touched = self.state is not State.PLANNING
         self.state = State.OVER
         if touched:
             self.engine.clear()
         self.emit(event, **fields)
         if touched:
-            self.engine.resize(self.plan.ranks, self.plan.together)
+            self.engine.place(self._ask())
+
+    def _ask(self) -> Ask:
+        """The ranks that this run wants."""
+        planned, run = self.plan, self.run
+        whole = planned.mode == "free"
+        return Ask(planned.ranks, planned.together, planned.device, whole, run.spread, run.arrange)
 
     def _where(self, rank: int) -> str:
         if self.state is State.RUNNING:
             return f" in op {self.watchdog.step(rank).text}"
         return {State.WARMING: " while warming up", State.VERIFYING: " while verifying"}.get(self.state, "")
 
-    def _warm(self, planned: Plan | Exception) -> None:
+    def _place(self, planned: Plan | Exception) -> None:
         if isinstance(planned, SpecError | OrderError):
             self.state = State.OVER
             self.emit("error", error=planned.as_dict())
@@ -153,45 +161,53 @@ class Job:
             log.error("planning run %s", self.run.id, exc_info=planned)
             self.fail({"field": "runner", "value": None, "message": f"the runner failed to plan this run: {planned!r}"})
         else:
-            self.plan, self.state = planned, State.WARMING
+            self.plan = planned
             self.emit("warming")
+            self._seek()
+
+    def _seek(self) -> None:
+        """Ask for places, and go on if they are there."""
+        self.state, self.since, self.trouble = State.PLACING, clock.now(), None
+        self.engine.place(self._ask())
+        self._await_places()
+
+    def _await_places(self) -> None:
+        """Say what is missing, at most once a second; not for ever."""
+        try:
+            placed = self.engine.placed()
+        except SpecError as error:
+            self.fail(error.as_dict())
+            return
+        words, (told, at), time = "" if placed else self.engine.waiting, self.told, clock.now()
+        if (words != told and time - at > TELL_NS) or (words and time - at > REMIND_NS) or (told and placed):
+            self.told = (words, time)
+            self.emit("waiting", message=words)
+        if placed:
+            self.state = State.WARMING
             self._set_up()
+        elif time - self.since > PATIENCE_S * SECOND:
+            message = f"there was no place for this run in {PATIENCE_S} s: {words}"
+            self.fail({"field": "p", "value": self.plan.ranks, "message": message})
 
     def _set_up(self) -> None:
-        planned, self.since, self.replies, self.trouble = self.plan, clock.now(), {}, None
-        self.engine.resize(planned.ranks, planned.together)
-        self.folder = self.engine.folder()
+        planned, self.since, self.replies = self.plan, clock.now(), {}
+        self.ground = self.engine.ground(planned)
         counts = [len(program.steps) for program in planned.program.ranks]
         copies = [len(program.copies) for program in planned.program.ranks]
         self.traffic = Traffic(planned.program, planned.training)
-        self.board = Board(f"{self.folder}/{BOARD}", counts, copies, self.traffic.received)
+        self.board = Board(f"{self.ground.folder}/{BOARD}", counts, copies, self.traffic.received)
         self.stream = Stream(self.board, self.traffic)
-        between_cpus = planned.device == "cpu" and not planned.together
-        box = self.engine.mailbox(planned.program, planned.training) if between_cpus else None
-        unit = (planned.unit_ms or 0.0) * 1e6
-        for rank in range(planned.ranks):
-            setup = Setup(
-                group=self.engine.groups[rank],
-                program=planned.program.ranks[rank],
-                folder=self.folder,
-                rows=self.board.places(rank),
-                training=planned.training,
-                device=planned.device_of(rank),
-                arrivals=planned.arrivals_of(rank),
-                replicas=planned.program.replicas,
-                unit=unit,
-                hop=int(planned.hop_ms * 1e6),
-                mailbox=box,
-                together=planned.together,
-            )
+        self.engine.watch(self.board)
+        for rank, setup in enumerate(setups(planned, self.ground, self.board)):
             self.engine.send(rank, setup)
 
     def _go(self) -> None:
         """All are ready: have them begin."""
-        ready = [reply for reply in self.replies.values() if isinstance(reply, Ready)]
-        devices, self.note_ns = {reply.device for reply in ready}, max(reply.note_ns for reply in ready)
+        ready = [reply for _, reply in sorted(self.replies.items()) if isinstance(reply, Ready)]
         self.state = State.RUNNING
-        self.device = "cpu" if devices == {"cpu"} else ", ".join(sorted(devices))
+        self.report = Report(ready)
+        if self.run.hops == "measured" and self.report.links:
+            self.plan = with_hop(self.plan, self.report.hop_ms)
         self.rehearsing = self.plan.rehearsed
         zero = self._start()
         if not self.rehearsing:
@@ -199,25 +215,16 @@ class Job:
 
     def _running(self, zero: int) -> None:
         """Tell that the first step whose losses count begins."""
-        self.emit(
-            "running",
-            mode=self.plan.mode,
-            why=self.plan.why,
-            device=self.device,
-            overlapped=False if self.plan.program.pairs else None,  # a CPU does the halves one after the other
-            unit_ms=self.plan.unit_ms,
-            clock_ns=clock.uncertainty(),
-            t0_unix_ns=clock.unix(zero),
-            ops=self.plan.program.ops,
-        )
+        facts = {"clock_ns": clock.uncertainty(), "t0_unix_ns": clock.unix(zero)} | self.engine.facts(over=False)
+        self.emit("running", **self.report.running(self.plan), **facts)
 
     def _start(self) -> int:
         """Name a start of a step a little ahead, which every rank then sleeps to; when."""
         self.replies = {}
         zero = clock.now() + START_NS + 200_000 * self.plan.ranks
         for rank in range(self.plan.ranks):
-            self.engine.send(rank, Go(zero, self._last, self.rehearsing))
-        self.watchdog = Watchdog(self.plan, self.board, self.engine.pids())
+            self.engine.send(rank, Go(zero, self._last, self.rehearsing, int(self.plan.hop_ms * 1e6)))
+        self.watchdog = Watchdog(self.plan, self.board, self.engine.halted)
         return zero
 
     @property
@@ -254,7 +261,7 @@ class Job:
         verify = Verify(
             training=self.plan.training,
             device=self.plan.device_of(0),
-            folder=self.folder,
+            folder=self.ground.folder,
             ranks=self.plan.ranks,
             losses=tuple(loss for step in self.losses for loss in step),
             used=self.plan.used,
@@ -263,29 +270,11 @@ class Job:
 
     def _finish(self, verdict: Verdict) -> None:
         self.state = State.OVER
-        dtype = self.plan.training.dtype
-        judgement = {"verified": verdict.verified, "max_grad_error": verdict.max_grad_error}
-        figures = judgement | {"tolerance": TOLERANCE[dtype]}
-        loss = {"loss": finite(verdict.loss), "reference_loss": finite(verdict.reference_loss)}
-        self.emit("verified", **figures, **loss, worst=verdict.worst)
-        unit_ns = None if self.plan.unit_ms is None else self.plan.unit_ms * 1e6
-        found = outcome(self.plan.timeline, self.board.times, unit_ns)
-        self.emit(
-            "finished",
-            status="finished",
-            **figures,
-            **loss,
-            device=self.device,
-            mode=self.plan.mode,
-            dtype=dtype,
-            unit_ms=found.unit_ms,
-            predicted=found.predicted,
-            measured=found.measured,
-            largest_residual=found.largest_residual,
-            **kept(self.plan, self.results, self.losses),
-            **notes(self.plan, found, verdict, self.results, self.losses),
-            **judged(self.plan, self.board, self.traffic, self.note_ns, found),
+        verified, finished = self.report.finished(
+            self.plan, self.board, self.traffic, self.results, self.losses, verdict
         )
+        self.emit("verified", **verified)
+        self.emit("finished", **finished, **self.engine.facts(over=True))
 
     def _check_patience(self) -> None:
         """Neither warming nor verifying may last for ever."""

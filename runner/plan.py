@@ -5,13 +5,12 @@ Knows the limits of this machine. Every refusal is a SpecError (field, value, li
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from backend.schedule.check import check
-from backend.schedule.costs import copy_times
+from backend.schedule.costs import Costs, copy_times
 from backend.schedule.errors import SpecError
 from backend.schedule.memory import peaks
 from backend.schedule.ops import Pair
@@ -19,6 +18,7 @@ from backend.schedule.order import Order
 from backend.schedule.simulate import Timeline, simulate
 from backend.schedule.versions import weight_versions
 from runner import devices
+from runner.devices import Machine
 from runner.program import Program, build
 from runner.protocol import Run
 from runner.shape import SMALL, TINY, Shape, Training, blocks_of, shape_from_json
@@ -51,6 +51,7 @@ class Plan:
     why: str = ""
     together: bool = False
     gpus: int = 0
+    costs: Costs = field(default_factory=Costs)
 
     @property
     def ranks(self) -> int:
@@ -83,8 +84,9 @@ class Plan:
         return longest * (self.unit_ms or 0.0) + self.hop_ms
 
 
-def plan(run: Run) -> Plan:
-    """The plan of a run command."""
+def plan(run: Run, machine: Machine | None = None) -> Plan:
+    """The plan of a run command on a machine, this host by default."""
+    machine = machine or devices.here()
     work = work_of(run)
     order = work.order
     if len(order) > MAX_OPS:
@@ -94,26 +96,43 @@ def plan(run: Run) -> Plan:
     check(order)
     timeline = simulate(order, work.costs, work.v)
     # To name a unit is to ask for ops of that length; otherwise what the machine has room for.
-    gpus = len(devices.gpus())
-    choice = devices.choose(order.p, devices.cores(), gpus, run.device)
+    choice = _choose(order.p, machine, run.device)
     device, mode, why = choice.device, run.mode, f"{run.mode}, as asked"
     if run.mode == "auto":
         mode, why = ("paced", "paced, since a unit was given") if run.unit_ms is not None else (choice.mode, choice.why)
     if mode == "free" and run.unit_ms is not None:
         raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; free mode has no pace")
+    if mode == "free" and run.hops == "measured":
+        message = "measured hops go with paced mode: in free mode the length of a time unit is not known before the run"
+        raise SpecError("hops", run.hops, message, nearest="given")
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
     training = _training(run, work, shape)
-    unit_ms = _unit(run, timeline, max(training.blocks)) if mode == "paced" else None
+    unit_ms = _unit(run, timeline, max(training.blocks), machine.cores) if mode == "paced" else None
     if device == "cuda" and not choice.together and run.steps > 1:
         message = "where every rank has a GPU of its own, a run is one step: its groups are made for one"
         raise SpecError("steps", run.steps, message, limit=1, nearest=1)
-    _limit_memory(training, order, device)
+    _limit_memory(training, order, device, machine.memory)
     copying = [] if order.copies is None else copy_times(order, work.costs, work.v).tolist()
     program = build(order, (timeline.end - timeline.start).tolist(), copying)
     hop_ms = work.costs.comm * (unit_ms or 0.0)
     used = _versions(order) if work.asynchronous else None
-    shared = (choice.together, gpus)
-    return Plan(program, timeline, training, mode, device, unit_ms, hop_ms, used, work.v, why, *shared)
+    shared = (choice.together, machine.gpus)
+    return Plan(program, timeline, training, mode, device, unit_ms, hop_ms, used, work.v, why, *shared, work.costs)
+
+
+def with_hop(plan: Plan, hop_ms: float) -> Plan:
+    """The same, paced, each hop lasting so long; ops and their order stay as they were."""
+    assert plan.unit_ms is not None
+    costs = replace(plan.costs, comm=hop_ms / plan.unit_ms)
+    return replace(plan, costs=costs, timeline=simulate(plan.timeline.order, costs, plan.v), hop_ms=hop_ms)
+
+
+def _choose(ranks: int, machine: Machine, device: str) -> devices.Choice:
+    choice = devices.choose(ranks, machine.cores, machine.gpus, device)
+    if choice.together and not machine.shares:
+        message = f"on a cluster every rank has a GPU of its own, and there are {machine.gpus} for {ranks} ranks"
+        raise SpecError("device", device, message, limit=machine.gpus, nearest="cpu")
+    return choice
 
 
 def _training(run: Run, work: Work, shape: Shape) -> Training:
@@ -138,7 +157,7 @@ def _versions(order: Order) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(row) for row in table)
 
 
-def _unit(run: Run, timeline: Timeline, blocks: int) -> float:
+def _unit(run: Run, timeline: Timeline, blocks: int, cores: int) -> float:
     """Milliseconds of a time unit: as asked, or so that a mean op lasts DEFAULT_OP_MS, longer where ranks crowd the
     cores or a stage has many blocks, shorter where the whole would last over DEFAULT_SECONDS."""
     makespan = float(timeline.end.max()) * run.steps
@@ -147,7 +166,7 @@ def _unit(run: Run, timeline: Timeline, blocks: int) -> float:
     most = MAX_SECONDS * 1000 / makespan
     if run.unit_ms is None:
         lasting = timeline.end - timeline.start
-        crowd = max(1.0, timeline.order.p / devices.cores())
+        crowd = max(1.0, timeline.order.p / cores)
         wanted = max(DEFAULT_OP_MS, WORK_MS * crowd * blocks) / float(np.mean(lasting[lasting > 0]))
         return min(wanted, DEFAULT_SECONDS * 1000 / makespan)
     if run.unit_ms > most:
@@ -165,7 +184,7 @@ def _floor(value: float) -> float:
     return float(text) if float(text) <= value else float(f"{value * 0.995:.3g}")
 
 
-def _limit_memory(training: Training, order: Order, device: str) -> None:
+def _limit_memory(training: Training, order: Order, device: str, memory: int) -> None:
     """Refuse what weights, gradients (the reference's too) and activations in flight would not fit for."""
     if device != "cpu":
         return
@@ -176,7 +195,7 @@ def _limit_memory(training: Training, order: Order, device: str) -> None:
     kept = most * (rows * 34 * shape.hidden + 2 * attention) + rows * 3 * shape.vocabulary
     versions = order.p if training.asynchronous else 0  # of the first stage, the most
     needed = 4 * (weights * (2 * (1 + order.placement.streams) + versions) + kept * int(peaks(order)[0].sum()))
-    limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    limit = memory // 2
     if needed > limit:
-        message = f"this run would take about {needed / 2**30:.1f} GiB, over half of this machine's memory"
+        message = f"this run would take about {needed / 2**30:.1f} GiB, over half of the memory that there is"
         raise SpecError("model", f"{needed / 2**30:.1f} GiB", message, limit=f"{limit / 2**30:.1f} GiB")

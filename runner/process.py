@@ -91,13 +91,14 @@ class Seat:
             return self.job.warm_up()
         if isinstance(command, Go):
             assert self.job is not None
+            self.job.hold(command.hop)
             return self.job.rehearse(command.zero) if command.rehearsal else self.job.run(command.zero, command.last)
         return verify(command)
 
     def join(self, group: Group) -> Any:
         """The process group of a job: the last one if it is still the same."""
         if group.key != self.key:
-            self.group = gloo_group(group.store, group.rank, group.ranks)
+            self.group = gloo_group(group.store, group.rank, group.ranks, group.address)
             self.key = group.key
         return self.group
 

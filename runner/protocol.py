@@ -19,6 +19,9 @@ type of the arithmetic. `finished.notes`, of a run that is not verified: why.
 held at once, and with offload `peak_bytes_without_offload`, the same with what lay in host memory.
 `finished.weight_versions`, where weights change after every backward: the most versions that each rank held.
 `finished.losses`, of a run of several steps: the mean loss of each; ops, figures and gradients are the last step's.
+On a cluster: `cluster` (no id): its hosts, what is free, where the ranks of the present or last run sit, the latency of
+the links between them, and what it waits for; `waiting`: why a run has no places yet, empty once it has; `running` and
+`finished` with `hosts`, one a rank, `clocks`, one a host, `links`, and `hop_ms`, the hop that the plan has.
 """
 
 from __future__ import annotations
@@ -37,19 +40,24 @@ MAX_LINE = 16 * 2**20
 MODES = ("auto", "paced", "free")
 DTYPES = ("float32", "bfloat16")
 PLACEMENTS = ("looped", "v")
+SPREADS = ("pack", "spread")
+ARRANGEMENTS = ("given", "latency")
+HOPS = ("given", "measured")
 MAX_UNIT_MS = 60_000.0
 MIN_UNIT_MS = 0.001
 MAX_SEED = 2**31 - 1
 MAX_STEPS = 100
 RUN_KEYS = (
     "cmd", "id", "spec", "csv", "placement", "p", "mode", "unit_ms", "model", "seed", "steps", "dtype", "device",
+    "spread", "arrange", "hops",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """Run a spec, or an order imported as torch's CSV (`placement` None: found from its stages); `steps` training
-    steps, of which the last is the one that is reported."""
+    steps, of which the last is the one that is reported. On a cluster: `spread` over few hosts or many, ranks arranged
+    by the hosts' order or by latency, hops as long as the spec says or as measured."""
 
     id: str
     spec: Mapping[str, Any] | None = None
@@ -63,6 +71,9 @@ class Run:
     steps: int = 1
     dtype: str = DTYPES[0]
     device: str = KINDS[0]
+    spread: str = SPREADS[0]
+    arrange: str = ARRANGEMENTS[0]
+    hops: str = HOPS[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +165,9 @@ def _run(data: Mapping[str, Any]) -> Run:
         steps=integer("steps", 1 if data.get("steps") is None else data["steps"], 1, MAX_STEPS),
         dtype=_choice("dtype", DTYPES[0] if data.get("dtype") is None else data["dtype"], *DTYPES),
         device=_choice("device", KINDS[0] if data.get("device") is None else data["device"], *KINDS),
+        spread=_choice("spread", SPREADS[0] if data.get("spread") is None else data["spread"], *SPREADS),
+        arrange=_choice("arrange", ARRANGEMENTS[0] if data.get("arrange") is None else data["arrange"], *ARRANGEMENTS),
+        hops=_choice("hops", HOPS[0] if data.get("hops") is None else data["hops"], *HOPS),
     )
 
 

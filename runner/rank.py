@@ -7,6 +7,7 @@ the next micro-batches, with the weights one step of gradient descent further on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from runner.activations import Memory
 from runner.board import WAITING, Ledger
 from runner.channels import ChannelTransport, nccl_groups
 from runner.collectives import Collectives
-from runner.control import BOARD, Done, Group, Ready, Setup, results_file
+from runner.control import BOARD, Done, Group, Hop, Ready, Setup, results_file
 from runner.devices import cores
 from runner.embedding import EmbeddingShard
 from runner.events import EventClock, EventWorker, StreamTransport
@@ -27,10 +28,11 @@ from runner.part import DeferredStage
 from runner.replicas import sum_copies
 from runner.shm import ShmTransport
 from runner.stage import Data, dtype_of
-from runner.transport import GlooTransport, Transport, gloo_group
+from runner.transport import GlooTransport, Transport, gloo_group, over_network
 from runner.worker import Pace, StageWorker
 
 PATIENCE_NS = 100_000  # where every thread has a core of its own, as long as it takes to sleep and be woken
+TRIPS = 25  # of a message to a neighbour and back, to measure the way
 SHARD = "shard"  # in place of a chunk, of results that only all ranks have together
 
 
@@ -61,7 +63,10 @@ class RankJob:
             ranks, output = setup.group.ranks, program.output
             self.shard = Shard(training, program.rank, ranks, data, self.memory, output.barriers == 1)
             self.embedding = EmbeddingShard(training, program.rank, ranks, data)
-            self.chains = [gloo_group(f"{setup.folder}/C{chain}", program.rank, ranks) for chain in output.chains]
+            self.chains = [
+                gloo_group(f"{setup.meeting}/C{chain}", program.rank, ranks, setup.group.address)
+                for chain in output.chains
+            ]
         self.step = 0
         self.equip()
 
@@ -77,6 +82,11 @@ class RankJob:
         own = (program, self.parts, self.transport, self.ledger, pace, self.lane, self.shard, self.joins, self.memory)
         self.worker = StageWorker(*own) if self.events is None else EventWorker(self.events, *own)
 
+    def hold(self, hop: int) -> None:
+        """Have hops last so long from here on."""
+        self.setup = replace(self.setup, hop=hop)
+        self.worker.pace = Pace(self.setup.unit, hop)
+
     def connect(self) -> Transport:
         """Queues inside one process, shared memory between CPUs of a host, gloo between hosts, NCCL between GPUs."""
         program, shape = self.setup.program, self.setup.training.shape.activation
@@ -91,7 +101,7 @@ class RankJob:
             return ShmTransport(self.setup.mailbox, program.rank, shape, dtype, PATIENCE_NS if alone else 0)
         if self.device.type == "cpu":
             return GlooTransport(self.group, program.receives(), shape, dtype)
-        make = nccl_groups(f"{self.setup.folder}/nccl", self.setup.group.ranks)
+        make = nccl_groups(f"{self.setup.meeting}/nccl", self.setup.group.ranks)
         return ChannelTransport(make, program.sends(), self.setup.arrivals, shape, self.device, dtype)
 
     def spread(self) -> Collectives | None:
@@ -135,9 +145,10 @@ class RankJob:
                 self.shard.gradients(0, torch.zeros(2, x_like.shape[0] * x_like.shape[1], device=self.device))
         self.forget()
         note_ns = self.ledger.cost()
+        links = self.hops() if over_network(self.setup.meeting) and self.apart and self.device.type == "cpu" else ()
         self.prime()
         shared = self.setup.together and self.device.type == "cuda"
-        return Ready(f"shared GPU {self.device}" if shared else str(self.device), note_ns)
+        return Ready(f"shared GPU {self.device}" if shared else str(self.device), note_ns, links)
 
     def forget(self) -> None:
         """Be as if nothing had run."""
@@ -167,6 +178,27 @@ class RankJob:
         ]
         for work in works:
             work.wait()
+
+    def hops(self) -> tuple[Hop, ...]:
+        """How long a small message takes to each neighbour that comes after this rank, over what carries them in the
+        run: half of the quickest of some round trips, and how much longer half of the middle one was. All ranks take
+        their pairs in one order, so that no two wait crosswise."""
+        program, tag, found = self.setup.program, self.setup.training.tags, []
+        peers = {link.source for link in program.receives()} | {link.target for link in program.sends()}
+        for first, last in sorted((min(program.rank, peer), max(program.rank, peer)) for peer in peers):
+            peer, times = first + last - program.rank, []
+            for _ in range(TRIPS):
+                echo, begin = self.group.recv([torch.empty(1)], peer, tag), clock.now()
+                if program.rank == last:
+                    echo.wait()
+                self.group.send([torch.ones(1)], peer, tag).wait()
+                if program.rank == first:
+                    echo.wait()
+                    times.append(clock.now() - begin)
+            if times:
+                times.sort()
+                found.append(Hop(peer, times[0] // 2, (times[len(times) // 2] - times[0]) // 2))
+        return tuple(found)
 
     def execute(self, zero: int) -> None:
         """The program, once, and all that goes on beside it."""

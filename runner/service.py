@@ -7,32 +7,33 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from typing import Any
 
 from backend.schedule.errors import SpecError
-from runner import devices, protocol
-from runner.engines.local import LocalEngine
+from runner import protocol
+from runner.engines.engine import Engine, Gone, Heard, Lost, News
 from runner.job import Job, State
-from runner.work import MAX_RANKS
 
 log = logging.getLogger("runner")
 CHUNK = 65536
+GONE = 3  # exit code of a runner whose engine is gone; a new one may find it again
 
 
 class Service:
     """Reads commands from `source`, writes events to `sink` (file descriptors) until told to stop."""
 
-    def __init__(self, source: int, sink: int, engine: LocalEngine) -> None:
+    def __init__(self, source: int, sink: int, engine: Engine) -> None:
         self.source, self.sink, self.engine = source, sink, engine
         self.buffer = bytearray()
         self.overlong = False
         self.job: Job | None = None
         self.stopping = False
+        self.code = 0  # with which the program is to end
         self.handlers: dict[type[protocol.Command], Callable[[Any], None]] = {
             protocol.Run: self.start,
             protocol.Cancel: self.cancel,
-            protocol.Devices: lambda _: self.emit("devices", **_machine()),
+            protocol.Devices: lambda _: self.emit("devices", **engine.describe()),
             protocol.Shutdown: self.stop,
         }
 
@@ -45,26 +46,20 @@ class Service:
         except BrokenPipeError:
             self.stopping = True
 
-    def serve(self) -> None:
-        """Until stdin ends, a shutdown command, or a reader that is gone."""
-        self.emit("ready", version=protocol.VERSION, **_machine())
+    def serve(self) -> int:
+        """Until stdin ends, a shutdown command, or a reader that is gone; the program's exit code."""
+        self.emit("ready", version=protocol.VERSION, **self.engine.describe())
         while not self.stopping:
             self.turn()
+        return self.code
 
     def turn(self) -> None:
         """Wait for something to happen, or for the job's next tick, and see to it."""
-        pipes = [worker.pipe for worker in self.engine.workers]
-        ends = {worker.process.sentinel: number for number, worker in enumerate(self.engine.workers)}
         patience = self.job.patience if self.job is not None else None
-        happened = wait([self.source, *pipes, *ends], patience)
+        happened = wait([self.source, *self.engine.waitables()], patience)
         job = self.job
-        dead = [ends[what] for what in happened if isinstance(what, int) and what in ends]
-        if dead:
-            self.bury(dead[0])
-        else:
-            for what in happened:
-                if isinstance(what, Connection):
-                    self.hear(what)
+        for news in self.engine.news(happened):
+            self.take(news)
         if job is not None and self.job is job and job.state is not State.OVER:
             job.tick()
         if self.job is not None and self.job.state is State.OVER:
@@ -72,24 +67,24 @@ class Service:
         if self.source in happened:
             self.read()
 
-    def bury(self, number: int) -> None:
-        """A worker died: the job's affair, or, between jobs, a reason to start new ones. Its number is its rank's, the
-        first one's if it has several."""
-        process = self.engine.workers[number].process
-        log.warning("worker %s, number %s, ended with exit code %s", process.pid, number, process.exitcode)
-        if self.job is not None and self.job.state not in (State.OVER, State.PLANNING):
-            self.job.lost(number, process.exitcode)
+    def take(self, news: News) -> None:
+        """Something new of the engine. That a rank is lost is the job's affair, or, between jobs, a reason for new
+        ones."""
+        job = self.job if self.job is not None and self.job.state is not State.OVER else None
+        if isinstance(news, Heard):
+            if job is not None:
+                job.reply(news.rank, news.reply)
+        elif isinstance(news, Lost):
+            if job is not None and job.state is not State.PLANNING:
+                job.lost(news)
+            else:
+                self.engine.renew()
+        elif isinstance(news, Gone):
+            if job is not None:
+                job.fail({"field": "runner", "value": None, "message": news.why})
+            self.code, self.stopping = GONE, True
         else:
-            self.engine.replace()
-
-    def hear(self, pipe: Connection[Any, Any]) -> None:
-        """A rank's reply; a worker whose pipe has ended is dead, which its sentinel tells."""
-        try:
-            rank, reply = pipe.recv()
-        except (EOFError, OSError):
-            return
-        if self.job is not None and self.job.state is not State.OVER:
-            self.job.reply(rank, reply)
+            self.emit(news.event, **news.fields)
 
     def read(self) -> None:
         """Take what stdin has and obey every whole line."""
@@ -132,7 +127,12 @@ class Service:
             message = f"the runner is busy with run {self.job.run.id}"
             self.refuse(SpecError("cmd", "run", message), None if run.id == self.job.run.id else run.id)
             return
-        self.job = Job(run, self.engine, self.emit)
+        try:
+            machine = self.engine.machine(run)
+        except SpecError as error:
+            self.refuse(error, run.id)
+            return
+        self.job = Job(run, self.engine, machine, self.emit)
 
     def cancel(self, command: protocol.Cancel) -> None:
         """End the job that is under way, if it is the one meant."""
@@ -144,8 +144,3 @@ class Service:
     def stop(self, _: protocol.Shutdown) -> None:
         """End the program."""
         self.stopping = True
-
-
-def _machine() -> dict[str, Any]:
-    """What there is to run on, and what runs of how many ranks make of it."""
-    return {"devices": devices.describe(), "choices": devices.choices(MAX_RANKS)}

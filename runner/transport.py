@@ -1,10 +1,10 @@
-"""What a transport does, and how messages travel between CPUs that cannot share memory for them: gloo, here over the
-loopback.
+"""What a transport does, and how messages travel between CPUs that cannot share memory for them: gloo, over the
+loopback or between hosts.
 
 A gloo send is done only when its peer has posted the receive, so nothing here ever waits for a send on the way: sends
 are started and left to a thread that waits for them, oldest first, and lets go of their buffers; receives are posted
-ahead in the order in which the program needs them. Every message carries two times: when its sender's op was due to
-end, and when it was started. Knows nothing of ops or schedules.
+ahead in the order in which the program needs them. Every message carries two times of the common clock: when its
+sender's op was due to end, and when it was started. Knows nothing of ops or schedules.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from typing import Any, Protocol
 import torch
 import torch.distributed as dist
 from torch import Tensor
-from torch._C._distributed_c10d import FileStore  # torch.distributed has it too, but not for type checkers
+from torch._C._distributed_c10d import FileStore, PrefixStore, TCPStore  # torch.distributed: not for type checkers
 
-from runner.clock import now
+from runner.clock import common, now
 from runner.steps import Link
 
 WORDS = 8  # 64-bit integers before what a message carries, two of them times: 64 bytes, so that the rest is aligned
 AHEAD_BYTES = 64 * 2**20  # memory that receives posted ahead may take on a rank
 REAP = 32  # sends handed to the reaping thread at a time
+TCP = "tcp://"
+MEETING = timedelta(seconds=60)  # to reach the store of a host that is there
 FOREVER = timedelta(hours=24)  # a stalled peer is the watchdog's business, which has words for it
 
 
@@ -48,18 +50,32 @@ class Transport(Protocol):
         """Wait until every message started here has been taken."""
 
 
-def gloo_group(store_path: str, rank: int, ranks: int) -> Any:
-    """A gloo group over 127.0.0.1 whose connections are made when first used.
+def meet(store: str, ranks: int) -> Any:
+    """Where ranks find each other: a file, or `tcp://HOST:PORT/NAME`, a name in a TCPStore."""
+    if not over_network(store):
+        return FileStore(store, ranks)
+    place, _, name = store.removeprefix(TCP).partition("/")
+    host, _, port = place.rpartition(":")
+    return PrefixStore(name, TCPStore(host, int(port), None, False, MEETING, False))
+
+
+def over_network(store: str) -> bool:
+    """Whether ranks that meet there may be on several hosts."""
+    return store.startswith(TCP)
+
+
+def gloo_group(store: str, rank: int, ranks: int, address: str = "127.0.0.1") -> Any:
+    """A gloo group whose connections are made when first used, to this rank at an address of its host.
 
     Its own thread is made a batch thread: gloo polls again and again for a connection that a sender holds locked, so
     where the thread preempts that sender, which an ordinary thread does on waking, it burns its whole time slice
     (1F1B with tiny ops, two ranks on two busy cores: 900 us an op, as a batch thread 100).
     """
-    others = _threads()
+    meeting, others = meet(store, ranks), _threads()
     options = dist.ProcessGroupGloo._Options()  # type: ignore[attr-defined]
     options._timeout = FOREVER
-    options._devices = [dist.ProcessGroupGloo.create_device(hostname="127.0.0.1", lazy_init=True)]
-    group = dist.ProcessGroupGloo(FileStore(store_path, ranks), rank, ranks, options)
+    options._devices = [dist.ProcessGroupGloo.create_device(hostname=address, lazy_init=True)]
+    group = dist.ProcessGroupGloo(meeting, rank, ranks, options)
     for thread in _threads() - others:
         os.sched_setscheduler(thread, os.SCHED_BATCH, os.sched_param(0))
     return group
@@ -116,7 +132,7 @@ class GlooTransport:
         if following is not None:
             self._post(following)
         stamp, started = parcel.times.tolist()
-        return parcel.payload, stamp, started
+        return parcel.payload, stamp + common.ahead, started + common.ahead
 
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Start a message; every now and then hand what was started to the reaper."""
@@ -125,7 +141,7 @@ class GlooTransport:
         except IndexError:
             parcel = Parcel(self.shape, self.dtype)
         parcel.payload.copy_(tensor)
-        parcel.times[:] = stamp, now()
+        parcel.times[:] = stamp - common.ahead, now() - common.ahead
         self.started.append((self.group.send([parcel.buffer], link.target, link.tag), parcel))
         if len(self.started) >= REAP:
             self.reaper.take(self.started)

@@ -1,12 +1,12 @@
 """Notices a run in which no op finishes any more, and says which rank holds it up, in which op, for want of what.
 
-Reads the board and the state of processes only; ends nothing itself.
+Reads the board and asks which processes are stopped; ends nothing itself.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from runner.board import FINISHED, WAITING, Board
@@ -21,10 +21,10 @@ FREE_OPS = 20  # free: for so many of the longest ops seen so far
 
 
 class Watchdog:
-    """Watches one run; `look` at any interval."""
+    """Watches one run; `look` at any interval. `halted`: that a rank's process is stopped, in words, else nothing."""
 
-    def __init__(self, plan: Plan, board: Board, pids: Sequence[int]) -> None:
-        self.plan, self.board, self.pids = plan, board, pids
+    def __init__(self, plan: Plan, board: Board, halted: Callable[[int], str]) -> None:
+        self.plan, self.board, self.halted = plan, board, halted
         self.finished = -1
         self.since = now()
         self.makers = _makers(plan.program.ranks)
@@ -52,7 +52,7 @@ class Watchdog:
         A rank whose message was sent long ago but that does not go on is itself to blame.
         """
         ranks = range(self.plan.ranks)
-        stuck = [rank for rank in ranks if _stopped(self.pids[rank])]
+        stuck = [rank for rank in ranks if self.halted(rank)]
         stuck += [rank for rank in ranks if not self._awaited(rank) and not self._over(rank)]
         if stuck:
             return stuck[0]
@@ -68,7 +68,8 @@ class Watchdog:
     def describe(self, rank: int) -> str:
         """What a rank is doing, in words."""
         step, awaited = self.step(rank), self._awaited(rank)
-        halted = f" (its process, {self.pids[rank]}, is stopped)" if _stopped(self.pids[rank]) else ""
+        words = self.halted(rank)
+        halted = f" ({words})" if words else ""
         if awaited is None:
             return f"rank {rank} is in op {step.text}{halted}"
         late = self._late(awaited)
@@ -114,22 +115,3 @@ def _makers(programs: Sequence[RankProgram]) -> dict[int | tuple[int, int], list
                 if task.chain == STATISTICS and program.output is not None and program.output.barriers == 1:
                     makers[GRADIENT, task.micro].append(place)
     return makers
-
-
-def _stopped(pid: int) -> bool:
-    """Whether a process is stopped by a signal."""
-    return _state(pid) in ("t", "T")
-
-
-def ended(pid: int) -> bool:
-    """Whether a process is over, though nobody may have been told yet."""
-    return _state(pid) in ("Z", "X", "")
-
-
-def _state(pid: int) -> str:
-    """Of the process table; empty for a process that is not there."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return ""

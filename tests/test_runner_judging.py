@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +17,8 @@ from backend.schedule.simulate import simulate
 from runner import job, watchdog
 from runner.board import WAITING, WORKING, Board, Ledger
 from runner.control import Ready, Trouble
+from runner.devices import here
+from runner.engines.engine import Ask, Ground, Lost
 from runner.job import Job, State
 from runner.measure import outcome
 from runner.plan import Plan, plan
@@ -76,7 +77,7 @@ class Stalled:
         self.ledgers = [Ledger(path, rank, 3, self.board.places(rank)) for rank in range(3)]
         self.time = 0
         monkeypatch.setattr(watchdog, "now", lambda: self.time)
-        self.watchdog = watchdog.Watchdog(self.plan, self.board, [os.getpid()] * 3)
+        self.watchdog = watchdog.Watchdog(self.plan, self.board, lambda _: "")
 
     def did(self, rank: int, ops: int) -> None:
         for _ in range(ops):
@@ -150,25 +151,33 @@ def test_the_watchdog_is_patient_as_long_as_ops_finish(stalled: Stalled) -> None
 class Engine:
     """An engine whose workers are names."""
 
+    blame_ns = -1
+    waiting = ""
+
     def __init__(self, folder: Path) -> None:
-        self.workers = [SimpleNamespace(pid=os.getpid()) for _ in range(2)]
-        self.groups = [None, None]
-        self.path, self.cleared = str(folder), 0
+        self.path, self.cleared, self.doomed, self.missing = str(folder), 0, False, 0
 
-    def folder(self) -> str:
-        return self.path
+    def place(self, ask: Ask) -> None:
+        assert (ask.ranks, ask.together, ask.device) == (2, False, "cpu")
 
-    def mailbox(self, *_: object) -> None:
-        return None
+    def placed(self) -> bool:
+        self.missing -= 1
+        return self.missing < 0
 
-    def worker(self, rank: int) -> SimpleNamespace:
-        return self.workers[rank]
+    def ground(self, _: Plan) -> Ground:
+        return Ground(self.path, self.path, (None, None))
 
-    def pids(self) -> list[int]:
-        return [worker.pid for worker in self.workers]
+    def watch(self, _: Board) -> None:
+        pass
 
-    def resize(self, ranks: int, together: bool) -> None:
-        assert (ranks, together) == (2, False)
+    def halted(self, _: int) -> str:
+        return ""
+
+    def dying(self) -> bool:
+        return self.doomed
+
+    def facts(self, over: bool) -> dict[str, Any]:
+        return {"over": over}
 
     def clear(self) -> None:
         self.cleared += 1
@@ -183,7 +192,12 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[J
     events: list[dict[str, Any]] = []
     engine = Engine(tmp_path)
     monkeypatch.setattr(job.threading, "Thread", lambda target, **_: SimpleNamespace(start=target))
-    one = Job(Run("a", spec={"p": 2, "m": 2}), engine, lambda event, **fields: events.append(fields | {"event": event}))
+    one = Job(
+        Run("a", spec={"p": 2, "m": 2}),
+        engine,
+        here(),
+        lambda event, **fields: events.append(fields | {"event": event}),
+    )
     one.tick()
     for rank in range(2):
         one.reply(rank, Ready("cpu"))
@@ -191,9 +205,8 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[J
     return one, events, engine
 
 
-def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any) -> None:
     one, events, engine = running
-    monkeypatch.setattr(job, "BLAME_NS", -1)
     one.reply(1, Trouble("RuntimeError: no such luck"))
     assert one.state is State.RUNNING
     one.tick()
@@ -202,15 +215,15 @@ def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any, m
     assert engine.cleared == 1
 
 
-def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, events, _ = running
-    monkeypatch.setattr(job, "BLAME_NS", -1)
-    monkeypatch.setattr(job, "ended", lambda _: True)  # of the death itself this process is told later
+def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> None:
+    one, events, engine = running
+    engine.doomed = True  # of the death itself this process is told later
     one.reply(1, Trouble("RuntimeError: connection closed by peer"))
     one.tick()
     assert one.state is State.RUNNING
-    one.lost(0, -9)
-    assert events[-1]["error"]["message"] == f"rank 0's worker process {os.getpid()} ended (SIGKILL) in op 0F0"
+    one.lost(Lost(0, "rank 0's worker process 7 ended (SIGKILL)", "nobody knows why"))
+    words = "rank 0's worker process 7 ended (SIGKILL) in op 0F0: nobody knows why"
+    assert events[-1]["error"]["message"] == words
     assert [event["event"] for event in events].count("failed") == 1
 
 

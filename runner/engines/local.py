@@ -6,24 +6,36 @@ workers can be used again and when they must go.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import shutil
+import signal
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from runner import mailbox
+from backend.schedule.errors import SpecError
+from runner import devices, mailbox
 from runner.control import Answer, Command, Group, Order
+from runner.devices import Machine
+from runner.engines.engine import Ask, Ground, Heard, Lost, News
 from runner.mailbox import Mailbox
-from runner.program import Program
-from runner.shape import Training
+from runner.protocol import ARRANGEMENTS, HOPS, SPREADS, Run
 
+if TYPE_CHECKING:  # the schedule core loads while the fork server does
+    from runner.board import Board
+    from runner.plan import Plan
+
+log = logging.getLogger("runner")
 ROOT = Path(__file__).resolve().parents[2]
+POOL = 4  # workers forked at the start: the page's first schedule has four ranks
 # The second is what torch's first backward imports: half a second that every worker would spend otherwise.
 PRELOADED = ["runner.process", "torch.fx.experimental.symbolic_shapes"]
 
@@ -45,6 +57,10 @@ class Worker:
 
 class LocalEngine:
     """A pool of worker processes that grows and shrinks to the number of ranks."""
+
+    name = "local"
+    waiting = ""
+    blame_ns = 300_000_000
 
     def __init__(self) -> None:
         self.context = multiprocessing.get_context("forkserver")
@@ -70,6 +86,59 @@ class LocalEngine:
             else:
                 os.environ["PYTHONPATH"] = given
 
+    def open(self) -> None:
+        """Start the first workers."""
+        self.resize(POOL)
+
+    def describe(self) -> dict[str, Any]:
+        """This machine, and what runs of how many ranks make of it."""
+        from runner.work import MAX_RANKS
+
+        return {"engine": self.name, "devices": devices.describe(), "choices": devices.choices(MAX_RANKS)}
+
+    def machine(self, run: Run) -> Machine:
+        """This machine; what only a cluster has is refused."""
+        for name, (usual, *_) in (("spread", SPREADS), ("arrange", ARRANGEMENTS), ("hops", HOPS)):
+            value = getattr(run, name)
+            if value != usual:
+                message = f"{name} {value} needs a cluster: start the server with make run ENGINE=ray, or leave it out"
+                raise SpecError(name, value, message, nearest=usual)
+        return devices.here()
+
+    def waitables(self) -> Sequence[Any]:
+        """Pipes, and what tells of a process's end."""
+        return [each for worker in self.workers for each in (worker.pipe, worker.process.sentinel)]
+
+    def news(self, happened: Sequence[object]) -> Sequence[News]:
+        """The first death, or else what ranks reply; that a worker whose pipe has ended is dead, its sentinel tells."""
+        for number, worker in enumerate(self.workers):
+            if worker.process.sentinel in happened:
+                return [self._lost(number)]
+        found: list[News] = []
+        for worker in self.workers:
+            if worker.pipe in happened:
+                with suppress(EOFError, OSError):
+                    found.append(Heard(*worker.pipe.recv()))
+        return found
+
+    def _lost(self, number: int) -> Lost:
+        """A worker that died; its number is its rank's."""
+        process = self.workers[number].process
+        code = process.exitcode
+        log.warning("worker %s, number %s, ended with exit code %s", process.pid, number, code)
+        cause = signal.Signals(-code).name if code is not None and code < 0 else f"exit {code}"
+        if self.together:
+            return Lost(number, f"the worker process of all ranks, {process.pid}, ended ({cause})")
+        return Lost(number, f"rank {number}'s worker process {process.pid} ended ({cause})")
+
+    def place(self, ask: Ask) -> None:
+        """Make the pool fit."""
+        self.resize(ask.ranks, ask.together)
+
+    def placed(self) -> bool:
+        """At once."""
+        return True
+
     def resize(self, ranks: int, together: bool = False) -> None:
         """Make the pool fit so many ranks, a process each or all `together` in one; processes that stay are kept."""
         changed = (len(self.groups), self.together) != (ranks, together)
@@ -90,22 +159,35 @@ class LocalEngine:
         """The process in which a rank is."""
         return self.workers[0 if self.together else rank]
 
-    def pids(self) -> list[int]:
-        """The process id of each rank."""
-        return [self.worker(rank).pid for rank in range(len(self.groups))]
-
     def send(self, rank: int, command: Command) -> None:
         """Tell a rank something; that its process is dead, the sentinel will say."""
         with suppress(OSError):
             self.worker(rank).pipe.send((rank, command))
 
-    def folder(self) -> str:
-        """A new folder for one job; the last job's goes."""
+    def ground(self, plan: Plan) -> Ground:
+        """A new folder, and memory for messages between CPUs."""
         shutil.rmtree(self.job_folder, ignore_errors=True)
         self.job_folder = tempfile.mkdtemp(dir=self.scratch.name)
-        return self.job_folder
+        box = self._mailbox(plan) if plan.device == "cpu" and not plan.together else None
+        return Ground(self.job_folder, self.job_folder, tuple(self.groups), box)
 
-    def mailbox(self, program: Program, training: Training) -> Mailbox | None:
+    def watch(self, board: Board) -> None:
+        """The workers write there themselves."""
+
+    def halted(self, rank: int) -> str:
+        """As the process table has it."""
+        pid = self.worker(rank).pid
+        return f"its process, {pid}, is stopped" if _state(pid) in ("t", "T") else ""
+
+    def dying(self) -> bool:
+        """Whether a worker is over of which its sentinel is yet to tell."""
+        return any(_state(worker.pid) in ("Z", "X", "") for worker in self.workers)
+
+    def facts(self, over: bool) -> dict[str, Any]:
+        """One host, one clock: nothing to say."""
+        return {}
+
+    def _mailbox(self, plan: Plan) -> Mailbox | None:
         """Where the messages of one job's workers lie, all of them being on this host; the last job's goes when they
         let go of it. It is in no file system, which might be small or on a disk. None where none can be shared."""
         self._release()
@@ -113,8 +195,8 @@ class LocalEngine:
             return None
         self.job_memory = os.memfd_create("bubbleline")
         path = f"/proc/{os.getpid()}/fd/{self.job_memory}"
-        sends = [len(rank.sends()) for rank in program.ranks]
-        box = mailbox.lay_out(path, self.job_folder, sends, training.tags, training.message_bytes)
+        sends = [len(rank.sends()) for rank in plan.program.ranks]
+        box = mailbox.lay_out(path, self.job_folder, sends, plan.training.tags, plan.training.message_bytes)
         box.make()
         return box
 
@@ -123,7 +205,7 @@ class LocalEngine:
             os.close(self.job_memory)
             self.job_memory = None
 
-    def replace(self) -> None:
+    def renew(self) -> None:
         """End all workers, whatever they are doing, and start as many new ones."""
         ranks = len(self.groups)
         self.clear()
@@ -165,3 +247,12 @@ def _child(pipe: Connection[Answer, Order]) -> None:
     from runner.process import main
 
     main(pipe)
+
+
+def _state(pid: int) -> str:
+    """Of the process table; empty for a process that is not there."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
