@@ -1,19 +1,31 @@
 """The runner as a program: JSON lines in on stdin, out on stdout, logs on stderr.
 
-    python -m runner
+    python -m runner [--engine local|ray] [--address HOST:PORT]
 
 Worker processes import this module too (as `__mp_main__`), so it loads nothing before it is run.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runner.engines.engine import Engine
+
 
 def main() -> None:
-    """Start the fork server, load the schedule core meanwhile, serve."""
+    """Start the engine, load the schedule core meanwhile, serve."""
+    import argparse
     import logging
     import os
     import signal
     import sys
+
+    parser = argparse.ArgumentParser(prog="python -m runner", description="Runs schedules: JSON lines in and out.")
+    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="what runs the ranks")
+    address = os.environ.get("BUBBLELINE_RAY_ADDRESS", "")
+    parser.add_argument("--address", default=address, help="HOST:PORT of a Ray cluster; without it one is started here")
+    asked = parser.parse_args()
 
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     source, sink = os.dup(0), os.dup(1)  # children inherit 0 and 1: nothing to read, and stderr to print to
@@ -24,17 +36,28 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
 
-    from runner.engines.local import LocalEngine
-
-    engine = LocalEngine()
+    engine, code = engine_of(asked.engine, asked.address), 0
     try:
         engine.boot()
         from runner.service import Service
 
-        engine.open()
-        Service(source, sink, engine).serve()
+        code = Service(source, sink, engine).serve()
     finally:
         engine.close()
+    if asked.engine == "ray":  # what Ray leaves to the end of a process may wait for a head that is gone
+        os._exit(code)
+    sys.exit(code)
+
+
+def engine_of(name: str, address: str) -> Engine:
+    """The engine of a name; nothing of another one is loaded."""
+    if name == "ray":
+        from runner.engines.ray.engine import RayEngine
+
+        return RayEngine(address)
+    from runner.engines.local import LocalEngine
+
+    return LocalEngine()
 
 
 if __name__ == "__main__":

@@ -78,6 +78,17 @@ class Board:
         phase, index, tag = self.states[rank, : _TAG + 1].tolist()
         return phase, index, tag
 
+    def enter(
+        self, rank: int, state: Sequence[int], since: Sequence[int], rows: Sequence[npt.NDArray[np.int64]]
+    ) -> None:
+        """What a rank on another host noted, as its own board there has it: its (phase, index, tag), then ops, copies
+        and messages from where each is new."""
+        firsts = (self.offsets[rank], self.copy_offsets[rank], self.message_offsets[rank])
+        for word, first, at, new in zip((_DONE, _COPIED, _TAKEN), firsts, since, rows, strict=True):
+            self.table[first + at : first + at + len(new), : new.shape[1]] = new
+            self.states[rank, word] = at + len(new)
+        self.states[rank, : _TAG + 1] = state
+
     def rows(self, rank: int, since: int, until: int) -> npt.NDArray[np.int64]:
         """[ready, start, end, recv_wait, live] of a rank's ops since <= index < until."""
         return self._rows(self.offsets[rank], since, until)

@@ -29,7 +29,6 @@ from runner.watchdog import SECOND, Watchdog
 log = logging.getLogger("runner")
 Emit = Callable[..., None]
 BATCH_NS = 50_000_000
-START_NS = 10_000_000  # from "go" to the common start: the time in which the slowest worker has read it
 TELL_NS = 1_000_000_000  # between two words about what a run waits for
 REMIND_NS = 30_000_000_000  # after which the same is told again, so that nobody takes silence for a hang
 PATIENCE_S = 600  # for places; whoever asks for more than there is will not get it by waiting
@@ -206,7 +205,7 @@ class Job:
         ready = [reply for _, reply in sorted(self.replies.items()) if isinstance(reply, Ready)]
         self.state = State.RUNNING
         self.report = Report(ready)
-        if self.run.hops == "measured" and self.report.links:
+        if self.run.hops == "measured" and self.report.hops:
             self.plan = with_hop(self.plan, self.report.hop_ms)
         self.rehearsing = self.plan.rehearsed
         zero = self._start()
@@ -221,7 +220,7 @@ class Job:
     def _start(self) -> int:
         """Name a start of a step a little ahead, which every rank then sleeps to; when."""
         self.replies = {}
-        zero = clock.now() + START_NS + 200_000 * self.plan.ranks
+        zero = clock.now() + self.engine.start_ns + 200_000 * self.plan.ranks
         for rank in range(self.plan.ranks):
             self.engine.send(rank, Go(zero, self._last, self.rehearsing, int(self.plan.hop_ms * 1e6)))
         self.watchdog = Watchdog(self.plan, self.board, self.engine.halted)

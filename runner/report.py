@@ -43,28 +43,28 @@ class Report:
         devices = {reply.device for reply in ready}
         self.device = "cpu" if devices == {"cpu"} else ", ".join(sorted(devices))
         self.note_ns = max(reply.note_ns for reply in ready)
-        self.links = [
-            {"from": rank, "to": link.peer, "latency_ns": link.latency, "uncertainty_ns": link.uncertainty}
-            for rank, reply in enumerate(ready)
-            for link in reply.links
-        ]
+        self.hops = [hop.latency for reply in ready for hop in reply.links]
 
     @property
     def hop_ms(self) -> float:
         """How long a hop takes between those two neighbours that are farthest apart."""
-        return max(float(link["latency_ns"]) for link in self.links) / 1e6
+        return max(self.hops) / 1e6
 
     def running(self, plan: Plan) -> dict[str, Any]:
         """Of a run that begins."""
-        found = {
+        return {
             "mode": plan.mode,
             "why": plan.why,
             "device": self.device,
             "overlapped": False if plan.program.pairs else None,  # a CPU does the halves one after the other
             "unit_ms": plan.unit_ms,
             "ops": plan.program.ops,
+            **self._hop(plan),
         }
-        return found | ({"links": self.links, "hop_ms": plan.hop_ms} if self.links else {})
+
+    def _hop(self, plan: Plan) -> dict[str, float]:
+        """The hop that the plan has, where hops were measured."""
+        return {"hop_ms": plan.hop_ms} if self.hops else {}
 
     def finished(
         self,
@@ -96,5 +96,4 @@ class Report:
             **notes(plan, found, verdict, results, losses),
             **judged(plan, board, traffic, self.note_ns, found),
         }
-        links = {"links": self.links, "hop_ms": plan.hop_ms} if self.links else {}
-        return judgement | {"worst": verdict.worst}, told | links
+        return judgement | {"worst": verdict.worst}, told | self._hop(plan)

@@ -12,7 +12,7 @@ from typing import Any
 
 from backend.schedule.errors import SpecError
 from runner import protocol
-from runner.engines.engine import Engine, Gone, Heard, Lost, News
+from runner.engines.engine import Engine, EngineError, Gone, Heard, Lost, News
 from runner.job import Job, State
 
 log = logging.getLogger("runner")
@@ -48,6 +48,13 @@ class Service:
 
     def serve(self) -> int:
         """Until stdin ends, a shutdown command, or a reader that is gone; the program's exit code."""
+        try:
+            self.engine.open()
+        except EngineError as error:
+            log.error("%s", error)
+            lost = {"hosts": [], "links": [], "waiting": ""}
+            self.emit("cluster", address=self.engine.address, state="lost", why=str(error), **lost)
+            return GONE
         self.emit("ready", version=protocol.VERSION, **self.engine.describe())
         while not self.stopping:
             self.turn()

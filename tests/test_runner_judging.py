@@ -151,6 +151,7 @@ def test_the_watchdog_is_patient_as_long_as_ops_finish(stalled: Stalled) -> None
 class Engine:
     """An engine whose workers are names."""
 
+    start_ns = 10_000_000
     blame_ns = -1
     waiting = ""
 

@@ -86,8 +86,13 @@ class Engine(Protocol):
     """Ranks somewhere, kept warm between jobs."""
 
     name: str
-    waiting: str  # what has no place yet and why, in words; empty where all is well
+    address: str  # of the cluster; empty where there is none
+    start_ns: int  # from "go" to the common start: the time in which the slowest worker has read it
     blame_ns: int  # how long an error of a rank waits for the loss of another that may explain it
+
+    @property
+    def waiting(self) -> str:
+        """What has no place yet and why, in words; empty where all is well."""
 
     def boot(self) -> None:
         """Begin with what takes long and goes on by itself while the caller does other things."""

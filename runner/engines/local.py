@@ -58,8 +58,9 @@ class Worker:
 class LocalEngine:
     """A pool of worker processes that grows and shrinks to the number of ranks."""
 
-    name = "local"
+    name, address = "local", ""
     waiting = ""
+    start_ns = 10_000_000
     blame_ns = 300_000_000
 
     def __init__(self) -> None:

@@ -1,0 +1,69 @@
+"""Who may use a cluster: Ray's token authentication, and the sources that its hosts get.
+
+Knows files and environment variables; sets what Ray reads before it is imported. Does not import Ray.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from runner.engines.engine import EngineError
+
+ROOT = Path(__file__).resolve().parents[3]
+TOKEN_FILE = "BUBBLELINE_RAY_TOKEN_FILE"
+MODE, RAYS_FILE, RAYS_TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_TOKEN"
+SENT = ("runner", "backend/schedule")  # what ranks run, and what that imports
+
+
+def grant(address: str, scratch: str) -> None:
+    """Have Ray use a token: the cluster's, from a file that only its owner can read, or, for a cluster of our own
+    (`address` empty), one that is made here."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if not address:
+        path = make_token(scratch)
+    elif os.environ.get(MODE) == "disabled":
+        return
+    elif TOKEN_FILE not in os.environ and RAYS_FILE not in os.environ and os.environ.get(RAYS_TOKEN):
+        os.environ[MODE] = "token"
+        return
+    else:
+        path = os.environ.get(TOKEN_FILE) or os.environ.get(RAYS_FILE) or str(Path.home() / ".ray" / "auth_token")
+        check_token(path)
+    os.environ |= {MODE: "token", RAYS_FILE: path}
+    os.environ.pop(RAYS_TOKEN, None)  # it would go before the file
+
+
+def make_token(folder: str) -> str:
+    """The path of a new token."""
+    path = f"{folder}/token"
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_hex(32))
+    return path
+
+
+def check_token(path: str) -> None:
+    """Refuse a token that is not there, or that others can read."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        message = (
+            f"{TOKEN_FILE}: {path} cannot be read ({error.strerror}); name the file with the cluster's token there, or "
+            f"set {MODE}=disabled for a cluster that has none"
+        )
+        raise EngineError(message) from None
+    if mode & 0o077:
+        message = f"{TOKEN_FILE}: others may read {path} (mode {mode & 0o777:o}); make it yours alone: chmod 600 {path}"
+        raise EngineError(message)
+
+
+def gather_sources(folder: str) -> str:
+    """A folder with what ranks run and nothing else, for Ray to send to the cluster's hosts. Ray names it by what is in
+    it, so that a host gets it once."""
+    place = Path(folder) / "code"
+    for part in SENT:
+        shutil.copytree(ROOT / part, place / part, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+    shutil.copy(ROOT / "backend" / "__init__.py", place / "backend" / "__init__.py")
+    return str(place)

@@ -1,0 +1,193 @@
+"""The ranks of one placement: actors that sit in the bundles of a placement group, each with a stream of its words.
+
+Made by the cluster's thread, used by the main one. Whatever is heard goes into the main loop's inbox.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import ray
+from ray.exceptions import GetTimeoutError, OutOfMemoryError, RayError
+from ray.util.placement_group import placement_group, placement_group_table, remove_placement_group
+from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+from runner import clock
+from runner.engines.engine import Ask
+from runner.engines.ray.clocks import SECRET_BYTES, Asker, HostClock, same_clock
+from runner.engines.ray.hosts import GPU, Host, shortest_way
+from runner.engines.ray.seat import Arrival, Batch, RankActor
+
+BEGIN_S = 90.0  # for an actor's process to start and to load torch
+POLL_S = 0.03
+SECOND = 1_000_000_000
+ASKED_FIRST = 20  # exchanges before the first job
+GROUPS = {"words": 1, "tell": 1, "bulk": 2}
+Actor = Any
+
+
+@dataclass
+class Member:
+    """A rank: its actor, its host, and when it was last heard."""
+
+    actor: Actor
+    host: Host
+    arrival: Arrival
+    asker: Asker
+    heard: int = field(default_factory=clock.now)
+    error: BaseException | None = None
+    ahead: int = 0  # of its clock when its step was begun
+
+    @property
+    def where(self) -> str:
+        """Its process in words."""
+        return f"process {self.arrival.pid} on {self.host.name}"
+
+
+class PoolError(RuntimeError):
+    """Ranks could not be had: in words."""
+
+
+class Pool:
+    """The ranks of one placement, in their order."""
+
+    def __init__(self, ask: Ask, group: Any) -> None:
+        self.ask, self.group = ask, group
+        self.actors: list[Actor] = []
+        self.members: list[Member] = []
+        self.clocks: dict[str, HostClock] = {}
+        self.key, self.secret = secrets.token_hex(8), secrets.token_bytes(SECRET_BYTES)
+        self.store = ""  # where its ranks meet
+        self.broken = False
+
+    def start(self, hosts: Callable[[], list[Host]], wanted: Callable[[], bool], each: dict[str, float]) -> None:
+        """Have actors in all bundles, ranks in their order, and their clocks compared. Raises PoolError."""
+        table = placement_group_table(self.group)["bundles_to_node_id"]
+        known = {host.key: host for host in hosts()}
+        try:
+            sites = [known[table[number]] for number in range(self.ask.ranks)]
+        except KeyError:
+            raise PoolError("a host went while ranks were given places") from None
+        kind: Any = ray.remote(concurrency_groups=GROUPS, max_restarts=0, max_task_retries=0)(RankActor)
+        for number in range(self.ask.ranks):
+            strategy = PlacementGroupSchedulingStrategy(self.group, number, placement_group_capture_child_tasks=False)
+            options = {"num_cpus": each["CPU"], "num_gpus": each.get(GPU, 0), "scheduling_strategy": strategy}
+            self.actors.append(kind.options(**options).remote())
+        both = list(zip(self.actors, sites, strict=True))
+        begun = [call(actor, "tell", "begin", site.address, self.secret) for actor, site in both]
+        arrivals = [_patiently(one, wanted, site) for one, site in zip(begun, sites, strict=True)]
+        for actor, site, arrival in zip(self.actors, sites, arrivals, strict=True):
+            self.members.append(Member(actor, site, arrival, Asker(arrival.address, arrival.port, self.secret)))
+        self._arrange(hosts(), wanted)
+        port = _patiently(call(self.members[0].actor, "tell", "open_store"), wanted, self.members[0].host)
+        self.store = f"tcp://{self.members[0].arrival.address}:{port}/{self.key}"
+        ours = same_clock()
+        for member in self.members:
+            self.clocks.setdefault(member.host.key, HostClock(member.arrival.clock == ours))
+        self.compare(ASKED_FIRST)
+
+    def _arrange(self, hosts: list[Host], wanted: Callable[[], bool]) -> None:
+        """Ranks host by host: in the order in which hosts are listed, or so that neighbours are near."""
+        order = [host.key for host in hosts]
+        self.members.sort(key=lambda member: order.index(member.host.key) if member.host.key in order else len(order))
+        if self.ask.arrange != "latency":
+            return
+        first = {member.host.key: member for member in reversed(self.members)}
+        places = [(one.arrival.address, one.arrival.port) for one in first.values()]
+        rows = [
+            _patiently(call(one.actor, "bulk", "probe", places, self.secret), wanted, one.host)
+            for one in first.values()
+        ]
+        near = [[min(rows[one][other], rows[other][one]) for other in range(len(rows))] for one in range(len(rows))]
+        keys = list(first)
+        way = [keys[host] for host in shortest_way(near)]
+        self.members.sort(key=lambda member: way.index(member.host.key))
+
+    def compare(self, times: int) -> None:
+        """Ask every process what time it is, and tell it by how much its host's clock is ahead."""
+        for member in self.members:
+            host = self.clocks[member.host.key]
+            if host.ours:
+                continue
+            with suppress(OSError, EOFError, ValueError):
+                ahead = host.at(clock.now()) if host.recent else None
+                host.add(member.asker.ask(times, ahead))
+                if ahead is None:
+                    member.asker.ask(1, host.at(clock.now()))
+
+    def listen(self, inbox: Callable[[Pool, int, Batch | BaseException], None]) -> None:
+        """Have everything that ranks say put into an inbox."""
+        for rank, member in enumerate(self.members):
+            member.heard = clock.now()
+            words = member.actor.serve.options(num_returns="streaming", concurrency_group="words").remote()
+            work = (rank, member, words, inbox)
+            threading.Thread(target=self._follow, args=work, name=f"words of rank {rank}", daemon=True).start()
+
+    def _follow(self, rank: int, member: Member, words: Iterator[Any], inbox: Callable[..., None]) -> None:
+        try:
+            for word in words:
+                batch = ray.get(word)
+                member.heard = clock.now()
+                inbox(self, rank, batch)
+        except Exception as error:  # whatever it was, this rank is not heard any more
+            member.error = error
+            inbox(self, rank, error)
+
+    def call(self, rank: int, group: str, method: str, *arguments: Any) -> Any:
+        """Have a rank's actor do something."""
+        return call(self.members[rank].actor, group, method, *arguments)
+
+    def end(self) -> None:
+        """Let go of everything; may take as long as Ray takes to answer."""
+        self.broken = True
+        for member in self.members:
+            member.asker.close()
+        for actor in self.actors:
+            with suppress(Exception):
+                ray.kill(actor, no_restart=True)
+        with suppress(Exception):
+            remove_placement_group(self.group)
+
+
+def ask_for_places(ask: Ask, each: dict[str, float]) -> Any:
+    """A placement group, which may have to wait."""
+    return placement_group([each] * ask.ranks, strategy=ask.spread.upper())
+
+
+def has_places(group: Any) -> bool:
+    """Whether it waits no more."""
+    return bool(placement_group_table(group).get("state") == "CREATED")
+
+
+def call(actor: Actor, group: str, method: str, *arguments: Any) -> Any:
+    """Have an actor do something; who talks, who listens and who carries results do not wait for each other."""
+    return getattr(actor, method).options(concurrency_group=group).remote(*arguments)
+
+
+def _patiently(reference: Any, wanted: Callable[[], bool], host: Host) -> Any:
+    """What an actor answers, unless nobody wants it any more."""
+    until = time.monotonic() + BEGIN_S
+    while True:
+        try:
+            return ray.get(reference, timeout=POLL_S)
+        except GetTimeoutError:
+            if not wanted():
+                raise PoolError("not wanted any more") from None
+            if time.monotonic() > until:
+                raise PoolError(f"a rank on {host.name} has not started in {BEGIN_S:g} s") from None
+        except OutOfMemoryError:
+            raise PoolError(f"{host.name} has too little memory for a rank") from None
+        except RayError as error:
+            raise PoolError(f"a rank on {host.name} has not started: {said(error)}") from None
+
+
+def said(error: BaseException) -> str:
+    """The line of an error of Ray's that says most."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[-1] if lines else type(error).__name__)[:300]
