@@ -17,6 +17,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from backend.config import PROJECT, Config
+from backend.schedule import jit
 
 FAKE_RUNNER = (sys.executable, str(Path(__file__).with_name("fake_runner.py")))
 
@@ -31,6 +32,12 @@ class Server:
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(timeout=10)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled() -> None:
+    """Tests time thousands of orders: interpreted, they would take minutes. Some tests see to it that both agree."""
+    jit.compile_all()
 
 
 @pytest.fixture

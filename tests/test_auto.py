@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.schedule import jit
 from backend.schedule.check import check
 from backend.schedule.costs import Costs
 from backend.schedule.errors import SpecError
@@ -25,12 +24,6 @@ from backend.schedule.spec import Spec
 from .test_blocks import SPANS, any_costs, span
 
 FAMILIES = {"zb-auto": ZB_AUTO, "v-auto": V_AUTO}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled() -> None:
-    """Hundreds of tries an order: interpreted, these tests would take minutes."""
-    jit.compile_all()
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.schedule import blocks, jit
+from backend.schedule import blocks
 from backend.schedule.blocks import ENDLESS, Choice, Task
 from backend.schedule.check import check
 from backend.schedule.costs import Costs
@@ -32,12 +32,6 @@ from backend.schedule.spec import Spec
 BLOCKS = {"v-min": min_block, "v-half": half_block}
 FAMILIES = {"v-min": V_MIN, "v-half": V_HALF}
 SPANS = json.loads((Path(__file__).parent / "golden" / "spans.json").read_text())
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled() -> None:
-    """Hundreds of tries an order: interpreted, these tests would take minutes."""
-    jit.compile_all()
 
 
 def span(family: Family, spec: Spec) -> float:

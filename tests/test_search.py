@@ -35,12 +35,6 @@ PAPER_6B = Costs(29.718, 29.444, 19.927, 0.527)  # Zero Bubble (arXiv 2401.10241
 PAPER_2B = Costs(18.522, 18.086, 9.337, 0.601)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compiled() -> None:
-    """Thousands of orders timed: interpreted, these tests would take minutes."""
-    jit.compile_all()
-
-
 def task_of(kind: str, p: int, m: int, room: float, costs: Costs, share: float = 1.0) -> Task:
     v = 2 if kind == "v" else 1
     return Task(place("v" if kind == "v" else "looped", p, v), m, costs, v, room, share)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.schedule import families, jit
+from backend.schedule import families
 from backend.schedule.blocks import Task
 from backend.schedule.costs import Costs
 from backend.schedule.families import FAMILIES
@@ -30,12 +30,6 @@ from .test_search import PAPER_6B, task_of, tries_of
 
 ONE_STREAM = [name for name, family in FAMILIES.items() if family.placement != "bidirectional" and name != "dualpipev"]
 solver = pytest.mark.skipif(not exact.available(), reason="OR-tools is not installed: pip install ortools")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled() -> None:
-    """Thousands of orders timed: interpreted, these tests would take minutes."""
-    jit.compile_all()
 
 
 @pytest.mark.parametrize("name", ONE_STREAM)

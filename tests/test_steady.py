@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from flask.testing import FlaskClient
 
-from backend.schedule import families, jit
+from backend.schedule import families
 from backend.schedule.blocks import Block
 from backend.schedule.costs import Costs
 from backend.schedule.errors import SpecError
@@ -26,11 +26,6 @@ WITHOUT = [name for name in FAMILIES if name not in HAVING]
 SIZES = [1, 2, 3, 4, 5, 6, 8, 11]
 
 Starts = dict[tuple[int, int, str], npt.NDArray[np.float64]]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled() -> None:
-    jit.compile_all()
 
 
 def spec_of(name: str, p: int, m: int) -> Spec:
