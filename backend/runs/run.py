@@ -19,13 +19,14 @@ IMPORTED = "imported"  # the mode of a run that happened elsewhere
 CARRIED = {
     "warming": (),
     "running": (
-        "mode", "why", "device", "overlapped", "unit_ms", "clock_ns", "t0_unix_ns", "hosts", "clocks", "links", "comm",
+        "mode", "why", "device", "overlapped", "unit_ms", "clock_ns", "t0_unix_ns", "hosts", "clocks", "links",
+        "hop_ms",
     ),
     "verified": ("verified", "loss", "reference_loss", "max_grad_error", "tolerance", "worst"),
     "finished": (
         "verified", "max_grad_error", "loss", "device", "mode", "unit_ms", "predicted", "measured", "largest_residual",
         "activations", "weight_versions", "losses", "notes", "dtype", "idle", "busy", "slowest", "instrumentation",
-        "calibrated", "tolerance", "starved", "clock_ns", "hosts", "clocks", "links", "comm",
+        "calibrated", "tolerance", "starved", "clock_ns", "hosts", "clocks", "links", "hop_ms",
     ),
     "failed": ("error",),
     "cancelled": (),

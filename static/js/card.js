@@ -82,7 +82,7 @@ function opLines(trace, lanes) {
     h("h2", {}, h("code", { text: shortText(schedule, op.i) }), kindNames()[kind]),
     h("p", { class: "times" }, pair(t("start"), timeNumber(start)), pair(t("end"), timeNumber(end)), pair(t("takes"), timeText(end - start)),
       pair(t("wait"), timeNumber(Math.max(0, start - before)))),
-    h("p", { text: whereIs(lane, op.rank, op.i, kind) }),
+    h("p", { text: whereIs(lane, op.rank, op.i, kind) + hostOf(lane, op.rank) }),
     ...waitLines(trace.lane, op.rank, before, start),
   ];
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
@@ -109,6 +109,9 @@ function waitLines(lane, rank, from, to) {
   const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
   return why ? [h("p", { class: "before", text: [tame(why.sentence), spentSaid(lane, why)].filter(Boolean).join(t(" ")) })] : [];
 }
+
+/** Of a run on a cluster, where the rank was. @param {Lane} lane @param {number} rank */
+const hostOf = ({ hosts }, rank) => (hosts?.[rank] ? t(", host {host}", { host: hosts[rank] }) : "");
 
 /** @param {Lane} lane @param {number} rank @param {number} i @param {number} kind */
 function whereIs({ schedule }, rank, i, kind) {

@@ -26,7 +26,7 @@ export function createDeviceList() {
 
 /** @param {Device[]} devices */
 function deviceTable(devices) {
-  const rows = devices.map((each) => h("tr", {}, h("th", { scope: "row", text: each.kind === "cuda" ? ["cuda", each.index ?? 0].join(":") : each.kind }), h("td", { text: each.name ?? "" }),
+  const rows = devices.map((each) => h("tr", {}, h("th", { scope: "row", text: [each.host, each.kind === "cuda" ? ["cuda", each.index ?? 0].join(":") : each.kind].filter(Boolean).join(" ") }), h("td", { text: each.name ?? "" }),
     h("td", { class: "num", text: each.kind === "cpu" ? t("{n} cores", { n: each.cores ?? 1 }) : each.capability ? t("compute capability {version}", { version: each.capability }) : "" }),
     h("td", { class: "num", text: each.memory ? formatBytes(each.memory) : "–" })));
   return table([t("device"), t("name"), "", t("total memory")], rows);

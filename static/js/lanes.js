@@ -21,6 +21,7 @@ import { layoutGroups } from "./pure/layout.js";
  * @property {Noted} [noted]  what a measured run noted of its ops beside their times
  * @property {Details | null} [details]  and of bytes and messages, once they were asked for and are here
  * @property {() => void} [want]  asks for them
+ * @property {string[] | null} [hosts]  by rank, of a run on a cluster
  */
 
 /** @typedef {"run" | "run2" | "run3" | "run4"} MeasuredId */

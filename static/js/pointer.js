@@ -1,6 +1,7 @@
 // Mouse, pen and touch on the timeline: hover, click selects, drag pans, shift-drag or a long press selects an area, drag on an
 // area's edge resizes it, drag on the axis scrubs, pinch and Ctrl+wheel zoom, a click on a rank's number pins it.
 import { timeAt } from "./axis.js";
+import { laneOf } from "./lanes.js";
 import { hit } from "./pure/layout.js";
 import { t } from "./pure/lang.js";
 
@@ -145,7 +146,9 @@ export class Pointer {
     plot.classList.toggle("edge-x", edge === "t0" || edge === "t1");
     plot.classList.toggle("edge-y", edge === "top" || edge === "foot");
     plot.classList.toggle("over-rank", row !== null);
-    const title = !row ? "" : this.acts.tools.pins.has(row.group, row.rank) ? t("Unpin rank {rank}", { rank: row.rank }) : t("Pin rank {rank} on top", { rank: row.rank });
+    const pin = !row ? "" : this.acts.tools.pins.has(row.group, row.rank) ? t("Unpin rank {rank}", { rank: row.rank }) : t("Pin rank {rank} on top", { rank: row.rank });
+    const host = row ? laneOf(this.timeline.lanes, row.group)?.hosts?.[row.rank] : "";
+    const title = host && row ? `${t("Rank {rank} on {host}", { rank: row.rank, host })} · ${pin}` : pin;
     if (plot.title !== title) plot.title = title;
     this.timeline.point(at);
   }

@@ -2,17 +2,21 @@
 import { h } from "./dom.js";
 import { t } from "./pure/lang.js";
 import { verdict } from "./pure/calibration.js";
+import { hopTime } from "./pure/cluster.js";
 import { formatNumber, formatPercent } from "./pure/scale.js";
 import { fileOf } from "./runclient.js";
 
 /** @import {Calibration} from "./pure/calibration.js" */
 /** @import {Run} from "./runclient.js" */
 
-/** @param {Run} run @param {() => void} calibrate @param {HTMLElement} showing the switches of its lane */
-export function afterRun(run, calibrate, showing) {
+/** @param {Run} run @param {() => void} calibrate @param {() => void} hop @param {HTMLElement} showing the switches of its lane */
+export function afterRun(run, calibrate, hop, showing) {
   const button = h("button", { type: "button", class: "button soft", id: "calibrate", onclick: calibrate,
     title: t("Puts the times that the ops had into the plan, so that plan and run can be compared op by op") }, t("Calibrate the plan"));
-  return h("div", { class: "panel-row run-after" }, button, showing, h("span", { class: "run-files" }, t("Export the run"), file(run, "chrome-trace", t("Chrome trace")), file(run, "json", "JSON")));
+  const time = hopTime(run.links, run.unit_ms);
+  const hops = time === null ? "" : h("button", { type: "button", class: "button soft", id: "use-hops", onclick: hop,
+    title: t("Makes the plan's hop as long as the longest one measured between neighbours: {n}", { n: formatNumber(time) }) }, t("Use measured hop time"));
+  return h("div", { class: "panel-row run-after" }, button, hops, showing, h("span", { class: "run-files" }, t("Export the run"), file(run, "chrome-trace", t("Chrome trace")), file(run, "json", "JSON")));
 }
 
 /** @param {Run} run @param {"chrome-trace" | "json"} format @param {string} text */

@@ -5,8 +5,9 @@ import { t } from "./pure/lang.js";
 /** @import {Spec} from "./pure/types.js" */
 /** @import {SpecError} from "./api.js" */
 /** @import {DetailRows} from "./pure/details.js" */
-/** @typedef {{mode: string, unit_ms: number | null, dtype: string, device: string, steps: number, seed: number}} Asked  what is chosen for a run
- *   besides its schedule: mode auto, paced or free; device auto, cpu or cuda */
+/** @typedef {{mode: string, unit_ms: number | null, dtype: string, device: string, steps: number, seed: number, spread?: string, arrange?: string,
+ *   hops?: string}} Asked  what is chosen for a run besides its schedule: mode auto, paced or free; device auto, cpu or cuda; on a cluster also spread
+ *   pack or spread, arrange given or latency, hops given or measured */
 /** @typedef {[rank: number, index: number, ready: number, start: number, end: number, wait: number]} OpRow  ns since t0 */
 /**
  * @typedef {object} Run
@@ -40,11 +41,16 @@ import { t } from "./pure/lang.js";
  *   the plan's unit; replayed: with each op's own time, which runs of before do not have
  * @property {(number | null)[] | null} [losses]  of each training step
  * @property {{op_ns: number, share: number} | null} [instrumentation]  what noting an op costs, and the share of the step that it makes
+ * @property {string} [waiting]  for which resources, while there are not enough for it to start
+ * @property {string[] | null} [hosts]  by rank, of a run on a cluster
+ * @property {import("./pure/cluster.js").Clock[] | null} [clocks]
+ * @property {import("./pure/cluster.js").Link[] | null} [links]
  * @property {string[]} [notes]  of an imported run: how far its times can be trusted
  */
 /** @typedef {(run: Run, rows: OpRow[]) => void} Watcher  the run so far, and the ops that are new */
 
 const OVER = new Set(["finished", "failed", "cancelled"]);
+const NEW = new Set(["t0_unix_ns", "waiting", "hosts", "clocks", "links"]); // what events may bring that a run has not from the start
 const RETRY_MS = 3000; // until bytes and messages are asked for again that did not come
 const SETTLED_MS = 300; // after the end of a run the server has written it down, or has found that it cannot
 
@@ -173,7 +179,8 @@ const pathOf = (id) => `/api/runs/${encodeURIComponent(id)}`;
 
 /** @param {Run} run @param {any} message @returns {Run} */
 function merge(run, message) {
-  const facts = Object.entries(message).filter(([key]) => key in run && key !== "ops" && key !== "id" || key === "t0_unix_ns");
+  const facts = Object.entries(message).filter(([key]) => key in run && key !== "ops" && key !== "id" || NEW.has(key));
+  if (message.event === "waiting") return { ...run, ...Object.fromEntries(facts), status: "warming", position: null };
   const status = message.event === "op_batch" ? run.status : message.event;
   return { ...run, ...Object.fromEntries(facts), status };
 }

@@ -2,6 +2,7 @@
 import { h } from "./dom.js";
 import { t } from "./pure/lang.js";
 import { formatBytes, formatNumber, formatPercent } from "./pure/scale.js";
+import { hostFacts } from "./runhosts.js";
 
 /** @import {Run} from "./runclient.js" */
 /** @typedef {(name: string, value: string | number, more?: string) => void} Add */
@@ -33,6 +34,7 @@ export function facts(run, planned) {
   if (run.mode) add(t("Mode"), modeName(run.mode), paceOf(run));
   const chosen = [...unusual(run), run.overlapped === false ? t("not overlapped: the halves of a pair ran one after the other") : ""].filter(Boolean);
   if (run.device) add(t("Device"), deviceName(run.device), chosen.join(", "));
+  hostFacts(run, add);
   outcome(run, add);
   ownCosts(run, add);
   const worst = run.largest_residual;

@@ -4,6 +4,7 @@ import { figures } from "./pure/metrics.js";
 import { IMPORTED } from "./pure/url_fields.js";
 import { isOver } from "./runclient.js";
 import { deviceName, modeName, unusual } from "./runfacts.js";
+import { hostCount } from "./runhosts.js";
 
 /** @import {Spec} from "./pure/types.js" */
 /** @import {Figures} from "./pure/metrics.js" */
@@ -30,7 +31,7 @@ const nameOf = (run) => (run.device === "simulated" ? t("Imported trace") : t("M
 
 /** How and on what it ran. @param {Run} run */
 function aboutOf(run) {
-  return [run.mode ? modeName(run.mode) : "", run.device ? deviceName(run.device) : "", ...unusual(run), run.overlapped === false ? t("not overlapped") : ""].filter(Boolean);
+  return [run.mode ? modeName(run.mode) : "", run.device ? deviceName(run.device) : "", hostCount(run), ...unusual(run), run.overlapped === false ? t("not overlapped") : ""].filter(Boolean);
 }
 
 /** Whether a run is of this schedule, whatever its costs. @param {Spec} spec of the run @param {Spec} now */

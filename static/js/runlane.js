@@ -50,6 +50,7 @@ export class RunLane {
   /** @param {OpRow[]} rows the new ones @param {Run} run */
   add(rows, run) {
     const { schedule } = this.lane;
+    this.lane.hosts = run.hosts;
     for (const row of rows) {
       const [rank, index, , start, end] = row;
       const i = placeOf(schedule, rank, index);

@@ -10,9 +10,9 @@ import { residualLists } from "./runresiduals.js";
 /** @import {Run} from "./runclient.js" */
 /** @import {Residuals} from "./runresiduals.js" */
 /** @import {Calibration} from "./pure/calibration.js" */
-/** @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, calibrate: () => void, chosen: () => void, another: () => boolean, startAll: () => void,
+/** @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, calibrate: () => void, hop: () => void, chosen: () => void, another: () => boolean, startAll: () => void,
  *   pick: (i: number) => void, showing: () => HTMLElement}} RunActs
- *   chosen: the next run is to be another; another: there is room for one more measured lane */
+ *   hop: the plan is to have the run's hop time; chosen: the next run is to be another; another: there is room for one more measured lane */
 /** @typedef {{lost: boolean, calibration: Calibration | null, planned: number | null, residuals: Residuals | null}} Beside  what is known of a run besides itself; planned: the
  *   peak memory of its plan */
 
@@ -61,7 +61,7 @@ export function createRunPanel(acts) {
     replace(panel, h("div", { class: "panel-row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }), ...acting),
       lost ? h("p", { class: "note", role: "status", text: t("The connection to the server is lost. What came so far stays; the page goes on by itself once the server answers.") }) : "",
       sentence(run), run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "",
-      run.status === "finished" ? afterRun(run, acts.calibrate, acts.showing()) : "", calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "",
+      run.status === "finished" ? afterRun(run, acts.calibrate, acts.hop, acts.showing()) : "", calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "",
       run.why ? h("p", { class: "run-why", text: whyMode(run.why) }) : "", facts(run, planned), residuals ? residualLists(residuals, acts.pick) : "",
       over ? options.node : "", over ? all : "");
   }
@@ -114,6 +114,7 @@ function createMeter() {
 /** @param {Run} run */
 function sentence(run) {
   if (run.status === "queued") return h("p", { text: run.position === 1 ? t("Next in line.") : t("Other runs go first.") });
+  if (run.status === "warming" && run.waiting) return h("p", { title: tr(run.waiting), text: t("The run waits for a place on the cluster.") });
   if (run.status === "warming") return h("p", { text: t("The workers load the model. The first op starts when all of them are ready.") });
   if (run.status === "cancelled") return h("p", { class: "note", text: t("The run was cancelled. The ops that ended before are on the timeline.") });
   if (run.status === "failed") return h("p", { class: "note bad", role: "alert", text: reason(run) });

@@ -2,13 +2,15 @@
 import { h } from "./dom.js";
 import { invalidate } from "./frame.js";
 import { MEASURED_IDS } from "./lanes.js";
-import { calibrated } from "./pure/calibration.js";
+import { calibrated, withCosts } from "./pure/calibration.js";
+import { hopTime } from "./pure/cluster.js";
 import { t } from "./pure/lang.js";
 import { IDS, specAt, specsOf } from "./pure/slots.js";
 import { plannedPeak, planOf } from "./planned.js";
-import { askCalibration, askDevices, cancelRun, isOver } from "./runclient.js";
+import { askCalibration, cancelRun, isOver } from "./runclient.js";
 import { headsOf, isOf, linkTo, measuredOf, mostHeld, titleOf } from "./runheads.js";
 import { createRunList } from "./runlist.js";
+import { PLACED } from "./runoptions.js";
 import { createRunPanel } from "./runpanel.js";
 import { createShowing } from "./runshow.js";
 import { createStarter } from "./runstart.js";
@@ -16,18 +18,16 @@ import { residualsOf } from "./runresiduals.js";
 import { toldOf } from "./runproblem.js";
 import { createSweep } from "./runsweep.js";
 import { createSwitcher } from "./runswitch.js";
+import { createWhere } from "./runwhere.js";
 import { Watched } from "./watched.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @import {Calibration} from "./pure/calibration.js" */
-/** @import {Devices} from "./pure/devices.js" */
 /** @import {Store} from "./store.js" */
 /** @import {Spec} from "./pure/types.js" */
 /** @typedef {{query: (spec: Spec) => string, asynchronous: (spec: Spec) => boolean, title: (spec: Spec) => string, changed: () => void,
  *   status: (status: string | null) => void, started: () => void, lanes: () => Lane[], go: (lane: Lane, i: number) => void}} Parts
  *   lanes: all on the timeline; go: to an op of one */
-
-const AGAIN_MS = 2000; // until the runner is asked for again that was not there
 
 export class RunView {
   /** @type {Watched[]} in the order of the link */
@@ -35,13 +35,10 @@ export class RunView {
   #shown = 0; // whose facts the panel has
   /** @type {Map<string, Calibration>} of runs whose costs were put into the plan */
   #calibrations = new Map();
-  /** @type {Devices | null} */
-  #devices = null;
-  #asking = 0;
   #status = ""; // of the run that is shown, as it last was
   #switcher = createSwitcher((at) => this.#look(at));
   #panel = createRunPanel({ start: (beside) => this.start(beside), cancel: () => this.#cancel(), leave: () => this.#leave(),
-    calibrate: () => this.#calibrate(), chosen: () => this.#tellWhere(), startAll: () => this.startAll(),
+    calibrate: () => this.#calibrate(), hop: () => this.#useHop(), chosen: () => this.#tellWhere(), startAll: () => this.startAll(),
     pick: (i) => this.#go(i), showing: () => this.showing.node, another: () => this.#all.length < MEASURED_IDS.length });
   #sweep = createSweep({ cancelAll: () => this.#cancelAll() });
   /** @type {string[]} runs whose lanes stay when another begins */
@@ -59,9 +56,10 @@ export class RunView {
     this.store = store;
     this.parts = parts;
     this.showing = createShowing(store);
+    this.where = createWhere(store, () => this.#tellWhere());
     this.#list = createRunList({ title: parts.title, on: () => this.ids(), add: (id) => this.#put(this.adding(id)), only: (ids) => this.#put(ids.join(",")),
       link: ({ id, spec }) => `${location.origin}/${linkTo(parts.query(spec), id)}`, gone: (id) => this.#forget(id) });
-    this.panel = h("div", { class: "run-tab" }, this.#sweep.node, this.#switcher.node, this.#panel.panel, this.#list.node);
+    this.panel = h("div", { class: "run-tab" }, this.#sweep.node, this.#switcher.node, h("div", { class: "run-and-cluster" }, this.#panel.panel, this.where.node), this.#list.node);
     this.#panel.several(specsOf(store.get()).length);
     store.subscribe((state, before) => {
       if (state.spec !== before.spec || state.preset !== before.preset) this.#fit();
@@ -155,28 +153,33 @@ export class RunView {
   opened() {
     if (!this.ids().length) this.#list.open();
     this.#list.refresh();
-    this.#askDevices();
-  }
-
-  /** What there is to run on, until the runner has said it. */
-  async #askDevices() {
-    clearTimeout(this.#asking);
-    if (this.#devices?.state === "ready" || this.store.get().view.tab !== "run") return;
-    this.#devices = await askDevices().catch(() => null);
-    this.#tellWhere();
-    this.#asking = window.setTimeout(() => this.#askDevices(), AGAIN_MS);
+    this.where.open();
   }
 
   #tellWhere() {
     const { spec } = this.store.get();
-    this.#panel.options.tell({ devices: this.#devices, p: spec.p, asynchronous: this.parts.asynchronous(spec) });
+    this.#panel.options.tell({ devices: this.where.devices, p: spec.p, asynchronous: this.parts.asynchronous(spec) });
+  }
+
+  /** Which schedule on the screen a run is a run of; the first where it is none. @param {Lane} lane */
+  #planAt(lane) {
+    return Math.max(0, IDS.findIndex((each) => each === planOf(lane, this.parts.lanes())?.id));
+  }
+
+  /** The plan's hop becomes as long as those that the run measured. */
+  #useHop() {
+    const { run = null, lane = null } = this.#all[this.#shown] ?? {};
+    const comm = hopTime(run?.links, run?.unit_ms);
+    const at = lane ? this.#planAt(lane) : 0;
+    const spec = specAt(this.store.get(), at);
+    if (comm !== null && spec) this.store.set(withCosts(this.store.get(), { ...spec, costs: { ...spec.costs, comm } }, at), "push");
   }
 
   /** The plan gets the costs that the run had. */
   async #calibrate() {
     const { id = "", lane = null } = this.#all[this.#shown] ?? {};
     if (!lane) return;
-    const at = Math.max(0, IDS.findIndex((each) => each === planOf(lane, this.parts.lanes())?.id));
+    const at = this.#planAt(lane);
     try {
       const found = await askCalibration(id);
       this.#calibrations.clear();
@@ -204,7 +207,7 @@ export class RunView {
   /** @param {Watched} watched */
   #showRun({ id, run, lane, progress, lost }) {
     if (!run) return;
-    if (id !== this.#chosenFor) this.#panel.options.choose(run.asked);
+    if (id !== this.#chosenFor) this.#panel.options.choose(run.asked && { ...PLACED, ...run.asked });
     if (id !== this.#chosenFor) this.#tellWhere();
     this.#chosenFor = id;
     const whole = run.status === "finished" && lane !== null && progress.done === progress.total;

@@ -1,9 +1,9 @@
 // What a run would use of what there is, and why: a sentence made of what the runner said when it started.
 import { t, tr } from "./lang.js";
 
-/** @typedef {{kind: string, cores?: number, name?: string, memory?: number | null, index?: number, capability?: string | null}} Device  memory in bytes */
+/** @typedef {{kind: string, cores?: number, name?: string, memory?: number | null, index?: number, capability?: string | null, host?: string}} Device  memory in bytes */
 /** @typedef {{from: number, to: number, device: string, mode: string}} Choice  what runs of so many ranks use unless they ask for another pace */
-/** @typedef {{state: string, why: string, devices: Device[], choices: Choice[]}} Devices */
+/** @typedef {{state: string, why: string, devices: Device[], choices: Choice[], engine?: string}} Devices  engine: local or ray, once the runner has said it */
 
 /** What a run of so many ranks uses unless it asks for something else; nothing while the runner has not said it.
  * @param {Devices} told @param {number} p */
