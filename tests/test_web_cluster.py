@@ -149,6 +149,14 @@ def test_a_runner_that_dies_leaves_a_cluster_that_is_lost_until_the_next_one_has
     page.io.disconnect()
 
 
+def test_a_cluster_that_lets_nobody_in_is_said_to_whoever_wants_a_run(start: Callable[..., Server]) -> None:
+    server = start("--cluster", "--never")
+    run = over(server, start_run(server, m=1))
+    assert (run["status"], run["error"]["message"]) == ("failed", "no Ray cluster answers at 10.77.0.1:6379")
+    told = ask(server, "cluster")
+    assert (told["engine"], told["state"], told["why"]) == ("ray", "lost", run["error"]["message"])
+
+
 @pytest.mark.parametrize(
     ("key", "value", "usual"),
     [("spread", "spread", "pack"), ("arrange", "latency", "given"), ("hops", "measured", "given")],

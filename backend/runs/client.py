@@ -52,6 +52,7 @@ class Client:
         self._failures = 0
         self._changed = Event()
         self._got_ready = False
+        self._trouble = ""  # why there is no cluster, as this process said it
         self._process: Any = None
         self._life: Any = None
         self._birth: Any = None
@@ -121,7 +122,7 @@ class Client:
         process = self._birth.get()
         if isinstance(process, OSError):
             raise process
-        self._got_ready = False
+        self._got_ready, self._trouble = False, ""
         self.starts += 1
         if self.state != "down":  # a start after a failed one counts only when it gets ready
             self._become("starting", "")
@@ -159,8 +160,9 @@ class Client:
         else:
             self._failures += 1
             if self._failures > 1:  # once may be bad luck: whoever waits gets the benefit of a second start
-                known = self.cluster["why"] if self.cluster is not None else ""
-                self._become("down", known or f"The runner {how} before it was ready; the server's log says more.")
+                self._become(
+                    "down", self._trouble or f"The runner {how} before it was ready; the server's log says more."
+                )
 
     def _read(self, pipe: Any, patience: Any) -> None:
         for line in pipe:
@@ -195,6 +197,7 @@ class Client:
         except ValueError as error:
             logger.warning("%s", error)
             return
+        self._trouble = found["why"]
         joined = cluster.members(found) != cluster.members(self.cluster)
         self._take_cluster(found)
         if joined and "event" not in message:

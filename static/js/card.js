@@ -256,7 +256,7 @@ export function say(trace) {
   if (!trace?.op) { setText(node, tame(trace?.idle?.sentence ?? "")); return; }
   const { schedule, times } = trace.lane;
   const i = trace.op.i;
-  setText(node, t("{title} {op}, rank {rank}, {from} to {to}{needs}.", { title: titleOf(schedule, i), op: opText(schedule, i), rank: trace.rank,
+  setText(node, t("{title} {op}, rank {rank}, {from} to {to}{needs}.", { title: titleOf(schedule, i), op: opText(schedule, i), rank: `${trace.rank}${hostOf(trace.lane, trace.rank)}`,
     from: timeNumber(times.start[i]), to: timeText(times.end[i]), needs: needsSaid(trace) }) + waitSaid(trace) + sayBytes(trace.lane, i));
 }
 

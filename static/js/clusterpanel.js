@@ -109,7 +109,7 @@ function roomBar(room) {
   const busy = busyOf(room);
   const cells = total <= CELLS && Number.isInteger(total) ? Array.from({ length: total }, (_, at) => h("i", { class: at < busy ? "busy" : null })) : [shareBar(busy / total)];
   return [h("span", { class: cells.length > 1 || total <= CELLS ? "room" : "room whole", "aria-hidden": "true" }, ...cells),
-    h("small", { text: busy ? t("{busy} of {total} busy", { busy, total }) : t("{total} free", { total }) })];
+    h("small", { text: busy ? t("{busy} of {total} in use", { busy, total }) : t("{total} free", { total }) })];
 }
 
 /** @param {number} share */

@@ -12,7 +12,7 @@ const host = (name, total, free, alive = true) => ({ name, address: "10.0.0.1", 
 const LINKS = [{ from: 0, to: 1, latency_ns: 38_460, uncertainty_ns: 1400 }, { from: 1, to: 2, latency_ns: 182_000, uncertainty_ns: 0 }];
 
 test("what is busy is what is not free, and never more than there is nor less than nothing", () => {
-  assert.deepEqual([{ total: 4, free: 1 }, { total: 4, free: 5 }, { total: 4, free: -1 }, undefined].map(busyOf), [3, 0, 4, 0]);
+  assert.deepEqual([{ total: 4, free: 1 }, { total: 4, free: 5 }, { total: 4, free: -1 }, { total: 2, free: 2 - 4 / 3 }, undefined].map(busyOf), [3, 0, 4, 1.33, 0]);
 });
 
 test("hosts that are lost count for nothing", () => {

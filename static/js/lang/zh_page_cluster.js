@@ -20,7 +20,7 @@ export const CLUSTER = {
   "{bytes} of memory in all": "内存共 {bytes}",
   "head": "头节点",
   "lost": "已失联",
-  "{busy} of {total} busy": "{total} 个中 {busy} 个忙碌",
+  "{busy} of {total} in use": "{total} 个中占用 {busy} 个",
   "{total} free": "{total} 个空闲",
   "within {host}": "{host} 之内",
   "{least} to {most} µs": "{least} 到 {most} µs",

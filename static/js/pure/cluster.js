@@ -11,14 +11,17 @@ import { formatNumber } from "./scale.js";
 
 const DIGITS = 4; // of a measured cost, which a link of the page then holds
 
+/** Ranks may share a core, so that parts of it are in use. @param {number} n */
+const rounded = (n) => Math.round(n * 100) / 100;
+
 /** How much of something is in use. @param {Room | undefined} room */
-export const busyOf = (room) => (room ? Math.max(0, Math.min(room.total, room.total - room.free)) : 0);
+export const busyOf = (room) => (room ? rounded(Math.max(0, Math.min(room.total, room.total - room.free))) : 0);
 
 /** What all hosts that are there have of something. @param {Host[]} hosts @param {"cpus" | "gpus"} what @returns {Room} */
 export function roomOf(hosts, what) {
   const there = hosts.filter(({ alive }) => alive);
-  const sum = (/** @type {"total" | "free"} */ part) => there.reduce((all, host) => all + (host[what]?.[part] ?? 0), 0);
-  return { total: sum("total"), free: sum("free") };
+  const sum = (/** @type {"total" | "free"} */ part) => there.reduce((all, host) => all + Math.max(0, host[what]?.[part] ?? 0), 0);
+  return { total: rounded(sum("total")), free: rounded(sum("free")) };
 }
 
 /** The ranks of a run by host, hosts in the order of their first rank. @param {string[]} hosts the host of each rank */
