@@ -47,7 +47,8 @@ class Setup:
     groups of the job's own, a folder or a store. `arrivals` are this rank's receives in
     the order of their senders, on GPUs only. `replicas` lists the (rank, chunk) places of each stage that is held more
     than once; `unit` and `hop` are in ns and 0 in free mode. `mailbox` is where messages lie between ranks on CPUs of
-    one host; None where they go over a network, or between ranks that are threads `together` in one process.
+    one host; None where they go over a network, or between ranks that are threads `together` in one process. `lead` is
+    the file that says how far this host's clock is ahead of the common one; none where there is one host.
     """
 
     group: Group
@@ -63,6 +64,7 @@ class Setup:
     hop: int
     mailbox: Mailbox | None = None
     together: bool = False
+    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,9 +119,9 @@ class Job:
             self.engine.renew()
             self._seek()
             return
-        where = "" if self.plan.together or lost.rank < 0 else self._where(lost.rank)
+        where = "" if self.plan.together else self._where(lost.rank)
         message = f"{lost.what}{where}" + (f": {lost.why}" if lost.why else "")
-        self.fail({"field": "rank", "value": max(lost.rank, 0), "message": message})
+        self.fail({"field": "rank", "value": lost.rank, "message": message})
 
     def cancel(self) -> None:
         """End the run now."""
@@ -144,8 +144,7 @@ class Job:
     def _ask(self) -> Ask:
         """The ranks that this run wants."""
         planned, run = self.plan, self.run
-        whole = planned.mode == "free"
-        return Ask(planned.ranks, planned.together, planned.device, whole, run.spread, run.arrange)
+        return Ask(planned.ranks, planned.together, planned.device, run.spread, run.arrange)
 
     def _where(self, rank: int) -> str:
         if self.state is State.RUNNING:

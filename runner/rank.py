@@ -41,6 +41,8 @@ class RankJob:
 
     def __init__(self, setup: Setup, join: Callable[[Group], Any], exchange: Exchange) -> None:
         self.setup, self.exchange = setup, exchange
+        if setup.lead:
+            clock.common.share(setup.lead)
         # Whatever goes over gloo: messages where memory cannot be shared, sums over replicas.
         self.apart = setup.mailbox is None and not setup.together
         self.group: Any = join(setup.group) if self.apart or setup.replicas else None

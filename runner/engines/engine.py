@@ -21,13 +21,12 @@ if TYPE_CHECKING:  # the schedule core loads while an engine boots
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The ranks that a run wants: a process each, on CPUs or a GPU each, or all `together` in one process. `whole`:
-    each has a core of its own. `spread` and `arrange` as in the run command."""
+    """The ranks that a run wants: a process each, on CPUs or a GPU each, or all `together` in one process; `spread` and
+    `arrange` as in the run command."""
 
     ranks: int
     together: bool = False
     device: str = "cpu"
-    whole: bool = False
     spread: str = "pack"
     arrange: str = "given"
 
@@ -53,11 +52,12 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A rank is gone: `what` ended is the beginning of a sentence, `why` the rest of it, `rank` -1 where all are."""
+    """A rank is gone: `what` ended is how a sentence begins, `why` how it ends; `cause` in a word, if known."""
 
     rank: int
     what: str
     why: str = ""
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,8 +129,8 @@ class LocalEngine:
         log.warning("worker %s, number %s, ended with exit code %s", process.pid, number, code)
         cause = signal.Signals(-code).name if code is not None and code < 0 else f"exit {code}"
         if self.together:
-            return Lost(number, f"the worker process of all ranks, {process.pid}, ended ({cause})")
-        return Lost(number, f"rank {number}'s worker process {process.pid} ended ({cause})")
+            return Lost(number, f"the worker process of all ranks, {process.pid}, ended ({cause})", cause=cause)
+        return Lost(number, f"rank {number}'s worker process {process.pid} ended ({cause})", cause=cause)
 
     def place(self, ask: Ask) -> None:
         """Make the pool fit."""

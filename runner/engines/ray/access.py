@@ -21,7 +21,7 @@ SENT = ("runner", "backend/schedule")  # what ranks run, and what that imports
 def grant(address: str, scratch: str) -> None:
     """Have Ray use a token: the cluster's, from a file that only its owner can read, or, for a cluster of our own
     (`address` empty), one that is made here."""
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_AUTO_CONNECT": "0"}
     if not address:
         path = make_token(scratch)
     elif os.environ.get(MODE) == "disabled":

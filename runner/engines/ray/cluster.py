@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import ray
@@ -26,7 +27,7 @@ from runner.engines.ray.pool import Pool, PoolError, ask_for_places, has_places,
 log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two looks at the hosts
 KNOCK_S, JOIN_S = 20.0, 30.0  # for an answer at the cluster's address, and to join it
-CLOSE_S = 5.0  # to leave it
+CLOSE_S = 1.0  # to end our own; what is left then goes with this process
 TRIES = 3  # to have ranks started on what is there
 KEEP_S = 900.0  # that ranks nobody uses keep their places: longer than a run may take
 SYSTEM = {  # of a cluster of our own: how soon a host that is gone counts as gone
@@ -108,7 +109,7 @@ class Cluster(threading.Thread):
         """Have other ranks, or none; those that are there are kept if they are what is asked for."""
         with self.condition:
             pool, self.wanted, self.refused = self.pool, ask, ""
-            if pool is not None and (pool.broken or pool.ask != ask):
+            if pool is not None and (pool.broken or ask is None or replace(pool.ask, arrange=ask.arrange) != ask):
                 self.pool = None
                 pool.broken = True
                 self.dropped.append(pool.end)
@@ -116,24 +117,20 @@ class Cluster(threading.Thread):
             self.active = clock.now()
             self.condition.notify()
 
-    def drop(self) -> None:
-        """End all ranks, also those that are wanted again."""
-        with self.condition:
-            if self.pool is not None:
-                self.pool.broken = True
-        self.want(None)
-
     def run(self) -> None:
         """For as long as the program lives."""
         while not self.closing:
             try:
                 self.look()
                 ask = self.wanted
-                if ask is not None and self.pool is None and not self.refused:
+                pool = self.pool
+                if ask is not None and pool is None and not self.refused:
                     self._place(ask)
+                elif ask is not None and pool is not None and pool.ask != ask:
+                    self._arrange(pool, ask)
                 elif self.pool is not None and clock.now() - self.active > KEEP_S * 1e9:
                     log.info("ranks that nobody used for %g s give their places back", KEEP_S)
-                    self.drop()
+                    self.want(None)
             except Exception as error:  # of Ray: the head may be gone, which `looked` tells in time
                 log.warning("the cluster: %s", said(error))
                 time.sleep(LOOK_S)
@@ -182,6 +179,16 @@ class Cluster(threading.Thread):
         self.refused = why
         self.changed()
 
+    def _arrange(self, pool: Pool, ask: Ask) -> None:
+        """The same ranks in another order."""
+        try:
+            pool.arrange(ask, self.hosts, lambda: self._wants(ask))
+        except PoolError as error:
+            log.warning("ranks could not be arranged anew: %s", error)
+            pool.broken = True
+            self.want(ask)
+        self.changed()
+
     def _wants(self, ask: Ask) -> bool:
         self.look()
         return self.wanted == ask and not self.closing
@@ -207,9 +214,11 @@ class Cluster(threading.Thread):
         self.waiting = ""
         return each
 
-    def close(self) -> None:
-        """Leave the cluster, and end it if it is our own; Ray may take its time, but not ours."""
+    def close(self, ours: bool) -> None:
+        """End a cluster of our own; Ray may take its time, but not ours. Another one sees that this process is over."""
         self.closing = True
+        if not ours:
+            return
 
         def leave() -> None:
             with suppress(Exception):

@@ -55,9 +55,9 @@ class RayEngine:
     start_ns = 100_000_000
 
     def __init__(self, address: str) -> None:
-        self.address = address
-        self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-")
-        self.inbox: queue.SimpleQueue[tuple[Pool, int, Batch | BaseException]] = queue.SimpleQueue()
+        self.address = self.given = address
+        self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-", ignore_cleanup_errors=True)
+        self.inbox: queue.SimpleQueue[tuple[Pool, Member, Batch | BaseException]] = queue.SimpleQueue()
         self.ear, self.bell = os.pipe()
         for end in (self.ear, self.bell):
             os.set_blocking(end, False)
@@ -128,21 +128,26 @@ class RayEngine:
         found: list[News] = []
         with suppress(queue.Empty):
             while True:
-                pool, rank, word = self.inbox.get_nowait()
+                pool, member, word = self.inbox.get_nowait()
                 if pool is self.listening and not pool.broken:
-                    found += self._hear(pool, rank, word)
+                    found += self._hear(pool, pool.members.index(member), word)
         return found + self._silent() + self._tell()
 
     def _hear(self, pool: Pool, rank: int, word: Batch | BaseException) -> list[News]:
         if isinstance(word, BaseException):
             return [self._lost(pool, rank)]
+        if word.life != pool.life:
+            return []
         self._enter(pool, rank, word)
         for _, reply in word.replies:
             if isinstance(reply, Ready):
                 self.hops[rank] = reply.links
                 if len(self.hops) == len(pool.members):
                     self.links = self._links(pool)
-        return [Heard(number, reply) for number, reply in word.replies]
+        found: list[News] = [Heard(number, reply) for number, reply in word.replies]
+        if word.lost:
+            found.append(Lost(rank, f"rank {rank}'s {pool.members[rank].process} ended ({word.lost})"))
+        return found
 
     def _enter(self, pool: Pool, rank: int, batch: Batch) -> None:
         """Put what is new onto the job's board. Times are relative to a begin that both clocks know."""
@@ -180,8 +185,8 @@ class RayEngine:
             return Lost(rank, f"rank {rank} on {host.name} was lost", f"host {host.name} ({host.address}) is gone")
         if member.error is None:
             why = f"nothing has come from host {host.name} ({host.address}) for {SILENCE_S:g} s"
-            return Lost(rank, f"rank {rank}'s {member.where} was lost", why)
-        return Lost(rank, f"rank {rank}'s {member.where} ended")
+            return Lost(rank, f"rank {rank}'s {member.process} was lost", why)
+        return Lost(rank, f"rank {rank}'s {member.process} ended")
 
     def _tell(self) -> list[News]:
         """The cluster, if it is another than was told, and not too often."""
@@ -189,15 +194,17 @@ class RayEngine:
         if pool is not None and pool is not self.listening and not pool.broken:
             self.listening, self.last, self.links = pool, pool.members, []
             pool.listen(self._put)
+        if self.listening is not None:
+            self.last = list(self.listening.members)
         found = self._cluster()
         if found == self.told[0] or clock.now() - self.told[1] < TOLD_S * SECOND:
             return []
         self.told = (found, clock.now())
         return [Told("cluster", found)]
 
-    def _put(self, pool: Pool, rank: int, word: Batch | BaseException) -> None:
-        self.inbox.put((pool, rank, word))
-        if isinstance(word, BaseException) or word.replies or len(word.rows[0]):
+    def _put(self, pool: Pool, member: Member, word: Batch | BaseException) -> None:
+        self.inbox.put((pool, member, word))
+        if isinstance(word, BaseException) or word.replies or word.lost or len(word.rows[0]):
             self.wake()
 
     def _cluster(self) -> dict[str, Any]:
@@ -233,7 +240,8 @@ class RayEngine:
             wanted = self.cluster.wanted.ranks if self.cluster.wanted is not None else 0
             message = f"ranks cannot be started on this cluster: {self.cluster.refused}"
             raise SpecError("p", wanted, message)
-        return self.listening is not None and self.listening is self.cluster.pool and not self.listening.broken
+        pool = self.listening
+        return pool is not None and pool is self.cluster.pool and not pool.broken and pool.ask == self.cluster.wanted
 
     def ground(self, plan: Plan) -> Ground:
         """A folder for the board here; ranks have theirs on their hosts, and meet in rank 0's store."""
@@ -242,11 +250,12 @@ class RayEngine:
             shutil.rmtree(self.folder, ignore_errors=True)
         self.folder = tempfile.mkdtemp(dir=self.scratch.name)
         pool, count = self.listening, len(self.listening.members)
+        key = f"group-{pool.life}-{pool.ask.arrange}"  # made anew by new processes, or for other ranks
         self.ends, self.board, self.hops = [0] * count, None, {}
         for one in pool.clocks.values():
             one.restart()
         groups = tuple(
-            Group(pool.key, f"{pool.store}/group", rank, count, member.arrival.address)
+            Group(key, f"{pool.store}/{key}", rank, count, member.arrival.address)
             for rank, member in enumerate(pool.members)
         )
         return Ground(self.folder, f"{pool.store}/{uuid4().hex[:12]}", groups)
@@ -275,8 +284,10 @@ class RayEngine:
         pool.call(rank, "tell", "tell", rank, command)
 
     def halted(self, rank: int) -> str:
-        """A stopped process is not heard, which says it better."""
-        return ""
+        """As its actor sees it."""
+        pool = self.listening
+        member = pool.members[rank] if pool is not None else None
+        return f"its {member.process}, is stopped" if member is not None and member.stopped else ""
 
     def dying(self) -> bool:
         """Whether a rank has been silent for longer than it should."""
@@ -304,16 +315,19 @@ class RayEngine:
             self.place(ask)
 
     def clear(self) -> None:
-        """Actors end with their pool."""
-        self.board, self.listening = None, None
-        self.cluster.drop()
+        """Actors whose processes are replaced stay; those of a pool that has lost one end with it."""
+        self.board, pool = None, self.listening
+        if pool is not None and pool is self.cluster.pool and not pool.broken:
+            pool.renew()
+            return
+        self.listening = None
+        self.cluster.want(None)
 
     def close(self) -> None:
         """Leave, and take a cluster of our own down."""
         self.closing = True
         if hasattr(self, "cluster"):
-            self.clear()
-            self.cluster.close()
+            self.cluster.close(ours=not self.given)
         self.scratch.cleanup()
 
     def _compare(self) -> None:

@@ -42,12 +42,14 @@ class Member:
     asker: Asker
     heard: int = field(default_factory=clock.now)
     error: BaseException | None = None
+    pid: int = 0  # of the rank's process, once it is heard
+    stopped: bool = False
     ahead: int = 0  # of its clock when its step was begun
 
     @property
-    def where(self) -> str:
+    def process(self) -> str:
         """Its process in words."""
-        return f"process {self.arrival.pid} on {self.host.name}"
+        return f"process {self.pid} on {self.host.name}"
 
 
 class PoolError(RuntimeError):
@@ -62,7 +64,7 @@ class Pool:
         self.actors: list[Actor] = []
         self.members: list[Member] = []
         self.clocks: dict[str, HostClock] = {}
-        self.key, self.secret = secrets.token_hex(8), secrets.token_bytes(SECRET_BYTES)
+        self.secret, self.life = secrets.token_bytes(SECRET_BYTES), 0
         self.store = ""  # where its ranks meet
         self.broken = False
 
@@ -80,20 +82,22 @@ class Pool:
             options = {"num_cpus": each["CPU"], "num_gpus": each.get(GPU, 0), "scheduling_strategy": strategy}
             self.actors.append(kind.options(**options).remote())
         both = list(zip(self.actors, sites, strict=True))
-        begun = [call(actor, "tell", "begin", site.address, self.secret) for actor, site in both]
+        begun = [
+            call(actor, "tell", "begin", site.address, self.secret, actor is self.actors[0]) for actor, site in both
+        ]
         arrivals = [_patiently(one, wanted, site) for one, site in zip(begun, sites, strict=True)]
         for actor, site, arrival in zip(self.actors, sites, arrivals, strict=True):
             self.members.append(Member(actor, site, arrival, Asker(arrival.address, arrival.port, self.secret)))
-        self._arrange(hosts(), wanted)
-        port = _patiently(call(self.members[0].actor, "tell", "open_store"), wanted, self.members[0].host)
-        self.store = f"tcp://{self.members[0].arrival.address}:{port}/{self.key}"
+        self.store = f"tcp://{arrivals[0].address}:{arrivals[0].store}"
+        self.arrange(self.ask, hosts(), wanted)
         ours = same_clock()
         for member in self.members:
             self.clocks.setdefault(member.host.key, HostClock(member.arrival.clock == ours))
         self.compare(ASKED_FIRST)
 
-    def _arrange(self, hosts: list[Host], wanted: Callable[[], bool]) -> None:
+    def arrange(self, ask: Ask, hosts: list[Host], wanted: Callable[[], bool]) -> None:
         """Ranks host by host: in the order in which hosts are listed, or so that neighbours are near."""
+        self.ask = ask
         order = [host.key for host in hosts]
         self.members.sort(key=lambda member: order.index(member.host.key) if member.host.key in order else len(order))
         if self.ask.arrange != "latency":
@@ -121,23 +125,30 @@ class Pool:
                 if ahead is None:
                     member.asker.ask(1, host.at(clock.now()))
 
-    def listen(self, inbox: Callable[[Pool, int, Batch | BaseException], None]) -> None:
+    def listen(self, inbox: Callable[[Pool, Member, Batch | BaseException], None]) -> None:
         """Have everything that ranks say put into an inbox."""
-        for rank, member in enumerate(self.members):
+        for member in self.members:
             member.heard = clock.now()
             words = member.actor.serve.options(num_returns="streaming", concurrency_group="words").remote()
-            work = (rank, member, words, inbox)
-            threading.Thread(target=self._follow, args=work, name=f"words of rank {rank}", daemon=True).start()
+            work = (member, words, inbox)
+            threading.Thread(target=self._follow, args=work, name="words", daemon=True).start()
 
-    def _follow(self, rank: int, member: Member, words: Iterator[Any], inbox: Callable[..., None]) -> None:
+    def _follow(self, member: Member, words: Iterator[Any], inbox: Callable[..., None]) -> None:
         try:
             for word in words:
                 batch = ray.get(word)
                 member.heard = clock.now()
-                inbox(self, rank, batch)
+                member.pid, member.stopped = batch.pid, batch.stopped
+                inbox(self, member, batch)
         except Exception as error:  # whatever it was, this rank is not heard any more
             member.error = error
-            inbox(self, rank, error)
+            inbox(self, member, error)
+
+    def renew(self) -> None:
+        """Have new processes where the old ones are; what those still say is of a former life."""
+        self.life += 1
+        for rank in range(len(self.members)):
+            self.call(rank, "tell", "renew", self.life)
 
     def call(self, rank: int, group: str, method: str, *arguments: Any) -> Any:
         """Have a rank's actor do something."""

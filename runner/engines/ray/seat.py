@@ -1,18 +1,20 @@
-"""The actor of one rank: the same seat as in a local worker process, a board of its own on its host, and the stream of
-what happens there.
+"""The actor of one rank: a worker process as the local engine has them, a board of its own on its host, and the stream
+of what happens there.
 
-Runs in a process of a Ray worker. Knows neither placement nor the main process; imports no Ray itself.
+The rank is in a process of its own, so that nothing of Ray disturbs its times, and a broken one is replaced as quickly
+as on one host. Runs in a process of a Ray worker; knows neither placement nor the main process; imports no Ray itself.
 """
 
 from __future__ import annotations
 
 import os
-import queue
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from multiprocessing.connection import wait
 from typing import Any
 
 import numpy as np
@@ -21,135 +23,153 @@ import numpy.typing as npt
 from runner import clock
 from runner.board import Board
 from runner.control import BOARD, Command, Go, Reply, Setup, Verify, results_file
+from runner.engines.engine import Heard, Lost
+from runner.engines.local import LocalEngine
 from runner.engines.ray.clocks import ANSWER_S, Asker, Echo, same_clock
 
 Ints = npt.NDArray[np.int64]
 PERIOD_S = 0.05  # between two batches
 BEAT_S = 0.25  # between two words where nothing happens
 TRIES = 20  # questions to another host, to measure the way
+NONE: Ints = np.empty((0, 5), np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Who an actor is: its process, where its clock can be asked, and which clock that is."""
+    """Who an actor is: where its clock can be asked, which clock that is, and the port of its store if it has one."""
 
-    pid: int
     address: str
     port: int
     clock: str
+    store: int
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is new on a rank: its state, rows of ops, copies and messages from `since` on, and replies. Empty where it
-    only says that it is alive."""
+    """What is new on a rank: its process, the state of that, rows of ops, copies and messages from `since` on, replies,
+    and how its process ended if it did. `life` counts the processes that the rank has had, `job` is the board's."""
 
+    life: int
     job: str
-    state: tuple[int, int, int]
-    since: tuple[int, int, int]
-    rows: tuple[Ints, Ints, Ints]
-    replies: tuple[tuple[int, Reply], ...]
+    pid: int
+    stopped: bool = False
+    state: tuple[int, int, int] = (0, 0, -1)
+    since: tuple[int, int, int] = (0, 0, 0)
+    rows: tuple[Ints, Ints, Ints] = (NONE, NONE, NONE)
+    replies: tuple[tuple[int, Reply], ...] = ()
+    lost: str = ""
 
 
 class RankActor:
-    """A rank, as long as its process lives."""
+    """A rank, as long as the actor lives."""
 
     def __init__(self) -> None:
-        clock.sharpen_sleep()  # threads made from here on sleep as sharply
-        from runner.exchange import Exchange  # torch comes with these
-
-        self.exchange = Exchange()
-        self.seats: dict[int, Any] = {}
-        self.replies: queue.Queue[tuple[int, Reply]] = queue.Queue()
+        # A new process would import the program of this one again, which is Ray's, and with it all of Ray.
+        main = sys.modules["__main__"]
+        main.__spec__ = None
+        vars(main).pop("__file__", None)
+        self.engine = LocalEngine()
+        self.engine.boot()
+        self.lead = f"{self.engine.scratch.name}/lead"
+        clock.common.share(self.lead)
         self.lock = threading.Lock()
-        self.folder, self.job, self.rank = "", "", 0
+        self.life, self.rank, self.job, self.folder, self.dead = 0, 0, "", "", False
         self.board: Board | None = None
         self.reported = [0, 0, 0]
 
-    def begin(self, address: str, secret: bytes) -> Arrival:
-        """Be ready for commands; says who this is."""
-        import torch  # noqa: F401
-
-        import runner.process  # noqa: F401
-
+    def begin(self, address: str, secret: bytes, meeting: bool) -> Arrival:
+        """Be ready for commands, as one of all also with the store in which ranks find each other; says who this is."""
         self.echo = Echo(address, secret)
-        self.address = address
-        return Arrival(os.getpid(), address, self.echo.port, same_clock())
+        if meeting:
+            from torch._C._distributed_c10d import TCPStore
 
-    def open_store(self) -> int:
-        """As rank 0, keep the store in which all ranks find each other; its port."""
-        from torch._C._distributed_c10d import TCPStore
+            self.store = TCPStore(address, 0, None, True, wait_for_workers=False)
+        self.engine.resize(1)
+        return Arrival(address, self.echo.port, same_clock(), self.store.port if meeting else 0)
 
-        self.store = TCPStore(self.address, 0, None, True, wait_for_workers=False)
-        return self.store.port
+    def renew(self, life: int) -> None:
+        """End the rank, whatever it is doing, and start another."""
+        with self.lock:
+            self.engine.clear()
+            self.life, self.job, self.board, self.dead = life, "", None, False
+            self.engine.resize(1)
 
     def tell(self, rank: int, command: Command) -> None:
         """What a local worker hears through its pipe."""
-        from runner.process import Seat
-
-        if rank not in self.seats:
-            self.seats[rank] = Seat(rank, self.exchange, lambda number, reply: self.replies.put((number, reply)))
-        if isinstance(command, Setup):
-            command = self._settle(rank, command)
-        elif isinstance(command, Go):
-            with self.lock:
+        with self.lock:
+            if isinstance(command, Setup):
+                command = self._settle(rank, command)
+            elif isinstance(command, Go):
                 self.reported = [0, 0, 0]
-        self.seats[rank].commands.put(command)
+            self._pass_on(rank, command)
+
+    def _pass_on(self, rank: int, command: Command) -> None:
+        try:
+            self.engine.workers[0].pipe.send((rank, command))
+        except (OSError, IndexError):  # that it is dead, its sentinel tells
+            return
 
     def _settle(self, rank: int, setup: Setup) -> Setup:
         """A folder and a board on this host, in place of the main process's."""
-        with self.lock:
-            if self.folder:
-                shutil.rmtree(self.folder, ignore_errors=True)
-            self.folder = tempfile.mkdtemp(prefix="bubbleline-")
-            self.job, self.rank, self.reported = setup.folder, rank, [0, 0, 0]
-            program, ranks = setup.program, setup.group.ranks
-            counts = (len(program.steps), len(program.copies), len(program.receives()))
-            alone = [[count if one == rank else 0 for one in range(ranks)] for count in counts]
-            self.board = Board(f"{self.folder}/{BOARD}", *alone)
-            return replace(setup, folder=self.folder, rows=self.board.places(rank))
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder = tempfile.mkdtemp(dir=self.engine.scratch.name)
+        self.job, self.rank, self.reported = setup.folder, rank, [0, 0, 0]
+        program, ranks = setup.program, setup.group.ranks
+        counts = (len(program.steps), len(program.copies), len(program.receives()))
+        alone = [[count if one == rank else 0 for one in range(ranks)] for count in counts]
+        self.board = Board(f"{self.folder}/{BOARD}", *alone)
+        return replace(setup, folder=self.folder, rows=self.board.places(rank), lead=self.lead)
 
     def serve(self) -> Iterator[Batch]:
         """What happens, for ever: rows every so often, replies at once, a word now and then."""
-        spoke, last = 0, (-1, -1, -1)
+        spoke, last = 0, (0, 0, -1)
         while True:
-            replies = []
+            with self.lock:
+                waitables = [] if self.dead else self.engine.waitables()
             try:
-                replies.append(self.replies.get(timeout=PERIOD_S))
-                while True:
-                    replies.append(self.replies.get_nowait())
-            except queue.Empty:
-                pass
-            batch = self._read(tuple(replies))
-            if replies or any(map(len, batch.rows)) or batch.state != last or clock.now() - spoke > BEAT_S * 1e9:
+                happened = wait(waitables, PERIOD_S)
+            except (OSError, ValueError):  # replaced meanwhile
+                continue
+            with self.lock:
+                batch = self._read([one for one in happened if one in self.engine.waitables()])
+            news = batch.replies or batch.lost or any(map(len, batch.rows)) or batch.state != last
+            if news or clock.now() - spoke > BEAT_S * 1e9:
                 spoke, last = clock.now(), batch.state
                 yield batch
 
-    def _read(self, replies: tuple[tuple[int, Reply], ...]) -> Batch:
-        """The board since it was last read."""
-        with self.lock:
-            board, rank, since = self.board, self.rank, self.reported
-            none = np.empty((0, 5), np.int64)
-            if board is None:
-                return Batch("", (0, 0, -1), (0, 0, 0), (none, none, none), replies)
-            counts = [int(each[rank]) for each in (board.done(), board.copied(), board.taken())]
-            since = [min(pair) if pair[1] >= pair[0] else 0 for pair in zip(since, counts, strict=True)]
-            read = (board.rows, board.copy_rows, board.message_rows)
-            rows = [np.array(rows(rank, *part)) for rows, *part in zip(read, since, counts, strict=True)]
-            self.reported = counts
-            return Batch(self.job, board.state(rank), tuple(since), tuple(rows), replies)  # type: ignore[arg-type]
+    def _read(self, happened: list[Any]) -> Batch:
+        """The rank's process and its board since they were last looked at."""
+        replies, lost = [], ""
+        for news in self.engine.news(happened):
+            if isinstance(news, Heard):
+                replies.append((news.rank, news.reply))
+            elif isinstance(news, Lost):
+                lost, self.dead = news.cause, True
+        board, rank, since = self.board, self.rank, self.reported
+        pid, stopped = self.engine.workers[0].pid, bool(self.engine.halted(0))
+        if board is None:
+            return Batch(self.life, "", pid, stopped, replies=tuple(replies), lost=lost)
+        counts = [int(each[rank]) for each in (board.done(), board.copied(), board.taken())]
+        since = [min(pair) if pair[1] >= pair[0] else 0 for pair in zip(since, counts, strict=True)]
+        read = (board.rows, board.copy_rows, board.message_rows)
+        rows = tuple(np.array(rows(rank, *part)) for rows, *part in zip(read, since, counts, strict=True))
+        self.reported = counts
+        state, new, told = board.state(rank), tuple(since), tuple(replies)
+        return Batch(self.life, self.job, pid, stopped, state, new, rows, told, lost)  # type: ignore[arg-type]
 
     def results(self) -> Ints | None:
         """What this rank is judged by."""
         path = results_file(self.folder, self.rank)
         return np.fromfile(path, np.uint8) if os.path.exists(path) else None
 
-    def verify(self, command: Verify, *results: npt.NDArray[np.uint8]) -> None:
+    def verify(self, command: Verify, *results: npt.NDArray[np.uint8] | None) -> None:
         """As rank 0, judge all ranks' results, which have come from their hosts."""
         for rank, held in enumerate(results):
-            if rank != self.rank:
+            if rank != self.rank and held is not None:
                 held.tofile(results_file(self.folder, rank))
-        self.seats[self.rank].commands.put(replace(command, folder=self.folder))
+        with self.lock:
+            self._pass_on(self.rank, replace(command, folder=self.folder))
 
     def probe(self, places: list[tuple[str, int]], secret: bytes) -> list[int]:
         """How long a word takes to other actors, one way, in ns."""
