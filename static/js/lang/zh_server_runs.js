@@ -111,7 +111,7 @@ export const RUNS = {
   // while it runs
   "rank {1} failed{2}: {3}": "rank {1}{2}失败：{3}",
   "the worker process of all ranks, {1}, ended ({2})": "所有 rank 的工作进程 {1} 结束（{2}）",
-  "rank {1}'s worker process {2} ended ({3}){4}": "rank {1} 的工作进程 {2}{4}结束（{3}）",
+  "rank {1}'s worker process {2} ended ({3})": "rank {1} 的工作进程 {2} 结束（{3}）",
   "rank {1} has not answered for {2} s{3}": "rank {1}{3}已有 {2} s 没有应答",
   "exit {1}": "退出码 {1}",
   " in op {1}": "在 op {1} 中",
@@ -120,7 +120,7 @@ export const RUNS = {
   "no op has finished for {1} s: {2}": "已有 {1} s 没有 op 完成：{2}",
   "rank {1} is in op {2}{3}": "rank {1} 正在执行 op {2}{3}",
   "rank {1} waits in op {2} for the {3}{4}{5}": "rank {1} 在 op {2} 中等待{3}{4}{5}",
-  " (its process, {1}, is stopped)": "（其进程 {1} 已被暂停）",
+  "its process, {1}, is stopped": "其进程 {1} 已被暂停",
   ", which was sent": "（已发送）",
   ", of which rank {1}'s part is missing": "（还缺 rank {1} 的部分）",
   ", and {1} more ranks wait": "，另有 {1} 个 rank 在等待",

@@ -30,7 +30,7 @@ const JOINTS = [[". ", "。"], ["; ", "；"], [": ", "："], [", and ", "，以�
 export function reader(texts) {
   const patterns = Object.entries(texts).filter(([from]) => /\{\w+\}/.test(from)).map(pattern).filter(({ letters }) => letters >= BARE);
   patterns.sort((a, b) => Number(a.parts[0] === "") - Number(b.parts[0] === "") || b.letters - a.letters);
-  const tails = Object.keys(texts).filter((from) => /^[ ,;]/.test(from)).map((from) => from.split("{")[0]);
+  const tails = [...Object.keys(texts).filter((from) => /^[ ,;]/.test(from)).map((from) => from.split("{")[0]), " ("];
   /** @type {Reader} */
   const by = { texts, patterns, tails, byWord: new Map(), known: new Map() };
   return (text) => {
@@ -66,7 +66,7 @@ function read(by, text, depth) {
   if (known) return known;
   let best = english(text);
   if (best.left === 0 || depth > DEEP) return best;
-  best = listed(by, text, depth) ?? best;
+  best = bracketed(by, text, depth) ?? listed(by, text, depth) ?? best;
   for (const each of candidates(by, text)) {
     if (best.left === 0) break;
     const found = fitted(by, each, text, best.left, depth);
@@ -146,7 +146,26 @@ function joined(by, text, best, depth) {
       if (best.left === 0) return best;
     }
   }
+  return tailed(by, text, best, depth);
+}
+
+/** A text with something put at its end that brings no joint: "rank 1 was lost in op 2F3". @param {Reader} by @param {string} text @param {Reading} best
+ * @param {number} depth */
+function tailed(by, text, best, depth) {
+  for (const tail of by.tails) {
+    const at = /^ \w/.test(tail) ? text.lastIndexOf(tail) : 0;
+    if (at <= 0) continue;
+    const [before, after] = [read(by, text.slice(0, at), depth + 1), read(by, text.slice(at), depth + 1)];
+    if (before.left + after.left < best.left) best = { said: `${before.said}，${after.said}`, left: before.left + after.left };
+  }
   return best;
+}
+
+/** What stands in brackets at the end of a text. @param {Reader} by @param {string} text @param {number} depth @returns {Reading | null} */
+function bracketed(by, text, depth) {
+  if (!text.startsWith(" (") || !text.endsWith(")")) return null;
+  const { said, left } = read(by, text.slice(2, -1), depth + 1);
+  return { said: `（${said}）`, left };
 }
 
 /** A text as a list, where all of it can be read so, item by item. @param {Reader} by @param {string} text @param {number} depth @returns {Reading | null} */
