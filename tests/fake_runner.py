@@ -53,7 +53,8 @@ class FakeCluster:
         mine = [rank for rank, host in enumerate(self.ranks) if host == name]
         free = cores - (len(mine) if self.busy else 0)
         memory = {"total": 16 * 2**30, "free": (16 - 2 * (cores - free)) * 2**30}
-        return {"name": name, "address": f"10.77.0.{index}", "alive": name not in self.dead, "head": index == 1,
+        return {"name": name, "address": f"10.77.0.{index}", "alive": name not in self.dead,
+                "why": "its health check failed" if name in self.dead else "", "head": index == 1,
                 "cpus": {"total": cores, "free": max(0, free)}, "gpus": {"total": gpus, "free": gpus},
                 "memory": memory, "ranks": mine}  # fmt: skip
 

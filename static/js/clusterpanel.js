@@ -32,7 +32,7 @@ export function createClusterPanel() {
     setText(about, all.length && !gone ? summary(all) : "");
     setText(address, where);
     tell(trouble, gone ? t("The cluster is lost: {why}", { why: tr(why) || t("no reason given") }) : "");
-    tell(waiting, lost ? t("The connection to the server is lost: this is how the cluster was.") : wanted ? t("Waiting: {what}", { what: tr(wanted) }) : state ? "" : t("The runner joins the cluster."));
+    tell(waiting, lost ? t("The connection to the server is lost: this is how the cluster was.") : wanted && !gone ? t("Waiting: {what}", { what: tr(wanted) }) : state ? "" : t("The runner joins the cluster."));
     replace(hosts, all.length ? hostTable(all) : "");
     show(hops, links.length > 0);
     if (!links.length) return;
@@ -90,11 +90,11 @@ function hostTable(all) {
 }
 
 /** @param {Host} host @param {boolean} gpus whether any host has some */
-function hostRow({ name, address, alive, head, cpus, gpus: cards, memory, ranks }, gpus) {
+function hostRow({ name, address, alive, why, head, cpus, gpus: cards, memory, ranks }, gpus) {
   const free = alive && memory?.total ? t("{bytes} free", { bytes: formatBytes(memory.free) }) : "";
   const named = h("th", { scope: "row" }, h("b", { text: name }), head && name !== "head" ? h("span", { class: "host-tag", text: t("head") }) : "", h("small", { text: [address, free].filter(Boolean).join(" · "), title: memory?.total ? t("{bytes} of memory in all", { bytes: formatBytes(memory.total) }) : null }));
   const rooms = alive ? [h("td", { "data-label": t("CPU cores") }, ...roomBar(cpus)), ...(gpus ? [h("td", { "data-label": "GPU" }, ...roomBar(cards))] : [])]
-    : [h("td", { class: "host-lost", colspan: gpus ? 2 : 1 }, `✗ ${t("lost")}`)];
+    : [h("td", { class: "host-lost", colspan: gpus ? 2 : 1 }, `✗ ${t("lost")}`, why ? h("small", { text: tr(why) }) : "")];
   return h("tr", { class: alive ? null : "is-gone", "data-host": name }, named, ...rooms,
     h("td", { "data-label": t("ranks"), class: ranks?.length ? "host-ranks" : "host-ranks is-none" }, ...(ranks?.length ? ranks.map(chip) : ["–"])));
 }

@@ -38,6 +38,14 @@ test("GPUs that are asked for are shared where there are fewer than ranks, and t
   assert.equal(whereRuns(one, 1, "auto", "cpu"), "16 CPU cores for 1 ranks: free, since each rank has its own.");
 });
 
+test("the cores of all hosts count together, and on a cluster no GPU is shared", () => {
+  const devices = [{ kind: "cpu", cores: 4, host: "a" }, { kind: "cpu", cores: 8, host: "b" }, { kind: "cuda", name: "GPU", host: "b" }];
+  /** @type {Devices} */
+  const hosts = { state: "ready", why: "", engine: "ray", devices, choices: [{ from: 1, to: 12, device: "cpu", mode: "free" }] };
+  assert.equal(whereRuns(hosts, 12, "auto", "cpu"), "12 CPU cores for 12 ranks: free, since each rank has its own.");
+  assert.equal(whereRuns(hosts, 4, "auto", "cuda"), "On a cluster every rank has a GPU of its own; there are 1 for 4 ranks.");
+});
+
 test("a runner that is not there is said to be starting, or why it does not start; one that says nothing is passed over", () => {
   assert.match(whereRuns({ ...TWO_CORES, state: "starting" }, 4, "auto"), /is starting/);
   assert.equal(whereRuns({ ...TWO_CORES, state: "down", why: "The runner does not start: no torch." }, 4, "auto"), "The runner does not start: no torch.");

@@ -100,7 +100,7 @@ def test_a_host_that_is_lost_is_shown_with_its_ranks_and_so_is_a_server_that_is_
     assert ended(page) == "failed"
     expect(page.locator("#panel-run")).to_contain_text("host worker-2 (10.77.0.3) was lost")
     expect(page.locator("#cluster [data-host='worker-2']")).to_contain_text("✗ lost")
-    assert told(page, "worker-2") == "worker-2 10.77.0.3 ✗ lost rank 2 rank 3"
+    assert told(page, "worker-2") == "worker-2 10.77.0.3 ✗ lost its health check failed rank 2 rank 3"
     expect(page.locator(".cluster-about")).to_have_text("2 of 3 hosts · 4 of 4 cores free")
     server.stop()
     expect(page.locator(".cluster-waiting")).to_contain_text("connection to the server is lost")

@@ -24,6 +24,8 @@ export const CLUSTER = {
   "{total} free": "{total} 个空闲",
   "within {host}": "{host} 之内",
   "{least} to {most} µs": "{least} 到 {most} µs",
+  // pure/devices.js
+  "On a cluster every rank has a GPU of its own; there are {gpus} for {p} ranks.": "在集群上每个 rank 独占一块 GPU；{p} 个 rank 只有 {gpus} 块。",
   // runhosts.js, card.js, pointer.js
   "{n} hosts": "{n} 台主机",
   "Ranks on hosts": "各主机上的 rank",

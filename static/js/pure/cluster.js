@@ -3,8 +3,8 @@ import { t } from "./lang.js";
 import { formatNumber } from "./scale.js";
 
 /** @typedef {{total: number, free: number}} Room */
-/** @typedef {{name: string, address: string, alive: boolean, head: boolean, cpus: Room, gpus: Room, memory: Room, ranks: number[]}} Host  memory in bytes;
- *   ranks: those of the present run, or the last one */
+/** @typedef {{name: string, address: string, alive: boolean, head: boolean, cpus: Room, gpus: Room, memory: Room, ranks: number[],
+ *   why?: string}} Host  memory in bytes; ranks: those of the present run, or the last one; why it is lost */
 /** @typedef {{from: number, to: number, hosts?: string[], latency_ns: number, uncertainty_ns: number}} Link  between ranks; one way */
 /** @typedef {{host: string, offset_ns: number, drift_ppm: number, uncertainty_ns: number}} Clock  of a host, beside the one that leads the run */
 /** @typedef {{engine: string, address?: string, state?: string, why?: string, hosts?: Host[], links?: Link[], waiting?: string}} Cluster  as the server tells it */

@@ -24,13 +24,16 @@ export function whereRuns(told, p, mode, device = "auto") {
   const choice = choiceFor(told, p);
   if (!choice) return choices.length ? t("{p} ranks are more than the runner here takes.", { p }) : "";
   const gpus = device === "cpu" ? [] : gpusOf(told);
+  if (told.engine === "ray" && device === "cuda" && gpus.length < p) {
+    return t("On a cluster every rank has a GPU of its own; there are {gpus} for {p} ranks.", { gpus: gpus.length, p });
+  }
   if (device === "cuda" && gpus.length && gpus.length < p) {
     return t("{gpus} × {name} shared by {p} ranks, threads of one process: {mode}", { gpus: gpus.length, name: gpus[0].name ?? "GPU", p, mode: shared(mode) });
   }
   if (choice.device === "cuda" && device !== "cpu") {
     return t("{gpus} × {name} for {p} ranks: {mode}", { gpus: gpus.length, name: gpus[0]?.name ?? "GPU", p, mode: reason(mode, true) });
   }
-  const cores = devices.find(({ kind }) => kind === "cpu")?.cores ?? 1;
+  const cores = Math.max(1, devices.reduce((sum, each) => sum + (each.kind === "cpu" ? each.cores ?? 0 : 0), 0)); // of all hosts
   const have = cores === 1 ? t("1 CPU core for {p} ranks: {mode}", { p, mode: reason(mode, p <= cores) })
     : t("{cores} CPU cores for {p} ranks: {mode}", { cores, p, mode: reason(mode, p <= cores) });
   return gpus.length ? t("Fewer GPUs ({gpus}) than ranks, so on the CPU.", { gpus: gpus.length }) + t(" ") + have : have;
