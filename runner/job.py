@@ -87,7 +87,7 @@ class Job:
         elif self.state is State.RUNNING:
             self._stream()
             error = self.watchdog.look(self.longest)
-            if error is not None:
+            if error is not None and not self.engine.dying():  # a rank that is lost says more, and soon
                 self.fail(error)
         elif self.state in (State.WARMING, State.VERIFYING):
             self._check_patience()

@@ -129,8 +129,12 @@ class RayEngine:
         with suppress(queue.Empty):
             while True:
                 pool, member, word = self.inbox.get_nowait()
-                if pool is self.listening and not pool.broken:
+                if pool is not self.listening or pool.broken:
+                    continue
+                if member in pool.members:
                     found += self._hear(pool, pool.members.index(member), word)
+                elif isinstance(word, BaseException):  # the next run needs others, the present one does not
+                    pool.broken = True
         return found + self._silent() + self._tell()
 
     def _hear(self, pool: Pool, rank: int, word: Batch | BaseException) -> list[News]:
@@ -250,7 +254,7 @@ class RayEngine:
             shutil.rmtree(self.folder, ignore_errors=True)
         self.folder = tempfile.mkdtemp(dir=self.scratch.name)
         pool, count = self.listening, len(self.listening.members)
-        key = f"group-{pool.life}-{pool.ask.arrange}"  # made anew by new processes, or for other ranks
+        key = f"group-{pool.version}"
         self.ends, self.board, self.hops = [0] * count, None, {}
         for one in pool.clocks.values():
             one.restart()
@@ -337,6 +341,8 @@ class RayEngine:
             pool = self.listening
             if pool is not None and not pool.broken:
                 pool.compare(3)
+            if clock.now() - self.cluster.looked > SILENCE_S * SECOND:
+                self.wake()  # without a run nothing else would
 
 
 def _device(name: str) -> str:
