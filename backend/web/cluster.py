@@ -7,11 +7,13 @@ one that holds by then: nothing gathers, however slow a viewer is. Knows no sock
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import gevent
 
+logger = logging.getLogger(__name__)
 RETRY_S = 0.1  # how soon to look again at viewers who were not free
 
 
@@ -49,6 +51,13 @@ class ClusterFeed:
         self._pump()
 
     def _pump(self) -> None:
+        """Tell who is free; an error costs this round, never whoever brought the news."""
+        try:
+            self._tell()
+        except Exception:
+            logger.exception("the feed of the cluster")
+
+    def _tell(self) -> None:
         behind = [viewer for viewer, seen in self._seen.items() if seen < self._change]
         free = [viewer for viewer in behind if self._transport.idle(viewer)]
         if free:

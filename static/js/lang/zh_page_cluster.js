@@ -31,7 +31,7 @@ export const CLUSTER = {
   "Ranks on hosts": "各主机上的 rank",
   "Hops between neighbours": "相邻 rank 之间的跳",
   "the plan's hop is the longest, {n}": "计划的跳取最长者，{n}",
-  "Clocks agree within": "时钟一致，误差在",
+  "Clocks agree within": "时钟误差不超过",
   ", host {host}": "，主机 {host}",
   "Rank {rank} on {host}": "rank {rank} 在 {host} 上",
   // runpanel.js, runafter.js
