@@ -1,4 +1,5 @@
 # make run   set up what the server needs, then serve the page     make run PORT=8000 HOST=0.0.0.0
+#            on a Ray cluster: make run ENGINE=ray ADDRESS=10.0.0.1:6379 (without ADDRESS: a cluster of this host alone)
 # make test  set up what the tests need, then run all of them      make setup, make lint, make bench: see below
 #
 # Everything installed goes to .venv, node_modules and static/vendor; nothing else of the machine is touched, but that
@@ -8,6 +9,8 @@ PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 5000
 WORKERS ?= 2
+ENGINE ?= $(or $(BUBBLELINE_ENGINE),local)
+ADDRESS ?= $(BUBBLELINE_RAY_ADDRESS)
 BIN := .venv/bin
 PY := $(BIN)/python
 VENDOR := static/vendor/socket.io.esm.min.js
@@ -20,8 +23,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: run test setup setup-test lint test-python test-js bench clean
 .DELETE_ON_ERROR:
 
-run: setup
-	@exec $(PY) app.py serve --host $(HOST) --port $(PORT)
+run: setup $(if $(filter ray,$(ENGINE)),.venv/.cluster)
+	@BUBBLELINE_ENGINE=$(ENGINE) BUBBLELINE_RAY_ADDRESS=$(ADDRESS) exec $(PY) app.py serve --host $(HOST) --port $(PORT)
 
 setup: .venv/.run $(BUNDLE)
 
@@ -32,7 +35,12 @@ setup: .venv/.run $(BUNDLE)
 	@$(PY) -m pip install --quiet -r requirements.txt
 	@touch $@
 
-.venv/.test: requirements-dev.txt .venv/.run
+.venv/.cluster: requirements-cluster.txt .venv/.run
+	@echo "Installing the Python packages of requirements-cluster.txt ..."
+	@$(PY) -m pip install --quiet -r requirements-cluster.txt
+	@touch $@
+
+.venv/.test: requirements-dev.txt .venv/.cluster
 	@echo "Installing the Python packages of requirements-dev.txt ..."
 	@$(PY) -m pip install --quiet -r requirements-dev.txt
 	@touch $@

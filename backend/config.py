@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 PROJECT = Path(__file__).resolve().parents[1]
+ENGINES = ("local", "ray")
 LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
 
 
@@ -34,7 +35,11 @@ class Config:
     BUBBLELINE_HOST              127.0.0.1                   address to listen on
     BUBBLELINE_PORT              5000                        port to listen on; 0 takes any free one
     BUBBLELINE_DATABASE          var/bubbleline.sqlite3      file that keeps the runs and the short links
-    BUBBLELINE_RUNNER            python -m runner            command line of the runner program
+    BUBBLELINE_RUNNER            python -m runner            command line of the runner program; by default the engine
+                                                             and the address below go with it
+    BUBBLELINE_ENGINE            local                       what runs the ranks: local; ray: on a Ray cluster
+    BUBBLELINE_RAY_ADDRESS       (none)                      HOST:PORT of the head of a Ray cluster to join; without it
+                                                             engine ray starts a cluster of its own on this host
     BUBBLELINE_QUEUE             32                          runs that may wait in all; more are refused (503)
     BUBBLELINE_QUEUE_PER_CLIENT  8                           runs of one address that may wait (429)
     BUBBLELINE_SILENCE_S         120                         seconds without a word until a run counts as hung
@@ -55,7 +60,9 @@ class Config:
     host: str = "127.0.0.1"
     port: int = 5000
     database: Path = PROJECT / "var" / "bubbleline.sqlite3"
-    runner: tuple[str, ...] = (sys.executable, "-m", "runner")
+    runner: tuple[str, ...] = ()
+    engine: str = ENGINES[0]
+    ray_address: str = ""
     queue: int = 32
     queue_per_client: int = 8
     silence_s: float = 120.0
@@ -67,6 +74,12 @@ class Config:
     links: int = 100_000
     links_per_hour: int = 60
     hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.runner:
+            cluster = ("--engine", self.engine) if self.engine != ENGINES[0] else ()
+            address = ("--address", self.ray_address) if cluster and self.ray_address else ()
+            object.__setattr__(self, "runner", (sys.executable, "-m", "runner", *cluster, *address))
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Config:
@@ -114,6 +127,19 @@ def _seconds(name: str, text: str) -> float:
     return value
 
 
+def _engine(name: str, text: str) -> str:
+    if text not in ENGINES:
+        raise ConfigError(f"{name} must be {' or '.join(ENGINES)}, not {text!r}")
+    return text
+
+
+def _address(name: str, text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise ConfigError(f"{name} must be HOST:PORT such as 10.0.0.1:6379, not {text!r}")
+    return text
+
+
 def _command(name: str, text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
@@ -126,6 +152,8 @@ _READERS: dict[str, Reader] = {
     "port": _integer(0, 65535),
     "database": lambda name, text: Path(text).expanduser().resolve(),
     "runner": _command,
+    "engine": _engine,
+    "ray_address": _address,
     "queue": _integer(1, 10_000),
     "queue_per_client": _integer(1, 10_000),
     "silence_s": _seconds,

@@ -104,6 +104,13 @@ def test_every_part_imports_only_what_its_layer_may(part, allowed, forbidden):
     assert broken == []
 
 
+def test_ray_is_imported_only_by_its_own_engine():
+    """Whoever does not ask for it has none of it, and need not have it installed."""
+    knowers = [name for name, others in IMPORTS.items() if any(under(other, ("ray",)) for other in others)]
+    assert knowers
+    assert all(under(name, ("runner.engines.ray",)) for name in knowers), knowers
+
+
 def test_only_app_knows_all():
     knowers = [name for name, others in IMPORTS.items() if under(name, ("backend", "runner")) and "app" in others]
     assert knowers == []

@@ -63,13 +63,13 @@ class LocalEngine:
     start_ns = 10_000_000
     blame_ns = 300_000_000
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str | None = None) -> None:
         self.context = multiprocessing.get_context("forkserver")
         self.context.set_forkserver_preload(PRELOADED)
         self.workers: list[Worker] = []
         self.groups: list[Group] = []  # one a rank
         self.together = False
-        self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-")
+        self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-", dir=folder)
         self.job_folder = os.path.join(self.scratch.name, "none")
         self.job_memory: int | None = None
 

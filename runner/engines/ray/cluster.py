@@ -7,13 +7,14 @@ Knows Ray; not what ranks do. Tells what happens by an inbox that wakes the main
 from __future__ import annotations
 
 import logging
+import os
 import queue
+import signal
 import socket
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import ray
@@ -27,8 +28,9 @@ from runner.engines.ray.pool import Pool, PoolError, ask_for_places, has_places,
 log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two looks at the hosts
 KNOCK_S, JOIN_S = 20.0, 30.0  # for an answer at the cluster's address, and to join it
-CLOSE_S = 1.0  # to end our own; what is left then goes with this process
+CLOSE_S = 1.2  # to leave; what is left of our own cluster then is ended by force
 TRIES = 3  # to have ranks started on what is there
+STORE_BYTES = 256 * 2**20  # of our own: results on their way to rank 0, which lie on a disk where there are more
 KEEP_S = 900.0  # that ranks nobody uses keep their places: longer than a run may take
 SYSTEM = {  # of a cluster of our own: how soon a host that is gone counts as gone
     "health_check_initial_delay_ms": 0,
@@ -49,6 +51,7 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
         quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "runtime_env": {"working_dir": code}}
         own: dict[str, Any] = {"num_cpus": devices.cores(), "include_dashboard": False}
         own |= {"_temp_dir": f"{scratch}/ray", "_system_config": SYSTEM}
+        own |= {"object_store_memory": STORE_BYTES}
         try:
             ray.init(**({"address": address} if address else own), **quiet)
             found.put(list_hosts())
@@ -109,7 +112,7 @@ class Cluster(threading.Thread):
         """Have other ranks, or none; those that are there are kept if they are what is asked for."""
         with self.condition:
             pool, self.wanted, self.refused = self.pool, ask, ""
-            if pool is not None and (pool.broken or ask is None or replace(pool.ask, arrange=ask.arrange) != ask):
+            if pool is not None and (ask is None or not pool.suits(ask)):
                 self.pool = None
                 pool.broken = True
                 self.dropped.append(pool.end)
@@ -215,15 +218,32 @@ class Cluster(threading.Thread):
         return each
 
     def close(self, ours: bool) -> None:
-        """End a cluster of our own; Ray may take its time, but not ours. Another one sees that this process is over."""
+        """Leave the cluster, and end it if it is our own. Ray may take its time, but not ours."""
         self.closing = True
-        if not ours:
-            return
+        pool = self.pool
 
         def leave() -> None:
             with suppress(Exception):
+                if pool is not None:
+                    pool.end()
                 ray.shutdown()
 
+        family = descendants() if ours else []
         leaving = threading.Thread(target=leave, name="leave", daemon=True)
         leaving.start()
         leaving.join(CLOSE_S)
+        for pid in family:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def descendants() -> list[int]:
+    """Every process that this one started, directly or not."""
+    parents: dict[int, int] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError), open(f"/proc/{name}/stat") as file:
+            parents[int(name)] = int(file.read().rsplit(")", 1)[1].split()[1])
+    family = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= more
+    return sorted(family - {os.getpid()})

@@ -44,6 +44,7 @@ SILENCE_S = 5.0  # a rank, or the cluster's head, that says nothing for so long 
 DYING_S = 1.0  # one that says nothing for so long may be
 TOLD_S = 0.5  # between two events about the cluster
 COMPARE_S = 0.25  # between two comparisons of clocks
+LONGEST = 25  # characters of the folder for temporary files
 AFTER = 20  # exchanges after a run
 
 
@@ -56,7 +57,8 @@ class RayEngine:
 
     def __init__(self, address: str) -> None:
         self.address = self.given = address
-        self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-", ignore_cleanup_errors=True)
+        short = None if len(tempfile.gettempdir()) < LONGEST else "/tmp"  # the names of sockets are at most so long
+        self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-", dir=short, ignore_cleanup_errors=True)
         self.inbox: queue.SimpleQueue[tuple[Pool, Member, Batch | BaseException]] = queue.SimpleQueue()
         self.ear, self.bell = os.pipe()
         for end in (self.ear, self.bell):

@@ -8,9 +8,10 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ray
@@ -24,6 +25,7 @@ from runner.engines.ray.clocks import SECRET_BYTES, Asker, HostClock, same_clock
 from runner.engines.ray.hosts import GPU, Host, shortest_way
 from runner.engines.ray.seat import Arrival, Batch, RankActor
 
+LEAVE_S = 0.5  # for actors to clean up after themselves
 BEGIN_S = 90.0  # for an actor's process to start and to load torch
 POLL_S = 0.03
 SECOND = 1_000_000_000
@@ -32,7 +34,7 @@ GROUPS = {"words": 1, "tell": 1, "bulk": 2}
 Actor = Any
 
 
-@dataclass
+@dataclass(eq=False)
 class Member:
     """A rank: its actor, its host, and when it was last heard."""
 
@@ -63,8 +65,10 @@ class Pool:
         self.ask, self.group = ask, group
         self.actors: list[Actor] = []
         self.members: list[Member] = []
+        self.spare: list[Member] = []  # that a larger run had before
         self.clocks: dict[str, HostClock] = {}
-        self.secret, self.life = secrets.token_bytes(SECRET_BYTES), 0
+        self.secret = secrets.token_bytes(SECRET_BYTES)
+        self.life, self.version = 0, 0  # of the ranks' processes, and of who is which rank
         self.store = ""  # where its ranks meet
         self.broken = False
 
@@ -95,14 +99,31 @@ class Pool:
             self.clocks.setdefault(member.host.key, HostClock(member.arrival.clock == ours))
         self.compare(ASKED_FIRST)
 
+    def suits(self, ask: Ask) -> bool:
+        """Whether these ranks, or some of them, are what is asked for."""
+        alike = replace(ask, ranks=self.ask.ranks, arrange=self.ask.arrange) == self.ask
+        return not self.broken and alike and ask.ranks <= len(self.actors)
+
     def arrange(self, ask: Ask, hosts: list[Host], wanted: Callable[[], bool]) -> None:
         """Ranks host by host: in the order in which hosts are listed, or so that neighbours are near."""
-        self.ask = ask
-        order = [host.key for host in hosts]
-        self.members.sort(key=lambda member: order.index(member.host.key) if member.host.key in order else len(order))
-        if self.ask.arrange != "latency":
-            return
-        first = {member.host.key: member for member in reversed(self.members)}
+        self.version += 1
+        order = {host.key: number for number, host in enumerate(hosts)}
+        every = sorted(self.members + self.spare, key=lambda member: order.get(member.host.key, len(order)))
+        if ask.spread == "spread":  # the first of each host, then the second of each
+            seen: Counter[str] = Counter()
+            turns: dict[Member, int] = {}
+            for member in every:
+                turns[member] = seen[member.host.key]
+                seen[member.host.key] += 1
+            every.sort(key=lambda member: turns[member])
+        chosen = sorted(every[: ask.ranks], key=lambda member: order.get(member.host.key, len(order)))
+        if ask.arrange == "latency":
+            chosen = self._draw_near(chosen, wanted)
+        self.members, self.spare, self.ask = chosen, every[ask.ranks :], ask
+
+    def _draw_near(self, members: list[Member], wanted: Callable[[], bool]) -> list[Member]:
+        """Have hosts follow each other whose latency is least."""
+        first = {member.host.key: member for member in reversed(members)}
         places = [(one.arrival.address, one.arrival.port) for one in first.values()]
         rows = [
             _patiently(call(one.actor, "bulk", "probe", places, self.secret), wanted, one.host)
@@ -111,11 +132,11 @@ class Pool:
         near = [[min(rows[one][other], rows[other][one]) for other in range(len(rows))] for one in range(len(rows))]
         keys = list(first)
         way = [keys[host] for host in shortest_way(near)]
-        self.members.sort(key=lambda member: way.index(member.host.key))
+        return sorted(members, key=lambda member: way.index(member.host.key))
 
     def compare(self, times: int) -> None:
         """Ask every process what time it is, and tell it by how much its host's clock is ahead."""
-        for member in self.members:
+        for member in list(self.members):
             host = self.clocks[member.host.key]
             if host.ours:
                 continue
@@ -147,8 +168,9 @@ class Pool:
     def renew(self) -> None:
         """Have new processes where the old ones are; what those still say is of a former life."""
         self.life += 1
-        for rank in range(len(self.members)):
-            self.call(rank, "tell", "renew", self.life)
+        self.version += 1
+        for actor in self.actors:
+            call(actor, "tell", "renew", self.life)
 
     def call(self, rank: int, group: str, method: str, *arguments: Any) -> Any:
         """Have a rank's actor do something."""
@@ -157,7 +179,10 @@ class Pool:
     def end(self) -> None:
         """Let go of everything; may take as long as Ray takes to answer."""
         self.broken = True
-        for member in self.members:
+        with suppress(Exception):
+            left = [call(actor, "tell", "leave") for actor in self.actors]
+            ray.wait(left, num_returns=len(left), timeout=LEAVE_S)
+        for member in self.members + self.spare:
             member.asker.close()
         for actor in self.actors:
             with suppress(Exception):

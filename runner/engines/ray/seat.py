@@ -2,7 +2,7 @@
 of what happens there.
 
 The rank is in a process of its own, so that nothing of Ray disturbs its times, and a broken one is replaced as quickly
-as on one host. Runs in a process of a Ray worker; knows neither placement nor the main process; imports no Ray itself.
+as on one host. Runs in a process of a Ray worker; knows neither placement nor the main process.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class RankActor:
         main = sys.modules["__main__"]
         main.__spec__ = None
         vars(main).pop("__file__", None)
-        self.engine = LocalEngine()
+        self.engine = LocalEngine(session_folder())
         self.engine.boot()
         self.lead = f"{self.engine.scratch.name}/lead"
         clock.common.share(self.lead)
@@ -93,6 +93,10 @@ class RankActor:
             self.engine.clear()
             self.life, self.job, self.board, self.dead = life, "", None, False
             self.engine.resize(1)
+
+    def leave(self) -> None:
+        """Leave nothing behind: the end is near."""
+        self.engine.close()
 
     def tell(self, rank: int, command: Command) -> None:
         """What a local worker hears through its pipe."""
@@ -183,3 +187,10 @@ class RankActor:
             finally:
                 asker.close()
         return found
+
+
+def session_folder() -> str:
+    """Where Ray keeps what belongs to this life of the cluster, and what goes with it."""
+    from ray._private.worker import _global_node
+
+    return str(_global_node.get_session_dir_path())
