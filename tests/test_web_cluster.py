@@ -14,11 +14,13 @@ import requests
 from flask import Flask
 from flask.testing import FlaskClient
 
+from backend.config import Config
 from backend.runs import cluster
 from backend.runs.run import Run
 from backend.runs.store import Store
 from backend.web.cluster import ClusterFeed
-from tests.conftest import Server, error_of, launch, until
+from backend.web.factory import create_app
+from tests.conftest import FAKE_RUNNER, Server, error_of, launch, until
 from tests.web_pages import Page
 
 PLACED = ("hosts", "clocks", "links")
@@ -174,6 +176,14 @@ def test_what_only_a_cluster_knows_is_refused_by_a_local_engine_with_the_way_out
     assert (error["field"], error["value"], error["nearest"]) == (key, value, usual)
     assert "ENGINE=ray" in error["message"]
     assert error_of(client.post("/api/runs", json=asked | {key: "far"}))["field"] == key
+
+
+def test_a_server_for_a_cluster_says_so_before_its_runner_is_there(tmp_path: Path) -> None:
+    made = create_app(Config(port=0, database=tmp_path / "runs.sqlite3", engine="ray", runner=FAKE_RUNNER))
+    asked = made.test_client()
+    assert asked.get("/api/cluster").get_json() == {"engine": "ray"}
+    assert asked.get("/api/devices").get_json()["engine"] == "ray"
+    made.extensions["bubbleline"].runs.stop()
 
 
 def test_measured_hops_need_a_pace(client: FlaskClient) -> None:

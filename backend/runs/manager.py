@@ -21,6 +21,7 @@ from gevent.threadpool import ThreadPool
 
 from backend.config import PROJECT, Config
 from backend.runs.client import Client
+from backend.runs.cluster import LOCAL
 from backend.runs.errors import RunError
 from backend.runs.fair import FairQueue
 from backend.runs.log import Message
@@ -45,6 +46,7 @@ class Manager:
     ) -> None:
         self.config, self.on_change = config, on_change
         self.client = Client(config.runner, str(PROJECT), self._on_event, self._on_death, on_cluster)
+        self.client.engine = config.engine if config.engine != LOCAL else ""  # a command of its own may have another
         self.queue = FairQueue(config.queue, config.queue_per_client)
         self.store = Store(config.database)
         self.store_error: str | None = None
