@@ -133,12 +133,11 @@ class Job:
 
     def _abandon(self, event: str, **fields: Any) -> None:
         """What a broken run leaves in processes and sockets goes with its workers; new ones are started at once."""
-        touched = self.state is not State.PLANNING
-        self.state = State.OVER
-        if touched:
+        before, self.state = self.state, State.OVER
+        if before is not State.PLANNING:
             self.engine.clear()
         self.emit(event, **fields)
-        if touched:
+        if before not in (State.PLANNING, State.PLACING):
             self.engine.place(self._ask())
 
     def _ask(self) -> Ask:

@@ -159,7 +159,7 @@ def test_a_process_that_is_killed_or_stopped_is_named_with_its_host_and_replaced
     assert f"'s process {victim} on {name} ended (SIGKILL) in op" in message
     finished(runner.run(**SHORT))
     victim = start_long(runner)[1]
-    assert f"(its process {victim} on {name}, is stopped)" in failed(runner, victim, signal.SIGSTOP)
+    assert f"(its process {victim} on {name} is stopped)" in failed(runner, victim, signal.SIGSTOP)
     assert gone([victim], within=5)
     finished(runner.run(**SHORT))
 

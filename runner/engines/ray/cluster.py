@@ -106,7 +106,13 @@ class Cluster(threading.Thread):
         self.waiting, self.refused = "", ""
         self.looked = self.active = clock.now()  # when hosts were last seen, and ranks last used
         self.next_look = 0.0
+        self.home = str(ray.get_runtime_context().get_node_id())
         self.closing = False
+
+    @property
+    def severed(self) -> bool:
+        """Whether this host is no longer one of the cluster, which may be another one by now at the same address."""
+        return not any(host.alive and host.key == self.home for host in self.hosts)
 
     def want(self, ask: Ask | None) -> None:
         """Have other ranks, or none; those that are there are kept if they are what is asked for."""

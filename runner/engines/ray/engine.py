@@ -174,8 +174,12 @@ class RayEngine:
     def _silent(self) -> list[News]:
         """Ranks, or the cluster's head, of which nothing is heard any more."""
         pool, time = self.listening, clock.now()
-        if time - self.cluster.looked > SILENCE_S * SECOND and self.cluster.is_alive():
+        why = ""
+        if time - self.cluster.looked > SILENCE_S * SECOND:
             why = f"the head of the Ray cluster at {self.address} has not answered for {SILENCE_S:g} s"
+        elif self.cluster.severed:
+            why = f"this host is no longer one of the Ray cluster at {self.address}"
+        if why:
             return [Told("cluster", self._cluster() | {"state": "lost", "why": why}), Gone(why)]
         if pool is None or pool.broken:
             return []
@@ -293,7 +297,7 @@ class RayEngine:
         """As its actor sees it."""
         pool = self.listening
         member = pool.members[rank] if pool is not None else None
-        return f"its {member.process}, is stopped" if member is not None and member.stopped else ""
+        return f"its {member.process} is stopped" if member is not None and member.stopped else ""
 
     def dying(self) -> bool:
         """Whether a rank has been silent for longer than it should."""

@@ -97,7 +97,9 @@ class Pool:
         ours = same_clock()
         for member in self.members:
             self.clocks.setdefault(member.host.key, HostClock(member.arrival.clock == ours))
-        self.compare(ASKED_FIRST)
+        unknown = self.compare(ASKED_FIRST)
+        if unknown:
+            raise PoolError(f"host {unknown[0]} cannot be reached from here")
 
     def suits(self, ask: Ask) -> bool:
         """Whether these ranks, or some of them, are what is asked for."""
@@ -134,17 +136,22 @@ class Pool:
         way = [keys[host] for host in shortest_way(near)]
         return sorted(members, key=lambda member: way.index(member.host.key))
 
-    def compare(self, times: int) -> None:
-        """Ask every process what time it is, and tell it by how much its host's clock is ahead."""
-        for member in list(self.members):
+    def compare(self, times: int) -> list[str]:
+        """Ask every process what time it is, and tell it by how much its host's clock is ahead; the hosts that do not
+        answer, of which only the first process is asked."""
+        silent: list[str] = []
+        for member in self.members + self.spare:
             host = self.clocks[member.host.key]
-            if host.ours:
+            if host.ours or member.host.name in silent:
                 continue
-            with suppress(OSError, EOFError, ValueError):
+            try:
                 ahead = host.at(clock.now()) if host.recent else None
                 host.add(member.asker.ask(times, ahead))
                 if ahead is None:
                     member.asker.ask(1, host.at(clock.now()))
+            except (OSError, EOFError, ValueError):
+                silent.append(member.host.name)
+        return silent
 
     def listen(self, inbox: Callable[[Pool, Member, Batch | BaseException], None]) -> None:
         """Have everything that ranks say put into an inbox."""

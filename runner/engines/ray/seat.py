@@ -13,8 +13,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy.typing as npt
 
 from runner import clock
 from runner.board import Board
-from runner.control import BOARD, Command, Go, Reply, Setup, Verify, results_file
+from runner.control import BOARD, Command, Go, Reply, Setup, Trouble, Verify, results_file
 from runner.engines.engine import Heard, Lost
 from runner.engines.local import LocalEngine
 from runner.engines.ray.clocks import ANSWER_S, Asker, Echo, same_clock
@@ -76,16 +77,22 @@ class RankActor:
         self.life, self.rank, self.job, self.folder, self.dead = 0, 0, "", "", False
         self.board: Board | None = None
         self.reported = [0, 0, 0]
+        self.troubles: list[tuple[int, Reply]] = []
 
     def begin(self, address: str, secret: bytes, meeting: bool) -> Arrival:
         """Be ready for commands, as one of all also with the store in which ranks find each other; says who this is."""
         self.echo = Echo(address, secret)
-        if meeting:
-            from torch._C._distributed_c10d import TCPStore
-
-            self.store = TCPStore(address, 0, None, True, wait_for_workers=False)
         self.engine.resize(1)
-        return Arrival(address, self.echo.port, same_clock(), self.store.port if meeting else 0)
+        return Arrival(address, self.echo.port, same_clock(), self._open_store(address) if meeting else 0)
+
+    def _open_store(self, address: str) -> int:
+        """In a process of its own, forked from where torch is loaded; its port."""
+        self.pipe, theirs = self.engine.context.Pipe()
+        process = self.engine.context.Process(target=keep_store, args=(theirs, address), daemon=True)
+        process.start()
+        theirs.close()
+        port: int = self.pipe.recv()
+        return port
 
     def renew(self, life: int) -> None:
         """End the rank, whatever it is doing, and start another."""
@@ -96,16 +103,21 @@ class RankActor:
 
     def leave(self) -> None:
         """Leave nothing behind: the end is near."""
-        self.engine.close()
+        with self.lock:
+            self.dead = True
+            self.engine.close()
 
     def tell(self, rank: int, command: Command) -> None:
         """What a local worker hears through its pipe."""
         with self.lock:
-            if isinstance(command, Setup):
-                command = self._settle(rank, command)
-            elif isinstance(command, Go):
-                self.reported = [0, 0, 0]
-            self._pass_on(rank, command)
+            try:
+                if isinstance(command, Setup):
+                    command = self._settle(rank, command)
+                elif isinstance(command, Go):
+                    self.reported = [0, 0, 0]
+                self._pass_on(rank, command)
+            except Exception as error:  # a disk that is full
+                self.troubles.append((rank, Trouble(f"{type(error).__name__}: {error}")))
 
     def _pass_on(self, rank: int, command: Command) -> None:
         try:
@@ -144,13 +156,15 @@ class RankActor:
 
     def _read(self, happened: list[Any]) -> Batch:
         """The rank's process and its board since they were last looked at."""
-        replies, lost = [], ""
+        replies, lost, self.troubles = self.troubles, "", []
         for news in self.engine.news(happened):
             if isinstance(news, Heard):
                 replies.append((news.rank, news.reply))
             elif isinstance(news, Lost):
                 lost, self.dead = news.cause, True
         board, rank, since = self.board, self.rank, self.reported
+        if not self.engine.workers:  # the end is near
+            return Batch(self.life, "", 0)
         pid, stopped = self.engine.workers[0].pid, bool(self.engine.halted(0))
         if board is None:
             return Batch(self.life, "", pid, stopped, replies=tuple(replies), lost=lost)
@@ -169,11 +183,14 @@ class RankActor:
 
     def verify(self, command: Verify, *results: npt.NDArray[np.uint8] | None) -> None:
         """As rank 0, judge all ranks' results, which have come from their hosts."""
-        for rank, held in enumerate(results):
-            if rank != self.rank and held is not None:
-                held.tofile(results_file(self.folder, rank))
-        with self.lock:
-            self._pass_on(self.rank, replace(command, folder=self.folder))
+        try:
+            for rank, held in enumerate(results):
+                if rank != self.rank and held is not None:
+                    held.tofile(results_file(self.folder, rank))
+        except OSError as error:
+            with self.lock:
+                self.troubles.append((self.rank, Trouble(str(error))))
+        self.tell(self.rank, replace(command, folder=self.folder))
 
     def probe(self, places: list[tuple[str, int]], secret: bytes) -> list[int]:
         """How long a word takes to other actors, one way, in ns."""
@@ -187,6 +204,16 @@ class RankActor:
             finally:
                 asker.close()
         return found
+
+
+def keep_store(pipe: Connection[Any, Any], address: str) -> None:
+    """Where ranks find each other, for as long as the other end of the pipe is there."""
+    from torch._C._distributed_c10d import TCPStore
+
+    store = TCPStore(address, 0, None, True, wait_for_workers=False)
+    pipe.send(store.port)
+    with suppress(EOFError, OSError):
+        pipe.recv()
 
 
 def session_folder() -> str:

@@ -19,6 +19,7 @@ export const CLUSTER = {
   "{1}: others may read {2} (mode {3}); make it yours alone: chmod 600 {4}": "{1!}：其他人可以读取 {2!}（模式 {3!}）；请设为仅自己可读：chmod 600 {4!}",
   "{1}: {2} cannot be read ({3}); name the file with the cluster's token there, or set {4}=disabled for a cluster that has none": "{1!}：{2!} 无法读取（{3!}）；请在那里给出集群令牌文件的名称；若集群没有令牌，请设 {4!}=disabled",
   "the head of the Ray cluster at {1} has not answered for {2} s": "{1!} 处 Ray 集群的头节点已有 {2} s 没有应答",
+  "this host is no longer one of the Ray cluster at {1}": "本机已不属于 {1!} 处的 Ray 集群",
 
   // places for ranks
   "{1} of {2} ranks have a place; each asks for {3}; free: {4}": "{2} 个 rank 中有 {1} 个已有位置；每个需要 {3}；空闲：{4!}",
@@ -30,6 +31,7 @@ export const CLUSTER = {
   "a rank on {1} has not started in {2} s": "{1!} 上的一个 rank 在 {2} s 内没有启动",
   "a rank on {1} has not started: {2}": "{1!} 上的一个 rank 没有启动：{2!}",
   "{1} has too little memory for a rank": "{1!} 的内存不足以容纳一个 rank",
+  "host {1} cannot be reached from here": "从这里无法到达主机 {1!}",
   "not wanted any more": "不再需要",
 
   // while it runs
@@ -37,7 +39,7 @@ export const CLUSTER = {
   "rank {1}'s {2} was lost": "rank {1} 的 {2} 失联",
   "rank {1}'s {2} ended": "rank {1} 的 {2} 结束",
   "rank {1}'s {2} ended ({3})": "rank {1} 的 {2} 结束（{3}）",
-  "its {1}, is stopped": "其{1}已被暂停",
+  "its {1} is stopped": "其{1}已被暂停",
   "process {1} on {2}": "{2!} 上的进程 {1}",
   "host {1} ({2}) is gone": "主机 {1!} ({2!}) 已离开",
   "nothing has come from host {1} ({2}) for {3} s": "主机 {1!} ({2!}) 已有 {3} s 没有消息",
