@@ -126,5 +126,5 @@ function hop(link, most) {
   const bar = h("i");
   bar.style.width = `${Math.max(2, Math.round((100 * link.latency_ns) / most))}%`;
   return h("li", { class: from === to ? null : "apart" }, h("span", { class: "hop-ranks" }, chip(link.from), h("span", { "aria-hidden": "true", text: "→" }), chip(link.to)),
-    h("span", { class: "hop-where", text: where, title: where || null }), h("span", { class: "hop-bar", "aria-hidden": "true" }, bar), h("b", { text: latencyText(link) }));
+    h("span", { class: "hop-where", text: where, title: where || null }), h("span", { class: "hop-bar", "aria-hidden": "true" }, bar), h("b", { text: latencyText(link), title: t("One way: half of the quickest round trip of a small message; in brackets, how much longer half of the middle one took") }));
 }

@@ -26,7 +26,7 @@ test("ranks are listed by host in the order of their first rank, neighbours as a
 
 test("latencies have three digits, and an uncertainty where there is one", () => {
   assert.deepEqual([999, 38_460, 1_234_567].map(micros), ["0.999", "38.5", "1230"]);
-  assert.deepEqual(LINKS.map(latencyText), ["38.5 ± 1.4 µs", "182 µs"]);
+  assert.deepEqual(LINKS.map(latencyText), ["38.5 (+1.4) µs", "182 µs"]);
   assert.equal(latencyRange(LINKS), "38.5 to 182 µs");
   assert.equal(latencyRange(LINKS.slice(1)), "182 µs");
 });

@@ -47,7 +47,7 @@ def test_a_run_on_hosts_is_seen_there_and_leaves_its_hops_to_the_plan(open_page:
     assert told(page, "worker-1") == "worker-1 10.77.0.2 · 12.9 GB free 2 of 4 in use – rank 0 rank 2"
     assert ended(page) == "finished"
     expect(panel).to_contain_text("8 of 8 cores free")
-    assert panel.locator(".hops li").first.inner_text().split("\n")[-2:] == ["worker-1 to worker-2", "182 ± 9 µs"]
+    assert panel.locator(".hops li").first.inner_text().split("\n")[-2:] == ["worker-1 to worker-2", "182 (+9) µs"]
     facts = page.locator(".run-facts")
     for words in (
         "worker-1: 0, 2 · worker-2: 1, 3",

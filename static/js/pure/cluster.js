@@ -47,8 +47,8 @@ export function ranksText(ranks) {
 /** ns as µs, in three digits. @param {number} ns */
 export const micros = (ns) => formatNumber(Number((ns / 1e3).toPrecision(3)));
 
-/** "182 ± 9 µs" @param {Pick<Link, "latency_ns" | "uncertainty_ns">} link */
-export const latencyText = ({ latency_ns: latency, uncertainty_ns: off }) => `${micros(latency)}${off > 0 ? ` ± ${micros(off)}` : ""} µs`;
+/** "182 (+9) µs": the quickest way that was seen, and how much longer the middle one took. @param {Pick<Link, "latency_ns" | "uncertainty_ns">} link */
+export const latencyText = ({ latency_ns: latency, uncertainty_ns: off }) => `${micros(latency)}${off > 0 ? ` (+${micros(off)})` : ""} µs`;
 
 /** "38.5 to 182 µs" @param {Link[]} links at least one */
 export function latencyRange(links) {
