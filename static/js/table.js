@@ -71,7 +71,8 @@ function rowsOf(lane, rank, view) {
   const { schedule, times } = lane;
   const [lo, hi] = opsInWindow(schedule, times, rank, view.t0, view.t1);
   const sums = totals(lane, { lane: lane.id, first: rank, last: rank }, view.t0, view.t1);
-  const rows = [h("tr", {}, h("th", { scope: "row", text: t("Rank {rank}", { rank }) }), h("td", { text: timeText(sums.busy) }),
+  const host = lane.hosts?.[rank];
+  const rows = [h("tr", {}, h("th", { scope: "row", text: host ? t("Rank {rank} on {host}", { rank, host }) : t("Rank {rank}", { rank }) }), h("td", { text: timeText(sums.busy) }),
     h("td", { text: `${timeText(sums.idle)} (${formatPercent(sums.bubble)})` }), h("td", { text: hi - lo }), ...cellsOf(lane, lo, hi))];
   const copies = copyRows(schedule);
   if (!copies) return rows;
