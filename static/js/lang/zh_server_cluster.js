@@ -21,8 +21,6 @@ export const CLUSTER = {
   "the head of the Ray cluster at {1} has not answered for {2} s": "{1!} 处 Ray 集群的头节点已有 {2} s 没有应答",
   "this host is no longer one of the Ray cluster at {1}": "本机已不属于 {1!} 处的 Ray 集群",
 
-  "this host is no longer one of the Ray cluster at {1}": "本机不再属于 {1!} 处的 Ray 集群",
-
   // places for ranks
   "{1} of {2} ranks have a place; each asks for {3}; free: {4}": "{2} 个 rank 中有 {1} 个已有位置；每个需要 {3}；空闲：{4!}",
   "no host has any": "没有主机有空闲",
@@ -44,7 +42,6 @@ export const CLUSTER = {
   "its {1} is stopped": "其{1}已被暂停",
   "process {1} on {2}": "{2!} 上的进程 {1}",
   "host {1} ({2}) is gone": "主机 {1!} ({2!}) 已离开",
-  "host {1} cannot be reached from here": "从这里无法到达主机 {1!}",
   "nothing has come from host {1} ({2}) for {3} s": "主机 {1!} ({2!}) 已有 {3} s 没有消息",
   "measured hops go with paced mode: in free mode the length of a time unit is not known before the run": "实测跳时间只用于按节拍（paced）模式：自由（free）模式下，时间单位的长度在运行之前未知",
 };
