@@ -19,16 +19,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import numpy as np
-
 from backend.schedule.errors import SpecError
 from runner import clock, devices
 from runner.board import Board
 from runner.control import Command, Go, Group, Hop, Ready, Setup, Verify
 from runner.devices import Machine
 from runner.engines.engine import Ask, EngineError, Gone, Ground, Heard, Lost, News, Told
-from runner.engines.ray import access
-from runner.engines.ray.hosts import CPU, GPU, MEMORY, machine_of
+from runner.engines.ray import access, told
+from runner.engines.ray.entries import Entries
+from runner.engines.ray.hosts import machine_of
+from runner.engines.ray.told import SILENCE_S, own_device
 from runner.plan import Plan
 from runner.protocol import Run
 from runner.work import MAX_RANKS
@@ -40,7 +40,6 @@ if TYPE_CHECKING:  # Ray reads its settings when it is imported, which is once t
 
 log = logging.getLogger("runner")
 SECOND = 1_000_000_000
-SILENCE_S = 5.0  # a rank, or the cluster's head, that says nothing for so long is lost
 DYING_S = 1.0  # one that says nothing for so long may be
 TOLD_S = 0.5  # between two events about the cluster
 COMPARE_S = 0.25  # between two comparisons of clocks
@@ -65,13 +64,12 @@ class RayEngine:
             os.set_blocking(end, False)
         self.cluster: Cluster
         self.listening: Pool | None = None
-        self.board: Board | None = None
-        self.folder = ""
-        self.ends: list[int] = []
+        self.entries: Entries | None = None
         self.hops: dict[int, tuple[Hop, ...]] = {}
         self.links: list[dict[str, Any]] = []  # once all ranks have measured theirs
         self.last: list[Member] = []  # of the present or the last placement
-        self.told: tuple[dict[str, Any], int] = ({}, 0)
+        self.shown: tuple[dict[str, Any], int] = ({}, 0)
+        self.behind = False  # it has changed since, but not long ago
         self.closing = False
 
     @property
@@ -102,15 +100,7 @@ class RayEngine:
 
     def describe(self) -> dict[str, Any]:
         """The hosts that are there, as one machine."""
-        rows: list[dict[str, Any]] = []
-        for host in self.cluster.hosts:
-            memory = int(host.total.get(MEMORY, 0))
-            if host.alive and host.total.get(CPU):
-                cores = int(host.total[CPU])
-                rows.append({"kind": "cpu", "name": "CPU", "cores": cores, "memory": memory, "host": host.name})
-            for index in range(int(host.total.get(GPU, 0))):
-                row = {"kind": "cuda", "index": index, "name": "GPU", "memory": None, "capability": None}
-                rows.append(row | {"host": host.name})
+        rows = told.device_rows(self.cluster.hosts)
         choices = devices.choices(MAX_RANKS, machine_of(self.cluster.hosts))
         return {"engine": self.name, "devices": rows, "choices": choices, "cluster": self._cluster()}
 
@@ -141,35 +131,20 @@ class RayEngine:
 
     def _hear(self, pool: Pool, rank: int, word: Batch | BaseException) -> list[News]:
         if isinstance(word, BaseException):
-            return [self._lost(pool, rank)]
+            return [told.lost_of(pool, rank, self.cluster.hosts)]
         if word.life != pool.life:
             return []
-        self._enter(pool, rank, word)
+        if self.entries is not None and self.entries.enter(pool, rank, word):
+            self.cluster.active = clock.now()
         for _, reply in word.replies:
             if isinstance(reply, Ready):
                 self.hops[rank] = reply.links
                 if len(self.hops) == len(pool.members):
-                    self.links = self._links(pool)
+                    self.links = told.links_of(pool, self.hops)
         found: list[News] = [Heard(number, reply) for number, reply in word.replies]
         if word.lost:
             found.append(Lost(rank, f"rank {rank}'s {pool.members[rank].process} ended ({word.lost})"))
         return found
-
-    def _enter(self, pool: Pool, rank: int, batch: Batch) -> None:
-        """Put what is new onto the job's board. Times are relative to a begin that both clocks know."""
-        if self.board is None or batch.job != self.folder:
-            return
-        self.cluster.active = clock.now()
-        member = pool.members[rank]
-        drift = member.ahead - pool.clocks[member.host.key].at(clock.now())
-        found = [np.array(rows) for rows in batch.rows]  # Ray gives them read-only
-        for rows in found:
-            rows[:, :3] += drift
-        ops = found[0]
-        if len(ops):
-            ops[:, :3] = np.maximum(ops[:, :3], self.ends[rank] if batch.since[0] else 0)
-            self.ends[rank] = int(ops[-1, 2])
-        self.board.enter(rank, batch.state, batch.since, found)
 
     def _silent(self) -> list[News]:
         """Ranks, or the cluster's head, of which nothing is heard any more."""
@@ -184,19 +159,7 @@ class RayEngine:
         if pool is None or pool.broken:
             return []
         late = [rank for rank, one in enumerate(pool.members) if time - one.heard > SILENCE_S * SECOND]
-        return [self._lost(pool, late[0])] if late else []
-
-    def _lost(self, pool: Pool, rank: int) -> Lost:
-        """In words. Of a host that is gone, its first rank stands for all."""
-        pool.broken = True
-        member = pool.members[rank]
-        host = next((one for one in self.cluster.hosts if one.key == member.host.key), member.host)
-        if not host.alive:
-            return Lost(rank, f"rank {rank} on {host.name} was lost", f"host {host.name} ({host.address}) is gone")
-        if member.error is None:
-            why = f"nothing has come from host {host.name} ({host.address}) for {SILENCE_S:g} s"
-            return Lost(rank, f"rank {rank}'s {member.process} was lost", why)
-        return Lost(rank, f"rank {rank}'s {member.process} ended")
+        return [told.lost_of(pool, late[0], self.cluster.hosts)] if late else []
 
     def _tell(self) -> list[News]:
         """The cluster, if it is another than was told, and not too often."""
@@ -206,10 +169,11 @@ class RayEngine:
             pool.listen(self._put)
         if self.listening is not None:
             self.last = list(self.listening.members)
-        found = self._cluster()
-        if found == self.told[0] or clock.now() - self.told[1] < TOLD_S * SECOND:
+        found, early = self._cluster(), clock.now() - self.shown[1] < TOLD_S * SECOND
+        self.behind = early and found != self.shown[0]
+        if early or found == self.shown[0]:
             return []
-        self.told = (found, clock.now())
+        self.shown = (found, clock.now())
         return [Told("cluster", found)]
 
     def _put(self, pool: Pool, member: Member, word: Batch | BaseException) -> None:
@@ -219,24 +183,8 @@ class RayEngine:
 
     def _cluster(self) -> dict[str, Any]:
         """As the protocol has it."""
-        seats: dict[str, list[int]] = {}
-        for rank, member in enumerate(self.last):
-            seats.setdefault(member.host.name, []).append(rank)
-        hosts = [host.as_dict(seats.get(host.name, [])) for host in self.cluster.hosts]
         state = {"address": self.address, "state": "up", "why": "", "waiting": self.waiting}
-        return state | {"hosts": hosts, "links": self.links}
-
-    def _links(self, pool: Pool) -> list[dict[str, Any]]:
-        """What ranks measured to neighbours, with the names of their hosts."""
-        names = [member.host.name for member in pool.members]
-        return [
-            {
-                "from": rank, "to": hop.peer, "hosts": [names[rank], names[hop.peer]],
-                "latency_ns": hop.latency, "uncertainty_ns": hop.uncertainty,
-            }
-            for rank, hops in sorted(self.hops.items())
-            for hop in hops
-        ]  # fmt: skip
+        return state | {"hosts": told.host_rows(self.cluster.hosts, self.last), "links": self.links}
 
     def place(self, ask: Ask) -> None:
         """The cluster's thread does it."""
@@ -256,23 +204,24 @@ class RayEngine:
     def ground(self, plan: Plan) -> Ground:
         """A folder for the board here; ranks have theirs on their hosts, and meet in rank 0's store."""
         assert self.listening is not None
-        if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder = tempfile.mkdtemp(dir=self.scratch.name)
+        if self.entries is not None:
+            shutil.rmtree(self.entries.folder, ignore_errors=True)
+        folder = tempfile.mkdtemp(dir=self.scratch.name)
         pool, count = self.listening, len(self.listening.members)
         key = f"group-{pool.version}"
-        self.ends, self.board, self.hops = [0] * count, None, {}
+        self.entries, self.hops = Entries(folder, count), {}
         for one in pool.clocks.values():
             one.restart()
         groups = tuple(
             Group(key, f"{pool.store}/{key}", rank, count, member.arrival.address)
             for rank, member in enumerate(pool.members)
         )
-        return Ground(self.folder, f"{pool.store}/{uuid4().hex[:12]}", groups)
+        return Ground(folder, f"{pool.store}/{uuid4().hex[:12]}", groups)
 
     def watch(self, board: Board) -> None:
         """Where ranks' words go."""
-        self.board = board
+        assert self.entries is not None
+        self.entries.board = board
 
     def send(self, rank: int, command: Command) -> None:
         """To the rank's actor; a time in its own clock, a device by the name that it has there."""
@@ -283,13 +232,14 @@ class RayEngine:
         member = pool.members[rank]
         if isinstance(command, Verify):
             results = [pool.call(one, "bulk", "results") for one in range(len(pool.members))]
-            pool.call(rank, "bulk", "verify", replace(command, device=_device(command.device)), *results)
+            pool.call(rank, "bulk", "verify", replace(command, device=own_device(command.device)), *results)
             return
         if isinstance(command, Setup):
-            command = replace(command, device=_device(command.device))
+            command = replace(command, device=own_device(command.device))
         elif isinstance(command, Go):
             member.ahead = pool.clocks[member.host.key].at(clock.now())
-            self.ends[rank] = 0
+            if self.entries is not None:
+                self.entries.begin(rank)
             command = replace(command, zero=command.zero + member.ahead)
         pool.call(rank, "tell", "tell", rank, command)
 
@@ -311,11 +261,7 @@ class RayEngine:
             return {}
         if over:
             pool.compare(AFTER)
-        names = {member.host.key: member.host.name for member in pool.members}
-        clocks = [one.facts(names[key]) for key, one in pool.clocks.items()]
-        worst = max(clock.uncertainty(), *(int(str(one["uncertainty_ns"])) for one in clocks))
-        hosts = [member.host.name for member in pool.members]
-        return {"hosts": hosts, "clocks": clocks, "clock_ns": worst, "links": self.links}
+        return told.facts_of(pool) | {"links": self.links}
 
     def renew(self) -> None:
         """With what is left of the cluster."""
@@ -326,7 +272,9 @@ class RayEngine:
 
     def clear(self) -> None:
         """Actors whose processes are replaced stay; those of a pool that has lost one end with it."""
-        self.board, pool = None, self.listening
+        pool = self.listening
+        if self.entries is not None:
+            self.entries.board = None
         if pool is not None and pool is self.cluster.pool and not pool.broken:
             pool.renew()
             return
@@ -341,16 +289,11 @@ class RayEngine:
         self.scratch.cleanup()
 
     def _compare(self) -> None:
-        """Ask hosts for their time now and then: the thread of the clocks."""
+        """The thread of the clocks: ask hosts for their time now and then."""
         while not self.closing:
             time.sleep(COMPARE_S)
             pool = self.listening
             if pool is not None and not pool.broken:
                 pool.compare(3)
-            if clock.now() - self.cluster.looked > SILENCE_S * SECOND:
+            if self.behind or clock.now() - self.cluster.looked > SILENCE_S * SECOND:
                 self.wake()  # without a run nothing else would
-
-
-def _device(name: str) -> str:
-    """An actor sees no GPU but its own."""
-    return "cuda:0" if name.startswith("cuda") else name

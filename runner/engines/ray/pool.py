@@ -70,6 +70,7 @@ class Pool:
         self.secret = secrets.token_bytes(SECRET_BYTES)
         self.life, self.version = 0, 0  # of the ranks' processes, and of who is which rank
         self.store = ""  # where its ranks meet
+        self.comparing = threading.Lock()
         self.broken = False
 
     def start(self, hosts: Callable[[], list[Host]], wanted: Callable[[], bool], each: dict[str, float]) -> None:
@@ -145,10 +146,11 @@ class Pool:
             if host.ours or member.host.name in silent:
                 continue
             try:
-                ahead = host.at(clock.now()) if host.recent else None
-                host.add(member.asker.ask(times, ahead))
-                if ahead is None:
-                    member.asker.ask(1, host.at(clock.now()))
+                with self.comparing:
+                    ahead = host.at(clock.now()) if host.recent else None
+                    host.add(member.asker.ask(times, ahead))
+                    if ahead is None:
+                        member.asker.ask(1, host.at(clock.now()))
             except (OSError, EOFError, ValueError):
                 silent.append(member.host.name)
         return silent
