@@ -20,6 +20,7 @@ from backend.schedule.order import Order
 from backend.schedule.spec import number, optional
 
 DTYPES = ("float32", "bfloat16")
+OPTIONS = ("mode", "unit_ms", "steps", "dtype", "device", "spread", "arrange", "hops")
 
 
 @click.command()
@@ -32,14 +33,22 @@ DTYPES = ("float32", "bfloat16")
 @click.option("--steps", type=int, help="training steps one after the other; ops and figures are the last one's")
 @click.option("--dtype", type=click.Choice(DTYPES), help="type of activations, messages and arithmetic")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="auto: GPUs where every rank has its own")
+@click.option("--spread", type=click.Choice(["pack", "spread"]), help="on a cluster: ranks on few hosts, or on many")
+@click.option("--arrange", type=click.Choice(["given", "latency"]),
+              help="on a cluster: ranks as hosts come, or neighbours where messages take least")  # fmt: skip
+@click.option("--hops", type=click.Choice(["given", "measured"]),
+              help="on a cluster, paced: the plan's communication time as in the costs, or as measured")  # fmt: skip
 @click.option("--calibrate", "calibrating", is_flag=True,
               help="the costs that ops really had, and what they predict beside what was measured")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path, dir_okay=False, writable=True),
               help="write the measured ops and messages as a Chrome trace")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="only the last line: everything, as JSON")
 def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: bool, **given: Any) -> None:
-    """Execute FAMILY with real tensors on this machine; its gradients are held against a single process."""
-    options = {key: given.pop(key) for key in ("mode", "unit_ms", "steps", "dtype", "device")}
+    """Execute FAMILY with real tensors; its gradients are held against a single process.
+
+    On this machine, or where BUBBLELINE_ENGINE=ray on the cluster at BUBBLELINE_RAY_ADDRESS (docs/cluster.md).
+    """
+    options = {key: given.pop(key) for key in OPTIONS}
     data, unit_ms = spec_data(given), options["unit_ms"]
     job = {key: value for key, value in options.items() if value is not None}
     try:
@@ -88,6 +97,8 @@ def _progress(message: dict[str, Any]) -> None:
         click.echo(f"running {message['ops']} ops on {message['device']}, {message['mode']}", err=True)
     elif message["event"] == "warming":
         click.echo("starting the workers ...", err=True)
+    elif message["event"] == "waiting" and message["message"]:
+        click.echo(message["message"], err=True)
 
 
 def _failed(data: dict[str, Any], last: dict[str, Any], as_json: bool) -> None:
@@ -112,6 +123,12 @@ def _number(value: float | None, form: str) -> str:
     return "not a number" if value is None else format(value, form)
 
 
+def _worst(clocks: list[dict[str, Any]]) -> float:
+    """The largest uncertainty, in us."""
+    worst: int = max(each["uncertainty_ns"] for each in clocks)
+    return worst / 1000
+
+
 def _told(shape: dict[str, Any]) -> list[str]:
     """The verdict in a few lines."""
     verdict = "verified" if shape["verified"] else "NOT VERIFIED"
@@ -121,6 +138,8 @@ def _told(shape: dict[str, Any]) -> list[str]:
         f"largest relative gradient error {_number(error, '.2e')}",
         f"on {shape['device']}, {shape['mode']}, {len(shape['ops'])} ops",
     ]
+    if "hosts" in shape:
+        lines.append(f"ranks on {' '.join(shape['hosts'])}; clocks agree within {_worst(shape['clocks']):.0f} us")
     lines += shape.get("notes", [])
     if "losses" in shape:
         lines.append(f"losses of the steps {' '.join(_number(each, '.4f') for each in shape['losses'])}")

@@ -75,3 +75,11 @@ def test_a_runner_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     done = call("1f1b", "-p", "2", "-m", "2")
     assert done.exit_code == 1
     assert "the runner ended with exit code 3" in done.output
+
+
+def test_what_only_a_cluster_has_is_refused_here_with_the_way_out() -> None:
+    done = call("1f1b", "-p", "2", "-m", "2", "--unit-ms", "2", "--hops", "measured", "--json")
+    assert done.exit_code == 2
+    error = json.loads(done.output)["error"]
+    assert (error["field"], error["nearest"]) == ("hops", "given")
+    assert "make run ENGINE=ray" in error["message"]
