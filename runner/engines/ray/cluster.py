@@ -24,9 +24,11 @@ from runner import clock, devices
 from runner.engines.engine import Ask, EngineError
 from runner.engines.ray.hosts import Host, bundle, missing, read_hosts
 from runner.engines.ray.pool import Pool, PoolError, ask_for_places, has_places, said
+from runner.engines.ray.reach import silent_hosts
 
 log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two looks at the hosts
+CALL_S = 1.0  # between two calls at the hosts, while places are sought
 KNOCK_S, JOIN_S = 20.0, 30.0  # for an answer at the cluster's address, and to join it
 CLOSE_S = 1.2  # to leave; what is left of our own cluster then is ended by force
 TRIES = 3  # to have ranks started on what is there
@@ -101,6 +103,7 @@ class Cluster(threading.Thread):
         self.condition = threading.Condition()
         self.wanted: Ask | None = None
         self.pool: Pool | None = None
+        self.group: Any = None  # of places, the last that was asked for
         self.dropped: list[Any] = []
         self.hosts = hosts
         self.waiting, self.refused = "", ""
@@ -118,7 +121,7 @@ class Cluster(threading.Thread):
         """Have other ranks, or none; those that are there are kept if they are what is asked for."""
         with self.condition:
             pool, self.wanted, self.refused = self.pool, ask, ""
-            if pool is not None and (ask is None or not pool.suits(ask)):
+            if pool is not None and (ask is None or not pool.suits(ask, self.hosts)):
                 self.pool = None
                 pool.broken = True
                 self.dropped.append(pool.end)
@@ -204,10 +207,23 @@ class Cluster(threading.Thread):
 
     def _places(self, ask: Ask) -> dict[str, float] | None:
         """What each rank gets, once all have a place; None if nobody wants them any more."""
-        each = bundle(ask, self.hosts)
-        self.group = ask_for_places(ask, each)
-        while not has_places(self.group):
-            words = missing(ask, each, self.hosts)
+        asked: tuple[dict[str, float], list[str]] | None = None
+        next_call = 0.0
+        while True:
+            if time.monotonic() > next_call:
+                silent = silent_hosts(self.hosts)
+                next_call = time.monotonic() + CALL_S
+            there = [host for host in self.hosts if host.key not in {one.key for one in silent}]
+            wish = bundle(ask, there), [host.key for host in silent]
+            if wish != asked:  # at first, and when the cluster has grown or shrunk
+                if asked is not None:
+                    Pool(ask, self.group).end()
+                asked = wish
+                self.group = ask_for_places(ask, *wish)
+            if has_places(self.group):
+                self.waiting = ""
+                return wish[0]
+            words = missing(ask, wish[0], there)
             if words != self.waiting:
                 self.waiting = words
                 self.changed()
@@ -215,13 +231,6 @@ class Cluster(threading.Thread):
             if not self._wants(ask):
                 self.dropped.append(Pool(ask, self.group).end)
                 return None
-            now_each = bundle(ask, self.hosts)
-            if now_each != each:  # the cluster has grown or shrunk
-                Pool(ask, self.group).end()
-                each = now_each
-                self.group = ask_for_places(ask, each)
-        self.waiting = ""
-        return each
 
     def close(self, ours: bool) -> None:
         """Leave the cluster, and end it if it is our own. Ray may take its time, but not ours."""

@@ -22,7 +22,8 @@ CPU, GPU, MEMORY = "CPU", "GPU", "memory"
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host of the cluster; `key` is Ray's name for this life of it, `total` and `free` go by Ray's names."""
+    """A host of the cluster; `key` is Ray's name for this life of it, `total` and `free` go by Ray's names, `port` is
+    where its part of Ray listens."""
 
     key: str
     name: str
@@ -32,6 +33,7 @@ class Host:
     total: Mapping[str, float]
     free: Mapping[str, float]
     why: str = ""
+    port: int = 0
 
     def as_dict(self, ranks: Sequence[int]) -> dict[str, Any]:
         """As the protocol has it."""
@@ -57,7 +59,8 @@ def read_hosts(nodes: Sequence[Mapping[str, Any]], free: Mapping[str, Mapping[st
         total = node["Resources"] if node["Alive"] else {}
         key, why = node["NodeID"], node.get("DeathReasonMessage", "")
         name += f" #{twins + 1}" if twins else ""
-        found.append(Host(key, name, address, node["Alive"], HEAD in total, total, free.get(key, {}), why))
+        port = node.get("NodeManagerPort", 0)
+        found.append(Host(key, name, address, node["Alive"], HEAD in total, total, free.get(key, {}), why, port))
     return sorted(found, key=lambda host: (not host.alive, not host.head, host.name, host.key))
 
 
@@ -72,6 +75,17 @@ def bundle(ask: Ask, hosts: Sequence[Host]) -> dict[str, float]:
     cores = sum(host.total.get(CPU, 0.0) for host in hosts if host.alive)
     share = 1.0 if ask.ranks <= cores else math.floor(1000 / math.ceil(ask.ranks / max(1.0, cores))) / 1000
     return {CPU: share} | ({GPU: 1.0} if ask.device == "cuda" else {})
+
+
+def well_spread(ask: Ask, used: set[str], hosts: Sequence[Host]) -> bool:
+    """Whether ranks that are to be spread sit on as many hosts as have room for one."""
+    each = bundle(ask, hosts)
+    room = [
+        host.key in used or all(host.free.get(kind, 0.0) >= need for kind, need in each.items())
+        for host in hosts
+        if host.alive
+    ]
+    return ask.spread != "spread" or len(used) >= min(ask.ranks, sum(room))
 
 
 def missing(ask: Ask, each: Mapping[str, float], hosts: Sequence[Host]) -> str:

@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,7 +22,7 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 from runner import clock
 from runner.engines.engine import Ask
 from runner.engines.ray.clocks import SECRET_BYTES, Asker, HostClock, same_clock
-from runner.engines.ray.hosts import GPU, Host, shortest_way
+from runner.engines.ray.hosts import GPU, Host, shortest_way, well_spread
 from runner.engines.ray.seat import Arrival, Batch, RankActor
 
 LEAVE_S = 0.5  # for actors to clean up after themselves
@@ -102,10 +102,11 @@ class Pool:
         if unknown:
             raise PoolError(f"host {unknown[0]} cannot be reached from here")
 
-    def suits(self, ask: Ask) -> bool:
-        """Whether these ranks, or some of them, are what is asked for."""
+    def suits(self, ask: Ask, hosts: Sequence[Host]) -> bool:
+        """Whether these ranks, or some of them, are what is asked for, on these hosts."""
         alike = replace(ask, ranks=self.ask.ranks, arrange=self.ask.arrange) == self.ask
-        return not self.broken and alike and ask.ranks <= len(self.actors)
+        used = {member.host.key for member in self.members + self.spare}
+        return not self.broken and alike and ask.ranks <= len(self.actors) and well_spread(ask, used, hosts)
 
     def arrange(self, ask: Ask, hosts: list[Host], wanted: Callable[[], bool]) -> None:
         """Ranks host by host: in the order in which hosts are listed, or so that neighbours are near."""
@@ -200,9 +201,10 @@ class Pool:
             remove_placement_group(self.group)
 
 
-def ask_for_places(ask: Ask, each: dict[str, float]) -> Any:
-    """A placement group, which may have to wait."""
-    return placement_group([each] * ask.ranks, strategy=ask.spread.upper())
+def ask_for_places(ask: Ask, each: dict[str, float], without: Sequence[str]) -> Any:
+    """A placement group, which may have to wait; never on some hosts."""
+    others = [{"ray.io/node-id": f"!in({','.join(without)})"}] * ask.ranks if without else None
+    return placement_group([each] * ask.ranks, strategy=ask.spread.upper(), bundle_label_selector=others)
 
 
 def has_places(group: Any) -> bool:
