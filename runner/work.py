@@ -75,5 +75,5 @@ def layers_of(spec: Spec) -> tuple[int, ...] | None:
 
 def _limit_ranks(ranks: int) -> None:
     if ranks > MAX_RANKS:
-        message = f"the local engine runs at most {MAX_RANKS} ranks"
+        message = f"a run has at most {MAX_RANKS} ranks"
         raise SpecError("p", ranks, message, limit=MAX_RANKS, nearest=MAX_RANKS)

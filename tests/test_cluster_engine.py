@@ -46,6 +46,10 @@ def processes(runner: RunnerProgram, part: str) -> list[int]:
     return found
 
 
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
 def finished(events: list[Event]) -> Event:
     last = events[-1]
     assert last["event"] == "finished", last
@@ -67,10 +71,7 @@ def start_long(runner: RunnerProgram, **spec: int) -> list[int]:
     """A run in its midst; the processes of its ranks, in no order."""
     runner.start(**LONG | {"spec": LONG["spec"] | spec})
     runner.until("op_batch")
-    parents = processes(runner, "forkserver")
-    return [
-        pid for pid in parents if int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1]) in parents
-    ]
+    return [pid for pid in processes(runner, "forkserver") if "/board" in Path(f"/proc/{pid}/maps").read_text()]
 
 
 def test_the_cluster_says_what_it_is(runner: RunnerProgram) -> None:
@@ -165,8 +166,8 @@ def test_a_process_that_is_killed_or_stopped_is_named_with_its_host_and_replaced
 
 
 def test_an_actor_that_is_killed_is_named_with_its_host_and_replaced(runner: RunnerProgram) -> None:
-    start_long(runner, p=2)
-    message = failed(runner, processes(runner, "RankActor")[0])
+    rank = start_long(runner, p=2)[0]
+    message = failed(runner, parent(parent(rank)))  # between them is the server that forks ranks
     assert f" on {runner.ready['cluster']['hosts'][0]['name']} ended in op" in message
     finished(runner.run(**SHORT | {"spec": SHORT["spec"] | {"p": 2}}))
 

@@ -78,6 +78,7 @@ class RankActor:
         self.board: Board | None = None
         self.reported = [0, 0, 0]
         self.troubles: list[tuple[int, Reply]] = []
+        self.store: Any = None
 
     def begin(self, address: str, secret: bytes, meeting: bool) -> Arrival:
         """Be ready for commands, as one of all also with the store in which ranks find each other; says who this is."""
@@ -88,8 +89,8 @@ class RankActor:
     def _open_store(self, address: str) -> int:
         """In a process of its own, forked from where torch is loaded; its port."""
         self.pipe, theirs = self.engine.context.Pipe()
-        process = self.engine.context.Process(target=keep_store, args=(theirs, address), daemon=True)
-        process.start()
+        self.store = self.engine.context.Process(target=keep_store, args=(theirs, address), daemon=True)
+        self.store.start()
         theirs.close()
         port: int = self.pipe.recv()
         return port
@@ -141,14 +142,16 @@ class RankActor:
         """What happens, for ever: rows every so often, replies at once, a word now and then."""
         spoke, last = 0, (0, 0, -1)
         while True:
+            if self.store is not None and not self.store.is_alive():
+                os._exit(1)  # without it no rank finds another: all of them have to be placed anew
             with self.lock:
-                waitables = [] if self.dead else self.engine.waitables()
+                life, waitables = self.life, [] if self.dead else self.engine.waitables()
             try:
                 happened = wait(waitables, PERIOD_S)
             except (OSError, ValueError):  # replaced meanwhile
                 continue
             with self.lock:
-                batch = self._read([one for one in happened if one in self.engine.waitables()])
+                batch = self._read(happened if life == self.life else [])  # numbers of handles are used again
             news = batch.replies or batch.lost or any(map(len, batch.rows)) or batch.state != last
             if news or clock.now() - spoke > BEAT_S * 1e9:
                 spoke, last = clock.now(), batch.state

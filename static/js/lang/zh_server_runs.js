@@ -62,7 +62,7 @@ export const RUNS = {
   "unit_ms goes with paced mode; free mode has no pace": "unit_ms 只用于按节拍（paced）模式；自由（free）模式没有节拍",
   "paced mode needs at least one op with a cost above zero": "按节拍（paced）模式至少需要一个代价大于零的 op",
   "hidden must be a multiple of heads ({1}); {2} is near": "hidden 必须是 heads（{1}）的倍数；{2} 较为接近",
-  "the local engine runs at most {1} ranks": "本地引擎最多运行 {1} 个 rank",
+  "a run has at most {1} ranks": "一次运行最多有 {1} 个 rank",
   "the csv has {1} lines, one a rank": "csv 有 {1} 行，每个 rank 一行",
   "a csv holds neither S and T nor copies; run it with {1} {2}": "csv 中既没有 S、T 也没有拷贝；请以 {1!} {2!} 运行",
 
