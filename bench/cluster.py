@@ -1,0 +1,178 @@
+"""Runs on a cluster: how soon they start, what a hop costs, how many events come back, and what Ray itself needs.
+
+    python bench/cluster.py [starts] [hops] [events] [needs]
+
+The hosts are namespaces on this machine (tests/hosts.py; root and iproute2 are needed), so all of them share its cores
+and a wire costs next to nothing: latencies are those of the software, and more hosts add work but no cores. The local
+engine stands in the first rows of a table where it does the same.
+
+1. From the command to "running": first run (actors start, the code is brought) and on the warm pool, median of 5.
+2. One way between neighbours over the transport that carries messages, on one host and between two, as runs tell it.
+3. Ops reported a second in an unpaced run, start to finish, and how long it took from the last op to the verified end.
+4. Memory and CPU time of Ray's own processes on an idle host, by host.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+os.chdir(ROOT)
+
+from tests.hosts import NAMES, Hosts, can_make_hosts  # noqa: E402
+from tests.runner_client import LAST, TINY, Event, RunnerProgram  # noqa: E402
+
+CPUS = 16  # what a host claims, so that places never run out; the cores are those of this machine
+REPEATS = 5
+IDLE_S = 10
+Setting = tuple[str, Hosts | None, RunnerProgram]
+# PSS counts shared pages once. Idle workers that Ray keeps ready are among these processes.
+_NEEDS = """
+import os, pathlib, sys, time
+def sums():
+    ticks = pss = count = 0
+    for entry in pathlib.Path('/proc').iterdir():
+        if entry.name.isdigit() and int(entry.name) not in (1, os.getpid()):
+            try:
+                fields = (entry / 'stat').read_text().rsplit(')', 1)[1].split()
+                kib = [line.split()[1] for line in (entry / 'smaps_rollup').open() if line.startswith('Pss:')]
+            except OSError:
+                continue
+            ticks, pss, count = ticks + int(fields[11]) + int(fields[12]), pss + sum(map(int, kib)), count + 1
+    return ticks, pss, count
+before = sums()
+time.sleep(float(sys.argv[1]))
+after = sums()
+print((after[0] - before[0]) / os.sysconf('SC_CLK_TCK') / float(sys.argv[1]), after[1] / 1024, after[2])
+"""
+
+
+@contextmanager
+def cluster(count: int) -> Iterator[tuple[Hosts, RunnerProgram]]:
+    """So many hosts with Ray, and the runner on the first."""
+    with Hosts(NAMES[:count]) as hosts:
+        hosts.give_token(secrets.token_hex(32))
+        took = [hosts.ray(name, cpus=CPUS) for name in hosts.names]
+        begin = time.perf_counter()
+        options = ("--engine", "ray", "--address", hosts.address)
+        runner = RunnerProgram("runner", *options, before=hosts.enter("head"))
+        ready = time.perf_counter() - begin
+        print(
+            f"# {count} host(s): ray start took {', '.join(f'{each:.1f}' for each in took)} s, the runner {ready:.1f} s"
+        )
+        try:
+            yield hosts, runner
+        finally:
+            runner.close()
+
+
+def settings() -> Iterator[Setting]:
+    """The local engine, then one, two and three hosts."""
+    local = RunnerProgram()
+    try:
+        yield "local", None, local
+    finally:
+        local.close()
+    for count in range(1, len(NAMES) + 1):
+        with cluster(count) as (hosts, runner):
+            yield f"{count} host" + "s" * (count > 1), hosts, runner
+
+
+def run(runner: RunnerProgram, **fields: Any) -> tuple[float, list[Event]]:
+    """One whole run: seconds from the command to "running", and its events."""
+    begin = time.perf_counter()
+    runner.start(model=TINY, **fields)
+    events = runner.until("running", *LAST)
+    started = time.perf_counter() - begin
+    if events[-1]["event"] == "running":
+        events += runner.until(*LAST)
+    if events[-1]["event"] != "finished" or not events[-1]["verified"]:
+        raise SystemExit(f"a run did not finish: {events[-1]}")
+    return started, events
+
+
+def spread(hosts: Hosts | None) -> dict[str, str]:
+    """Ranks on all hosts alike, where there are several."""
+    return {} if hosts is None else {"spread": "spread"}
+
+
+def starts() -> None:
+    print("engine     p   first s   warm ms")
+    for name, hosts, runner in settings():
+        for p in (2, 4, 8):
+            fields = {"spec": {"family": "1f1b", "p": p, "m": 8}, "mode": "paced", "unit_ms": 1, **spread(hosts)}
+            first, _ = run(runner, **fields)
+            warm = statistics.median(run(runner, **fields)[0] for _ in range(REPEATS))
+            print(f"{name:<8} {p:>3} {first:>9.2f} {warm * 1e3:>9.0f}", flush=True)
+
+
+def hops() -> None:
+    print("engine     link               latency us (lowest, median of runs)   uncertainty of clocks us")
+    for count in range(1, len(NAMES) + 1):
+        with cluster(count) as (hosts, runner):
+            found: dict[tuple[str, ...], list[float]] = {}
+            unsure: list[float] = []
+            fields = {"spec": {"family": "1f1b", "p": max(2, count), "m": 8}, "mode": "paced", "unit_ms": 1}
+            for _ in range(REPEATS):
+                last = run(runner, **fields, **spread(hosts))[1][-1]
+                unsure.append(max(clock["uncertainty_ns"] for clock in last["clocks"]) / 1e3)
+                for link in last["links"]:
+                    found.setdefault(tuple(link["hosts"]), []).append(link["latency_ns"] / 1e3)
+            for pair, times in found.items():
+                low, middle = min(times), statistics.median(times)
+                link, doubt = " -> ".join(pair), statistics.median(unsure)
+                print(f"{count} hosts    {link:<20} {low:>8.0f} {middle:>8.0f} {doubt:>30.0f}", flush=True)
+
+
+def events() -> None:
+    print("engine     p    m     ops   seconds   ops/s   last op to verified end s")
+    for name, hosts, runner in settings():
+        for p, m in ((2, 64), (2, 512), (4, 256), (8, 128)):
+            fields = {"spec": {"family": "1f1b", "p": p, "m": m}, "mode": "free", **spread(hosts)}
+            run(runner, **fields)
+            runner.start(model=TINY, **fields)
+            runner.until("running")
+            begin, ops = time.perf_counter(), 0
+            end = begin
+            while (event := runner.event())["event"] not in LAST:
+                if event["event"] == "op_batch":
+                    ops, end = ops + len(event["ops"]), time.perf_counter()
+            after = time.perf_counter() - end
+            rate = ops / (end - begin)
+            print(f"{name:<8} {p:>3} {m:>4} {ops:>7} {end - begin:>9.2f} {rate:>7.0f} {after:>11.2f}", flush=True)
+
+
+def needs() -> None:
+    print("hosts   host        CPU of a core   PSS MiB   processes")
+    with Hosts() as hosts:
+        hosts.give_token(secrets.token_hex(32))
+        for name in hosts.names:
+            hosts.ray(name)
+        time.sleep(IDLE_S)
+        for name in hosts.names:
+            busy, pss, count = map(float, hosts.check(name, sys.executable, "-c", _NEEDS, str(IDLE_S)).split())
+            print(f"3       {name:<10} {busy:>14.1%} {pss:>9.0f} {count:>11.0f}")
+
+
+SECTIONS = {"starts": starts, "hops": hops, "events": events, "needs": needs}
+
+
+def main() -> None:
+    if missing := can_make_hosts():
+        print(f"no hosts, no figures: {missing}")
+        return
+    for name in sys.argv[1:] or SECTIONS:
+        SECTIONS[name]()
+
+
+if __name__ == "__main__":
+    main()
