@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import stat
 import sys
 from pathlib import Path
@@ -13,7 +14,8 @@ from runner import clock
 from runner.engines.engine import Ask, EngineError
 from runner.engines.ray import access, clocks
 from runner.engines.ray.clocks import Asker, Echo, HostClock, same_clock
-from runner.engines.ray.hosts import bundle, machine_of, missing, read_hosts, shortest_way
+from runner.engines.ray.hosts import Host, bundle, machine_of, missing, read_hosts, shortest_way, well_spread
+from runner.engines.ray.reach import silent_hosts
 from runner.offsets import Exchange
 from tests.runner_client import RunnerProgram
 
@@ -76,6 +78,22 @@ def test_hosts_are_ordered_so_that_neighbours_are_near(count: int) -> None:
     way = shortest_way([[abs(one - other) for other in places] for one in places])
     along = [places[host] for host in way]
     assert along in (sorted(along), sorted(along, reverse=True))
+
+
+def test_ranks_to_be_spread_are_not_where_they_should_be_once_another_host_has_room() -> None:
+    hosts = [Host(key, key, "", True, False, {"CPU": 2.0}, {"CPU": free}) for key, free in (("a", 0.0), ("b", 2.0))]
+    assert not well_spread(Ask(2, spread="spread"), {"a"}, hosts)
+    assert well_spread(Ask(2, spread="spread"), {"a", "b"}, hosts)
+    assert well_spread(Ask(2, spread="pack"), {"a"}, hosts)
+    assert well_spread(Ask(2, spread="spread"), {"a"}, hosts[:1])
+
+
+def test_a_host_that_ray_lists_but_that_lets_nobody_in_is_silent() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as there, socket.create_server(("127.0.0.1", 0)) as closed:
+        ports = {"there": there.getsockname()[1], "gone": closed.getsockname()[1]}
+        closed.close()
+        hosts = [Host(name, name, "127.0.0.1", True, False, {}, {}, port=port) for name, port in ports.items()]
+        assert [host.name for host in silent_hosts(hosts)] == ["gone"]
 
 
 def test_a_token_is_made_for_its_owner_alone(tmp_path: Path) -> None:
