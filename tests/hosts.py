@@ -118,7 +118,8 @@ class Hosts:
         assert name not in self.up
         assert self.switch is not None
         hide = [str(ROOT / folder) for folder in HIDDEN if name != self.names[0]]
-        kept = [path for path in (str(ROOT), sys.prefix) if path.startswith("/tmp/")]
+        within = [sys.prefix] if not Path(sys.prefix).is_relative_to(ROOT) else []  # what is kept is kept whole
+        kept = [path for path in (str(ROOT), *within) if path.startswith("/tmp/")]
         ahead = ("--time", "--monotonic", str(AHEAD_S.get(name, 0)))
         own = ("--net", "--mount", "--pid", "--uts", "--ipc", *ahead, "--fork", "--kill-child")
         setting = {"NAME": name, "HIDE": " ".join(hide), "KEPT": " ".join(kept)}
