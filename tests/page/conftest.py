@@ -25,7 +25,9 @@ from tests.page.ask import Open, wait
 CHROMIUM = os.environ.get("BUBBLELINE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 HERE = Path(__file__).parent
 ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-        "--disable-background-networking", "--disable-component-update"]  # fmt: skip
+        "--disable-background-networking", "--disable-component-update",
+        # Debian's script asks for a GPU's way of drawing, which without one is slow software: an eighth of these tests.
+        "--disable-gpu-rasterization", "--disable-gpu-compositing", "--disable-software-rasterizer"]  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
