@@ -125,8 +125,8 @@ class RayEngine:
                     continue
                 if member in pool.members:
                     found += self._hear(pool, pool.members.index(member), word)
-                elif isinstance(word, BaseException):  # the next run needs others, the present one does not
-                    pool.broken = True
+                elif isinstance(word, BaseException):
+                    pool.incomplete = True
         return found + self._silent() + self._tell()
 
     def _hear(self, pool: Pool, rank: int, word: Batch | BaseException) -> list[News]:

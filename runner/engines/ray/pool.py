@@ -72,6 +72,7 @@ class Pool:
         self.store = ""  # where its ranks meet
         self.comparing = threading.Lock()
         self.broken = False
+        self.incomplete = False  # a spare one is gone: the present run goes on, the next needs others
 
     def start(self, hosts: Callable[[], list[Host]], wanted: Callable[[], bool], each: dict[str, float]) -> None:
         """Have actors in all bundles, ranks in their order, and their clocks compared. Raises PoolError."""
@@ -106,7 +107,8 @@ class Pool:
         """Whether these ranks, or some of them, are what is asked for, on these hosts."""
         alike = replace(ask, ranks=self.ask.ranks, arrange=self.ask.arrange) == self.ask
         used = {member.host.key for member in self.members + self.spare}
-        return not self.broken and alike and ask.ranks <= len(self.actors) and well_spread(ask, used, hosts)
+        whole = not (self.broken or self.incomplete)
+        return whole and alike and ask.ranks <= len(self.actors) and well_spread(ask, used, hosts)
 
     def arrange(self, ask: Ask, hosts: list[Host], wanted: Callable[[], bool]) -> None:
         """Ranks host by host: in the order in which hosts are listed, or so that neighbours are near."""
