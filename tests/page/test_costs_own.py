@@ -254,7 +254,7 @@ def test_layers_are_balanced_for_the_schedule_that_is_chosen(open_page: Open) ->
     expect(result).to_contain_text("A keeps even layers.", timeout=20_000)
     even = state(page)["spec"]["costs"]["F"]
     assert even[1] == even[6]
-    assert len(set(state(page)["others"][0]["costs"]["F"])) > 2
+    wait(page, "new Set(bubbleline.state().others[0].costs.F).size > 2")  # asked for once the layers are known
     again = open_page(link(page))
     again.click("#pricing > summary")
     expect(again.locator(".balance [data-slot='1']")).to_have_attribute("aria-pressed", "true")
