@@ -23,7 +23,7 @@ from tests.test_runner_local import assert_every_op_reported_once_and_in_order
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install -r requirements-cluster.txt"
 )
-RANKS = 3
+RANKS = 2
 LONG: dict[str, Any] = {"spec": {"family": "1f1b", "p": RANKS, "m": 200}, "mode": "paced", "unit_ms": 20, "model": TINY}
 SHORT: dict[str, Any] = {"spec": {"family": "1f1b", "p": RANKS, "m": 3}, "mode": "paced", "unit_ms": 1, "model": TINY}
 
@@ -68,9 +68,9 @@ def failed(runner: RunnerProgram, victim: int, number: signal.Signals = signal.S
     return last["error"]["message"]
 
 
-def start_long(runner: RunnerProgram, **spec: int) -> list[int]:
+def start_long(runner: RunnerProgram) -> list[int]:
     """A run in its midst; the processes of its ranks, in no order."""
-    runner.start(**LONG | {"spec": LONG["spec"] | spec})
+    runner.start(**LONG)
     runner.until("op_batch")
     return list(boards(runner))
 
@@ -175,7 +175,7 @@ def test_a_process_that_is_killed_or_stopped_is_named_with_its_host_and_replaced
 def test_a_run_goes_on_without_a_rank_that_only_a_larger_one_needed(runner: RunnerProgram) -> None:
     finished(runner.run(**SHORT))
     before = boards(runner)
-    runner.start(spec=SHORT["spec"] | {"p": 2, "m": 20}, mode="paced", unit_ms=50, model=TINY)
+    runner.start(spec=SHORT["spec"] | {"p": RANKS - 1, "m": 12}, mode="paced", unit_ms=50, model=TINY)
     runner.until("op_batch")
     (spare,) = [pid for pid, board in boards(runner).items() if before[pid] == board]
     os.kill(parent(parent(spare)), signal.SIGKILL)  # its actor; between them is the server that forks ranks
@@ -190,7 +190,7 @@ def test_an_actor_that_is_killed_is_named_with_its_host_and_replaced(runner: Run
 
 
 def test_a_head_that_goes_ends_the_run_and_the_runner_and_all_that_it_started(runner: RunnerProgram) -> None:
-    start_long(runner, p=2)
+    start_long(runner)
     family = runner.descendants()
     (head,) = processes(runner, "gcs_server")
     address = runner.ready["cluster"]["address"]
