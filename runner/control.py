@@ -44,11 +44,11 @@ class Setup:
     """Get ready for a job: one rank's program and all that is needed to build its stages.
 
     `folder` is the job's own, with the board in it and room for the gradients; `meeting` is where its ranks meet in
-    groups of the job's own, a folder or a store. `arrivals` are this rank's receives in
-    the order of their senders, on GPUs only. `replicas` lists the (rank, chunk) places of each stage that is held more
-    than once; `unit` and `hop` are in ns and 0 in free mode. `mailbox` is where messages lie between ranks on CPUs of
-    one host; None where they go over a network, or between ranks that are threads `together` in one process. `lead` is
-    the file that says how far this host's clock is ahead of the common one; none where there is one host.
+    groups of the job's own, a folder or a store. `arrivals` are this rank's receives in the order of their senders, on
+    GPUs only. `replicas` lists the (rank, chunk) places of each stage that is held more than once; `unit` and `hop` are
+    in ns and 0 in free mode. `mailbox` is where messages lie between ranks on CPUs of one host; None where they go over
+    a network, or between ranks that are threads `together` in one process. `lead` is the file that says how far this
+    host's clock is ahead of the common one; "" where there is one host.
     """
 
     group: Group
