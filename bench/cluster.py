@@ -1,6 +1,6 @@
 """Runs on a cluster: how soon they start, what a hop costs, how many events come back, and what Ray itself needs.
 
-    python bench/cluster.py [starts] [hops] [events] [needs]
+    python bench/cluster.py [starts] [hops] [far] [events] [needs]
 
 The hosts are namespaces on this machine (tests/hosts.py; root and iproute2 are needed), so all of them share its cores
 and a wire costs next to nothing: latencies are those of the software, and more hosts add work but no cores. The local
@@ -8,8 +8,10 @@ engine stands in the first rows of a table where it does the same.
 
 1. From the command to "running": first run (actors start, the code is brought) and on the warm pool, median of 5.
 2. One way between neighbours over the transport that carries messages, on one host and between two, as runs tell it.
-3. Ops reported a second in an unpaced run, start to finish, and how long it took from the last op to the verified end.
-4. Memory and CPU time of Ray's own processes on an idle host, by host.
+3. The same with longer cables to the second of three hosts: what a run then says of the way and of that host's clock,
+   whose truth is known here, and how near the plan with the measured hop comes to the run.
+4. Ops reported a second in an unpaced run, start to finish, and how long it took from the last op to the verified end.
+5. Memory and CPU time of Ray's own processes on an idle host, by host.
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.chdir(ROOT)
 
-from tests.hosts import NAMES, Hosts, can_make_hosts  # noqa: E402
+from tests.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts  # noqa: E402
 from tests.runner_client import LAST, TINY, Event, RunnerProgram  # noqa: E402
 
 CPUS = 16  # what a host claims, so that places never run out; the cores are those of this machine
 REPEATS = 5
+CABLES_MS = (0, 1, 5, 20)  # one way
 IDLE_S = 10
 Setting = tuple[str, Hosts | None, RunnerProgram]
 # PSS counts shared pages once. Idle workers that Ray keeps ready are among these processes.
@@ -133,6 +136,31 @@ def hops() -> None:
                 print(f"{count} hosts    {link:<20} {low:>8.0f} {middle:>8.0f} {doubt:>30.0f}", flush=True)
 
 
+def far() -> None:
+    """Ranks in the order of the hosts, so that the one in the middle is far from both others."""
+    print("cable   hop      warm   clock known to, truly off   makespan, of the plan with that hop, without   (ms)")
+    spec = {"family": "1f1b", "p": 3, "m": 8}
+    fields: dict[str, Any] = {"mode": "paced", "unit_ms": 10, "spread": "spread", "hops": "measured"}
+    with cluster(len(NAMES)) as (hosts, runner):
+        plain = run(runner, spec=spec, **fields | {"hops": "given"})[1][-1]["predicted"]["makespan"]
+        for cable in CABLES_MS:
+            if cable:
+                hosts.lengthen(NAMES[1], cable / 1e3)
+            started, heard = run(runner, spec=spec, **fields)
+            last, unit = heard[-1], fields["unit_ms"]
+            clock = next(each for each in last["clocks"] if each["host"] == NAMES[1])
+            off = abs(abs(clock["offset_ns"]) - AHEAD_S[NAMES[1]] * 1_000_000_000)
+            known, whole = clock["uncertainty_ns"], last["measured"]["makespan"]
+            with_hop, without = whole / last["predicted"]["makespan"], whole / plain
+            print(
+                f"{cable:>5} {last['hop_ms']:>5.2f} {started * 1e3:>9.0f} {known / 1e6:>16.3f} {off / 1e6:>11.3f}"
+                f" {whole * unit:>10.1f} {with_hop:>22.4f} {without:>8.4f}",
+                flush=True,
+            )
+            if cable:
+                hosts.shorten(NAMES[1])
+
+
 def events() -> None:
     print("engine     p    m     ops   seconds   ops/s   last op to verified end s")
     for name, hosts, runner in settings():
@@ -163,7 +191,7 @@ def needs() -> None:
             print(f"3       {name:<10} {busy:>14.1%} {pss:>9.0f} {count:>11.0f}")
 
 
-SECTIONS = {"starts": starts, "hops": hops, "events": events, "needs": needs}
+SECTIONS = {"starts": starts, "hops": hops, "far": far, "events": events, "needs": needs}
 
 
 def main() -> None:

@@ -32,7 +32,8 @@ from runner.transport import GlooTransport, Transport, gloo_group, over_network
 from runner.worker import Pace, StageWorker
 
 PATIENCE_NS = 100_000  # where every thread has a core of its own, as long as it takes to sleep and be woken
-TRIPS = 25  # of a message to a neighbour and back, to measure the way
+TRIPS = 25  # of a message to a neighbour and back, to measure the way;
+TRIPS_NS, FEWEST_TRIPS = 50_000_000, 5  # fewer where they take longer than this
 SHARD = "shard"  # in place of a chunk, of results that only all ranks have together
 
 
@@ -184,18 +185,24 @@ class RankJob:
     def hops(self) -> tuple[Hop, ...]:
         """How long a small message takes to each neighbour that comes after this rank, over what carries them in the
         run: half of the quickest of some round trips, and how much longer half of the middle one was. All ranks take
-        their pairs in one order, so that no two wait crosswise."""
+        their pairs in one order, so that no two wait crosswise; of a pair, the first says with each message whether
+        another follows."""
         program, tag, found = self.setup.program, self.setup.training.tags, []
         peers = {link.source for link in program.receives()} | {link.target for link in program.sends()}
         for first, last in sorted((min(program.rank, peer), max(program.rank, peer)) for peer in peers):
-            peer, times = first + last - program.rank, []
-            for _ in range(TRIPS):
-                echo, begin = self.group.recv([torch.empty(1)], peer, tag), clock.now()
+            times: list[int] = []
+            peer, more, since = first + last - program.rank, True, clock.now()
+            while more:
+                echo, begin = torch.empty(1), clock.now()
+                back = self.group.recv([echo], peer, tag)
                 if program.rank == last:
-                    echo.wait()
-                self.group.send([torch.ones(1)], peer, tag).wait()
+                    back.wait()
+                    more = bool(echo)
+                else:
+                    more = len(times) + 1 < (TRIPS if begin - since < TRIPS_NS else FEWEST_TRIPS)
+                self.group.send([torch.tensor([float(more)])], peer, tag).wait()
                 if program.rank == first:
-                    echo.wait()
+                    back.wait()
                     times.append(clock.now() - begin)
             if times:
                 times.sort()

@@ -91,6 +91,7 @@ class Hosts:
         self.addresses = {name: f"10.77.0.{number}" for number, name in enumerate(names, 1)}
         self.up: dict[str, _Host] = {}
         self.switch: subprocess.Popen[bytes] | None = None
+        self.cables: dict[str, subprocess.Popen[bytes]] = {}  # long ones
 
     def __enter__(self) -> Hosts:
         try:
@@ -109,6 +110,9 @@ class Hosts:
         """End every host and the switch."""
         for name in list(self.up):
             self.kill(name)
+        for cable in self.cables.values():
+            _end(cable)
+        self.cables.clear()
         if self.switch is not None:
             _end(self.switch)
             self.switch = None
@@ -153,6 +157,24 @@ class Hosts:
     def mend(self, name: str) -> None:
         """Put the cable back."""
         self._switch("ip", "link", "set", name, "up")
+
+    def lengthen(self, name: str, seconds: float) -> None:
+        """Have everything to and from a host take so much longer, each way: a bridge of its own, and a long cable from
+        there to the switch."""
+        assert self.switch is not None
+        near, far, apart = f"{name}.near", f"{name}.far", f"{name}.br"
+        within = ["nsenter", "--target", str(self.switch.pid), "--net"]
+        self.cables[name] = _hold([*within, sys.executable, str(ROOT / "tests/cable.py"), near, far, str(seconds)], {})
+        self._switch("ip", "link", "add", "name", apart, "type", "bridge")
+        for device, bridge in ((apart, None), (near, "switch"), (far, apart)):
+            self._switch("ip", "link", "set", device, *(("master", bridge) if bridge else ()), "up")
+        self._switch("ip", "link", "set", name, "master", apart)
+
+    def shorten(self, name: str) -> None:
+        """Plug a host into the switch again."""
+        self._switch("ip", "link", "set", name, "master", "switch")
+        _end(self.cables.pop(name))
+        self._switch("ip", "link", "delete", f"{name}.br")
 
     def enter(self, name: str, environ: dict[str, str] | None = None) -> list[str]:
         """What to put before a command that is to run on a host, in the project's folder, with an environment of its

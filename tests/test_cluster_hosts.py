@@ -11,14 +11,14 @@ import importlib.util
 import secrets
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cluster_client import Runners, actors, await_hosts, tenant, together, under_way, verified
 from tests.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts
 from tests.runner_client import LAST, TINY, Event, RunnerProgram
 
@@ -31,6 +31,7 @@ pytestmark = pytest.mark.skipif(MISSING is not None, reason=f"{MISSING}")
 
 ENDS_WITHIN_S = 8.0  # a run from the failure of a host to the error that names it
 SECOND = 1_000_000_000
+FAR_S = 0.01  # one way to a host that is far away
 THREE = {"spec": {"family": "1f1b", "p": 3, "m": 6}, "model": TINY, "spread": "spread"}
 TWO = {**THREE, "spec": {"family": "1f1b", "p": 2, "m": 6}}
 LONG = {"mode": "paced", "unit_ms": 100}
@@ -42,25 +43,6 @@ def hosts() -> Iterator[Hosts]:
         made.give_token(secrets.token_hex(32))
         together(*(lambda name=name: made.ray(name) for name in NAMES))  # type: ignore[misc]
         yield made
-
-
-class Runners:
-    """The runner on the head, started again where it has ended, as the web server does it."""
-
-    def __init__(self, hosts: Hosts) -> None:
-        self.hosts = hosts
-        self.program: RunnerProgram | None = None
-
-    def __call__(self) -> RunnerProgram:
-        if self.program is None:
-            before = self.hosts.enter("head")
-            self.program = RunnerProgram("runner", "--engine", "ray", "--address", self.hosts.address, before=before)
-        return self.program
-
-    def end(self) -> None:
-        if self.program is not None:
-            self.program.close()
-            self.program = None
 
 
 @pytest.fixture(scope="module")
@@ -87,39 +69,6 @@ def intruder(hosts: Hosts) -> Iterator[subprocess.Popen[str]]:
     yield process
     process.kill()
     process.communicate()
-
-
-def together(*each: Callable[[], object]) -> None:
-    """Do things at the same time."""
-    threads = [threading.Thread(target=one) for one in each]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-def await_hosts(runner: RunnerProgram, *names: str, within: float = 20.0) -> Event:
-    """The first word of the cluster that has just these hosts alive."""
-    until = time.monotonic() + within
-    while True:
-        event = runner.until("cluster", timeout=max(0.1, until - time.monotonic()))[-1]
-        if sorted(host["name"] for host in event["hosts"] if host["alive"]) == sorted(names):
-            return event
-
-
-def verified(events: list[Event]) -> Event:
-    last = events[-1]
-    assert (last["event"], last.get("verified")) == ("finished", True), last
-    assert last["max_grad_error"] < 1e-5
-    return last
-
-
-def under_way(runner: RunnerProgram, **run: Any) -> Event:
-    """Start a long run and wait until its ops come in; its `running` event."""
-    runner.start(**run)
-    events = runner.until("op_batch", *LAST)
-    assert events[-1]["event"] == "op_batch", events[-1]
-    return next(event for event in events if event["event"] == "running")
 
 
 @pytest.mark.usefixtures("intruder")
@@ -175,6 +124,27 @@ def test_neighbours_tell_the_latency_of_their_link(runner: RunnerProgram) -> Non
         assert link["uncertainty_ns"] >= 0
 
 
+@pytest.mark.skipif(not Path("/dev/net/tun").exists(), reason="no /dev/net/tun here, which long cables are made of")
+def test_a_host_that_is_far_away_is_put_at_the_end_if_asked_and_the_plan_takes_its_latency(
+    hosts: Hosts, runner: RunnerProgram
+) -> None:
+    run = {**THREE, "mode": "paced", "unit_ms": 20}
+    hosts.lengthen("worker-1", FAR_S)
+    try:
+        given = verified(runner.run(**run))
+        near = verified(runner.run(**run, arrange="latency", hops="measured"))
+    finally:
+        hosts.shorten("worker-1")
+    assert given["hosts"] == ["head", "worker-1", "worker-2"]
+    assert all(link["latency_ns"] >= FAR_S * SECOND for link in given["links"])
+    assert near["hosts"].index("worker-1") != 1
+    within, across = sorted(link["latency_ns"] for link in near["links"])
+    assert within < FAR_S * SECOND / 2 < FAR_S * SECOND <= across
+    assert near["hop_ms"] == pytest.approx(across / 1e6)
+    hops = 4  # that a step of 1F1B on three ranks waits for: two on its way down, two on its way back
+    assert near["predicted"]["makespan"] - given["predicted"]["makespan"] >= hops * near["hop_ms"] / 20 * 0.99
+
+
 def test_the_code_reaches_the_other_hosts_by_the_cluster_alone(hosts: Hosts, runner: RunnerProgram) -> None:
     verified(runner.run(**THREE, mode="paced", unit_ms=2))
     for name in NAMES[1:]:
@@ -194,11 +164,6 @@ def test_a_second_run_finds_its_actors_warm(hosts: Hosts, runner: RunnerProgram)
     verified(runner.until(*LAST))
     assert actors(hosts) == before
     assert took < 3.0
-
-
-def actors(hosts: Hosts) -> dict[str, list[str]]:
-    """Process ids of the actors on the hosts."""
-    return {name: hosts.check(name, "sh", "-c", "pgrep -f '^ray::[^I]' || true").split() for name in NAMES[1:]}
 
 
 def test_a_run_outlives_a_link_that_is_away_for_a_moment(hosts: Hosts, runner: RunnerProgram) -> None:
@@ -245,20 +210,6 @@ def test_a_run_that_finds_no_place_says_what_is_missing(hosts: Hosts, runner: Ru
         assert "each asks for 1 CPU; free: head " in words
         runner.send(cmd="cancel", id=run)
         assert runner.until(*LAST)[-1]["event"] == "cancelled"
-
-
-@contextmanager
-def tenant(hosts: Hosts) -> Iterator[None]:
-    """Somebody else who has taken one CPU of the cluster."""
-    program = (
-        "import ray, sys; ray.init(address=sys.argv[1], log_to_driver=False); "
-        "taken = ray.util.placement_group([{'CPU': 1}]).wait(30); print(taken, flush=True); sys.stdin.read()"
-    )
-    command = [*hosts.enter("head"), sys.executable, "-c", program, hosts.address]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "True\n"
-        yield
 
 
 def test_a_host_that_comes_back_is_used_again(hosts: Hosts, runner: RunnerProgram) -> None:

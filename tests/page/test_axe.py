@@ -20,8 +20,8 @@ def violations(page: Page, within: str = "body") -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(f"{AXE.read_text()}; 0")
     found: list[str] = page.evaluate(
-        """within => axe.run(within === 'body' ? document : within, { preload: false, resultTypes: ['violations'] }).then(({ violations }) =>
-          violations.flatMap(({ id, nodes }) => nodes.map(({ target, any, all, none }) =>
+        """within => axe.run(within === 'body' ? document : within, { preload: false, resultTypes: ['violations'] })
+          .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target, any, all, none }) =>
             `${id} at ${target.join(' ')}: ${[...any, ...all, ...none].map(({ message }) => message).join('; ')}`)))""",
         within,
     )
