@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from backend.cli_compare import compare as command
@@ -127,6 +127,7 @@ def test_claims_are_the_talks_with_their_values_here() -> None:
 
 
 @given(p=st.integers(2, 6), m=st.integers(1, 16), costs=whole_costs(), share=st.sampled_from([1.0, 0.5]))
+@example(p=2, m=14, costs=Costs(12.0, 12.0, 12.0, comm=5.0), share=1.0)  # 0.0869565 where 0.0868852 is claimed
 @settings(max_examples=15, deadline=None)
 def test_a_difference_from_a_claim_has_a_reason_and_only_a_difference_has(
     p: int, m: int, costs: Costs, share: float
@@ -134,8 +135,11 @@ def test_a_difference_from_a_claim_has_a_reason_and_only_a_difference_has(
     asked = Spec(p=p, m=m, costs=costs, w_share=share)
     for row in compare(asked, [name for name in CLAIMS if name in FAMILIES])["rows"]:
         for cell in row["claim"].values():
-            same = cell["simulated"] == pytest.approx(cell["value"], rel=1e-4, abs=1e-4)
+            same = cell["simulated"] == pytest.approx(cell["value"], rel=1e-6, abs=1e-7)
             assert (cell["differs"] is None) == same
+            if cell["differs"]:
+                claimed, simulated = re.findall(r"Claimed (\S+) of .*?, simulated (\S+?)[;:] ", cell["differs"])[0]
+                assert claimed != simulated
 
 
 def test_the_reason_names_what_moves_the_figure_and_where_to() -> None:

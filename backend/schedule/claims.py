@@ -108,12 +108,21 @@ def _why(spec: Spec, formula: str, ratio: Ratio, steps: Callable[[Spec], Iterato
             told.append(f"then {after:.3g} {label}" if told else f"it is {after:.3g} {label}")
             values.append(after)
         now = after
-    here = ratio(spec)
+    claimed, here = _apart(target, ratio(spec))
     if not told:
         small = "what the claim leaves out is small beside many micro-batches and devices"
-        return f"Claimed {target:.3g} of {unit}, simulated {here:.3g}; {small}"
+        return f"Claimed {claimed} of {unit}, simulated {here}; {small}"
     rest = "" if abs(now - target) <= NEAR else "; the claim is what that goes to" if _nears(values, target) else ""
-    return f"Claimed {target:.3g} of {unit}, simulated {here:.3g}: {', '.join(told)}{rest}"
+    return f"Claimed {claimed} of {unit}, simulated {here}: {', '.join(told)}{rest}"
+
+
+def _apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers in three digits, or in as many as tell them apart."""
+    for digits in range(3, 10):
+        texts = f"{one:.{digits}g}", f"{other:.{digits}g}"
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def _nears(values: list[float], target: float) -> bool:
