@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.page.ask import Open, middle, state, wait
+from tests.page.ask import Open, middle, state, wait, wait_url
 from tests.page.hands import drag, point, total, view
 
 
@@ -18,8 +18,7 @@ def test_shift_drag_selects_an_area_that_snaps_to_ops_and_has_totals(open_page: 
     assert total(page, "bubble") == "0.0 %"
     expect(page.locator("#area")).to_contain_text("ranks 1 to 2")
     expect(page.locator("#plot-said")).to_contain_text("busy 20")
-    page.wait_for_timeout(350)
-    assert "area=8-18@1-2" in page.url
+    assert "area=8-18@1-2" in wait_url(page, "area=8-18@1-2")
     page.reload()
     wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
     expect(page.locator("#area")).to_contain_text("8 to 18")

@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.page.ask import Open, figure, middle, state, wait
+from tests.page.ask import Open, figure, middle, state, wait, wait_url
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 COSTS = "bubbleline.state().spec.costs"
@@ -63,8 +63,7 @@ def test_a_link_with_a_model_reloads_to_the_same_costs_choices_and_unit(open_pag
     page.select_option("#preset-sequence", "4096")
     page.check("#preset-heads")
     wait(page, f"Array.isArray({COSTS}.F)")
-    page.wait_for_timeout(300)
-    assert "m.sequence=4096" in page.url
+    assert "m.sequence=4096" in wait_url(page, "m.sequence=4096")
     assert "m.machine" not in page.url, "only what differs from what the server takes by itself"
     again = open_page(page.url[page.url.index("?") :])
     wait(again, "bubbleline.state().plans[0].figures !== null")
@@ -164,8 +163,7 @@ def test_balance_says_before_and_after_and_the_schedule_becomes_the_balanced_one
     assert float(steps[1]) < float(steps[0])
     bubble = result.locator("tr:has(th:text('Bubble')) td").last.inner_text()
     assert bubble == page.locator("#figures tr.lead td").inner_text()
-    page.wait_for_timeout(300)
-    assert "m.layers=" in page.url
+    assert "m.layers=" in wait_url(page, "m.layers=")
     page.click("#balance")
     wait(page, f"Math.abs(bubbleline.state().plans[0].figures.makespan / {asked['before']['makespan']} - 1) < 1e-4")
 

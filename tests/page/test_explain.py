@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.page.ask import Open, middle, pixel, rgba, state, wait
+from tests.page.ask import Open, middle, pixel, rgba, state, wait, wait_url
 
 
 def veiled(page: Page, op: str) -> bool:
@@ -30,8 +30,7 @@ def test_the_critical_path_stands_out_by_key_and_by_button_and_is_in_the_link(op
     expect(page.locator("#told")).to_contain_text("Critical path, 33 long: F 11 (33.3 %), B 22 (66.7 %)")
     assert not any(veiled(page, op) for op in ("0F0", "1F0", "3B4", "2B7", "0B7"))
     assert all(veiled(page, op) for op in ("0F1", "2B3", "0B4"))
-    page.wait_for_timeout(350)
-    assert "crit=1" in page.url
+    assert "crit=1" in wait_url(page, "crit=1")
     page.click("#crit")
     frames(page)
     assert state(page)["view"]["crit"] is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.page.ask import Open, state, wait
+from tests.page.ask import Open, state, wait, wait_url
 from tests.page.hands import PHONE, Fingers, drag, point, view
 
 
@@ -33,8 +33,7 @@ def test_marks_are_put_at_the_pointer_with_their_distance_and_go_by_a_click(open
     assert view(page, "marks") == "3,10"
     flags = page.locator(".mark")
     assert flags.all_inner_texts() == ["3", "10\n+7"]
-    page.wait_for_timeout(350)
-    assert "marks=3,10" in page.url
+    assert "marks=3,10" in wait_url(page, "marks=")
     flags.first.click()
     assert view(page, "marks") == "10"
     page.focus("#plot")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.page.ask import Open, middle, pixel, state, wait
+from tests.page.ask import Open, middle, pixel, state, wait, wait_url
 
 ROSE, PLUM, GOLD = (227, 166, 203), (151, 64, 122), (227, 189, 0)
 AWAY, BACK, HELD, OVER = (134, 147, 163), (188, 199, 210), (166, 179, 192), (198, 47, 31)
@@ -137,8 +137,7 @@ def test_strips_come_with_offload_go_by_key_or_button_and_stay_in_the_link(open_
     page.keyboard.press("h")
     wait(page, "bubbleline.point('a', 0, 1, 'strip').h === 0")
     expect(button).to_have_attribute("aria-pressed", "false")
-    page.wait_for_timeout(350)
-    assert "mem=0" in page.url
+    assert "mem=0" in wait_url(page, "mem=0")
     button.click()
     wait(page, "bubbleline.point('a', 0, 1, 'strip').h > 0")
     plain = open_page()

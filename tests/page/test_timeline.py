@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.page.ask import Open, middle, pixel, state, wait
+from tests.page.ask import Open, middle, pixel, state, wait, wait_url
 
 BLUE, VERMILION = (0, 114, 178), (207, 74, 30)
 
@@ -66,8 +66,7 @@ def test_zoom_pan_and_fit_by_key_and_the_window_is_in_the_link(open_page: Open) 
     assert 0 < window["t0"] < window["t1"] < 33
     page.keyboard.press("d")
     assert state(page)["window"]["t0"] > window["t0"]
-    page.wait_for_timeout(350)
-    assert "t0=" in page.url
+    assert "t0=" in wait_url(page, "t0=")
     page.keyboard.press("f")
     assert state(page)["window"] == {"t0": 0, "t1": 33}
 
