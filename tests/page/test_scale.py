@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from playwright.sync_api import Page, Route, Worker
 
+from tests.conftest import until
 from tests.page.ask import Open, state, wait
 from tests.page.picture import Picture, is_near, picture, row
 
 BLUE, ORANGE, GREEN, VERMILION = (0, 114, 178), (238, 154, 28), (26, 161, 121), (207, 74, 30)
 SPLIT = "?family=zb-h1&p=4&m=100&theme=light"
 LARGE = "?family=interleaved-zb&p=64&m=448&v=4&theme=light"  # 344,064 ops: enough for a pyramid
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def quarter(pixels: Picture) -> Picture:
@@ -109,22 +111,16 @@ def test_a_large_schedule_looks_the_same_before_and_after_its_pyramid(open_page:
     page.goto(page.url.split("?")[0] + LARGE)
     wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
     direct = picture(page)
-    for _ in range(200):
-        if held:
-            break
-        page.wait_for_timeout(25)
+    until(lambda: held, 20, lambda seconds: page.wait_for_timeout(1000 * seconds))
     held[0].continue_()
-    for _ in range(200):
-        if closed:
-            break
-        page.wait_for_timeout(25)
-    assert closed, "the worker has done its work and is gone"
+    until(lambda: closed, 20, lambda seconds: page.wait_for_timeout(1000 * seconds))  # it has done its work
     page.focus("#plot")
     page.keyboard.press("w")
     wait(page, "bubbleline.state().window.t0 > 0")
+    page.evaluate(TWO_FRAMES)  # both keys within one frame would leave all as it was drawn
     page.keyboard.press("f")
     wait(page, "bubbleline.state().window.t0 === 0")
-    page.wait_for_timeout(60)
+    page.evaluate(TWO_FRAMES)
     later = picture(page)
     changed = np.abs(later - direct).max(axis=-1) > 8
     assert changed.any(), "drawn another way"
