@@ -185,29 +185,40 @@ class RankJob:
     def hops(self) -> tuple[Hop, ...]:
         """How long a small message takes to each neighbour that comes after this rank, over what carries them in the
         run: half of the quickest of some round trips, and how much longer half of the middle one was. All ranks take
-        their pairs in one order, so that no two wait crosswise; of a pair, the first says with each message whether
-        another follows."""
-        program, tag, found = self.setup.program, self.setup.training.tags, []
+        their pairs in one order, so that no two wait crosswise."""
+        program, found = self.setup.program, []
         peers = {link.source for link in program.receives()} | {link.target for link in program.sends()}
         for first, last in sorted((min(program.rank, peer), max(program.rank, peer)) for peer in peers):
-            times: list[int] = []
-            peer, more, since = first + last - program.rank, True, clock.now()
-            while more:
-                echo, begin = torch.empty(1), clock.now()
-                back = self.group.recv([echo], peer, tag)
-                if program.rank == last:
-                    back.wait()
-                    more = bool(echo)
-                else:
-                    more = len(times) + 1 < (TRIPS if begin - since < TRIPS_NS else FEWEST_TRIPS)
-                self.group.send([torch.tensor([float(more)])], peer, tag).wait()
-                if program.rank == first:
-                    back.wait()
-                    times.append(clock.now() - begin)
-            if times:
-                times.sort()
-                found.append(Hop(peer, times[0] // 2, (times[len(times) // 2] - times[0]) // 2))
+            if program.rank == last:
+                self.answer(first)
+                continue
+            times = sorted(self.trips(last))
+            found.append(Hop(last, times[0] // 2, (times[len(times) // 2] - times[0]) // 2))
         return tuple(found)
+
+    def trips(self, peer: int) -> list[int]:
+        """How long a small message took to another rank and back, in ns, some times over."""
+        times: list[int] = []
+        since, more = clock.now(), True
+        while more:
+            begin = clock.now()
+            more = len(times) + 1 < (TRIPS if begin - since < TRIPS_NS else FEWEST_TRIPS)
+            back = self.group.recv([torch.empty(1)], peer, self.setup.training.tags)
+            self.tell(peer, more)
+            back.wait()
+            times.append(clock.now() - begin)
+        return times
+
+    def answer(self, peer: int) -> None:
+        """The other side of these trips: each message says whether another follows."""
+        more = torch.ones(1)
+        while more:
+            self.group.recv([more], peer, self.setup.training.tags).wait()
+            self.tell(peer, bool(more))
+
+    def tell(self, peer: int, more: bool) -> None:
+        """One message of a trip; who gets it is waiting for it already, or will be before anything else."""
+        self.group.send([torch.tensor([float(more)])], peer, self.setup.training.tags).wait()
 
     def execute(self, zero: int) -> None:
         """The program, once, and all that goes on beside it."""

@@ -31,6 +31,11 @@ def wait_url(page: Page, part: str) -> str:
     return page.url
 
 
+def frames(page: Page) -> None:
+    """Let the page draw what it has to."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def state(page: Page) -> dict[str, Any]:
     """What the page shows, as data."""
     found: dict[str, Any] = page.evaluate("bubbleline.state()")

@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.page.ask import Open, middle, pixel, rgba, state, wait, wait_url
+from tests.page.ask import Open, frames, middle, pixel, rgba, state, wait, wait_url
 
 
 def veiled(page: Page, op: str) -> bool:
@@ -15,10 +15,6 @@ def veiled(page: Page, op: str) -> bool:
     box = page.evaluate(f"bubbleline.box('a', '{op}')")
     x, y = box["x"] + box["w"] * 0.7, box["y"] + box["h"] * 0.25  # beside lines, labels and rings
     return rgba(page, x, y, "#plot canvas.overlay")[3] > 100
-
-
-def frames(page: Page) -> None:
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def test_the_critical_path_stands_out_by_key_and_by_button_and_is_in_the_link(open_page: Open) -> None:

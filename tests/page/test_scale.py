@@ -6,13 +6,12 @@ import numpy as np
 from playwright.sync_api import Page, Route, Worker
 
 from tests.conftest import until
-from tests.page.ask import Open, state, wait
+from tests.page.ask import Open, frames, state, wait
 from tests.page.picture import Picture, is_near, picture, row
 
 BLUE, ORANGE, GREEN, VERMILION = (0, 114, 178), (238, 154, 28), (26, 161, 121), (207, 74, 30)
 SPLIT = "?family=zb-h1&p=4&m=100&theme=light"
 LARGE = "?family=interleaved-zb&p=64&m=448&v=4&theme=light"  # 344,064 ops: enough for a pyramid
-TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def quarter(pixels: Picture) -> Picture:
@@ -117,10 +116,10 @@ def test_a_large_schedule_looks_the_same_before_and_after_its_pyramid(open_page:
     page.focus("#plot")
     page.keyboard.press("w")
     wait(page, "bubbleline.state().window.t0 > 0")
-    page.evaluate(TWO_FRAMES)  # both keys within one frame would leave all as it was drawn
+    frames(page)  # both keys within one frame would leave all as it was drawn
     page.keyboard.press("f")
     wait(page, "bubbleline.state().window.t0 === 0")
-    page.evaluate(TWO_FRAMES)
+    frames(page)
     later = picture(page)
     changed = np.abs(later - direct).max(axis=-1) > 8
     assert changed.any(), "drawn another way"
