@@ -1,18 +1,18 @@
 // Starts an embed: the view of its address without the page around it, and a link to all of it.
-import { getJson } from "./api.js";
-import { Pricing, pricesOf } from "./costs_apply.js";
-import { hasCosts } from "./costs_derive.js";
-import { useMilliseconds } from "./costs_unit.js";
-import { Desk } from "./desk.js";
-import { byId, h, replace, sentence } from "./dom.js";
-import { EmbedView } from "./embed_view.js";
-import { learn } from "./languages.js";
-import { readPalette } from "./palette.js";
-import { t, tr } from "./pure/lang.js";
-import { createStore } from "./store.js";
-import { expose } from "./window.js";
+import { getJson } from "./data/api.js";
+import { Pricing, pricesOf } from "./data/costs/pricing.js";
+import { hasCosts } from "./data/costs/derive.js";
+import { useMilliseconds } from "./data/costs/time_unit.js";
+import { Desk } from "./data/plans.js";
+import { byId, h, replace, sentence } from "./ui/dom.js";
+import { EmbedView } from "./app/embed_view.js";
+import { learn } from "./ui/languages.js";
+import { readPalette } from "./ui/palette.js";
+import { t, tr } from "./core/i18n/language.js";
+import { createStore } from "./data/store.js";
+import { expose } from "./app/inspection.js";
 
-/** @import {Store} from "./store.js" */
+/** @import {Store} from "./data/store.js" */
 /** @import {Catalogue} from "./main.js" */
 
 async function start() {

@@ -1,15 +1,15 @@
 // Starts the page: asks for the families, reads the URL, and hands over to the view. Says so when the server is gone.
-import { getJson } from "./api.js";
-import { pricesOf } from "./costs_apply.js";
-import { byId, h, replace } from "./dom.js";
-import { learn } from "./languages.js";
-import { readPalette } from "./palette.js";
-import { t } from "./pure/lang.js";
-import { createStore } from "./store.js";
-import { View } from "./view.js";
-import { expose } from "./window.js";
+import { getJson } from "./data/api.js";
+import { pricesOf } from "./data/costs/pricing.js";
+import { byId, h, replace } from "./ui/dom.js";
+import { learn } from "./ui/languages.js";
+import { readPalette } from "./ui/palette.js";
+import { t } from "./core/i18n/language.js";
+import { createStore } from "./data/store.js";
+import { View } from "./app/page_view.js";
+import { expose } from "./app/inspection.js";
 
-/** @typedef {{families: import("./picker.js").Family[], defaults: import("./pure/types.js").Spec}} Catalogue */
+/** @typedef {{families: import("./panels/controls/family_picker.js").Family[], defaults: import("./core/schedule/types.js").Spec}} Catalogue */
 
 async function start() {
   await learn(location.search);
