@@ -17,8 +17,10 @@ import { expose } from "./app/inspection.js";
 /** @import {Store} from "./data/store.js" */
 /** @import {ViewState} from "./core/state/link.js" */
 /** @import {Spec} from "./core/schedule/types.js" */
-/** @typedef {{search: string, specs: Spec[], orders: string[], families: Family[], defaults: Spec, ms: boolean, link: string}} Data
- *   as backend/web/routes/standalone.py writes it; orders: deflated, in base64 */
+/**
+ * @typedef {{search: string, specs: Spec[], orders: string[], families: Family[], defaults: Spec, ms: boolean, link:
+ *   string}} Data as backend/web/routes/standalone.py writes it; orders: deflated, in base64
+ */
 
 /** @type {ViewState["theme"][]} */
 const THEMES = ["auto", "light", "dark"];
@@ -62,7 +64,10 @@ function foot(store, link) {
     button.setAttribute("aria-label", name);
   }
   show();
-  byId("embed-foot").append(h("a", { class: "embed-source", href: link, rel: "noopener", text: link.replace(/^https?:\/\//, "") }), button);
+  byId("embed-foot").append(
+    h("a", { class: "embed-source", href: link, rel: "noopener", text: link.replace(/^https?:\/\//, "") }),
+    button,
+  );
 }
 
 start();

@@ -13,8 +13,15 @@ const ZOOM = 1.35;
 const PAN = 0.15; // of what is in sight
 const PAGE = 0.8; // of the ranks in sight
 
-/** @param {Store} store @param {Timeline} timeline @param {Playback} playback @param {Selection} selection @param {Tools} tools
- * @param {() => void} help @param {() => void} strips */
+/**
+ * @param {Store} store
+ * @param {Timeline} timeline
+ * @param {Playback} playback
+ * @param {Selection} selection
+ * @param {Tools} tools
+ * @param {() => void} help
+ * @param {() => void} strips
+ */
 export function createActions(store, timeline, playback, selection, tools, help, strips) {
   /** @param {number} part */
   function panBy(part) {
@@ -50,7 +57,10 @@ export function createActions(store, timeline, playback, selection, tools, help,
   }
 
   /** @param {() => void} act */
-  const then = (act) => () => { act(); reveal(timeline, selection.current()); };
+  const then = (act) => () => {
+    act();
+    reveal(timeline, selection.current());
+  };
   const left = () => timeline.visible().t0;
   return {
     ...tools,

@@ -18,8 +18,19 @@ export function createDrawer(tabs, pick) {
 
   for (const { id, title, panel } of tabs) {
     const dot = h("span", { class: "dot", hidden: true });
-    const button = h("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}`, "aria-selected": "false",
-      onclick: () => pick(open === id ? null : id) }, title, dot);
+    const button = h(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${id}`,
+        "aria-controls": `panel-${id}`,
+        "aria-selected": "false",
+        onclick: () => pick(open === id ? null : id),
+      },
+      title,
+      dot,
+    );
     panel.id = `panel-${id}`;
     panel.classList.add("panel");
     panel.setAttribute("role", "tabpanel");
@@ -42,7 +53,7 @@ export function createDrawer(tabs, pick) {
   return {
     /** @param {string | null} id */
     set(id) {
-      const next = tabs.some((tab) => tab.id === id) ? id ?? "" : "";
+      const next = tabs.some((tab) => tab.id === id) ? (id ?? "") : "";
       if (next === open) return;
       open = next;
       for (const tab of tabs) {
@@ -55,7 +66,10 @@ export function createDrawer(tabs, pick) {
     /** Open a tab, or close it when it is open. @param {string} id */
     toggle: (id) => pick(open === id ? null : id),
     /** A dot on a tab: something goes on there. @param {string} id @param {boolean} on */
-    mark: (id, on) => { const each = buttons.get(id); if (each) each.dot.hidden = !on; },
+    mark: (id, on) => {
+      const each = buttons.get(id);
+      if (each) each.dot.hidden = !on;
+    },
   };
 }
 
@@ -67,16 +81,32 @@ function createJump(home) {
   let title = null;
   const name = h("span");
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const button = h("button", { type: "button", class: "drawer-jump", id: "drawer-jump", hidden: true,
-    onclick: () => home.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" }) }, name, h("span", { class: "drawer-jump-sign", "aria-hidden": "true" }));
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "drawer-jump",
+      id: "drawer-jump",
+      hidden: true,
+      onclick: () => home.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" }),
+    },
+    name,
+    h("span", { class: "drawer-jump-sign", "aria-hidden": "true" }),
+  );
   home.after(button);
   const sync = () => {
     show(button, title !== null && !seen);
     if (title !== null) setText(name, t("{tab}, below", { tab: title }));
   };
-  new IntersectionObserver((entries) => {
-    for (const entry of entries) seen = entry.intersectionRect.height > BAR || entry.boundingClientRect.top < 0;
+  new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries) seen = entry.intersectionRect.height > BAR || entry.boundingClientRect.top < 0;
+      sync();
+    },
+    { threshold: [0, 0.05, 0.1, 0.2, 0.5] },
+  ).observe(home);
+  return (now) => {
+    title = now;
     sync();
-  }, { threshold: [0, 0.05, 0.1, 0.2, 0.5] }).observe(home);
-  return (now) => { title = now; sync(); };
+  };
 }

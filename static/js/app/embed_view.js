@@ -1,4 +1,5 @@
-// The timeline and its playback alone: what an embed and a stand-alone page show. No panels; nothing goes to the address.
+// The timeline and its playback alone: what an embed and a stand-alone page show. No panels; nothing goes to the
+// address.
 import { sameLook, wear } from "./appearance.js";
 import { createActions } from "./actions.js";
 import { createCard, say } from "../timeline/explain/card.js";
@@ -41,17 +42,39 @@ export class EmbedView {
   constructor(store, makeDesk) {
     this.store = store;
     this.desk = makeDesk(() => this.#onAnswer());
-    this.playback = new Playback({ lanes: () => this.timeline.lanes, total: () => this.timeline.total(),
-      onChange: () => this.#onPlayback(), onMove: (time) => this.follow.playhead(time) });
-    this.timeline = new Timeline(store, { playhead: () => this.playback.at, selected: () => this.selection.current(),
-      hovered: (_trace, x, y) => { this.#hoverAt = { x, y }; this.#showCard(); } });
+    this.playback = new Playback({
+      lanes: () => this.timeline.lanes,
+      total: () => this.timeline.total(),
+      onChange: () => this.#onPlayback(),
+      onMove: (time) => this.follow.playhead(time),
+    });
+    this.timeline = new Timeline(store, {
+      playhead: () => this.playback.at,
+      selected: () => this.selection.current(),
+      hovered: (_trace, x, y) => {
+        this.#hoverAt = { x, y };
+        this.#showCard();
+      },
+    });
     const { desk, timeline, playback } = this;
-    this.selection = new Selection(store, () => timeline.lanes, () => this.#onSelect());
+    this.selection = new Selection(
+      store,
+      () => timeline.lanes,
+      () => this.#onSelect(),
+    );
     this.follow = createFollow(timeline);
-    this.status = createStatus(timeline.plot, () => desk.sync(true), (field, value) => store.set({ spec: { ...store.get().spec, [field]: value } }));
+    this.status = createStatus(
+      timeline.plot,
+      () => desk.sync(true),
+      (field, value) => store.set({ spec: { ...store.get().spec, [field]: value } }),
+    );
     this.heads = createHeads(timeline.plot, () => {});
     this.card = createCard(timeline.plot, () => timeline.lanes);
-    this.transport = createTransport(playback, () => timeline.total(), (time, reach) => playback.seekNear(time, reach));
+    this.transport = createTransport(
+      playback,
+      () => timeline.total(),
+      (time, reach) => playback.seekNear(time, reach),
+    );
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.tools = createTools(store, timeline, this.selection, playback, (text) => this.status.toast(text));
     this.explain = createExplain(store, timeline, playback, this.selection, (id) => this.#titleOf(id));
@@ -79,8 +102,16 @@ export class EmbedView {
 
   #listen() {
     const { store, timeline, playback, selection, tools } = this;
-    new Pointer(timeline, { select: (trace) => selection.select(trace), selected: () => selection.current(), scrub: (time) => playback.seek(time), tools });
-    const keys = [...bindings(createActions(store, timeline, playback, selection, tools, () => help(keys), this.strips.toggle)), ...this.explain.keys()];
+    new Pointer(timeline, {
+      select: (trace) => selection.select(trace),
+      selected: () => selection.current(),
+      scrub: (time) => playback.seek(time),
+      tools,
+    });
+    const keys = [
+      ...bindings(createActions(store, timeline, playback, selection, tools, () => help(keys), this.strips.toggle)),
+      ...this.explain.keys(),
+    ];
     listenKeys(keys);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#repaint());
   }
@@ -95,7 +126,8 @@ export class EmbedView {
     });
     onStage("figures", () => {
       const plans = this.desk.plans();
-      for (const plan of plans) this.heads.write(plan.id, { ...headText(plan, this.desk, plans.length > 1), many: false });
+      for (const plan of plans)
+        this.heads.write(plan.id, { ...headText(plan, this.desk, plans.length > 1), many: false });
       this.heads.place(this.timeline.scene.layout);
       this.transport.show();
       this.explain.show();
@@ -169,7 +201,10 @@ export class EmbedView {
 /** All keys, over the timeline. @param {import("./keys.js").Binding[]} keys */
 function help(keys) {
   const dialog = h("dialog", { class: "embed-keys", "aria-label": t("All keys"), onclose: () => dialog.remove() });
-  dialog.append(h("button", { type: "button", class: "button soft", onclick: () => dialog.close() }, t("Close")), keysPanel(keys));
+  dialog.append(
+    h("button", { type: "button", class: "button soft", onclick: () => dialog.close() }, t("Close")),
+    keysPanel(keys),
+  );
   byId("stage").append(dialog);
   dialog.showModal();
 }

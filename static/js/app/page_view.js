@@ -67,46 +67,111 @@ export class View {
     this.store = store;
     this.desk = new Desk(store, families, () => this.#onAnswer());
     this.controls = new Controls(store, this.desk, families, (at) => this.bring(at));
-    this.costs = createCostsView(store, families, () => this.desk.first, () => this.drawer.toggle("costs"));
+    this.costs = createCostsView(
+      store,
+      families,
+      () => this.desk.first,
+      () => this.drawer.toggle("costs"),
+    );
     byId("controls").append(this.costs.node);
-    this.playback = new Playback({ lanes: () => this.timeline.lanes, total: () => this.timeline.total(),
-      onChange: () => this.#onPlayback(), onMove: (time) => this.follow.playhead(time) });
-    this.timeline = new Timeline(store, { playhead: () => this.playback.at, selected: () => this.selection.current(),
-      hovered: (_trace, x, y) => { this.#hoverAt = { x, y }; this.#showCard(); } });
-    this.selection = new Selection(store, () => this.timeline.lanes, () => this.#onSelect());
-    this.follow = createFollow(this.timeline);
-    this.runs = new RunView(store, { query: (spec) => this.desk.query(spec),
-      asynchronous: (spec) => this.desk.family(spec.family)?.asynchronous ?? false, title: (spec) => this.desk.family(spec.family)?.title ?? spec.family,
-      changed: () => this.follow.tail(this.runs.lanes.find((lane) => lane.live) ?? null),
-      status: (word) => this.toolbar.run(word), started: () => this.playback.seek(null), lanes: () => this.timeline.lanes, go: (lane, i) => this.#goTo(lane, i) });
-    this.status = createStatus(this.timeline.plot, () => this.desk.sync(true), (field, value) => {
-      store.set({ spec: { ...store.get().spec, [field]: value } }, "replace");
+    this.playback = new Playback({
+      lanes: () => this.timeline.lanes,
+      total: () => this.timeline.total(),
+      onChange: () => this.#onPlayback(),
+      onMove: (time) => this.follow.playhead(time),
     });
+    this.timeline = new Timeline(store, {
+      playhead: () => this.playback.at,
+      selected: () => this.selection.current(),
+      hovered: (_trace, x, y) => {
+        this.#hoverAt = { x, y };
+        this.#showCard();
+      },
+    });
+    this.selection = new Selection(
+      store,
+      () => this.timeline.lanes,
+      () => this.#onSelect(),
+    );
+    this.follow = createFollow(this.timeline);
+    this.runs = new RunView(store, {
+      query: (spec) => this.desk.query(spec),
+      asynchronous: (spec) => this.desk.family(spec.family)?.asynchronous ?? false,
+      title: (spec) => this.desk.family(spec.family)?.title ?? spec.family,
+      changed: () => this.follow.tail(this.runs.lanes.find((lane) => lane.live) ?? null),
+      status: (word) => this.toolbar.run(word),
+      started: () => this.playback.seek(null),
+      lanes: () => this.timeline.lanes,
+      go: (lane, i) => this.#goTo(lane, i),
+    });
+    this.status = createStatus(
+      this.timeline.plot,
+      () => this.desk.sync(true),
+      (field, value) => {
+        store.set({ spec: { ...store.get().spec, [field]: value } }, "replace");
+      },
+    );
     const { desk, timeline, playback, selection } = this;
     this.heads = createHeads(timeline.plot, (id) => this.#drop(id));
     this.card = createCard(timeline.plot, () => timeline.lanes);
     this.search = new Search(store, desk);
     this.figures = createFigures(desk, this.search.node);
-    this.table = createTable(() => timeline.lanes, (id) => this.#titleOf(id), () => timeline.visible(), () => this.tools.pins.current());
-    this.transport = createTransport(playback, () => timeline.total(), (time, reach) => playback.seekNear(time, reach));
+    this.table = createTable(
+      () => timeline.lanes,
+      (id) => this.#titleOf(id),
+      () => timeline.visible(),
+      () => this.tools.pins.current(),
+    );
+    this.transport = createTransport(
+      playback,
+      () => timeline.total(),
+      (time, reach) => playback.seekNear(time, reach),
+    );
     this.strips = createStripsButton(store, () => timeline.lanes);
     this.explain = createExplain(store, timeline, playback, selection, (id) => this.#titleOf(id));
-    this.compare = createCompare(desk, { add: () => this.toolbar.addPlan(), bring: () => this.bring(), measured: () => this.runs.measured(), runAll: () => this.runs.startAll() });
+    this.compare = createCompare(desk, {
+      add: () => this.toolbar.addPlan(),
+      bring: () => this.bring(),
+      measured: () => this.runs.measured(),
+      runAll: () => this.runs.startAll(),
+    });
     this.block = createBlock(desk);
     this.tools = createTools(store, timeline, selection, playback, (text) => this.status.toast(text));
     this.export = new ExportPanel(desk, timeline, () => byId("share").click());
     this.charts = createCharts(desk);
-    this.keys = [...bindings(createActions(store, timeline, playback, selection, this.tools, () => this.drawer.toggle("keys"), this.strips.toggle)), ...this.explain.keys(), ...this.runs.showing.keys()];
+    this.keys = [
+      ...bindings(
+        createActions(
+          store,
+          timeline,
+          playback,
+          selection,
+          this.tools,
+          () => this.drawer.toggle("keys"),
+          this.strips.toggle,
+        ),
+      ),
+      ...this.explain.keys(),
+      ...this.runs.showing.keys(),
+    ];
     this.bring = createImport({ desk, addRun: (id) => this.runs.adding(id), said: (text) => this.status.toast(text) });
-    this.drawer = createDrawer([
-      { id: "compare", title: t("Compare"), panel: this.compare.panel, opened: () => this.compare.show(desk.plans()) },
-      { id: "charts", title: t("Charts"), panel: this.charts.panel, opened: () => this.charts.show() },
-      { id: "block", title: t("Block"), panel: this.block.panel, opened: () => this.block.show() },
-      { id: "costs", title: t("Costs"), panel: this.costs.panel, opened: () => this.costs.rest() },
-      { id: "run", title: t("Run"), panel: this.runs.panel, opened: () => this.runs.opened() },
-      { id: "export", title: t("Export"), panel: this.export.panel, opened: () => this.export.show() },
-      { id: "keys", title: t("Keys"), panel: keysPanel(this.keys) },
-    ], (tab) => store.setView({ tab }));
+    this.drawer = createDrawer(
+      [
+        {
+          id: "compare",
+          title: t("Compare"),
+          panel: this.compare.panel,
+          opened: () => this.compare.show(desk.plans()),
+        },
+        { id: "charts", title: t("Charts"), panel: this.charts.panel, opened: () => this.charts.show() },
+        { id: "block", title: t("Block"), panel: this.block.panel, opened: () => this.block.show() },
+        { id: "costs", title: t("Costs"), panel: this.costs.panel, opened: () => this.costs.rest() },
+        { id: "run", title: t("Run"), panel: this.runs.panel, opened: () => this.runs.opened() },
+        { id: "export", title: t("Export"), panel: this.export.panel, opened: () => this.export.show() },
+        { id: "keys", title: t("Keys"), panel: keysPanel(this.keys) },
+      ],
+      (tab) => store.setView({ tab }),
+    );
     this.appearance = createAppearance(store, () => this.#onColours());
     this.toolbar = createToolbar(store, families, this.controls, this.runs, this.drawer);
     createShare(store);
@@ -119,7 +184,12 @@ export class View {
 
   #listen() {
     const { timeline, playback, selection } = this;
-    new Pointer(timeline, { select: (trace) => selection.select(trace), selected: () => selection.current(), scrub: (time) => playback.seek(time), tools: this.tools });
+    new Pointer(timeline, {
+      select: (trace) => selection.select(trace),
+      selected: () => selection.current(),
+      scrub: (time) => playback.seek(time),
+      tools: this.tools,
+    });
     timeline.plot.addEventListener("pointerdown", () => playback.endIntro());
     listenKeys(this.keys);
   }
@@ -140,7 +210,8 @@ export class View {
     onStage("plan", () => {
       const lanes = inPairs(this.desk.lanes(), this.runs.lanes);
       const stage = byId("stage");
-      if (stage.dataset.lanes !== String(lanes.length)) stage.dataset.lanes = String(lanes.length); // many want more height on a phone
+      // many want more height on a phone
+      if (stage.dataset.lanes !== String(lanes.length)) stage.dataset.lanes = String(lanes.length);
       this.timeline.show(lanes);
       invalidate("figures");
       if (this.desk.plans().every((plan) => plan.answered === plan.asked)) schedulePainted();
@@ -231,7 +302,8 @@ export class View {
 
   /** The card stands by what is hovered, else by what is selected. */
   #showCard() {
-    const trace = this.timeline.hover ?? (this.tools.area.current() ? null : this.selection.current()); // an area has its own panel
+    // an area has its own panel
+    const trace = this.timeline.hover ?? (this.tools.area.current() ? null : this.selection.current());
     const { x, y } = this.#hoverAt;
     const anchor = trace?.op ? this.timeline.box(trace.lane.id, trace.rank, trace.op.i) : { x, y, w: 1, h: 12 };
     this.card.put(trace, anchor);
@@ -260,7 +332,10 @@ export class View {
     this.table.refresh();
     this.tools.find.sync();
     if (!sameLook(state.view, before.view)) this.appearance.set(state.view);
-    if (state.view.mem !== before.view.mem) { this.strips.sync(); this.#rest(); }
+    if (state.view.mem !== before.view.mem) {
+      this.strips.sync();
+      this.#rest();
+    }
     if (state.view.t0 !== before.view.t0 || state.view.t1 !== before.view.t1) this.#legendSoon();
     this.drawer.set(state.view.tab);
     this.runs.sync();

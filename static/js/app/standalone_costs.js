@@ -12,10 +12,19 @@ import { shapedByOptions } from "../core/schedule/effective_costs.js";
 const STEPS = 400;
 const ROOM = 4; // a slider ends at this many times the largest cost
 
-/** A device's share: of a list, one entry a stage, the sum over the devices. @param {number | number[]} cost @param {number} p */
+/**
+ * A device's share: of a list, one entry a stage, the sum over the devices.
+ * @param {number | number[]} cost
+ * @param {number} p
+ */
 const share = (cost, p) => (Array.isArray(cost) ? cost.reduce((sum, x) => sum + x, 0) / p : cost);
 
-/** A cost when the first plan's goes from one value to another. @param {number | number[]} cost @param {number} from @param {number} to */
+/**
+ * A cost when the first plan's goes from one value to another.
+ * @param {number | number[]} cost
+ * @param {number} from
+ * @param {number} to
+ */
 function moved(cost, from, to) {
   if (from === to) return cost;
   if (from === 0) return to;
@@ -26,31 +35,56 @@ function moved(cost, from, to) {
  * @param {(time: number) => string} say */
 export function createCostSliders(store, specs, families, say) {
   const { p, costs } = specs[0];
-  const most = ROOM * Math.max(...(/** @type {const} */ (["F", "I", "W"])).map((name) => share(costs[name], p)), costs.comm) || 1;
+  const most =
+    ROOM * Math.max(.../** @type {const} */ (["F", "I", "W"]).map((name) => share(costs[name], p)), costs.comm) || 1;
   const step = 10 ** Math.floor(Math.log10(most / STEPS));
-  const shaped = specs.filter((spec) => shapedByOptions(spec) || families.find((each) => each.name === spec.family)?.shaped_by_costs);
-  const titles = [...new Set(shaped.map((spec) => families.find((each) => each.name === spec.family)?.title ?? spec.family))];
-  const note = h("p", { class: "embed-note", hidden: true, role: "status",
-    text: t("{title}: the order was made for the costs that this page came with; it stays, and only its times follow.", { title: titles.join(t(", ")) }) });
+  const shaped = specs.filter(
+    (spec) => shapedByOptions(spec) || families.find((each) => each.name === spec.family)?.shaped_by_costs,
+  );
+  const titles = [
+    ...new Set(shaped.map((spec) => families.find((each) => each.name === spec.family)?.title ?? spec.family)),
+  ];
+  const note = h("p", {
+    class: "embed-note",
+    hidden: true,
+    role: "status",
+    text: t(
+      "{title}: the order was made for the costs that this page came with; it stays, and only its times follow.",
+      { title: titles.join(t(", ")) },
+    ),
+  });
   const again = h("button", { type: "button", class: "button soft", disabled: true, onclick: reset }, t("Reset"));
 
   /** @type {Slider[]} */
-  const sliders = (/** @type {[Name, string][]} */ ([["F", t("forward")], ["I", t("input gradient")], ["W", t("weight gradient")], ["comm", t("latency of a hop")]]))
-    .map(([name, label]) => {
-      const first = share(costs[name], p);
-      const input = h("input", { type: "range", min: 0, max: most, step, id: `cost-${name}`, "aria-label": `${name}: ${label}` });
-      input.value = String(first);
-      input.addEventListener("input", apply);
-      return { name, label, input, out: h("output", { for: `cost-${name}` }), first };
+  const sliders = /** @type {[Name, string][]} */ ([
+    ["F", t("forward")],
+    ["I", t("input gradient")],
+    ["W", t("weight gradient")],
+    ["comm", t("latency of a hop")],
+  ]).map(([name, label]) => {
+    const first = share(costs[name], p);
+    const input = h("input", {
+      type: "range",
+      min: 0,
+      max: most,
+      step,
+      id: `cost-${name}`,
+      "aria-label": `${name}: ${label}`,
     });
+    input.value = String(first);
+    input.addEventListener("input", apply);
+    return { name, label, input, out: h("output", { for: `cost-${name}` }), first };
+  });
 
   /** The slider's place, or what the file said where it was not moved: a range rounds. @param {Slider} slider */
-  const valueOf = ({ input, first }) => (Math.abs(Number(input.value) - first) < step / 2 ? first : Number(input.value));
+  const valueOf = ({ input, first }) =>
+    Math.abs(Number(input.value) - first) < step / 2 ? first : Number(input.value);
 
   function apply() {
     const [spec, ...others] = specs.map((each) => {
       const now = { ...each.costs };
-      for (const slider of sliders) Object.assign(now, { [slider.name]: moved(each.costs[slider.name], slider.first, valueOf(slider)) });
+      for (const slider of sliders)
+        Object.assign(now, { [slider.name]: moved(each.costs[slider.name], slider.first, valueOf(slider)) });
       return { ...each, costs: now };
     });
     store.set({ spec, others });
@@ -74,6 +108,8 @@ export function createCostSliders(store, specs, families, say) {
   }
 
   write();
-  const rows = sliders.map(({ name, label, input, out }) => h("label", { class: "embed-cost", title: label }, h("b", { text: name }), input, out));
+  const rows = sliders.map(({ name, label, input, out }) =>
+    h("label", { class: "embed-cost", title: label }, h("b", { text: name }), input, out),
+  );
   return h("div", {}, h("div", { class: "embed-sliders" }, ...rows, again), note);
 }

@@ -21,12 +21,28 @@ export function createStatus(plot, retry, apply) {
     byId("stage").classList.toggle("is-empty", !plan.schedule);
     if (plan.schedule) return;
     if (plan.offline) {
-      replace(cover, h("strong", { text: t("The server does not answer") }), h("p", { text: t("Schedules are built by the server that gave you this page. It is asked again every few seconds.") }),
-        h("button", { type: "button", class: "button soft", onclick: retry }, t("Try now")));
+      replace(
+        cover,
+        h("strong", { text: t("The server does not answer") }),
+        h("p", {
+          text: t("Schedules are built by the server that gave you this page. It is asked again every few seconds."),
+        }),
+        h("button", { type: "button", class: "button soft", onclick: retry }, t("Try now")),
+      );
     } else if (plan.error) {
       const { field, message, nearest } = plan.error;
-      replace(cover, h("strong", { text: t("No such schedule") }), h("p", { text: sentence(tr(message)) }),
-        nearest === undefined ? "" : h("button", { type: "button", class: "button primary", onclick: () => apply(field, nearest) }, t("Use {field} = {value}", { field: SYMBOLS[field] ?? field, value: nearest })));
+      replace(
+        cover,
+        h("strong", { text: t("No such schedule") }),
+        h("p", { text: sentence(tr(message)) }),
+        nearest === undefined
+          ? ""
+          : h(
+              "button",
+              { type: "button", class: "button primary", onclick: () => apply(field, nearest) },
+              t("Use {field} = {value}", { field: SYMBOLS[field] ?? field, value: nearest }),
+            ),
+      );
     } else {
       replace(cover, h("strong", { text: t("Asking for the first schedule …") }));
     }
@@ -40,8 +56,13 @@ export function createStatus(plot, retry, apply) {
       const drawn = plans[0].schedule !== null;
       show(banner, gone && drawn);
       if (gone && drawn) {
-        replace(banner, h("span", { text: t("The server does not answer. Playing, zooming and costs still work; other schedules must wait.") }),
-          h("button", { type: "button", class: "button", onclick: retry }, t("Try now")));
+        replace(
+          banner,
+          h("span", {
+            text: t("The server does not answer. Playing, zooming and costs still work; other schedules must wait."),
+          }),
+          h("button", { type: "button", class: "button", onclick: retry }, t("Try now")),
+        );
       }
       clearTimeout(timer);
       if (gone) timer = window.setTimeout(retry, 4000);

@@ -8,7 +8,16 @@ import { IDS } from "../core/state/schedules.js";
 /** @import {Store} from "../data/store.js" */
 
 /** What goes well under a family, for a first comparison. @type {Record<string, string>} */
-const RIVALS = { gpipe: "1f1b", "1f1b": "gpipe", interleaved: "1f1b", "interleaved-zb": "interleaved", "zb-h1": "1f1b", "zb-h2": "zb-h1", dualpipe: "1f1b", dualpipev: "1f1b" };
+const RIVALS = {
+  gpipe: "1f1b",
+  "1f1b": "gpipe",
+  interleaved: "1f1b",
+  "interleaved-zb": "interleaved",
+  "zb-h1": "1f1b",
+  "zb-h2": "zb-h1",
+  dualpipe: "1f1b",
+  dualpipev: "1f1b",
+};
 /** After that one, in this order. */
 const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
 
@@ -42,7 +51,9 @@ export function createToolbar(store, families, controls, runs, drawer) {
     sync() {
       const full = store.get().others.length === IDS.length - 1;
       compare.disabled = full;
-      compare.title = full ? t("Four schedules are the most on one screen") : t("Put one more schedule under the others");
+      compare.title = full
+        ? t("Four schedules are the most on one screen")
+        : t("Put one more schedule under the others");
     },
     /** @param {string | null} word */
     run(word) {

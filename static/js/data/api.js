@@ -59,12 +59,17 @@ export async function getSchedule(query, options = {}) {
   // Lenient: an illegal spec is an answer like another, not a failure for the browser to log.
   const headers = { Accept: "application/vnd.bubbleline.schedule", Prefer: "handling=lenient" };
   const response = await ask(`/api/schedule${query}`, { headers, ...options });
-  if (response.headers.get("Content-Type")?.startsWith("application/json")) throw new Refusal((await response.json()).error, 400);
+  if (response.headers.get("Content-Type")?.startsWith("application/json"))
+    throw new Refusal((await response.json()).error, 400);
   return response.arrayBuffer();
 }
 
-/** Change or delete something; what the server says to it is of no interest. @param {"PATCH" | "DELETE"} method @param {string} path
- * @param {unknown} [body] */
+/**
+ * Change or delete something; what the server says to it is of no interest.
+ * @param {"PATCH" | "DELETE"} method
+ * @param {string} path
+ * @param {unknown} [body]
+ */
 export async function send(method, path, body) {
   const headers = { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
   await ask(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });

@@ -1,4 +1,5 @@
-// Has large schedules binned in a worker, one after the other, and keeps what came of it beside their times. Until it is
+// Has large schedules binned in a worker, one after the other, and keeps what came of it beside their times. Until it
+// is
 // there, and where there are no workers (a saved page), ops are binned as they are drawn: slower, and the same picture.
 
 /** @import {Lane} from "./lanes.js" */
@@ -24,8 +25,8 @@ let broken = false;
 export const pyramidOf = (times) => made.get(times) ?? null;
 
 /**
- * Bin these lanes, where together they are too large to be binned in a frame. What was asked for before and has not begun
- * is forgotten.
+ * Bin these lanes, where together they are too large to be binned in a frame. What was asked for before and has not
+ * begun is forgotten.
  * @param {Lane[]} lanes
  */
 export function preparePyramids(lanes) {

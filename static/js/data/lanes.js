@@ -31,9 +31,11 @@ export const MEASURED_IDS = ["run", "run2", "run3", "run4"];
 /** @param {{id: string}} lane or its group */
 export const isMeasured = ({ id }) => id.startsWith("run");
 
-/** @typedef {{layout: Layout, lanes: Lane[], t0: number, t1: number, full: number, late?: number}} Scene  what one
- *   frame draws; full: what the full height of a memory strip stands for, 0 without strips; late: the end of the scale of
- *   residuals, 0 where ops are coloured by kind */
+/**
+ * @typedef {{layout: Layout, lanes: Lane[], t0: number, t1: number, full: number, late?: number}} Scene what one frame
+ *   draws; full: what the full height of a memory strip stands for, 0 without strips; late: the end of the scale of
+ *   residuals, 0 where ops are coloured by kind
+ */
 
 /** Time at the right edge when all is shown. @param {Lane[]} lanes */
 export function totalTime(lanes) {
@@ -42,20 +44,50 @@ export function totalTime(lanes) {
   return total > 0 ? total : 1;
 }
 
-/** @param {Lane[]} lanes @param {number} width @param {number} height @param {boolean} strips whether memory strips are drawn
- * @param {boolean} [comm] whether messages have lanes @param {Record<string, number[]>} [pins] pinned ranks by lane
- * @param {boolean} [planned] whether measured rows show where the plan had their ops */
+/**
+ * @param {Lane[]} lanes
+ * @param {number} width
+ * @param {number} height
+ * @param {boolean} strips whether memory strips are drawn
+ * @param {boolean} [comm] whether messages have lanes
+ * @param {Record<string, number[]>} [pins] pinned ranks by lane
+ * @param {boolean} [planned] whether measured rows show where the plan had their ops
+ */
 export function arrange(lanes, width, height, strips, comm = false, pins = {}, planned = false) {
-  const groups = lanes.map((lane) => ({ id: lane.id, p: lane.schedule.p, title: "", copies: lane.schedule.copies !== null, comm,
-    pinned: pins[lane.id] }));
+  const groups = lanes.map((lane) => ({
+    id: lane.id,
+    p: lane.schedule.p,
+    title: "",
+    copies: lane.schedule.copies !== null,
+    comm,
+    pinned: pins[lane.id],
+  }));
   const narrow = width < 520;
   const rows = lanes.reduce((sum, lane) => sum + lane.schedule.p, 0);
-  const layout = layoutGroups(groups, width, height, { titleHeight: 28, gutter: narrow ? 28 : 40, right: narrow ? 8 : 16,
-    gap: gapFor(height / rows), groupGap: 12, maxLane: 104, strip: strips ? stripFor(height / rows) : 0 });
-  return planned ? { ...layout, groups: layout.groups.map((group) => (isMeasured(group) ? { ...group, rows: group.rows.map(withFoot) } : group)) } : layout;
+  const layout = layoutGroups(groups, width, height, {
+    titleHeight: 28,
+    gutter: narrow ? 28 : 40,
+    right: narrow ? 8 : 16,
+    gap: gapFor(height / rows),
+    groupGap: 12,
+    maxLane: 104,
+    strip: strips ? stripFor(height / rows) : 0,
+  });
+  return planned
+    ? {
+        ...layout,
+        groups: layout.groups.map((group) =>
+          isMeasured(group) ? { ...group, rows: group.rows.map(withFoot) } : group,
+        ),
+      }
+    : layout;
 }
 
-/** A part of a measured row, at its foot, is for the plan; none where the row is too thin. @param {Row} row @returns {Row} */
+/**
+ * A part of a measured row, at its foot, is for the plan; none where the row is too thin.
+ * @param {Row} row
+ * @returns {Row}
+ */
 function withFoot(row) {
   const foot = row.h < 9 ? 0 : Math.max(3, Math.min(10, Math.round(row.h * 0.22)));
   return foot ? { ...row, h: row.h - foot - 1, footH: foot } : row;
@@ -69,4 +101,3 @@ const gapFor = (pitch) => (pitch < 7 ? 0 : pitch < 14 ? 1 : 2);
 
 /** @param {Lane[]} lanes @param {string} id */
 export const laneOf = (lanes, id) => lanes.find((lane) => lane.id === id) ?? null;
-

@@ -1,4 +1,5 @@
-// Which plan a measured lane is held against, and when that had each op: the schedule on the screen with the same order,
+// Which plan a measured lane is held against, and when that had each op: the schedule on the screen with the same
+// order,
 // else the run's own schedule at the costs that it was started with.
 import { isMeasured } from "./lanes.js";
 import { holding, peakMemory } from "../core/schedule/memory.js";
@@ -25,7 +26,11 @@ function alike(a, b) {
   return found;
 }
 
-/** The plan of a measured lane among those on the screen: with the same costs too where there is one. @param {Lane} lane @param {Lane[]} lanes */
+/**
+ * The plan of a measured lane among those on the screen: with the same costs too where there is one.
+ * @param {Lane} lane
+ * @param {Lane[]} lanes
+ */
 export function planOf(lane, lanes) {
   const plans = lanes.filter((each) => !isMeasured(each) && alike(lane.schedule, each.schedule));
   if (plans.length < 2) return plans[0] ?? null;
@@ -66,8 +71,12 @@ function mostOf({ schedule, times }, plan) {
   return most;
 }
 
-/** Every run under the plan that it is a run of; those of no plan on the screen under the first. @param {Lane[]} plans @param {Lane[]} runs
- * @returns {Lane[]} */
+/**
+ * Every run under the plan that it is a run of; those of no plan on the screen under the first.
+ * @param {Lane[]} plans
+ * @param {Lane[]} runs
+ * @returns {Lane[]}
+ */
 export function inPairs(plans, runs) {
   const homes = runs.map((run) => planOf(run, plans) ?? plans[0]);
   return plans.length ? plans.flatMap((plan) => [plan, ...runs.filter((_, at) => homes[at] === plan)]) : runs;
@@ -76,9 +85,16 @@ export function inPairs(plans, runs) {
 /** @type {WeakMap<Schedule, number>} */
 const peaks = new WeakMap();
 
-/** The peak memory of a run's schedule as it was planned, in one micro-batch's activations on a device. @param {Lane} lane */
+/**
+ * The peak memory of a run's schedule as it was planned, in one micro-batch's activations on a device.
+ * @param {Lane} lane
+ */
 export function plannedPeak(lane) {
   let peak = peaks.get(lane.schedule);
-  if (peak === undefined) peaks.set(lane.schedule, (peak = Math.max(...peakMemory(lane.schedule, plannedTimes(lane, []), holding(lane.spec)))));
+  if (peak === undefined)
+    peaks.set(
+      lane.schedule,
+      (peak = Math.max(...peakMemory(lane.schedule, plannedTimes(lane, []), holding(lane.spec)))),
+    );
   return peak;
 }

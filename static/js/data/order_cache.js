@@ -23,7 +23,8 @@ let urgent = 0;
 /** The answer if it is here already. @param {string} query */
 export function known(query) {
   const answer = kept.get(query);
-  if (answer) { // the youngest is last
+  if (answer) {
+    // the youngest is last
     kept.delete(query);
     kept.set(query, answer);
   }
@@ -45,7 +46,11 @@ function keep(query, answer) {
 /** An order that came another way than by being asked for. @param {string} query @param {Schedule} schedule */
 export const keepOrder = (query, schedule) => keep(query, { schedule, error: null });
 
-/** @param {string} query @param {{signal?: AbortSignal, priority?: "high" | "low"}} options @returns {Promise<Answer>} */
+/**
+ * @param {string} query
+ * @param {{signal?: AbortSignal, priority?: "high" | "low"}} options
+ * @returns {Promise<Answer>}
+ */
 async function load(query, options) {
   /** @type {Answer} */
   let answer;
@@ -67,7 +72,9 @@ function fetchOnce(query, options) {
     const mine = load(query, options);
     promise = mine;
     underway.set(query, mine);
-    const forget = () => { if (underway.get(query) === mine) underway.delete(query); };
+    const forget = () => {
+      if (underway.get(query) === mine) underway.delete(query);
+    };
     options.signal?.addEventListener("abort", forget);
     mine.then(forget, forget);
   }
@@ -98,9 +105,13 @@ function pump() {
     const query = /** @type {string} */ (ahead.shift());
     if (kept.has(query) || underway.has(query)) continue;
     aheadRunning++;
-    fetchOnce(query, { priority: "low" }).catch(() => { ahead = []; }).finally(() => {
-      aheadRunning--;
-      pump();
-    });
+    fetchOnce(query, { priority: "low" })
+      .catch(() => {
+        ahead = [];
+      })
+      .finally(() => {
+        aheadRunning--;
+        pump();
+      });
   }
 }

@@ -1,4 +1,5 @@
-// The plans on the screen: from a spec to an order, its times and its figures. The last good one stays until the next is here.
+// The plans on the screen: from a spec to an order, its times and its figures. The last good one stays until the next
+// is here.
 import { Offline, Refusal } from "./api.js";
 import { known, order } from "./order_cache.js";
 import { specQuery } from "../core/state/link.js";
@@ -31,8 +32,21 @@ import { shapedByOptions, timing } from "../core/schedule/effective_costs.js";
 
 /** @param {PlanId} id @param {Spec} spec @returns {Plan} */
 export function createPlan(id, spec) {
-  return { id, asked: spec, shown: null, answered: null, schedule: null, times: null, figures: null, peak: 0, memory: 0,
-    error: null, offline: false, fetching: null, fresh: false };
+  return {
+    id,
+    asked: spec,
+    shown: null,
+    answered: null,
+    schedule: null,
+    times: null,
+    figures: null,
+    peak: 0,
+    memory: 0,
+    error: null,
+    offline: false,
+    fetching: null,
+    fresh: false,
+  };
 }
 
 /** @param {Plan} plan */
@@ -48,7 +62,8 @@ const uneven = (costs) => [costs.F, costs.I, costs.W].some((cost) => typeof cost
  */
 export function orderQuery(spec, defaults, shapedByCosts) {
   if (shapedByCosts || shapedByOptions(spec)) return specQuery(spec, defaults);
-  const costs = uneven(spec.costs) || spec.recompute !== "none" || spec.vocabulary === "redistribute" ? spec.costs : defaults.costs;
+  const costs =
+    uneven(spec.costs) || spec.recompute !== "none" || spec.vocabulary === "redistribute" ? spec.costs : defaults.costs;
   return specQuery({ ...spec, costs, w_share: defaults.w_share }, defaults);
 }
 
@@ -67,10 +82,18 @@ export function request(plan, spec, query, changed) {
   }
   const controller = new AbortController();
   plan.fetching = controller;
-  order(query, controller.signal).then(
-    (got) => { if (plan.asked === spec) settle(plan, got, changed); },
-    (problem) => { if (plan.asked === spec && problem.name !== "AbortError") fail(plan, problem, changed); },
-  ).finally(() => { if (plan.fetching === controller) plan.fetching = null; });
+  order(query, controller.signal)
+    .then(
+      (got) => {
+        if (plan.asked === spec) settle(plan, got, changed);
+      },
+      (problem) => {
+        if (plan.asked === spec && problem.name !== "AbortError") fail(plan, problem, changed);
+      },
+    )
+    .finally(() => {
+      if (plan.fetching === controller) plan.fetching = null;
+    });
 }
 
 /** @param {Plan} plan @param {import("./order_cache.js").Answer} answer @param {() => void} changed */

@@ -58,7 +58,9 @@ export class Desk {
   /** Time what is new and list the lanes. @returns {Lane[]} */
   lanes() {
     for (const plan of this.plans()) timePlan(plan);
-    return this.plans().map((plan) => this.#laneOf(plan)).filter((lane) => lane !== null);
+    return this.plans()
+      .map((plan) => this.#laneOf(plan))
+      .filter((lane) => lane !== null);
   }
 
   /** The same lane as before unless its times are new. @param {Plan} plan @returns {Lane | null} */
@@ -68,8 +70,17 @@ export class Desk {
     const before = this.#lanes.get(plan);
     const stale = isStale(plan) && (plan.error !== null || plan.offline);
     if (before && before.times === times && before.stale === stale) return before.lane;
-    const lane = { id: plan.id, schedule, times, spec: shown, costs: timing(shown), end: times.makespan, stale, live: false,
-      asynchronous: this.family(shown.family)?.asynchronous ?? false };
+    const lane = {
+      id: plan.id,
+      schedule,
+      times,
+      spec: shown,
+      costs: timing(shown),
+      end: times.makespan,
+      stale,
+      live: false,
+      asynchronous: this.family(shown.family)?.asynchronous ?? false,
+    };
     this.#lanes.set(plan, { times, lane, stale });
     return lane;
   }
@@ -108,6 +119,11 @@ function neighbours(spec) {
   const stops = wholeStops(1, 512);
   const at = stops.indexOf(spec.m);
   const m = at < 0 ? [spec.m + 1, spec.m - 1] : [stops[at + 1], stops[at - 1]];
-  return [...m.map((x) => ({ ...spec, m: x })), { ...spec, p: spec.p + 1 }, { ...spec, p: spec.p - 1 },
-    { ...spec, v: spec.v + 1 }, { ...spec, v: spec.v - 1 }].filter((each) => each.p > 0 && each.m > 0 && each.v > 0);
+  return [
+    ...m.map((x) => ({ ...spec, m: x })),
+    { ...spec, p: spec.p + 1 },
+    { ...spec, p: spec.p - 1 },
+    { ...spec, v: spec.v + 1 },
+    { ...spec, v: spec.v - 1 },
+  ].filter((each) => each.p > 0 && each.m > 0 && each.v > 0);
 }

@@ -7,8 +7,10 @@ import { format, parse } from "../core/state/link.js";
 /** @typedef {"push" | "replace" | "none"} How */
 /** @typedef {(state: State, before: State) => void} Listener */
 /** @typedef {(next: State, before: State) => State} Complete */
-/** @typedef {{change: Complete, restore: Complete, abridge: (state: State) => State}} Derives  what follows from other parts
- *   of the state: filled in at every change, and at a step back or forward, and left out of a link */
+/**
+ * @typedef {{change: Complete, restore: Complete, abridge: (state: State) => State}} Derives what follows from other
+ *   parts of the state: filled in at every change, and at a step back or forward, and left out of a link
+ */
 
 const REPLACE_AFTER = 250; // ms of rest; browsers throttle history calls, and a drag would make one a frame
 
@@ -31,7 +33,9 @@ function createAddress(url) {
     rest,
     push: () => write("pushState"),
     /** Write what waits. */
-    flush: () => { if (timer) write("replaceState"); },
+    flush: () => {
+      if (timer) write("replaceState");
+    },
     later() {
       clearTimeout(timer);
       timer = window.setTimeout(() => write("replaceState"), REPLACE_AFTER);
@@ -39,8 +43,12 @@ function createAddress(url) {
   };
 }
 
-/** What was found for a spec is not what would be found for another: effort goes with the first change of anything else.
- * @param {State} next @param {State} before @returns {State} */
+/**
+ * What was found for a spec is not what would be found for another: effort goes with the first change of anything else.
+ * @param {State} next
+ * @param {State} before
+ * @returns {State}
+ */
 function unsought(next, before) {
   const { spec, others } = mapSpecs(next, (now, at) => {
     const then = specAt(before, at);
@@ -98,14 +106,18 @@ export function createStore(defaults, natural, fixed = null) {
     setView,
     defaults,
     /** Let a part of the page derive what follows from the rest. @param {Derives} by */
-    deriveBy: (by) => { derives = by; },
+    deriveBy: (by) => {
+      derives = by;
+    },
     /** what the first URL got wrong */
     problems: first.problems,
     search,
     /** the link to this view */
     link: () => location.origin + url(),
     /** @param {Listener} listener */
-    subscribe: (listener) => { listeners.push(listener); },
+    subscribe: (listener) => {
+      listeners.push(listener);
+    },
   };
 }
 

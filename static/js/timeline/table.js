@@ -1,4 +1,5 @@
-// The schedule as a table for screen readers: a row a rank with what is in sight of it, its ops in order. Made when someone
+// The schedule as a table for screen readers: a row a rank with what is in sight of it, its ops in order. Made when
+// someone
 // comes to it, and bounded; what it leaves out, and how to read that, is said.
 import { timeNumber, timeText } from "../data/costs/time_unit.js";
 import { byId, h, replace } from "../ui/dom.js";
@@ -56,14 +57,38 @@ export function createTable(lanes, titleOf, visible, pins) {
 function sectionOf(lane, title, view, pinned) {
   const { p } = lane.schedule;
   const ranks = rankOrder(p, pinned).slice(0, MOST_RANKS);
-  const cut = ranks.some((rank) => { const [lo, hi] = opsInWindow(lane.schedule, lane.times, rank, view.t0, view.t1); return hi - lo > MOST_OPS; });
-  const notes = [t("Ops between {from} and {to}, which is what the timeline shows.", { from: timeNumber(view.t0), to: timeText(Math.min(view.t1, lane.end)) })];
-  if (cut) notes.push(t("Of each rank the first {n} are listed: zoom in with W and pan with A and D to read others.", { n: MOST_OPS }));
-  if (p > MOST_RANKS) notes.push(t("{n} of {p} ranks are listed: select an op of another rank and press P to pin it, and it comes first.", { n: MOST_RANKS, p }));
+  const cut = ranks.some((rank) => {
+    const [lo, hi] = opsInWindow(lane.schedule, lane.times, rank, view.t0, view.t1);
+    return hi - lo > MOST_OPS;
+  });
+  const notes = [
+    t("Ops between {from} and {to}, which is what the timeline shows.", {
+      from: timeNumber(view.t0),
+      to: timeText(Math.min(view.t1, lane.end)),
+    }),
+  ];
+  if (cut)
+    notes.push(
+      t("Of each rank the first {n} are listed: zoom in with W and pan with A and D to read others.", { n: MOST_OPS }),
+    );
+  if (p > MOST_RANKS)
+    notes.push(
+      t("{n} of {p} ranks are listed: select an op of another rank and press P to pin it, and it comes first.", {
+        n: MOST_RANKS,
+        p,
+      }),
+    );
   const head = [t("Rank"), t("Busy"), t("Idle"), t("Ops in sight")].map((text) => h("th", { scope: "col", text }));
   const rows = ranks.flatMap((rank) => rowsOf(lane, rank, view));
-  return [h("table", { class: "sr-table" }, h("caption", { text: t("{title}: {p} ranks. {notes}", { title, p, notes: notes.join(" ") }) }),
-    h("thead", {}, h("tr", {}, ...head, h("th", { scope: "col", text: t("Each op, its start and its end") }))), h("tbody", {}, ...rows))];
+  return [
+    h(
+      "table",
+      { class: "sr-table" },
+      h("caption", { text: t("{title}: {p} ranks. {notes}", { title, p, notes: notes.join(" ") }) }),
+      h("thead", {}, h("tr", {}, ...head, h("th", { scope: "col", text: t("Each op, its start and its end") }))),
+      h("tbody", {}, ...rows),
+    ),
+  ];
 }
 
 /** A rank's ops, and its copies under them. @param {Lane} lane @param {number} rank @param {View} view */
@@ -72,13 +97,31 @@ function rowsOf(lane, rank, view) {
   const [lo, hi] = opsInWindow(schedule, times, rank, view.t0, view.t1);
   const sums = totals(lane, { lane: lane.id, first: rank, last: rank }, view.t0, view.t1);
   const host = lane.hosts?.[rank];
-  const rows = [h("tr", {}, h("th", { scope: "row", text: host ? t("Rank {rank} on {host}", { rank, host }) : t("Rank {rank}", { rank }) }), h("td", { text: timeText(sums.busy) }),
-    h("td", { text: `${timeText(sums.idle)} (${formatPercent(sums.bubble)})` }), h("td", { text: hi - lo }), ...cellsOf(lane, lo, hi))];
+  const rows = [
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row", text: host ? t("Rank {rank} on {host}", { rank, host }) : t("Rank {rank}", { rank }) }),
+      h("td", { text: timeText(sums.busy) }),
+      h("td", { text: `${timeText(sums.idle)} (${formatPercent(sums.bubble)})` }),
+      h("td", { text: hi - lo }),
+      ...cellsOf(lane, lo, hi),
+    ),
+  ];
   const copies = copyRows(schedule);
   if (!copies) return rows;
   const [from, to] = opsInWindow(copies, copyTimes(schedule, times), rank, view.t0, view.t1);
-  rows.push(h("tr", {}, h("th", { scope: "row", text: t("Copies of rank {rank}", { rank }) }), h("td", { text: timeText(sums.copies.reduce((sum, { time }) => sum + time, 0)) }),
-    h("td"), h("td", { text: to - from }), ...cellsOf(lane, from + schedule.count, to + schedule.count)));
+  rows.push(
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row", text: t("Copies of rank {rank}", { rank }) }),
+      h("td", { text: timeText(sums.copies.reduce((sum, { time }) => sum + time, 0)) }),
+      h("td"),
+      h("td", { text: to - from }),
+      ...cellsOf(lane, from + schedule.count, to + schedule.count),
+    ),
+  );
   return rows;
 }
 
@@ -86,7 +129,15 @@ function rowsOf(lane, rank, view) {
 function cellsOf({ schedule, times }, lo, hi) {
   const cells = [];
   for (let i = lo; i < Math.min(hi, lo + MOST_OPS); i++) {
-    cells.push(h("td", { text: t("{op} {start} to {end}", { op: opText(schedule, i), start: timeNumber(times.start[i]), end: timeNumber(times.end[i]) }) }));
+    cells.push(
+      h("td", {
+        text: t("{op} {start} to {end}", {
+          op: opText(schedule, i),
+          start: timeNumber(times.start[i]),
+          end: timeNumber(times.end[i]),
+        }),
+      }),
+    );
   }
   if (hi - lo > MOST_OPS) cells.push(h("td", { text: t("and {n} more", { n: hi - lo - MOST_OPS }) }));
   return cells;

@@ -22,9 +22,14 @@ import { sameTrace, traceAt } from "./explain/trace.js";
 /** @import {Store} from "../data/store.js" */
 /** @import {Trace} from "./explain/trace.js" */
 /** @import {View} from "../core/timeline/viewport.js" */
-/** @typedef {{busy: () => boolean, draw: (scene: Scene, ctx: CanvasRenderingContext2D, height: number) => void}} Layer  what
- *   lies over the ops besides; busy: there is something to draw */
-/** @typedef {{playhead: () => number | null, selected: () => Trace | null, hovered: (trace: Trace | null, x: number, y: number) => void}} Parts */
+/**
+ * @typedef {{busy: () => boolean, draw: (scene: Scene, ctx: CanvasRenderingContext2D, height: number) => void}} Layer
+ *   what lies over the ops besides; busy: there is something to draw
+ */
+/**
+ * @typedef {{playhead: () => number | null, selected: () => Trace | null, hovered: (trace: Trace | null, x: number, y:
+ *   number) => void}} Parts
+ */
 
 const AROUND = 30; // px that stay between a row brought into sight and the edge
 const DEEPEST = 20_000; // the smallest window is this part of the whole
@@ -57,8 +62,12 @@ export class Timeline {
     this.scene = { layout: arrange([], 1, 1, false), lanes: [], t0: 0, t1: 1, full: 0 };
     this.plot.append(this.#base.node, this.#over.node);
     this.minimap = createMinimap(/** @type {HTMLCanvasElement} */ (byId("minimap")), {
-      total: () => this.total(), least: () => this.total() / DEEPEST, window: () => this.visible(), look: (view) => this.look(view),
-      centre: (t) => this.centre(t) });
+      total: () => this.total(),
+      least: () => this.total() / DEEPEST,
+      window: () => this.visible(),
+      look: (view) => this.look(view),
+      centre: (t) => this.centre(t),
+    });
     onStage("base", () => this.drawBase());
     onStage("overlay", () => this.drawOver());
     onStage("minimap", () => this.minimap.draw(parts.playhead()));
@@ -103,7 +112,8 @@ export class Timeline {
   /** @param {number} factor @param {number} [t] where; under the pointer if it is there, else in the middle */
   zoom(factor, t) {
     const view = this.visible();
-    const under = this.#pointer && this.#pointer.x >= this.scene.layout.plotLeft ? timeAt(this.scene, this.#pointer.x) : null;
+    const under =
+      this.#pointer && this.#pointer.x >= this.scene.layout.plotLeft ? timeAt(this.scene, this.#pointer.x) : null;
     this.look(zoomAt(view, t ?? under ?? (view.t0 + view.t1) / 2, factor, this.total(), this.total() / DEEPEST));
   }
 
@@ -176,7 +186,15 @@ export class Timeline {
   /** Rows as they stand before any scrolling. */
   #arrange() {
     const { mem, pin, lane, planned } = this.store.get().view;
-    return arrange(this.lanes, this.plot.clientWidth, this.plot.clientHeight, stripsShown(mem, this.lanes), lane === "comm", readPins(pin) ?? {}, planned !== null);
+    return arrange(
+      this.lanes,
+      this.plot.clientWidth,
+      this.plot.clientHeight,
+      stripsShown(mem, this.lanes),
+      lane === "comm",
+      readPins(pin) ?? {},
+      planned !== null,
+    );
   }
 
   /** Are there more rows than fit? */
@@ -199,8 +217,14 @@ export class Timeline {
     this.plot.classList.toggle("scrolls", layout.contentHeight > height);
     this.#scroll = Math.max(0, Math.min(this.#scroll, layout.contentHeight - height));
     const { t0, t1 } = this.visible();
-    this.scene = { layout: scrolled(layout, this.#scroll), lanes: this.lanes, t0, t1, full: strips ? fullHeight(this.lanes) : 0,
-      late: this.store.get().view.late ? residualScale(this.lanes) : 0 };
+    this.scene = {
+      layout: scrolled(layout, this.#scroll),
+      lanes: this.lanes,
+      t0,
+      t1,
+      full: strips ? fullHeight(this.lanes) : 0,
+      late: this.store.get().view.late ? residualScale(this.lanes) : 0,
+    };
     const ctx = begin(base);
     ctx.fillStyle = colour("surface");
     ctx.fillRect(0, 0, width, height);
@@ -216,8 +240,10 @@ export class Timeline {
     const over = this.#over;
     const head = this.parts.playhead();
     const selected = this.parts.selected();
-    const empty = head === null && !selected && !this.hover && !this.lens?.active() && !this.layers.some((layer) => layer.busy());
-    if (!resize(over, this.#base.width, this.#base.height) && empty && this.#overEmpty) return; // a canvas not touched is not sent again
+    const empty =
+      head === null && !selected && !this.hover && !this.lens?.active() && !this.layers.some((layer) => layer.busy());
+    // a canvas not touched is not sent again
+    if (!resize(over, this.#base.width, this.#base.height) && empty && this.#overEmpty) return;
     this.#overEmpty = empty;
     const ctx = begin(over);
     this.lens?.draw(this.scene, ctx, over.width, over.height);

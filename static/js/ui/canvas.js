@@ -1,14 +1,22 @@
 // A canvas that is as large as the page shows it and as sharp as the screen.
 import { context } from "./dom.js";
 
-/** @typedef {{node: HTMLCanvasElement, ctx: CanvasRenderingContext2D, width: number, height: number, dpr: number}} Surface */
+/**
+ * @typedef {{node: HTMLCanvasElement, ctx: CanvasRenderingContext2D, width: number, height: number, dpr: number}}
+ *   Surface
+ */
 
 /** @param {HTMLCanvasElement} node @param {CanvasRenderingContext2DSettings} [options] @returns {Surface} */
 export function surface(node, options) {
   return { node, ctx: context(node, options), width: 0, height: 0, dpr: 1 };
 }
 
-/** Fit to a size in CSS pixels; true when it changed. @param {Surface} s @param {number} width @param {number} height */
+/**
+ * Fit to a size in CSS pixels; true when it changed.
+ * @param {Surface} s
+ * @param {number} width
+ * @param {number} height
+ */
 export function resize(s, width, height) {
   const dpr = Math.min(3, window.devicePixelRatio || 1);
   if (s.width === width && s.height === height && s.dpr === dpr) return false;

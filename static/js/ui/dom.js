@@ -44,11 +44,19 @@ export function byId(id) {
   return node;
 }
 
-/** A text with elements in its holes: what t("Layers {before} become {after}") is made of. @param {string} text @param {Record<string, Child>} parts by the
- * names of the holes @returns {Child[]} */
+/**
+ * A text with elements in its holes: what t("Layers {before} become {after}") is made of.
+ * @param {string} text
+ * @param {Record<string, Child>} parts by the names of the holes
+ * @returns {Child[]}
+ */
 export const filled = (text, parts) => text.split(/\{(\w+)\}/).map((piece, at) => (at % 2 ? parts[piece] : piece));
 
-/** Write text only when it differs, so that an unchanged figure costs no layout. @param {Node} node @param {string} text */
+/**
+ * Write text only when it differs, so that an unchanged figure costs no layout.
+ * @param {Node} node
+ * @param {string} text
+ */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -58,7 +66,11 @@ export function show(node, shown) {
   if (node.hidden === shown) node.hidden = !shown;
 }
 
-/** A 2d context that is known to exist. @param {HTMLCanvasElement} canvas @param {CanvasRenderingContext2DSettings} [options] */
+/**
+ * A 2d context that is known to exist.
+ * @param {HTMLCanvasElement} canvas
+ * @param {CanvasRenderingContext2DSettings} [options]
+ */
 export function context(canvas, options) {
   const ctx = canvas.getContext("2d", options);
   if (!ctx) throw new Error("this browser gives no 2d canvas");
@@ -77,5 +89,12 @@ export function icon(path) {
   return svg;
 }
 
-/** A message as a sentence: capital, unless it begins with a field's symbol such as m, and full stop. @param {string} text */
-export const sentence = (text) => (text ? (/^\w\b/.test(text) || language() !== "en" ? text : text[0].toUpperCase() + text.slice(1)) + (/[.?!。？！]$/.test(text) ? "" : t(".")) : "");
+/**
+ * A message as a sentence: capital, unless it begins with a field's symbol such as m, and full stop.
+ * @param {string} text
+ */
+export const sentence = (text) =>
+  text
+    ? (/^\w\b/.test(text) || language() !== "en" ? text : text[0].toUpperCase() + text.slice(1)) +
+      (/[.?!。？！]$/.test(text) ? "" : t("."))
+    : "";

@@ -1,4 +1,5 @@
-// One number with a slider and a box: arrows step, typed values commit on Enter or on leaving, the wheel never changes it.
+// One number with a slider and a box: arrows step, typed values commit on Enter or on leaving, the wheel never changes
+// it.
 import { h, replace, sentence, setText, show } from "./dom.js";
 import { t, tr } from "../core/i18n/language.js";
 import { formatNumber } from "../core/timeline/scale.js";
@@ -18,7 +19,9 @@ import { formatNumber } from "../core/timeline/scale.js";
  * @property {() => number} [rest]   where the slider rests when the box is empty
  */
 /** @typedef {number | number[] | null} Value */
-/** @typedef {"typed" | "stepped" | "dragged"} Way  into the box; with an arrow key on the slider; with the pointer on it */
+/**
+ * @typedef {"typed" | "stepped" | "dragged"} Way into the box; with an arrow key on the slider; with the pointer on it
+ */
 /** @typedef {{pick: (value: Value, event: Event, way: Way) => void, near: (options: FieldOptions) => void,
  *   share: (list: number[]) => number}} FieldActs  share: one number that stands for a list with one entry a stage */
 
@@ -34,19 +37,55 @@ export class Field {
     this.acts = acts;
     this.stops = options.stops();
     this.slider = h("input", { type: "range", min: 0, step: 1, "aria-label": options.label, id: `${id}-slider` });
-    this.box = h("input", { type: "text", id, autocomplete: "off", spellcheck: "false", placeholder: options.empty,
-      inputmode: options.list ? "text" : "decimal", "aria-describedby": `${id}-problem` });
+    this.box = h("input", {
+      type: "text",
+      id,
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: options.empty,
+      inputmode: options.list ? "text" : "decimal",
+      "aria-describedby": `${id}-problem`,
+    });
     this.problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
     this.range = h("b");
-    const one = h("button", { type: "button", class: "link", title: t("One number for all stages: their mean"), "aria-label": t("{symbol}: one number for all stages, their mean", options), onclick: (/** @type {Event} */ event) => this.#flatten(event) }, t("mean"));
+    const one = h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        title: t("One number for all stages: their mean"),
+        "aria-label": t("{symbol}: one number for all stages, their mean", options),
+        onclick: (/** @type {Event} */ event) => this.#flatten(event),
+      },
+      t("mean"),
+    );
     this.stages = h("div", { class: "stages", hidden: true }, this.range, `${t("per stage")} · `, one);
-    this.node = h("div", { class: "field", title: options.label }, h("label", { for: id, text: options.symbol }), this.slider, this.stages, this.box, this.problem);
-    this.slider.addEventListener("input", (event) => acts.pick(this.stops[Number(this.slider.value)], event, this.#held ? "dragged" : "stepped"));
-    this.slider.addEventListener("pointerdown", () => { this.#held = true; });
-    for (const kind of ["pointerup", "pointercancel", "blur"]) this.slider.addEventListener(kind, () => { this.#held = false; });
+    this.node = h(
+      "div",
+      { class: "field", title: options.label },
+      h("label", { for: id, text: options.symbol }),
+      this.slider,
+      this.stages,
+      this.box,
+      this.problem,
+    );
+    this.slider.addEventListener("input", (event) =>
+      acts.pick(this.stops[Number(this.slider.value)], event, this.#held ? "dragged" : "stepped"),
+    );
+    this.slider.addEventListener("pointerdown", () => {
+      this.#held = true;
+    });
+    for (const kind of ["pointerup", "pointercancel", "blur"])
+      this.slider.addEventListener(kind, () => {
+        this.#held = false;
+      });
     this.box.addEventListener("change", (event) => this.#commit(event));
     this.box.addEventListener("keydown", (event) => this.#key(event));
-    for (const [node, kind] of /** @type {[HTMLElement, string][]} */ ([[this.slider, "pointerenter"], [this.slider, "focus"], [this.box, "focus"]])) {
+    for (const [node, kind] of /** @type {[HTMLElement, string][]} */ ([
+      [this.slider, "pointerenter"],
+      [this.slider, "focus"],
+      [this.box, "focus"],
+    ])) {
       node.addEventListener(kind, () => acts.near(options));
     }
   }
@@ -70,7 +109,13 @@ export class Field {
     if (box.value.trim() === textOf(this.#value)) return;
     const read = readValue(box.value, options);
     if (read === undefined) {
-      this.complain({ field: options.name, value: box.value, message: options.list ? t("{symbol} must be a number, or a list with one for each stage", options) : t("{symbol} must be a number", options) });
+      this.complain({
+        field: options.name,
+        value: box.value,
+        message: options.list
+          ? t("{symbol} must be a number, or a list with one for each stage", options)
+          : t("{symbol} must be a number", options),
+      });
     } else {
       this.acts.pick(read, event, "typed");
     }
@@ -122,9 +167,17 @@ export class Field {
     const text = error ? sentence(tr(error.message)) : "";
     const message = h("span", { text: error && whose ? t("{family}: {text}", { family: whose, text }) : text });
     const legal = error?.nearest;
-    const label = legal === null ? t("Leave {symbol} out", options) : t("Use {field} = {value}", { field: options.symbol, value: legal });
-    replace(problem, message, legal === undefined || !apply ? "" :
-      h("div", {}, h("button", { type: "button", class: "button", onclick: () => apply(legal) }, label)));
+    const label =
+      legal === null
+        ? t("Leave {symbol} out", options)
+        : t("Use {field} = {value}", { field: options.symbol, value: legal });
+    replace(
+      problem,
+      message,
+      legal === undefined || !apply
+        ? ""
+        : h("div", {}, h("button", { type: "button", class: "button", onclick: () => apply(legal) }, label)),
+    );
   }
 }
 

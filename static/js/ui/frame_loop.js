@@ -1,4 +1,5 @@
-// The one animation-frame loop. Parts ask for a stage of the next frame; stages run in a fixed order, each at most once a frame.
+// The one animation-frame loop. Parts ask for a stage of the next frame; stages run in a fixed order, each at most once
+// a frame.
 
 /** @typedef {"plan" | "figures" | "base" | "overlay" | "minimap"} Stage */
 
@@ -29,7 +30,10 @@ export function invalidate(...stages) {
   ask();
 }
 
-/** Call `tick` before the stages of every frame until stopped (playback, live runs). @param {(now: number) => void} tick */
+/**
+ * Call `tick` before the stages of every frame until stopped (playback, live runs).
+ * @param {(now: number) => void} tick
+ */
 export function startTicking(tick) {
   tickers.add(tick);
   ask();

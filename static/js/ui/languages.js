@@ -4,7 +4,10 @@ import { pairsOf } from "../core/state/long_link.js";
 
 /** @typedef {import("../core/i18n/language.js").Catalogue} Catalogue */
 
-/** @type {{code: string, name: string, tag: string, load: () => Promise<{TEXTS: Catalogue, SERVERS: Catalogue}>}[]} name in itself; tag for lang="..." */
+/**
+ * @type {{code: string, name: string, tag: string, load: () => Promise<{TEXTS: Catalogue, SERVERS: Catalogue}>}[]} name
+ *   in itself; tag for lang="..."
+ */
 export const LANGUAGES = [
   { code: "en", name: "English", tag: "en", load: async () => ({ TEXTS: {}, SERVERS: {} }) },
   { code: "zh", name: "简体中文", tag: "zh-Hans", load: () => import("../core/i18n/zh/zh.js") },
@@ -21,7 +24,10 @@ export function chosen(wanted, preferred) {
   return LANGUAGES[0];
 }
 
-/** Speak what a link or the browser asks for, from here on; before anything of the page is made. @param {string} search the link's query */
+/**
+ * Speak what a link or the browser asks for, from here on; before anything of the page is made.
+ * @param {string} search the link's query
+ */
 export async function learn(search) {
   const { said, packed } = pairsOf(search);
   const wanted = [...said, ...packed].find(([key]) => key === "lang")?.[1] ?? null;
@@ -34,19 +40,24 @@ export async function learn(search) {
 }
 
 /** How dates are written: as the browser does where it speaks the page's language. */
-export const locale = () => navigator.languages.find((tag) => tag.toLowerCase().split("-")[0] === language()) ?? language();
+export const locale = () =>
+  navigator.languages.find((tag) => tag.toLowerCase().split("-")[0] === language()) ?? language();
 
 /** A text that begins in Chinese. */
 const HAN = /^[\u4e00-\u9fff]/;
 
-/** The texts that stand in the page's HTML: elements marked data-t, by their words and their labels. @param {Element} root */
+/**
+ * The texts that stand in the page's HTML: elements marked data-t, by their words and their labels.
+ * @param {Element} root
+ */
 function translate(root) {
   for (const node of root.querySelectorAll("[data-t]")) {
     for (const child of node.childNodes) {
       const text = child.nodeType === Node.TEXT_NODE ? child.textContent?.trim() : "";
       if (!text) continue;
       const said = t(text);
-      child.textContent = HAN.test(said) ? said : (child.textContent ?? "").replace(text, said); // Chinese words stand side by side without spaces
+      // Chinese words stand side by side without spaces
+      child.textContent = HAN.test(said) ? said : (child.textContent ?? "").replace(text, said);
     }
     for (const name of ["aria-label", "title", "aria-roledescription"]) {
       const text = node.getAttribute(name);

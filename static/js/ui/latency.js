@@ -1,4 +1,5 @@
-// How long the page takes: input event to painted frame, and a run's op from its end to the screen. Bounded, for bench and tests.
+// How long the page takes: input event to painted frame, and a run's op from its end to the screen. Bounded, for bench
+// and tests.
 import { afterPaint, drawTimes } from "./frame_loop.js";
 
 const LIMIT = 4096;
@@ -22,10 +23,15 @@ export function inputHappened(event) {
 
 /** The frame now being drawn shows what the inputs so far asked for. */
 export function schedulePainted() {
-  if (!firstPaint) afterPaint((now) => { firstPaint = firstPaint || now; });
+  if (!firstPaint)
+    afterPaint((now) => {
+      firstPaint = firstPaint || now;
+    });
   if (!waiting.length) return;
   const these = waiting.splice(0);
-  afterPaint((now) => { for (const at of these) keep(inputs, now - at); });
+  afterPaint((now) => {
+    for (const at of these) keep(inputs, now - at);
+  });
 }
 
 /** Ops of a run are in the frame now being drawn; each ended at this wall-clock time (ms). @param {number[]} ends */
@@ -41,5 +47,9 @@ export const samples = {
   ops: () => ops.slice(),
   firstPaint: () => firstPaint,
   draws: drawTimes,
-  clear: () => { inputs.length = 0; ops.length = 0; waiting.length = 0; },
+  clear: () => {
+    inputs.length = 0;
+    ops.length = 0;
+    waiting.length = 0;
+  },
 };

@@ -5,13 +5,50 @@ import { COPY_LETTERS } from "../core/schedule/copies.js";
 import { KIND_B, KIND_F, KIND_PAIR } from "../core/schedule/ops.js";
 
 /** @typedef {[number, number, number]} Rgb */
-/** @typedef {{fill: string[], ink: string[], edge: string[], top: Uint32Array, bottom: Uint32Array, rim: Uint32Array}} Paints
- *   by paint class; top, bottom and rim are pixels: of the upper and the lower half of an op, and of its edge */
+/**
+ * @typedef {{fill: string[], ink: string[], edge: string[], top: Uint32Array, bottom: Uint32Array, rim: Uint32Array}}
+ *   Paints by paint class; top, bottom and rim are pixels: of the upper and the lower half of an op, and of its edge
+ */
 
-const TOKENS = ["k-f", "k-i", "k-w", "k-b", "k-s", "k-t", "k-c", "k-out", "k-in", "surface", "plot-row", "plot-hatch", "plot-grid",
-  "plot-ink", "plot-dim", "plot-held", "plot-cap",
-  "mark-needs", "mark-frees", "mark-here", "mark-head", "mark-flag", "mark-find", "mark-path", "mark-way", "plot-veil", "ink", "ink-3", "accent", "line",
-  "early-3", "early-2", "early-1", "on-time", "late-1", "late-2", "late-3"];
+const TOKENS = [
+  "k-f",
+  "k-i",
+  "k-w",
+  "k-b",
+  "k-s",
+  "k-t",
+  "k-c",
+  "k-out",
+  "k-in",
+  "surface",
+  "plot-row",
+  "plot-hatch",
+  "plot-grid",
+  "plot-ink",
+  "plot-dim",
+  "plot-held",
+  "plot-cap",
+  "mark-needs",
+  "mark-frees",
+  "mark-here",
+  "mark-head",
+  "mark-flag",
+  "mark-find",
+  "mark-path",
+  "mark-way",
+  "plot-veil",
+  "ink",
+  "ink-3",
+  "accent",
+  "line",
+  "early-3",
+  "early-2",
+  "early-1",
+  "on-time",
+  "late-1",
+  "late-2",
+  "late-3",
+];
 const RESIDUALS = TOKENS.slice(-7); // from early to late
 const KINDS = ["k-f", "k-i", "k-w", "k-b", "", "k-s", "k-t"]; // by kind; a pair has two
 const COPIES = ["k-out", "k-in"]; // by kind of copy
@@ -74,25 +111,53 @@ function luminance(c) {
 /** Light text where it reaches a contrast of 4.5, else dark text, which then does. @param {Rgb} c */
 const inkOn = (c) => (1.05 / (luminance(c) + 0.05) >= 4.5 ? LIGHT_INK : DARK_INK);
 
-/** @param {number} kind @param {number} shade @param {number} chunks @param {Record<string, string>} [from] tokens @returns {Rgb} */
+/**
+ * @param {number} kind
+ * @param {number} shade
+ * @param {number} chunks
+ * @param {Record<string, string>} [from] tokens
+ * @returns {Rgb}
+ */
 function tint(kind, shade, chunks, from = colours) {
   return mix(parse(from[KINDS[kind]]), [255, 255, 255], (0.55 * shade) / Math.min(chunks, SHADES));
 }
 
-/** The colours of a picture that leaves the page. @param {"light" | "dark"} [scheme] @returns {import("../core/drawing/picture.js").Colours} */
+/**
+ * The colours of a picture that leaves the page.
+ * @param {"light" | "dark"} [scheme]
+ * @returns {import("../core/drawing/picture.js").Colours}
+ */
 export function pictureColours(scheme) {
   const from = tokens(scheme);
-  const of = (/** @type {number} */ kind, /** @type {number} */ chunk, /** @type {number} */ chunks) => tint(kind === KIND_PAIR ? KIND_B : kind, chunk % SHADES, chunks, from);
-  return { fill: (...op) => css(of(...op)), ink: (...op) => inkOn(of(...op)), edge: (...op) => css(mix(of(...op), [0, 0, 0], 0.34)),
-    copy: (kind) => from[COPIES[kind]], message: from["k-c"], surface: from.surface, ink1: from.ink, ink2: from["plot-ink"], row: from["plot-row"], hatch: from["plot-hatch"], grid: from["plot-grid"] };
+  const of = (/** @type {number} */ kind, /** @type {number} */ chunk, /** @type {number} */ chunks) =>
+    tint(kind === KIND_PAIR ? KIND_B : kind, chunk % SHADES, chunks, from);
+  return {
+    fill: (...op) => css(of(...op)),
+    ink: (...op) => inkOn(of(...op)),
+    edge: (...op) => css(mix(of(...op), [0, 0, 0], 0.34)),
+    copy: (kind) => from[COPIES[kind]],
+    message: from["k-c"],
+    surface: from.surface,
+    ink1: from.ink,
+    ink2: from["plot-ink"],
+    row: from["plot-row"],
+    hatch: from["plot-hatch"],
+    grid: from["plot-grid"],
+  };
 }
 
 /** The paints of a schedule with this many chunks a rank. @param {number} chunks @returns {Paints} */
 export function paintsFor(chunks) {
   let found = paints.get(chunks);
   if (!found) {
-    found = { fill: [""], ink: [""], edge: [""], top: new Uint32Array(CLASSES), bottom: new Uint32Array(CLASSES),
-      rim: new Uint32Array(CLASSES) };
+    found = {
+      fill: [""],
+      ink: [""],
+      edge: [""],
+      top: new Uint32Array(CLASSES),
+      bottom: new Uint32Array(CLASSES),
+      rim: new Uint32Array(CLASSES),
+    };
     for (let cls = 1; cls < CLASSES; cls++) {
       const kind = kindOfClass(cls);
       const shade = shadeOfClass(cls);
@@ -110,12 +175,21 @@ export function paintsFor(chunks) {
   return found;
 }
 
-/** The paints of copy lanes, by the classes of `copyRows`: one colour a direction, whatever the chunk. @returns {Paints} */
+/**
+ * The paints of copy lanes, by the classes of `copyRows`: one colour a direction, whatever the chunk.
+ * @returns {Paints}
+ */
 export function copyPaints() {
   let found = paints.get(0);
   if (!found) {
-    found = { fill: [""], ink: [""], edge: [""], top: new Uint32Array(CLASSES), bottom: new Uint32Array(CLASSES),
-      rim: new Uint32Array(CLASSES) };
+    found = {
+      fill: [""],
+      ink: [""],
+      edge: [""],
+      top: new Uint32Array(CLASSES),
+      bottom: new Uint32Array(CLASSES),
+      rim: new Uint32Array(CLASSES),
+    };
     for (let cls = 1; cls <= COPY_LETTERS.length * SHADES; cls++) {
       const c = parse(colours[COPIES[kindOfClass(cls)]]);
       found.fill.push(css(c));
@@ -130,7 +204,10 @@ export function copyPaints() {
 }
 
 /** The colours of residuals, from the earliest to the latest, and those of text on them. */
-export const residualPaints = () => ({ fill: RESIDUALS.map(colour), ink: RESIDUALS.map((token) => inkOn(parse(colours[token]))) });
+export const residualPaints = () => ({
+  fill: RESIDUALS.map(colour),
+  ink: RESIDUALS.map((token) => inkOn(parse(colours[token]))),
+});
 
 /** The quiet hatch of a bubble. @param {number} dpr */
 export function hatchPattern(dpr) {

@@ -1,7 +1,21 @@
-// A schedule in space: every op a box where and when it runs, painted so that nothing is covered by what lies behind it.
+// A schedule in space: every op a box where and when it runs, painted so that nothing is covered by what lies behind
+// it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MOST_OPS, PLAIN, covers, cubeOf, dotAt, microNumber, paintOrder, planeAt, projection, roomFor, sidesOf, turned } from "../../../static/js/core/drawing/cube.js";
+import {
+  MOST_OPS,
+  PLAIN,
+  covers,
+  cubeOf,
+  dotAt,
+  microNumber,
+  paintOrder,
+  planeAt,
+  projection,
+  roomFor,
+  sidesOf,
+  turned,
+} from "../../../static/js/core/drawing/cube.js";
 import { opText } from "../../../static/js/core/schedule/ops.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { UNIT, oneFOneB, schedule } from "../support/helpers.js";
@@ -43,22 +57,42 @@ test("an overlapped pair is two boxes at one time, and the second direction stan
   const [F, B] = [0, 3];
   const paired = schedule("v", 2, 2, [[0, 1, 0, 8 + 3, 6, 7, 6]]); // one rank: 0F0 1F0 0F1 (1F1;1B0) 0B0 1B1 0B1
   const halves = cubeOf(paired, simulate(paired, UNIT), 0).boxes.filter(({ i }) => i === 3);
-  assert.deepEqual(halves.map(({ kind, stage, micro }) => [kind, stage, micro]), [[F, 1, 1], [B, 1, 0]]);
+  assert.deepEqual(
+    halves.map(({ kind, stage, micro }) => [kind, stage, micro]),
+    [
+      [F, 1, 1],
+      [B, 1, 0],
+    ],
+  );
   assert.deepEqual([halves[0].start, halves[0].end], [halves[1].start, halves[1].end]);
-  const both = schedule("bidirectional", 2, 2, [[2 * F, 2 * F + 1, 2 * B + 1, 2 * B], [2 * F + 1, 2 * F, 2 * B, 2 * B + 1]]);
+  const both = schedule("bidirectional", 2, 2, [
+    [2 * F, 2 * F + 1, 2 * B + 1, 2 * B],
+    [2 * F + 1, 2 * F, 2 * B, 2 * B + 1],
+  ]);
   const made = cubeOf(both, simulate(both, UNIT), 0);
   assert.deepEqual([...new Set(made.boxes.map(({ micro }) => micro))].sort(), [0, 1]);
   assert.equal(made.micros, 2);
 });
 
 test("whatever lies nearer is painted later", () => {
-  const spots = paintOrder(cube, PLAIN).filter((item) => !("goal" in item)).map((item) => /** @type {any} */ (item));
+  const spots = paintOrder(cube, PLAIN)
+    .filter((item) => !("goal" in item))
+    .map((item) => /** @type {any} */ (item));
   for (let k = 1; k < spots.length; k++) {
     const [a, b] = [spots[k - 1], spots[k]];
-    assert.ok(a.stage < b.stage || (a.stage === b.stage && (a.micro < b.micro || (a.micro === b.micro && a.start <= b.start))));
+    assert.ok(
+      a.stage < b.stage || (a.stage === b.stage && (a.micro < b.micro || (a.micro === b.micro && a.start <= b.start))),
+    );
   }
-  const left = paintOrder(cube, { turn: -0.5, tilt: 0.5 }).filter((item) => !("goal" in item)).map((item) => /** @type {any} */ (item));
-  assert.ok(left.every((item, k) => !k || item.stage !== left[k - 1].stage || item.micro !== left[k - 1].micro || item.start <= left[k - 1].start));
+  const left = paintOrder(cube, { turn: -0.5, tilt: 0.5 })
+    .filter((item) => !("goal" in item))
+    .map((item) => /** @type {any} */ (item));
+  assert.ok(
+    left.every(
+      (item, k) =>
+        !k || item.stage !== left[k - 1].stage || item.micro !== left[k - 1].micro || item.start <= left[k - 1].start,
+    ),
+  );
 });
 
 test("the whole cube is within the picture, whichever way it is turned", () => {
@@ -97,7 +131,10 @@ test("a message is seen only while it is on its way, at least for a moment", () 
   assert.equal(dotAt(project, dot, dot.sent - 0.1, 0.2), null);
   assert.ok(dotAt(project, dot, dot.sent + 0.1, 0.2));
   assert.equal(dotAt(project, dot, dot.sent + 0.3, 0.2), null);
-  assert.deepEqual(dotAt(project, cube.dots[0], null, 0), project(cube.dots[0].sent + 0.25, (cube.dots[0].stage + cube.dots[0].goal) / 2 + 0.5, cube.dots[0].micro + 0.5));
+  assert.deepEqual(
+    dotAt(project, cube.dots[0], null, 0),
+    project(cube.dots[0].sent + 0.25, (cube.dots[0].stage + cube.dots[0].goal) / 2 + 0.5, cube.dots[0].micro + 0.5),
+  );
 });
 
 test("turning stops before a side would vanish", () => {

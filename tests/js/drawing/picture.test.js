@@ -9,39 +9,94 @@ import { UNIT, breadthFirst, offloaded, oneFOneB } from "../support/helpers.js";
 /** @import {Options} from "../../../static/js/core/drawing/picture.js" */
 
 /** Colours that say what they are. @type {import("../../../static/js/core/drawing/picture.js").Colours} */
-const COLOURS = { fill: (kind, chunk) => `fill${kind}.${chunk}`, ink: () => "ink", edge: (kind) => `edge${kind}`, copy: (kind) => `copy${kind}`,
-  message: "message", surface: "surface", ink1: "ink1", ink2: "ink2", row: "row", hatch: "hatch", grid: "grid" };
+const COLOURS = {
+  fill: (kind, chunk) => `fill${kind}.${chunk}`,
+  ink: () => "ink",
+  edge: (kind) => `edge${kind}`,
+  copy: (kind) => `copy${kind}`,
+  message: "message",
+  surface: "surface",
+  ink1: "ink1",
+  ink2: "ink2",
+  row: "row",
+  hatch: "hatch",
+  grid: "grid",
+};
 const [GUTTER, RIGHT] = [30, 8];
 
 /** @param {Schedule} schedule @param {Partial<Options>} [options] @param {Partial<Costs>} [costs] */
 function drawn(schedule, options = {}, costs = {}) {
   const times = simulate(schedule, { ...UNIT, ...costs });
   const part = { title: "1F1B <p & m>", detail: "bubble", schedule, times, end: times.makespan, comm: costs.comm ?? 0 };
-  return { times, svg: picture([part], { width: GUTTER + RIGHT + 1000, row: 20, t0: 0, t1: times.makespan, unit: "", numbers: true, legend: true, title: true,
-    background: true, link: "", hatch: false, ...options }, COLOURS) };
+  return {
+    times,
+    svg: picture(
+      [part],
+      {
+        width: GUTTER + RIGHT + 1000,
+        row: 20,
+        t0: 0,
+        t1: times.makespan,
+        unit: "",
+        numbers: true,
+        legend: true,
+        title: true,
+        background: true,
+        link: "",
+        hatch: false,
+        ...options,
+      },
+      COLOURS,
+    ),
+  };
 }
 
 /** @param {string} svg @param {string} fill */
-const rects = (svg, fill) => [...svg.matchAll(new RegExp(`<rect x="([\\d.]+)" y="([\\d.]+)" width="([\\d.]+)" height="([\\d.]+)" fill="${fill}"`, "g"))]
-  .map((found) => found.slice(1).map(Number));
+const rects = (svg, fill) =>
+  [
+    ...svg.matchAll(
+      new RegExp(`<rect x="([\\d.]+)" y="([\\d.]+)" width="([\\d.]+)" height="([\\d.]+)" fill="${fill}"`, "g"),
+    ),
+  ].map((found) => found.slice(1).map(Number));
 
 test("every op of a small schedule is a rectangle where its times say, with its micro-batch as text", () => {
   const order = oneFOneB(3, 4);
   const { svg, times } = drawn(order, { legend: false });
   const k = 1000 / times.makespan;
-  const expected = [...order.codes].map((code, i) => [code, GUTTER + times.start[i] * k]).filter(([code]) => code === 0).map(([, x]) => x);
+  const expected = [...order.codes]
+    .map((code, i) => [code, GUTTER + times.start[i] * k])
+    .filter(([code]) => code === 0)
+    .map(([, x]) => x);
   const found = rects(svg, "fill0.0");
   assert.equal(found.length, 12);
-  assert.deepEqual(found.map(([x]) => x).sort((a, b) => a - b), expected.map((x) => Math.round(x * 100) / 100).sort((a, b) => a - b));
+  assert.deepEqual(
+    found.map(([x]) => x).sort((a, b) => a - b),
+    expected.map((x) => Math.round(x * 100) / 100).sort((a, b) => a - b),
+  );
   const rows = [...new Set(found.map(([, y]) => y))];
-  assert.deepEqual(rows.map((y) => y - rows[0]), [0, 21, 42]);
-  assert.equal([...svg.matchAll(/fill="ink"[^>]*>(\d)</g)].map(([, micro]) => micro).sort().join(""), "000000111111222222333333");
+  assert.deepEqual(
+    rows.map((y) => y - rows[0]),
+    [0, 21, 42],
+  );
+  assert.equal(
+    [...svg.matchAll(/fill="ink"[^>]*>(\d)</g)]
+      .map(([, micro]) => micro)
+      .sort()
+      .join(""),
+    "000000111111222222333333",
+  );
 });
 
 test("a full backward has both bars, and idle time a hatch under the whole row", () => {
   const { svg, times } = drawn(oneFOneB(2, 2), { legend: false });
   assert.equal(rects(svg, "edge3").length, 2 * 4);
-  assert.deepEqual(rects(svg, "url\\(#idle\\)").map(([x, , w]) => [x, w]), [[GUTTER, 1000], [GUTTER, 1000]]);
+  assert.deepEqual(
+    rects(svg, "url\\(#idle\\)").map(([x, , w]) => [x, w]),
+    [
+      [GUTTER, 1000],
+      [GUTTER, 1000],
+    ],
+  );
   assert.ok(times.makespan > 0);
 });
 
@@ -62,7 +117,8 @@ test("a picture of a hundred thousand ops holds no more rectangles than its pixe
 
 test("a window shows its part only, and cuts what reaches out of it", () => {
   const { svg } = drawn(breadthFirst(2, 4, 2), { t0: 2.25, t1: 4.75, legend: false });
-  for (const [x, , w] of [...rects(svg, "fill0.0"), ...rects(svg, "fill0.1")]) assert.ok(x >= GUTTER && x + w <= GUTTER + 1000.01, `${x} ${w}`);
+  for (const [x, , w] of [...rects(svg, "fill0.0"), ...rects(svg, "fill0.1")])
+    assert.ok(x >= GUTTER && x + w <= GUTTER + 1000.01, `${x} ${w}`);
   assert.ok(rects(svg, "fill0.1").length > 0);
 });
 
@@ -81,7 +137,7 @@ test("hatching lies over the kinds that have lines, and is told in the legend", 
 });
 
 test("words that a reader chose cannot leave their text", () => {
-  const { svg } = drawn(oneFOneB(2, 2), { link: "http://host/?a=\"><script>&b=1" });
+  const { svg } = drawn(oneFOneB(2, 2), { link: 'http://host/?a="><script>&b=1' });
   assert.ok(!svg.includes("<script"));
   assert.ok(!svg.includes("<p & m>"));
   assert.equal(escapeXml("<a href=\"'&'\">"), "&#60;a href=&#34;&#39;&#38;&#39;&#34;&#62;");

@@ -53,15 +53,28 @@ test("a copy waits for its lane and for the op it is issued after, an op for its
   const order = offloaded();
   const first = order.copies.offsets[0];
   assert.deepEqual(before(order, UNIT, first), [{ i: 0, lag: 0, way: "issue" }]);
-  assert.deepEqual(before(order, UNIT, first + 1).map(({ way }) => way), ["lane", "issue"]);
-  assert.deepEqual(before(oneFOneB(2, 2), { ...UNIT, comm: 2 }, 2).map(({ i, lag, way }) => [i, lag, way]), [[1, 0, "rank"], [5, 2, "message"]]);
+  assert.deepEqual(
+    before(order, UNIT, first + 1).map(({ way }) => way),
+    ["lane", "issue"],
+  );
+  assert.deepEqual(
+    before(oneFOneB(2, 2), { ...UNIT, comm: 2 }, 2).map(({ i, lag, way }) => [i, lag, way]),
+    [
+      [1, 0, "rank"],
+      [5, 2, "message"],
+    ],
+  );
 });
 
 test("what a measured op waited after all was there is a gap of its own rank", () => {
   const order = oneFOneB(2, 2);
   const planned = simulate(order, UNIT);
   /** @type {Times} */
-  const late = { start: planned.start.map((x) => x + 0.25), end: planned.end.map((x) => x + 0.25), makespan: planned.makespan + 0.25 };
+  const late = {
+    start: planned.start.map((x) => x + 0.25),
+    end: planned.end.map((x) => x + 0.25),
+    makespan: planned.makespan + 0.25,
+  };
   const path = criticalPath(order, late, UNIT);
   assert.equal(path.gap, 0.25, "the first op began late");
   assert.equal(path.length, late.makespan);
@@ -74,7 +87,10 @@ test("a message that came faster than planned is in flight only as long as it wa
   const start = Float64Array.of(0, 3.5, 1.2, 2.2);
   const end = Float64Array.of(1, 5, 2.2, 3.2);
   const path = criticalPath(order, { start, end, makespan: 5 }, { ...UNIT, comm: 1 });
-  assert.deepEqual(path.steps.map(({ flight }) => Number(flight.toFixed(6))), [0, 0.2, 0, 0.3]);
+  assert.deepEqual(
+    path.steps.map(({ flight }) => Number(flight.toFixed(6))),
+    [0, 0.2, 0, 0.3],
+  );
   assert.equal(Number(path.gap.toFixed(6)), 0);
 });
 
@@ -84,7 +100,14 @@ test("of a live run only what has ended is on the path, and nothing of one that 
   for (let i = 2; i < order.offsets[1]; i++) start[i] = end[i] = Infinity;
   for (let i = order.offsets[1] + 2; i < order.count; i++) start[i] = end[i] = Infinity;
   const path = criticalPath(order, { start, end, makespan: 4 }, UNIT);
-  assert.deepEqual(path.steps.map(({ op }) => opText(order, op)), ["0F0", "1F0", "1B0"]);
-  const none = { start: new Float64Array(order.count).fill(Infinity), end: new Float64Array(order.count).fill(Infinity), makespan: 0 };
+  assert.deepEqual(
+    path.steps.map(({ op }) => opText(order, op)),
+    ["0F0", "1F0", "1B0"],
+  );
+  const none = {
+    start: new Float64Array(order.count).fill(Infinity),
+    end: new Float64Array(order.count).fill(Infinity),
+    makespan: 0,
+  };
   assert.deepEqual(criticalPath(order, none, UNIT).steps, []);
 });

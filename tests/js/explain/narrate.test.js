@@ -14,7 +14,12 @@ import { DEFAULTS, UNIT, breadthFirst, offloaded, oneFOneB, spread, zbH1 } from 
 /** @import {Costs, Schedule} from "../../../static/js/core/schedule/types.js" */
 
 /** @param {Schedule} schedule @param {Costs} [costs] */
-const plan = (schedule, costs = UNIT) => ({ schedule, costs, spec: { ...schedule.spec, costs }, times: simulate(schedule, costs) });
+const plan = (schedule, costs = UNIT) => ({
+  schedule,
+  costs,
+  spec: { ...schedule.spec, costs },
+  times: simulate(schedule, costs),
+});
 
 test("1F1B's phases: warm-up until a rank's first backward, cool-down from its last forward's end", () => {
   const one = plan(oneFOneB(4, 8));
@@ -24,8 +29,14 @@ test("1F1B's phases: warm-up until a rank's first backward, cool-down from its l
     const last = find(one.schedule, `${rank}F7`);
     assert.equal(at.cool[rank], one.times.end[last?.i ?? -1]);
   }
-  assert.deepEqual([0, 9.9, 10, 21.9].map((time) => phaseOf(at, 0, time)), ["warm-up", "warm-up", "steady", "steady"]);
-  assert.deepEqual([0, 10, 33].map((time) => phaseOfAll(at, time)), ["warm-up", "steady", "cool-down"]);
+  assert.deepEqual(
+    [0, 9.9, 10, 21.9].map((time) => phaseOf(at, 0, time)),
+    ["warm-up", "warm-up", "steady", "steady"],
+  );
+  assert.deepEqual(
+    [0, 10, 33].map((time) => phaseOfAll(at, time)),
+    ["warm-up", "steady", "cool-down"],
+  );
 });
 
 test("a rank that ends its forwards before its first backward has no steady phase", () => {
@@ -39,34 +50,61 @@ test("a rank that ends its forwards before its first backward has no steady phas
 
 test("a moment is told in a sentence: what starts, who works, who waits and why", () => {
   const one = plan(oneFOneB(4, 8));
-  assert.equal(narrate(one, 0), "At 0, warm-up: 0F0 starts on rank 0; 1 of 4 ranks work; rank 1: waits for 0F0 until 1.");
-  assert.equal(narrate(one, 5.5), "At 4, warm-up: 3B0 starts on rank 3; 1 of 4 ranks work; rank 0: memory cap, waits for 1B0 until 10.");
-  assert.equal(narrate(one, 10), "At 10, steady: 0B0 starts on rank 0 after a wait of 6; 1F3 starts on rank 1; 1 more op starts; 4 of 4 ranks work.");
+  assert.equal(
+    narrate(one, 0),
+    "At 0, warm-up: 0F0 starts on rank 0; 1 of 4 ranks work; rank 1: waits for 0F0 until 1.",
+  );
+  assert.equal(
+    narrate(one, 5.5),
+    "At 4, warm-up: 3B0 starts on rank 3; 1 of 4 ranks work; rank 0: memory cap, waits for 1B0 until 10.",
+  );
+  assert.equal(
+    narrate(one, 10),
+    "At 10, steady: 0B0 starts on rank 0 after a wait of 6; 1F3 starts on rank 1; 1 more op starts; 4 of 4 ranks work.",
+  );
   assert.equal(narrate(one, 33), "At 33 the step is over.");
 });
 
 test("what each rank does is said in a few words, with the reason where it is idle", () => {
   const one = plan(oneFOneB(4, 8));
   const said = [0, 1, 2, 3].map((rank) => doingText(one, doing(one, rank, 4)));
-  assert.deepEqual(said, ["memory cap, waits for 1B0 until 10", "memory cap, waits for 2B0 until 8", "memory cap, waits for 3B0 until 6", "3B0, from 4 to 6"]);
+  assert.deepEqual(said, [
+    "memory cap, waits for 1B0 until 10",
+    "memory cap, waits for 2B0 until 8",
+    "memory cap, waits for 3B0 until 6",
+    "3B0, from 4 to 6",
+  ]);
   assert.equal(doingText(one, doing(one, 3, 30)), "is done");
-  assert.equal(doing(one, 0, 4).idle?.why, "memory cap: 4 micro-batches are in flight, the most that this order lets it hold, so 0F4 may not " +
-    "start yet; it waits for 0B0's gradient, the output of 1B0 on rank 1, which ends at 10");
+  assert.equal(
+    doing(one, 0, 4).idle?.why,
+    "memory cap: 4 micro-batches are in flight, the most that this order lets it hold, so 0F4 may not " +
+      "start yet; it waits for 0B0's gradient, the output of 1B0 on rank 1, which ends at 10",
+  );
 });
 
 test("a sentence holds until the next start or end, and playback steps over just these moments", () => {
-  for (const one of [plan(oneFOneB(3, 5), { ...UNIT, comm: 0.3 }), plan(zbH1(3, 5)), plan(offloaded(), { ...UNIT, O: 1.5 })]) {
+  for (const one of [
+    plan(oneFOneB(3, 5), { ...UNIT, comm: 0.3 }),
+    plan(zbH1(3, 5)),
+    plan(offloaded(), { ...UNIT, O: 1.5 }),
+  ]) {
     const { start, end } = one.times;
     const moments = [...new Set([...start, ...end])].sort((a, b) => a - b);
     let at = -1;
     /** @type {number[]} */
     const walked = [];
-    for (at = nextEdge(one.schedule, one.times, at, 1); at < Infinity; at = nextEdge(one.schedule, one.times, at, 1)) walked.push(at);
+    for (at = nextEdge(one.schedule, one.times, at, 1); at < Infinity; at = nextEdge(one.schedule, one.times, at, 1))
+      walked.push(at);
     assert.ok(walked.every((x, k) => moments.some((y) => x === y) && (k === 0 || x > walked[k - 1])));
-    assert.ok(moments.every((y) => walked.some((x) => Math.abs(x - y) <= 2e-9 * Math.max(1, y))), "no moment is left out");
+    assert.ok(
+      moments.every((y) => walked.some((x) => Math.abs(x - y) <= 2e-9 * Math.max(1, y))),
+      "no moment is left out",
+    );
     assert.ok(Math.abs(nextEdge(one.schedule, one.times, walked[3], -1) - walked[2]) < 1e-8);
     assert.equal(nextEdge(one.schedule, one.times, 0, -1), -Infinity);
-    moments.slice(1).forEach((x, k) => { if (x - moments[k] > 1e-9) assert.equal(momentOf(one, (moments[k] + x) / 2), moments[k]); });
+    moments.slice(1).forEach((x, k) => {
+      if (x - moments[k] > 1e-9) assert.equal(momentOf(one, (moments[k] + x) / 2), moments[k]);
+    });
   }
 });
 
@@ -103,7 +141,10 @@ test("a micro-batch is followed down the stages and back up, with where it waits
   const order = oneFOneB(4, 8);
   const times = simulate(order, UNIT);
   const way = follow(order, times, UNIT, 3);
-  assert.deepEqual(way?.way.map((i) => opText(order, i)), ["0F3", "1F3", "2F3", "3F3", "3B3", "2B3", "1B3", "0B3"]);
+  assert.deepEqual(
+    way?.way.map((i) => opText(order, i)),
+    ["0F3", "1F3", "2F3", "3F3", "3B3", "2B3", "1B3", "0B3"],
+  );
   assert.deepEqual([way?.enters, way?.forwardDone, way?.backwardDone, way?.weightsDone], [3, 13, 21, 21]);
   assert.deepEqual(way?.longest, { i: find(order, "1F3")?.i, from: 4, to: 10 });
   assert.equal(follow(order, times, UNIT, 8), null);
@@ -115,14 +156,20 @@ test("its weight gradients, shards and copies belong to it", () => {
   const late = follow(split, simulate(split, UNIT), UNIT, 4);
   assert.equal(late?.weights.length, 3);
   assert.ok((late?.weightsDone ?? 0) > (late?.backwardDone ?? Infinity));
-  assert.deepEqual(late?.origins.map((i) => opText(split, i)), ["0I4", "1I4", "2I4"]);
+  assert.deepEqual(
+    late?.origins.map((i) => opText(split, i)),
+    ["0I4", "1I4", "2I4"],
+  );
   const shards = spread(2);
   const met = follow(shards, simulate(shards, { ...UNIT, S: 1, T: 1 }), UNIT, 1);
   assert.equal(met?.shards.length, 4);
   assert.equal(met?.way.length, 2 + 2 + 2, "down, over both barriers, up");
   const copies = offloaded();
   const copied = follow(copies, simulate(copies, { ...UNIT, O: 1 }), UNIT, 1);
-  assert.deepEqual(copied?.copies.map((i) => opText(copies, i)), ["0O1", "0R1"]);
+  assert.deepEqual(
+    copied?.copies.map((i) => opText(copies, i)),
+    ["0O1", "0R1"],
+  );
   assert.deepEqual(microsOf(copies, copied?.copies[1] ?? -1), [1]);
 });
 
@@ -135,10 +182,16 @@ test("every rank's messages are listed by when they are sent, and a measured one
   assert.equal(all.offsets[1] - all.offsets[0], 4, "rank 0 sends activations only");
   const { list, offsets } = inbox(order, times);
   const received = Array.from(list.subarray(offsets[1], offsets[2]), (at) => times.end[all.giver[at]]);
-  assert.deepEqual(received, [...received].sort((a, b) => a - b));
+  assert.deepEqual(
+    received,
+    [...received].sort((a, b) => a - b),
+  );
   assert.equal(received.length, 8, "rank 1 gets activations from above and gradients from below");
   assert.equal(arrives(all, times, costs, 0), times.end[all.giver[0]] + 0.5);
   times.start[all.taker[0]] = times.end[all.giver[0]] + 0.2;
   assert.equal(arrives(all, times, costs, 0), times.start[all.taker[0]]);
-  assert.deepEqual([0, 2, 4, 9].map((time) => firstFrom(0, 5, (at) => [1, 2, 2, 5, 8][at], time)), [0, 1, 3, 5]);
+  assert.deepEqual(
+    [0, 2, 4, 9].map((time) => firstFrom(0, 5, (at) => [1, 2, 2, 5, 8][at], time)),
+    [0, 1, 3, 5],
+  );
 });

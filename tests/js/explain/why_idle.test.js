@@ -20,18 +20,26 @@ const op = (schedule, text) => find(schedule, text) ?? assert.fail(`no op ${text
 const sentence = (rank, t) => whyIdle(order, times, HOP, rank, t)?.sentence;
 
 test("a rank that fills names the first micro-batch, its way, and what that waits for", () => {
-  assert.equal(sentence(3, 2), "Rank 3 is idle from 0 to 6: fill: it waits for the first micro-batch. 3F0's input is the output of " +
-    "2F0 on rank 2, which ends at 5 and arrives at 6 after a hop of 1. " +
-    "2F0 itself waits for 1F0 on rank 1, which ends at 3 and arrives at 4 after a hop of 1.");
+  assert.equal(
+    sentence(3, 2),
+    "Rank 3 is idle from 0 to 6: fill: it waits for the first micro-batch. 3F0's input is the output of " +
+      "2F0 on rank 2, which ends at 5 and arrives at 6 after a hop of 1. " +
+      "2F0 itself waits for 1F0 on rank 1, which ends at 3 and arrives at 4 after a hop of 1.",
+  );
 });
 
 test("a rank that waits names the op awaited, its rank, its end and its arrival", () => {
-  assert.equal(sentence(3, 12.5),
-    "Rank 3 is idle from 12 to 14: it waits for 3F2's input, the output of 2F2 on rank 2, which ends at 13 and arrives at 14 after a hop of 1.");
+  assert.equal(
+    sentence(3, 12.5),
+    "Rank 3 is idle from 12 to 14: it waits for 3F2's input, the output of 2F2 on rank 2, which ends at 13 and arrives at 14 after a hop of 1.",
+  );
 });
 
 test("an awaited op that came late because its rank was busy says with what", () => {
-  assert.match(sentence(2, 8) ?? "", /3B0 on rank 3, which ends at 9 .* Rank 3 is busy with 3F0 until 7 before that\.$/);
+  assert.match(
+    sentence(2, 8) ?? "",
+    /3B0 on rank 3, which ends at 9 .* Rank 3 is busy with 3F0 until 7 before that\.$/,
+  );
 });
 
 test("a rank without work left drains", () => {
@@ -40,8 +48,11 @@ test("a rank without work left drains", () => {
 
 test("without a hop nobody speaks of one", () => {
   const plain = simulate(order, UNIT);
-  assert.equal(whyIdle(order, plain, UNIT, 1, 0.5)?.sentence, "Rank 1 is idle from 0 to 1: fill: it waits for the first micro-batch. " +
-    "1F0's input is the output of 0F0 on rank 0, which ends at 1.");
+  assert.equal(
+    whyIdle(order, plain, UNIT, 1, 0.5)?.sentence,
+    "Rank 1 is idle from 0 to 1: fill: it waits for the first micro-batch. " +
+      "1F0's input is the output of 0F0 on rank 0, which ends at 1.",
+  );
 });
 
 test("a busy rank is not idle, nor is anything outside the timeline", () => {
@@ -89,13 +100,17 @@ test("a measured gap after the input arrived is overhead", () => {
   const idle = whyIdle(order, delayed("3B0", 0.5), HOP, 3, 7.25);
   assert.equal(idle?.kind, "overhead");
   assert.equal(idle?.sentence, "Rank 3 is idle from 7 to 7.5: the input of 3B0 was there at 7: overhead of 0.5.");
-  assert.equal(whyIdle(order, delayed("0F1", 0.5), HOP, 0, 1.25)?.sentence,
-    "Rank 0 is idle from 1 to 1.5: the input of 0F1 was there from the beginning: overhead of 0.5.");
+  assert.equal(
+    whyIdle(order, delayed("0F1", 0.5), HOP, 0, 1.25)?.sentence,
+    "Rank 0 is idle from 1 to 1.5: the input of 0F1 was there from the beginning: overhead of 0.5.",
+  );
 });
 
 test("a measured gap that outlasts its wait says both", () => {
-  assert.match(whyIdle(order, delayed("3F2", 0.5), HOP, 3, 14.2)?.sentence ?? "",
-    /waits for 3F2's input.*arrives at 14 after a hop of 1\. The input was there at 14: overhead of 0\.5\.$/);
+  assert.match(
+    whyIdle(order, delayed("3F2", 0.5), HOP, 3, 14.2)?.sentence ?? "",
+    /waits for 3F2's input.*arrives at 14 after a hop of 1\. The input was there at 14: overhead of 0\.5\.$/,
+  );
 });
 
 test("a measured hop shorter than planned arrives no later than its op starts", () => {
@@ -111,11 +126,15 @@ test("a live run that has not come so far says what is still open", () => {
     for (let k = i; k < order.offsets[refOf(order, i).rank + 1]; k++) start[k] = end[k] = Infinity;
   }
   const live = { start, end, makespan: 8 };
-  assert.equal(whyIdle(order, live, HOP, 3, 7)?.sentence,
-    "Rank 3 has been idle since 0: its next op 3F0 has what it needs and has not been reported yet.");
+  assert.equal(
+    whyIdle(order, live, HOP, 3, 7)?.sentence,
+    "Rank 3 has been idle since 0: its next op 3F0 has what it needs and has not been reported yet.",
+  );
   start[op(order, "2F0").i] = end[op(order, "2F0").i] = Infinity;
-  assert.equal(whyIdle(order, live, HOP, 3, 7)?.sentence,
-    "Rank 3 has been idle since 0: its next op 3F0 waits for 2F0 on rank 2, which has not ended yet.");
+  assert.equal(
+    whyIdle(order, live, HOP, 3, 7)?.sentence,
+    "Rank 3 has been idle since 0: its next op 3F0 waits for 2F0 on rank 2, which has not ended yet.",
+  );
 });
 
 test("an op lists what it needs and what it unblocks, with reasons", () => {
@@ -129,7 +148,10 @@ test("an op lists what it needs and what it unblocks, with reasons", () => {
     "3F0: takes its output, there at 6",
     "2F1: is next in the rank's order",
   ]);
-  assert.deepEqual(lines(needs(order, times, HOP, op(order, "3B0")))[0], "3F0: needs the loss of 3F0 on rank 3, which ends at 7");
+  assert.deepEqual(
+    lines(needs(order, times, HOP, op(order, "3B0")))[0],
+    "3F0: needs the loss of 3F0 on rank 3, which ends at 7",
+  );
   assert.deepEqual(needs(order, times, HOP, op(order, "0F0")), []);
 });
 
@@ -137,7 +159,12 @@ test("a weight gradient needs its own input gradient, which unblocks it", () => 
   const split = zbH1(3, 5);
   const planned = simulate(split, UNIT);
   assert.equal(needs(split, planned, UNIT, op(split, "1W2"))[0].text, "1I2");
-  assert.deepEqual(unblocks(split, planned, UNIT, op(split, "1I2")).filter(({ kind }) => kind === "data").map(({ text }) => text), ["0I2", "1W2"]);
+  assert.deepEqual(
+    unblocks(split, planned, UNIT, op(split, "1I2"))
+      .filter(({ kind }) => kind === "data")
+      .map(({ text }) => text),
+    ["0I2", "1W2"],
+  );
 });
 
 test("needs and unblocks mirror each other in every golden schedule", () => {
@@ -154,7 +181,8 @@ test("needs and unblocks mirror each other in every golden schedule", () => {
 });
 
 test("half a pair is meant by its own text", () => {
-  const pairs = goldenSchedules().find(({ codes, chunks }) => codes.some((code) => code >= 4 * chunks)) ?? assert.fail();
+  const pairs =
+    goldenSchedules().find(({ codes, chunks }) => codes.some((code) => code >= 4 * chunks)) ?? assert.fail();
   const planned = simulate(pairs, UNIT);
   const i = pairs.codes.findIndex((code) => code >= 4 * pairs.chunks);
   const [, f, b] = /** @type {RegExpExecArray} */ (/\((\w+);(\w+)\)/.exec(opText(pairs, i)));

@@ -2,17 +2,48 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withCosts } from "../../../static/js/core/measured/calibration.js";
-import { busyOf, hopTime, latencyRange, latencyText, membersOf, micros, ranksByHost, ranksText, roomOf } from "../../../static/js/core/measured/cluster.js";
+import {
+  busyOf,
+  hopTime,
+  latencyRange,
+  latencyText,
+  membersOf,
+  micros,
+  ranksByHost,
+  ranksText,
+  roomOf,
+} from "../../../static/js/core/measured/cluster.js";
 import { DEFAULTS } from "../support/helpers.js";
 
 /** @import {Host} from "../../../static/js/core/measured/cluster.js" */
 
 /** @param {string} name @param {number} total @param {number} free @param {boolean} [alive] @returns {Host} */
-const host = (name, total, free, alive = true) => ({ name, address: "10.0.0.1", alive, head: false, cpus: { total, free }, gpus: { total: 0, free: 0 }, memory: { total: 1, free: 1 }, ranks: [] });
-const LINKS = [{ from: 0, to: 1, latency_ns: 38_460, uncertainty_ns: 1400 }, { from: 1, to: 2, latency_ns: 182_000, uncertainty_ns: 0 }];
+const host = (name, total, free, alive = true) => ({
+  name,
+  address: "10.0.0.1",
+  alive,
+  head: false,
+  cpus: { total, free },
+  gpus: { total: 0, free: 0 },
+  memory: { total: 1, free: 1 },
+  ranks: [],
+});
+const LINKS = [
+  { from: 0, to: 1, latency_ns: 38_460, uncertainty_ns: 1400 },
+  { from: 1, to: 2, latency_ns: 182_000, uncertainty_ns: 0 },
+];
 
 test("what is busy is what is not free, and never more than there is nor less than nothing", () => {
-  assert.deepEqual([{ total: 4, free: 1 }, { total: 4, free: 5 }, { total: 4, free: -1 }, { total: 2, free: 2 - 4 / 3 }, undefined].map(busyOf), [3, 0, 4, 1.33, 0]);
+  assert.deepEqual(
+    [
+      { total: 4, free: 1 },
+      { total: 4, free: 5 },
+      { total: 4, free: -1 },
+      { total: 2, free: 2 - 4 / 3 },
+      undefined,
+    ].map(busyOf),
+    [3, 0, 4, 1.33, 0],
+  );
 });
 
 test("hosts that are lost count for nothing", () => {
@@ -20,7 +51,10 @@ test("hosts that are lost count for nothing", () => {
 });
 
 test("ranks are listed by host in the order of their first rank, neighbours as a range", () => {
-  assert.deepEqual(ranksByHost(["b", "a", "b"]), [{ host: "b", ranks: [0, 2] }, { host: "a", ranks: [1] }]);
+  assert.deepEqual(ranksByHost(["b", "a", "b"]), [
+    { host: "b", ranks: [0, 2] },
+    { host: "a", ranks: [1] },
+  ]);
   assert.deepEqual([[0], [0, 1], [0, 1, 2, 3, 6], []].map(ranksText), ["0", "0, 1", "0–3, 6", ""]);
 });
 

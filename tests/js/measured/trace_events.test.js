@@ -9,9 +9,25 @@ const op = { ph: "X", pid: 0, tid: 1, name: "PP:2F0", ts: 1, dur: 2 };
 test("ops, names and one kernel are kept, all else goes", () => {
   const kernels = Array.from({ length: 50 }, (_, k) => ({ ph: "X", cat: "kernel", name: `gemm${k}`, ts: k, dur: 1 }));
   const name = { ph: "M", name: "thread_name", args: { name: "rank 0" } };
-  const events = [op, ...kernels, name, { ph: "X", name: "aten::mm", ts: 0, dur: 1 }, { ph: "i", name: "2F0" }, { ...op, name: "(0F7;7B3)OVERLAP_F_B" }];
-  const small = slim({ traceEvents: events, deviceProperties: [{ name: "GPU" }], schemaVersion: 1, baseTimeNanoseconds: 5 });
-  assert.deepEqual(small, { deviceProperties: [{ name: "GPU" }], baseTimeNanoseconds: 5, traceEvents: [op, kernels[0], name, { ...op, name: "(0F7;7B3)OVERLAP_F_B" }] });
+  const events = [
+    op,
+    ...kernels,
+    name,
+    { ph: "X", name: "aten::mm", ts: 0, dur: 1 },
+    { ph: "i", name: "2F0" },
+    { ...op, name: "(0F7;7B3)OVERLAP_F_B" },
+  ];
+  const small = slim({
+    traceEvents: events,
+    deviceProperties: [{ name: "GPU" }],
+    schemaVersion: 1,
+    baseTimeNanoseconds: 5,
+  });
+  assert.deepEqual(small, {
+    deviceProperties: [{ name: "GPU" }],
+    baseTimeNanoseconds: 5,
+    traceEvents: [op, kernels[0], name, { ...op, name: "(0F7;7B3)OVERLAP_F_B" }],
+  });
 });
 
 test("begins and ends stay in pairs, whatever their names", () => {

@@ -19,7 +19,10 @@ test("a barrier opens when the last rank's S, or T, of its micro-batch has ended
       const ends = [0, 1].map((stage) => times.end[flat(order, `${stage}${letter}${k}`)]);
       assert.equal(lists[which][k], Math.max(...ends), `${letter}${k}`);
     }
-    assert.deepEqual([...lists[which]], [...lists[which]].sort((a, b) => a - b));
+    assert.deepEqual(
+      [...lists[which]],
+      [...lists[which]].sort((a, b) => a - b),
+    );
   });
 });
 
@@ -36,7 +39,10 @@ test("S meets at C1, T waits for C1 and meets at C2, the last stage's backward w
   assert.deepEqual(at("0B1"), [null, null]);
   assert.deepEqual(at("1F1"), [null, null]);
   const { waits } = barriersAt(order, times, flat(order, "1B1"));
-  assert.deepEqual(waits?.ops.map((i) => opText(order, i)), ["0T1", "1T1"]);
+  assert.deepEqual(
+    waits?.ops.map((i) => opText(order, i)),
+    ["0T1", "1T1"],
+  );
   assert.equal(waits?.opens, times.end[waits?.last ?? -1]);
 });
 

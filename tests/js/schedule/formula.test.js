@@ -15,9 +15,17 @@ const mathmlNumbers = (tree, names) => mathmlTerms(tree, names).join("");
 const INTERLEAVED = ["/", ["*", ["-", "p", 1], ["+", "f", "b"]], "v"];
 const NAMES = { p: 8, m: 32, v: 2, f: 1, b: 2, i: 1, w: 1, c: 0.25, sum_f: 9, max_f: 3 };
 /** The inside of the math element, without mrow, which only groups. @param {string} math */
-const inside = (math) => math.replace(/^<math[^>]*>|<\/math>$|<\/?mrow>/g, "").replaceAll("&#x2062;", "").replaceAll("&#x2061;", "");
+const inside = (math) =>
+  math
+    .replace(/^<math[^>]*>|<\/math>$|<\/?mrow>/g, "")
+    .replaceAll("&#x2062;", "")
+    .replaceAll("&#x2061;", "");
 /** The marks alone, as read aloud. @param {string} math */
-const plain = (math) => inside(math).replace(/<mfrac>/g, "{").replace(/<\/mfrac>/g, "}").replace(/<[^>]+>/g, "");
+const plain = (math) =>
+  inside(math)
+    .replace(/<mfrac>/g, "{")
+    .replace(/<\/mfrac>/g, "}")
+    .replace(/<[^>]+>/g, "");
 
 /** @type {[Tree, number][]} */
 const values = [
@@ -46,13 +54,21 @@ const drawn = [
   [INTERLEAVED, "{(p−1)(f+b)v}", "{(8−1)×(1+2)2}"],
   [["*", 2, "c"], "2c", "2×0.25"],
   [["*", "c", 2], "c×2", "0.25×2"],
-  [["*", ["*", 2, "c"], ["floor", ["/", ["*", ["-", "m", 1], ["-", "p", 1]], "p"]]], "2c⌊{(m−1)(p−1)p}⌋", "2×0.25×⌊{(32−1)×(8−1)8}⌋"],
+  [
+    ["*", ["*", 2, "c"], ["floor", ["/", ["*", ["-", "m", 1], ["-", "p", 1]], "p"]]],
+    "2c⌊{(m−1)(p−1)p}⌋",
+    "2×0.25×⌊{(32−1)×(8−1)8}⌋",
+  ],
   [["*", ["-", "p", 1], ["max", "f", "i", ["-", ["+", "f", "i"], "w"]]], "(p−1)max(f,i,f+i−w)", "(8−1)×max(1,1,1+1−1)"],
   [["-", "p", ["-", "v", 1]], "p−(v−1)", "8−(2−1)"],
   [["-", ["-", "p", "v"], 1], "p−v−1", "8−2−1"],
   [["-", "p", -3], "p−(−3)", "8−(−3)"],
   [["if", ["<", "f", "b"], "f", "b"], "{fif\u00a0f&lt;bbotherwise", "{1if\u00a01&lt;22otherwise"],
-  [["and", [">=", "m", "p"], ["or", ["==", "f", 1], ["<=", "c", 0]]], "m≥p\u00a0and\u00a0(f=1\u00a0or\u00a0c≤0)", "32≥8\u00a0and\u00a0(1=1\u00a0or\u00a00.25≤0)"],
+  [
+    ["and", [">=", "m", "p"], ["or", ["==", "f", 1], ["<=", "c", 0]]],
+    "m≥p\u00a0and\u00a0(f=1\u00a0or\u00a0c≤0)",
+    "32≥8\u00a0and\u00a0(1=1\u00a0or\u00a00.25≤0)",
+  ],
   [["+", "sum_f", ["*", ["-", "m", 1], "max_f"]], "∑f+(m−1)maxf", "9+(32−1)×3"],
 ];
 for (const [tree, names, numbers] of drawn) {
@@ -92,7 +108,7 @@ test("every tag that opens is closed, in order, in all the trees", () => {
 });
 
 test("markup in names and operators is escaped", () => {
-  const math = mathml(/** @type {Tree} */ (["<script>", "<img onerror=\"x\">&", 1]));
+  const math = mathml(/** @type {Tree} */ (["<script>", '<img onerror="x">&', 1]));
   assert.ok(!/<script|<img/.test(math));
   assert.match(math, /&lt;img onerror=&quot;x&quot;&gt;&amp;/);
 });
@@ -112,7 +128,13 @@ test("a text has brackets only where they matter", () => {
 
 test("a law is exact where all conditions hold and otherwise says the first that does not", () => {
   /** @type {{formula: Tree, where: [Tree, string][]}} */
-  const law = { formula: INTERLEAVED, where: [[["==", "c", 0], "hops take time"], [[">=", "m", "p"], "too few micro-batches"]] };
+  const law = {
+    formula: INTERLEAVED,
+    where: [
+      [["==", "c", 0], "hops take time"],
+      [[">=", "m", "p"], "too few micro-batches"],
+    ],
+  };
   assert.deepEqual(judge(law, NAMES), { value: 10.5, exact: false, why: "hops take time" });
   assert.deepEqual(judge(law, { ...NAMES, c: 0 }), { value: 10.5, exact: true, why: null });
   assert.equal(judge(law, { ...NAMES, c: 0, m: 4 }).why, "too few micro-batches");

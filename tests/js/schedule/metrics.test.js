@@ -13,7 +13,8 @@ test("1F1B's bubble is (p-1)/(m+p-1) of the total and (p-1)/m of the ideal, in b
   const order = oneFOneB(4, 12);
   const { makespan, longestStage, busy, bubble } = figures(order, simulate(order, UNIT));
   assert.deepEqual([makespan, longestStage, [...busy]], [45, 45, [36, 36, 36, 36]]);
-  for (const window of [bubble.global, bubble.span]) assert.deepEqual(window, { ofTotal: 1 - 36 / 45, ofIdeal: 45 / 36 - 1 });
+  for (const window of [bubble.global, bubble.span])
+    assert.deepEqual(window, { ofTotal: 1 - 36 / 45, ofIdeal: 45 / 36 - 1 });
 });
 
 test("a window of its own for each rank is never longer than the whole", () => {
@@ -38,7 +39,11 @@ test("a live run's figures count what has been reported", () => {
 test("times that do not begin at 0 have the same figures", () => {
   const order = oneFOneB(3, 4);
   const times = simulate(order, UNIT);
-  const later = { start: times.start.map((t) => t + 1024), end: times.end.map((t) => t + 1024), makespan: times.makespan + 1024 };
+  const later = {
+    start: times.start.map((t) => t + 1024),
+    end: times.end.map((t) => t + 1024),
+    makespan: times.makespan + 1024,
+  };
   assert.deepEqual(figures(order, later), figures(order, times));
 });
 
@@ -55,7 +60,8 @@ test("W that needs only a part lets I give back the rest, as the paper's table 2
 });
 
 test("inside a pair the forward takes before the backward gives back", () => {
-  const pair = schedule("bidirectional", 2, 4, [[0, 9, 7]]); // F of chunk 0; F of chunk 0 with B of chunk 1; B of chunk 1
+  // F of chunk 0; F of chunk 0 with B of chunk 1; B of chunk 1
+  const pair = schedule("bidirectional", 2, 4, [[0, 9, 7]]);
   assert.deepEqual([...peakInFlight(pair)], [2]);
 });
 

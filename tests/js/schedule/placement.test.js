@@ -27,7 +27,13 @@ test("a bidirectional placement holds two replicas that run against each other",
 });
 
 /** @type {[PlacementKind, number, number][]} */
-const many = [["looped", 1, 1], ["looped", 5, 3], ["v", 4, 2], ["v", 3, 3], ["bidirectional", 6, 2]];
+const many = [
+  ["looped", 1, 1],
+  ["looped", 5, 3],
+  ["v", 4, 2],
+  ["v", 3, 3],
+  ["bidirectional", 6, 2],
+];
 for (const [kind, p, chunks] of many) {
   test(`following next through ${kind} ${p} x ${chunks} visits every stage of a stream in model order, and prev undoes it`, () => {
     const placement = build(kind, p, chunks);

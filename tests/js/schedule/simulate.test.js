@@ -19,7 +19,13 @@ for (const { name, wire, end } of golden) {
 }
 
 test("1F1B takes (m + p - 1) times forward plus backward", () => {
-  for (const [p, m] of [[1, 1], [4, 8], [8, 32], [5, 3]]) assert.equal(simulate(oneFOneB(p, m), UNIT).makespan, 3 * (m + p - 1));
+  for (const [p, m] of [
+    [1, 1],
+    [4, 8],
+    [8, 32],
+    [5, 3],
+  ])
+    assert.equal(simulate(oneFOneB(p, m), UNIT).makespan, 3 * (m + p - 1));
 });
 
 test("ZB-H1 at p = 8, m = 32 takes 103, as all peers agree", () => {
@@ -39,7 +45,10 @@ test("a cost list gives each stage its own time and an op of a chunk takes its v
   assert.deepEqual([...took.subarray(0, 8)], [1, 3, 0.5, 0.5, 1.5, 1.5, 2, 2]); // F0 F1 I I W W B B on rank 0
   assert.deepEqual([...took.subarray(width, width + 2)], [2, 4]);
   assert.equal(took[8], 4.5); // a pair
-  assert.equal(durations(order, { F: [1, 2, 3, 4], I: 1, W: 3, comm: 0, FB: null, S: null, T: null, O: null })[width + 9], 2 + 2);
+  assert.equal(
+    durations(order, { F: [1, 2, 3, 4], I: 1, W: 3, comm: 0, FB: null, S: null, T: null, O: null })[width + 9],
+    2 + 2,
+  );
 });
 
 test("arrays are reused when they are long enough and replaced when not", () => {
@@ -64,7 +73,10 @@ test("every op starts after its rank's last and no run depends on what was simul
 });
 
 test("an order that waits in a circle is refused with the rank and the op", () => {
-  const stuck = schedule("looped", 1, 1, [[3, 0], [0, 3]]); // rank 0 wants the backward before its forward
+  const stuck = schedule("looped", 1, 1, [
+    [3, 0],
+    [0, 3],
+  ]); // rank 0 wants the backward before its forward
   assert.throws(() => simulate(stuck, UNIT), /rank 0 waits forever at 0B0/);
 });
 
@@ -82,5 +94,6 @@ test("half a pair finds the pair, and nonsense finds nothing", () => {
   const [, forward, backward] = /** @type {RegExpExecArray} */ (/\((\w+);(\w+)\)/.exec(opText(pairs, i)));
   assert.equal(find(pairs, forward)?.i, i);
   assert.equal(find(pairs, backward.toLowerCase())?.i, i);
-  for (const text of ["", "F", "99F0", "0F99", "0X0", `(${forward};0B99)OVERLAP_F_B`]) assert.equal(find(pairs, text), null);
+  for (const text of ["", "F", "99F0", "0F99", "0X0", `(${forward};0B99)OVERLAP_F_B`])
+    assert.equal(find(pairs, text), null);
 });

@@ -8,8 +8,16 @@ import { build } from "../../../static/js/core/schedule/placement.js";
 
 /** 1F1B on two ranks, without a flush. @type {Schedule} */
 const PIPEDREAM = /** @type {any} */ ({
-  placement: build("looped", 2, 1), p: 2, m: 3, n: 3, v: 1, chunks: 1, count: 12, micro: [],
-  codes: Uint8Array.of(0, 0, 3, 0, 3, 3, 0, 3, 0, 3, 0, 3), offsets: Int32Array.of(0, 6, 12),
+  placement: build("looped", 2, 1),
+  p: 2,
+  m: 3,
+  n: 3,
+  v: 1,
+  chunks: 1,
+  count: 12,
+  micro: [],
+  codes: Uint8Array.of(0, 0, 3, 0, 3, 3, 0, 3, 0, 3, 0, 3),
+  offsets: Int32Array.of(0, 6, 12),
 });
 
 test("a backward uses the weights of its forward, and is late by the updates in between", () => {

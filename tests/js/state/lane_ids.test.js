@@ -13,7 +13,10 @@ test("what was said of a closed schedule goes", () => {
 });
 
 test("what was said of the schedules under it stays theirs, under the letters that they have now", () => {
-  assert.deepEqual(withoutLane(view("2F5@c", "1-3@c.0-2", "0,b.1,c.3,d.4"), IDS, "b"), view("2F5@b", "1-3@b.0-2", "0,b.3,c.4"));
+  assert.deepEqual(
+    withoutLane(view("2F5@c", "1-3@c.0-2", "0,b.1,c.3,d.4"), IDS, "b"),
+    view("2F5@b", "1-3@b.0-2", "0,b.3,c.4"),
+  );
   assert.deepEqual(withoutLane(view("2F5@b", "1-3@b.0-c.2", "0,b.1"), IDS, "a"), view("2F5", "1-3@0-b.2", "1"));
 });
 
@@ -32,6 +35,10 @@ test("closing a schedule takes its names out of the view along with it", () => {
   const [one, two, three] = ["gpipe", "1f1b", "zb-h1"].map((family) => /** @type {any} */ ({ family }));
   const state = { spec: one, others: [two, three], view: { ...view("2F5@c", null, "b.1"), theme: "dark" } };
   assert.deepEqual(dropAt(state, 1), { spec: one, others: [three], view: { ...view("2F5@b"), theme: "dark" } });
-  assert.deepEqual(dropAt(state, 0), { spec: two, others: [three], view: { ...view("2F5@b", null, "1"), theme: "dark" } });
+  assert.deepEqual(dropAt(state, 0), {
+    spec: two,
+    others: [three],
+    view: { ...view("2F5@b", null, "1"), theme: "dark" },
+  });
   assert.deepEqual(dropAt({ ...state, others: [] }, 0), {}, "the last one stays");
 });

@@ -15,6 +15,9 @@ test("what the timeline explains stands in the link, and comes back from it", ()
 
 test("what it cannot explain is said, and left out", () => {
   const { state, problems } = parse("?crit=yes&micro=-1&lane=memory&story=2", DEFAULTS);
-  assert.deepEqual(problems.map(({ field }) => field), ["crit", "micro", "lane", "story"]);
+  assert.deepEqual(
+    problems.map(({ field }) => field),
+    ["crit", "micro", "lane", "story"],
+  );
   assert.equal(format(state, DEFAULTS), "");
 });

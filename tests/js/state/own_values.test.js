@@ -23,7 +23,8 @@ const good = [
   ["intra_latency", "0", [0, 10], 0],
 ];
 for (const [name, text, bounds, value] of good) {
-  test(`${called(field(name))} "${text}" is ${value} to the server`, () => assert.deepEqual(read(field(name), text, bounds), { value }));
+  test(`${called(field(name))} "${text}" is ${value} to the server`, () =>
+    assert.deepEqual(read(field(name), text, bounds), { value }));
 }
 
 /** @type {[string, string, Bounds, string, number|undefined][]} */
@@ -41,7 +42,8 @@ const bad = [
 for (const [name, text, bounds, message, nearest] of bad) {
   test(`${called(field(name))} "${text}" is refused by name with the nearest legal value`, () => {
     assert.deepEqual(read(field(name), text, bounds), { message, nearest });
-    if (nearest !== undefined) assert.deepEqual(read(field(name), shown(field(name), nearest), bounds), { value: nearest });
+    if (nearest !== undefined)
+      assert.deepEqual(read(field(name), shown(field(name), nearest), bounds), { value: nearest });
   });
 }
 

@@ -1,5 +1,6 @@
 // Holds why-idle sentences, critical paths, phases, journeys, messages and narration to the times of any schedule, for
-// tests/schedule/simulation/test_explain.py: {"wire": base64, "spec"} a line in, {"kinds", "problems", ...} a line out, in order.
+// tests/schedule/simulation/test_explain.py: {"wire": base64, "spec"} a line in, {"kinds", "problems", ...} a line out,
+// in order.
 import { createInterface } from "node:readline";
 
 import { before, criticalPath } from "../../../static/js/core/explain/critical_path.js";
@@ -41,16 +42,37 @@ function idleKinds(one, check) {
   for (const { rank, from, to, next } of stretches(one)) {
     const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
     const where = `rank ${rank} from ${from} to ${to}`;
-    if (!why) { check(false, `${where}: no reason`); continue; }
+    if (!why) {
+      check(false, `${where}: no reason`);
+      continue;
+    }
     kinds[why.kind] = (kinds[why.kind] ?? 0) + 1;
     check(why.from === from && why.to === to && why.next === next, `${where}: the gap is another`);
-    check(/^Rank \d+ is idle from .*\.$/.test(why.sentence) && !/\{|undefined|NaN/.test(why.sentence), `${where}: ${why.sentence}`);
-    check((why.kind === "drain") === (next < 0), `${where}: drain`);
+    check(
+      /^Rank \d+ is idle from .*\.$/.test(why.sentence) && !/\{|undefined|NaN/.test(why.sentence),
+      `${where}: ${why.sentence}`,
+    );
+    check((why.kind === "drain") === next < 0, `${where}: drain`);
     check((why.kind === "fill") === (next === schedule.offsets[rank]), `${where}: fill`);
-    if (next < 0 || !why.awaits) { check(next < 0, `${where}: nothing awaited`); continue; }
-    const ends = before(schedule, costs, next).filter(({ i }) => i === why.awaits?.i).map(({ i, lag }) => times.end[i] + lag);
-    check(ends.some((end) => Math.abs(end - to) <= dust), `${where}: what it awaits does not end it: ${why.sentence}`);
-    check(why.sentence.includes(opText(schedule, next).split(/[(;)]/).find((part) => part && why.sentence.includes(part)) ?? "?"), `${where}: ${why.sentence}`);
+    if (next < 0 || !why.awaits) {
+      check(next < 0, `${where}: nothing awaited`);
+      continue;
+    }
+    const ends = before(schedule, costs, next)
+      .filter(({ i }) => i === why.awaits?.i)
+      .map(({ i, lag }) => times.end[i] + lag);
+    check(
+      ends.some((end) => Math.abs(end - to) <= dust),
+      `${where}: what it awaits does not end it: ${why.sentence}`,
+    );
+    check(
+      why.sentence.includes(
+        opText(schedule, next)
+          .split(/[(;)]/)
+          .find((part) => part && why.sentence.includes(part)) ?? "?",
+      ),
+      `${where}: ${why.sentence}`,
+    );
   }
   return kinds;
 }
@@ -63,7 +85,10 @@ function delays({ schedule, times, costs }) {
   const end = new Float64Array(all).fill(-1);
   /** @type {number[]} what an op waits for stands before it */
   const sorted = [];
-  for (let left = Array.from(held.keys()).sort((a, b) => times.start[a] - times.start[b] || times.end[a] - times.end[b]); left.length;) {
+  for (
+    let left = Array.from(held.keys()).sort((a, b) => times.start[a] - times.start[b] || times.end[a] - times.end[b]);
+    left.length;
+  ) {
     left = left.filter((i) => {
       if (held[i].some((each) => end[each.i] < 0)) return true;
       end[i] = 0;
@@ -74,7 +99,11 @@ function delays({ schedule, times, costs }) {
   return (slow, more) => {
     let last = 0;
     for (const i of sorted) {
-      end[i] = times.end[i] - times.start[i] + (i === slow ? more : 0) + held[i].reduce((most, each) => Math.max(most, end[each.i] + each.lag), 0);
+      end[i] =
+        times.end[i] -
+        times.start[i] +
+        (i === slow ? more : 0) +
+        held[i].reduce((most, each) => Math.max(most, end[each.i] + each.lag), 0);
       if (i < schedule.count) last = Math.max(last, end[i]);
     }
     return last;
@@ -85,22 +114,34 @@ function delays({ schedule, times, costs }) {
 function path(one, check) {
   const { schedule, times, costs, dust } = one;
   const { steps, length, work, copies, flight, gap, hops } = criticalPath(schedule, times, costs);
-  check(length === times.makespan && steps[steps.length - 1].to === length && steps[0].from - steps[0].gap === 0, "the path is not as long as the step");
+  check(
+    length === times.makespan && steps[steps.length - 1].to === length && steps[0].from - steps[0].gap === 0,
+    "the path is not as long as the step",
+  );
   const sum = [...work, ...copies, flight, gap].reduce((a, b) => a + b, 0);
   check(Math.abs(sum - length) <= dust && gap <= dust, `its parts add up to ${sum}, not ${length}`);
   check(hops === steps.filter(({ way }) => way === "message" || way === "barrier").length, "its hops");
   steps.forEach(({ op, from, to, flight: hop, gap: late, way }, at) => {
     check(times.start[op] === from && times.end[op] === to, `${opText(schedule, op)} is not drawn where it runs`);
-    if (at === 0) { check(way === null, "the first op waits for nothing"); return; }
+    if (at === 0) {
+      check(way === null, "the first op waits for nothing");
+      return;
+    }
     const previous = steps[at - 1];
     check(Math.abs(previous.to + hop + late - from) <= dust, `a hole before ${opText(schedule, op)}`);
-    check(before(schedule, costs, op).some((each) => each.i === previous.op && each.way === way), `${opText(schedule, op)} does not wait for ${opText(schedule, previous.op)}`);
+    check(
+      before(schedule, costs, op).some((each) => each.i === previous.op && each.way === way),
+      `${opText(schedule, op)} does not wait for ${opText(schedule, previous.op)}`,
+    );
   });
   const delayed = delays(one);
   const still = delayed(-1, 0);
   check(Math.abs(still - length) <= dust, "what ops wait for does not give the times they have");
   for (const at of [0, steps.length >> 1, steps.length - 1]) {
-    check(Math.abs(delayed(steps[at].op, 1) - length - 1) <= dust, `the step does not take longer when ${opText(schedule, steps[at].op)} does`);
+    check(
+      Math.abs(delayed(steps[at].op, 1) - length - 1) <= dust,
+      `the step does not take longer when ${opText(schedule, steps[at].op)} does`,
+    );
   }
   return hops;
 }
@@ -110,16 +151,31 @@ function journeys({ schedule, times, costs }, check) {
   const seen = new Int32Array(schedule.count + (schedule.copies?.count ?? 0));
   for (let micro = 0; micro < schedule.m; micro++) {
     const way = follow(schedule, times, costs, micro);
-    if (!way) { check(false, `micro-batch ${micro} is nowhere`); continue; }
+    if (!way) {
+      check(false, `micro-batch ${micro} is nowhere`);
+      continue;
+    }
     for (const i of [...way.forward, ...way.backward, ...way.weights, ...way.shards, ...way.copies]) {
       seen[i]++;
       check(microsOf(schedule, i).includes(micro), `${opText(schedule, i)} is not of micro-batch ${micro}`);
     }
-    check(way.way.every((i, at) => at === 0 || times.end[way.way[at - 1]] <= times.start[i]), `micro-batch ${micro} goes back in time`);
-    check(way.forward.length === schedule.placement.stages && way.backward.length === schedule.placement.stages, `micro-batch ${micro} leaves stages out`);
-    check(way.enters <= way.forwardDone && way.forwardDone <= way.backwardDone && way.backwardDone <= way.weightsDone, `the moments of micro-batch ${micro}`);
+    check(
+      way.way.every((i, at) => at === 0 || times.end[way.way[at - 1]] <= times.start[i]),
+      `micro-batch ${micro} goes back in time`,
+    );
+    check(
+      way.forward.length === schedule.placement.stages && way.backward.length === schedule.placement.stages,
+      `micro-batch ${micro} leaves stages out`,
+    );
+    check(
+      way.enters <= way.forwardDone && way.forwardDone <= way.backwardDone && way.backwardDone <= way.weightsDone,
+      `the moments of micro-batch ${micro}`,
+    );
   }
-  check(seen.every((times_, i) => times_ === (microsOf(schedule, i).length)), "an op belongs to no micro-batch, or to too many");
+  check(
+    seen.every((times_, i) => times_ === microsOf(schedule, i).length),
+    "an op belongs to no micro-batch, or to too many",
+  );
   check(follow(schedule, times, costs, schedule.m) === null, "there is one micro-batch too many");
 }
 
@@ -127,17 +183,29 @@ function journeys({ schedule, times, costs }, check) {
 function mail({ schedule, times, costs, dust }, check) {
   const all = messagesOf(schedule);
   const { list, offsets } = inbox(schedule, times);
-  const shards = schedule.barriers ? schedule.n * (schedule.p - 1) : 0; // the last stage's output goes to every rank's S
+  // the last stage's output goes to every rank's S
+  const shards = schedule.barriers ? schedule.n * (schedule.p - 1) : 0;
   check(all.count === messages(schedule).count + shards, `${all.count} messages`);
   for (let at = 0; at < all.count; at++) {
     const [a, b] = [all.giver[at], all.taker[at]];
     check(rankOf(schedule, a) === all.from[at] && rankOf(schedule, b) === all.to[at], "a message's ranks");
-    check(before(schedule, costs, b).some((each) => each.i === a && each.way === "message"), `${opText(schedule, b)} gets nothing from ${opText(schedule, a)}`);
-    check(Math.abs(arrives(all, times, costs, at) - times.end[a] - costs.comm) <= dust, "a planned message takes a hop");
+    check(
+      before(schedule, costs, b).some((each) => each.i === a && each.way === "message"),
+      `${opText(schedule, b)} gets nothing from ${opText(schedule, a)}`,
+    );
+    check(
+      Math.abs(arrives(all, times, costs, at) - times.end[a] - costs.comm) <= dust,
+      "a planned message takes a hop",
+    );
   }
   for (let r = 0; r < schedule.p; r++) {
     const mine = Array.from(list.subarray(offsets[r], offsets[r + 1]));
-    check(mine.every((at, k) => all.to[at] === r && (k === 0 || times.end[all.giver[mine[k - 1]]] <= times.end[all.giver[at]])), `what rank ${r} receives`);
+    check(
+      mine.every(
+        (at, k) => all.to[at] === r && (k === 0 || times.end[all.giver[mine[k - 1]]] <= times.end[all.giver[at]]),
+      ),
+      `what rank ${r} receives`,
+    );
   }
 }
 
@@ -150,11 +218,14 @@ function story(one, check) {
       const kind = kindOf(schedule.codes[i], schedule.chunks);
       const { phase } = doing(one, r, times.start[i]);
       if ([1, 3].includes(kind)) check(phase !== "warm-up", `${opText(schedule, i)} in warm-up`);
-      if (kind === 0 && times.end[i] > times.start[i]) check(phase !== "cool-down", `${opText(schedule, i)} in cool-down`);
+      if (kind === 0 && times.end[i] > times.start[i])
+        check(phase !== "cool-down", `${opText(schedule, i)} in cool-down`);
     }
     check(warm[r] <= cool[r], `the phases of rank ${r}`);
   }
-  const moments = [...new Set([0, ...times.start.subarray(0, schedule.count), ...times.end.subarray(0, schedule.count)])].sort((a, b) => a - b);
+  const moments = [
+    ...new Set([0, ...times.start.subarray(0, schedule.count), ...times.end.subarray(0, schedule.count)]),
+  ].sort((a, b) => a - b);
   for (const at of moments.filter((_, k) => k % 7 === 0)) {
     check(momentOf(one, at) === at, `${at} is a moment of its own`);
     const said = narrate(one, at);
@@ -175,7 +246,9 @@ function answer(line) {
   /** @type {string[]} */
   const problems = [];
   /** @type {Check} */
-  const check = (holds, what) => { if (!holds && problems.length < 5) problems.push(what); };
+  const check = (holds, what) => {
+    if (!holds && problems.length < 5) problems.push(what);
+  };
   const kinds = idleKinds(one, check);
   const hops = path(one, check);
   journeys(one, check);

@@ -1,5 +1,7 @@
-// Times schedules for tests/schedule/simulation/test_js_parity.py: one JSON case a line in, one answer a line out, in order.
-// Case: {"wire": base64, "laws": [...], "link": query, "defaults": spec, "natural": {family: v}}. Float arrays go back as base64 of their bytes, so that no digit is lost.
+// Times schedules for tests/schedule/simulation/test_js_parity.py: one JSON case a line in, one answer a line out, in
+// order.
+// Case: {"wire": base64, "laws": [...], "link": query, "defaults": spec, "natural": {family: v}}. Float arrays go back
+// as base64 of their bytes, so that no digit is lost.
 import { createInterface } from "node:readline";
 
 import { judge, speaks, vars } from "../../../static/js/core/schedule/formula.js";
@@ -51,16 +53,23 @@ function answer(line) {
     start: base64(scratch.start.subarray(0, count)),
     end: base64(scratch.end.subarray(0, count)),
     simulated: scratch.makespan,
-    figures: { makespan, longest_stage: longestStage,
-      bubble: { global: { of_total: bubble.global.ofTotal, of_ideal: bubble.global.ofIdeal },
-        span: { of_total: bubble.span.ofTotal, of_ideal: bubble.span.ofIdeal } } },
+    figures: {
+      makespan,
+      longest_stage: longestStage,
+      bubble: {
+        global: { of_total: bubble.global.ofTotal, of_ideal: bubble.global.ofIdeal },
+        span: { of_total: bubble.span.ofTotal, of_ideal: bubble.span.ofIdeal },
+      },
+    },
     peak_in_flight: Array.from(peakInFlight(schedule)),
     peak_memory: Array.from(peakMemory(schedule, scratch, holding(spec))),
     curve: [base64(memory.t), base64(memory.y)],
     copies: [base64(scratch.start.subarray(count, all)), base64(scratch.end.subarray(count, all))],
     order: Array.from({ length: p }, (_, r) => rowText(schedule, r)),
     versions: asynchronous ? Object.values(versions(schedule)).map((each) => Array.from(each)) : null,
-    laws: laws.filter((/** @type {Law} */ law) => speaks(law, names)).map((/** @type {Law} */ law) => judge(law, names)),
+    laws: laws
+      .filter((/** @type {Law} */ law) => speaks(law, names))
+      .map((/** @type {Law} */ law) => judge(law, names)),
   };
 }
 

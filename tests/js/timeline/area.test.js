@@ -9,9 +9,17 @@ import { UNIT, breadthFirst, offloaded, oneFOneB, seeded, spread, zbH1 } from ".
 /** @import {Schedule, Times} from "../../../static/js/core/schedule/types.js" */
 /** @import {Reach} from "../../../static/js/core/timeline/area.js" */
 
-const near = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
+const near = (/** @type {number} */ a, /** @type {number} */ b) =>
+  Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
 
-/** Every op looked at. @param {Schedule} schedule @param {Times} times @param {Reach} reach @param {number} t0 @param {number} t1 */
+/**
+ * Every op looked at.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {Reach} reach
+ * @param {number} t0
+ * @param {number} t1
+ */
 function slowly(schedule, times, reach, t0, t1) {
   const time = new Float64Array(7);
   const ops = new Float64Array(7);
@@ -39,7 +47,8 @@ test("an area's text reads back as the same area, in one plan, in another and ac
   for (const [text, area] of Object.entries(said)) assert.deepEqual(readArea(text), area);
   assert.equal(areaText(said["1-2@2-b.1"]), "1-2@2-b.1");
   assert.equal(areaText(said["0-7@run.3-run.0"]), "0-7@run.3-0");
-  for (const bad of ["", "12-30", "30-12@0-3", "5-5@0-1", "-1-3@0-1", "1-2@0", "1-2@0-99999", "1e999-2@0-1", "a-b@c-d"]) assert.equal(readArea(bad), null, bad);
+  for (const bad of ["", "12-30", "30-12@0-3", "5-5@0-1", "-1-3@0-1", "1-2@0", "1-2@0-99999", "1e999-2@0-1", "a-b@c-d"])
+    assert.equal(readArea(bad), null, bad);
 });
 
 test("random areas survive the link", () => {
@@ -55,12 +64,24 @@ test("random areas survive the link", () => {
 });
 
 test("an area reaches over whole lane groups between its ends, whichever end comes first", () => {
-  const groups = [{ id: "a", p: 4 }, { id: "run", p: 4 }, { id: "b", p: 8 }];
+  const groups = [
+    { id: "a", p: 4 },
+    { id: "run", p: 4 },
+    { id: "b", p: 8 },
+  ];
   const area = { t0: 0, t1: 1, from: { lane: "b", rank: 2 }, to: { lane: "a", rank: 3 } };
-  assert.deepEqual(reaches(area, groups), [{ lane: "a", first: 3, last: 3 }, { lane: "run", first: 0, last: 3 }, { lane: "b", first: 0, last: 2 }]);
+  assert.deepEqual(reaches(area, groups), [
+    { lane: "a", first: 3, last: 3 },
+    { lane: "run", first: 0, last: 3 },
+    { lane: "b", first: 0, last: 2 },
+  ]);
   assert.deepEqual(upright(area, groups).from, { lane: "a", rank: 3 });
   const one = { t0: 0, t1: 1, from: { lane: "a", rank: 9 }, to: { lane: "a", rank: 2 } };
-  assert.deepEqual(reaches(one, groups), [{ lane: "a", first: 2, last: 3 }], "ranks that are not there any more are left out");
+  assert.deepEqual(
+    reaches(one, groups),
+    [{ lane: "a", first: 2, last: 3 }],
+    "ranks that are not there any more are left out",
+  );
   assert.deepEqual(reaches({ ...one, to: { lane: "d", rank: 0 } }, groups), []);
 });
 
@@ -78,10 +99,19 @@ test("totals equal a look at every op, over random areas of several schedules", 
       const reach = { lane: "a", first, last: first + Math.floor(random() * (order.p - first)) };
       const sums = totals(lane, reach, t0, Math.max(a, b));
       const want = slowly(order, times, reach, t0, t1);
-      assert.ok(near(sums.busy, want.time.reduce((x, y) => x + y, 0)), `${sums.busy} of ${want.time}`);
+      assert.ok(
+        near(
+          sums.busy,
+          want.time.reduce((x, y) => x + y, 0),
+        ),
+        `${sums.busy} of ${want.time}`,
+      );
       assert.ok(near(sums.busy + sums.idle, (t1 - t0) * sums.ranks), "busy and idle fill the area");
       assert.equal(sums.cut, want.cut);
-      assert.equal(sums.ops, want.ops.reduce((x, y) => x + y, 0));
+      assert.equal(
+        sums.ops,
+        want.ops.reduce((x, y) => x + y, 0),
+      );
       for (const { kind, time, ops } of sums.kinds) {
         assert.ok(near(time, want.time[kind]));
         assert.equal(ops, want.ops[kind]);
@@ -96,7 +126,10 @@ test("the whole timeline's area has the schedule's own bubble", () => {
   const sums = totals({ schedule: order, times, end: times.makespan }, { lane: "a", first: 0, last: 3 }, 0, 1e9);
   assert.equal(sums.duration, times.makespan, "time past the end is no part of it");
   assert.ok(near(sums.bubble, 9 / 33));
-  assert.deepEqual(sums.kinds.map(({ ops }) => ops), [32, 32]);
+  assert.deepEqual(
+    sums.kinds.map(({ ops }) => ops),
+    [32, 32],
+  );
 });
 
 test("copies are counted beside the ops, and ops of a live run that are still to come not at all", () => {
@@ -104,7 +137,10 @@ test("copies are counted beside the ops, and ops of a live run that are still to
   const times = simulate(order, { ...UNIT, O: 0.5 });
   const lane = { schedule: order, times, end: times.makespan };
   const sums = totals(lane, { lane: "a", first: 0, last: 0 }, 0, times.makespan);
-  assert.deepEqual(sums.copies.map(({ ops }) => ops), [2, 2]);
+  assert.deepEqual(
+    sums.copies.map(({ ops }) => ops),
+    [2, 2],
+  );
   assert.ok(sums.copies.every(({ time }) => near(time, 1)));
   const live = simulate(oneFOneB(2, 3), UNIT);
   live.start.fill(Infinity, 2, 6);

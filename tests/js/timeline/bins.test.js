@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { CLASSES, FULL, SHADES, binRank, classTable, emptyBins, kindOfClass, kindsIn, shadeOfClass, stack } from "../../../static/js/core/timeline/bins.js";
+import {
+  CLASSES,
+  FULL,
+  SHADES,
+  binRank,
+  classTable,
+  emptyBins,
+  kindOfClass,
+  kindsIn,
+  shadeOfClass,
+  stack,
+} from "../../../static/js/core/timeline/bins.js";
 import { KIND_T, chunkOf, codesPerRank, kindOf } from "../../../static/js/core/schedule/ops.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { UNIT, breadthFirst, oneFOneB, schedule, seeded, zbH1 } from "../support/helpers.js";
@@ -11,8 +22,16 @@ import { UNIT, breadthFirst, oneFOneB, schedule, seeded, zbH1 } from "../support
 
 const ORDERS = [oneFOneB(3, 40), zbH1(4, 30), breadthFirst(3, 12, 3)];
 
-/** A rank in bins. @param {Schedule} s @param {Times} times @param {number} rank @param {number} from @param {number} step
- * @param {number} width @param {number} [gap] */
+/**
+ * A rank in bins.
+ * @param {Schedule} s
+ * @param {Times} times
+ * @param {number} rank
+ * @param {number} from
+ * @param {number} step
+ * @param {number} width
+ * @param {number} [gap]
+ */
 function binned(s, times, rank, from, step, width, gap) {
   const bins = emptyBins(kindsIn(s), width);
   binRank(s, times, rank, from, step, bins, gap);
@@ -29,16 +48,35 @@ function looks(bins, x, layers = 8) {
   stack(bins, layers, PLAIN, LOWER, out, alone);
   const seen = Array.from({ length: layers }, (_, s) => out[s * bins.width + x]);
   const classes = seen.map((value, s) => value - (s < layers >> 1 ? 0 : CLASSES));
-  assert.ok(classes.every((cls) => cls >= 0 && cls < CLASSES), "each half in its own looks");
+  assert.ok(
+    classes.every((cls) => cls >= 0 && cls < CLASSES),
+    "each half in its own looks",
+  );
   assert.equal(alone[x], bins.mixed[x] ? 0 : classes[0]);
   return classes;
 }
 
 /** @param {() => number} random */
-const someCosts = (random) => ({ F: 0.2 + random(), I: 0.2 + random(), W: 0.2 + random(), comm: random() * 3, FB: null, S: null, T: null, O: null });
+const someCosts = (random) => ({
+  F: 0.2 + random(),
+  I: 0.2 + random(),
+  W: 0.2 + random(),
+  comm: random() * 3,
+  FB: null,
+  S: null,
+  T: null,
+  O: null,
+});
 
-/** The share of every bin by kind, op by op. @param {Schedule} s @param {Times} times @param {number} rank @param {number} from
- * @param {number} step @param {number} width */
+/**
+ * The share of every bin by kind, op by op.
+ * @param {Schedule} s
+ * @param {Times} times
+ * @param {number} rank
+ * @param {number} from
+ * @param {number} step
+ * @param {number} width
+ */
 function slowCover(s, times, rank, from, step, width) {
   const kinds = kindsIn(s);
   const cover = Array.from({ length: width }, () => new Float64Array(kinds.length));
@@ -51,8 +89,13 @@ function slowCover(s, times, rank, from, step, width) {
   return cover;
 }
 
-/** Random windows of random schedules. @param {number} seed @param {number} rounds
- * @param {(s: Schedule, times: Times, rank: number, from: number, step: number, width: number, where: string) => void} check */
+/**
+ * Random windows of random schedules.
+ * @param {number} seed
+ * @param {number} rounds
+ * @param {(s: Schedule, times: Times, rank: number, from: number, step: number, width: number, where: string) => void}
+ *   check
+ */
 function windows(seed, rounds, check) {
   const random = seeded(seed);
   for (let round = 0; round < rounds; round++) {
@@ -87,7 +130,8 @@ test("every op shows in a bin that it lies in, whatever else is there", () => {
       if (a < 0 || b > width) continue;
       const kind = kindOf(s.codes[i], s.chunks);
       let seen = false;
-      for (let x = Math.floor(a); x < Math.min(width, Math.ceil(b)); x++) seen ||= looks(bins, x).some((cls) => cls > 0 && kindOfClass(cls) === kind);
+      for (let x = Math.floor(a); x < Math.min(width, Math.ceil(b)); x++)
+        seen ||= looks(bins, x).some((cls) => cls > 0 && kindOfClass(cls) === kind);
       assert.ok(seen, `${where} op ${i} from ${a} to ${b}`);
     }
   });
@@ -101,7 +145,11 @@ test("a bin with long ops alone shows one of them, and idle only where idle is m
       const layers = looks(bins, x);
       assert.equal(new Set(layers).size, 1, `${where} bin ${x}`);
       const busy = shares.reduce((a, b) => a + b, 0);
-      if (busy > 0.51) assert.ok(shares[kindsIn(s).indexOf(kindOfClass(layers[0]))] >= Math.max(...shares) - 0.01, `${where} bin ${x} shows a lesser kind`);
+      if (busy > 0.51)
+        assert.ok(
+          shares[kindsIn(s).indexOf(kindOfClass(layers[0]))] >= Math.max(...shares) - 0.01,
+          `${where} bin ${x} shows a lesser kind`,
+        );
       if (busy < 0.49) assert.equal(layers[0], 0, `${where} bin ${x} must be idle`);
     });
   });
@@ -138,8 +186,19 @@ test("a mixed bin is stacked by its shares, the least by one layer, and idle tim
 test("a lone op of a thousandth of a bin stays visible", () => {
   const s = schedule("looped", 1, 1, [[0]]);
   for (const at of [0, 3.0004, 49.9995, 99.9985]) {
-    const bins = binned(s, { start: Float64Array.of(at), end: Float64Array.of(at + 0.001), makespan: 100 }, 0, 0, 1, 100);
-    assert.equal(Array.from({ length: 100 }, (_, x) => looks(bins, x)).filter((layers) => layers.includes(1)).length, 1, `at ${at}`);
+    const bins = binned(
+      s,
+      { start: Float64Array.of(at), end: Float64Array.of(at + 0.001), makespan: 100 },
+      0,
+      0,
+      1,
+      100,
+    );
+    assert.equal(
+      Array.from({ length: 100 }, (_, x) => looks(bins, x)).filter((layers) => layers.includes(1)).length,
+      1,
+      `at ${at}`,
+    );
   }
 });
 

@@ -10,7 +10,11 @@ import { UNIT, breadthFirst, offloaded, oneFOneB, schedule, seeded, spread, zbH1
 /** @import {Schedule} from "../../../static/js/core/schedule/types.js" */
 
 /** Two ranks and two chunks with an overlapped pair on each; stream 1 numbers its micro-batches after stream 0. */
-const paired = () => schedule("bidirectional", 2, 4, [[0, 1, 8 + 1, 8 + 2, 6, 7], [0, 1, 8 + 1, 8 + 2, 6, 7]]);
+const paired = () =>
+  schedule("bidirectional", 2, 4, [
+    [0, 1, 8 + 1, 8 + 2, 6, 7],
+    [0, 1, 8 + 1, 8 + 2, 6, 7],
+  ]);
 
 /** @param {string} text @param {Schedule} order @returns {string[]} */
 function texts(text, order) {
@@ -69,26 +73,41 @@ test("every op's own text finds it, in every kind of order", () => {
 });
 
 /** All hits in the order of their starts. @param {Found[]} lanes @returns {Hit[]} */
-const sorted = (lanes) => lanes.flatMap(({ times, hits }, lane) => [hits.ops, hits.copies].flatMap((rows, part) => {
-  /** @type {Hit[]} */
-  const out = [];
-  if (rows) for (let rank = 0; rank + 1 < rows.offsets.length; rank++) {
-    for (let n = rows.offsets[rank]; n < rows.offsets[rank + 1]; n++) out.push({ lane, row: 2 * rank + part, i: rows.at[n], start: times.start[rows.at[n]] });
-  }
-  return out;
-})).sort((a, b) => a.start - b.start || a.lane - b.lane || a.row - b.row || a.i - b.i);
+const sorted = (lanes) =>
+  lanes
+    .flatMap(({ times, hits }, lane) =>
+      [hits.ops, hits.copies].flatMap((rows, part) => {
+        /** @type {Hit[]} */
+        const out = [];
+        if (rows)
+          for (let rank = 0; rank + 1 < rows.offsets.length; rank++) {
+            for (let n = rows.offsets[rank]; n < rows.offsets[rank + 1]; n++)
+              out.push({ lane, row: 2 * rank + part, i: rows.at[n], start: times.start[rows.at[n]] });
+          }
+        return out;
+      }),
+    )
+    .sort((a, b) => a.start - b.start || a.lane - b.lane || a.row - b.row || a.i - b.i);
 
 test("stepping visits every hit once in the order of time, both ways and round the end", () => {
   const orders = [oneFOneB(4, 9), zbH1(5, 12), offloaded()];
   for (const text of ["F", "5", "2", "I3", "1F"]) {
     const query = readQuery(text);
     assert.ok(query);
-    const lanes = orders.map((order, at) => ({ id: "abc"[at], times: simulate(order, { ...UNIT, comm: 0.3, O: 0.4 }), hits: search(order, query) }));
+    const lanes = orders.map((order, at) => ({
+      id: "abc"[at],
+      times: simulate(order, { ...UNIT, comm: 0.3, O: 0.4 }),
+      hits: search(order, query),
+    }));
     const all = sorted(lanes);
     for (const way of /** @type {const} */ ([1, -1])) {
       const want = way > 0 ? all : [...all].reverse();
       /** @type {Hit | null} */
-      let at = step(lanes, way > 0 ? { lane: -1, row: -1, i: -1, start: -Infinity } : { lane: 9, row: 0, i: -1, start: 1e9 }, way);
+      let at = step(
+        lanes,
+        way > 0 ? { lane: -1, row: -1, i: -1, start: -Infinity } : { lane: 9, row: 0, i: -1, start: 1e9 },
+        way,
+      );
       for (const each of want) {
         assert.deepEqual(at, each);
         assert.equal(ordinal(lanes, each), all.indexOf(each));
@@ -111,13 +130,19 @@ test("from any op, hit or not, the next hit is the first that starts later", () 
     const rank = Math.floor(random() * 5);
     const i = order.offsets[rank] + Math.floor(random() * (order.offsets[rank + 1] - order.offsets[rank]));
     const from = { lane: 0, row: 2 * rank, i, start: times.start[i] };
-    const later = all.find((hit) => hit.start > from.start || (hit.start === from.start && (hit.row > from.row || (hit.row === from.row && hit.i > i))));
+    const later = all.find(
+      (hit) =>
+        hit.start > from.start ||
+        (hit.start === from.start && (hit.row > from.row || (hit.row === from.row && hit.i > i))),
+    );
     assert.deepEqual(step(lanes, from, 1), later ?? all[0]);
   }
 });
 
 test("a query that finds nothing steps nowhere", () => {
   const order = oneFOneB(2, 2);
-  const lanes = [{ id: "a", times: simulate(order, UNIT), hits: search(order, { stage: 7, letter: "F", micro: null }) }];
+  const lanes = [
+    { id: "a", times: simulate(order, UNIT), hits: search(order, { stage: 7, letter: "F", micro: null }) },
+  ];
   assert.equal(step(lanes, { lane: 0, row: 0, i: 0, start: 0 }, 1), null);
 });

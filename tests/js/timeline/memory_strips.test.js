@@ -55,7 +55,16 @@ test("a strip's top is the rank's peak, however narrow the strip", () => {
 
 test("the level at a time is that of the step before it, and nothing is held before the first", () => {
   const steps = { t: Float64Array.of(1, 4), y: Float64Array.of(2, 3) };
-  assert.deepEqual([0, 1, 3.9, 4, 9].map((t) => [stepAt(steps, t), levelAt(steps, t)]), [[-1, 0], [0, 2], [0, 2], [1, 3], [1, 3]]);
+  assert.deepEqual(
+    [0, 1, 3.9, 4, 9].map((t) => [stepAt(steps, t), levelAt(steps, t)]),
+    [
+      [-1, 0],
+      [0, 2],
+      [0, 2],
+      [1, 3],
+      [1, 3],
+    ],
+  );
 });
 
 test("strips come by themselves where activations are offloaded or weights are counted", () => {
@@ -71,7 +80,10 @@ test("copies are placed and binned as rows of their own", () => {
   assert.ok(rows && order.copies);
   const own = copyTimes(order, times);
   const [lo, hi] = opsInWindow(rows, own, 0, 0, Infinity);
-  assert.deepEqual(Array.from({ length: hi - lo }, (_, k) => opText(order, order.count + lo + k)), ["0O0", "0O1", "0R0", "0R1"]);
+  assert.deepEqual(
+    Array.from({ length: hi - lo }, (_, k) => opText(order, order.count + lo + k)),
+    ["0O0", "0O1", "0R0", "0R1"],
+  );
   assert.equal(opText(order, opAt(order.copies, times, 0, 1.25)), "0O0");
   assert.equal(opAt(order.copies, times, 0, 0.5), -1, "the lane is empty before the first offload");
   const bins = emptyBins(kindsIn(rows), 12);

@@ -6,16 +6,28 @@ import { buildPyramid, levelFor, sample } from "../../../static/js/core/timeline
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { breadthFirst, oneFOneB, seeded, zbH1 } from "../support/helpers.js";
 
-
 const ORDERS = [oneFOneB(3, 900), zbH1(4, 700), breadthFirst(3, 300, 3)];
 
-/** Windows of dense schedules, each binned from the pyramid and from the ops. @param {number} seed
- * @param {(from: import("../../../static/js/core/timeline/bins.js").Bins, ops: import("../../../static/js/core/timeline/bins.js").Bins, where: string) => void} check */
+/**
+ * Windows of dense schedules, each binned from the pyramid and from the ops.
+ * @param {number} seed
+ * @param {(from: import("../../../static/js/core/timeline/bins.js").Bins, ops:
+ *   import("../../../static/js/core/timeline/bins.js").Bins, where: string) => void} check
+ */
 function windows(seed, check) {
   const random = seeded(seed);
   for (let round = 0; round < 60; round++) {
     const s = ORDERS[round % ORDERS.length];
-    const times = simulate(s, { F: 0.2 + random(), I: 0.2 + random(), W: 0.2 + random(), comm: random(), FB: null, S: null, T: null, O: null });
+    const times = simulate(s, {
+      F: 0.2 + random(),
+      I: 0.2 + random(),
+      W: 0.2 + random(),
+      comm: random(),
+      FB: null,
+      S: null,
+      T: null,
+      O: null,
+    });
     const pyramid = buildPyramid(s, times, times.makespan);
     const width = 20 + Math.floor(random() * 200);
     const step = (times.makespan * (0.2 + random())) / width;
@@ -50,7 +62,8 @@ test("all time that a kind takes is in every level", () => {
     for (let r = 0; r < s.p; r++) {
       kinds.forEach((kind, g) => {
         let took = 0;
-        for (let i = s.offsets[r]; i < s.offsets[r + 1]; i++) if (s.codes[i] === kind) took += times.end[i] - times.start[i];
+        for (let i = s.offsets[r]; i < s.offsets[r + 1]; i++)
+          if (s.codes[i] === kind) took += times.end[i] - times.start[i];
         const row = cover.subarray((r * kinds.length + g) * count, (r * kinds.length + g + 1) * count);
         const held = (row.reduce((a, b) => a + b, 0) / FULL / count) * times.makespan;
         assert.ok(Math.abs(held / took - 1) < 0.02, `${count} bins, rank ${r}, kind ${kind}: ${held} of ${took}`);
@@ -64,11 +77,18 @@ test("one short op among a thousand long ones of another kind is in every level"
   const many = 4096;
   const start = Float64Array.from({ length: many }, (_, k) => k);
   const end = start.map((t, k) => (k === 2000 ? t + 1e-4 : t + 1));
-  const rows = { codes: Uint8Array.from({ length: many }, (_, k) => (k === 2000 ? 3 : 0)), offsets: Int32Array.of(0, many), chunks: s.chunks };
+  const rows = {
+    codes: Uint8Array.from({ length: many }, (_, k) => (k === 2000 ? 3 : 0)),
+    offsets: Int32Array.of(0, many),
+    chunks: s.chunks,
+  };
   const pyramid = buildPyramid(rows, { start, end, makespan: many }, many);
   for (const { count, cover } of pyramid.levels) {
     const short = cover.subarray(count, 2 * count);
-    assert.deepEqual([...short].flatMap((c, x) => (c > 0 ? [x] : [])), [Math.floor((2000 * count) / many)]);
+    assert.deepEqual(
+      [...short].flatMap((c, x) => (c > 0 ? [x] : [])),
+      [Math.floor((2000 * count) / many)],
+    );
   }
   for (const width of [7, 333, 500]) {
     const bins = emptyBins(pyramid.kinds, width);

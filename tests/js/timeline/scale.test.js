@@ -26,16 +26,30 @@ test("any range has at most count + 1 ticks, one step apart", () => {
 });
 
 test("times show just the decimals of their step", () => {
-  assert.deepEqual([formatTime(3, 1), formatTime(0.30000000000000004, 0.1), formatTime(2, 0.05), formatTime(1e3, 50)], ["3", "0.3", "2.00", "1000"]);
+  assert.deepEqual(
+    [formatTime(3, 1), formatTime(0.30000000000000004, 0.1), formatTime(2, 0.05), formatTime(1e3, 50)],
+    ["3", "0.3", "2.00", "1000"],
+  );
   assert.equal(formatTime(-1e-12, 0.1), "0.0");
 });
 
 test("percents keep one decimal so that nothing jumps", () => {
-  assert.deepEqual([formatPercent(0.0941), formatPercent(0.1), formatPercent(0), formatPercent(1)], ["9.4 %", "10.0 %", "0.0 %", "100.0 %"]);
+  assert.deepEqual(
+    [formatPercent(0.0941), formatPercent(0.1), formatPercent(0), formatPercent(1)],
+    ["9.4 %", "10.0 %", "0.0 %", "100.0 %"],
+  );
 });
 
 test("numbers in prose have at most four decimals", () => {
-  assert.deepEqual([1 / 3, 2, -0.00001, 1e-7, 123456.78912, 0, -0].map(formatNumber), ["0.3333", "2", "-0.00001", "1e-7", "123456.7891", "0", "0"]);
+  assert.deepEqual([1 / 3, 2, -0.00001, 1e-7, 123456.78912, 0, -0].map(formatNumber), [
+    "0.3333",
+    "2",
+    "-0.00001",
+    "1e-7",
+    "123456.7891",
+    "0",
+    "0",
+  ]);
 });
 
 test("zooming keeps the time under the pointer in its place", () => {
@@ -70,7 +84,10 @@ test("no walk of zooms and pans ever leaves the timeline", () => {
   const random = seeded(9);
   let view = fit(103);
   for (let round = 0; round < 3000; round++) {
-    view = random() < 0.5 ? pan(view, (random() - 0.5) * 80, 103) : zoomAt(view, random() * 103, 2 ** (random() * 4 - 2), 103, 0.5);
+    view =
+      random() < 0.5
+        ? pan(view, (random() - 0.5) * 80, 103)
+        : zoomAt(view, random() * 103, 2 ** (random() * 4 - 2), 103, 0.5);
     assert.ok(view.t0 >= 0 && view.t1 <= 103 && view.t1 - view.t0 >= 0.5 - 1e-9, JSON.stringify(view));
   }
 });

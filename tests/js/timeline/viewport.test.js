@@ -53,7 +53,10 @@ test("zooming leaves the moment under the pointer where it is on the screen, unl
     near(next.t0 + part * (next.t1 - next.t0), t, total, where);
     const out = zoomAt(view, t, 0.2 + 0.8 * random(), total, 0);
     if (out.t0 > 0 && out.t1 < total) near(out.t0 + part * (out.t1 - out.t0), t, total, where);
-    assert.ok(out.t0 <= view.t0 + 1e-9 * total && out.t1 >= view.t1 - 1e-9 * total, `${where}: what was in sight stays in sight`);
+    assert.ok(
+      out.t0 <= view.t0 + 1e-9 * total && out.t1 >= view.t1 - 1e-9 * total,
+      `${where}: what was in sight stays in sight`,
+    );
   });
 });
 

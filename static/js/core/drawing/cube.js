@@ -1,4 +1,5 @@
-// A schedule in space: time to the right, stages into the depth (the first one farthest, as it is the uppermost row of the
+// A schedule in space: time to the right, stages into the depth (the first one farthest, as it is the uppermost row of
+// the
 // timeline), micro-batches upward. Every op is a box, every message between ranks a dot. Knows times; draws nothing.
 //
 // Seen without perspective, boxes that planes parallel to the axes divide are painted right if they come by depth, then
@@ -8,11 +9,19 @@ import { messagesOf } from "../schedule/message_flow.js";
 import { KIND_B, KIND_F, KIND_PAIR, chunkOf, globalMicro, kindOf, micros, pairChunks } from "../schedule/ops.js";
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
-/** @typedef {{i: number, rank: number, kind: number, chunk: number, stage: number, micro: number, start: number, end: number}} Box  of a pair each
- *   half is one; i: the op's flat index */
-/** @typedef {{stage: number, goal: number, micro: number, sent: number, due: number}} Dot  a message: from a stage to a goal, sent and there */
-/** @typedef {{boxes: Box[], dots: Dot[], stages: number, micros: number, all: number, total: number, ops: number}} Cube  micros: those that are in
- *   it, all: those of the schedule, one after the other over both directions where there are two; ops: of the schedule */
+/**
+ * @typedef {{i: number, rank: number, kind: number, chunk: number, stage: number, micro: number, start: number, end:
+ *   number}} Box of a pair each half is one; i: the op's flat index
+ */
+/**
+ * @typedef {{stage: number, goal: number, micro: number, sent: number, due: number}} Dot a message: from a stage to a
+ *   goal, sent and there
+ */
+/**
+ * @typedef {{boxes: Box[], dots: Dot[], stages: number, micros: number, all: number, total: number, ops: number}} Cube
+ *   micros: those that are in it, all: those of the schedule, one after the other over both directions where there are
+ *   two; ops: of the schedule
+ */
 /** @typedef {{turn: number, tilt: number}} View  in radians: around the upright axis, and from above */
 /** @typedef {[number, number]} Point */
 /** @typedef {{face: "front" | "top" | "side", points: Point[]}} Side */
@@ -37,20 +46,48 @@ export function cubeOf(schedule, times, hop) {
   const { placement, n } = schedule;
   const boxes = [];
   for (let rank = 0; rank < schedule.p; rank++) {
-    for (let i = schedule.offsets[rank]; i < schedule.offsets[rank + 1]; i++) boxes.push(...boxesOf(schedule, times, rank, i, room));
+    for (let i = schedule.offsets[rank]; i < schedule.offsets[rank + 1]; i++)
+      boxes.push(...boxesOf(schedule, times, rank, i, room));
   }
-  return { boxes, dots: room ? dotsOf(schedule, times, hop, room) : [], stages: placement.stages, micros: room * placement.streams,
-    all: n * placement.streams, total: times.makespan, ops: schedule.count };
+  return {
+    boxes,
+    dots: room ? dotsOf(schedule, times, hop, room) : [],
+    stages: placement.stages,
+    micros: room * placement.streams,
+    all: n * placement.streams,
+    total: times.makespan,
+    ops: schedule.count,
+  };
 }
 
-/** @param {Schedule} schedule @param {Times} times @param {number} rank @param {number} i @param {number} room @returns {Box[]} */
+/**
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {number} rank
+ * @param {number} i
+ * @param {number} room
+ * @returns {Box[]}
+ */
 function boxesOf(schedule, times, rank, i, room) {
   const { chunks, codes, placement } = schedule;
   const { first, second } = micros(schedule);
   const kind = kindOf(codes[i], chunks);
   /** @param {number} of @param {number} chunk @param {number} k @returns {Box[]} */
-  const box = (of, chunk, k) => (k >= room ? [] : [{ i, rank, kind: of, chunk, stage: placement.stage[rank * chunks + chunk],
-    micro: upward(schedule, rank * chunks + chunk, k, room), start: times.start[i], end: times.end[i] }]);
+  const box = (of, chunk, k) =>
+    k >= room
+      ? []
+      : [
+          {
+            i,
+            rank,
+            kind: of,
+            chunk,
+            stage: placement.stage[rank * chunks + chunk],
+            micro: upward(schedule, rank * chunks + chunk, k, room),
+            start: times.start[i],
+            end: times.end[i],
+          },
+        ];
   if (kind !== KIND_PAIR) return box(kind, chunkOf(codes[i], chunks), first[i]);
   const [f, b] = pairChunks(codes[i], chunks);
   return [...box(KIND_F, f, first[i]), ...box(KIND_B, b, second ? second[i] : first[i])];
@@ -73,9 +110,15 @@ function dotsOf(schedule, times, hop, room) {
     const k = pair && gradient[at] && second ? second[i] : first[i];
     const slot = from[at] * chunks + chunk;
     const next = (gradient[at] ? placement.prev : placement.next)[slot];
-    if (k < 0 || k >= Math.min(room, n) || next < 0) continue; // a broadcast to the output layer's shards has no next stage
-    dots.push({ stage: placement.stage[slot], goal: placement.stage[next], micro: upward(schedule, slot, k, room),
-      sent: times.end[i], due: times.end[i] + hop });
+    // a broadcast to the output layer's shards has no next stage
+    if (k < 0 || k >= Math.min(room, n) || next < 0) continue;
+    dots.push({
+      stage: placement.stage[slot],
+      goal: placement.stage[next],
+      micro: upward(schedule, slot, k, room),
+      sent: times.end[i],
+      due: times.end[i] + hop,
+    });
   }
   return dots;
 }
@@ -86,9 +129,16 @@ export function microNumber(schedule, { rank, chunk, micro }) {
   return globalMicro(schedule, slot, micro - schedule.placement.stream[slot] * roomFor(schedule));
 }
 
-/** @param {View} view @param {number} turn @param {number} tilt @returns {View} turned on, as far as faces stay visible */
-export const turned = (view, turn, tilt) => ({ turn: Math.min(MOST.turn, Math.max(-MOST.turn, view.turn + turn)),
-  tilt: Math.min(MOST.tilt, Math.max(MOST.least, view.tilt + tilt)) });
+/**
+ * @param {View} view
+ * @param {number} turn
+ * @param {number} tilt
+ * @returns {View} turned on, as far as faces stay visible
+ */
+export const turned = (view, turn, tilt) => ({
+  turn: Math.min(MOST.turn, Math.max(-MOST.turn, view.turn + turn)),
+  tilt: Math.min(MOST.tilt, Math.max(MOST.least, view.tilt + tilt)),
+});
 
 /**
  * From the cube to pixels: the whole of it within a picture, whichever way it is turned.
@@ -114,8 +164,12 @@ export function projection({ stages, micros: layers, total }, { turn, tilt }, wi
 
 /** @typedef {ReturnType<typeof projection>} Project */
 
-/** What is painted, in an order in which what comes later covers what came before. @param {Cube} cube @param {View} view
- * @returns {(Box | Dot)[]} */
+/**
+ * What is painted, in an order in which what comes later covers what came before.
+ * @param {Cube} cube
+ * @param {View} view
+ * @returns {(Box | Dot)[]}
+ */
 export function paintOrder({ boxes, dots }, { turn }) {
   const right = turn >= 0 ? 1 : -1;
   /** @param {Box | Dot} item */
@@ -125,23 +179,53 @@ export function paintOrder({ boxes, dots }, { turn }) {
   return [...boxes, ...dots].sort((a, b) => depth(a) - depth(b) || a.micro - b.micro || right * (time(a) - time(b)));
 }
 
-/** The sides of a box that are seen, as far as time has come. @param {Project} project @param {View} view @param {Box} box
- * @param {number} until @returns {Side[]} */
+/**
+ * The sides of a box that are seen, as far as time has come.
+ * @param {Project} project
+ * @param {View} view
+ * @param {Box} box
+ * @param {number} until
+ * @returns {Side[]}
+ */
 export function sidesOf(project, { turn }, { stage, micro, start, end }, until) {
   const gap = (1 - FILL) / 2;
   const [far, near, low, high] = [stage + gap, stage + 1 - gap, micro + gap, micro + 1 - gap];
   const last = Math.min(end, until);
   const x = turn >= 0 ? last : start;
   return [
-    { face: "side", points: [project(x, far, low), project(x, near, low), project(x, near, high), project(x, far, high)] },
-    { face: "top", points: [project(start, far, high), project(last, far, high), project(last, near, high), project(start, near, high)] },
-    { face: "front", points: [project(start, near, low), project(last, near, low), project(last, near, high), project(start, near, high)] },
+    {
+      face: "side",
+      points: [project(x, far, low), project(x, near, low), project(x, near, high), project(x, far, high)],
+    },
+    {
+      face: "top",
+      points: [
+        project(start, far, high),
+        project(last, far, high),
+        project(last, near, high),
+        project(start, near, high),
+      ],
+    },
+    {
+      face: "front",
+      points: [
+        project(start, near, low),
+        project(last, near, low),
+        project(last, near, high),
+        project(start, near, high),
+      ],
+    },
   ];
 }
 
-/** Where a message is: halfway when nothing moves, else as far as it has come; null where it is not on its way.
- * @param {Project} project @param {Dot} dot @param {number | null} at @param {number} least how long one is seen at least
- * @returns {Point | null} */
+/**
+ * Where a message is: halfway when nothing moves, else as far as it has come; null where it is not on its way.
+ * @param {Project} project
+ * @param {Dot} dot
+ * @param {number | null} at
+ * @param {number} least how long one is seen at least
+ * @returns {Point | null}
+ */
 export function dotAt(project, { stage, goal, micro, sent, due }, at, least) {
   const until = Math.max(due, sent + least);
   if (at !== null && (at < sent || at > until)) return null;
@@ -151,8 +235,12 @@ export function dotAt(project, { stage, goal, micro, sent, due }, at, least) {
 }
 
 /** The plane of a moment. @param {Project} project @param {Cube} cube @param {number} at @returns {Point[]} */
-export const planeAt = (project, { stages, micros: layers }, at) =>
-  [project(at, 0, 0), project(at, stages, 0), project(at, stages, layers), project(at, 0, layers)];
+export const planeAt = (project, { stages, micros: layers }, at) => [
+  project(at, 0, 0),
+  project(at, stages, 0),
+  project(at, stages, layers),
+  project(at, 0, layers),
+];
 
 /** Does a side cover a pixel? @param {Side} side @param {number} x @param {number} y */
 export function covers({ points }, x, y) {

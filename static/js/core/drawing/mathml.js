@@ -44,14 +44,16 @@ function draw(tree, names) {
   if (typeof tree === "number") return number(tree);
   if (typeof tree === "string") return symbol(tree, names);
   const [op, ...parts] = tree;
-  if (op === "/") return parts.slice(1).reduce((top, part) => `<mfrac>${top}${draw(part, names)}</mfrac>`, draw(parts[0], names));
+  if (op === "/")
+    return parts.slice(1).reduce((top, part) => `<mfrac>${top}${draw(part, names)}</mfrac>`, draw(parts[0], names));
   if (op === "floor") return row(`<mo>⌊</mo>${draw(parts[0], names)}<mo>⌋</mo>`);
   if (op === "max" || op === "min") {
     return row(`<mi>${op}</mi><mo>&#x2061;</mo>${brackets(parts.map((part) => draw(part, names)).join("<mo>,</mo>"))}`);
   }
   if (op === "if") return cases(parts, names);
   if (op === "*") return row(parts.map((part, at) => times(parts, at, names) + operand(op, part, at, names)).join(""));
-  if (op === "and" || op === "or") return row(parts.map((part, at) => operand(op, part, at, names)).join(`<mtext>\u00a0${op}\u00a0</mtext>`));
+  if (op === "and" || op === "or")
+    return row(parts.map((part, at) => operand(op, part, at, names)).join(`<mtext>\u00a0${op}\u00a0</mtext>`));
   const sign = `<mo>${SIGNS[op] ?? escape(op)}</mo>`;
   if (parts.length === 1) return row(sign + operand(op, parts[0], 1, names));
   return row(parts.map((part, at) => operand(op, part, at, names)).join(sign));
@@ -87,7 +89,8 @@ function times(parts, at, names) {
 
 /** @param {Tree} part @returns {boolean} */
 const startsWithDigit = (part) =>
-  typeof part === "number" || (Array.isArray(part) && (part[0] === "*" || part[0] === "mod") && startsWithDigit(part[1]));
+  typeof part === "number" ||
+  (Array.isArray(part) && (part[0] === "*" || part[0] === "mod") && startsWithDigit(part[1]));
 
 /** The terms of a sum, each with its sign: a page can break a long line between them.
  * @param {Tree} tree @param {Vars|null} names @returns {string[]} */

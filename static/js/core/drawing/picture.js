@@ -1,7 +1,9 @@
-// A schedule as a vector picture for print and slides: what the timeline shows, laid out anew for a width of its own, as
+// A schedule as a vector picture for print and slides: what the timeline shows, laid out anew for a width of its own,
+// as
 // SVG text. Rectangles stay rectangles and words stay words, so that it can be edited and searched. Knows no DOM.
 //
-// Ops too narrow to be seen at that width are drawn together with their neighbours, as what takes most of their time, so
+// Ops too narrow to be seen at that width are drawn together with their neighbours, as what takes most of their time,
+// so
 // that a picture holds at most some rectangles a pixel however many ops there are.
 
 import { OFFLOAD, RELOAD } from "../schedule/copies.js";
@@ -9,17 +11,38 @@ import { copyRows, copyTimes } from "../timeline/copy_rows.js";
 import { HATCHES, TILE } from "./hatches.js";
 import { opsInWindow } from "../timeline/layout.js";
 import { t } from "../i18n/language.js";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, globalMicro, kindOf, micros, pairChunks } from "../schedule/ops.js";
+import {
+  KIND_B,
+  KIND_F,
+  KIND_I,
+  KIND_PAIR,
+  KIND_S,
+  KIND_T,
+  KIND_W,
+  chunkOf,
+  globalMicro,
+  kindOf,
+  micros,
+  pairChunks,
+} from "../schedule/ops.js";
 import { formatTime, tickStep, ticks } from "../timeline/scale.js";
 
 /** @import {Rows} from "../timeline/layout.js" */
 /** @import {Schedule, Times} from "../schedule/types.js" */
-/** @typedef {{fill: (kind: number, chunk: number, chunks: number) => string, ink: (kind: number, chunk: number, chunks: number) => string,
- *   edge: (kind: number, chunk: number, chunks: number) => string, copy: (kind: number) => string,
- *   message: string, surface: string, ink1: string, ink2: string, row: string, hatch: string, grid: string}} Colours */
-/** @typedef {{title: string, detail: string, schedule: Schedule, times: Times, end: number, comm: number}} Part  one schedule of the picture */
-/** @typedef {{width: number, row: number, t0: number, t1: number, unit: string, numbers: boolean, legend: boolean, title: boolean,
- *   background: boolean, link: string, hatch: boolean}} Options  width and row: px of the picture and of a rank; unit: of time, "" or "ms" */
+/**
+ * @typedef {{fill: (kind: number, chunk: number, chunks: number) => string, ink: (kind: number, chunk: number, chunks:
+ *   number) => string, edge: (kind: number, chunk: number, chunks: number) => string, copy: (kind: number) => string,
+ *   message: string, surface: string, ink1: string, ink2: string, row: string, hatch: string, grid: string}} Colours
+ */
+/**
+ * @typedef {{title: string, detail: string, schedule: Schedule, times: Times, end: number, comm: number}} Part one
+ *   schedule of the picture
+ */
+/**
+ * @typedef {{width: number, row: number, t0: number, t1: number, unit: string, numbers: boolean, legend: boolean,
+ *   title: boolean, background: boolean, link: string, hatch: boolean}} Options width and row: px of the picture and of
+ *   a rank; unit: of time, "" or "ms"
+ */
 
 const GUTTER = 30;
 const RIGHT = 8;
@@ -41,8 +64,16 @@ const n = (x) => String(Math.round(x * 100) / 100);
 /** @param {string} text */
 export const escapeXml = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
-/** @param {number} x @param {number} y @param {number} size @param {string} fill @param {string} text @param {string} [more] attributes */
-const words = (x, y, size, fill, text, more = "") => `<text x="${n(x)}" y="${n(y)}" font-size="${n(size)}" fill="${fill}"${more && ` ${more}`}>${escapeXml(text)}</text>`;
+/**
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {string} fill
+ * @param {string} text
+ * @param {string} [more] attributes
+ */
+const words = (x, y, size, fill, text, more = "") =>
+  `<text x="${n(x)}" y="${n(y)}" font-size="${n(size)}" fill="${fill}"${more && ` ${more}`}>${escapeXml(text)}</text>`;
 
 /** @param {number} x @param {number} y @param {number} w @param {number} h @param {string} fill */
 const rect = (x, y, w, h, fill) => `<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="${fill}"/>`;
@@ -64,7 +95,11 @@ export function picture(parts, options, colours) {
   y += AXIS;
   const top = y;
   for (const part of parts) {
-    if (title) body.push(words(GUTTER, y + 14, 12, colours.ink1, part.title, 'font-weight="700"') + words(width - RIGHT, y + 14, 11, colours.ink2, part.detail, 'text-anchor="end"'));
+    if (title)
+      body.push(
+        words(GUTTER, y + 14, 12, colours.ink1, part.title, 'font-weight="700"') +
+          words(width - RIGHT, y + 14, 11, colours.ink2, part.detail, 'text-anchor="end"'),
+      );
     y += heading;
     body.push(group(part, y, options, colours));
     y += part.schedule.p * pitch(part.schedule, row) + BETWEEN;
@@ -74,10 +109,12 @@ export function picture(parts, options, colours) {
   const grid = axis(axisY, top, foot, options, colours);
   const source = options.link ? words(GUTTER, height - 7, 9, colours.ink2, options.link) : "";
   const ground = options.background ? rect(0, 0, width, height, colours.surface) : "";
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}">` +
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}">` +
     `<title>${escapeXml(parts.map((part) => part.title).join(", "))}</title>` +
     `<defs><pattern id="idle" width="5" height="5" patternUnits="userSpaceOnUse"><rect width="5" height="5" fill="${colours.row}"/>` +
-    `<path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" stroke="${colours.hatch}" stroke-width="0.8"/></pattern>${options.hatch ? hatchDefs(colours) : ""}</defs>${ground}${grid}${body.join("")}${source}</svg>\n`;
+    `<path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" stroke="${colours.hatch}" stroke-width="0.8"/></pattern>${options.hatch ? hatchDefs(colours) : ""}</defs>${ground}${grid}${body.join("")}${source}</svg>\n`
+  );
 }
 
 /** What a rank takes: its row, its copy lane where it has one, a gap. @param {Schedule} schedule @param {number} row */
@@ -87,8 +124,14 @@ const pitch = (schedule, row) => row + copyTall(schedule, row) + GAP;
 const copyTall = ({ copies }, row) => (copies ? Math.max(2, Math.round(row / 3)) : 0);
 
 /** Lines for each kind that has some, in the ink that can be read on it. @param {Colours} colours */
-const hatchDefs = (colours) => Object.entries(HATCHES).map(([kind, path]) => `<pattern id="kind${kind}" width="${TILE}" height="${TILE}" patternUnits="userSpaceOnUse">` +
-  `<path d="${path}" fill="none" stroke="${colours.ink(Number(kind), 0, 1)}" stroke-opacity="0.42"/></pattern>`).join("");
+const hatchDefs = (colours) =>
+  Object.entries(HATCHES)
+    .map(
+      ([kind, path]) =>
+        `<pattern id="kind${kind}" width="${TILE}" height="${TILE}" patternUnits="userSpaceOnUse">` +
+        `<path d="${path}" fill="none" stroke="${colours.ink(Number(kind), 0, 1)}" stroke-opacity="0.42"/></pattern>`,
+    )
+    .join("");
 
 /** @param {number} y @param {number} top @param {number} foot @param {Options} options @param {Colours} colours */
 function axis(y, top, foot, { width, t0, t1, unit }, colours) {
@@ -98,12 +141,21 @@ function axis(y, top, foot, { width, t0, t1, unit }, colours) {
   const marks = ticks(t0, t1, count).map((time) => {
     const x = GUTTER + ((time - t0) / (t1 - t0)) * room;
     const anchor = x > width - RIGHT - 12 ? "end" : "middle";
-    return rect(x, top - 4, 0.6, foot - top + 4, colours.grid) + words(x, y + 12, 10, colours.ink2, formatTime(time, step), `text-anchor="${anchor}"`);
+    return (
+      rect(x, top - 4, 0.6, foot - top + 4, colours.grid) +
+      words(x, y + 12, 10, colours.ink2, formatTime(time, step), `text-anchor="${anchor}"`)
+    );
   });
   return marks.join("") + (unit ? words(GUTTER - 8, y + 12, 10, colours.ink2, unit, 'text-anchor="end"') : "");
 }
 
-/** The ranks of one schedule. @param {Part} part @param {number} top @param {Options} options @param {Colours} colours */
+/**
+ * The ranks of one schedule.
+ * @param {Part} part
+ * @param {number} top
+ * @param {Options} options
+ * @param {Colours} colours
+ */
 function group(part, top, options, colours) {
   const { width, row, t0, t1 } = options;
   const { schedule } = part;
@@ -116,16 +168,34 @@ function group(part, top, options, colours) {
   const out = [];
   for (let rank = 0; rank < schedule.p; rank++) {
     const y = top + rank * pitch(schedule, row);
-    if (rank % every === 0) out.push(words(GUTTER - 6, y + row / 2 + 3.5, Math.min(11, Math.max(8, row)), colours.ink2, String(rank), 'text-anchor="end"'));
+    if (rank % every === 0)
+      out.push(
+        words(
+          GUTTER - 6,
+          y + row / 2 + 3.5,
+          Math.min(11, Math.max(8, row)),
+          colours.ink2,
+          String(rank),
+          'text-anchor="end"',
+        ),
+      );
     if (to > from) out.push(rect(from, y, to - from, row, "url(#idle)"));
     out.push(rankOf(part, rank, y, k, options, colours));
-    if (copies) out.push(copiesOf(copies, copied, rank, { y: y + row, h: copyTall(schedule, row), k }, options, colours));
+    if (copies)
+      out.push(copiesOf(copies, copied, rank, { y: y + row, h: copyTall(schedule, row), k }, options, colours));
   }
   return out.join("");
 }
 
-/** The copies of a rank: out to host memory in the upper half of their lane, back in the lower. @param {Rows} copies @param {Times} times
- * @param {number} rank @param {{y: number, h: number, k: number}} lane @param {Options} options @param {Colours} colours */
+/**
+ * The copies of a rank: out to host memory in the upper half of their lane, back in the lower.
+ * @param {Rows} copies
+ * @param {Times} times
+ * @param {number} rank
+ * @param {{y: number, h: number, k: number}} lane
+ * @param {Options} options
+ * @param {Colours} colours
+ */
 function copiesOf(copies, times, rank, { y, h, k }, { t0, t1, width }, colours) {
   const [lo, hi] = opsInWindow(copies, times, rank, t0, t1);
   const out = [];
@@ -138,7 +208,14 @@ function copiesOf(copies, times, rank, { y, h, k }, { t0, t1, width }, colours) 
   return out.join("");
 }
 
-/** @param {Part} part @param {number} rank @param {number} y @param {number} k px of a unit of time @param {Options} options @param {Colours} colours */
+/**
+ * @param {Part} part
+ * @param {number} rank
+ * @param {number} y
+ * @param {number} k px of a unit of time
+ * @param {Options} options
+ * @param {Colours} colours
+ */
 function rankOf({ schedule, times, comm }, rank, y, k, options, colours) {
   const { row, t0, t1, width } = options;
   const { chunks, codes } = schedule;
@@ -150,7 +227,15 @@ function rankOf({ schedule, times, comm }, rank, y, k, options, colours) {
   const flush = () => {
     if (!taken.size) return;
     const [code] = [...taken].reduce((most, each) => (each[1] > most[1] ? each : most));
-    out.push(rect(start, y, Math.max(stop - start, 0.3), row, colours.fill(kindOf(code, chunks), chunkOf(code, chunks), chunks)));
+    out.push(
+      rect(
+        start,
+        y,
+        Math.max(stop - start, 0.3),
+        row,
+        colours.fill(kindOf(code, chunks), chunkOf(code, chunks), chunks),
+      ),
+    );
     taken.clear();
   };
   for (let i = lo; i < hi; i++) {
@@ -174,27 +259,59 @@ function rankOf({ schedule, times, comm }, rank, y, k, options, colours) {
   return out.join("");
 }
 
-/** One op: its colour, the bars that tell its kind without colour, its number. @param {Schedule} schedule @param {number} rank @param {number} i
- * @param {{x: number, y: number, w: number, h: number}} at @param {Options} options @param {Colours} colours */
+/**
+ * One op: its colour, the bars that tell its kind without colour, its number.
+ * @param {Schedule} schedule
+ * @param {number} rank
+ * @param {number} i
+ * @param {{x: number, y: number, w: number, h: number}} at
+ * @param {Options} options
+ * @param {Colours} colours
+ */
 function box(schedule, rank, i, { x, y, w, h }, options, colours) {
   const { chunks, codes } = schedule;
   const kind = kindOf(codes[i], chunks);
   const chunk = chunkOf(codes[i], chunks);
   const wide = w > 3 ? w - 0.6 : w;
-  const parts = [rect(x, y, wide, h, colours.fill(kind === KIND_PAIR ? KIND_B : kind, kind === KIND_PAIR ? pairChunks(codes[i], chunks)[1] : chunk, chunks))];
+  const parts = [
+    rect(
+      x,
+      y,
+      wide,
+      h,
+      colours.fill(
+        kind === KIND_PAIR ? KIND_B : kind,
+        kind === KIND_PAIR ? pairChunks(codes[i], chunks)[1] : chunk,
+        chunks,
+      ),
+    ),
+  ];
   const bar = h >= 9 && wide > 3 ? Math.min(3, h / 7) : 0;
   const edge = colours.edge(kind, chunk, chunks);
   if (options.hatch && h >= 6 && wide >= 6 && HATCHES[kind]) parts.push(rect(x, y, wide, h, `url(#kind${kind})`));
-  if (kind === KIND_PAIR) parts.push(`<path d="M${n(x)} ${n(y)}h${n(wide)}L${n(x)} ${n(y + h)}z" fill="${colours.fill(KIND_F, chunk, chunks)}"/>`);
+  if (kind === KIND_PAIR)
+    parts.push(
+      `<path d="M${n(x)} ${n(y)}h${n(wide)}L${n(x)} ${n(y + h)}z" fill="${colours.fill(KIND_F, chunk, chunks)}"/>`,
+    );
   if (bar && (kind === KIND_I || kind === KIND_B)) parts.push(rect(x, y + h - bar, wide, bar, edge));
   if (bar && (kind === KIND_W || kind === KIND_B)) parts.push(rect(x, y, wide, bar, edge));
-  if (bar && kind === KIND_S) parts.push(`<path d="M${n(x + wide)} ${n(y)}v${n(2 * bar)}L${n(x + wide - 2 * bar)} ${n(y)}z" fill="${edge}"/>`);
-  if (bar && kind === KIND_T) parts.push(`<path d="M${n(x + wide)} ${n(y + h)}v${n(-2 * bar)}L${n(x + wide - 2 * bar)} ${n(y + h)}z" fill="${edge}"/>`);
+  if (bar && kind === KIND_S)
+    parts.push(`<path d="M${n(x + wide)} ${n(y)}v${n(2 * bar)}L${n(x + wide - 2 * bar)} ${n(y)}z" fill="${edge}"/>`);
+  if (bar && kind === KIND_T)
+    parts.push(
+      `<path d="M${n(x + wide)} ${n(y + h)}v${n(-2 * bar)}L${n(x + wide - 2 * bar)} ${n(y + h)}z" fill="${edge}"/>`,
+    );
   if (options.numbers) parts.push(number(schedule, rank, i, { x, y, w: wide, h }, colours));
   return parts.join("");
 }
 
-/** @param {Schedule} schedule @param {number} rank @param {number} i @param {{x: number, y: number, w: number, h: number}} at @param {Colours} colours */
+/**
+ * @param {Schedule} schedule
+ * @param {number} rank
+ * @param {number} i
+ * @param {{x: number, y: number, w: number, h: number}} at
+ * @param {Colours} colours
+ */
 function number(schedule, rank, i, { x, y, w, h }, colours) {
   const { chunks, codes } = schedule;
   const kind = kindOf(codes[i], chunks);
@@ -206,24 +323,48 @@ function number(schedule, rank, i, { x, y, w, h }, colours) {
   if (size < 5) return "";
   const ink = colours.ink(kind, chunk, chunks);
   const middle = `text-anchor="middle"`;
-  if (kind !== KIND_PAIR) return wide + 1.5 > w ? "" : words(x + w / 2, y + h / 2 + size * 0.36, size, ink, text, middle);
-  const back = String(globalMicro(schedule, rank * chunks + pairChunks(codes[i], chunks)[1], local.second ? local.second[i] : 0));
+  if (kind !== KIND_PAIR)
+    return wide + 1.5 > w ? "" : words(x + w / 2, y + h / 2 + size * 0.36, size, ink, text, middle);
+  const back = String(
+    globalMicro(schedule, rank * chunks + pairChunks(codes[i], chunks)[1], local.second ? local.second[i] : 0),
+  );
   if (wide + back.length * size * DIGIT + 6 > w) return "";
-  return words(x + w * 0.27, y + h * 0.32 + size * 0.36, size * 0.9, ink, text, middle) + words(x + w * 0.73, y + h * 0.68 + size * 0.36, size * 0.9, ink, back, middle);
+  return (
+    words(x + w * 0.27, y + h * 0.32 + size * 0.36, size * 0.9, ink, text, middle) +
+    words(x + w * 0.73, y + h * 0.68 + size * 0.36, size * 0.9, ink, back, middle)
+  );
 }
 
 /** The kinds that there are, as the page names them. @param {Part[]} parts @returns {{kind: number, text: string}[]} */
 function legendEntries(parts) {
-  const names = [t("F forward"), t("I input gradient"), t("W weight gradient"), t("B full backward = I + W"), t("F and B overlapped"),
-    t("S output layer's shard"), t("T its gradients")];
+  const names = [
+    t("F forward"),
+    t("I input gradient"),
+    t("W weight gradient"),
+    t("B full backward = I + W"),
+    t("F and B overlapped"),
+    t("S output layer's shard"),
+    t("T its gradients"),
+  ];
   const seen = new Set();
   for (const { schedule } of parts) {
     const codes = new Set(schedule.codes.subarray(0, schedule.count));
     for (const code of codes) seen.add(kindOf(code, schedule.chunks));
   }
   const messages = parts.some(({ comm }) => comm > 0) ? [{ kind: MESSAGE, text: t("message in flight") }] : [];
-  const copies = parts.some(({ schedule }) => schedule.copies) ? [{ kind: COPY - OFFLOAD, text: t("offload to host memory") }, { kind: COPY - RELOAD, text: t("reload") }] : [];
-  return [...KINDS.filter((kind) => seen.has(kind)).map((kind) => ({ kind, text: names[KINDS.indexOf(kind)] })), { kind: IDLE, text: t("bubble") }, ...messages, ...copies, ...shades(parts)];
+  const copies = parts.some(({ schedule }) => schedule.copies)
+    ? [
+        { kind: COPY - OFFLOAD, text: t("offload to host memory") },
+        { kind: COPY - RELOAD, text: t("reload") },
+      ]
+    : [];
+  return [
+    ...KINDS.filter((kind) => seen.has(kind)).map((kind) => ({ kind, text: names[KINDS.indexOf(kind)] })),
+    { kind: IDLE, text: t("bubble") },
+    ...messages,
+    ...copies,
+    ...shades(parts),
+  ];
 }
 
 /** What a lighter colour means, where there is one. @param {Part[]} parts */
@@ -234,7 +375,8 @@ function shades(parts) {
 }
 
 /** @param {{kind: number, text: string}} entry */
-const wideOf = ({ kind, text }) => (kind === SHADES ? 2 : 24) + [...text].reduce((sum, c) => sum + (c > "\u2e80" ? 10 : 5.6), 0) + 12;
+const wideOf = ({ kind, text }) =>
+  (kind === SHADES ? 2 : 24) + [...text].reduce((sum, c) => sum + (c > "\u2e80" ? 10 : 5.6), 0) + 12;
 
 /** As many a line as fit. @param {{kind: number, text: string}[]} entries @param {number} width */
 function legendLines(entries, width) {
@@ -255,15 +397,23 @@ function legendLines(entries, width) {
 /** @param {{kind: number, text: string}[]} line @param {number} y @param {boolean} hatch @param {Colours} colours */
 function legendLine(line, y, hatch, colours) {
   let x = GUTTER;
-  return line.map((entry) => {
-    const at = x;
-    x += wideOf(entry);
-    if (entry.kind === SHADES) return words(at, y + 9.5, 10, colours.ink2, entry.text);
-    return swatch(entry.kind, at, y, hatch, colours) + words(at + 22, y + 9.5, 10, colours.ink2, entry.text);
-  }).join("");
+  return line
+    .map((entry) => {
+      const at = x;
+      x += wideOf(entry);
+      if (entry.kind === SHADES) return words(at, y + 9.5, 10, colours.ink2, entry.text);
+      return swatch(entry.kind, at, y, hatch, colours) + words(at + 22, y + 9.5, 10, colours.ink2, entry.text);
+    })
+    .join("");
 }
 
-/** @param {number} kind of op, IDLE, MESSAGE, or COPY - kind of copy @param {number} x @param {number} y @param {boolean} hatch @param {Colours} colours */
+/**
+ * @param {number} kind of op, IDLE, MESSAGE, or COPY - kind of copy
+ * @param {number} x
+ * @param {number} y
+ * @param {boolean} hatch
+ * @param {Colours} colours
+ */
 function swatch(kind, x, y, hatch, colours) {
   if (kind === IDLE) return rect(x, y, 17, 11, "url(#idle)");
   if (kind === MESSAGE) return rect(x, y + 3.5, 17, 4, colours.message);
@@ -271,7 +421,8 @@ function swatch(kind, x, y, hatch, colours) {
   const edge = colours.edge(kind, 0, 1);
   const parts = [rect(x, y, 17, 11, colours.fill(kind === KIND_PAIR ? KIND_B : kind, 0, 1))];
   if (hatch && HATCHES[kind]) parts.push(rect(x, y, 17, 11, `url(#kind${kind})`));
-  if (kind === KIND_PAIR) parts.push(`<path d="M${n(x)} ${n(y)}h17L${n(x)} ${n(y + 11)}z" fill="${colours.fill(KIND_F, 0, 1)}"/>`);
+  if (kind === KIND_PAIR)
+    parts.push(`<path d="M${n(x)} ${n(y)}h17L${n(x)} ${n(y + 11)}z" fill="${colours.fill(KIND_F, 0, 1)}"/>`);
   if (kind === KIND_I || kind === KIND_B) parts.push(rect(x, y + 9, 17, 2, edge));
   if (kind === KIND_W || kind === KIND_B) parts.push(rect(x, y, 17, 2, edge));
   return parts.join("");

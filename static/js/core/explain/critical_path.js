@@ -1,9 +1,13 @@
-// The critical path: the chain of ops, messages and waits that decides when the last op ends, back to time 0. Knows orders
+// The critical path: the chain of ops, messages and waits that decides when the last op ends, back to time 0. Knows
+// orders
 // and times, planned or measured; draws nothing.
 //
-// From an op the chain goes back to what it waited for last: its rank's previous op, a value from another op (and, between
-// ranks, its message), all ranks' part in a barrier, or a copy. Of several that were there at the same moment the rank's
-// own previous op counts first, then the value that is named first (dependencies.js), so that a path is the same every time. Where an op began
+// From an op the chain goes back to what it waited for last: its rank's previous op, a value from another op (and,
+// between
+// ranks, its message), all ranks' part in a barrier, or a copy. Of several that were there at the same moment the
+// rank's
+// own previous op counts first, then the value that is named first (dependencies.js), so that a path is the same every
+// time. Where an op began
 // later than all it needs was there (in a measured run), the time between is a gap of its own rank.
 
 import { OFFLOAD, copyOf } from "../schedule/copies.js";
@@ -11,14 +15,21 @@ import { sources } from "../schedule/dependencies.js";
 import { KIND_T, kindOf, rankOf, rowsOf } from "../schedule/ops.js";
 
 /** @import {Costs, Schedule, Times} from "../schedule/types.js" */
-/** @typedef {"rank"|"message"|"barrier"|"data"|"lane"|"issue"} Way  by what an op is held: its rank's previous op, a message
- *   from another rank, a barrier, another op of its own rank, its copy lane's previous copy, the op at which it is issued */
-/** @typedef {{i: number, lag: number, way: Way}} Before  op i must have ended, and lag passed, before an op can start */
+/**
+ * @typedef {"rank"|"message"|"barrier"|"data"|"lane"|"issue"} Way by what an op is held: its rank's previous op, a
+ *   message from another rank, a barrier, another op of its own rank, its copy lane's previous copy, the op at which it
+ *   is issued
+ */
+/**
+ * @typedef {{i: number, lag: number, way: Way}} Before op i must have ended, and lag passed, before an op can start
+ */
 /** @typedef {{op: number, from: number, to: number, flight: number, gap: number, way: Way | null}} Step
  *   one op of the chain, which runs from .. to; before it came a message in flight and a gap, and way says what held it
  *   (null for the first) */
-/** @typedef {{steps: Step[], length: number, work: Float64Array, copies: Float64Array, flight: number, gap: number,
- *   hops: number}} Path  steps in order of time; work by kind of op, copies by kind of copy; hops: messages and barriers */
+/**
+ * @typedef {{steps: Step[], length: number, work: Float64Array, copies: Float64Array, flight: number, gap: number,
+ *   hops: number}} Path steps in order of time; work by kind of op, copies by kind of copy; hops: messages and barriers
+ */
 
 /**
  * All that an op or a copy waits for.
@@ -30,13 +41,22 @@ export function before(schedule, costs, i) {
   /** @type {Before[]} */
   const own = first ? [] : [{ i: i - 1, lag: 0, way: i < schedule.count ? "rank" : "lane" }];
   if (i >= schedule.count) return [...own, ...issuer(schedule, rank, i)];
-  return [...own, ...sources(schedule, i).map((link) => {
-    const way = link.cargo === "barrier" ? "barrier" : link.hops ? "message" : "data";
-    return { i: link.i, lag: link.hops ? costs.comm : 0, way: /** @type {Way} */ (way) };
-  })];
+  return [
+    ...own,
+    ...sources(schedule, i).map((link) => {
+      const way = link.cargo === "barrier" ? "barrier" : link.hops ? "message" : "data";
+      return { i: link.i, lag: link.hops ? costs.comm : 0, way: /** @type {Way} */ (way) };
+    }),
+  ];
 }
 
-/** The op after which a copy is issued. @param {Schedule} schedule @param {number} rank @param {number} i @returns {Before[]} */
+/**
+ * The op after which a copy is issued.
+ * @param {Schedule} schedule
+ * @param {number} rank
+ * @param {number} i
+ * @returns {Before[]}
+ */
 function issuer({ copies, count, offsets }, rank, i) {
   const issued = copies ? copies.issued[i - count] : 0;
   return issued > 0 ? [{ i: offsets[rank] + issued - 1, lag: 0, way: "issue" }] : [];
@@ -59,7 +79,11 @@ function last(schedule, times, costs, i) {
   return best;
 }
 
-/** The op that ends last, on the lowest rank; -1 where none has ended. @param {Schedule} schedule @param {Times} times */
+/**
+ * The op that ends last, on the lowest rank; -1 where none has ended.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ */
 function ender({ p, offsets }, { end }) {
   let found = -1;
   for (let r = 0; r < p; r++) {

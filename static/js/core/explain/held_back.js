@@ -14,7 +14,12 @@ import { held, levelAt } from "../timeline/memory_strips.js";
 
 const DUST = 1e-9;
 
-/** The next forward, or pair, of a rank from op i on; -1 for none. @param {Schedule} schedule @param {number} i @param {number} stop */
+/**
+ * The next forward, or pair, of a rank from op i on; -1 for none.
+ * @param {Schedule} schedule
+ * @param {number} i
+ * @param {number} stop
+ */
 function nextForward({ codes, chunks }, i, stop) {
   for (let k = i; k < stop; k++) {
     const kind = kindOf(codes[k], chunks);
@@ -31,9 +36,16 @@ function inputAt(schedule, times, costs, i) {
 }
 
 /**
- * What keeps the rank's next forward from running before op i, which ends a gap; null where no forward is ready before then.
- * @param {Schedule} schedule @param {Times} times @param {Costs} costs @param {Spec} spec @param {number} i
- * @param {number} from when the gap begins @param {number} by when a forward must be ready to count @returns {HeldBack | null}
+ * What keeps the rank's next forward from running before op i, which ends a gap; null where no forward is ready before
+ * then.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {Costs} costs
+ * @param {Spec} spec
+ * @param {number} i
+ * @param {number} from when the gap begins
+ * @param {number} by when a forward must be ready to count
+ * @returns {HeldBack | null}
  */
 export function heldBack(schedule, times, costs, spec, i, from, by) {
   const rank = rankOf(schedule, i);
@@ -43,9 +55,16 @@ export function heldBack(schedule, times, costs, spec, i, from, by) {
   if (spec.memory !== null) {
     const holds = levelAt(held(schedule, times, spec).steps[rank], from);
     const { kept, v } = holding(spec);
-    if (holds + kept / v > spec.memory * (1 + DUST)) return { by: "memory", forward, holds, most: spec.memory, chunked: false };
+    if (holds + kept / v > spec.memory * (1 + DUST))
+      return { by: "memory", forward, holds, most: spec.memory, chunked: false };
   }
   const { after, most } = inFlight(schedule);
   const holds = i > schedule.offsets[rank] ? after[i - 1] : 0;
-  return { by: holds >= most[rank] ? "count" : "order", forward, holds, most: most[rank], chunked: schedule.chunks > 1 };
+  return {
+    by: holds >= most[rank] ? "count" : "order",
+    forward,
+    holds,
+    most: most[rank],
+    chunked: schedule.chunks > 1,
+  };
 }

@@ -1,4 +1,5 @@
-// One micro-batch on its way through the pipeline: forward down the stages, backward up again, weight gradients when their
+// One micro-batch on its way through the pipeline: forward down the stages, backward up again, weight gradients when
+// their
 // ranks do them. Knows orders and times; draws nothing.
 
 import { OFFLOAD, RELOAD, copyAt, copyOf } from "../schedule/copies.js";
@@ -7,11 +8,13 @@ import { KIND_PAIR, KIND_S, KIND_T, chunkOf, kindOf, micros, rankOf } from "../s
 
 /** @import {Costs, Schedule, Times} from "../schedule/types.js" */
 /** @typedef {{i: number, from: number, to: number}} Wait  op i could have started at from, and did at to */
-/** @typedef {{micro: number, forward: number[], backward: number[], weights: number[], origins: number[],
- *   shards: number[], copies: number[], way: number[], rank: number, enters: number, forwardDone: number, backwardDone: number, weightsDone: number,
- *   longest: Wait | null}} Journey
- *   flat indices, each list in the order of the way; origins: the I of each W; way: the line through them, F, the last S and T, then B or I;
- *   weightsDone is backwardDone where no W stands apart; a moment that has not come in a live run is Infinity */
+/**
+ * @typedef {{micro: number, forward: number[], backward: number[], weights: number[], origins: number[], shards:
+ *   number[], copies: number[], way: number[], rank: number, enters: number, forwardDone: number, backwardDone: number,
+ *   weightsDone: number, longest: Wait | null}} Journey flat indices, each list in the order of the way; origins: the I
+ *   of each W; way: the line through them, F, the last S and T, then B or I; weightsDone is backwardDone where no W
+ *   stands apart; a moment that has not come in a live run is Infinity
+ */
 
 /** The slots of a stream by stage. @param {Schedule} schedule @param {number} stream @returns {number[]} */
 function chain({ placement }, stream) {
@@ -43,12 +46,28 @@ export function follow(schedule, times, costs, micro) {
   const origins = late.map((slot) => made.gradient[slot * n + k]);
   const meets = Array.from({ length: barriers }, (_, at) => barrier(schedule, at === 0 ? KIND_S : KIND_T, k));
   const shards = barriers ? [...barrier(schedule, KIND_S, k), ...barrier(schedule, KIND_T, k)] : [];
-  const copies = slots.flatMap((slot) => [copyAt(schedule, OFFLOAD, slot, k), copyAt(schedule, RELOAD, slot, k)]).filter((i) => i >= 0);
+  const copies = slots
+    .flatMap((slot) => [copyAt(schedule, OFFLOAD, slot, k), copyAt(schedule, RELOAD, slot, k)])
+    .filter((i) => i >= 0);
   const way = [...forward, ...meets.map((ops) => latest(ops, times)), ...backward];
   const done = (/** @type {number[]} */ ops) => ops.reduce((most, i) => Math.max(most, times.end[i]), 0);
   const backwardDone = done(backward);
-  return { micro, forward, backward, weights, origins, shards, copies, way, rank: rankOf(schedule, way[0]), enters: times.start[way[0]],
-    forwardDone: done(forward), backwardDone, weightsDone: Math.max(backwardDone, done(weights)), longest: longestWait(schedule, times, costs, way) };
+  return {
+    micro,
+    forward,
+    backward,
+    weights,
+    origins,
+    shards,
+    copies,
+    way,
+    rank: rankOf(schedule, way[0]),
+    enters: times.start[way[0]],
+    forwardDone: done(forward),
+    backwardDone,
+    weightsDone: Math.max(backwardDone, done(weights)),
+    longest: longestWait(schedule, times, costs, way),
+  };
 }
 
 /** Where it waits longest once its input is there: for a busy rank, or for a free one that keeps to its order. */
@@ -61,19 +80,29 @@ function longestWait(schedule, { start, end, makespan }, costs, way) {
     const [a, b] = [way[at - 1], way[at]];
     if (!Number.isFinite(start[b])) continue;
     const from = end[a] + (apart(schedule, a, b) ? costs.comm : 0);
-    if (start[b] - from > Math.max(dust, longest ? longest.to - longest.from : 0)) longest = { i: b, from, to: start[b] };
+    if (start[b] - from > Math.max(dust, longest ? longest.to - longest.from : 0))
+      longest = { i: b, from, to: start[b] };
   }
   return longest;
 }
 
-/** Does a value travel from a to b? Past a barrier it does for all ranks. @param {Schedule} schedule @param {number} a @param {number} b */
+/**
+ * Does a value travel from a to b? Past a barrier it does for all ranks.
+ * @param {Schedule} schedule
+ * @param {number} a
+ * @param {number} b
+ */
 function apart(schedule, a, b) {
   const sharded = kindOf(schedule.codes[a], schedule.chunks) >= KIND_S;
   return sharded ? schedule.p > 1 : rankOf(schedule, a) !== rankOf(schedule, b);
 }
 
-/** The micro-batches of an op, or of a copy, as op text numbers them: one, or a pair's two. @param {Schedule} schedule @param {number} i
- * @returns {number[]} */
+/**
+ * The micro-batches of an op, or of a copy, as op text numbers them: one, or a pair's two.
+ * @param {Schedule} schedule
+ * @param {number} i
+ * @returns {number[]}
+ */
 export function microsOf(schedule, i) {
   if (i >= schedule.count) return [copyOf(schedule, i).micro];
   const { codes, chunks, n, placement } = schedule;

@@ -4,8 +4,10 @@
 //   cool-down  from the end of its last forward (an F or a pair) on, to the end of the step
 //   steady     between the two, where forwards and backwards take turns
 //
-// A rank that ends its last forward before its first backward starts (GPipe) has no steady phase: its warm-up lasts until
-// that forward's end. S, T and copies belong to the phase they lie in. The pipeline as a whole is in warm-up while any rank
+// A rank that ends its last forward before its first backward starts (GPipe) has no steady phase: its warm-up lasts
+// until
+// that forward's end. S, T and copies belong to the phase they lie in. The pipeline as a whole is in warm-up while any
+// rank
 // is and none cools down, in cool-down while any rank is and none warms up; where some do the one and some the other it
 // turns around, and it is steady when all ranks are.
 
@@ -13,7 +15,9 @@ import { KIND_B, KIND_F, KIND_I, KIND_PAIR, kindOf } from "../schedule/ops.js";
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
 /** @typedef {"warm-up"|"steady"|"cool-down"} Phase */
-/** @typedef {{warm: Float64Array, cool: Float64Array}} Phases  by rank: when its warm-up ends, when its cool-down begins */
+/**
+ * @typedef {{warm: Float64Array, cool: Float64Array}} Phases by rank: when its warm-up ends, when its cool-down begins
+ */
 
 /** @type {WeakMap<Times, Phases>} */
 const cache = new WeakMap();
@@ -42,7 +46,8 @@ function measure({ p, chunks, codes, offsets }, { start, end }) {
 }
 
 /** @param {Phases} at @param {number} rank @param {number} t @returns {Phase} */
-export const phaseOf = ({ warm, cool }, rank, t) => (t < warm[rank] ? "warm-up" : t < cool[rank] ? "steady" : "cool-down");
+export const phaseOf = ({ warm, cool }, rank, t) =>
+  t < warm[rank] ? "warm-up" : t < cool[rank] ? "steady" : "cool-down";
 
 /** The phase of the whole pipeline. @param {Phases} at @param {number} t @returns {Phase | "turn"} */
 export function phaseOfAll(at, t) {

@@ -14,8 +14,11 @@ import { formatNumber as num } from "../timeline/scale.js";
  *   arrives: when the value (or the free rank) is there; kind "order" is the rank's own previous or next op */
 /** @typedef {"fill"|"wait"|"cap"|"overhead"|"drain"|"pending"} IdleKind  cap: a forward could run, but as many
  *   micro-batches as the order or the memory limit allows are in flight */
-/** @typedef {{from: number, to: number, sentence: string, awaits: OpRef|null, kind: IdleKind, arrives: number|null,
- *   next: number, why: string}} Idle  next: the op that ends it, -1 for none; why: the reason alone, a part of the sentence */
+/**
+ * @typedef {{from: number, to: number, sentence: string, awaits: OpRef|null, kind: IdleKind, arrives: number|null,
+ *   next: number, why: string}} Idle next: the op that ends it, -1 for none; why: the reason alone, a part of the
+ *   sentence
+ */
 
 /** What an op hands on, as a part of a sentence. @param {Link["cargo"]} cargo */
 function cargoText(cargo) {
@@ -35,7 +38,11 @@ function travel(end, link, costs, by = Infinity) {
   if (end === Infinity) return t("has not ended yet");
   if (!link.hops || costs.comm === 0) return t("ends at {end}", { end: num(end) });
   if (end + costs.comm > by) return t("ends at {end} and arrives by {by}", { end: num(end), by: num(by) });
-  return t("ends at {end} and arrives at {there} after a hop of {hop}", { end: num(end), there: num(end + costs.comm), hop: num(costs.comm) });
+  return t("ends at {end} and arrives at {there} after a hop of {hop}", {
+    end: num(end),
+    there: num(end + costs.comm),
+    hop: num(costs.comm),
+  });
 }
 
 /**
@@ -48,8 +55,12 @@ export function needs(schedule, times, costs, op) {
   const out = sources(schedule, op.i).map((link) => {
     const ref = refOf(schedule, link.i);
     const text = opText(schedule, link.i);
-    const reason = t("needs the {cargo} of {giver} on rank {rank}, which {travel}",
-      { cargo: cargoText(link.cargo), giver: link.giver, rank: ref.rank, travel: travel(times.end[link.i], link, costs) });
+    const reason = t("needs the {cargo} of {giver} on rank {rank}, which {travel}", {
+      cargo: cargoText(link.cargo),
+      giver: link.giver,
+      rank: ref.rank,
+      travel: travel(times.end[link.i], link, costs),
+    });
     return { ref, text, arrives: arrival(times.end[link.i], link, costs), reason, kind: "data" };
   });
   if (op.index > 0 && op.i < schedule.count) {
@@ -57,7 +68,13 @@ export function needs(schedule, times, costs, op) {
     const text = opText(schedule, ref.i);
     const end = times.end[ref.i];
     const until = end === Infinity ? t("has not ended yet") : t("ends at {end}", { end: num(end) });
-    out.push({ ref, text, arrives: end, reason: t("comes after {op} in its rank's order, which {travel}", { op: text, travel: until }), kind: "order" });
+    out.push({
+      ref,
+      text,
+      arrives: end,
+      reason: t("comes after {op} in its rank's order, which {travel}", { op: text, travel: until }),
+      kind: "order",
+    });
   }
   return out;
 }
@@ -74,12 +91,21 @@ export function unblocks(schedule, times, costs, op) {
     const ref = refOf(schedule, link.i);
     const arrives = arrival(end, link, costs);
     const cargo = cargoText(link.cargo);
-    const reason = end === Infinity ? t("takes its {cargo}", { cargo }) : t("takes its {cargo}, there at {there}", { cargo, there: num(arrives) });
+    const reason =
+      end === Infinity
+        ? t("takes its {cargo}", { cargo })
+        : t("takes its {cargo}, there at {there}", { cargo, there: num(arrives) });
     return { ref, text: opText(schedule, link.i), arrives, reason, kind: "data" };
   });
   if (op.i + 1 < schedule.offsets[op.rank + 1] && op.i < schedule.count) {
     const ref = { rank: op.rank, index: op.index + 1, i: op.i + 1 };
-    out.push({ ref, text: opText(schedule, ref.i), arrives: end, reason: t("is next in the rank's order"), kind: "order" });
+    out.push({
+      ref,
+      text: opText(schedule, ref.i),
+      arrives: end,
+      reason: t("is next in the rank's order"),
+      kind: "order",
+    });
   }
   return out;
 }
@@ -114,7 +140,8 @@ export function whyIdle(schedule, times, costs, rank, at, spec = schedule.spec) 
 }
 
 /** @param {number} rank @param {number} from @param {number} to @param {string} why */
-const idle = (rank, from, to, why) => t("Rank {rank} is idle from {from} to {to}: {why}.", { rank, from: num(from), to: num(to), why });
+const idle = (rank, from, to, why) =>
+  t("Rank {rank} is idle from {from} to {to}: {why}.", { rank, from: num(from), to: num(to), why });
 
 /** @param {number} rank @param {number} from @param {number} to @param {boolean} worked @returns {Idle} */
 function drain(rank, from, to, worked) {
@@ -128,20 +155,40 @@ function pending(schedule, times, rank, i, from) {
   const open = sources(schedule, i).find((link) => times.end[link.i] === Infinity);
   const next = opText(schedule, i);
   const why = open
-    ? t("its next op {next} waits for {giver} on rank {other}, which has not ended yet", { next, giver: open.giver, other: rankOf(schedule, open.i) })
+    ? t("its next op {next} waits for {giver} on rank {other}, which has not ended yet", {
+        next,
+        giver: open.giver,
+        other: rankOf(schedule, open.i),
+      })
     : t("its next op {next} has what it needs and has not been reported yet", { next });
-  return { from, to: times.makespan, kind: "pending", arrives: null, next: i, why, awaits: open ? refOf(schedule, open.i) : null,
-    sentence: t("Rank {rank} has been idle since {from}: {why}.", { rank, from: num(from), why }) };
+  return {
+    from,
+    to: times.makespan,
+    kind: "pending",
+    arrives: null,
+    next: i,
+    why,
+    awaits: open ? refOf(schedule, open.i) : null,
+    sentence: t("Rank {rank} has been idle since {from}: {why}.", { rank, from: num(from), why }),
+  };
 }
 
-/** @param {Schedule} schedule @param {Times} times @param {Costs} costs @param {Spec} spec @param {number} i the op that ends
- * the gap @param {number} from @returns {Idle} */
+/**
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {Costs} costs
+ * @param {Spec} spec
+ * @param {number} i the op that ends the gap
+ * @param {number} from
+ * @returns {Idle}
+ */
 function wait(schedule, times, costs, spec, i, from) {
   const rank = rankOf(schedule, i);
   const to = times.start[i];
   const last = binding(schedule, times, costs, i);
   const tolerance = 1e-9 * Math.max(1, times.makespan);
-  if (last === null || last.arrives <= from + tolerance) return overhead(schedule, i, from, to, last ? last.arrives : null);
+  if (last === null || last.arrives <= from + tolerance)
+    return overhead(schedule, i, from, to, last ? last.arrives : null);
   const { link, arrives } = last;
   const filling = i === schedule.offsets[rank];
   const held = filling ? null : heldBack(schedule, times, costs, spec, i, from, to - tolerance);
@@ -150,39 +197,118 @@ function wait(schedule, times, costs, spec, i, from) {
   const waits = awaited(schedule, link, filling, came);
   const why = held && capped ? t("{cap}; {waits}", { cap: capText(held), waits }) : waits;
   const said = [idle(rank, from, to, why)];
-  if (to - arrives > tolerance) said.push(t("The input was there at {there}: overhead of {late}.", { there: num(arrives), late: num(to - arrives) }));
+  if (to - arrives > tolerance)
+    said.push(
+      t("The input was there at {there}: overhead of {late}.", { there: num(arrives), late: num(to - arrives) }),
+    );
   else said.push(deeper(schedule, times, costs, link.i, from, tolerance));
-  if (held && !capped) said.push(t("{forward} could run already, but the order has {op} first.", { forward: held.forward, op: opText(schedule, i) }));
-  return { from, to, sentence: said.filter(Boolean).join(t(" ")), awaits: refOf(schedule, link.i), kind: filling ? "fill" : capped ? "cap" : "wait",
-    arrives: Math.min(arrives, to), next: i, why };
+  if (held && !capped)
+    said.push(
+      t("{forward} could run already, but the order has {op} first.", {
+        forward: held.forward,
+        op: opText(schedule, i),
+      }),
+    );
+  return {
+    from,
+    to,
+    sentence: said.filter(Boolean).join(t(" ")),
+    awaits: refOf(schedule, link.i),
+    kind: filling ? "fill" : capped ? "cap" : "wait",
+    arrives: Math.min(arrives, to),
+    next: i,
+    why,
+  };
 }
 
-/** @param {Schedule} schedule @param {number} i @param {number} from @param {number} to @param {number | null} there @returns {Idle} */
+/**
+ * @param {Schedule} schedule
+ * @param {number} i
+ * @param {number} from
+ * @param {number} to
+ * @param {number | null} there
+ * @returns {Idle}
+ */
 function overhead(schedule, i, from, to, there) {
   const op = opText(schedule, i);
   const late = num(to - from);
-  const why = there === null ? t("the input of {op} was there from the beginning: overhead of {late}", { op, late })
-    : t("the input of {op} was there at {there}: overhead of {late}", { op, there: num(there), late });
-  return { from, to, sentence: idle(rankOf(schedule, i), from, to, why), awaits: null, kind: "overhead", arrives: there, next: i, why };
+  const why =
+    there === null
+      ? t("the input of {op} was there from the beginning: overhead of {late}", { op, late })
+      : t("the input of {op} was there at {there}: overhead of {late}", { op, there: num(there), late });
+  return {
+    from,
+    to,
+    sentence: idle(rankOf(schedule, i), from, to, why),
+    awaits: null,
+    kind: "overhead",
+    arrives: there,
+    next: i,
+    why,
+  };
 }
 
 /** Why the next forward may not begin although its input is there. @param {HeldBack} held */
 function capText({ by, forward, holds, most, chunked }) {
   const [n, limit] = [num(holds), num(most)];
-  if (by === "memory") return t("memory cap: it holds {n}, and with {forward} it would be above its limit of {limit}", { n, limit, forward });
-  if (chunked) return t("memory cap: {n} chunks are in flight, the most that this order lets it hold, so {forward} may not start yet", { n, forward });
-  return t("memory cap: {n} micro-batches are in flight, the most that this order lets it hold, so {forward} may not start yet", { n, forward });
+  if (by === "memory")
+    return t("memory cap: it holds {n}, and with {forward} it would be above its limit of {limit}", {
+      n,
+      limit,
+      forward,
+    });
+  if (chunked)
+    return t(
+      "memory cap: {n} chunks are in flight, the most that this order lets it hold, so {forward} may not start yet",
+      { n, forward },
+    );
+  return t(
+    "memory cap: {n} micro-batches are in flight, the most that this order lets it hold, so {forward} may not start yet",
+    { n, forward },
+  );
 }
 
-/** What an idle rank waits for. @param {Schedule} schedule @param {Link} link @param {boolean} filling @param {string} came */
+/**
+ * What an idle rank waits for.
+ * @param {Schedule} schedule
+ * @param {Link} link
+ * @param {boolean} filling
+ * @param {string} came
+ */
 function awaited(schedule, link, filling, came) {
   const { giver, taker } = link;
   const other = rankOf(schedule, link.i);
-  if (link.cargo === "barrier") return t("{taker} waits for the barrier, to which {giver} on rank {other} comes last, which {travel}", { taker, giver, other, travel: came });
-  if (link.cargo === "copy") return t("{taker} waits for its activation to come back: the copy lane does {giver}, which {travel}", { taker, giver, travel: came });
-  if (filling) return t("fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which {travel}", { taker, giver, other, travel: came });
-  if (link.cargo === "activation") return t("it waits for {taker}'s input, the output of {giver} on rank {other}, which {travel}", { taker, giver, other, travel: came });
-  return t("it waits for {taker}'s gradient, the output of {giver} on rank {other}, which {travel}", { taker, giver, other, travel: came });
+  if (link.cargo === "barrier")
+    return t("{taker} waits for the barrier, to which {giver} on rank {other} comes last, which {travel}", {
+      taker,
+      giver,
+      other,
+      travel: came,
+    });
+  if (link.cargo === "copy")
+    return t("{taker} waits for its activation to come back: the copy lane does {giver}, which {travel}", {
+      taker,
+      giver,
+      travel: came,
+    });
+  if (filling)
+    return t(
+      "fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which {travel}",
+      { taker, giver, other, travel: came },
+    );
+  if (link.cargo === "activation")
+    return t("it waits for {taker}'s input, the output of {giver} on rank {other}, which {travel}", {
+      taker,
+      giver,
+      other,
+      travel: came,
+    });
+  return t("it waits for {taker}'s gradient, the output of {giver} on rank {other}, which {travel}", {
+    taker,
+    giver,
+    other,
+    travel: came,
+  });
 }
 
 /** What held the awaited op back, when it started only after the gap began. @param {Schedule} schedule
@@ -195,11 +321,16 @@ function deeper(schedule, times, costs, i, from, tolerance) {
   const free = i > rowsOf(schedule, i)[rank] ? times.end[i - 1] : 0;
   const op = opText(schedule, i);
   if (last !== null && last.arrives > free + tolerance) {
-    return t("{op} itself waits for {giver} on rank {other}, which {travel}.", { op, giver: last.link.giver, other: rankOf(schedule, last.link.i),
-      travel: travel(times.end[last.link.i], last.link, costs) });
+    return t("{op} itself waits for {giver} on rank {other}, which {travel}.", {
+      op,
+      giver: last.link.giver,
+      other: rankOf(schedule, last.link.i),
+      travel: travel(times.end[last.link.i], last.link, costs),
+    });
   }
   if (free <= from + tolerance) return "";
   const busy = opText(schedule, i - 1);
-  if (i >= schedule.count) return t("The copy lane is busy with {busy} until {free} before that.", { busy, free: num(free) });
+  if (i >= schedule.count)
+    return t("The copy lane is busy with {busy} until {free} before that.", { busy, free: num(free) });
   return t("Rank {rank} is busy with {busy} until {free} before that.", { rank, busy, free: num(free) });
 }

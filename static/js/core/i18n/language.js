@@ -19,7 +19,11 @@ let servers = {};
 let readers = null;
 let code = "en";
 
-/** @param {string} language "en", "zh" @param {Catalogue} texts of the page @param {Catalogue} [written] by the server */
+/**
+ * @param {string} language "en", "zh"
+ * @param {Catalogue} texts of the page
+ * @param {Catalogue} [written] by the server
+ */
 export function speak(language, texts, written = {}) {
   code = language;
   catalogue = texts;

@@ -1,9 +1,18 @@
 // What a run would use of what there is, and why: a sentence made of what the runner said when it started.
 import { t, tr } from "../i18n/language.js";
 
-/** @typedef {{kind: string, cores?: number, name?: string, memory?: number | null, index?: number, capability?: string | null, host?: string}} Device  memory in bytes */
-/** @typedef {{from: number, to: number, device: string, mode: string}} Choice  what runs of so many ranks use unless they ask for another pace */
-/** @typedef {{state: string, why: string, devices: Device[], choices: Choice[], engine?: string}} Devices  engine: local or ray, once the runner has said it */
+/**
+ * @typedef {{kind: string, cores?: number, name?: string, memory?: number | null, index?: number, capability?: string |
+ *   null, host?: string}} Device memory in bytes
+ */
+/**
+ * @typedef {{from: number, to: number, device: string, mode: string}} Choice what runs of so many ranks use unless they
+ *   ask for another pace
+ */
+/**
+ * @typedef {{state: string, why: string, devices: Device[], choices: Choice[], engine?: string}} Devices engine: local
+ *   or ray, once the runner has said it
+ */
 
 /** What a run of so many ranks uses unless it asks for something else; nothing while the runner has not said it.
  * @param {Devices} told @param {number} p */
@@ -28,23 +37,49 @@ export function whereRuns(told, p, mode, device = "auto") {
     return t("On a cluster every rank has a GPU of its own; there are {gpus} for {p} ranks.", { gpus: gpus.length, p });
   }
   if (device === "cuda" && gpus.length && gpus.length < p) {
-    return t("{gpus} × {name} shared by {p} ranks, threads of one process: {mode}", { gpus: gpus.length, name: gpus[0].name ?? "GPU", p, mode: shared(mode) });
+    return t("{gpus} × {name} shared by {p} ranks, threads of one process: {mode}", {
+      gpus: gpus.length,
+      name: gpus[0].name ?? "GPU",
+      p,
+      mode: shared(mode),
+    });
   }
   if (choice.device === "cuda" && device !== "cpu") {
-    return t("{gpus} × {name} for {p} ranks: {mode}", { gpus: gpus.length, name: gpus[0]?.name ?? "GPU", p, mode: reason(mode, true) });
+    return t("{gpus} × {name} for {p} ranks: {mode}", {
+      gpus: gpus.length,
+      name: gpus[0]?.name ?? "GPU",
+      p,
+      mode: reason(mode, true),
+    });
   }
-  const cores = Math.max(1, devices.reduce((sum, each) => sum + (each.kind === "cpu" ? each.cores ?? 0 : 0), 0)); // of all hosts
-  const have = cores === 1 ? t("1 CPU core for {p} ranks: {mode}", { p, mode: reason(mode, p <= cores) })
-    : t("{cores} CPU cores for {p} ranks: {mode}", { cores, p, mode: reason(mode, p <= cores) });
-  return gpus.length ? t("Fewer GPUs ({gpus}) than ranks, so on the CPU.", { gpus: gpus.length }) + t(" ") + have : have;
+  // of all hosts
+  const cores = Math.max(
+    1,
+    devices.reduce((sum, each) => sum + (each.kind === "cpu" ? (each.cores ?? 0) : 0), 0),
+  );
+  const have =
+    cores === 1
+      ? t("1 CPU core for {p} ranks: {mode}", { p, mode: reason(mode, p <= cores) })
+      : t("{cores} CPU cores for {p} ranks: {mode}", { cores, p, mode: reason(mode, p <= cores) });
+  return gpus.length
+    ? t("Fewer GPUs ({gpus}) than ranks, so on the CPU.", { gpus: gpus.length }) + t(" ") + have
+    : have;
 }
 
 /** @param {string} mode of ranks that share a GPU */
-const shared = (mode) => (mode === "paced" ? t("paced, as chosen; each op is held to its planned time.") : t("free; ranks that share a GPU hold each other up."));
+const shared = (mode) =>
+  mode === "paced"
+    ? t("paced, as chosen; each op is held to its planned time.")
+    : t("free; ranks that share a GPU hold each other up.");
 
 /** @param {string} mode @param {boolean} own every rank has a core or GPU of its own */
 function reason(mode, own) {
   if (mode === "paced") return t("paced, as chosen; each op is held to its planned time.");
-  if (mode === "free") return own ? t("free, as chosen; each rank has its own.") : t("free, as chosen; ranks that share a core hold each other up.");
-  return own ? t("free, since each rank has its own.") : t("paced, since ranks that share a core would hold each other up.");
+  if (mode === "free")
+    return own
+      ? t("free, as chosen; each rank has its own.")
+      : t("free, as chosen; ranks that share a core hold each other up.");
+  return own
+    ? t("free, since each rank has its own.")
+    : t("paced, since ranks that share a core would hold each other up.");
 }

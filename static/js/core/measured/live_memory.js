@@ -5,14 +5,22 @@ import { held } from "../timeline/memory_strips.js";
 /** @import {Details} from "./run_details.js" */
 /** @import {Steps} from "../timeline/memory_strips.js" */
 /** @import {Schedule, Spec, Times} from "../schedule/types.js" */
-/** @typedef {{steps: Steps[], peaks: Float64Array, unit: number}} Alive  by rank, in bytes; unit: the bytes that are drawn as
- *   high as one of what the plan counts, so that the largest peaks of both are equally high */
+/**
+ * @typedef {{steps: Steps[], peaks: Float64Array, unit: number}} Alive by rank, in bytes; unit: the bytes that are
+ *   drawn as high as one of what the plan counts, so that the largest peaks of both are equally high
+ */
 
 /** @type {WeakMap<Times, {details: Details, alive: Alive | null}>} */
 const cache = new WeakMap();
 
-/** What each rank held; null where it was not measured. @param {Schedule} schedule @param {Times} times @param {Spec} spec
- * @param {Details | null | undefined} details @returns {Alive | null} */
+/**
+ * What each rank held; null where it was not measured.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {Spec} spec
+ * @param {Details | null | undefined} details
+ * @returns {Alive | null}
+ */
 export function alive(schedule, times, spec, details) {
   if (!details) return null;
   const found = cache.get(times);
@@ -25,7 +33,13 @@ export function alive(schedule, times, spec, details) {
   return made;
 }
 
-/** @param {Schedule} schedule @param {Times} times @param {Float64Array} live by flat op index @param {number} rank @returns {Steps} */
+/**
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {Float64Array} live by flat op index
+ * @param {number} rank
+ * @returns {Steps}
+ */
 function stepsOf({ offsets }, { start, end }, live, rank) {
   const t = [];
   const y = [];

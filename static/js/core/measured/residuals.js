@@ -12,8 +12,20 @@ const STEPS = 3; // of the colours, each way
 /** Whether two orders have the same ops in the same places. @param {Schedule} a @param {Schedule} b */
 export function sameOrder(a, b) {
   if (a === b) return true;
-  const alike = a.p === b.p && a.m === b.m && a.chunks === b.chunks && a.count === b.count && a.barriers === b.barriers && a.placement.kind === b.placement.kind;
-  return alike && equal(a.offsets, b.offsets) && equal(a.codes, b.codes) && a.micro.length === b.micro.length && a.micro.every((row, at) => equal(row, b.micro[at]));
+  const alike =
+    a.p === b.p &&
+    a.m === b.m &&
+    a.chunks === b.chunks &&
+    a.count === b.count &&
+    a.barriers === b.barriers &&
+    a.placement.kind === b.placement.kind;
+  return (
+    alike &&
+    equal(a.offsets, b.offsets) &&
+    equal(a.codes, b.codes) &&
+    a.micro.length === b.micro.length &&
+    a.micro.every((row, at) => equal(row, b.micro[at]))
+  );
 }
 
 /** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
@@ -23,7 +35,12 @@ function equal(a, b) {
   return true;
 }
 
-/** How much later than planned an op ended; NaN while it has not. @param {Times} times @param {Times} plan @param {number} i */
+/**
+ * How much later than planned an op ended; NaN while it has not.
+ * @param {Times} times
+ * @param {Times} plan
+ * @param {number} i
+ */
 export const residual = (times, plan, i) => (times.end[i] === Infinity ? NaN : times.end[i] - plan.end[i]);
 
 /** When the last of an op's inputs was there: its rank's op before it, values from others. @param {Schedule} schedule
@@ -34,9 +51,16 @@ function ready(schedule, times, costs, i) {
   return last;
 }
 
-/** How much an op lost by itself. @param {Schedule} schedule @param {Times} times @param {Times} plan @param {Costs} costs
- * @param {number} i */
-export const lost = (schedule, times, plan, costs, i) => times.end[i] - ready(schedule, times, costs, i) - (plan.end[i] - ready(schedule, plan, costs, i));
+/**
+ * How much an op lost by itself.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {Times} plan
+ * @param {Costs} costs
+ * @param {number} i
+ */
+export const lost = (schedule, times, plan, costs, i) =>
+  times.end[i] - ready(schedule, times, costs, i) - (plan.end[i] - ready(schedule, plan, costs, i));
 
 /** The ops with the largest of what `of` says of them, early or late, the largest first. @param {number} count of ops
  * @param {(i: number) => number} of @param {number} most @returns {Residual[]} */
@@ -57,8 +81,16 @@ export function largest(count, of, most) {
 export function roundUp(x) {
   if (!(x > 0) || !Number.isFinite(x)) return 0;
   const power = 10 ** Math.floor(Math.log10(x));
-  return Number(([1, 1.5, 2, 3, 4, 5, 6, 8].map((digit) => digit * power).find((end) => end >= x * (1 - 1e-9)) ?? 10 * power).toPrecision(2));
+  return Number(
+    (
+      [1, 1.5, 2, 3, 4, 5, 6, 8].map((digit) => digit * power).find((end) => end >= x * (1 - 1e-9)) ?? 10 * power
+    ).toPrecision(2),
+  );
 }
 
-/** Which step of the scale a residual has: 0 near none, then up to 3 late or -3 early. @param {number} by @param {number} full end of the scale */
+/**
+ * Which step of the scale a residual has: 0 near none, then up to 3 late or -3 early.
+ * @param {number} by
+ * @param {number} full end of the scale
+ */
 export const stepOf = (by, full) => (full > 0 ? Math.max(-STEPS, Math.min(STEPS, Math.round((STEPS * by) / full))) : 0);

@@ -1,22 +1,29 @@
-// What a run measured besides when its ops ran: the bytes that each op received and sent, the activations alive after it,
-// and of each message when its sender posted it, when its receiver asked for it and had it. Knows orders; draws nothing.
+// What a run measured besides when its ops ran: the bytes that each op received and sent, the activations alive after
+// it,
+// and of each message when its sender posted it, when its receiver asked for it and had it. Knows orders; draws
+// nothing.
 
 import { makers } from "../schedule/dependencies.js";
 import { messagesOf } from "../schedule/message_flow.js";
 
 /** @import {Schedule} from "../schedule/types.js" */
 /** @typedef {[rank: number, index: number, received: number, sent: number, live: number]} BytesRow */
-/** @typedef {[source: number, target: number, gradient: number, stage: number, micro: number, posted: number, asked: number,
- *   taken: number, bytes: number]} MessageRow  stage: the one that receives it; times in ns of the run's clock */
+/**
+ * @typedef {[source: number, target: number, gradient: number, stage: number, micro: number, posted: number, asked:
+ *   number, taken: number, bytes: number]} MessageRow stage: the one that receives it; times in ns of the run's clock
+ */
 /** @typedef {{bytes?: BytesRow[], messages?: MessageRow[]}} DetailRows */
-/** @typedef {{received: Float64Array, sent: Float64Array, live: Float64Array, posted: Float64Array, asked: Float64Array,
- *   taken: Float64Array, size: Float64Array}} Details
- *   received, sent, live: bytes by flat op index; posted, asked, taken, size: ns and bytes by number of message; NaN where
- *   nothing is known (yet) */
-/** @typedef {{list: Int32Array, offsets: Int32Array, begin: (message: number) => number, end: (message: number) => number,
- *   longest: number}} Side
- *   the measured messages of each rank in one direction, ascending by when each begins, in ns, and the longest of them:
- *   sent ones begin when posted and end when they are known to be there, received ones last as long as they were waited for */
+/**
+ * @typedef {{received: Float64Array, sent: Float64Array, live: Float64Array, posted: Float64Array, asked: Float64Array,
+ *   taken: Float64Array, size: Float64Array}} Details received, sent, live: bytes by flat op index; posted, asked,
+ *   taken, size: ns and bytes by number of message; NaN where nothing is known (yet)
+ */
+/**
+ * @typedef {{list: Int32Array, offsets: Int32Array, begin: (message: number) => number, end: (message: number) =>
+ *   number, longest: number}} Side the measured messages of each rank in one direction, ascending by when each begins,
+ *   in ns, and the longest of them: sent ones begin when posted and end when they are known to be there, received ones
+ *   last as long as they were waited for
+ */
 
 const MOMENT = 0.1;
 
@@ -31,8 +38,15 @@ const unknown = (count) => new Float64Array(count).fill(NaN);
 /** @param {Schedule} schedule @returns {Details} */
 export function noDetails(schedule) {
   const { count } = messagesOf(schedule);
-  return { received: unknown(schedule.count), sent: unknown(schedule.count), live: unknown(schedule.count),
-    posted: unknown(count), asked: unknown(count), taken: unknown(count), size: unknown(count) };
+  return {
+    received: unknown(schedule.count),
+    sent: unknown(schedule.count),
+    live: unknown(schedule.count),
+    posted: unknown(count),
+    asked: unknown(count),
+    taken: unknown(count),
+    size: unknown(count),
+  };
 }
 
 /** The details with more rows in them, as a new object: what was read off the old one no longer holds.
@@ -75,7 +89,9 @@ function table(schedule) {
   if (!found) {
     const { placement, count } = schedule;
     const slots = new Int32Array(placement.stages * placement.streams).fill(-1);
-    placement.stage.forEach((stage, slot) => { slots[stage * placement.streams + placement.stream[slot]] = slot; });
+    placement.stage.forEach((stage, slot) => {
+      slots[stage * placement.streams + placement.stream[slot]] = slot;
+    });
     const numbers = new Int32Array(2 * count).fill(-1);
     const all = messagesOf(schedule);
     for (let at = 0; at < all.count; at++) numbers[2 * all.taker[at] + all.gradient[at]] = at;
@@ -84,8 +100,12 @@ function table(schedule) {
   return found;
 }
 
-/** Whether the receiver stood waiting for a message, so that it came when it was taken. One that was there already takes a
- * moment too, but no part worth naming of the time since it was posted. @param {Details} details @param {number} at */
+/**
+ * Whether the receiver stood waiting for a message, so that it came when it was taken. One that was there already takes
+ * a moment too, but no part worth naming of the time since it was posted.
+ * @param {Details} details
+ * @param {number} at
+ */
 export const wasAwaited = ({ posted, asked, taken }, at) => taken[at] - asked[at] > (taken[at] - posted[at]) * MOMENT;
 
 /** The messages of all ranks by direction. @param {Schedule} schedule @param {Details} details */
@@ -95,14 +115,27 @@ export function sidesOf(schedule, details) {
     const { from, to } = messagesOf(schedule);
     const { posted, asked, taken } = details;
     const there = (/** @type {number} */ at) => (wasAwaited(details, at) ? taken[at] : posted[at]);
-    found = { sent: side(schedule.p, from, (at) => posted[at], there), received: side(schedule.p, to, (at) => asked[at], (at) => Math.max(asked[at], taken[at])) };
+    found = {
+      sent: side(schedule.p, from, (at) => posted[at], there),
+      received: side(
+        schedule.p,
+        to,
+        (at) => asked[at],
+        (at) => Math.max(asked[at], taken[at]),
+      ),
+    };
     sides.set(details, found);
   }
   return found;
 }
 
-/** @param {number} p @param {Int32Array} rank by message @param {(at: number) => number} begin @param {(at: number) => number} end
- * @returns {Side} */
+/**
+ * @param {number} p
+ * @param {Int32Array} rank by message
+ * @param {(at: number) => number} begin
+ * @param {(at: number) => number} end
+ * @returns {Side}
+ */
 function side(p, rank, begin, end) {
   /** @type {number[][]} */
   const lists = Array.from({ length: p }, () => []);

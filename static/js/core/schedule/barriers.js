@@ -10,9 +10,11 @@ import { KIND_B, KIND_I, KIND_S, KIND_T, chunkOf, kindOf, micros, rankOf } from 
 const cache = new WeakMap();
 
 /**
- * When each barrier opens, by micro-batch: one list a barrier, each in ascending order, since every rank does its S, and
- * its T, in the order of the micro-batches.
- * @param {Schedule} schedule @param {Times} times @returns {Float64Array[]}
+ * When each barrier opens, by micro-batch: one list a barrier, each in ascending order, since every rank does its S,
+ * and its T, in the order of the micro-batches.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @returns {Float64Array[]}
  */
 export function openings(schedule, times) {
   let found = cache.get(times);

@@ -1,7 +1,9 @@
 // The copies of an order that offloads activations: what each of them is. Knows orders; knows no time.
 
 /** @import {Schedule} from "./types.js" */
-/** @typedef {{rank: number, kind: number, chunk: number, slot: number, micro: number}} Copy  kind 0 offload, 1 reload */
+/**
+ * @typedef {{rank: number, kind: number, chunk: number, slot: number, micro: number}} Copy kind 0 offload, 1 reload
+ */
 
 export const OFFLOAD = 0;
 export const RELOAD = 1;
@@ -10,7 +12,10 @@ export const COPY_LETTERS = "OR";
 /** @type {WeakMap<Schedule, {micro: Int32Array, at: Map<number, number>}>} */
 const cache = new WeakMap();
 
-/** Micro-batches of the copies, first in, first out; and the flat index of each (kind, slot, micro). @param {Schedule} schedule */
+/**
+ * Micro-batches of the copies, first in, first out; and the flat index of each (kind, slot, micro).
+ * @param {Schedule} schedule
+ */
 function counted(schedule) {
   let found = cache.get(schedule);
   if (!found) {
@@ -40,12 +45,19 @@ export function copyOf(schedule, i) {
   while (rank < p - 1 && copies.offsets[rank + 1] <= i) rank++;
   const code = copies.codes[i - count];
   const chunk = code % chunks;
-  return { rank, kind: (code / chunks) | 0, chunk, slot: rank * chunks + chunk, micro: counted(schedule).micro[i - count] };
+  return {
+    rank,
+    kind: (code / chunks) | 0,
+    chunk,
+    slot: rank * chunks + chunk,
+    micro: counted(schedule).micro[i - count],
+  };
 }
 
 /** The flat index of a slot's copy of a micro-batch, -1 for none. @param {Schedule} schedule @param {number} kind
  * @param {number} slot @param {number} micro */
-export const copyAt = (schedule, kind, slot, micro) => (schedule.copies ? counted(schedule).at.get(key(schedule, kind, slot, micro)) ?? -1 : -1);
+export const copyAt = (schedule, kind, slot, micro) =>
+  schedule.copies ? (counted(schedule).at.get(key(schedule, kind, slot, micro)) ?? -1) : -1;
 
 /** "2O0" @param {Schedule} schedule @param {number} i */
 export function copyText(schedule, i) {
@@ -53,7 +65,13 @@ export function copyText(schedule, i) {
   return `${schedule.placement.stage[slot]}${COPY_LETTERS[kind]}${micro}`;
 }
 
-/** @param {Schedule} schedule @param {number} stage @param {string} letter @param {number} micro @returns {number} flat index, or -1 */
+/**
+ * @param {Schedule} schedule
+ * @param {number} stage
+ * @param {string} letter
+ * @param {number} micro
+ * @returns {number} flat index, or -1
+ */
 export function findCopy(schedule, stage, letter, micro) {
   const slot = schedule.placement.stage.indexOf(stage);
   return slot < 0 ? -1 : copyAt(schedule, COPY_LETTERS.indexOf(letter), slot, micro);

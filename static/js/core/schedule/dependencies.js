@@ -1,16 +1,34 @@
 // Which op makes what, and who waits for it: the dependency rule as links between ops. Knows orders; knows no times.
 
 import { OFFLOAD, RELOAD, copyAt, copyOf } from "./copies.js";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros, opText, partText, rankOf } from "./ops.js";
+import {
+  KIND_B,
+  KIND_F,
+  KIND_I,
+  KIND_PAIR,
+  KIND_S,
+  KIND_T,
+  KIND_W,
+  chunkOf,
+  kindOf,
+  micros,
+  opText,
+  partText,
+  rankOf,
+} from "./ops.js";
 
 /** @import {Schedule} from "./types.js" */
-/** @typedef {{forward: Int32Array, gradient: Int32Array, weight: Int32Array, shard: Int32Array}} Makers
- *   flat op index by slot * n + local micro-batch, of shards by (2 * rank + (0 for S, 1 for T)) * n + it; -1 for none */
+/**
+ * @typedef {{forward: Int32Array, gradient: Int32Array, weight: Int32Array, shard: Int32Array}} Makers flat op index by
+ *   slot * n + local micro-batch, of shards by (2 * rank + (0 for S, 1 for T)) * n + it; -1 for none
+ */
 /** @typedef {"activation"|"gradient"|"loss"|"own"|"barrier"|"copy"} Cargo  what an op hands on: a stage's output, its
  *   input gradient, the last stage's own forward, the own I that a W needs, its part in a barrier that all ranks wait
  *   for, or an activation on its way to host memory and back */
-/** @typedef {{i: number, cargo: Cargo, hops: number, giver: string, taker: string}} Link
- *   i: the other op (or copy); hops: 1 between ranks, else 0; giver, taker: op texts, of a pair the half that is meant */
+/**
+ * @typedef {{i: number, cargo: Cargo, hops: number, giver: string, taker: string}} Link i: the other op (or copy);
+ *   hops: 1 between ranks, else 0; giver, taker: op texts, of a pair the half that is meant
+ */
 
 /** @type {WeakMap<Schedule, Makers>} */
 const cache = new WeakMap();
@@ -27,7 +45,12 @@ function index(schedule) {
   const { p, chunks, n, codes, offsets, barriers } = schedule;
   const { first, second } = micros(schedule);
   const cells = (/** @type {number} */ rows) => new Int32Array(rows * n).fill(-1);
-  const out = { forward: cells(p * chunks), gradient: cells(p * chunks), weight: cells(p * chunks), shard: cells(barriers ? 2 * p : 0) };
+  const out = {
+    forward: cells(p * chunks),
+    gradient: cells(p * chunks),
+    weight: cells(p * chunks),
+    shard: cells(barriers ? 2 * p : 0),
+  };
   for (let r = 0; r < p; r++) {
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
       const kind = kindOf(codes[i], chunks);
@@ -59,7 +82,10 @@ export function halves(schedule, i) {
 
 /** @typedef {{kind: number, slot: number, k: number}} Half */
 
-/** The slot of the last stage, whose output S needs and whose backward the barriers hold back. @param {Schedule} schedule */
+/**
+ * The slot of the last stage, whose output S needs and whose backward the barriers hold back.
+ * @param {Schedule} schedule
+ */
 const lastSlot = ({ placement }) => placement.next.indexOf(-1);
 
 /**
@@ -73,7 +99,8 @@ export function sources(schedule, i) {
   return halves(schedule, i).flatMap((half) => {
     const { kind, slot, k } = half;
     if (kind === KIND_S) return shardLink(schedule, forward[lastSlot(schedule) * n + k], i, "activation", false);
-    if (kind === KIND_T) return barrier(schedule, KIND_S, k).flatMap((other) => shardLink(schedule, other, i, "barrier", false));
+    if (kind === KIND_T)
+      return barrier(schedule, KIND_S, k).flatMap((other) => shardLink(schedule, other, i, "barrier", false));
     if (kind === KIND_W) return link(schedule, gradient[slot * n + k], { kind: KIND_I, slot, k }, half, "own", false);
     const from = kind === KIND_F ? placement.prev[slot] : placement.next[slot];
     if (kind === KIND_F) {
@@ -81,9 +108,16 @@ export function sources(schedule, i) {
     }
     const back = copyAt(schedule, RELOAD, slot, k);
     const reload = back < 0 ? [] : [copyLink(schedule, back, back, i)];
-    if (from >= 0) return [...link(schedule, gradient[from * n + k], { kind: KIND_B, slot: from, k }, half, "gradient", false), ...reload];
-    if (!barriers) return [...link(schedule, forward[slot * n + k], { kind: KIND_F, slot, k }, half, "loss", false), ...reload];
-    return barrier(schedule, barriers === 1 ? KIND_S : KIND_T, k).flatMap((other) => shardLink(schedule, other, i, "barrier", false));
+    if (from >= 0)
+      return [
+        ...link(schedule, gradient[from * n + k], { kind: KIND_B, slot: from, k }, half, "gradient", false),
+        ...reload,
+      ];
+    if (!barriers)
+      return [...link(schedule, forward[slot * n + k], { kind: KIND_F, slot, k }, half, "loss", false), ...reload];
+    return barrier(schedule, barriers === 1 ? KIND_S : KIND_T, k).flatMap((other) =>
+      shardLink(schedule, other, i, "barrier", false),
+    );
   });
 }
 
@@ -98,29 +132,44 @@ export function targets(schedule, i) {
   return halves(schedule, i).flatMap((half) => {
     const { kind, slot, k } = half;
     if (kind === KIND_W) return [];
-    if (kind >= KIND_S) return behindBarrier(schedule, kind, k).flatMap((other) => shardLink(schedule, other, i, "barrier", true));
+    if (kind >= KIND_S)
+      return behindBarrier(schedule, kind, k).flatMap((other) => shardLink(schedule, other, i, "barrier", true));
     const to = kind === KIND_F ? placement.next[slot] : placement.prev[slot];
     if (kind === KIND_F) {
       const out = copyAt(schedule, OFFLOAD, slot, k);
       const offload = out < 0 ? [] : [copyLink(schedule, out, i, out)];
-      if (to >= 0) return [...link(schedule, forward[to * n + k], half, { kind, slot: to, k }, "activation", true), ...offload];
-      if (barriers) return barrier(schedule, KIND_S, k).flatMap((other) => shardLink(schedule, other, i, "activation", true));
+      if (to >= 0)
+        return [...link(schedule, forward[to * n + k], half, { kind, slot: to, k }, "activation", true), ...offload];
+      if (barriers)
+        return barrier(schedule, KIND_S, k).flatMap((other) => shardLink(schedule, other, i, "activation", true));
       return [...link(schedule, gradient[slot * n + k], half, { kind: KIND_B, slot, k }, "loss", true), ...offload];
     }
-    const onward = to < 0 ? [] : link(schedule, gradient[to * n + k], half, { kind: KIND_B, slot: to, k }, "gradient", true);
+    const onward =
+      to < 0 ? [] : link(schedule, gradient[to * n + k], half, { kind: KIND_B, slot: to, k }, "gradient", true);
     if (kind !== KIND_I) return onward;
     return [...onward, ...link(schedule, weight[slot * n + k], half, { kind: KIND_W, slot, k }, "own", true)];
   });
 }
 
-/** Every rank's S, or T, of a micro-batch: the ops that meet at a barrier. @param {Schedule} schedule @param {number} kind
- * @param {number} k @returns {number[]} */
+/**
+ * Every rank's S, or T, of a micro-batch: the ops that meet at a barrier.
+ * @param {Schedule} schedule
+ * @param {number} kind
+ * @param {number} k
+ * @returns {number[]}
+ */
 export function barrier(schedule, kind, k) {
   const { shard } = makers(schedule);
   return Array.from({ length: schedule.p }, (_, r) => shard[(2 * r + kind - KIND_S) * schedule.n + k]);
 }
 
-/** What the barrier after S, or T, lets go on. @param {Schedule} schedule @param {number} kind @param {number} k @returns {number[]} */
+/**
+ * What the barrier after S, or T, lets go on.
+ * @param {Schedule} schedule
+ * @param {number} kind
+ * @param {number} k
+ * @returns {number[]}
+ */
 function behindBarrier(schedule, kind, k) {
   const { n, barriers } = schedule;
   const loss = makers(schedule).gradient[lastSlot(schedule) * n + k];
@@ -128,8 +177,15 @@ function behindBarrier(schedule, kind, k) {
   return barriers === 1 ? [...barrier(schedule, KIND_T, k), loss] : barrier(schedule, KIND_T, k);
 }
 
-/** A link around S or T: op `other` is the taker (ahead) or the giver of op i. Passing a barrier is a hop for all ranks.
- * @param {Schedule} schedule @param {number} other @param {number} i @param {Cargo} cargo @param {boolean} ahead @returns {Link[]} */
+/**
+ * A link around S or T: op `other` is the taker (ahead) or the giver of op i. Passing a barrier is a hop for all ranks.
+ * @param {Schedule} schedule
+ * @param {number} other
+ * @param {number} i
+ * @param {Cargo} cargo
+ * @param {boolean} ahead
+ * @returns {Link[]}
+ */
 function shardLink(schedule, other, i, cargo, ahead) {
   if (other < 0) return [];
   const [giver, taker] = ahead ? [i, other] : [other, i];
@@ -139,19 +195,27 @@ function shardLink(schedule, other, i, cargo, ahead) {
 
 /** A link along an activation's way to host memory and back. @param {Schedule} schedule @param {number} i the other op
  * @param {number} giver @param {number} taker @returns {Link} */
-const copyLink = (schedule, i, giver, taker) => ({ i, cargo: "copy", hops: 0, giver: opText(schedule, giver), taker: opText(schedule, taker) });
+const copyLink = (schedule, i, giver, taker) => ({
+  i,
+  cargo: "copy",
+  hops: 0,
+  giver: opText(schedule, giver),
+  taker: opText(schedule, taker),
+});
 
 /** @param {Schedule} schedule @param {number} i @returns {Link[]} */
 function copySources(schedule, i) {
   const { kind, slot, micro } = copyOf(schedule, i);
-  const from = kind === OFFLOAD ? makers(schedule).forward[slot * schedule.n + micro] : copyAt(schedule, OFFLOAD, slot, micro);
+  const from =
+    kind === OFFLOAD ? makers(schedule).forward[slot * schedule.n + micro] : copyAt(schedule, OFFLOAD, slot, micro);
   return [copyLink(schedule, from, from, i)];
 }
 
 /** @param {Schedule} schedule @param {number} i @returns {Link[]} */
 function copyTargets(schedule, i) {
   const { kind, slot, micro } = copyOf(schedule, i);
-  const to = kind === OFFLOAD ? copyAt(schedule, RELOAD, slot, micro) : makers(schedule).gradient[slot * schedule.n + micro];
+  const to =
+    kind === OFFLOAD ? copyAt(schedule, RELOAD, slot, micro) : makers(schedule).gradient[slot * schedule.n + micro];
   return [copyLink(schedule, to, i, to)];
 }
 

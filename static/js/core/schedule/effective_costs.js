@@ -13,7 +13,8 @@ const LAYERS_A_STAGE = 4; // where layers are redistributed and none were given
 export const barriersOf = (spec) => BARRIERS[spec.vocabulary] ?? 0;
 
 /** Does the order itself, not only its times, follow from the costs? @param {Spec} spec */
-export const shapedByOptions = (spec) => (barriersOf(spec) > 0 && spec.vocabulary !== "interlaced") || spec.offload !== "none";
+export const shapedByOptions = (spec) =>
+  (barriersOf(spec) > 0 && spec.vocabulary !== "interlaced") || spec.offload !== "none";
 
 /** The natural times of S, T and O, each a device's. @param {Spec} spec */
 export function natural(spec) {
@@ -24,11 +25,15 @@ export function natural(spec) {
 /** Every option counted; S, T and O are numbers where ops of that kind exist. @param {Spec} spec @returns {Costs} */
 export function timing(spec) {
   const { costs, p, v, vocabulary } = spec;
-  const plain = vocabulary === "plain" && costs.S === null && costs.T === null && spec.offload === "none" && spec.layers === null;
+  const plain =
+    vocabulary === "plain" && costs.S === null && costs.T === null && spec.offload === "none" && spec.layers === null;
   if (plain && spec.recompute === "none") return costs;
   const [f, i, w] = [costs.F, costs.I, costs.W].map((cost) => device(cost, p));
   let { S, T, O } = costs;
-  if (vocabulary !== "plain") { S ??= f / 4; T ??= f / 2; }
+  if (vocabulary !== "plain") {
+    S ??= f / 4;
+    T ??= f / 2;
+  }
   if (spec.offload !== "none") {
     O ??= (f + i + w) / 2;
     if (spec.shared_link) O = times(O, 2);
@@ -59,7 +64,10 @@ function fewerOnTheLast(spec, stage, head) {
   let least = Infinity;
   for (let last = 0; last <= Math.floor(total / stages); last++) {
     const slowest = Math.max(layer * Math.ceil((total - last) / (stages - 1)), layer * last + head);
-    if (slowest <= least) { best = last; least = slowest; }
+    if (slowest <= least) {
+      best = last;
+      least = slowest;
+    }
   }
   const each = Math.floor((total - best) / (stages - 1));
   const more = (total - best) % (stages - 1);

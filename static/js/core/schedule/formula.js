@@ -122,13 +122,33 @@ export function vars(spec, size = {}) {
   const perB = each(costs.I, stages, v).map((x, s) => x + perW[s]);
   /** @param {number[]} xs */
   const sum = (xs) => xs.reduce((a, b) => a + b, 0);
-  const alike = [costs.F, costs.I, costs.W].every((cost) => typeof cost === "number" || cost.every((x) => x === cost[0]));
+  const alike = [costs.F, costs.I, costs.W].every(
+    (cost) => typeof cost === "number" || cost.every((x) => x === cost[0]),
+  );
   return {
-    p, m, v, g: spec.group ?? Math.floor(m / Math.max(1, Math.floor(m / p))), S: stages, n: size.n ?? m,
-    f, i, w, b: i + w, c: costs.comm, FB: costs.FB ?? f + i + w,
-    sum_f: sum(perF), max_f: Math.max(...perF), sum_b: sum(perB), max_b: Math.max(...perB),
-    uniform: Number(alike), fb_full: Number(costs.FB === null || costs.FB === f + i + w),
-    s: costs.S ?? 0, t: costs.T ?? 0, barriers: barriersOf(spec),
-    lifo: Number(spec.lifo), interlaced: Number(spec.vocabulary === "interlaced"), copies: Number(spec.offload !== "none"),
+    p,
+    m,
+    v,
+    g: spec.group ?? Math.floor(m / Math.max(1, Math.floor(m / p))),
+    S: stages,
+    n: size.n ?? m,
+    f,
+    i,
+    w,
+    b: i + w,
+    c: costs.comm,
+    FB: costs.FB ?? f + i + w,
+    sum_f: sum(perF),
+    max_f: Math.max(...perF),
+    sum_b: sum(perB),
+    max_b: Math.max(...perB),
+    uniform: Number(alike),
+    fb_full: Number(costs.FB === null || costs.FB === f + i + w),
+    s: costs.S ?? 0,
+    t: costs.T ?? 0,
+    barriers: barriersOf(spec),
+    lifo: Number(spec.lifo),
+    interlaced: Number(spec.vocabulary === "interlaced"),
+    copies: Number(spec.offload !== "none"),
   };
 }

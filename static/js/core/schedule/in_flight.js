@@ -1,10 +1,13 @@
-// How many chunks of micro-batches each rank has in flight after each of its ops: a forward takes one up, a weight gradient
+// How many chunks of micro-batches each rank has in flight after each of its ops: a forward takes one up, a weight
+// gradient
 // or a full backward lays one down. Knows orders; knows no times.
 
 import { KIND_B, KIND_F, KIND_W, kindOf } from "./ops.js";
 
 /** @import {Schedule} from "./types.js" */
-/** @typedef {{after: Int32Array, most: Int32Array}} InFlight  after: by op, once it has ended; most: between ops, by rank */
+/**
+ * @typedef {{after: Int32Array, most: Int32Array}} InFlight after: by op, once it has ended; most: between ops, by rank
+ */
 
 /** @type {WeakMap<Schedule, InFlight>} */
 const cache = new WeakMap();

@@ -60,11 +60,15 @@ export const peakInFlight = (schedule) => Int32Array.from(peaks(schedule, takes(
 
 /**
  * The most memory of each rank, in units of one micro-batch's activations on a device (1F1B's peak is min(p, m)).
- * @param {Schedule} schedule @param {Times|null} times needed where there are copies or stashed weights @param {Holding} how
+ * @param {Schedule} schedule
+ * @param {Times|null} times needed where there are copies or stashed weights
+ * @param {Holding} how
  */
 export function peakMemory(schedule, times, how) {
   if (times && (schedule.copies || how.weights > 0)) {
-    return Float64Array.from({ length: schedule.p }, (_, r) => curve(schedule, times, r, how).y.reduce((a, b) => Math.max(a, b), 0));
+    return Float64Array.from({ length: schedule.p }, (_, r) =>
+      curve(schedule, times, r, how).y.reduce((a, b) => Math.max(a, b), 0),
+    );
   }
   return peaks(schedule, takes(how.kept), backs(how.wShare)).map((x) => x / how.v);
 }
@@ -111,7 +115,12 @@ export function curve(schedule, times, rank, { wShare, v, kept, weights }) {
  * The moves of a rank's copies among the 2 * (to - from) of its ops: an offload gives at its end, a reload takes at its
  * start. Of moves at one time an offload's comes first and a reload's last; copies that take no time stand where they
  * are issued. The same as backend/schedule/simulation/memory.py.
- * @param {Schedule} schedule @param {Times} times @param {number} rank @param {number} kept @param {number} from @param {number} to
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {number} rank
+ * @param {number} kept
+ * @param {number} from
+ * @param {number} to
  * @returns {{among: number, when: number, change: number}[]}
  */
 function copyMoves({ copies, chunks, count }, { start, end }, rank, kept, from, to) {
@@ -126,8 +135,15 @@ function copyMoves({ copies, chunks, count }, { start, end }, rank, kept, from, 
   return out.sort((a, b) => a.among - b.among); // stable: copies of one place stay in their order
 }
 
-/** How many of a rank's starts and ends lie before a time, or up to it. @param {Float64Array} start @param {Float64Array} end
- * @param {number} from @param {number} to @param {number} when @param {boolean} upTo */
+/**
+ * How many of a rank's starts and ends lie before a time, or up to it.
+ * @param {Float64Array} start
+ * @param {Float64Array} end
+ * @param {number} from
+ * @param {number} to
+ * @param {number} when
+ * @param {boolean} upTo
+ */
 function place(start, end, from, to, when, upTo) {
   let lo = 0;
   let hi = 2 * (to - from);

@@ -5,11 +5,15 @@ import { makers } from "./dependencies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros } from "./ops.js";
 
 /** @import {Costs, Schedule, Times} from "./types.js" */
-/** @typedef {{giver: Int32Array, taker: Int32Array, gradient: Uint8Array, from: Int32Array, to: Int32Array, count: number,
- *   offsets: Int32Array}} Messages
- *   by number, in the order of the givers' flat indices, so that those of a rank stand together, rank r's from offsets[r]
- *   to offsets[r + 1], and are sent in ascending order of time; from, to: ranks; gradient: 1, or 0 for an activation */
-/** @typedef {{list: Int32Array, offsets: Int32Array}} Inbox  numbers of messages by receiver, in the order they are sent */
+/**
+ * @typedef {{giver: Int32Array, taker: Int32Array, gradient: Uint8Array, from: Int32Array, to: Int32Array, count:
+ *   number, offsets: Int32Array}} Messages by number, in the order of the givers' flat indices, so that those of a rank
+ *   stand together, rank r's from offsets[r] to offsets[r + 1], and are sent in ascending order of time; from, to:
+ *   ranks; gradient: 1, or 0 for an activation
+ */
+/**
+ * @typedef {{list: Int32Array, offsets: Int32Array}} Inbox numbers of messages by receiver, in the order they are sent
+ */
 
 /** @type {WeakMap<Schedule, Messages>} */
 const sent = new WeakMap();
@@ -30,8 +34,13 @@ function collect(schedule) {
   const { first, second } = micros(schedule);
   const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks));
   const room = 2 * count + (barriers ? p * n : 0);
-  const out = { giver: new Int32Array(room), taker: new Int32Array(room), gradient: new Uint8Array(room), from: new Int32Array(room),
-    to: new Int32Array(room) };
+  const out = {
+    giver: new Int32Array(room),
+    taker: new Int32Array(room),
+    gradient: new Uint8Array(room),
+    from: new Int32Array(room),
+    to: new Int32Array(room),
+  };
   const offsets = new Int32Array(p + 1);
   let size = 0;
   /** @param {number} giver @param {number} taker @param {number} back @param {number} from @param {number} to */
@@ -59,12 +68,24 @@ function collect(schedule) {
     }
     offsets[r + 1] = size;
   }
-  return { giver: out.giver.subarray(0, size), taker: out.taker.subarray(0, size), gradient: out.gradient.subarray(0, size),
-    from: out.from.subarray(0, size), to: out.to.subarray(0, size), count: size, offsets };
+  return {
+    giver: out.giver.subarray(0, size),
+    taker: out.taker.subarray(0, size),
+    gradient: out.gradient.subarray(0, size),
+    from: out.from.subarray(0, size),
+    to: out.to.subarray(0, size),
+    count: size,
+    offsets,
+  };
 }
 
-/** Until when a message is in flight: a measured one is there, at the latest, when its op begins. @param {Messages} messages
- * @param {Times} times @param {Costs} costs @param {number} at */
+/**
+ * Until when a message is in flight: a measured one is there, at the latest, when its op begins.
+ * @param {Messages} messages
+ * @param {Times} times
+ * @param {Costs} costs
+ * @param {number} at
+ */
 export function arrives({ giver, taker }, { start, end }, costs, at) {
   const left = end[giver[at]];
   return Math.min(left + costs.comm, Math.max(left, start[taker[at]]));
@@ -77,8 +98,12 @@ export function inbox(schedule, times) {
   return found;
 }
 
-/** Those of one sender are in order already; a receiver has few senders, so its lists are merged. @param {Schedule} schedule
- * @param {Times} times @returns {Inbox} */
+/**
+ * Those of one sender are in order already; a receiver has few senders, so its lists are merged.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @returns {Inbox}
+ */
 function sortIn(schedule, { end }) {
   const { p } = schedule;
   const { giver, from, to, count } = messagesOf(schedule);
@@ -93,7 +118,10 @@ function sortIn(schedule, { end }) {
   const offsets = new Int32Array(p + 1);
   const list = new Int32Array(count);
   heaps.forEach((heap, r) => {
-    const merged = [...heap.values()].reduce((a, b) => merge(a, b, (at) => end[giver[at]]), /** @type {number[]} */ ([]));
+    const merged = [...heap.values()].reduce(
+      (a, b) => merge(a, b, (at) => end[giver[at]]),
+      /** @type {number[]} */ ([]),
+    );
     list.set(merged, offsets[r]);
     offsets[r + 1] = offsets[r] + merged.length;
   });
@@ -110,8 +138,13 @@ function merge(a, b, when) {
   return out;
 }
 
-/** The first place in an ascending list whose time is t or later. @param {number} lo @param {number} hi the list's bounds
- * @param {(place: number) => number} when by place @param {number} t */
+/**
+ * The first place in an ascending list whose time is t or later.
+ * @param {number} lo
+ * @param {number} hi the list's bounds
+ * @param {(place: number) => number} when by place
+ * @param {number} t
+ */
 export function firstFrom(lo, hi, when, t) {
   let [a, b] = [lo, hi];
   while (a < b) {

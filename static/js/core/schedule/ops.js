@@ -36,7 +36,8 @@ export function chunkOf(code, chunks) {
 export const pairChunks = (code, chunks) => [chunkOf(code, chunks), code % chunks];
 
 /** Where each rank's ops begin, or its copies where i is one. @param {Schedule} schedule @param {number} i */
-export const rowsOf = (schedule, i) => (schedule.copies && i >= schedule.count ? schedule.copies.offsets : schedule.offsets);
+export const rowsOf = (schedule, i) =>
+  schedule.copies && i >= schedule.count ? schedule.copies.offsets : schedule.offsets;
 
 /** The rank of a flat index, of an op or of a copy. @param {Schedule} schedule @param {number} i */
 export function rankOf(schedule, i) {
@@ -69,9 +70,8 @@ const microCache = new WeakMap();
 export function micros(schedule) {
   let found = microCache.get(schedule);
   if (!found) {
-    found = schedule.micro.length > 0
-      ? { first: schedule.micro[0], second: schedule.micro[1] ?? null }
-      : implied(schedule);
+    found =
+      schedule.micro.length > 0 ? { first: schedule.micro[0], second: schedule.micro[1] ?? null } : implied(schedule);
     microCache.set(schedule, found);
   }
   return found;
@@ -85,7 +85,8 @@ export function micros(schedule) {
 function implied(schedule) {
   const { p, chunks, codes, offsets, count } = schedule;
   const first = new Int32Array(count);
-  const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks)); // looked up: there may be millions of ops
+  // looked up: there may be millions of ops
+  const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks));
   const chunk = Uint8Array.from({ length: 256 }, (_, code) => chunkOf(code, chunks));
   const there = new Uint8Array(256);
   for (let i = 0; i < count; i++) there[codes[i]] = 1;
@@ -171,7 +172,13 @@ function findPart(schedule, text) {
   const stream = Math.floor(Number(match[3]) / n);
   const slot = placement.stage.findIndex((s, at) => s === Number(match[1]) && placement.stream[at] === stream);
   if (slot < 0) return -1;
-  return scan(schedule, Math.floor(slot / chunks), slot % chunks, LETTERS.indexOf(match[2]), Number(match[3]) - stream * n);
+  return scan(
+    schedule,
+    Math.floor(slot / chunks),
+    slot % chunks,
+    LETTERS.indexOf(match[2]),
+    Number(match[3]) - stream * n,
+  );
 }
 
 /** @param {Schedule} schedule @param {number} rank @param {number} chunk @param {number} kind @param {number} k */

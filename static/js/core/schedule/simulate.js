@@ -2,7 +2,20 @@
 // Knows the one dependency rule; knows no family and no screen.
 
 import { RELOAD } from "./copies.js";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, codesPerRank, kindOf, micros, opText } from "./ops.js";
+import {
+  KIND_B,
+  KIND_F,
+  KIND_I,
+  KIND_PAIR,
+  KIND_S,
+  KIND_T,
+  KIND_W,
+  chunkOf,
+  codesPerRank,
+  kindOf,
+  micros,
+  opText,
+} from "./ops.js";
 
 /** @import {Costs, Schedule, Times} from "./types.js" */
 
@@ -40,10 +53,11 @@ function duration(kind, stage, backStage, costs, v) {
 }
 
 /**
- * What each (rank, code) reads and writes, as places on a board of ends: slots * n of F's, as many of gradients, as many
- * of reloads, then 2 p n of S's and T's, then 2 n of the barriers C1 and C2; -1 = none. Lag is the hop from another rank.
- * @typedef {{inA: Int32Array, inB: Int32Array, outA: Int32Array, outB: Int32Array,
- *   lagA: Float64Array, lagB: Float64Array, shards: number, joins: number, size: number}} Tables
+ * What each (rank, code) reads and writes, as places on a board of ends: slots * n of F's, as many of gradients, as
+ * many of reloads, then 2 p n of S's and T's, then 2 n of the barriers C1 and C2; -1 = none. Lag is the hop from
+ * another rank.
+ * @typedef {{inA: Int32Array, inB: Int32Array, outA: Int32Array, outB: Int32Array, lagA: Float64Array, lagB:
+ *   Float64Array, shards: number, joins: number, size: number}} Tables
  */
 
 /** @param {Schedule} schedule @param {number} comm @returns {Tables} */
@@ -55,8 +69,17 @@ function tables(schedule, comm) {
   const more = schedule.barriers > 0 || schedule.copies !== null;
   const shards = 3 * gradients;
   const joins = shards + 2 * p * n;
-  const t = { inA: ints(), inB: ints(), outA: ints(), outB: ints(), lagA: new Float64Array(p * width),
-    lagB: new Float64Array(p * width), shards, joins, size: more ? joins + 2 * n : 2 * gradients };
+  const t = {
+    inA: ints(),
+    inB: ints(),
+    outA: ints(),
+    outB: ints(),
+    lagA: new Float64Array(p * width),
+    lagB: new Float64Array(p * width),
+    shards,
+    joins,
+    size: more ? joins + 2 * n : 2 * gradients,
+  };
   for (let r = 0; r < p; r++) {
     for (let code = 0; code < width; code++) {
       const at = r * width + code;
@@ -71,7 +94,8 @@ function tables(schedule, comm) {
         if (placement.prev[slot] >= 0) t.inA[at] = placement.prev[slot] * n;
         t.lagA[at] = lag(placement.prev[slot]);
         t.outA[at] = slot * n;
-      } else if (kind !== KIND_W) { // W needs its own I, which stands before it on its rank, and nothing waits for W
+      } else if (kind !== KIND_W) {
+        // W needs its own I, which stands before it on its rank, and nothing waits for W
         t.inA[at] = gradientIn;
         t.lagA[at] = lag(placement.next[back]);
         t.outA[at] = gradients + slot * n;
@@ -113,14 +137,20 @@ function addBarriers({ p, chunks, n, placement, barriers }, comm, t, width) {
   }
 }
 
-/** A backward also needs the reload of its slot, where there is one. @param {Schedule} schedule @param {Tables} t @param {number} width */
+/**
+ * A backward also needs the reload of its slot, where there is one.
+ * @param {Schedule} schedule
+ * @param {Tables} t
+ * @param {number} width
+ */
 function addReloads({ p, chunks, n, copies, count }, t, width) {
   for (let r = 0; copies && r < p; r++) {
     for (let i = copies.offsets[r]; i < copies.offsets[r + 1]; i++) {
       const code = copies.codes[i - count];
       if (((code / chunks) | 0) !== RELOAD) continue;
       const chunk = code % chunks;
-      for (const kind of [KIND_I, KIND_B]) t.inB[r * width + kind * chunks + chunk] = (2 * p * chunks + r * chunks + chunk) * n;
+      for (const kind of [KIND_I, KIND_B])
+        t.inB[r * width + kind * chunks + chunk] = (2 * p * chunks + r * chunks + chunk) * n;
     }
   }
 }
@@ -184,8 +214,14 @@ function pass({ p, n, shards, at, passed, latest }, out, k, clock, cells) {
 
 /**
  * Runs the copies of a rank that are issued by now; returns the flat index of the next one.
- * @param {Schedule} schedule @param {number} r @param {number} i @param {number} done compute ops of the rank so far
- * @param {Float64Array} took by chunk @param {Float64Array} cells @param {Times} times @param {Int32Array} reloaded by slot
+ * @param {Schedule} schedule
+ * @param {number} r
+ * @param {number} i
+ * @param {number} done compute ops of the rank so far
+ * @param {Float64Array} took by chunk
+ * @param {Float64Array} cells
+ * @param {Times} times
+ * @param {Int32Array} reloaded by slot
  */
 function copy({ chunks, n, p, copies, count, offsets }, r, i, done, took, cells, { start, end }, reloaded) {
   if (!copies) return i;
@@ -218,7 +254,14 @@ export function simulate(schedule, costs, into) {
   const took = durations(schedule, costs);
   const table = tables(schedule, costs.comm);
   const cells = clearBoard(table.size);
-  const joins = { p, n, shards: table.shards, at: table.joins, passed: new Int32Array(2 * n), latest: new Float64Array(2 * n) };
+  const joins = {
+    p,
+    n,
+    shards: table.shards,
+    at: table.joins,
+    passed: new Int32Array(2 * n),
+    latest: new Float64Array(2 * n),
+  };
   const at = offsets.slice(0, p);
   const copyAt = copies?.offsets.slice(0, p);
   const copyTook = Float64Array.from(placement.stage, (stage) => share(costs.O ?? 0, stage, v));
@@ -232,7 +275,21 @@ export function simulate(schedule, costs, into) {
         const i = at[r];
         if (i < offsets[r + 1]) {
           const clock = i > offsets[r] ? end[i - 1] : 0;
-          at[r] = advance(i, offsets[r + 1], r * width, codes, first, second ?? first, took, table, cells, start, end, clock, joins);
+          at[r] = advance(
+            i,
+            offsets[r + 1],
+            r * width,
+            codes,
+            first,
+            second ?? first,
+            took,
+            table,
+            cells,
+            start,
+            end,
+            clock,
+            joins,
+          );
           left -= at[r] - i;
         }
         again = false;

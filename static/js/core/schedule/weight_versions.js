@@ -1,10 +1,13 @@
-// Weight versions of an asynchronous schedule (PipeDream): which weights each op uses, how late its gradient is, and how
+// Weight versions of an asynchronous schedule (PipeDream): which weights each op uses, how late its gradient is, and
+// how
 // many versions a rank keeps. The same rule as backend/schedule/order/weight_versions.py. Knows orders only.
 import { KIND_B, KIND_F, kindOf, micros } from "./ops.js";
 
 /** @import {Schedule} from "./types.js" */
-/** @typedef {{used: Int32Array, late: Int32Array, stashed: Int32Array, held: Int32Array}} Versions by op, by op (0 for a
- *   forward), by op: versions besides the newest once it has ended, and by rank */
+/**
+ * @typedef {{used: Int32Array, late: Int32Array, stashed: Int32Array, held: Int32Array}} Versions by op, by op (0 for a
+ *   forward), by op: versions besides the newest once it has ended, and by rank
+ */
 
 /** @type {WeakMap<Schedule, Versions>} */
 const known = new WeakMap();
@@ -18,7 +21,12 @@ export function versions(schedule) {
   const found = known.get(schedule);
   if (found) return found;
   const { codes, offsets, chunks, p, n, count } = schedule;
-  const made = { used: new Int32Array(count), late: new Int32Array(count), stashed: new Int32Array(count), held: new Int32Array(p) };
+  const made = {
+    used: new Int32Array(count),
+    late: new Int32Array(count),
+    stashed: new Int32Array(count),
+    held: new Int32Array(p),
+  };
   const { first } = micros(schedule);
   const begun = new Int32Array(n);
   for (let rank = 0; rank < p; rank++) {

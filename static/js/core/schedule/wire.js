@@ -94,9 +94,29 @@ export function decode(buffer) {
     micro.push(new Int32Array(buffer.slice(from, from + 4 * count)));
   }
   checkMicro(micro, n);
-  const copies = copyCount === 0 ? null : { offsets: copyOffsets, count: copyCount,
-    codes: new Uint8Array(buffer.slice(copiesAt, copiesAt + copyCount)),
-    issued: new Int32Array(buffer.slice(copiesAt + copyCount, expected)) };
+  const copies =
+    copyCount === 0
+      ? null
+      : {
+          offsets: copyOffsets,
+          count: copyCount,
+          codes: new Uint8Array(buffer.slice(copiesAt, copiesAt + copyCount)),
+          issued: new Int32Array(buffer.slice(copiesAt + copyCount, expected)),
+        };
   if (copies?.codes.some((code) => code >= 2 * chunks)) refuse("a copy has a code beyond 2 * chunks");
-  return { spec, placement, p, m: spec.m, n, v: spec.v, chunks, codes, offsets, micro, count, barriers: header.barriers, copies };
+  return {
+    spec,
+    placement,
+    p,
+    m: spec.m,
+    n,
+    v: spec.v,
+    chunks,
+    codes,
+    offsets,
+    micro,
+    count,
+    barriers: header.barriers,
+    copies,
+  };
 }

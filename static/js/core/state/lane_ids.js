@@ -1,15 +1,21 @@
-// What a link says of lanes by their ids, once one of them is gone: those behind it move up and take the id before theirs.
+// What a link says of lanes by their ids, once one of them is gone: those behind it move up and take the id before
+// theirs.
 
 import { areaText, readArea } from "../timeline/area.js";
 import { pinsText, readPins } from "./marks.js";
 
-/** @typedef {{sel: string | null, area: string | null, pin: string | null}} Named  the parts of a view that name lanes */
+/**
+ * @typedef {{sel: string | null, area: string | null, pin: string | null}} Named the parts of a view that name lanes
+ */
 
 const FIRST = "a"; // the lane that needs no name
 
 /**
  * The selection, the area and the pins without a lane: what was said of it goes, what was said of others stays theirs.
- * @param {Named} view @param {readonly string[]} ids of lanes that move up, in their order @param {string} gone @returns {Named}
+ * @param {Named} view
+ * @param {readonly string[]} ids of lanes that move up, in their order
+ * @param {string} gone
+ * @returns {Named}
  */
 export function withoutLane({ sel, area, pin }, ids, gone) {
   const at = ids.indexOf(gone);
@@ -33,7 +39,9 @@ function areaOf(text, now) {
   const area = text ? readArea(text) : null;
   if (!area) return null;
   const [from, to] = [now(area.from.lane), now(area.to.lane)];
-  return from === null || to === null ? null : areaText({ ...area, from: { ...area.from, lane: from }, to: { ...area.to, lane: to } });
+  return from === null || to === null
+    ? null
+    : areaText({ ...area, from: { ...area.from, lane: from }, to: { ...area.to, lane: to } });
 }
 
 /** @param {string | null} text @param {Now} now */

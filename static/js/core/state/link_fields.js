@@ -1,4 +1,5 @@
-// Each field of a spec as text in a query, and back. Knows forms and ranges of single fields; link.js puts them together.
+// Each field of a spec as text in a query, and back. Knows forms and ranges of single fields; link.js puts them
+// together.
 
 import { t } from "../i18n/language.js";
 import { MODES } from "../schedule/recompute.js";
@@ -10,8 +11,33 @@ import { BARRIERS, OFFLOAD } from "../schedule/effective_costs.js";
 // The m.* keys of a link are no fields of a spec: link_preset.js has them.
 
 /** In the order of the query. v comes after family: a family brings its own natural v. */
-export const SPEC_FIELDS = ["family", "p", "m", "v", "group", "memory", "w_share", "lifo", "recompute", "layers",
-  "vocabulary", "offload", "shared_link", "weights", "effort", "seed", "F", "I", "W", "comm", "FB", "S", "T", "O", "order"];
+export const SPEC_FIELDS = [
+  "family",
+  "p",
+  "m",
+  "v",
+  "group",
+  "memory",
+  "w_share",
+  "lifo",
+  "recompute",
+  "layers",
+  "vocabulary",
+  "offload",
+  "shared_link",
+  "weights",
+  "effort",
+  "seed",
+  "F",
+  "I",
+  "W",
+  "comm",
+  "FB",
+  "S",
+  "T",
+  "O",
+  "order",
+];
 export const COST_KEYS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 
 /** The family of a schedule whose order came from elsewhere and stands in the link itself. */
@@ -49,14 +75,21 @@ function costs(text) {
     const [count, value] = part.includes("*") ? part.split("*") : ["1", part];
     const times = plain(count);
     const x = plain(value);
-    if (!(Number.isInteger(times) && times >= 1 && list.length + times <= MOST_STAGES) || !(x >= 0)) return { wanted: wanted() };
+    if (!(Number.isInteger(times) && times >= 1 && list.length + times <= MOST_STAGES) || !(x >= 0))
+      return { wanted: wanted() };
     for (let k = 0; k < times; k++) list.push(x);
   }
   return { value: list };
 }
 
-const wholeNumber = numberWith((x) => Number.isInteger(x) && x >= 1, () => t("a whole number of 1 or more"));
-const atLeastZero = numberWith((x) => x >= 0, () => t("a number of 0 or more"));
+const wholeNumber = numberWith(
+  (x) => Number.isInteger(x) && x >= 1,
+  () => t("a whole number of 1 or more"),
+);
+const atLeastZero = numberWith(
+  (x) => x >= 0,
+  () => t("a number of 0 or more"),
+);
 
 /** @param {string} text @returns {Read} */
 function truth(text) {
@@ -70,13 +103,22 @@ function oneOf(words) {
 
 /** @type {Record<string, (text: string) => Read>} */
 const READERS = {
-  family: (text) => (/^[a-z0-9][a-z0-9-]{0,39}$/.test(text) ? { value: text } : { wanted: t("the name of a family, such as 1f1b") }),
+  family: (text) =>
+    /^[a-z0-9][a-z0-9-]{0,39}$/.test(text) ? { value: text } : { wanted: t("the name of a family, such as 1f1b") },
   p: wholeNumber,
   m: wholeNumber,
   v: wholeNumber,
   group: optional(wholeNumber),
-  memory: optional(numberWith((x) => x > 0, () => t("a number greater than 0"))),
-  w_share: numberWith((x) => x >= 0 && x <= 1, () => t("a number from 0 to 1")),
+  memory: optional(
+    numberWith(
+      (x) => x > 0,
+      () => t("a number greater than 0"),
+    ),
+  ),
+  w_share: numberWith(
+    (x) => x >= 0 && x <= 1,
+    () => t("a number from 0 to 1"),
+  ),
   lifo: truth,
   recompute: oneOf(Object.keys(MODES)),
   layers: optional(countsFrom),
@@ -85,8 +127,16 @@ const READERS = {
   shared_link: truth,
   weights: optional(atLeastZero),
   effort: optional(wholeNumber),
-  seed: numberWith((x) => Number.isInteger(x), () => t("a whole number of 0 or more")),
-  order: (text) => (text === NONE ? { value: null } : /^[A-Za-z0-9_-]{1,6000}$/.test(text) ? { value: text } : { wanted: t("the packed text of an imported order, all of it") }),
+  seed: numberWith(
+    (x) => Number.isInteger(x),
+    () => t("a whole number of 0 or more"),
+  ),
+  order: (text) =>
+    text === NONE
+      ? { value: null }
+      : /^[A-Za-z0-9_-]{1,6000}$/.test(text)
+        ? { value: text }
+        : { wanted: t("the packed text of an imported order, all of it") },
   F: costs,
   I: costs,
   W: costs,
@@ -104,13 +154,18 @@ export const readSpecField = (name, text) => READERS[name](text.trim());
 export function countsFrom(text) {
   const got = costs(text);
   const list = "value" in got && (Array.isArray(got.value) ? got.value : [got.value]);
-  return list && list.every((x) => Number.isInteger(x)) ? { value: list } : { wanted: t("whole numbers, one for each stage") };
+  return list && list.every((x) => Number.isInteger(x))
+    ? { value: list }
+    : { wanted: t("whole numbers, one for each stage") };
 }
 
-/** Equal neighbours as k*x where that is shorter; backend/web/address/query.py reads and writes the same. @param {number[]} list */
+/**
+ * Equal neighbours as k*x where that is shorter; backend/web/address/query.py reads and writes the same.
+ * @param {number[]} list
+ */
 export function packed(list) {
   const out = [];
-  for (let at = 0; at < list.length; ) {
+  for (let at = 0; at < list.length;) {
     let next = at + 1;
     while (next < list.length && list[next] === list[at]) next++;
     const one = String(list[at]);
@@ -125,7 +180,9 @@ export function packed(list) {
 
 /** @param {string} name one of SPEC_FIELDS @param {Spec} spec */
 export function showSpecField(name, spec) {
-  const fields = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (COST_KEYS.includes(name) ? spec.costs : spec));
+  const fields = /** @type {Record<string, unknown>} */ (
+    /** @type {unknown} */ (COST_KEYS.includes(name) ? spec.costs : spec)
+  );
   const value = fields[name];
   if (value === null || value === undefined) return NONE;
   return Array.isArray(value) ? packed(value) : String(value);

@@ -13,20 +13,30 @@ import { countsFrom, numberWith, packed } from "./link_fields.js";
 /** @import {Problem} from "./link.js" */
 /** @typedef {Record<string, number|boolean|null>} Own  by the server's names; null: it follows from the other fields */
 /**
- * @typedef {{model: string, machine: string|null, tp: number|null, efficiency: number|null, heads: boolean,
- *   sequence: number|null, micro_batch: number|null, layers: number[]|null, own: Own}} Preset
- *   null: what the server takes by itself; layers: of each stage, where a balance moved them; own: what else differs from
- *   the model and the machine that are named
+ * @typedef {{model: string, machine: string|null, tp: number|null, efficiency: number|null, heads: boolean, sequence:
+ *   number|null, micro_batch: number|null, layers: number[]|null, own: Own}} Preset null: what the server takes by
+ *   itself; layers: of each stage, where a balance moved them; own: what else differs from the model and the machine
+ *   that are named
  */
 
 const PREFIX = "m.";
 const NONE = "none";
-const whole = numberWith((x) => Number.isInteger(x) && x >= 1, () => t("a whole number of 1 or more"));
-const positive = numberWith((x) => x > 0, () => t("a number above 0"));
-const atLeastZero = numberWith((x) => x >= 0, () => t("a number of 0 or more"));
+const whole = numberWith(
+  (x) => Number.isInteger(x) && x >= 1,
+  () => t("a whole number of 1 or more"),
+);
+const positive = numberWith(
+  (x) => x > 0,
+  () => t("a number above 0"),
+);
+const atLeastZero = numberWith(
+  (x) => x >= 0,
+  () => t("a number of 0 or more"),
+);
 
 /** @param {string} text @returns {Read} */
-const name = (text) => (/^[a-z0-9][a-z0-9._-]{0,47}$/i.test(text) ? { value: text } : { wanted: t("a name such as llama3-70b") });
+const name = (text) =>
+  /^[a-z0-9][a-z0-9._-]{0,47}$/i.test(text) ? { value: text } : { wanted: t("a name such as llama3-70b") };
 /** @param {string} text @returns {Read} */
 const truth = (text) => (/^[01]$/.test(text) ? { value: text === "1" } : { wanted: t("1 or 0") });
 
@@ -45,13 +55,19 @@ const READERS = {
   model: name,
   machine: name,
   tp: whole,
-  efficiency: numberWith((x) => x > 0 && x <= 1, () => t("a number above 0, up to 1")),
+  efficiency: numberWith(
+    (x) => x > 0 && x <= 1,
+    () => t("a number above 0, up to 1"),
+  ),
   heads: truth,
   sequence: whole,
   micro_batch: whole,
 };
 
-/** A model's or machine's own fields: the server's name, the link's, and how it is read. @type {[string, string, (text: string) => Read][]} */
+/**
+ * A model's or machine's own fields: the server's name, the link's, and how it is read.
+ * @type {[string, string, (text: string) => Read][]}
+ */
 const OWN_KEYS = [
   ["layers", "layers", layers],
   ["hidden", "hidden", whole],
@@ -75,22 +91,41 @@ const OWN_KEYS = [
 ];
 
 /** @param {string} model @returns {Preset} */
-export const plainPreset = (model) =>
-  ({ model, machine: null, tp: null, efficiency: null, heads: false, sequence: null, micro_batch: null, layers: null, own: {} });
+export const plainPreset = (model) => ({
+  model,
+  machine: null,
+  tp: null,
+  efficiency: null,
+  heads: false,
+  sequence: null,
+  micro_batch: null,
+  layers: null,
+  own: {},
+});
 
 /** Takes its keys out of what is given. @param {Map<string, string>} given @param {Problem[]} problems
  * @returns {{preset: Preset|null, origin?: Preset}} origin: where costs came from before some were changed by hand */
 export function readPreset(given, problems) {
   const without = !given.has(`${PREFIX}model`);
-  /** The value of a key, undefined where it has none that counts. @param {string} key @param {(text: string) => Read} read */
+  /**
+   * The value of a key, undefined where it has none that counts.
+   * @param {string} key
+   * @param {(text: string) => Read} read
+   */
   function take(key, read) {
     const field = PREFIX + key;
     const text = given.get(field);
     if (text === undefined) return undefined;
     given.delete(field);
     const got = read(text.trim());
-    if ("wanted" in got) problems.push({ field, value: text, message: t("{field} must be {wanted}", { field, wanted: got.wanted }) });
-    else if (without) problems.push({ field, value: text, message: t("{field} means nothing without {other}", { field, other: `${PREFIX}model` }) });
+    if ("wanted" in got)
+      problems.push({ field, value: text, message: t("{field} must be {wanted}", { field, wanted: got.wanted }) });
+    else if (without)
+      problems.push({
+        field,
+        value: text,
+        message: t("{field} means nothing without {other}", { field, other: `${PREFIX}model` }),
+      });
     else return got.value;
     return undefined;
   }
@@ -125,7 +160,9 @@ function written(value, short) {
   if (Array.isArray(value)) return packed(value);
   if (typeof value === "boolean") return value ? "1" : "0";
   if (value === null) return NONE;
-  return short && typeof value === "number" && !(Number.isInteger(value) && value < 2 ** 24) ? brief(value) : String(value);
+  return short && typeof value === "number" && !(Number.isInteger(value) && value < 2 ** 24)
+    ? brief(value)
+    : String(value);
 }
 
 /** As key and text, what differs from the plain preset; in the words of a link or of the server.

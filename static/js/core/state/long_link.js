@@ -14,7 +14,9 @@ export function shortened(query) {
   const orders = parts.filter((part) => ORDER.test(part)); // packed already
   const rest = parts.filter((part) => !ORDER.test(part)).join("&");
   const packed = orders.length && rest.length < LONGEST ? null : pack(rest);
-  return packed !== null && packed.length + KEY.length + 1 < rest.length ? `?${[`${KEY}=${packed}`, ...orders].join("&")}` : query;
+  return packed !== null && packed.length + KEY.length + 1 < rest.length
+    ? `?${[`${KEY}=${packed}`, ...orders].join("&")}`
+    : query;
 }
 
 /** Keys and values of a query as they stand, and those that are packed in it.
@@ -26,5 +28,7 @@ export function pairsOf(search) {
   const said = all.filter(([key]) => key !== KEY);
   if (code === undefined) return { said, packed: [], broken: null };
   const text = unpack(code);
-  return text === null ? { said, packed: [], broken: code } : { said, packed: [...new URLSearchParams(text)], broken: null };
+  return text === null
+    ? { said, packed: [], broken: code }
+    : { said, packed: [...new URLSearchParams(text)], broken: null };
 }

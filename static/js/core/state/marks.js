@@ -9,7 +9,10 @@ const FIRST = "a";
 const TIMES = /^\d+(\.\d+)?(e[+-]?\d+)?(,\d+(\.\d+)?(e[+-]?\d+)?)*$/i;
 const PINS = /^([a-z]+\d?\.)?\d{1,4}(,([a-z]+\d?\.)?\d{1,4})*$/;
 
-/** @param {string | null} text @returns {number[] | null} ascending, each once; null where the text says something else */
+/**
+ * @param {string | null} text
+ * @returns {number[] | null} ascending, each once; null where the text says something else
+ */
 export function readMarks(text) {
   if (!text) return [];
   const marks = TIMES.test(text) ? [...new Set(text.split(",").map(Number))].sort((a, b) => a - b) : [];
@@ -17,10 +20,16 @@ export function readMarks(text) {
 }
 
 /** @param {number[]} marks @returns {string | null} */
-export const marksText = (marks) => (marks.length ? marks.map((t) => String(Number(t.toPrecision(7)))).join(",") : null);
+export const marksText = (marks) =>
+  marks.length ? marks.map((t) => String(Number(t.toPrecision(7)))).join(",") : null;
 
-/** A mark at t, or none there: one that is already within reach goes. @param {number[]} marks @param {number} t @param {number} reach
- * @returns {number[]} more than MOST_MARKS of them where there is no room */
+/**
+ * A mark at t, or none there: one that is already within reach goes.
+ * @param {number[]} marks
+ * @param {number} t
+ * @param {number} reach
+ * @returns {number[]} more than MOST_MARKS of them where there is no room
+ */
 export function toggleMark(marks, t, reach) {
   const near = marks.filter((mark) => Math.abs(mark - t) <= reach).sort((a, b) => Math.abs(a - t) - Math.abs(b - t))[0];
   return near === undefined ? [...marks, t].sort((a, b) => a - b) : marks.filter((mark) => mark !== near);
@@ -42,12 +51,22 @@ export function readPins(text) {
 
 /** @param {Record<string, number[]>} pins @returns {string | null} */
 export function pinsText(pins) {
-  const each = Object.entries(pins).flatMap(([lane, ranks]) => ranks.map((rank) => (lane === FIRST ? `${rank}` : `${lane}.${rank}`)));
+  const each = Object.entries(pins).flatMap(([lane, ranks]) =>
+    ranks.map((rank) => (lane === FIRST ? `${rank}` : `${lane}.${rank}`)),
+  );
   return each.length ? each.join(",") : null;
 }
 
-/** @param {Record<string, number[]>} pins @param {string} lane @param {number} rank @returns {Record<string, number[]>} */
+/**
+ * @param {Record<string, number[]>} pins
+ * @param {string} lane
+ * @param {number} rank
+ * @returns {Record<string, number[]>}
+ */
 export function togglePin(pins, lane, rank) {
   const now = pins[lane] ?? [];
-  return { ...pins, [lane]: now.includes(rank) ? now.filter((each) => each !== rank) : [...now, rank].sort((a, b) => a - b) };
+  return {
+    ...pins,
+    [lane]: now.includes(rank) ? now.filter((each) => each !== rank) : [...now, rank].sort((a, b) => a - b),
+  };
 }

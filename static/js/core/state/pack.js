@@ -1,13 +1,16 @@
 // A long query in fewer characters: z=... for views whose readable link would be too long. Knows text, no view.
 //
-// An arithmetic coder over the query's characters, bit by bit. Six contexts each say how likely a 1 is, and a mixer that
-// learns whom to trust makes one chance of them (the way of Mahoney's lpaq, in whole numbers only, so that every machine
+// An arithmetic coder over the query's characters, bit by bit. Six contexts each say how likely a 1 is, and a mixer
+// that
+// learns whom to trust makes one chance of them (the way of Mahoney's lpaq, in whole numbers only, so that every
+// machine
 // computes the same). The model has read PRIMER before it starts: a link's keys cost next to nothing, a digit of a list
 // little more than its 3.3 bits. Written in base64url; the first two characters are a checksum. PRIMER and every number
 // here are the format: once published they stay. backend/web/address/packed.py reads the same.
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const PRIMER = "family=zb-h1&p=8&m=32&v=2&group=8&memory=2.5&w_share=0.4324&lifo=true&recompute=selective&layers=62*2,1&vocabulary=parallel-1" +
+const PRIMER =
+  "family=zb-h1&p=8&m=32&v=2&group=8&memory=2.5&w_share=0.4324&lifo=true&recompute=selective&layers=62*2,1&vocabulary=parallel-1" +
   "&offload=full&shared_link=true&weights=0.5&effort=4096&seed=7&F=1.5,62*1,1.5&I=18.09,9.337,64.123,71.234&W=54.12,0.601&comm=0.25&FB=46.1" +
   "&S=0.25&T=0.5&O=22.1&b.family=interleaved-zb&b.p=16&b.m=64&b.v=4&b.memory=none&b.F=1&b.I=1&b.W=1&b.comm=0&c.family=v-half&c.p=32&d.family=1f1b" +
   "&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.sequence=8192&m.micro_batch=2&m.layers=2*39&m.hidden=5120&m.attn=40" +
@@ -31,8 +34,10 @@ function squash(x) {
   const part = x - (at - 16) * 128;
   return Math.floor((CURVE[at] * (128 - part) + CURVE[at + 1] * part + 64) / 128);
 }
-const CURVE = [1, 2, 3, 6, 10, 16, 27, 45, 73, 120, 194, 310, 488, 747, 1101, 1546, 2047, 2549, 2994, 3348, 3607, 3785, 3901, 3975, 4022, 4050,
-  4068, 4079, 4085, 4089, 4092, 4093, 4094];
+const CURVE = [
+  1, 2, 3, 6, 10, 16, 27, 45, 73, 120, 194, 310, 488, 747, 1101, 1546, 2047, 2549, 2994, 3348, 3607, 3785, 3901, 3975,
+  4022, 4050, 4068, 4079, 4085, 4089, 4092, 4093, 4094,
+];
 
 /** The way back, for every chance. */
 const STRETCH = new Int16Array(4096);
@@ -103,11 +108,18 @@ class Model {
     this.#node = 1;
     this.#last = [char, ...this.#last.slice(0, 4)];
     const [a, b, c, d, e] = this.#last;
-    this.#key = char === 38 ? 0 : char === 61 ? this.#key + 1000 : this.#key < 1000 ? (this.#key * 31 + char) % 997 : this.#key;
+    this.#key =
+      char === 38 ? 0 : char === 61 ? this.#key + 1000 : this.#key < 1000 ? (this.#key * 31 + char) % 997 : this.#key;
     const shape = [b, c, d, e].reduce((sum, each) => (sum * 37 + kind(each)) % SLOTS, kind(a));
     const near = (kind(a) * 128 + kind(b)) * 3 + 1;
-    this.#contexts = [a * 131, (a * 131 + b) * 127, ((a * 131 + b) * 127 + c) * 113, near * 7, shape * 11 + 5, (this.#key * 128 + kind(a)) * 17 + 3]
-      .map((context, k) => (context * 2 + k) % SLOTS);
+    this.#contexts = [
+      a * 131,
+      (a * 131 + b) * 127,
+      ((a * 131 + b) * 127 + c) * 113,
+      near * 7,
+      shape * 11 + 5,
+      (this.#key * 128 + kind(a)) * 17 + 3,
+    ].map((context, k) => (context * 2 + k) % SLOTS);
     this.#set = CONTEXTS * (kind(a) === 48 ? 0 : a === 44 || a === 46 || a === 42 ? 1 : 2);
   }
 }
@@ -162,7 +174,7 @@ export function pack(text) {
       }
     }
   }
-  bytes.push((low >>> 24) + 1 & 255); // above low, below high: the shortest number that lies between them
+  bytes.push(((low >>> 24) + 1) & 255); // above low, below high: the shortest number that lies between them
   return checksum(text) + base64(bytes);
 }
 

@@ -1,6 +1,7 @@
 // An area of the timeline, a stretch of time on some ranks, and its totals. Knows orders and times; knows no page.
 //
-// As text, in the link: "12-30@0-3" is time 12 to 30 on ranks 0 to 3 of the first plan; "12-30@b.0-3" on those of plan b;
+// As text, in the link: "12-30@0-3" is time 12 to 30 on ranks 0 to 3 of the first plan; "12-30@b.0-3" on those of plan
+// b;
 // "12-30@2-b.1" from the first plan's rank 2 down to plan b's rank 1.
 
 import { copyRows, copyTimes } from "./copy_rows.js";
@@ -13,10 +14,12 @@ import { kindOf } from "../schedule/ops.js";
 /** @typedef {{t0: number, t1: number, from: Place, to: Place}} Area  from and to in any order */
 /** @typedef {{lane: string, first: number, last: number}} Reach  ranks first to last of one lane group */
 /** @typedef {{kind: number, time: number, ops: number}} Share  of one kind */
-/** @typedef {{duration: number, ranks: number, busy: number, idle: number, bubble: number, ops: number, cut: number,
- *   kinds: Share[], copies: Share[]}} Totals
- *   busy, idle: summed over the ranks; bubble: idle's share; ops: those at least partly inside, of which cut are cut by an
- *   edge (only their time inside counts); copies run beside the ops and are no part of busy */
+/**
+ * @typedef {{duration: number, ranks: number, busy: number, idle: number, bubble: number, ops: number, cut: number,
+ *   kinds: Share[], copies: Share[]}} Totals busy, idle: summed over the ranks; bubble: idle's share; ops: those at
+ *   least partly inside, of which cut are cut by an edge (only their time inside counts); copies run beside the ops and
+ *   are no part of busy
+ */
 
 const FIRST = "a"; // the lane that needs no name
 const TIME = "\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?";
@@ -29,7 +32,9 @@ export function readArea(text) {
   if (!found) return null;
   const [t0, t1] = [Number(found[1]), Number(found[2])];
   const lane = found[3] ?? FIRST;
-  return t1 > t0 ? { t0, t1, from: { lane, rank: Number(found[4]) }, to: { lane: found[5] ?? lane, rank: Number(found[6]) } } : null;
+  return t1 > t0
+    ? { t0, t1, from: { lane, rank: Number(found[4]) }, to: { lane: found[5] ?? lane, rank: Number(found[6]) } }
+    : null;
 }
 
 /** Seven digits are more than a screen can show. @param {number} t */
@@ -37,7 +42,8 @@ const short = (t) => String(Number(t.toPrecision(7)));
 
 /** @param {Area} area */
 export function areaText({ t0, t1, from, to }) {
-  const place = (/** @type {Place} */ { lane, rank }, /** @type {string} */ plain) => (lane === plain ? `${rank}` : `${lane}.${rank}`);
+  const place = (/** @type {Place} */ { lane, rank }, /** @type {string} */ plain) =>
+    lane === plain ? `${rank}` : `${lane}.${rank}`;
   return `${short(t0)}-${short(t1)}@${place(from, FIRST)}-${place(to, from.lane)}`;
 }
 
@@ -49,11 +55,19 @@ export function reaches({ from, to }, groups) {
   if (a < 0 || b < 0) return [];
   const [top, foot] = [Math.min(a, b), Math.max(a, b)];
   const [first, last] = a < b || (a === b && from.rank <= to.rank) ? [from.rank, to.rank] : [to.rank, from.rank];
-  return groups.slice(top, foot + 1).map(({ id, p }, at) => ({ lane: id, first: at === 0 ? Math.min(first, p - 1) : 0,
-    last: top + at === foot ? Math.min(last, p - 1) : p - 1 }));
+  return groups.slice(top, foot + 1).map(({ id, p }, at) => ({
+    lane: id,
+    first: at === 0 ? Math.min(first, p - 1) : 0,
+    last: top + at === foot ? Math.min(last, p - 1) : p - 1,
+  }));
 }
 
-/** The same area with the upper of its places first. @param {Area} area @param {{id: string, p: number}[]} groups @returns {Area} */
+/**
+ * The same area with the upper of its places first.
+ * @param {Area} area
+ * @param {{id: string, p: number}[]} groups
+ * @returns {Area}
+ */
 export function upright(area, groups) {
   const order = (/** @type {Place} */ { lane }) => groups.findIndex(({ id }) => id === lane);
   const { from, to } = area;
@@ -97,8 +111,15 @@ function ledgerOf({ codes, chunks }, count, times) {
   return found;
 }
 
-/** Add, or with sign -1 take away, all ops before flat index i. @param {Ledger} ledger @param {Rows} rows @param {Times} times
- * @param {number} i @param {1 | -1} sign @param {Share[]} into by kind */
+/**
+ * Add, or with sign -1 take away, all ops before flat index i.
+ * @param {Ledger} ledger
+ * @param {Rows} rows
+ * @param {Times} times
+ * @param {number} i
+ * @param {1 | -1} sign
+ * @param {Share[]} into by kind
+ */
 function addBefore({ kinds, time, ops }, { codes }, times, i, sign, into) {
   const block = Math.floor(i / BLOCK);
   for (let kind = 0; kind < KINDS; kind++) {
@@ -139,13 +160,17 @@ function copyShares(schedule, times, reach, t0, t1) {
   const rows = copyRows(schedule);
   if (!rows || !schedule.copies) return [];
   let own = copyTimesOf.get(times);
-  if (!own) copyTimesOf.set(times, own = copyTimes(schedule, times));
+  if (!own) copyTimesOf.set(times, (own = copyTimes(schedule, times)));
   return shares(rows, schedule.copies.count, own, reach, t0, t1).by;
 }
 
 /**
- * What happens on some ranks of a lane between t0 and t1. Two searches and at most 512 ops a rank, however many ops there are.
- * @param {{schedule: Schedule, times: Times, end: number}} lane @param {Reach} reach @param {number} from @param {number} to
+ * What happens on some ranks of a lane between t0 and t1. Two searches and at most 512 ops a rank, however many ops
+ * there are.
+ * @param {{schedule: Schedule, times: Times, end: number}} lane
+ * @param {Reach} reach
+ * @param {number} from
+ * @param {number} to
  * @returns {Totals} of the part that lies within the lane's own time
  */
 export function totals({ schedule, times, end }, reach, from, to) {
@@ -155,7 +180,19 @@ export function totals({ schedule, times, end }, reach, from, to) {
   const ranks = reach.last - reach.first + 1;
   const { by, cut } = shares(schedule, schedule.count, times, reach, t0, t1);
   const room = duration * ranks;
-  const busy = Math.min(room, by.reduce((sum, { time }) => sum + time, 0));
-  return { duration, ranks, busy, idle: room - busy, bubble: room > 0 ? (room - busy) / room : 0,
-    ops: by.reduce((sum, { ops }) => sum + ops, 0), cut, kinds: by, copies: copyShares(schedule, times, reach, t0, t1) };
+  const busy = Math.min(
+    room,
+    by.reduce((sum, { time }) => sum + time, 0),
+  );
+  return {
+    duration,
+    ranks,
+    busy,
+    idle: room - busy,
+    bubble: room > 0 ? (room - busy) / room : 0,
+    ops: by.reduce((sum, { ops }) => sum + ops, 0),
+    cut,
+    kinds: by,
+    copies: copyShares(schedule, times, reach, t0, t1),
+  };
 }

@@ -1,4 +1,5 @@
-// The copy lanes of an order as rows of their own, for whoever places or bins ops. Knows orders and times; draws nothing.
+// The copy lanes of an order as rows of their own, for whoever places or bins ops. Knows orders and times; draws
+// nothing.
 
 /** @import {Rows} from "./layout.js" */
 /** @import {Schedule, Times} from "../schedule/types.js" */
@@ -23,4 +24,8 @@ export function copyRows(schedule) {
 }
 
 /** The copies' part of the times. @param {Schedule} schedule @param {Times} times @returns {Times} */
-export const copyTimes = ({ count }, { start, end, makespan }) => ({ start: start.subarray(count), end: end.subarray(count), makespan });
+export const copyTimes = ({ count }, { start, end, makespan }) => ({
+  start: start.subarray(count),
+  end: end.subarray(count),
+  makespan,
+});

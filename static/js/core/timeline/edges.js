@@ -2,8 +2,15 @@
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
 
-/** The first value beyond t in an ascending stretch, or the last one before it. @param {Float64Array} values @param {number} lo
- * @param {number} hi @param {number} t @param {1 | -1} way @returns {number} Infinity, or -Infinity, where there is none */
+/**
+ * The first value beyond t in an ascending stretch, or the last one before it.
+ * @param {Float64Array} values
+ * @param {number} lo
+ * @param {number} hi
+ * @param {number} t
+ * @param {1 | -1} way
+ * @returns {number} Infinity, or -Infinity, where there is none
+ */
 function beyond(values, lo, hi, t, way) {
   let a = lo;
   let b = hi;
@@ -17,9 +24,13 @@ function beyond(values, lo, hi, t, way) {
 }
 
 /**
- * The next (or the previous) moment at which an op or a copy of any rank starts or ends; ±Infinity for none. Moments nearer
- * than a billionth of t count as the same one.
- * @param {Schedule} schedule @param {Times} times @param {number} t @param {1 | -1} way @returns {number}
+ * The next (or the previous) moment at which an op or a copy of any rank starts or ends; ±Infinity for none. Moments
+ * nearer than a billionth of t count as the same one.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {number} t
+ * @param {1 | -1} way
+ * @returns {number}
  */
 export function nextEdge({ p, offsets, copies }, { start, end }, t, way) {
   const from = t + way * 1e-9 * Math.max(1, t);

@@ -1,6 +1,8 @@
-// Finding ops by text: what was typed, which ops it means, and which of them comes next. Knows orders and times; knows no page.
+// Finding ops by text: what was typed, which ops it means, and which of them comes next. Knows orders and times; knows
+// no page.
 //
-// "2F5" is one op; any part may be left out: "F5" is micro-batch 5's forward on every stage, "2F" all forwards of stage 2,
+// "2F5" is one op; any part may be left out: "F5" is micro-batch 5's forward on every stage, "2F" all forwards of stage
+// 2,
 // "F" all forwards, "5" every op of micro-batch 5.
 
 import { COPY_LETTERS } from "../schedule/copies.js";
@@ -8,10 +10,16 @@ import { KIND_B, KIND_F, KIND_PAIR, LETTERS, chunkOf, codesPerRank, kindOf, micr
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
 /** @typedef {{stage: number | null, letter: string | null, micro: number | null}} Query */
-/** @typedef {{at: Int32Array, offsets: Int32Array}} Rows  flat indices of the ops found; rank r's are at[offsets[r]:offsets[r+1]] */
+/**
+ * @typedef {{at: Int32Array, offsets: Int32Array}} Rows flat indices of the ops found; rank r's are
+ *   at[offsets[r]:offsets[r+1]]
+ */
 /** @typedef {{ops: Rows, copies: Rows | null, count: number}} Hits */
 /** @typedef {{id: string, times: Times, hits: Hits}} Found  in one lane */
-/** @typedef {{lane: number, row: number, i: number, start: number}} Hit  lane: its place among those found; row: 2 * rank, and 1 for copies */
+/**
+ * @typedef {{lane: number, row: number, i: number, start: number}} Hit lane: its place among those found; row: 2 *
+ *   rank, and 1 for copies
+ */
 
 const FORM = /^(\d{1,7})?([FIWBSTOR])(\d{1,7})?$/;
 const PAIR = /^\(?(\d+F\d+)[;&,].*$/; // a pair is found by its forward
@@ -28,8 +36,13 @@ export function readQuery(text) {
 const NONE = -2; // no op of this code is meant
 const ANY = -1;
 
-/** Which local micro-batch each code of a rank must have to be meant: as an op or a pair's forward, and as a pair's backward.
- * @param {Schedule} schedule @param {number} rank @param {Query} query */
+/**
+ * Which local micro-batch each code of a rank must have to be meant: as an op or a pair's forward, and as a pair's
+ * backward.
+ * @param {Schedule} schedule
+ * @param {number} rank
+ * @param {Query} query
+ */
 function wanted({ placement, n, chunks }, rank, { stage, letter, micro }) {
   const width = codesPerRank(chunks);
   const [first, second] = [new Int32Array(width).fill(NONE), new Int32Array(width).fill(NONE)];
@@ -71,8 +84,12 @@ function searchOps(schedule, query) {
   return { at: at.slice(0, n), offsets: found };
 }
 
-/** Copies are first in, first out: a slot's k-th is of its micro-batch k. @param {Schedule} schedule @param {Query} query
- * @returns {Rows | null} */
+/**
+ * Copies are first in, first out: a slot's k-th is of its micro-batch k.
+ * @param {Schedule} schedule
+ * @param {Query} query
+ * @returns {Rows | null}
+ */
 function searchCopies(schedule, { stage, letter, micro }) {
   const { p, chunks, copies, count, placement } = schedule;
   if (!copies || (letter !== null && !COPY_LETTERS.includes(letter))) return null;
@@ -95,14 +112,23 @@ function searchCopies(schedule, { stage, letter, micro }) {
 
 /** All that a query means, one look at each op. @param {Schedule} schedule @param {Query} query @returns {Hits} */
 export function search(schedule, query) {
-  const ops = COPY_LETTERS.includes(query.letter ?? "?") ? { at: new Int32Array(0), offsets: new Int32Array(schedule.p + 1) } : searchOps(schedule, query);
+  const ops = COPY_LETTERS.includes(query.letter ?? "?")
+    ? { at: new Int32Array(0), offsets: new Int32Array(schedule.p + 1) }
+    : searchOps(schedule, query);
   const copies = searchCopies(schedule, query);
   return { ops, copies, count: ops.at.length + (copies?.at.length ?? 0) };
 }
 
-/** How many of a row's hits come before another: earlier ones, and of those at the same time the ones above it, or left of it on
- * its own row. @param {Rows} rows @param {number} rank @param {Float64Array} start @param {Hit} hit @param {number} order below 0:
- * this row is above the hit's @returns {number} */
+/**
+ * How many of a row's hits come before another: earlier ones, and of those at the same time the ones above it, or left
+ * of it on its own row.
+ * @param {Rows} rows
+ * @param {number} rank
+ * @param {Float64Array} start
+ * @param {Hit} hit
+ * @param {number} order below 0: this row is above the hit's
+ * @returns {number}
+ */
 function before({ at, offsets }, rank, start, hit, order) {
   let lo = offsets[rank];
   let hi = offsets[rank + 1];
@@ -127,22 +153,38 @@ function eachRow(lanes, visit) {
 }
 
 /**
- * Where a hit stands among all of them in the order of their starts, from 0; of ops that start together the upper is first.
- * @param {Found[]} lanes @param {Hit} hit
+ * Where a hit stands among all of them in the order of their starts, from 0; of ops that start together the upper is
+ * first.
+ * @param {Found[]} lanes
+ * @param {Hit} hit
  */
 export function ordinal(lanes, hit) {
   let n = 0;
-  eachRow(lanes, (rows, rank, times, lane, row) => { n += before(rows, rank, times.start, hit, lane - hit.lane || row - hit.row); });
+  eachRow(lanes, (rows, rank, times, lane, row) => {
+    n += before(rows, rank, times.start, hit, lane - hit.lane || row - hit.row);
+  });
   return n;
 }
 
 /**
- * The next hit after a place, or the last one before it; from the end it goes round. Ops that have not run are passed over.
- * @param {Found[]} lanes @param {Hit} from a hit or any other op @param {1 | -1} way @returns {Hit | null} null where nothing is found
+ * The next hit after a place, or the last one before it; from the end it goes round. Ops that have not run are passed
+ * over.
+ * @param {Found[]} lanes
+ * @param {Hit} from a hit or any other op
+ * @param {1 | -1} way
+ * @returns {Hit | null} null where nothing is found
  */
 export function step(lanes, from, way) {
-  return seek(lanes, from, way) ?? seek(lanes, way > 0 ? { lane: -1, row: -1, i: -1, start: -Infinity }
-    : { lane: lanes.length, row: 0, i: -1, start: Number.MAX_VALUE }, way);
+  return (
+    seek(lanes, from, way) ??
+    seek(
+      lanes,
+      way > 0
+        ? { lane: -1, row: -1, i: -1, start: -Infinity }
+        : { lane: lanes.length, row: 0, i: -1, start: Number.MAX_VALUE },
+      way,
+    )
+  );
 }
 
 /** @param {Found[]} lanes @param {Hit} from @param {1 | -1} way */

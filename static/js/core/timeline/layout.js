@@ -1,17 +1,21 @@
 // Where rows stand on the screen, and which op is where in time. Knows pixels and times; draws nothing.
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
-/** @typedef {{rank: number, y: number, h: number, stripY: number, stripH: number, copyY: number, copyH: number,
- *   commY: number, commH: number, footH?: number}} Row
- *   y, h: the lane of ops; stripY, stripH: the memory strip above it (height 0 when off); copyY, copyH: the copy lane
- *   under it (height 0 where there is none, or no room); commY, commH: the lane of messages under that, in the same way; footH: a thin row
- *   right under the ops, which is a part of their lane */
+/**
+ * @typedef {{rank: number, y: number, h: number, stripY: number, stripH: number, copyY: number, copyH: number, commY:
+ *   number, commH: number, footH?: number}} Row y, h: the lane of ops; stripY, stripH: the memory strip above it
+ *   (height 0 when off); copyY, copyH: the copy lane under it (height 0 where there is none, or no room); commY, commH:
+ *   the lane of messages under that, in the same way; footH: a thin row right under the ops, which is a part of their
+ *   lane
+ */
 /** @typedef {{id: string, p: number, title: string, pinned?: number[], copies?: boolean, comm?: boolean}} GroupSpec
  *   pinned ranks come first; copies: its ranks have copy lanes; comm: their messages are shown */
 /** @typedef {"ops" | "copies" | "comm" | "strip"} Part  of a row */
 /** @typedef {Pick<Schedule, "codes" | "offsets" | "chunks">} Rows  what places ops in time, of compute or of copies */
-/** @typedef {{id: string, title: string, top: number, height: number, titleY: number, rows: Row[], pinned: number}} Group
- *   pinned: how many of its rows, the first, are pinned ranks */
+/**
+ * @typedef {{id: string, title: string, top: number, height: number, titleY: number, rows: Row[], pinned: number}}
+ *   Group pinned: how many of its rows, the first, are pinned ranks
+ */
 /** @typedef {{groups: Group[], axisY: number, axisHeight: number, plotLeft: number, plotWidth: number,
  *   laneHeight: number, contentHeight: number}} Layout */
 
@@ -41,7 +45,10 @@ function copyHeight(lane) {
   return lane < ROOM_FOR_BLOCKS ? LINE : Math.max(LEAST_COPIES, Math.round(lane / 3));
 }
 
-/** How tall the lane of messages under a row is: one half for those sent, one for those received. @param {number} lane */
+/**
+ * How tall the lane of messages under a row is: one half for those sent, one for those received.
+ * @param {number} lane
+ */
 function commHeight(lane) {
   if (lane < ROOM_FOR_LINE) return 0;
   return lane < ROOM_FOR_BLOCKS ? 2 * LINE : Math.max(8, Math.min(16, 2 * Math.round(lane / 6)));
@@ -78,45 +85,86 @@ export function lanes({ p, top, gap, pinned, strip = 0, front, ...plain }) {
 }
 
 /**
- * Stacks groups under one axis with one lane height for all, so that equal times and equal ranks line up; pinned ranks stay
- * readable where the others are thin. When lanes would get thinner than minLane the content grows beyond height (the
- * caller scrolls), but for several schedules that thinner lanes show all at once: they are there to be compared.
- * @param {GroupSpec[]} groups @param {number} width @param {number} height @param {Partial<typeof DEFAULTS>} [opts]
+ * Stacks groups under one axis with one lane height for all, so that equal times and equal ranks line up; pinned ranks
+ * stay readable where the others are thin. When lanes would get thinner than minLane the content grows beyond height
+ * (the caller scrolls), but for several schedules that thinner lanes show all at once: they are there to be compared.
+ * @param {GroupSpec[]} groups
+ * @param {number} width
+ * @param {number} height
+ * @param {Partial<typeof DEFAULTS>} [opts]
  * @returns {Layout}
  */
 export function layoutGroups(groups, width, height, opts = {}) {
   const o = { ...DEFAULTS, ...opts };
   const rows = groups.reduce((sum, g) => sum + g.p, 0);
-  const fixed = o.axisHeight + groups.length * o.titleHeight + Math.max(0, groups.length - 1) * o.groupGap + rows * (o.gap + o.strip);
+  const fixed =
+    o.axisHeight +
+    groups.length * o.titleHeight +
+    Math.max(0, groups.length - 1) * o.groupGap +
+    rows * (o.gap + o.strip);
   const front = groups.reduce((sum, g) => sum + pinnedOf(g.p, g.pinned).length, 0);
   const tallest = Math.min(READABLE, Math.floor((height - fixed) / 2 / Math.max(1, front)));
   const tall = (/** @type {number} */ lane) => Math.max(lane, tallest);
-  const content = (/** @type {number} */ lane) => groups.reduce((sum, g) => {
-    const pinned = pinnedOf(g.p, g.pinned).length;
-    return sum + (g.p - pinned) * (lane + underneath(g, lane)) + pinned * (tall(lane) + underneath(g, tall(lane)));
-  }, 0);
+  const content = (/** @type {number} */ lane) =>
+    groups.reduce((sum, g) => {
+      const pinned = pinnedOf(g.p, g.pinned).length;
+      return sum + (g.p - pinned) * (lane + underneath(g, lane)) + pinned * (tall(lane) + underneath(g, tall(lane)));
+    }, 0);
   const laneHeight = fitLane(height - fixed, rows, content, groups.length > 1 ? o.leastLane : o.minLane, o);
   let top = o.axisHeight;
   const placed = groups.map((g) => {
     const at = top;
-    const inGroup = lanes({ p: g.p, top: at + o.titleHeight, gap: o.gap, pinned: g.pinned, strip: o.strip, ...heights(g, laneHeight), front: heights(g, tall(laneHeight)) });
+    const inGroup = lanes({
+      p: g.p,
+      top: at + o.titleHeight,
+      gap: o.gap,
+      pinned: g.pinned,
+      strip: o.strip,
+      ...heights(g, laneHeight),
+      front: heights(g, tall(laneHeight)),
+    });
     const last = inGroup[inGroup.length - 1];
     const foot = last ? last.commY + last.commH + o.gap : at + o.titleHeight;
     top = foot + o.groupGap;
-    return { id: g.id, title: g.title, top: at, titleY: at, height: foot - at, pinned: pinnedOf(g.p, g.pinned).length, rows: inGroup };
+    return {
+      id: g.id,
+      title: g.title,
+      top: at,
+      titleY: at,
+      height: foot - at,
+      pinned: pinnedOf(g.p, g.pinned).length,
+      rows: inGroup,
+    };
   });
-  return { groups: placed, axisY: 0, axisHeight: o.axisHeight, plotLeft: o.gutter,
-    plotWidth: Math.max(1, width - o.gutter - o.right), laneHeight, contentHeight: top - (groups.length ? o.groupGap : 0) };
+  return {
+    groups: placed,
+    axisY: 0,
+    axisHeight: o.axisHeight,
+    plotLeft: o.gutter,
+    plotWidth: Math.max(1, width - o.gutter - o.right),
+    laneHeight,
+    contentHeight: top - (groups.length ? o.groupGap : 0),
+  };
 }
 
 /** What a row of a group consists of. @param {GroupSpec} group @param {number} lane @returns {Heights} */
-const heights = ({ copies, comm }, lane) => ({ laneHeight: lane, copy: copies ? copyHeight(lane) : 0, comm: comm ? commHeight(lane) : 0 });
+const heights = ({ copies, comm }, lane) => ({
+  laneHeight: lane,
+  copy: copies ? copyHeight(lane) : 0,
+  comm: comm ? commHeight(lane) : 0,
+});
 
 /** What stands under a row: its copies, its messages. @param {GroupSpec} group @param {number} lane */
 const underneath = ({ copies, comm }, lane) => (copies ? copyHeight(lane) : 0) + (comm ? commHeight(lane) : 0);
 
-/** The tallest lane with which all rows, and what stands under them, fit. @param {number} room
- * @param {number} rows @param {(lane: number) => number} content the height of all rows @param {number} least @param {typeof DEFAULTS} o */
+/**
+ * The tallest lane with which all rows, and what stands under them, fit.
+ * @param {number} room
+ * @param {number} rows
+ * @param {(lane: number) => number} content the height of all rows
+ * @param {number} least
+ * @param {typeof DEFAULTS} o
+ */
 function fitLane(room, rows, content, least, o) {
   if (rows === 0) return o.maxLane;
   let lane = Math.min(o.maxLane, Math.max(least, Math.floor(room / rows)));
@@ -125,7 +173,13 @@ function fitLane(room, rows, content, least, o) {
 }
 
 /** A row moved down. @param {Row} row @param {number} dy @returns {Row} */
-const moved = (row, dy) => ({ ...row, y: row.y + dy, stripY: row.stripY + dy, copyY: row.copyY + dy, commY: row.commY + dy });
+const moved = (row, dy) => ({
+  ...row,
+  y: row.y + dy,
+  stripY: row.stripY + dy,
+  copyY: row.copyY + dy,
+  commY: row.commY + dy,
+});
 
 /**
  * A layout that is scrolled. While a group is in sight its title and its pinned ranks stay on top, under the axis, and
@@ -146,10 +200,19 @@ function stuck(group, scroll, ceiling) {
   }
   const free = pinned < rows.length ? rows[pinned].stripY : group.top + height;
   const head = free - group.top; // the title and the pinned rows
-  const last = pinned < rows.length ? group.top + height - rows[rows.length - 1].stripY : 0; // the last row pushes them out
+  // the last row pushes them out
+  const last = pinned < rows.length ? group.top + height - rows[rows.length - 1].stripY : 0;
   const titleY = Math.max(top, Math.min(ceiling, top + height - head - last));
-  const others = rows.slice(pinned).map((row) => moved(row, -scroll)).filter((row, at, all) => row.stripY >= titleY + head - 0.5 || at === all.length - 1);
-  return { ...group, top, titleY, rows: [...rows.slice(0, pinned).map((row) => moved(row, titleY - group.top)), ...others] };
+  const others = rows
+    .slice(pinned)
+    .map((row) => moved(row, -scroll))
+    .filter((row, at, all) => row.stripY >= titleY + head - 0.5 || at === all.length - 1);
+  return {
+    ...group,
+    top,
+    titleY,
+    rows: [...rows.slice(0, pinned).map((row) => moved(row, titleY - group.top)), ...others],
+  };
 }
 
 /** The last row that begins at y or above it; the first where none does. @param {Row[]} rows @param {number} y */

@@ -8,7 +8,13 @@ import { curve, holding } from "../schedule/memory.js";
 /** @type {WeakMap<Times, {spec: Spec, held: Held}>} */
 const cache = new WeakMap();
 
-/** What each rank holds over time. @param {Schedule} schedule @param {Times} times @param {Spec} spec @returns {Held} */
+/**
+ * What each rank holds over time.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {Spec} spec
+ * @returns {Held}
+ */
 export function held(schedule, times, spec) {
   const found = cache.get(times);
   if (found && found.spec === spec) return found.held;
@@ -38,9 +44,13 @@ export const stepAt = ({ t: at }, t) => upTo(at, t) - 1;
 export const levelAt = (steps, t) => steps.y[stepAt(steps, t)] ?? 0;
 
 /**
- * Fills out[0..width) with the highest level within each pixel of [t0, t1). A level that holds for no time counts, as it
- * does in the peak.
- * @param {Steps} steps @param {number} t0 @param {number} t1 @param {number} width @param {Float32Array} out
+ * Fills out[0..width) with the highest level within each pixel of [t0, t1). A level that holds for no time counts, as
+ * it does in the peak.
+ * @param {Steps} steps
+ * @param {number} t0
+ * @param {number} t1
+ * @param {number} width
+ * @param {Float32Array} out
  */
 export function maxima({ t, y }, t0, t1, width, out) {
   let k = upTo(t, t0);
@@ -68,4 +78,5 @@ export function maxima({ t, y }, t0, t1, width, out) {
 const OFFLOADING = ["selective", "full"];
 
 /** Are the strips wanted where the reader has not said? @param {Spec[]} specs */
-export const stripsByDefault = (specs) => specs.some((spec) => OFFLOADING.includes(spec.offload) || (spec.weights ?? 0) > 0);
+export const stripsByDefault = (specs) =>
+  specs.some((spec) => OFFLOADING.includes(spec.offload) || (spec.weights ?? 0) > 0);

@@ -1,11 +1,17 @@
-// What a press on the minimap takes hold of, and the window that a drag of it gives. Knows pixels and times; draws nothing.
+// What a press on the minimap takes hold of, and the window that a drag of it gives. Knows pixels and times; draws
+// nothing.
 import { clamp } from "./viewport.js";
 
 /** @import {View} from "./viewport.js" */
 /** @typedef {"start" | "end" | "window" | "outside"} Grip  an edge of the window, its inside, or the rest */
 
-/** @param {number} x @param {number} a @param {number} b the window's edges @param {number} reach how near counts as on an edge
- * @returns {Grip} */
+/**
+ * @param {number} x
+ * @param {number} a
+ * @param {number} b the window's edges
+ * @param {number} reach how near counts as on an edge
+ * @returns {Grip}
+ */
 export function gripAt(x, a, b, reach) {
   const [start, end] = [Math.abs(x - a), Math.abs(x - b)];
   const inside = Math.min(reach, (b - a) / 3); // a narrow window keeps a middle to be taken by
@@ -15,8 +21,13 @@ export function gripAt(x, a, b, reach) {
 }
 
 /**
- * The window after a drag by dt from where it was taken: its inside moves it, an edge makes it wider or narrower, past the other edge too.
- * @param {View} view when taken @param {Grip} grip @param {number} dt @param {number} total @param {number} least width
+ * The window after a drag by dt from where it was taken: its inside moves it, an edge makes it wider or narrower, past
+ * the other edge too.
+ * @param {View} view when taken
+ * @param {Grip} grip
+ * @param {number} dt
+ * @param {number} total
+ * @param {number} least width
  * @returns {View}
  */
 export function dragged(view, grip, dt, total, least) {

@@ -1,4 +1,5 @@
-// A schedule too large to be binned in a frame: binned once, finely, and then ever more coarsely, two bins into one. What a
+// A schedule too large to be binned in a frame: binned once, finely, and then ever more coarsely, two bins into one.
+// What a
 // screen shows is put together from the level that suits it, at a cost that does not depend on the number of ops.
 // Knows bins and times; knows no screen.
 import { FULL, binRank, emptyBins, kindsIn } from "./bins.js";
@@ -23,7 +24,11 @@ export function buildPyramid(source, times, total) {
   let count = COARSEST;
   while (count * ranks < source.codes.length) count *= 2; // about as many bins as ops
   /** @type {Level} */
-  const finest = { count, cover: new Uint8Array(ranks * kinds.length * count), cls: new Uint8Array(ranks * kinds.length * count) };
+  const finest = {
+    count,
+    cover: new Uint8Array(ranks * kinds.length * count),
+    cls: new Uint8Array(ranks * kinds.length * count),
+  };
   const row = emptyBins(kinds, count);
   for (let r = 0; r < ranks; r++) {
     binRank(source, times, r, 0, total / count, row);
@@ -68,8 +73,14 @@ function edgesFor(width, from, k) {
 }
 
 /**
- * Fills bins as `binRank` does, from a level instead of from ops: edges lie within a quarter of a bin of where they should.
- * @param {Pyramid} pyramid @param {Level} level @param {number} rank @param {number} from @param {number} step @param {Bins} bins
+ * Fills bins as `binRank` does, from a level instead of from ops: edges lie within a quarter of a bin of where they
+ * should.
+ * @param {Pyramid} pyramid
+ * @param {Level} level
+ * @param {number} rank
+ * @param {number} from
+ * @param {number} step
+ * @param {Bins} bins
  */
 export function sample({ kinds, total }, level, rank, from, step, bins) {
   const { width, cover, cls, mixed } = bins;
@@ -89,13 +100,18 @@ export function sample({ kinds, total }, level, rank, from, step, bins) {
       for (let j = before < base ? base : before, stop = to < end ? to : end; j < stop; j++) {
         const c = covers[j];
         sum += c;
-        if (c > top) { top = c; best = classes[j]; }
+        if (c > top) {
+          top = c;
+          best = classes[j];
+        }
       }
       const n = to - before;
       cls[o] = best;
       if (sum === 0) cover[o] = 0;
-      else if (sum === FULL * n) { cover[o] = FULL; mixed[x] = 0; }
-      else cover[o] = sum < n ? 1 : (sum / n + 0.5) | 0;
+      else if (sum === FULL * n) {
+        cover[o] = FULL;
+        mixed[x] = 0;
+      } else cover[o] = sum < n ? 1 : (sum / n + 0.5) | 0;
     }
   }
 }

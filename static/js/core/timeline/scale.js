@@ -1,9 +1,17 @@
 // Round ticks, numbers as text. Knows no schedule.
 import { language } from "../i18n/language.js";
 
-const BYTES = /** @type {const} */ ([[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]]);
+const BYTES = /** @type {const} */ ([
+  [1e9, "GB"],
+  [1e6, "MB"],
+  [1e3, "kB"],
+]);
 
-/** The smallest of 1, 2, 5 times a power of ten that gives at most count steps. @param {number} span @param {number} count */
+/**
+ * The smallest of 1, 2, 5 times a power of ten that gives at most count steps.
+ * @param {number} span
+ * @param {number} count
+ */
 export function tickStep(span, count) {
   const rough = span / Math.max(1, count);
   if (!(rough > 0) || !Number.isFinite(rough)) return 1;
@@ -20,7 +28,8 @@ export function ticks(d0, d1, count) {
   const step = tickStep(d1 - d0, count);
   const out = [];
   // Multiply, never add up: 0.1 * 3 shows less dust than 0.1 + 0.1 + 0.1, and toPrecision removes the rest.
-  for (let k = Math.ceil(d0 / step - 1e-9); k * step <= d1 + step * 1e-9; k++) out.push(Number((k * step).toPrecision(12)));
+  for (let k = Math.ceil(d0 / step - 1e-9); k * step <= d1 + step * 1e-9; k++)
+    out.push(Number((k * step).toPrecision(12)));
   return out;
 }
 

@@ -33,8 +33,13 @@ export function nearestEdge(lanes, t, reach, only) {
   return best;
 }
 
-/** The edges that may be nearest to a time, where i is the first op that ends after it. @param {Schedule} schedule @param {Times} times
- * @param {number} rank @param {number} i */
+/**
+ * The edges that may be nearest to a time, where i is the first op that ends after it.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {number} rank
+ * @param {number} i
+ */
 function edgesAround({ offsets }, { start, end }, rank, i) {
   const out = [];
   if (i > offsets[rank]) out.push(end[i - 1]);

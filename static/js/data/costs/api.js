@@ -6,10 +6,15 @@ import { presetEntries } from "../../core/state/link_preset.js";
 
 /** @import {Costs, Spec} from "../../core/schedule/types.js" */
 /** @import {Preset} from "../../core/state/link_preset.js" */
-/** @typedef {{name: string, formula: string, numbers: string, value: number, unit: string, symbol: string | null}} Step  of the arithmetic */
+/**
+ * @typedef {{name: string, formula: string, numbers: string, value: number, unit: string, symbol: string | null}} Step
+ *   of the arithmetic
+ */
 /** @typedef {{name: string, title: string, [more: string]: any}} Entry  a model or a machine */
-/** @typedef {{models: Entry[], machines: Entry[], defaults: Record<string, any>, bounds: Record<string, [number, number]>,
- *   shape: string[]}} Shelf   bounds: of each field; shape: the fields that a layer's parameters follow from */
+/**
+ * @typedef {{models: Entry[], machines: Entry[], defaults: Record<string, any>, bounds: Record<string, [number,
+ *   number]>, shape: string[]}} Shelf bounds: of each field; shape: the fields that a layer's parameters follow from
+ */
 /**
  * @typedef {{model: string, machine: string, costs: Costs, w_share: number, unit: string, bytes: Record<string, any>,
  *   arithmetic: Step[], fits: boolean, vocabulary_ratio: number, options: {O: number, k: number, weights: number,
@@ -29,10 +34,12 @@ export function ask(path) {
   if (kept.has(path)) return Promise.resolve(kept.get(path));
   let promise = underway.get(path);
   if (!promise) {
-    promise = getAnswer(path).then((answer) => {
-      kept.set(path, answer);
-      return answer;
-    }).finally(() => underway.delete(path));
+    promise = getAnswer(path)
+      .then((answer) => {
+        kept.set(path, answer);
+        return answer;
+      })
+      .finally(() => underway.delete(path));
     underway.set(path, promise);
   }
   return promise;
@@ -51,16 +58,25 @@ export function plainOf(preset, field) {
   return [model, machine, defaults].find((each) => each && field in each)?.[field];
 }
 
-/** Does it differ from the model, or the machine, that it names? @param {Preset} preset @param {"model" | "machine"} which */
+/**
+ * Does it differ from the model, or the machine, that it names?
+ * @param {Preset} preset
+ * @param {"model" | "machine"} which
+ */
 export const isOwn = (preset, which) =>
-  FIELDS_OF[which].some((field) => field in preset.own && preset.own[field] !== plainOf(preset, field)) || preset[which] === "custom";
+  FIELDS_OF[which].some((field) => field in preset.own && preset.own[field] !== plainOf(preset, field)) ||
+  preset[which] === "custom";
 
 export const FIELDS_OF = {
   model: [...modelFields().map(({ name }) => name), "gated", "flash"],
   machine: machineFields().map(({ name }) => name),
 };
 
-/** The preset without the layers that a balance moved; the model keeps their number. @param {Preset} preset @returns {Preset} */
+/**
+ * The preset without the layers that a balance moved; the model keeps their number.
+ * @param {Preset} preset
+ * @returns {Preset}
+ */
 export function evenly(preset) {
   if (!preset.layers) return preset;
   const layers = preset.layers.reduce((sum, share) => sum + share, 0);
@@ -68,7 +84,12 @@ export function evenly(preset) {
   return { ...preset, layers: null, own: same ? preset.own : { ...preset.own, layers } };
 }
 
-/** The preset with layers moved between the stages. @param {Preset} preset @param {number[]} layers @returns {Preset} */
+/**
+ * The preset with layers moved between the stages.
+ * @param {Preset} preset
+ * @param {number[]} layers
+ * @returns {Preset}
+ */
 export function withLayers(preset, layers) {
   const own = { ...preset.own };
   delete own.layers; // their sum says it
@@ -91,21 +112,36 @@ export function titlesOf(preset) {
  * that is spread over the devices, or for which layers move, is not counted to the last stage.
  * @param {Preset} preset @param {Spec} spec @returns {Preset} */
 export function presetFor(preset, { p, v, vocabulary, layers }) {
-  const cut = preset.layers && (preset.layers.length !== p * v || layers || vocabulary === "redistribute") ? evenly(preset) : preset;
+  const cut =
+    preset.layers && (preset.layers.length !== p * v || layers || vocabulary === "redistribute")
+      ? evenly(preset)
+      : preset;
   return vocabulary === "plain" ? cut : { ...cut, heads: false };
 }
 
 /** @param {Preset} preset @param {Spec} spec @param {Record<string, string | number>} more */
 function query(preset, { p, v }, more) {
-  return new URLSearchParams([...presetEntries(preset, false), ["p", String(p)], ["v", String(v)],
-    ...Object.entries(more).map(([key, value]) => [key, String(value)])]).toString().replaceAll("%2C", ",");
+  return new URLSearchParams([
+    ...presetEntries(preset, false),
+    ["p", String(p)],
+    ["v", String(v)],
+    ...Object.entries(more).map(([key, value]) => [key, String(value)]),
+  ])
+    .toString()
+    .replaceAll("%2C", ",");
 }
 
 /** @param {Preset} preset @param {Spec} spec */
 export const costsPath = (preset, spec) => `/api/costs?${query(presetFor(preset, spec), spec, {})}`;
 
-/** The same with the activations that a schedule holds at its peak. @param {Preset} preset @param {Spec} spec @param {number} held */
-export const detailPath = (preset, spec, held) => `/api/costs?${query(presetFor(preset, spec), spec, { in_flight: Number(held.toPrecision(6)) })}`;
+/**
+ * The same with the activations that a schedule holds at its peak.
+ * @param {Preset} preset
+ * @param {Spec} spec
+ * @param {number} held
+ */
+export const detailPath = (preset, spec, held) =>
+  `/api/costs?${query(presetFor(preset, spec), spec, { in_flight: Number(held.toPrecision(6)) })}`;
 
 /** @param {Preset} preset @param {Spec} spec */
 export const balancePath = (preset, spec) =>

@@ -20,7 +20,12 @@ const tidied = (cost) => (Array.isArray(cost) ? cost.map(tidy) : tidy(cost));
 /** @type {WeakMap<Priced, Pick<Costs, "F" | "I" | "W">>} an answer's lists as they are applied: always the same ones */
 const derived = new WeakMap();
 
-/** The preset's costs for a spec, null where the answer is not here. @param {Preset} preset @param {Spec} spec @returns {Found | null} */
+/**
+ * The preset's costs for a spec, null where the answer is not here.
+ * @param {Preset} preset
+ * @param {Spec} spec
+ * @returns {Found | null}
+ */
 function foundFor(preset, spec) {
   /** @type {Priced | undefined} */
   const priced = known(costsPath(preset, spec));
@@ -29,11 +34,25 @@ function foundFor(preset, spec) {
   const stages = derived.get(priced) ?? { F: tidied(F), I: tidied(I), W: tidied(W) };
   derived.set(priced, stages);
   const shards = priced.options.shards[spec.vocabulary]; // none where the output layer is the last stage's
-  return { w_share: Number(priced.w_share.toPrecision(4)), costs: { ...stages, comm: tidy(comm), FB: null,
-    S: shards ? tidy(shards.S) : null, T: shards ? tidy(shards.T) : null, O: spec.offload === "none" ? null : tidy(priced.options.O) } };
+  return {
+    w_share: Number(priced.w_share.toPrecision(4)),
+    costs: {
+      ...stages,
+      comm: tidy(comm),
+      FB: null,
+      S: shards ? tidy(shards.S) : null,
+      T: shards ? tidy(shards.T) : null,
+      O: spec.offload === "none" ? null : tidy(priced.options.O),
+    },
+  };
 }
 
-/** The spec with what a model brings from elsewhere; itself if it has that. @param {Found} from @param {Spec} spec @returns {Spec} */
+/**
+ * The spec with what a model brings from elsewhere; itself if it has that.
+ * @param {Found} from
+ * @param {Spec} spec
+ * @returns {Spec}
+ */
 export function withFrom({ w_share, costs }, spec) {
   const { F, I, W, comm, FB, S, T, O } = costs;
   const found = { F, I, W, comm, FB, S, T, O };
@@ -64,7 +83,12 @@ const values = ({ w_share, costs }) => [w_share, ...PRICED.map((name) => costs[n
 /** @param {any[]} list @returns {Found} */
 const foundOf = ([w_share, F, I, W, comm, FB, S, T, O]) => ({ w_share, costs: { F, I, W, comm, FB, S, T, O } });
 
-/** The spec with only what was changed by hand; null where that would read as not changed. @param {Preset} origin @param {Spec} spec @param {Spec} defaults */
+/**
+ * The spec with only what was changed by hand; null where that would read as not changed.
+ * @param {Preset} origin
+ * @param {Spec} spec
+ * @param {Spec} defaults
+ */
 export function abridged(origin, spec, defaults) {
   const found = foundFor(origin, spec);
   if (!found) return null;

@@ -3,12 +3,19 @@ import { peakMemory } from "../../core/schedule/memory.js";
 
 /** @import {Priced} from "./api.js" */
 /** @import {Plan} from "../plan.js" */
-/** @typedef {{rank: number, held: number, parts: [string, number][], total: number, limit: number, fits: boolean}} Fullest
- *   held: micro-batches' activations at the peak */
+/**
+ * @typedef {{rank: number, held: number, parts: [string, number][], total: number, limit: number, fits: boolean}}
+ *   Fullest held: micro-batches' activations at the peak
+ */
 
 const STATES = ["weights", "gradients", "optimizer"];
 
-/** null where the schedule is not that of the costs (yet). @param {Priced | undefined} priced @param {Plan} plan @returns {Fullest | null} */
+/**
+ * null where the schedule is not that of the costs (yet).
+ * @param {Priced | undefined} priced
+ * @param {Plan} plan
+ * @returns {Fullest | null}
+ */
 export function fullest(priced, { schedule, shown, times }) {
   if (!priced || !schedule || !shown || priced.bytes.activations.length !== schedule.p) return null;
   const { bytes } = priced;
@@ -22,7 +29,8 @@ export function fullest(priced, { schedule, shown, times }) {
     /** @type {[string, number][]} */
     const parts = [...STATES.map(state), ["activations", bytes.activations[rank] * peaks[rank]]];
     const total = parts.reduce((sum, [, size]) => sum + size, 0);
-    if (!worst || total > worst.total) worst = { rank, held: peaks[rank], parts, total, limit: bytes.limit, fits: total <= bytes.limit };
+    if (!worst || total > worst.total)
+      worst = { rank, held: peaks[rank], parts, total, limit: bytes.limit, fits: total <= bytes.limit };
   }
   return worst;
 }

@@ -26,8 +26,11 @@ export class Pricing {
     this.changed = changed;
     const { spec, others } = this.#restore(store.get(), store.get());
     store.set({ spec, others }, "none");
-    store.deriveBy({ change: (next, before) => this.#change(next, before), restore: (next, before) => this.#restore(next, before),
-      abridge: (state) => this.#abridge(state) });
+    store.deriveBy({
+      change: (next, before) => this.#change(next, before),
+      restore: (next, before) => this.#restore(next, before),
+      abridge: (state) => this.#abridge(state),
+    });
     store.subscribe(() => this.sync());
     this.sync();
   }
@@ -77,7 +80,8 @@ export class Pricing {
     const specs = mapSpecs(next, (spec, slot) => {
       if (origin) return unabridged(origin, spec, this.store.defaults);
       if (!preset) return spec;
-      if (!hasCosts(spec, this.store.defaults)) return priceOf(preset, spec) ?? likeLast(spec, specAt(before, slot) ?? before.spec);
+      if (!hasCosts(spec, this.store.defaults))
+        return priceOf(preset, spec) ?? likeLast(spec, specAt(before, slot) ?? before.spec);
       this.#given[slot] = { path: costsPath(preset, spec), costs: spec.costs };
       return spec;
     });
@@ -113,8 +117,16 @@ export class Pricing {
     specsOf(state).forEach((spec, slot) => {
       const path = costsPath(preset, spec);
       if (known(path)) return;
-      if (!this.#given[slot]) ask(path).then(() => this.#arrived(slot, path), (problem) => this.#failed(slot, path, problem));
-      else if (slot === 0) ask(path).then(() => this.changed(), () => {}); // only to say what it is
+      if (!this.#given[slot])
+        ask(path).then(
+          () => this.#arrived(slot, path),
+          (problem) => this.#failed(slot, path, problem),
+        );
+      else if (slot === 0)
+        ask(path).then(
+          () => this.changed(),
+          () => {},
+        ); // only to say what it is
     });
   }
 
@@ -131,7 +143,8 @@ export class Pricing {
     if (!wanted) return;
     this.#failure = null;
     const next = priceOf(wanted.preset, wanted.spec);
-    if (next && next !== wanted.spec && !this.#given[slot]) this.store.set(putAt(this.store.get(), slot, next), "replace");
+    if (next && next !== wanted.spec && !this.#given[slot])
+      this.store.set(putAt(this.store.get(), slot, next), "replace");
     this.changed();
   }
 
@@ -151,19 +164,32 @@ export async function pricesOf({ preset, origin, spec, others }, defaults) {
   if (from) await Promise.allSettled(bare.map((each) => ask(costsPath(from, each))));
 }
 
-/** A spec without costs with the last ones, until its own are here. @param {Spec} spec @param {Spec} old @returns {Spec} */
+/**
+ * A spec without costs with the last ones, until its own are here.
+ * @param {Spec} spec
+ * @param {Spec} old
+ * @returns {Spec}
+ */
 function likeLast(spec, old) {
   const { F, I, W, comm, FB } = old.costs;
   return guess({ ...spec, w_share: old.w_share, costs: { ...spec.costs, F, I, W, comm, FB } }, old);
 }
 
-/** The old costs spread over the new devices, for the moment until the answer is here. @param {Spec} spec @param {Spec} old @returns {Spec} */
+/**
+ * The old costs spread over the new devices, for the moment until the answer is here.
+ * @param {Spec} spec
+ * @param {Spec} old
+ * @returns {Spec}
+ */
 function guess(spec, old) {
   if (spec.p === old.p && spec.v === old.v) return spec;
   /** @param {number | number[]} cost */
   const share = (cost) => tidy((deviceShare(cost, old.p) * old.p) / spec.p);
   const { F, I, W, comm, FB } = old.costs;
-  return { ...spec, costs: { ...spec.costs, F: share(F), I: share(I), W: share(W), comm, FB: FB === null ? null : share(FB) } };
+  return {
+    ...spec,
+    costs: { ...spec.costs, F: share(F), I: share(I), W: share(W), comm, FB: FB === null ? null : share(FB) },
+  };
 }
 
 /** One number for a list of stages: the mean device's share. @param {number | number[]} cost @param {number} p */

@@ -2,7 +2,12 @@
 import { tr } from "../../core/i18n/language.js";
 
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB"];
-const LARGE = /** @type {const} */ ([[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]]);
+const LARGE = /** @type {const} */ ([
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e4, "k"],
+]);
 
 /** Three digits that matter and no more. @param {number} x */
 const three = (x) => (Math.abs(x) >= 100 ? Math.round(x).toString() : Number(x.toPrecision(3)).toString());
@@ -21,14 +26,24 @@ export function quantity(value, unit) {
   if (/^(bytes?|B)$/.test(unit)) return bytesText(value);
   if (unit === "ms") return `${mathText(String(Number(value.toPrecision(5))))} ms`;
   const large = LARGE.find(([size]) => Math.abs(value) >= size);
-  const text = large ? `${three(value / large[0])} ${large[1] === "G" && unit === "parameters" ? "B" : large[1]}` : Number(value.toPrecision(4)).toString();
+  const text = large
+    ? `${three(value / large[0])} ${large[1] === "G" && unit === "parameters" ? "B" : large[1]}`
+    : Number(value.toPrecision(4)).toString();
   return unit ? `${text}${large && unit.length <= 6 ? "" : " "}${tr(unit)}` : text;
 }
 
 /** A formula or number of the server's as people write it: s*s is s², 1.5e+09 is 1.5 × 10⁹. @param {string} text */
-export const mathText = (text) => text.replace(/\b([a-z])\*\1\b/gi, "$1²").replace(/([a-z])\^2/gi, "$1²")
-  .replace(/(\d)e([+-]?)0*(\d+)/g, (_, digit, sign, power) => `${digit} × 10${sign === "-" ? "⁻" : ""}${[...power].map((x) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(x)]).join("")}`)
-  .replaceAll("*", " × ").replaceAll("/", " / ");
+export const mathText = (text) =>
+  text
+    .replace(/\b([a-z])\*\1\b/gi, "$1²")
+    .replace(/([a-z])\^2/gi, "$1²")
+    .replace(
+      /(\d)e([+-]?)0*(\d+)/g,
+      (_, digit, sign, power) =>
+        `${digit} × 10${sign === "-" ? "⁻" : ""}${[...power].map((x) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(x)]).join("")}`,
+    )
+    .replaceAll("*", " × ")
+    .replaceAll("/", " / ");
 
 /** "5, 4 × 6, 5": neighbours that are alike are counted. @param {number[]} list */
 export function runs(list) {

@@ -5,10 +5,15 @@ import { t } from "../../core/i18n/language.js";
 /** @import {Spec} from "../../core/schedule/types.js" */
 /** @import {SpecError} from "../api.js" */
 /** @import {DetailRows} from "../../core/measured/run_details.js" */
-/** @typedef {{mode: string, unit_ms: number | null, dtype: string, device: string, steps: number, seed: number, spread?: string, arrange?: string,
- *   hops?: string}} Asked  what is chosen for a run besides its schedule: mode auto, paced or free; device auto, cpu or cuda; on a cluster also spread
- *   pack or spread, arrange given or latency, hops given or measured */
-/** @typedef {[rank: number, index: number, ready: number, start: number, end: number, wait: number]} OpRow  ns since t0 */
+/**
+ * @typedef {{mode: string, unit_ms: number | null, dtype: string, device: string, steps: number, seed: number, spread?:
+ *   string, arrange?: string, hops?: string}} Asked what is chosen for a run besides its schedule: mode auto, paced or
+ *   free; device auto, cpu or cuda; on a cluster also spread pack or spread, arrange given or latency, hops given or
+ *   measured
+ */
+/**
+ * @typedef {[rank: number, index: number, ready: number, start: number, end: number, wait: number]} OpRow ns since t0
+ */
 /**
  * @typedef {object} Run
  * @property {string} id
@@ -29,28 +34,31 @@ import { t } from "../../core/i18n/language.js";
  * @property {number | null} max_grad_error
  * @property {{rank: number, op: string, ns: number} | null} largest_residual
  * @property {SpecError | null} error
- * @property {{peak_bytes: number[], peak_bytes_without_offload?: number[]} | null} [activations]  by rank
- * @property {number[] | null} [weight_versions]  by rank
- * @property {string | null} [unkept]  why the server cannot keep it
- * @property {{rank: number, busy: number, planned: number} | null} [slowest]  rank; ns and time units of its ops
- * @property {Record<string, number[]> | null} [idle]  ns by rank of what was waited for
- * @property {Asked | null} [asked]  null of one from elsewhere
- * @property {string | null} [why]  why it has this mode
- * @property {number | null} [tolerance]  the largest error of its gradients that counts as rounding
- * @property {{predicted: {makespan: number}, error: number, replayed?: {makespan: number, error: number}} | null} [calibrated]  at the costs that its ops had, in
- *   the plan's unit; replayed: with each op's own time, which runs of before do not have
- * @property {(number | null)[] | null} [losses]  of each training step
- * @property {{op_ns: number, share: number} | null} [instrumentation]  what noting an op costs, and the share of the step that it makes
- * @property {string} [waiting]  for which resources, while there are not enough for it to start
- * @property {string[] | null} [hosts]  by rank, of a run on a cluster
+ * @property {{peak_bytes: number[], peak_bytes_without_offload?: number[]} | null} [activations] by rank
+ * @property {number[] | null} [weight_versions] by rank
+ * @property {string | null} [unkept] why the server cannot keep it
+ * @property {{rank: number, busy: number, planned: number} | null} [slowest] rank; ns and time units of its ops
+ * @property {Record<string, number[]> | null} [idle] ns by rank of what was waited for
+ * @property {Asked | null} [asked] null of one from elsewhere
+ * @property {string | null} [why] why it has this mode
+ * @property {number | null} [tolerance] the largest error of its gradients that counts as rounding
+ * @property {{predicted: {makespan: number}, error: number, replayed?: {makespan: number, error: number}} | null}
+ *   [calibrated] at the costs that its ops had, in the plan's unit; replayed: with each op's own time, which runs of
+ *   before do not have
+ * @property {(number | null)[] | null} [losses] of each training step
+ * @property {{op_ns: number, share: number} | null} [instrumentation] what noting an op costs, and the share of the
+ *   step that it makes
+ * @property {string} [waiting] for which resources, while there are not enough for it to start
+ * @property {string[] | null} [hosts] by rank, of a run on a cluster
  * @property {import("../../core/measured/cluster.js").Clock[] | null} [clocks]
  * @property {import("../../core/measured/cluster.js").Link[] | null} [links]
- * @property {string[]} [notes]  of an imported run: how far its times can be trusted
+ * @property {string[]} [notes] of an imported run: how far its times can be trusted
  */
 /** @typedef {(run: Run, rows: OpRow[]) => void} Watcher  the run so far, and the ops that are new */
 
 const OVER = new Set(["finished", "failed", "cancelled"]);
-const NEW = new Set(["t0_unix_ns", "waiting", "hosts", "clocks", "links"]); // what events may bring that a run has not from the start
+// what events may bring that a run has not from the start
+const NEW = new Set(["t0_unix_ns", "waiting", "hosts", "clocks", "links"]);
 const RETRY_MS = 3000; // until bytes and messages are asked for again that did not come
 const SETTLED_MS = 300; // after the end of a run the server has written it down, or has found that it cannot
 
@@ -79,18 +87,26 @@ let socket = null;
 
 /** The socket is asked for when the first run is watched, or the first search begun, never before. */
 export function connect() {
-  socket ??= import("../../../vendor/socket.io.esm.min.js").then(({ io }) => io({ transports: ["websocket", "polling"] }));
+  socket ??= import("../../../vendor/socket.io.esm.min.js").then(({ io }) =>
+    io({ transports: ["websocket", "polling"] }),
+  );
   return socket;
 }
 
-/** @typedef {{watcher: Watcher, failed: (problem: Error) => void, lost: (lost: boolean) => void, details: (rows: DetailRows) => void, over: boolean,
- *   wanted: boolean}} Watch  over: nobody watches any more; wanted: bytes and messages too */
+/**
+ * @typedef {{watcher: Watcher, failed: (problem: Error) => void, lost: (lost: boolean) => void, details: (rows:
+ *   DetailRows) => void, over: boolean, wanted: boolean}} Watch over: nobody watches any more; wanted: bytes and
+ *   messages too
+ */
 
 /**
- * Open a run and follow it to its end, through lost connections and servers that were started anew; `more` asks for bytes and
- * messages as well, which are twice as much as the ops.
- * @param {string} id @param {Watcher} watcher @param {(problem: Error) => void} failed @param {(lost: boolean) => void} [lost]
- *   the connection, or that it is back @param {(rows: DetailRows) => void} [details]
+ * Open a run and follow it to its end, through lost connections and servers that were started anew; `more` asks for
+ * bytes and messages as well, which are twice as much as the ops.
+ * @param {string} id
+ * @param {Watcher} watcher
+ * @param {(problem: Error) => void} failed
+ * @param {(lost: boolean) => void} [lost] the connection, or that it is back
+ * @param {(rows: DetailRows) => void} [details]
  */
 export function watchRun(id, watcher, failed, lost = () => {}, details = () => {}) {
   const watch = { watcher, failed, lost, details, over: false, wanted: false };
@@ -119,7 +135,19 @@ export function watchRun(id, watcher, failed, lost = () => {}, details = () => {
 
   const opened = open();
   opened.catch(failed);
-  return { stop: () => { watch.over = true; release(); }, more: () => { more().catch(() => setTimeout(() => { watch.wanted = false; }, RETRY_MS)); } };
+  return {
+    stop: () => {
+      watch.over = true;
+      release();
+    },
+    more: () => {
+      more().catch(() =>
+        setTimeout(() => {
+          watch.wanted = false;
+        }, RETRY_MS),
+      );
+    },
+  };
 }
 
 /** @param {Run} first @param {Watch} watch */
@@ -130,25 +158,41 @@ async function follow(first, watch) {
   const ask = (since = run.seq) => {
     watch.lost(false);
     const rows = watch.wanted ? "ops,bytes,messages" : "ops";
-    line.emit("watch", { run: id, since: Math.min(since, run.seq), rows }, (/** @type {any} */ answer) => { if (answer?.error) again(); });
+    line.emit("watch", { run: id, since: Math.min(since, run.seq), rows }, (/** @type {any} */ answer) => {
+      if (answer?.error) again();
+    });
   };
   const connected = () => ask();
-  const gone = () => { if (!isOver(run)) watch.lost(true); };
+  const gone = () => {
+    if (!isOver(run)) watch.lost(true);
+  };
 
-  /** The server knows less of the run than this page: it was started anew. What it says of the run now holds; the ops that
-   * were seen stay. */
+  /**
+   * The server knows less of the run than this page: it was started anew. What it says of the run now holds; the ops
+   * that were seen stay.
+   */
   async function again() {
     try {
       run = await getJson(`${pathOf(id)}?rows=none`);
     } catch (problem) {
       if (problem instanceof Offline) return; // it has gone again; the next connection asks
-      run = { ...run, status: "failed", error: { field: "run", value: id, message: t("The server was started anew and no longer knows this run.") } };
+      run = {
+        ...run,
+        status: "failed",
+        error: { field: "run", value: id, message: t("The server was started anew and no longer knows this run.") },
+      };
     }
     if (!watch.over) watch.watcher(run, []);
   }
 
   /** What is said of the run once it is over, so that nothing shown is older than what is kept. */
-  const refresh = () => getJson(`${pathOf(id)}?rows=none`).then((whole) => { if (!watch.over) watch.watcher(whole, []); }, () => {});
+  const refresh = () =>
+    getJson(`${pathOf(id)}?rows=none`).then(
+      (whole) => {
+        if (!watch.over) watch.watcher(whole, []);
+      },
+      () => {},
+    );
 
   /** @param {any} message */
   function take(message) {
@@ -165,13 +209,16 @@ async function follow(first, watch) {
   line.on("disconnect", gone);
   line.on("connect_error", gone); // a server that goes before the first connection stands is lost too
   if (line.connected) ask();
-  return { ask, release: () => {
-    line.off("run", take);
-    line.off("connect", connected);
-    line.off("disconnect", gone);
-    line.off("connect_error", gone);
-    line.emit("unwatch", { run: id });
-  } };
+  return {
+    ask,
+    release: () => {
+      line.off("run", take);
+      line.off("connect", connected);
+      line.off("disconnect", gone);
+      line.off("connect_error", gone);
+      line.emit("unwatch", { run: id });
+    },
+  };
 }
 
 /** @param {string} id */
@@ -179,7 +226,9 @@ const pathOf = (id) => `/api/runs/${encodeURIComponent(id)}`;
 
 /** @param {Run} run @param {any} message @returns {Run} */
 function merge(run, message) {
-  const facts = Object.entries(message).filter(([key]) => key in run && key !== "ops" && key !== "id" || NEW.has(key));
+  const facts = Object.entries(message).filter(
+    ([key]) => (key in run && key !== "ops" && key !== "id") || NEW.has(key),
+  );
   if (message.event === "waiting") return { ...run, ...Object.fromEntries(facts), status: "warming", position: null };
   const status = message.event === "op_batch" ? run.status : message.event;
   return { ...run, ...Object.fromEntries(facts), status };

@@ -14,7 +14,9 @@ export function createClusterWatch(told, lost) {
     lost(false);
     line.emit("watch_cluster", {});
   };
-  const gone = () => { if (watching) lost(true); };
+  const gone = () => {
+    if (watching) lost(true);
+  };
 
   async function start() {
     if (watching) return;
@@ -22,7 +24,9 @@ export function createClusterWatch(told, lost) {
     const socket = await connect();
     if (!line) {
       line = socket;
-      line.on("cluster", (/** @type {Cluster} */ message) => { if (watching) told(message); });
+      line.on("cluster", (/** @type {Cluster} */ message) => {
+        if (watching) told(message);
+      });
       line.on("connect", ask);
       line.on("disconnect", gone);
     }

@@ -1,4 +1,5 @@
-// The measured lane: a run's ops on the plan's time axis, one by one as they arrive. An op not yet run lies at infinity.
+// The measured lane: a run's ops on the plan's time axis, one by one as they arrive. An op not yet run lies at
+// infinity.
 import { deviceShare } from "../costs/pricing.js";
 import { noDetails, withRows } from "../../core/measured/run_details.js";
 import { codesPerRank } from "../../core/schedule/ops.js";
@@ -34,17 +35,40 @@ export class RunLane {
   #seen; // by flat index: whether it is among the rows
   #given = 0; // ns of one unit, for times from elsewhere: they have no unit of their own
 
-  /** @param {string} id of the lane @param {Schedule} schedule @param {Run} run @param {boolean} asynchronous whether ops have weight versions
-   * @param {() => void} want asks for bytes and messages */
+  /**
+   * @param {string} id of the lane
+   * @param {Schedule} schedule
+   * @param {Run} run
+   * @param {boolean} asynchronous whether ops have weight versions
+   * @param {() => void} want asks for bytes and messages
+   */
   constructor(id, schedule, run, asynchronous, want) {
     const all = schedule.count + (schedule.copies?.count ?? 0);
     const start = new Float64Array(all).fill(Infinity);
     const end = new Float64Array(all).fill(Infinity);
     this.#seen = new Uint8Array(all);
     this.took = durations(schedule, timing(run.spec));
-    const noted = { ready: new Float64Array(all).fill(Infinity), wait: new Float64Array(all), moved: new Float64Array(all - schedule.count), unit: 0, paced: false };
+    const noted = {
+      ready: new Float64Array(all).fill(Infinity),
+      wait: new Float64Array(all),
+      moved: new Float64Array(all - schedule.count),
+      unit: 0,
+      paced: false,
+    };
     /** @type {Lane} */
-    this.lane = { id: /** @type {Lane["id"]} */ (id), schedule, times: { start, end, makespan: 0 }, spec: run.spec, costs: timing(run.spec), end: 0, stale: false, live: true, asynchronous, noted, want };
+    this.lane = {
+      id: /** @type {Lane["id"]} */ (id),
+      schedule,
+      times: { start, end, makespan: 0 },
+      spec: run.spec,
+      costs: timing(run.spec),
+      end: 0,
+      stale: false,
+      live: true,
+      asynchronous,
+      noted,
+      want,
+    };
   }
 
   /** @param {OpRow[]} rows the new ones @param {Run} run */
@@ -70,7 +94,11 @@ export class RunLane {
   addDetails(rows) {
     if (!rows.bytes?.length && !rows.messages?.length) return;
     const { schedule, times, details } = this.lane;
-    this.lane = { ...this.lane, details: withRows(schedule, details ?? noDetails(schedule), rows), times: { ...times } };
+    this.lane = {
+      ...this.lane,
+      details: withRows(schedule, details ?? noDetails(schedule), rows),
+      times: { ...times },
+    };
   }
 
   /** Give the lane another id: others have gone. @param {string} id */
@@ -78,13 +106,23 @@ export class RunLane {
     if (id !== this.lane.id) this.lane = { ...this.lane, id: /** @type {Lane["id"]} */ (id) };
   }
 
-  /** Times from elsewhere on the plan's axis: in its ms where it counts in them, else so that the same ops last as long on
-   * the whole as the plan's costs say. @param {Run} run @param {Spec} plan @param {boolean} ms the plan's costs are in ms */
+  /**
+   * Times from elsewhere on the plan's axis: in its ms where it counts in them, else so that the same ops last as long
+   * on the whole as the plan's costs say.
+   * @param {Run} run
+   * @param {Spec} plan
+   * @param {boolean} ms the plan's costs are in ms
+   */
   fit(run, plan, ms) {
     if (run.mode !== ELSEWHERE) return;
     const { schedule } = this.lane;
     const alike = JSON.stringify(plan.costs) === JSON.stringify(run.spec.costs);
-    const costs = { ...plan.costs, F: deviceShare(plan.costs.F, plan.p), I: deviceShare(plan.costs.I, plan.p), W: deviceShare(plan.costs.W, plan.p) };
+    const costs = {
+      ...plan.costs,
+      F: deviceShare(plan.costs.F, plan.p),
+      I: deviceShare(plan.costs.I, plan.p),
+      W: deviceShare(plan.costs.W, plan.p),
+    };
     this.took = durations(schedule, timing({ ...run.spec, costs }));
     this.#planned = 0;
     for (const [rank, index] of this.#rows) if (index >= 0) this.#planned += this.#tookBy(rank, index);
@@ -99,7 +137,10 @@ export class RunLane {
     return this.took[rank * codesPerRank(chunks) + codes[offsets[rank] + index]];
   }
 
-  /** The pace is known when the run is paced, and once it is over; until then it follows from the ops so far. @param {Run} run */
+  /**
+   * The pace is known when the run is paced, and once it is over; until then it follows from the ops so far.
+   * @param {Run} run
+   */
   #setUnit(run) {
     const guess = this.#planned > 0 && this.#worked > 0 ? this.#worked / this.#planned : 1e6;
     const near = this.#unit > 0 && Math.abs(guess / this.#unit - 1) < SETTLED;

@@ -7,8 +7,11 @@ import { RunLane } from "./measured_lane.js";
 /** @import {Lane} from "../lanes.js" */
 /** @import {Run, OpRow} from "./client.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
-/** @typedef {{query: (spec: Spec) => string, asynchronous: (spec: Spec) => boolean, plan: () => {spec: Spec, ms: boolean}, changed: () => void}} WatchParts
- *   plan: the first schedule, on whose axis it is drawn; changed: there is more to show, or something went wrong */
+/**
+ * @typedef {{query: (spec: Spec) => string, asynchronous: (spec: Spec) => boolean, plan: () => {spec: Spec, ms:
+ *   boolean}, changed: () => void}} WatchParts plan: the first schedule, on whose axis it is drawn; changed: there is
+ *   more to show, or something went wrong
+ */
 
 export class Watched {
   /** @type {Run | null} */
@@ -30,8 +33,13 @@ export class Watched {
   }
 
   begin() {
-    this.#line = watchRun(this.id, (run, rows) => this.#take(run, rows), (problem) => this.#fail(problem), (lost) => this.#lose(lost),
-      (rows) => this.#takeDetails(rows));
+    this.#line = watchRun(
+      this.id,
+      (run, rows) => this.#take(run, rows),
+      (problem) => this.#fail(problem),
+      (lost) => this.#lose(lost),
+      (rows) => this.#takeDetails(rows),
+    );
   }
 
   end() {
@@ -106,12 +114,16 @@ export class Watched {
 
   /** @param {Run} run */
   #loadOrder(run) {
-    order(this.parts.query(run.spec), new AbortController().signal).then(({ schedule, error }) => {
-      if (!schedule) throw new Error(error.message);
-      this.#measured = new RunLane(this.name, schedule, run, this.parts.asynchronous(run.spec), () => this.#line.more());
-      this.#put(this.#measured, this.run ?? run, this.#early.splice(0));
-      this.fit();
-      this.parts.changed();
-    }).catch((problem) => this.#fail(problem));
+    order(this.parts.query(run.spec), new AbortController().signal)
+      .then(({ schedule, error }) => {
+        if (!schedule) throw new Error(error.message);
+        this.#measured = new RunLane(this.name, schedule, run, this.parts.asynchronous(run.spec), () =>
+          this.#line.more(),
+        );
+        this.#put(this.#measured, this.run ?? run, this.#early.splice(0));
+        this.fit();
+        this.parts.changed();
+      })
+      .catch((problem) => this.#fail(problem));
   }
 }

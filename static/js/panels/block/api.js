@@ -20,7 +20,12 @@ export function ask(path) {
   if (kept.has(path)) return Promise.resolve();
   let promise = underway.get(path);
   if (!promise) {
-    promise = getAnswer(path).catch(refused).then((answer) => { kept.set(path, answer); }).finally(() => underway.delete(path));
+    promise = getAnswer(path)
+      .catch(refused)
+      .then((answer) => {
+        kept.set(path, answer);
+      })
+      .finally(() => underway.delete(path));
     underway.set(path, promise);
   }
   return promise;

@@ -1,4 +1,5 @@
-// The block tab: what each family on the screen repeats, drawn, and the arithmetic of its memory; or why it repeats nothing.
+// The block tab: what each family on the screen repeats, drawn, and the arithmetic of its memory; or why it repeats
+// nothing.
 import { ask, blockPath, known } from "./api.js";
 import { drawBlock } from "./draw.js";
 import { arithmeticTable, slotTable } from "./table.js";
@@ -15,9 +16,15 @@ import { MARGIN, remark, rowSizes, unitsOf } from "../../core/drawing/building_b
 /** @typedef {{spec: Spec, path: string, slot: number, mark: string, remark: string}} Wanted */
 /** @typedef {{answer: Answer, title: string, scroll: HTMLElement}} Drawing */
 
-const how = () => t("Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
-  "Bars: how long a device keeps the activations, from F to the end of W.");
-const none = () => t("A building block is one micro-batch's ops on all devices, repeated at a constant pace; its memory can be read off.");
+const how = () =>
+  t(
+    "Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
+      "Bars: how long a device keeps the activations, from F to the end of W.",
+  );
+const none = () =>
+  t(
+    "A building block is one micro-batch's ops on all devices, repeated at a constant pace; its memory can be read off.",
+  );
 const MOST_DRAWN = 64; // devices
 const FEWER = 16;
 const LEAST_SLOT = 1; // px; narrower, the drawing scrolls
@@ -81,7 +88,10 @@ class BlockPanel {
       return;
     }
     if (!this.#shown) replace(this.#home, h("p", { class: "note", text: t("Asking for the block …") }));
-    Promise.all(wanted.map(({ path }) => ask(path))).then(() => this.show(), () => this.#offline(pathsOf(wanted)));
+    Promise.all(wanted.map(({ path }) => ask(path))).then(
+      () => this.show(),
+      () => this.#offline(pathsOf(wanted)),
+    );
   }
 
   /** @param {string} paths what was asked for */
@@ -90,7 +100,16 @@ class BlockPanel {
     this.#shown = "";
     this.#drawings = [];
     setText(this.#said, none());
-    replace(this.#home, h("p", { class: "note bad" }, t("The server does not answer."), t(" "), h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again"))));
+    replace(
+      this.#home,
+      h(
+        "p",
+        { class: "note bad" },
+        t("The server does not answer."),
+        t(" "),
+        h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again")),
+      ),
+    );
   }
 
   /** @param {Wanted[]} wanted */
@@ -114,12 +133,39 @@ class BlockPanel {
     const answer = /** @type {Answer | {error: SpecError}} */ (known(path));
     const title = `${family?.title ?? spec.family}, p ${spec.p}`;
     /** @param {string} [lead] */
-    const heading = (lead) => h("div", { class: "block-top" }, h("h2", {}, mark ? h("span", { class: "block-mark", text: mark }) : null, family?.title ?? spec.family, h("small", { text: `p ${spec.p}` })), lead ? h("p", { text: lead }) : null);
-    if ("error" in answer) return h("section", { class: "block-section" }, heading(), this.#without(answer.error, spec, slot));
+    const heading = (lead) =>
+      h(
+        "div",
+        { class: "block-top" },
+        h(
+          "h2",
+          {},
+          mark ? h("span", { class: "block-mark", text: mark }) : null,
+          family?.title ?? spec.family,
+          h("small", { text: `p ${spec.p}` }),
+        ),
+        lead ? h("p", { text: lead }) : null,
+      );
+    if ("error" in answer)
+      return h("section", { class: "block-section" }, heading(), this.#without(answer.error, spec, slot));
     const parts = spec.p > MOST_DRAWN ? this.#tooMany(spec, slot) : this.#drawn(answer, title);
-    return h("section", { class: "block-section", "data-family": spec.family }, heading(tr(answer.sentence)), parts,
-      h("p", { class: "block-note", text: tr(answer.note) + t(" ") + (answer.chunks > 1 ? t("A slot is one op of a chunk; here F, I and W take one each.") : t("A slot is one op of a device; here F, I and W take one each.")) }),
-      said ? h("p", { class: "block-note is-remark", text: said }) : null, this.#slots(answer, title));
+    return h(
+      "section",
+      { class: "block-section", "data-family": spec.family },
+      heading(tr(answer.sentence)),
+      parts,
+      h("p", {
+        class: "block-note",
+        text:
+          tr(answer.note) +
+          t(" ") +
+          (answer.chunks > 1
+            ? t("A slot is one op of a chunk; here F, I and W take one each.")
+            : t("A slot is one op of a device; here F, I and W take one each.")),
+      }),
+      said ? h("p", { class: "block-note is-remark", text: said }) : null,
+      this.#slots(answer, title),
+    );
   }
 
   /** @param {Answer} answer @param {string} title */
@@ -128,7 +174,23 @@ class BlockPanel {
     this.#drawings.push({ answer, title, scroll });
     const { roomy, step } = rowSizes(answer);
     const table = arithmeticTable(answer, title);
-    const body = h("div", { class: "block-body" }, scroll, roomy ? table : h("div", { class: "block-beside", tabindex: 0, role: "region", "aria-label": t("{title}: memory of each device", { title }) }, table));
+    const body = h(
+      "div",
+      { class: "block-body" },
+      scroll,
+      roomy
+        ? table
+        : h(
+            "div",
+            {
+              class: "block-beside",
+              tabindex: 0,
+              role: "region",
+              "aria-label": t("{title}: memory of each device", { title }),
+            },
+            table,
+          ),
+    );
     body.style.setProperty("--row", `${roomy ? step : ROW}px`);
     body.style.setProperty("--head", `${MARGIN.top}px`);
     body.style.setProperty("--tall", `${MARGIN.top + answer.p * step}px`);
@@ -137,16 +199,42 @@ class BlockPanel {
 
   /** @param {Spec} spec @param {number} slot */
   #tooMany(spec, slot) {
-    return h("p", { class: "note" }, t("Drawn are blocks of up to {most} devices.", { most: MOST_DRAWN }), t(" "),
-      h("button", { type: "button", class: "link", onclick: () => this.#put({ ...spec, p: FEWER }, slot) }, t("Show p = {p}", { p: FEWER })));
+    return h(
+      "p",
+      { class: "note" },
+      t("Drawn are blocks of up to {most} devices.", { most: MOST_DRAWN }),
+      t(" "),
+      h(
+        "button",
+        { type: "button", class: "link", onclick: () => this.#put({ ...spec, p: FEWER }, slot) },
+        t("Show p = {p}", { p: FEWER }),
+      ),
+    );
   }
 
   /** @param {SpecError} error @param {Spec} spec @param {number} slot */
   #without(error, spec, slot) {
     const from = this.desk.family(spec.family);
-    const buttons = this.desk.families.filter((family) => family.block).map((family) =>
-      h("button", { type: "button", class: "button soft", "data-put": family.name, onclick: () => this.#put(moveTo(spec, from, family), slot) }, family.title));
-    return h("div", { class: "block-none" }, h("p", { text: sentence(tr(error.message)) }), h("div", { class: "panel-row" }, h("span", { text: t("These have one:") }), ...buttons));
+    const buttons = this.desk.families
+      .filter((family) => family.block)
+      .map((family) =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: "button soft",
+            "data-put": family.name,
+            onclick: () => this.#put(moveTo(spec, from, family), slot),
+          },
+          family.title,
+        ),
+      );
+    return h(
+      "div",
+      { class: "block-none" },
+      h("p", { text: sentence(tr(error.message)) }),
+      h("div", { class: "panel-row" }, h("span", { text: t("These have one:") }), ...buttons),
+    );
   }
 
   /** @param {Spec} spec @param {number} slot */
@@ -166,7 +254,10 @@ class BlockPanel {
     return node;
   }
 
-  /** Draw at the width there is. Two blocks share one scale: a chunk's slot is that much narrower. @param {boolean} [again] */
+  /**
+   * Draw at the width there is. Two blocks share one scale: a chunk's slot is that much narrower.
+   * @param {boolean} [again]
+   */
   #fit(again) {
     const width = Math.min(...this.#drawings.map(({ scroll }) => scroll.clientWidth));
     if (!Number.isFinite(width) || width <= 0 || (!again && width === this.#width)) return;

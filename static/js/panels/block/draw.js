@@ -1,7 +1,20 @@
-// A building block as SVG: a path for each colour, so that thousands of ops are a dozen nodes. Follows pointer and keys.
+// A building block as SVG: a path for each colour, so that thousands of ops are a dozen nodes. Follows pointer and
+// keys.
 import { paintsFor } from "../../ui/palette.js";
 import { SHADES } from "../../core/timeline/bins.js";
-import { barGap, beside, geometry, hit, livesOf, microName, opsOf, say, spanOf, xOf, yOf } from "../../core/drawing/building_block.js";
+import {
+  barGap,
+  beside,
+  geometry,
+  hit,
+  livesOf,
+  microName,
+  opsOf,
+  say,
+  spanOf,
+  xOf,
+  yOf,
+} from "../../core/drawing/building_block.js";
 import { t } from "../../core/i18n/language.js";
 import { KIND_B, KIND_I, KIND_W } from "../../core/schedule/ops.js";
 
@@ -15,7 +28,11 @@ const NUMBER_FROM = 24; // the same for the number of a copy
 const LINE = 13; // px that a rank's number needs
 const LEAST = 2; // px: the one micro-batch stays in sight where slots are narrower
 
-/** @param {string} tag @param {Record<string, string | number | null>} attributes @param {...(Node | string)} children */
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number | null>} attributes
+ * @param {...(Node | string)} children
+ */
 function s(tag, attributes, ...children) {
   const node = document.createElementNS(NS, tag);
   for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, String(value));
@@ -32,7 +49,13 @@ const round = (x) => Math.round(x * 100) / 100;
 /** Ops so narrow that they would vanish keep their width. @param {number} w */
 const inset = (w) => (w > 4 ? w - 1 : w);
 
-/** The ops of some copies: fills and marks by colour, then letters. @param {Geometry} at @param {Answer} answer @param {BlockOp[][]} ops @param {number[]} copies */
+/**
+ * The ops of some copies: fills and marks by colour, then letters.
+ * @param {Geometry} at
+ * @param {Answer} answer
+ * @param {BlockOp[][]} ops
+ * @param {number[]} copies
+ */
 function paintOps(at, answer, ops, copies) {
   const paints = paintsFor(answer.chunks);
   const marked = at.lane >= 12;
@@ -49,15 +72,29 @@ function paintOps(at, answer, ops, copies) {
       if (!span) continue;
       const w = k === 0 ? Math.max(LEAST, inset(span.w)) : inset(span.w);
       paths.fill.push(box(span.x, y, w, at.lane));
-      if (marked && (op.kind === KIND_I || op.kind === KIND_B)) paths.marks.push(box(span.x, y + at.lane - MARK, w, MARK));
+      if (marked && (op.kind === KIND_I || op.kind === KIND_B))
+        paths.marks.push(box(span.x, y + at.lane - MARK, w, MARK));
       if (marked && (op.kind === KIND_W || op.kind === KIND_B)) paths.marks.push(box(span.x, y, w, MARK));
-      const label = k === 0 ? LETTERS[op.kind] : span.w >= NUMBER_FROM * op.length ? microName(k).slice(2).replace(" ", "") : "";
-      if (marked && label && span.w >= LETTER_FROM) text.push(s("text", { x: round(span.x + w / 2), y: y + at.lane / 2 + 4, fill: k === 0 ? paints.ink[cls] : null }, label));
+      const label =
+        k === 0 ? LETTERS[op.kind] : span.w >= NUMBER_FROM * op.length ? microName(k).slice(2).replace(" ", "") : "";
+      if (marked && label && span.w >= LETTER_FROM)
+        text.push(
+          s(
+            "text",
+            { x: round(span.x + w / 2), y: y + at.lane / 2 + 4, fill: k === 0 ? paints.ink[cls] : null },
+            label,
+          ),
+        );
     }
   }
-  const paths = [...classes].flatMap(([cls, { fill, marks }]) => [s("path", { d: fill.join(""), fill: paints.fill[cls] }),
-    s("path", { d: marks.join(""), fill: paints.edge[cls] })]);
-  return [s("g", { class: copies.length > 1 ? "copies" : "one" }, ...paths), s("g", { class: copies.length > 1 ? "numbers" : null }, ...text)];
+  const paths = [...classes].flatMap(([cls, { fill, marks }]) => [
+    s("path", { d: fill.join(""), fill: paints.fill[cls] }),
+    s("path", { d: marks.join(""), fill: paints.edge[cls] }),
+  ]);
+  return [
+    s("g", { class: copies.length > 1 ? "copies" : "one" }, ...paths),
+    s("g", { class: copies.length > 1 ? "numbers" : null }, ...text),
+  ];
 }
 
 /** @param {Geometry} at */
@@ -67,22 +104,43 @@ const barHeight = ({ bar }) => (bar > 2 ? bar - 1 : bar);
 function paintLives(at, answer) {
   return Array.from({ length: answer.chunks }, (_, chunk) => {
     const d = answer.block.slots.map((device, rank) =>
-      box(xOf(at, device[chunk][0]), yOf(at, rank) + at.lane + barGap(at) + chunk * at.bar, livesOf(answer, rank)[chunk] * at.px - 1, barHeight(at)));
+      box(
+        xOf(at, device[chunk][0]),
+        yOf(at, rank) + at.lane + barGap(at) + chunk * at.bar,
+        livesOf(answer, rank)[chunk] * at.px - 1,
+        barHeight(at),
+      ),
+    );
     return s("path", { class: `life-${chunk % 2}${at.bar > 1 ? "" : " is-thin"}`, d: d.join("") });
   });
 }
 
-/** The period as a bracket from micro-batch k's first op to the next one's. @param {Geometry} at @param {Answer} answer */
+/**
+ * The period as a bracket from micro-batch k's first op to the next one's.
+ * @param {Geometry} at
+ * @param {Answer} answer
+ */
 function paintAxis(at, { block: { period }, p, chunks }) {
   const [a, b] = [xOf(at, 0), xOf(at, period)];
   const every = 2 ** Math.max(0, Math.ceil(Math.log2(LINE / at.step)));
   const bottom = at.top + p * at.step - chunks * at.bar;
   const line = (/** @type {number} */ x) => `M${round(x)} 22V${bottom}`;
-  return s("g", { class: "axis" }, s("path", { class: "bracket", d: `M${round(a)} 29V23H${round(b)}V29` }),
+  return s(
+    "g",
+    { class: "axis" },
+    s("path", { class: "bracket", d: `M${round(a)} 29V23H${round(b)}V29` }),
     s("text", { class: "period", x: round(a), y: 16 }, t("period {slots} slots", { slots: period })),
-    ...Array.from({ length: Math.ceil(p / every) }, (_, n) => s("text", { class: "rank", x: at.left - 7, y: yOf(at, n * every) + at.lane / 2 + 4 }, String(n * every))),
-    s("path", { class: "ground", d: Array.from({ length: p }, (_, rank) => box(at.left, yOf(at, rank), (at.to - at.from) * at.px, at.lane)).join("") }),
-    s("path", { class: "guide", d: line(a) + line(b) }));
+    ...Array.from({ length: Math.ceil(p / every) }, (_, n) =>
+      s("text", { class: "rank", x: at.left - 7, y: yOf(at, n * every) + at.lane / 2 + 4 }, String(n * every)),
+    ),
+    s("path", {
+      class: "ground",
+      d: Array.from({ length: p }, (_, rank) => box(at.left, yOf(at, rank), (at.to - at.from) * at.px, at.lane)).join(
+        "",
+      ),
+    }),
+    s("path", { class: "guide", d: line(a) + line(b) }),
+  );
 }
 
 /**
@@ -94,10 +152,25 @@ export function drawBlock(answer, px, title, tell) {
   const ops = opsOf(answer);
   const others = Array.from({ length: 2 * at.copies + 1 }, (_, n) => n - at.copies).filter((k) => k !== 0);
   const here = s("rect", { class: "here", visibility: "hidden" });
-  const svg = s("svg", { class: "block-drawing", width: Math.ceil(at.width), height: at.height, tabindex: 0, role: "application",
-    "aria-roledescription": t("building block"), "aria-label": t("{title}: one micro-batch's ops. Left and right step along a rank, up and down between ranks.", { title }) },
-  paintAxis(at, answer), ...paintOps(at, answer, ops, others), ...paintOps(at, answer, ops, [0]),
-  ...paintLives(at, answer), here);
+  const svg = s(
+    "svg",
+    {
+      class: "block-drawing",
+      width: Math.ceil(at.width),
+      height: at.height,
+      tabindex: 0,
+      role: "application",
+      "aria-roledescription": t("building block"),
+      "aria-label": t("{title}: one micro-batch's ops. Left and right step along a rank, up and down between ranks.", {
+        title,
+      }),
+    },
+    paintAxis(at, answer),
+    ...paintOps(at, answer, ops, others),
+    ...paintOps(at, answer, ops, [0]),
+    ...paintLives(at, answer),
+    here,
+  );
   listen(svg, here, at, answer, ops, tell);
   return svg;
 }
@@ -107,14 +180,32 @@ function mark(here, at, answer, found) {
   here.setAttribute("visibility", found ? "visible" : "hidden");
   if (!found) return;
   const y = yOf(at, "op" in found ? found.op.rank : found.rank);
-  const span = "op" in found ? spanOf(at, found.op, found.k * answer.block.period) :
-    { x: xOf(at, answer.block.slots[found.rank][found.chunk][0]), w: livesOf(answer, found.rank)[found.chunk] * at.px };
+  const span =
+    "op" in found
+      ? spanOf(at, found.op, found.k * answer.block.period)
+      : {
+          x: xOf(at, answer.block.slots[found.rank][found.chunk][0]),
+          w: livesOf(answer, found.rank)[found.chunk] * at.px,
+        };
   const [top, height] = "op" in found ? [y, at.lane] : [y + at.lane + barGap(at) + found.chunk * at.bar, barHeight(at)];
   if (!span) return;
-  for (const [name, value] of Object.entries({ x: span.x - 1, y: top - 1, width: inset(span.w) + 2, height: height + 2 })) here.setAttribute(name, String(round(value)));
+  for (const [name, value] of Object.entries({
+    x: span.x - 1,
+    y: top - 1,
+    width: inset(span.w) + 2,
+    height: height + 2,
+  }))
+    here.setAttribute(name, String(round(value)));
 }
 
-/** @param {Element} svg @param {Element} here @param {Geometry} at @param {Answer} answer @param {BlockOp[][]} ops @param {(text: string | null) => void} tell */
+/**
+ * @param {Element} svg
+ * @param {Element} here
+ * @param {Geometry} at
+ * @param {Answer} answer
+ * @param {BlockOp[][]} ops
+ * @param {(text: string | null) => void} tell
+ */
 function listen(svg, here, at, answer, ops, tell) {
   /** @type {{op: BlockOp, k: number}} where the keys are: a click puts them there */
   let current = { op: ops[0][0], k: 0 };
@@ -137,9 +228,12 @@ function listen(svg, here, at, answer, ops, tell) {
   svg.addEventListener("pointerdown", under);
   svg.addEventListener("pointerleave", (event) => {
     // A finger leaves as soon as it is lifted; what it named stays to be read.
-    if (/** @type {PointerEvent} */ (event).pointerType !== "touch") point(svg === document.activeElement ? current : null);
+    if (/** @type {PointerEvent} */ (event).pointerType !== "touch")
+      point(svg === document.activeElement ? current : null);
   });
-  svg.addEventListener("focus", () => { if (svg.matches(":focus-visible")) point(current); });
+  svg.addEventListener("focus", () => {
+    if (svg.matches(":focus-visible")) point(current);
+  });
   svg.addEventListener("blur", () => point(null));
   svg.addEventListener("keydown", (event) => {
     const { key } = /** @type {KeyboardEvent} */ (event);
@@ -148,7 +242,8 @@ function listen(svg, here, at, answer, ops, tell) {
     if (!Object.hasOwn(ways, key)) return;
     event.preventDefault();
     const op = beside(ops, current.op, ...ways[key]);
-    current = { op, k: spanOf(at, op, current.k * answer.block.period) ? current.k : 0 }; // a copy may end outside the window
+    // a copy may end outside the window
+    current = { op, k: spanOf(at, op, current.k * answer.block.period) ? current.k : 0 };
     point(current);
     here.scrollIntoView({ block: "nearest", inline: "nearest" });
   });

@@ -5,12 +5,16 @@ import { Offline, getAnswer } from "../../data/api.js";
 /** @import {Point, Rows} from "../../core/drawing/chart_points.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
 /** @typedef {{data: any[], layout: any}} Figure */
-/** @typedef {{spec: Spec, figure: Figure, reads: string, points: Point[], found: boolean, error_found: SpecError | null}} Points  the frontier */
+/**
+ * @typedef {{spec: Spec, figure: Figure, reads: string, points: Point[], found: boolean, error_found: SpecError |
+ *   null}} Points the frontier
+ */
 /** @typedef {Points | ({spec: Spec, figure: Figure} & Rows)} Chart */
 /**
  * @typedef {HTMLElement & {on: (name: string, listener: (event: any) => void) => void}} Plot
- * @typedef {{react: (node: HTMLElement, data: any[], layout: any, config: any) => Promise<Plot>, toImage: (figure: any, options: any) => Promise<string>,
- *   purge: (node: HTMLElement) => void, Fx: {hover: (node: HTMLElement, points: any) => void, unhover: (node: HTMLElement) => void}}} Plotly
+ * @typedef {{react: (node: HTMLElement, data: any[], layout: any, config: any) => Promise<Plot>, toImage: (figure: any,
+ *   options: any) => Promise<string>, purge: (node: HTMLElement) => void, Fx: {hover: (node: HTMLElement, points: any)
+ *   => void, unhover: (node: HTMLElement) => void}}} Plotly
  */
 
 const MOST_KEPT = 48;
@@ -25,7 +29,7 @@ export const known = (url) => kept.get(url) ?? null;
 
 /** @param {string} url @returns {Promise<Chart>} */
 export async function ask(url) {
-  const chart = kept.get(url) ?? await getAnswer(url);
+  const chart = kept.get(url) ?? (await getAnswer(url));
   kept.delete(url);
   kept.set(url, chart);
   if (kept.size > MOST_KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));

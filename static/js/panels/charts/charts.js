@@ -1,4 +1,5 @@
-// The charts tab: a figure that follows the setting, a sentence how to read it, its points as a table, and files to take away.
+// The charts tab: a figure that follows the setting, a sentence how to read it, its points as a table, and files to
+// take away.
 import { sameLook } from "../../app/appearance.js";
 import { Refusal } from "../../data/api.js";
 import { ask, forget, known, plotly } from "./api.js";
@@ -51,14 +52,36 @@ class Charts {
   /** @param {Desk} desk */
   constructor(desk) {
     this.desk = desk;
-    this.choice = new Choice({ chart: (id) => this.#choose(id, null), height: (y) => this.#choose(this.#chosen().kind.id, y) });
-    this.seeker = new Seeker(() => this.#points().filter(({ limit }) => limit !== null), () => this.#renew());
+    this.choice = new Choice({
+      chart: (id) => this.#choose(id, null),
+      height: (y) => this.#choose(this.#chosen().kind.id, y),
+    });
+    this.seeker = new Seeker(
+      () => this.#points().filter(({ limit }) => limit !== null),
+      () => this.#renew(),
+    );
     this.figure = new Figure({ put: (at, under) => this.#put(at, under), tell: (at) => this.#tell(at) });
-    this.cube = new CubeView({ tell: (text) => this.parts.say(text ?? this.cube.reads().join(t(" ")), text !== null), select: (op) => desk.store.setView({ sel: op }, "push") });
-    this.parts = new Panel({ head: this.choice.head, list: this.choice.list, seek: this.seeker.node, figures: [this.figure.node, this.cube.node], save: (form) => this.#save(form) });
+    this.cube = new CubeView({
+      tell: (text) => this.parts.say(text ?? this.cube.reads().join(t(" ")), text !== null),
+      select: (op) => desk.store.setView({ sel: op }, "push"),
+    });
+    this.parts = new Panel({
+      head: this.choice.head,
+      list: this.choice.list,
+      seek: this.seeker.node,
+      figures: [this.figure.node, this.cube.node],
+      save: (form) => this.#save(form),
+    });
     this.panel = this.parts.node;
     desk.store.subscribe(({ spec, others, preset, view }, before) => {
-      if (spec !== before.spec || others !== before.others || preset !== before.preset || !sameLook(view, before.view) || view.chart !== before.view.chart) this.show();
+      if (
+        spec !== before.spec ||
+        others !== before.others ||
+        preset !== before.preset ||
+        !sameLook(view, before.view) ||
+        view.chart !== before.view.chart
+      )
+        this.show();
     });
     new ResizeObserver(([{ contentRect }]) => {
       this.#size = contentRect;
@@ -110,7 +133,10 @@ class Charts {
     }
   }
 
-  /** The playhead of the timeline, once a frame; the cube shows it, and what is new on the timeline. @param {number | null} at */
+  /**
+   * The playhead of the timeline, once a frame; the cube shows it, and what is new on the timeline.
+   * @param {number | null} at
+   */
   playhead(at) {
     if (this.panel.hidden || this.cube.node.hidden) return;
     this.#showCube(false);
@@ -130,11 +156,18 @@ class Charts {
     if (this.cube.cube) {
       this.parts.fill();
       this.parts.say(this.cube.reads().join(t(" ")), false);
-      this.parts.table("cube", () => rowTable(this.cube.rows(), t("Ops in the order of time"),
-        { put: (at) => this.desk.store.setView({ sel: this.cube.nameAt(at) }, "push"), point: (at) => this.cube.point(at) }));
+      this.parts.table("cube", () =>
+        rowTable(this.cube.rows(), t("Ops in the order of time"), {
+          put: (at) => this.desk.store.setView({ sel: this.cube.nameAt(at) }, "push"),
+          point: (at) => this.cube.point(at),
+        }),
+      );
     } else if (plan.shown) {
       const fewer = Math.max(2, Math.floor(MOST_OPS / (3 * plan.shown.v)));
-      this.parts.complain(t("Even one micro-batch has more ops here than the {most} that a cube can show.", { most: MOST_OPS }), this.#use("p", fewer));
+      this.parts.complain(
+        t("Even one micro-batch has more ops here than the {most} that a cube can show.", { most: MOST_OPS }),
+        this.#use("p", fewer),
+      );
     }
   }
 
@@ -156,7 +189,7 @@ class Charts {
     this.parts.wait(this.#chart ? t("Drawing …") : t("Drawing the first chart …"));
     try {
       const whole = Promise.all([plotly(), ask(url)]);
-      if (kind.sought && await Promise.race([whole, rest(LONG_WAIT)]) === null && this.#turn === turn) {
+      if (kind.sought && (await Promise.race([whole, rest(LONG_WAIT)])) === null && this.#turn === turn) {
         const [drawer, first] = await Promise.race([whole, Promise.all([plotly(), ask(`${url}&found=0`)])]);
         if (this.#turn !== turn) return;
         if ("found" in first && !first.found) await this.#draw(drawer, first);
@@ -187,7 +220,8 @@ class Charts {
     this.#tell(null);
     this.#mark();
     const refused = "points" in chart ? chart.error_found : null;
-    if (refused) this.#complain({ ...refused, message: t("What can be found is not shown: {why}", { why: tr(refused.message) }) });
+    if (refused)
+      this.#complain({ ...refused, message: t("What can be found is not shown: {why}", { why: tr(refused.message) }) });
     else this.parts.complain("", null);
   }
 
@@ -195,7 +229,9 @@ class Charts {
   async #drawFigure(drawer) {
     const [chart, face] = [this.#chart, this.#face];
     if (!chart || !face) return;
-    const rings = placesIn(this.#points(), this.desk).slice(1).flatMap((at, k) => Figure.ring(chart, at < 0 ? null : at, letter(k + 1), colour("accent")));
+    const rings = placesIn(this.#points(), this.desk)
+      .slice(1)
+      .flatMap((at, k) => Figure.ring(chart, at < 0 ? null : at, letter(k + 1), colour("accent")));
     await this.figure.draw(drawer, chart, face, this.#chosen().kind.title, rings);
   }
 
@@ -203,20 +239,32 @@ class Charts {
   #complain(error) {
     if (!error) return;
     const { field, nearest } = error;
-    const use = nearest === undefined || !Object.hasOwn(this.desk.store.get().spec, field) ? null : this.#use(field, nearest);
+    const use =
+      nearest === undefined || !Object.hasOwn(this.desk.store.get().spec, field) ? null : this.#use(field, nearest);
     this.parts.complain(sentence(tr(error.message)), use);
   }
 
   /** A way out. @param {string} field @param {unknown} nearest */
   #use(field, nearest) {
-    return h("button", { type: "button", class: "link", onclick: () => this.desk.store.set({ spec: { ...this.desk.store.get().spec, [field]: nearest } }, "push") },
-      t("Use {field} = {value}", { field, value: nearest }));
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        onclick: () => this.desk.store.set({ spec: { ...this.desk.store.get().spec, [field]: nearest } }, "push"),
+      },
+      t("Use {field} = {value}", { field, value: nearest }),
+    );
   }
 
   /** @param {unknown} problem */
   #fail(problem) {
     if (problem instanceof Refusal) this.#complain(problem.error);
-    else this.parts.complain(t("The server does not answer."), h("button", { type: "button", class: "link", onclick: () => this.#again() }, t("Try again")));
+    else
+      this.parts.complain(
+        t("The server does not answer."),
+        h("button", { type: "button", class: "link", onclick: () => this.#again() }, t("Try again")),
+      );
   }
 
   /** The same question anew: more has been found since. */
@@ -245,8 +293,9 @@ class Charts {
     }
     const places = placesIn(chart.points, this.desk);
     const again = this.parts.beside.dataset.key?.split(" ")[0] === this.#url;
-    const fresh = this.parts.table(`${this.#url} ${chart.found} ${places} ${nextLetter(this.desk)}`,
-      () => pointTable(chart.points, (at) => markAt(places, at), nextLetter(this.desk), put, point));
+    const fresh = this.parts.table(`${this.#url} ${chart.found} ${places} ${nextLetter(this.desk)}`, () =>
+      pointTable(chart.points, (at) => markAt(places, at), nextLetter(this.desk), put, point),
+    );
     if (fresh && again) plotly().then((drawer) => this.#drawFigure(drawer));
   }
 
@@ -271,7 +320,7 @@ class Charts {
     const { p, m } = spec;
     const name = `bubbleline-${kind.id}-p${p}-m${m}`;
     const title = `${kind.title}: p ${p}, m ${m}, ${costsText(spec)}`;
-    if (form === "csv") saveCsv(name, kind.local ? rowsCsv(this.cube.rows()) : this.#face?.csv() ?? "");
+    if (form === "csv") saveCsv(name, kind.local ? rowsCsv(this.cube.rows()) : (this.#face?.csv() ?? ""));
     else if (this.#chart) await savePicture(this.#chart, name, title, form);
     else handBlob(`${name}.${form}`, /** @type {Blob} */ (await this.cube.picture(form, title)));
   }
@@ -284,11 +333,16 @@ class Charts {
 }
 
 /** @param {Spec} spec */
-const costsText = ({ costs }) => Object.entries({ f: costs.F, i: costs.I, w: costs.W, c: costs.comm })
-  .map(([name, cost]) => `${name} ${typeof cost === "number" ? short(cost) : t("by stage")}`).join(", ");
+const costsText = ({ costs }) =>
+  Object.entries({ f: costs.F, i: costs.I, w: costs.W, c: costs.comm })
+    .map(([name, cost]) => `${name} ${typeof cost === "number" ? short(cost) : t("by stage")}`)
+    .join(", ");
 
 /** @param {number} ms @returns {Promise<null>} */
-const rest = (ms) => new Promise((resolve) => { setTimeout(() => resolve(null), ms); });
+const rest = (ms) =>
+  new Promise((resolve) => {
+    setTimeout(() => resolve(null), ms);
+  });
 
 /** @param {Desk} desk */
 export const createCharts = (desk) => new Charts(desk);

@@ -1,10 +1,21 @@
-// The schedule as a cube, drawn by the page itself on a plain canvas, so that it needs no WebGL: drag or the arrow keys turn
+// The schedule as a cube, drawn by the page itself on a plain canvas, so that it needs no WebGL: drag or the arrow keys
+// turn
 // it, and the timeline's playhead is a plane in it. Knows the plan that it shows and no server.
 import { font } from "../../timeline/draw/axis.js";
 import { paintCube, svgCube } from "./cube_paint.js";
 import { context, h } from "../../ui/dom.js";
 import { colour } from "../../ui/palette.js";
-import { PLAIN, covers, cubeOf, microNumber, paintOrder, projection, roomFor, sidesOf, turned } from "../../core/drawing/cube.js";
+import {
+  PLAIN,
+  covers,
+  cubeOf,
+  microNumber,
+  paintOrder,
+  projection,
+  roomFor,
+  sidesOf,
+  turned,
+} from "../../core/drawing/cube.js";
 import { t } from "../../core/i18n/language.js";
 import { opText } from "../../core/schedule/ops.js";
 import { formatNumber } from "../../core/timeline/scale.js";
@@ -23,8 +34,20 @@ export const PAD = 44; // px around for the names of the axes
 
 export class CubeView {
   #canvas = h("canvas", { "aria-hidden": "true" });
-  node = h("div", { class: "charts-cube", tabindex: 0, role: "application", "aria-roledescription": t("cube"), hidden: true,
-    "aria-label": t("The schedule as a cube: time to the right, stages into the depth, micro-batches upward. Arrow keys turn it. The table has every op.") }, this.#canvas);
+  node = h(
+    "div",
+    {
+      class: "charts-cube",
+      tabindex: 0,
+      role: "application",
+      "aria-roledescription": t("cube"),
+      hidden: true,
+      "aria-label": t(
+        "The schedule as a cube: time to the right, stages into the depth, micro-batches upward. Arrow keys turn it. The table has every op.",
+      ),
+    },
+    this.#canvas,
+  );
   /** @type {Cube | null} */
   #cube = null;
   /** @type {Schedule | null} */
@@ -51,7 +74,12 @@ export class CubeView {
     this.#listen();
   }
 
-  /** What it shows from now on. @param {Plan} plan whose times are known @param {number} hop @returns {boolean} whether it is new */
+  /**
+   * What it shows from now on.
+   * @param {Plan} plan whose times are known
+   * @param {number} hop
+   * @returns {boolean} whether it is new
+   */
   show({ schedule, times }, hop) {
     if (!schedule || !times || (schedule === this.#schedule && times === this.#times)) return false;
     this.#schedule = schedule;
@@ -110,8 +138,17 @@ export class CubeView {
   /** @param {number} width @param {number} height */
   #scene(width, height) {
     const cube = /** @type {Cube} */ (this.#cube);
-    return { cube, order: this.#order, view: this.#view, at: this.#at, over: this.#over, width, height,
-      chunks: /** @type {Schedule} */ (this.#schedule).chunks, project: projection(cube, this.#view, width, height, PAD) };
+    return {
+      cube,
+      order: this.#order,
+      view: this.#view,
+      at: this.#at,
+      over: this.#over,
+      width,
+      height,
+      chunks: /** @type {Schedule} */ (this.#schedule).chunks,
+      project: projection(cube, this.#view, width, height, PAD),
+    };
   }
 
   #listen() {
@@ -137,7 +174,9 @@ export class CubeView {
       this.#point(event);
       if (this.#over) this.acts.select(this.#nameOf(this.#over));
     });
-    node.addEventListener("pointercancel", () => { from = null; });
+    node.addEventListener("pointercancel", () => {
+      from = null;
+    });
     node.addEventListener("pointerleave", () => this.#tell(null));
   }
 
@@ -170,7 +209,12 @@ export class CubeView {
     let found = null;
     for (let k = this.#order.length - 1; k >= 0 && !found; k--) {
       const box = this.#order[k];
-      if (!("goal" in box) && box.start < until && sidesOf(project, this.#view, box, until).some((side) => covers(side, x, y))) found = box;
+      if (
+        !("goal" in box) &&
+        box.start < until &&
+        sidesOf(project, this.#view, box, until).some((side) => covers(side, x, y))
+      )
+        found = box;
     }
     this.#tell(/** @type {Box | null} */ (found));
   }
@@ -180,8 +224,17 @@ export class CubeView {
     if (box === this.#over) return;
     this.#over = box;
     this.node.classList.toggle("is-over", box !== null);
-    this.acts.tell(box && t("{op}: stage {stage}, micro-batch {micro}, rank {rank}, from {start} to {end}.", { op: this.#opOf(box), stage: box.stage,
-      micro: microNumber(/** @type {Schedule} */ (this.#schedule), box), rank: box.rank, start: formatNumber(box.start), end: formatNumber(box.end) }));
+    this.acts.tell(
+      box &&
+        t("{op}: stage {stage}, micro-batch {micro}, rank {rank}, from {start} to {end}.", {
+          op: this.#opOf(box),
+          stage: box.stage,
+          micro: microNumber(/** @type {Schedule} */ (this.#schedule), box),
+          rank: box.rank,
+          start: formatNumber(box.start),
+          end: formatNumber(box.end),
+        }),
+    );
     this.redraw();
   }
 
@@ -199,7 +252,9 @@ export class CubeView {
 
   /** Ops in the order of time. */
   #listed() {
-    this.#inTime ??= [.../** @type {Cube} */ (this.#cube).boxes].sort((a, b) => a.start - b.start || a.rank - b.rank || a.micro - b.micro);
+    this.#inTime ??= [.../** @type {Cube} */ (this.#cube).boxes].sort(
+      (a, b) => a.start - b.start || a.rank - b.rank || a.micro - b.micro,
+    );
     return this.#inTime;
   }
 
@@ -211,10 +266,27 @@ export class CubeView {
   /** Every op that is drawn. @returns {Rows} */
   rows() {
     const schedule = /** @type {Schedule} */ (this.#schedule);
-    const rows = this.#cube ? this.#listed().map((box) => ({ cells: [this.#opOf(box), box.rank, box.stage, microNumber(schedule, box), box.start, box.end],
-      told: [], put: {}, mark: "" })) : [];
-    return { columns: [[t("op"), ""], [t("rank"), ""], [t("stage"), ""], [t("micro-batch"), ""], [t("start"), t("unit of the costs")], [t("end"), t("unit of the costs")]],
-      rows, reads: this.reads(), notes: [] };
+    const rows = this.#cube
+      ? this.#listed().map((box) => ({
+          cells: [this.#opOf(box), box.rank, box.stage, microNumber(schedule, box), box.start, box.end],
+          told: [],
+          put: {},
+          mark: "",
+        }))
+      : [];
+    return {
+      columns: [
+        [t("op"), ""],
+        [t("rank"), ""],
+        [t("stage"), ""],
+        [t("micro-batch"), ""],
+        [t("start"), t("unit of the costs")],
+        [t("end"), t("unit of the costs")],
+      ],
+      rows,
+      reads: this.reads(),
+      notes: [],
+    };
   }
 
   /** How to read it. */
@@ -222,12 +294,24 @@ export class CubeView {
     const cube = this.#cube;
     const schedule = /** @type {Schedule} */ (this.#schedule);
     if (!cube) return [];
-    const parts = [t("Every box is an op: time to the right, stages into the depth, micro-batches upward. A dot is a message from stage to stage."),
-      t("Drag or use the arrow keys to turn it; play the timeline and its moment sweeps through as a plane. A click selects the op.")];
+    const parts = [
+      t(
+        "Every box is an op: time to the right, stages into the depth, micro-batches upward. A dot is a message from stage to stage.",
+      ),
+      t(
+        "Drag or use the arrow keys to turn it; play the timeline and its moment sweeps through as a plane. A click selects the op.",
+      ),
+    ];
     if (cube.micros < cube.all) {
       const counts = { shown: cube.micros, all: cube.all };
-      parts.push(schedule.placement.streams > 1 ? t("{shown} of {all} micro-batches are drawn, the first of each direction: more ops could not be told apart.", counts)
-        : t("{shown} of {all} micro-batches are drawn, the first: more ops could not be told apart.", counts));
+      parts.push(
+        schedule.placement.streams > 1
+          ? t(
+              "{shown} of {all} micro-batches are drawn, the first of each direction: more ops could not be told apart.",
+              counts,
+            )
+          : t("{shown} of {all} micro-batches are drawn, the first: more ops could not be told apart.", counts),
+      );
     }
     return parts;
   }
@@ -235,7 +319,8 @@ export class CubeView {
   /** @param {"svg" | "png"} form @param {string} title @returns {Promise<Blob | null>} */
   picture(form, title) {
     const { width, height } = this.#size;
-    if (form === "svg") return Promise.resolve(new Blob([svgCube(this.#scene(width, height), title)], { type: "image/svg+xml" }));
+    if (form === "svg")
+      return Promise.resolve(new Blob([svgCube(this.#scene(width, height), title)], { type: "image/svg+xml" }));
     const canvas = h("canvas", { width: width * SHARP, height: height * SHARP });
     const ctx = context(canvas);
     ctx.scale(SHARP, SHARP);
@@ -246,7 +331,8 @@ export class CubeView {
     ctx.font = `600 ${font(14)}`;
     ctx.textAlign = "left";
     ctx.fillText(title, 16, 20);
-    return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
+    return new Promise((resolve) => {
+      canvas.toBlob(resolve, "image/png");
+    });
   }
 }
-

@@ -7,11 +7,14 @@ import { LETTERS } from "../../core/schedule/ops.js";
 import { formatNumber } from "../../core/timeline/scale.js";
 
 /** @import {Box, Cube, Dot, Point, Project, View} from "../../core/drawing/cube.js" */
-/** @typedef {{cube: Cube, order: (Box | Dot)[], view: View, at: number | null, over: Box | null, width: number, height: number, chunks: number,
- *   project: Project}} Scene */
 /**
- * @typedef {{points?: Point[], dot?: Point, r?: number, fill?: string, alpha?: number, stroke?: string, width?: number, dash?: string, open?: boolean,
- *   text?: string, at?: Point, anchor?: "start" | "middle" | "end", size?: number}} Shape
+ * @typedef {{cube: Cube, order: (Box | Dot)[], view: View, at: number | null, over: Box | null, width: number, height:
+ *   number, chunks: number, project: Project}} Scene
+ */
+/**
+ * @typedef {{points?: Point[], dot?: Point, r?: number, fill?: string, alpha?: number, stroke?: string, width?: number,
+ *   dash?: string, open?: boolean, text?: string, at?: Point, anchor?: "start" | "middle" | "end", size?: number}}
+ *   Shape
  */
 
 const DOT = 2.4; // px
@@ -48,11 +51,26 @@ function boxShapes({ view, project, chunks, over, at }, box, until) {
   const sides = sidesOf(project, view, box, until);
   const [a, b, c] = sides[2].points;
   const fine = Math.abs(b[0] - a[0]) < EDGED; // edges of so small a box would be all of it
-  const line = marked || running ? { stroke: colour("ink"), width: marked ? 1.8 : 1 } : fine ? {} : { stroke: paints.edge[cls], width: 0.4 };
+  const line =
+    marked || running
+      ? { stroke: colour("ink"), width: marked ? 1.8 : 1 }
+      : fine
+        ? {}
+        : { stroke: paints.edge[cls], width: 0.4 };
   /** @type {Shape[]} */
-  const shapes = sides.map(({ face, points }) => ({ points, fill: face === "front" ? fill : face === "top" ? lighter(fill) : paints.edge[cls], ...line }));
+  const shapes = sides.map(({ face, points }) => ({
+    points,
+    fill: face === "front" ? fill : face === "top" ? lighter(fill) : paints.edge[cls],
+    ...line,
+  }));
   if (Math.hypot(b[0] - a[0], b[1] - a[1]) >= ROOM && Math.abs(c[1] - b[1]) >= ROOM) {
-    shapes.push({ text: LETTERS[box.kind], at: [(a[0] + c[0]) / 2, (a[1] + c[1]) / 2], anchor: "middle", size: 10, fill: paints.ink[cls] });
+    shapes.push({
+      text: LETTERS[box.kind],
+      at: [(a[0] + c[0]) / 2, (a[1] + c[1]) / 2],
+      anchor: "middle",
+      size: 10,
+      fill: paints.ink[cls],
+    });
   }
   return shapes;
 }
@@ -78,13 +96,19 @@ function frameOf({ cube: { stages, micros, total }, project, view }) {
   const side = [project(x, 0, 0), project(x, stages, 0), project(x, stages, micros), project(x, 0, micros)];
   const line = { stroke: colour("line"), width: 1 };
   const shapes = [floor, back, side].map((points) => ({ points, fill: colour("plot-row"), ...line }));
-  const lanes = Array.from({ length: Math.min(64, stages - 1) }, (_, k) => ({ points: [project(0, k + 1, 0), project(total, k + 1, 0)], open: true, ...line }));
+  const lanes = Array.from({ length: Math.min(64, stages - 1) }, (_, k) => ({
+    points: [project(0, k + 1, 0), project(total, k + 1, 0)],
+    open: true,
+    ...line,
+  }));
   return [...shapes, ...(stages <= 64 ? lanes : [])];
 }
 
 /** @param {Scene} scene @param {number} at @returns {Shape[]} */
-const planeShapes = ({ project, cube }, at) => [{ points: planeAt(project, cube, at), fill: colour("accent"), alpha: 0.16 },
-  { points: planeAt(project, cube, at), stroke: colour("accent"), width: 1.5 }];
+const planeShapes = ({ project, cube }, at) => [
+  { points: planeAt(project, cube, at), fill: colour("accent"), alpha: 0.16 },
+  { points: planeAt(project, cube, at), stroke: colour("accent"), width: 1.5 },
+];
 
 /** The axes' names and ends, along the edges that are nearest. @param {Scene} scene @returns {Shape[]} */
 function cubeLabels({ cube: { stages, micros, total }, project, view, at }) {
@@ -93,8 +117,22 @@ function cubeLabels({ cube: { stages, micros, total }, project, view, at }) {
   const out = view.turn >= 0 ? 1 : -1;
   const size = 11;
   const fill = colour("ink-3");
-  /** @param {string} text @param {Point} spot @param {number} dx @param {number} dy @param {"start" | "middle" | "end"} anchor @param {boolean} [strong] @returns {Shape} */
-  const word = (text, [x, y], dx, dy, anchor, strong) => ({ text, at: [x + dx, y + dy], anchor, size, fill: strong ? colour("plot-ink") : fill });
+  /**
+   * @param {string} text
+   * @param {Point} spot
+   * @param {number} dx
+   * @param {number} dy
+   * @param {"start" | "middle" | "end"} anchor
+   * @param {boolean} [strong]
+   * @returns {Shape}
+   */
+  const word = (text, [x, y], dx, dy, anchor, strong) => ({
+    text,
+    at: [x + dx, y + dy],
+    anchor,
+    size,
+    fill: strong ? colour("plot-ink") : fill,
+  });
   const beside = out > 0 ? "start" : "end";
   const before = out > 0 ? "end" : "start";
   const words = [
@@ -108,7 +146,8 @@ function cubeLabels({ cube: { stages, micros, total }, project, view, at }) {
     word(String(micros - 1), project(near, stages, micros - 0.5), -8 * out, 4, before),
     word(t("micro-batch"), project(near, stages, micros), -8 * out, -12, view.turn >= 0 ? "start" : "end", true),
   ];
-  if (at !== null) words.push(word(`t ${formatNumber(Number(at.toPrecision(4)))}`, project(at, 0, micros), 0, -8, "middle", true));
+  if (at !== null)
+    words.push(word(`t ${formatNumber(Number(at.toPrecision(4)))}`, project(at, 0, micros), 0, -8, "middle", true));
   return words;
 }
 
@@ -120,7 +159,7 @@ export function paintCube(ctx, scene) {
     ctx.globalAlpha = shape.alpha ?? 1;
     if (text !== undefined && shape.at) {
       ctx.font = `${shape.size}px ${FONT}`;
-      ctx.textAlign = shape.anchor === "middle" ? "center" : shape.anchor ?? "start";
+      ctx.textAlign = shape.anchor === "middle" ? "center" : (shape.anchor ?? "start");
       ctx.textBaseline = "middle";
       ctx.fillStyle = fill ?? "";
       ctx.fillText(text, ...shape.at);
@@ -130,8 +169,15 @@ export function paintCube(ctx, scene) {
     if (dot) ctx.arc(dot[0], dot[1], shape.r ?? DOT, 0, 2 * Math.PI);
     else points?.forEach(([x, y], k) => (k ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
     if (points && !shape.open) ctx.closePath();
-    if (fill) { ctx.fillStyle = fill; ctx.fill(); }
-    if (stroke) { ctx.strokeStyle = stroke; ctx.lineWidth = shape.width ?? 1; ctx.stroke(); }
+    if (fill) {
+      ctx.fillStyle = fill;
+      ctx.fill();
+    }
+    if (stroke) {
+      ctx.strokeStyle = stroke;
+      ctx.lineWidth = shape.width ?? 1;
+      ctx.stroke();
+    }
   }
   ctx.globalAlpha = 1;
 }
@@ -141,14 +187,17 @@ export function svgCube(scene, title) {
   const { width, height } = scene;
   const parts = shapesOf(scene).map(svgOf);
   const head = `<text x="16" y="20" font-size="14" font-weight="600" fill="${colour("ink")}">${escaped(title)}</text>`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" stroke-linejoin="round">` +
-    `<rect width="${width}" height="${height}" fill="${colour("surface")}"/>${parts.join("")}${head}</svg>`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" stroke-linejoin="round">` +
+    `<rect width="${width}" height="${height}" fill="${colour("surface")}"/>${parts.join("")}${head}</svg>`
+  );
 }
 
 /** @param {Shape} shape */
 function svgOf({ points, dot, r, fill, alpha, stroke, width, open, text, at, anchor, size }) {
   const paint = `fill="${fill ?? "none"}"${alpha ? ` fill-opacity="${alpha}"` : ""}${stroke ? ` stroke="${stroke}" stroke-width="${width ?? 1}"` : ""}`;
-  if (text !== undefined && at) return `<text x="${px(at[0])}" y="${px(at[1])}" font-size="${size}" text-anchor="${anchor}" dominant-baseline="central" ${paint}>${escaped(text)}</text>`;
+  if (text !== undefined && at)
+    return `<text x="${px(at[0])}" y="${px(at[1])}" font-size="${size}" text-anchor="${anchor}" dominant-baseline="central" ${paint}>${escaped(text)}</text>`;
   if (dot) return `<circle cx="${px(dot[0])}" cy="${px(dot[1])}" r="${r}" ${paint}/>`;
   return `<${open ? "polyline" : "polygon"} points="${(points ?? []).map(([x, y]) => `${px(x)},${px(y)}`).join(" ")}" ${paint}/>`;
 }

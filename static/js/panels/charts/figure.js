@@ -1,4 +1,5 @@
-// The figure of a chart: plotly draws it, pointer and keys step through its points. Knows plotly, no server and no state.
+// The figure of a chart: plotly draws it, pointer and keys step through its points. Knows plotly, no server and no
+// state.
 import { h } from "../../ui/dom.js";
 import { beside } from "../../core/drawing/chart_points.js";
 import { language, t, tr } from "../../core/i18n/language.js";
@@ -33,14 +34,25 @@ export class Figure {
     this.node.addEventListener("blur", () => this.point(null));
   }
 
-  /** @param {Plotly} plotly @param {Chart} chart @param {Face} face @param {string} title @param {any[]} rings of the other schedules */
+  /**
+   * @param {Plotly} plotly
+   * @param {Chart} chart
+   * @param {Face} face
+   * @param {string} title
+   * @param {any[]} rings of the other schedules
+   */
   async draw(plotly, chart, face, title, rings) {
     const fresh = this.#plotly === null;
     if (chart !== this.#chart) this.#at = null;
     this.#chart = chart;
     this.#face = face;
     this.#plotly = plotly;
-    this.node.setAttribute("aria-label", t("{title}. Left and right step from point to point, Enter puts one on the timeline, Shift and Enter under it.", { title }));
+    this.node.setAttribute(
+      "aria-label",
+      t("{title}. Left and right step from point to point, Enter puts one on the timeline, Shift and Enter under it.", {
+        title,
+      }),
+    );
     const { data, layout } = spokenFigure(chart.figure);
     const plot = await plotly.react(this.#home, [...data, ...rings], layout, CONFIG);
     if (fresh) this.#listen(plot);
@@ -69,7 +81,11 @@ export class Figure {
     return typeof at === "number" && this.#face ? this.#face.front(at) : null;
   }
 
-  /** Where plotly has a point: the highest one where a line stands for it. @param {number} at @returns {Place | null} */
+  /**
+   * Where plotly has a point: the highest one where a line stands for it.
+   * @param {number} at
+   * @returns {Place | null}
+   */
   #placeOf(at) {
     const traces = this.#chart?.figure.data ?? [];
     for (let curveNumber = 0; curveNumber < traces.length; curveNumber++) {
@@ -80,7 +96,8 @@ export class Figure {
         if (pointNumber >= 0 && z[row][pointNumber] !== null) return { curveNumber, pointNumber: [row, pointNumber] };
       } else if (customdata?.includes(at)) {
         let pointNumber = customdata.indexOf(at);
-        for (let k = pointNumber + 1; k < customdata.length; k++) if (customdata[k] === at && y[k] > y[pointNumber]) pointNumber = k;
+        for (let k = pointNumber + 1; k < customdata.length; k++)
+          if (customdata[k] === at && y[k] > y[pointNumber]) pointNumber = k;
         return { curveNumber, pointNumber };
       }
     }
@@ -105,7 +122,8 @@ export class Figure {
     if (!place) this.#at = null;
     if (!this.#plotly || !this.#chart) return;
     // A square is pointed at by where it is; its position in a list, as other points have, means nothing to plotly.
-    if (place && Array.isArray(place.pointNumber)) this.#plotly.Fx.hover(this.#home, { xval: place.pointNumber[1], yval: place.pointNumber[0] });
+    if (place && Array.isArray(place.pointNumber))
+      this.#plotly.Fx.hover(this.#home, { xval: place.pointNumber[1], yval: place.pointNumber[0] });
     else if (place) this.#plotly.Fx.hover(this.#home, [place]);
     else this.#plotly.Fx.unhover(this.#home);
   }
@@ -129,7 +147,13 @@ export class Figure {
     }
   }
 
-  /** A ring like the one around A, elsewhere. @param {Chart} chart @param {number | null} at @param {string} name @param {string} colour */
+  /**
+   * A ring like the one around A, elsewhere.
+   * @param {Chart} chart
+   * @param {number | null} at
+   * @param {string} name
+   * @param {string} colour
+   */
   static ring(chart, at, name, colour) {
     const like = chart.figure.data.find((trace) => trace.name === RING);
     const trace = chart.figure.data.find((each) => each.customdata?.includes(at));

@@ -1,4 +1,5 @@
-// Where the schedules on the timeline stand among the points of the frontier, and how points get there. Knows no figure.
+// Where the schedules on the timeline stand among the points of the frontier, and how points get there. Knows no
+// figure.
 import { putOver } from "../../core/drawing/chart_points.js";
 import { IDS, dropAt, letter, specsOf } from "../../core/state/schedules.js";
 import { specQuery } from "../../core/state/link.js";
@@ -7,7 +8,11 @@ import { specQuery } from "../../core/state/link.js";
 /** @import {Point, Put} from "../../core/drawing/chart_points.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
 
-/** For each schedule on the timeline the position of its point, -1 where it has none. @param {Point[]} points @param {Desk} desk */
+/**
+ * For each schedule on the timeline the position of its point, -1 where it has none.
+ * @param {Point[]} points
+ * @param {Desk} desk
+ */
 export function placesIn(points, desk) {
   const { defaults } = desk.store;
   /** @param {Spec} shown */
@@ -29,8 +34,12 @@ export const nextLetter = (desk) => letter(Math.min(IDS.length - 1, desk.store.g
 /** Put a point in the first schedule's place. @param {Desk} desk @param {Put} put */
 export const putFirst = (desk, put) => desk.store.set({ spec: putOver(put, desk.store.get().spec) }, "push");
 
-/** Put a point under the others, or take it away where it is there already. @param {Desk} desk @param {Put} put @param {number} there where
- * among the schedules it is, -1 for nowhere */
+/**
+ * Put a point under the others, or take it away where it is there already.
+ * @param {Desk} desk
+ * @param {Put} put
+ * @param {number} there where among the schedules it is, -1 for nowhere
+ */
 export function putUnder(desk, put, there) {
   const { store } = desk;
   const { spec, others } = store.get();

@@ -10,15 +10,23 @@ const SECONDS = 3; // at each memory
 const OVER = new Set(["finished", "stopped", "failed"]);
 
 export class Seeker {
-  #go = h("button", { type: "button", class: "button soft", id: "charts-seek", title: t("Search {seconds} s at each memory for something better", { seconds: SECONDS }),
-    onclick: () => (this.#stop ? this.halt() : this.#start()) });
+  #go = h("button", {
+    type: "button",
+    class: "button soft",
+    id: "charts-seek",
+    title: t("Search {seconds} s at each memory for something better", { seconds: SECONDS }),
+    onclick: () => (this.#stop ? this.halt() : this.#start()),
+  });
   #said = h("span", { class: "charts-seeking", role: "status" });
   node = h("div", { class: "charts-seek" }, this.#said, this.#go);
   /** @type {(() => void) | null} */
   #stop = null;
   #turn = 0;
 
-  /** @param {() => Point[]} points those that were found @param {() => Promise<void>} again the figure is out of date */
+  /**
+   * @param {() => Point[]} points those that were found
+   * @param {() => Promise<void>} again the figure is out of date
+   */
   constructor(points, again) {
     this.points = points;
     this.again = again;
@@ -49,9 +57,19 @@ export class Seeker {
     const specs = this.points().map(({ spec }) => ({ ...spec, effort: null }));
     for (const [at, spec] of specs.entries()) {
       const { done, stop } = await searched(spec);
-      if (turn !== this.#turn) { stop(); return; }
+      if (turn !== this.#turn) {
+        stop();
+        return;
+      }
       this.#stop = stop;
-      this.#say(t("{family} within {memory}: {at} of {all}", { family: spec.family, memory: spec.memory, at: at + 1, all: specs.length }));
+      this.#say(
+        t("{family} within {memory}: {at} of {all}", {
+          family: spec.family,
+          memory: spec.memory,
+          at: at + 1,
+          all: specs.length,
+        }),
+      );
       const problem = await done;
       if (turn !== this.#turn) return;
       if (problem) {
@@ -67,8 +85,11 @@ export class Seeker {
   }
 }
 
-/** One search, told only of its end. @param {Spec} spec @returns {Promise<{done: Promise<string>, stop: () => void}>} done: what went
- * wrong, "" for nothing */
+/**
+ * One search, told only of its end.
+ * @param {Spec} spec
+ * @returns {Promise<{done: Promise<string>, stop: () => void}>} done: what went wrong, "" for nothing
+ */
 async function searched(spec) {
   const line = await connect();
   let stop = () => {};
@@ -88,10 +109,12 @@ async function searched(spec) {
       end("");
     };
     line.on("search", take);
-    line.timeout(5000).emit("search", { spec, seconds: SECONDS }, (/** @type {unknown} */ late, /** @type {any} */ answer) => {
-      if (late || answer?.error) end(late ? t("The server does not answer.") : tr(answer.error.message));
-      else id = answer.id;
-    });
+    line
+      .timeout(5000)
+      .emit("search", { spec, seconds: SECONDS }, (/** @type {unknown} */ late, /** @type {any} */ answer) => {
+        if (late || answer?.error) end(late ? t("The server does not answer.") : tr(answer.error.message));
+        else id = answer.id;
+      });
   });
   return { done: /** @type {Promise<string>} */ (done), stop: () => stop() };
 }

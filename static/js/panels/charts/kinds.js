@@ -16,27 +16,108 @@ import { t } from "../../core/i18n/language.js";
 /** @typedef {{title: string, kinds: Kind[]}} Group */
 
 /** @returns {[string, string][]} */
-const bubbles = () => [["span", t("Span, of time")], ["global", t("Global, of time")], ["span-ideal", t("Span, of work")], ["global-ideal", t("Global, of work")]];
+const bubbles = () => [
+  ["span", t("Span, of time")],
+  ["global", t("Global, of time")],
+  ["span-ideal", t("Span, of work")],
+  ["global-ideal", t("Global, of work")],
+];
 
 /** In the reader's language. @returns {Group[]} */
 export const groups = () => [
-  { title: t("Bubble"), kinds: [
-    { id: "bubble", title: t("Bubble over p and m"), short: t("Over p and m"), says: t("one family at every size"), heights: bubbles() },
-    { id: "bubble-m", title: t("Bubble against m"), short: t("Against m"), says: t("all families, more and more micro-batches"), heights: bubbles(), others: true },
-    { id: "split", title: t("Useful and wasted time"), short: t("Useful and wasted"), says: t("where every rank's time goes"), heights: [], others: true },
-  ] },
-  { title: t("Memory"), kinds: [
-    { id: "pareto", title: t("Memory against throughput"), short: t("Against throughput"), says: t("which schedule is best at which memory"),
-      heights: [["throughput", t("Throughput")], ["bubble", t("Bubble")]], sought: true },
-    { id: "memory", title: t("Memory over time"), short: t("Over time"), says: t("activations that each rank holds"), heights: [], others: true },
-    { id: "offload", title: t("Offload: k against hidden size and sequence"), short: t("Offload: k"), says: t("when copies to host memory are free"),
-      heights: [["guide", t("Guide's rates")], ["machine", t("This machine")]], model: true },
-  ] },
-  { title: t("Work and messages"), kinds: [
-    { id: "cube", title: t("Stage, micro-batch and time"), short: t("Cube"), says: t("the schedule in space, with the playhead as a plane"), heights: [], local: true },
-    { id: "messages", title: t("Messages against v"), short: t("Messages"), says: t("what more chunks cost in communication"), heights: [], others: true, model: true },
-    { id: "vocabulary", title: t("Output layer of known models"), short: t("Output layer"), says: t("how many transformer layers it weighs"), heights: [], model: true },
-  ] },
+  {
+    title: t("Bubble"),
+    kinds: [
+      {
+        id: "bubble",
+        title: t("Bubble over p and m"),
+        short: t("Over p and m"),
+        says: t("one family at every size"),
+        heights: bubbles(),
+      },
+      {
+        id: "bubble-m",
+        title: t("Bubble against m"),
+        short: t("Against m"),
+        says: t("all families, more and more micro-batches"),
+        heights: bubbles(),
+        others: true,
+      },
+      {
+        id: "split",
+        title: t("Useful and wasted time"),
+        short: t("Useful and wasted"),
+        says: t("where every rank's time goes"),
+        heights: [],
+        others: true,
+      },
+    ],
+  },
+  {
+    title: t("Memory"),
+    kinds: [
+      {
+        id: "pareto",
+        title: t("Memory against throughput"),
+        short: t("Against throughput"),
+        says: t("which schedule is best at which memory"),
+        heights: [
+          ["throughput", t("Throughput")],
+          ["bubble", t("Bubble")],
+        ],
+        sought: true,
+      },
+      {
+        id: "memory",
+        title: t("Memory over time"),
+        short: t("Over time"),
+        says: t("activations that each rank holds"),
+        heights: [],
+        others: true,
+      },
+      {
+        id: "offload",
+        title: t("Offload: k against hidden size and sequence"),
+        short: t("Offload: k"),
+        says: t("when copies to host memory are free"),
+        heights: [
+          ["guide", t("Guide's rates")],
+          ["machine", t("This machine")],
+        ],
+        model: true,
+      },
+    ],
+  },
+  {
+    title: t("Work and messages"),
+    kinds: [
+      {
+        id: "cube",
+        title: t("Stage, micro-batch and time"),
+        short: t("Cube"),
+        says: t("the schedule in space, with the playhead as a plane"),
+        heights: [],
+        local: true,
+      },
+      {
+        id: "messages",
+        title: t("Messages against v"),
+        short: t("Messages"),
+        says: t("what more chunks cost in communication"),
+        heights: [],
+        others: true,
+        model: true,
+      },
+      {
+        id: "vocabulary",
+        title: t("Output layer of known models"),
+        short: t("Output layer"),
+        says: t("how many transformer layers it weighs"),
+        heights: [],
+        model: true,
+      },
+    ],
+  },
 ];
 
 /** The one that is shown where a link names none. */

@@ -17,13 +17,34 @@ export class Panel {
   beside = h("div", { class: "charts-beside", role: "region", "aria-label": t("Points of the chart"), tabindex: 0 });
   filled = false; // whether there is a figure
 
-  /** @param {{head: HTMLElement, list: HTMLElement, seek: HTMLElement, figures: HTMLElement[], save: (form: Form) => void}} parts */
+  /**
+   * @param {{head: HTMLElement, list: HTMLElement, seek: HTMLElement, figures: HTMLElement[], save: (form: Form) =>
+   *   void}} parts
+   */
   constructor({ head, list, seek, figures, save }) {
-    this.#files.append(...FORMS.map((form) => h("button", { type: "button", class: "button soft", "data-save": form,
-      title: form === "csv" ? t("The numbers as a table") : t("The figure as a picture"), onclick: () => save(form) }, form.toUpperCase())));
+    this.#files.append(
+      ...FORMS.map((form) =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: "button soft",
+            "data-save": form,
+            title: form === "csv" ? t("The numbers as a table") : t("The figure as a picture"),
+            onclick: () => save(form),
+          },
+          form.toUpperCase(),
+        ),
+      ),
+    );
     this.home = h("div", { class: "charts-home" }, ...figures, this.#state, this.#cover);
-    this.node = h("div", { class: "charts" }, h("div", { class: "charts-top" }, head, seek, this.#files), this.#problem,
-      h("div", { class: "charts-body" }, list, this.#reads, this.home, this.beside));
+    this.node = h(
+      "div",
+      { class: "charts" },
+      h("div", { class: "charts-top" }, head, seek, this.#files),
+      this.#problem,
+      h("div", { class: "charts-body" }, list, this.#reads, this.home, this.beside),
+    );
   }
 
   /** @param {string | null} text what one waits for, null: no longer */
@@ -71,7 +92,11 @@ export class Panel {
     this.#reads.classList.toggle("is-told", told);
   }
 
-  /** Above the figure, or in its place where there is none; "" for nothing. @param {string} text @param {HTMLElement | null} act */
+  /**
+   * Above the figure, or in its place where there is none; "" for nothing.
+   * @param {string} text
+   * @param {HTMLElement | null} act
+   */
   complain(text, act) {
     show(this.#problem, this.filled && text !== "");
     if (!text) return;

@@ -15,17 +15,35 @@ const LEAST = { width: 260, height: 240 };
 export function questionOf(kind, { spec, others, preset, origin }, defaults) {
   const parts = kind.others ? others.flatMap((other, at) => keys(specQuery(other, defaults), `${IDS[at + 1]}.`)) : [];
   const source = preset ?? origin ?? null;
-  const model = kind.model && source ? presetEntries(evenly(source), false).map(([key, text]) => `m.${key}=${encodeURIComponent(text)}`) : [];
+  const model =
+    kind.model && source
+      ? presetEntries(evenly(source), false).map(([key, text]) => `m.${key}=${encodeURIComponent(text)}`)
+      : [];
   return `/api/charts/${kind.id}${[specQuery(spec, defaults), ...parts, ...model].join("&")}`;
 }
 
 /** @param {string} query with its "?" @param {string} prefix */
-const keys = (query, prefix) => query.slice(1).split("&").map((part) => prefix + part);
+const keys = (query, prefix) =>
+  query
+    .slice(1)
+    .split("&")
+    .map((part) => prefix + part);
 
-/** And how it looks. @param {string} what @param {string} y @param {State["view"]} view @param {{width: number, height: number}} size */
+/**
+ * And how it looks.
+ * @param {string} what
+ * @param {string} y
+ * @param {State["view"]} view
+ * @param {{width: number, height: number}} size
+ */
 export function withLook(what, y, { theme, colours }, size) {
   const dark = theme === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : theme === "dark";
-  const look = { ...(y ? { y } : {}), theme: (dark ? "dark" : "light") + (colours ? `-${colours}` : ""), width: String(inSteps(size.width, LEAST.width)), height: String(inSteps(size.height, LEAST.height)) };
+  const look = {
+    ...(y ? { y } : {}),
+    theme: (dark ? "dark" : "light") + (colours ? `-${colours}` : ""),
+    width: String(inSteps(size.width, LEAST.width)),
+    height: String(inSteps(size.height, LEAST.height)),
+  };
   return `${what}&${new URLSearchParams(look)}`;
 }
 

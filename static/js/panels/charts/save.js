@@ -30,9 +30,28 @@ export async function savePicture(chart, name, title, form) {
   const { width } = layout;
   const height = layout.height + TITLE;
   // On the page the ground shows through and the setting stands beside; a file needs both of its own.
-  const figure = { data, layout: { ...layout, height, paper_bgcolor: colour("surface"), margin: { ...layout.margin, t: layout.margin.t + TITLE },
-    legend: { ...layout.legend, y: 1 - TITLE / height },
-    title: { text: title, x: 0, xanchor: "left", y: 1, yanchor: "top", yref: "container", pad: { l: 16, t: 10 }, font: { size: 14, color: colour("ink") } } } };
-  const image = await (await plotly()).toImage(figure, { format: form, width, height, scale: form === "png" ? SHARP : 1 });
+  const figure = {
+    data,
+    layout: {
+      ...layout,
+      height,
+      paper_bgcolor: colour("surface"),
+      margin: { ...layout.margin, t: layout.margin.t + TITLE },
+      legend: { ...layout.legend, y: 1 - TITLE / height },
+      title: {
+        text: title,
+        x: 0,
+        xanchor: "left",
+        y: 1,
+        yanchor: "top",
+        yref: "container",
+        pad: { l: 16, t: 10 },
+        font: { size: 14, color: colour("ink") },
+      },
+    },
+  };
+  const image = await (
+    await plotly()
+  ).toImage(figure, { format: form, width, height, scale: form === "png" ? SHARP : 1 });
   hand(`${name}.${form}`, image);
 }

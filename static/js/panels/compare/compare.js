@@ -1,4 +1,5 @@
-// The compare tab: all families, or those chosen, at the setting on the screen; a click on a row puts it there as one more schedule.
+// The compare tab: all families, or those chosen, at the setting on the screen; a click on a row puts it there as one
+// more schedule.
 import { Refusal } from "../../data/api.js";
 import { comparisonUrl, fetchComparison } from "./comparison.js";
 import { createChoice } from "./family_choice.js";
@@ -12,7 +13,10 @@ import { IDS, letter, specsOf } from "../../core/state/schedules.js";
 /** @import {Desk} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Measurement} from "../runs/headings.js" */
-/** @typedef {{add: () => void, bring: () => void, measured: () => Measurement[], runAll: () => void}} Acts  bring: ask for a file */
+/**
+ * @typedef {{add: () => void, bring: () => void, measured: () => Measurement[], runAll: () => void}} Acts bring: ask
+ *   for a file
+ */
 
 const MOST_OTHERS = IDS.length - 1;
 const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
@@ -20,7 +24,12 @@ const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only
 class Compare {
   #lead = h("p", { class: "comparison-lead" });
   #why = h("p", { class: "comparison-why", role: "status" });
-  #beside = h("div", { class: "difference", tabindex: 0, role: "group", "aria-label": t("Schedules on the screen against the first") });
+  #beside = h("div", {
+    class: "difference",
+    tabindex: 0,
+    role: "group",
+    "aria-label": t("Schedules on the screen against the first"),
+  });
   #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": t("Comparison"), tabindex: 0 });
   #url = "";
   /** @type {Comparison | null} */
@@ -34,14 +43,25 @@ class Compare {
   constructor(desk, acts) {
     this.desk = desk;
     this.acts = acts;
-    this.choice = createChoice(desk.families, () => desk.plans().map((plan) => plan.asked.family), (text) => desk.store.setView({ families: text }));
+    this.choice = createChoice(
+      desk.families,
+      () => desk.plans().map((plan) => plan.asked.family),
+      (text) => desk.store.setView({ families: text }),
+    );
     this.choice.set(desk.store.get().view.families);
     desk.store.subscribe(({ view }, before) => {
       if (view.families === before.view.families) return;
       this.choice.set(view.families);
       this.show(desk.plans());
     });
-    this.panel = h("div", { class: "comparison" }, h("div", { class: "comparison-top" }, this.choice.node, this.#lead), this.#beside, this.#why, this.#scroll);
+    this.panel = h(
+      "div",
+      { class: "comparison" },
+      h("div", { class: "comparison-top" }, this.choice.node, this.#lead),
+      this.#beside,
+      this.#why,
+      this.#scroll,
+    );
   }
 
   /** @param {Plan[]} plans */
@@ -84,7 +104,9 @@ class Compare {
   #fail(problem) {
     const refused = problem instanceof Refusal;
     const text = refused ? sentence(tr(problem.message)) : `${t("The server does not answer.")} `;
-    const again = refused ? null : h("button", { type: "button", class: "link", onclick: () => this.show(this.desk.plans()) }, t("Try again"));
+    const again = refused
+      ? null
+      : h("button", { type: "button", class: "link", onclick: () => this.show(this.desk.plans()) }, t("Try again"));
     this.#clear(h("p", { class: "note bad" }, text, again));
   }
 
@@ -105,10 +127,16 @@ class Compare {
     /** @type {Map<string, string>} */
     const marks = new Map();
     specsOf(state).forEach(({ family }, at) => marks.set(family, (marks.get(family) ?? "") + letter(at)));
-    const table = comparisonTable({ answer, spec, marks, sort: this.#sort, way: this.#way },
-      { sort: (id) => this.#sortBy(id), put: (row) => this.#put(row), say: (text) => this.#say(text) });
+    const table = comparisonTable(
+      { answer, spec, marks, sort: this.#sort, way: this.#way },
+      { sort: (id) => this.#sortBy(id), put: (row) => this.#put(row), say: (text) => this.#say(text) },
+    );
     const focused = this.#focused();
-    replace(this.#scroll, table, ...answer.notes.slice(1).map((note) => h("p", { class: "comparison-note", text: tr(note) })));
+    replace(
+      this.#scroll,
+      table,
+      ...answer.notes.slice(1).map((note) => h("p", { class: "comparison-note", text: tr(note) })),
+    );
     this.#scroll.classList.remove("is-waiting");
     this.#say(null);
     if (focused) /** @type {HTMLElement | null} */ (this.#scroll.querySelector(focused))?.focus();
@@ -137,7 +165,10 @@ class Compare {
     const rest = others.filter((other) => other.family !== row.family);
     const next = { ...spec, ...row.spec, costs: { ...spec.costs, ...row.spec.costs } };
     // Where the screen is full, the last one makes room.
-    this.desk.store.set({ others: rest.length < others.length ? rest : [...others.slice(0, MOST_OTHERS - 1), next] }, "push");
+    this.desk.store.set(
+      { others: rest.length < others.length ? rest : [...others.slice(0, MOST_OTHERS - 1), next] },
+      "push",
+    );
   }
 
   /** What is pointed at, else the note that matters most. @param {string | null} text */
@@ -149,12 +180,43 @@ class Compare {
   /** @param {Plan[]} plans */
   #sayLead(plans) {
     if (plans.length > 1) replace(this.#lead, difference(plans, this.desk));
-    else replace(this.#lead, h("button", { type: "button", class: "link", onclick: this.acts.add }, t("Put a second schedule under the first")), t(", or click a row."));
+    else
+      replace(
+        this.#lead,
+        h(
+          "button",
+          { type: "button", class: "link", onclick: this.acts.add },
+          t("Put a second schedule under the first"),
+        ),
+        t(", or click a row."),
+      );
     const measured = this.acts.measured();
-    replace(this.#beside, plans.length + measured.length > 1 ? differenceTable(plans, this.desk, measured) : null,
-      plans.length > 1 ? h("p", { class: "difference-more" }, h("button", { type: "button", class: "link", id: "compare-run", onclick: this.acts.runAll }, t("Run all {n} schedules", { n: plans.length })),
-        t(" one after the other, to see what of this holds when they run.")) : null,
-      h("p", { class: "difference-more" }, h("button", { type: "button", class: "link", id: "compare-import", onclick: () => this.acts.bring() }, t("Import an order or a trace")), t(" to set it beside.")));
+    replace(
+      this.#beside,
+      plans.length + measured.length > 1 ? differenceTable(plans, this.desk, measured) : null,
+      plans.length > 1
+        ? h(
+            "p",
+            { class: "difference-more" },
+            h(
+              "button",
+              { type: "button", class: "link", id: "compare-run", onclick: this.acts.runAll },
+              t("Run all {n} schedules", { n: plans.length }),
+            ),
+            t(" one after the other, to see what of this holds when they run."),
+          )
+        : null,
+      h(
+        "p",
+        { class: "difference-more" },
+        h(
+          "button",
+          { type: "button", class: "link", id: "compare-import", onclick: () => this.acts.bring() },
+          t("Import an order or a trace"),
+        ),
+        t(" to set it beside."),
+      ),
+    );
   }
 }
 

@@ -9,11 +9,11 @@ import { specQuery } from "../../core/state/link.js";
 /** @typedef {{of_total: number, of_ideal: number}} Share */
 /** @typedef {{text: string, value: number, simulated: number, differs: string | null}} Claimed */
 /**
- * @typedef {{family: string, title: string, year: number, used_by: string, technique: string, backward: "full" | "split" | "both",
- *   complexity: string, spec: Spec, adjusted: string | null, makespan: number, longest_stage: number,
+ * @typedef {{family: string, title: string, year: number, used_by: string, technique: string, backward: "full" |
+ *   "split" | "both", complexity: string, spec: Spec, adjusted: string | null, makespan: number, longest_stage: number,
  *   bubble: {global: Share, span: Share}, messages: number, bytes_per_message_units: number, peak_in_flight: number,
- *   peak_memory: {ranks: number[], max: number}, parameters: {ranks: number[], max: number, why: string},
- *   claim: {bubble: Claimed, memory: Claimed} | null}} Row
+ *   peak_memory: {ranks: number[], max: number}, parameters: {ranks: number[], max: number, why: string}, claim:
+ *   {bubble: Claimed, memory: Claimed} | null}} Row
  * @typedef {{rows: Row[], notes: string[]}} Comparison
  */
 /**
@@ -45,20 +45,83 @@ const words = (id, name, hint, of) => ({ id, name, hint, of, show: of });
 
 /** What is compared, in the reader's language. @returns {Column[]} */
 export const columns = () => [
-  share("global", t("bubble of total"), t("idle share of all time, first start to last end (global, of total)"), (row) => row.bubble.global.of_total),
-  share("ideal", t("of ideal"), t("idle time over work, first start to last end (global, of ideal)"), (row) => row.bubble.global.of_ideal),
-  { ...share("span", t("span of total"), t("idle share of the longest device's own window (span, of total)"), (row) => row.bubble.span.of_total),
-    claim: (row) => row.claim?.bubble ?? null, say: formatPercent },
-  share("span-ideal", t("of ideal"), t("idle time over work in the longest device's own window (span, of ideal)"), (row) => row.bubble.span.of_ideal),
+  share(
+    "global",
+    t("bubble of total"),
+    t("idle share of all time, first start to last end (global, of total)"),
+    (row) => row.bubble.global.of_total,
+  ),
+  share(
+    "ideal",
+    t("of ideal"),
+    t("idle time over work, first start to last end (global, of ideal)"),
+    (row) => row.bubble.global.of_ideal,
+  ),
+  {
+    ...share(
+      "span",
+      t("span of total"),
+      t("idle share of the longest device's own window (span, of total)"),
+      (row) => row.bubble.span.of_total,
+    ),
+    claim: (row) => row.claim?.bubble ?? null,
+    say: formatPercent,
+  },
+  share(
+    "span-ideal",
+    t("of ideal"),
+    t("idle time over work in the longest device's own window (span, of ideal)"),
+    (row) => row.bubble.span.of_ideal,
+  ),
   amount("makespan", t("makespan"), t("first start to last end"), (row) => row.makespan),
   amount("stage", t("longest stage"), t("the longest device's own window"), (row) => row.longest_stage),
-  { ...amount("memory", t("peak memory"), t("the worst device, in one micro-batch's activations"), (row) => row.peak_memory.max),
-    claim: (row) => row.claim?.memory ?? null, say: formatNumber,
-    why: (row) => (overLimit(row) ? t("{family} holds {held}, over the limit of {limit} that is set.", { family: row.title, held: formatNumber(row.peak_memory.max), limit: formatNumber(row.spec.memory ?? 0) }) : null) },
-  { ...amount("flight", t("in flight"), t("chunks whose activations the worst device holds at once; a chunk is a v-th of a device's share"), (row) => row.peak_in_flight), best: false },
-  { ...amount("weights", t("weights"), t("copies of its own share of the parameters that the worst device holds"), (row) => row.parameters.max),
-    show: (row) => `${row.parameters.max}×`, best: false, why: (row) => (row.parameters.max > 1 ? t("Weights: {why}.", { why: tr(row.parameters.why) }) : null) },
-  { ...amount("messages", t("messages"), t("between devices in a step; each carries one micro-batch's activation, so bytes grow alike"), (row) => row.messages), best: false },
+  {
+    ...amount(
+      "memory",
+      t("peak memory"),
+      t("the worst device, in one micro-batch's activations"),
+      (row) => row.peak_memory.max,
+    ),
+    claim: (row) => row.claim?.memory ?? null,
+    say: formatNumber,
+    why: (row) =>
+      overLimit(row)
+        ? t("{family} holds {held}, over the limit of {limit} that is set.", {
+            family: row.title,
+            held: formatNumber(row.peak_memory.max),
+            limit: formatNumber(row.spec.memory ?? 0),
+          })
+        : null,
+  },
+  {
+    ...amount(
+      "flight",
+      t("in flight"),
+      t("chunks whose activations the worst device holds at once; a chunk is a v-th of a device's share"),
+      (row) => row.peak_in_flight,
+    ),
+    best: false,
+  },
+  {
+    ...amount(
+      "weights",
+      t("weights"),
+      t("copies of its own share of the parameters that the worst device holds"),
+      (row) => row.parameters.max,
+    ),
+    show: (row) => `${row.parameters.max}×`,
+    best: false,
+    why: (row) => (row.parameters.max > 1 ? t("Weights: {why}.", { why: tr(row.parameters.why) }) : null),
+  },
+  {
+    ...amount(
+      "messages",
+      t("messages"),
+      t("between devices in a step; each carries one micro-batch's activation, so bytes grow alike"),
+      (row) => row.messages,
+    ),
+    best: false,
+  },
   words("technique", t("technique"), t("what it does"), (row) => tr(row.technique)),
   words("backward", t("backward"), t("I and W in one (B) or apart"), (row) => backward()[row.backward]),
   words("complexity", t("order"), t("how its order is described"), (row) => tr(row.complexity)),
@@ -82,7 +145,13 @@ export function comparisonUrl(spec, defaults, family, chosen) {
 /** @param {string} url @returns {Promise<Comparison>} */
 export const fetchComparison = (url) => getJson(url);
 
-/** In the order of a column, ties as they were. @param {Row[]} rows @param {string | null} id @param {1 | -1} way @returns {Row[]} */
+/**
+ * In the order of a column, ties as they were.
+ * @param {Row[]} rows
+ * @param {string | null} id
+ * @param {1 | -1} way
+ * @returns {Row[]}
+ */
 export function inOrder(rows, id, way) {
   if (id === "schedule") return [...rows].sort((a, b) => way * a.title.localeCompare(b.title));
   const column = columns().find((each) => each.id === id);
@@ -96,7 +165,9 @@ export function inOrder(rows, id, way) {
 /** The least of a column among rows of the same work, to six digits; NaN where there is nothing to choose between.
  * @param {Row[]} rows @param {Column} column @param {Spec} spec */
 export function leastOf(rows, column, spec) {
-  const values = rows.filter((row) => row.spec.p === spec.p && row.spec.m === spec.m).map((row) => Number(column.of(row)));
+  const values = rows
+    .filter((row) => row.spec.p === spec.p && row.spec.m === spec.m)
+    .map((row) => Number(column.of(row)));
   const least = Math.min(...values);
   return column.best && values.some((value) => !alike(value, least)) ? least : NaN;
 }

@@ -1,4 +1,5 @@
-// Which families the comparison shows: a list of boxes behind a button. All of them unless the reader or a link chooses.
+// Which families the comparison shows: a list of boxes behind a button. All of them unless the reader or a link
+// chooses.
 import { h, setText } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 
@@ -6,16 +7,44 @@ import { t, tr } from "../../core/i18n/language.js";
 
 const NONE = "none";
 
-/** @param {Family[]} families @param {() => string[]} onScreen @param {(text: string | null) => void} changed as a link has it */
+/**
+ * @param {Family[]} families
+ * @param {() => string[]} onScreen
+ * @param {(text: string | null) => void} changed as a link has it
+ */
 export function createChoice(families, onScreen, changed) {
   const summary = h("summary", { class: "button soft" });
-  const boxes = families.map((family) => h("input", { type: "checkbox", value: family.name, checked: true, onchange: update }));
+  const boxes = families.map((family) =>
+    h("input", { type: "checkbox", value: family.name, checked: true, onchange: update }),
+  );
   const groups = [...new Set(families.map((family) => family.group))].map((group) =>
-    h("fieldset", {}, h("legend", { text: tr(group) }), ...families.flatMap((family, at) =>
-      (family.group === group ? [h("label", {}, boxes[at], family.title)] : []))));
-  const node = h("details", { class: "comparison-choice" }, summary, h("div", { class: "choices" },
-    h("div", { class: "panel-row" }, h("button", { type: "button", class: "link", onclick: () => choose(families.map((family) => family.name)) }, t("All")),
-      h("button", { type: "button", class: "link", onclick: () => choose(onScreen()) }, t("Those on the screen"))), ...groups));
+    h(
+      "fieldset",
+      {},
+      h("legend", { text: tr(group) }),
+      ...families.flatMap((family, at) => (family.group === group ? [h("label", {}, boxes[at], family.title)] : [])),
+    ),
+  );
+  const node = h(
+    "details",
+    { class: "comparison-choice" },
+    summary,
+    h(
+      "div",
+      { class: "choices" },
+      h(
+        "div",
+        { class: "panel-row" },
+        h(
+          "button",
+          { type: "button", class: "link", onclick: () => choose(families.map((family) => family.name)) },
+          t("All"),
+        ),
+        h("button", { type: "button", class: "link", onclick: () => choose(onScreen()) }, t("Those on the screen")),
+      ),
+      ...groups,
+    ),
+  );
   node.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !node.open) return;
     event.stopPropagation();
@@ -36,19 +65,32 @@ export function createChoice(families, onScreen, changed) {
 
   function count() {
     const { length } = chosen();
-    setText(summary, length === boxes.length ? t("All {count} families", { count: length }) : t("{count} of {all} families", { count: length, all: boxes.length }));
+    setText(
+      summary,
+      length === boxes.length
+        ? t("All {count} families", { count: length })
+        : t("{count} of {all} families", { count: length, all: boxes.length }),
+    );
   }
 
   function update() {
     count();
-    changed(textOf(chosen(), boxes.map((box) => box.value)));
+    changed(
+      textOf(
+        chosen(),
+        boxes.map((box) => box.value),
+      ),
+    );
   }
 
   return {
     node,
     /** As a link says it. @param {string | null} text */
     set(text) {
-      const names = namesIn(text, boxes.map((box) => box.value));
+      const names = namesIn(
+        text,
+        boxes.map((box) => box.value),
+      );
       for (const box of boxes) box.checked = names.includes(box.value);
       count();
     },

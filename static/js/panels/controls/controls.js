@@ -31,42 +31,101 @@ export class Controls {
   #at = 0; // the plan that the controls change
   #tie = h("input", { type: "checkbox", checked: true, id: "tie" });
   #tieRow = h("label", { class: "check", hidden: true }, this.#tie, t("Same devices, micro-batches and costs for all"));
-  #lifo = h("input", { type: "checkbox", id: "lifo", onchange: () => this.#put(withField(this.#spec, "lifo", this.#lifo.checked), "replace", "lifo") });
+  #lifo = h("input", {
+    type: "checkbox",
+    id: "lifo",
+    onchange: () => this.#put(withField(this.#spec, "lifo", this.#lifo.checked), "replace", "lifo"),
+  });
   #lifoRow = h("label", { class: "check" }, this.#lifo, t("Backwards from the last micro-batch to the first"));
   #switcher = h("div", { class: "which", role: "group", "aria-label": t("Which schedule to change"), hidden: true });
   #other = h("div", { class: "problem", id: "other-problem", role: "alert", hidden: true });
   #ofLink = h("div", { class: "problem", id: "link-problem", role: "alert", hidden: true });
-  #recompute = h("select", { id: "recompute", onchange: () => this.#putRecompute(this.#recompute.value) },
-    ...Object.keys(MODES).map((value) => h("option", { value, text: recomputeName(value) })));
-  #recomputeRow = h("label", { class: "choice", title: t("Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input") },
-    h("span", { text: t("recompute") }), this.#recompute);
+  #recompute = h(
+    "select",
+    { id: "recompute", onchange: () => this.#putRecompute(this.#recompute.value) },
+    ...Object.keys(MODES).map((value) => h("option", { value, text: recomputeName(value) })),
+  );
+  #recomputeRow = h(
+    "label",
+    {
+      class: "choice",
+      title: t(
+        "Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input",
+      ),
+    },
+    h("span", { text: t("recompute") }),
+    this.#recompute,
+  );
   #memory = h("h2", { text: t("Memory") });
-  #reset = h("button", { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() }, t("Reset the costs"));
-  #locked = h("p", { class: "locked", id: "locked", hidden: true, text: t("p, m and v are the imported order's own; another size would be another order.") });
+  #reset = h(
+    "button",
+    { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() },
+    t("Reset the costs"),
+  );
+  #locked = h("p", {
+    class: "locked",
+    id: "locked",
+    hidden: true,
+    text: t("p, m and v are the imported order's own; another size would be another order."),
+  });
   /** @type {Map<string, Field>} */
   #fields = new Map();
   #timer = 0;
   /** @type {Options} */
   #options;
 
-  /** @param {Store} store @param {Desk} desk @param {Family[]} families @param {(at: number) => void} bring asks for an order to import in a
-   * schedule's place */
+  /**
+   * @param {Store} store
+   * @param {Desk} desk
+   * @param {Family[]} families
+   * @param {(at: number) => void} bring asks for an order to import in a schedule's place
+   */
   constructor(store, desk, families, bring) {
     this.store = store;
     this.desk = desk;
-    this.picker = new Picker(families, (family) => this.#put(moveTo(this.#spec, this.#family, family), "push"),
-      (family) => desk.consider(moveTo(this.#spec, this.#family, family)), () => bring(this.#at));
-    for (const options of fieldList(() => this.#spec, () => this.#family)) {
-      this.#fields.set(options.name, new Field(options, { near: (of) => this.#near(of),
-        pick: (value, event, way) => this.#pick(options, value, event, way), share: (list) => deviceShare(list, this.#spec.p) }));
+    this.picker = new Picker(
+      families,
+      (family) => this.#put(moveTo(this.#spec, this.#family, family), "push"),
+      (family) => desk.consider(moveTo(this.#spec, this.#family, family)),
+      () => bring(this.#at),
+    );
+    for (const options of fieldList(
+      () => this.#spec,
+      () => this.#family,
+    )) {
+      this.#fields.set(
+        options.name,
+        new Field(options, {
+          near: (of) => this.#near(of),
+          pick: (value, event, way) => this.#pick(options, value, event, way),
+          share: (list) => deviceShare(list, this.#spec.p),
+        }),
+      );
     }
-    this.#options = new Options({ spec: () => this.#spec, family: () => this.#family,
-      put: (next, field) => this.#put(next, "push", field) }, this.#fields);
+    this.#options = new Options(
+      { spec: () => this.#spec, family: () => this.#family, put: (next, field) => this.#put(next, "push", field) },
+      this.#fields,
+    );
     /** @param {...string} names */
     const nodes = (...names) => names.map((name) => /** @type {Field} */ (this.#fields.get(name)).node);
-    byId("controls").append(this.#switcher, this.picker.button, this.#ofLink, this.#other, h("h2", { text: t("Sizes") }), ...nodes("p", "m", "v", "group"), this.#locked,
-      this.#lifoRow, this.#tieRow, h("h2", { text: t("Costs of a device's share") }), ...nodes("F", "I", "W", "FB", "comm"),
-      this.#options.node, this.#memory, this.#recomputeRow, ...nodes("w_share", "memory"), this.#reset);
+    byId("controls").append(
+      this.#switcher,
+      this.picker.button,
+      this.#ofLink,
+      this.#other,
+      h("h2", { text: t("Sizes") }),
+      ...nodes("p", "m", "v", "group"),
+      this.#locked,
+      this.#lifoRow,
+      this.#tieRow,
+      h("h2", { text: t("Costs of a device's share") }),
+      ...nodes("F", "I", "W", "FB", "comm"),
+      this.#options.node,
+      this.#memory,
+      this.#recomputeRow,
+      ...nodes("w_share", "memory"),
+      this.#reset,
+    );
   }
 
   get #spec() {
@@ -81,10 +140,14 @@ export class Controls {
   /** @param {Spec} next @param {"push" | "replace"} how @param {string} [field] the one that changed */
   #put(next, how, field) {
     const state = this.store.get();
-    const changed = field === "vocabulary" ? ["S", "T"] : field === undefined ? [] : [field]; // a choice brings its costs along
+    // a choice brings its costs along
+    const changed = field === "vocabulary" ? ["S", "T"] : field === undefined ? [] : [field];
     const shared = this.#tie.checked ? changed.filter((name) => SHARED.has(name)) : [];
     /** @param {Spec} other */
-    const follow = (other) => shared.filter((name) => !fixed(other, name)).reduce((all, name) => withField(all, name, fieldOf(next, name)), other);
+    const follow = (other) =>
+      shared
+        .filter((name) => !fixed(other, name))
+        .reduce((all, name) => withField(all, name, fieldOf(next, name)), other);
     const preset = field !== undefined && isCost(field) ? null : state.preset; // a cost set by hand is no model's
     this.store.set({ ...mapSpecs(state, (spec, at) => (at === this.#at ? next : follow(spec))), preset }, how);
   }
@@ -93,7 +156,11 @@ export class Controls {
   /** @param {FieldOptions} options @param {Value} value @param {Event} event @param {Way} way */
   #pick(options, value, event, way) {
     inputHappened(event);
-    const next = withField(this.#spec, options.name, options.name === "layers" && typeof value === "number" ? this.#each(value) : value);
+    const next = withField(
+      this.#spec,
+      options.name,
+      options.name === "layers" && typeof value === "number" ? this.#each(value) : value,
+    );
     const legal = way === "typed" || typeof value !== "number" ? null : this.#legalStop(options, value, way);
     this.#put(legal === null ? next : withField(next, options.name, legal), "replace", options.name);
     clearTimeout(this.#timer);
@@ -117,7 +184,8 @@ export class Controls {
 
   /** The reader's hand is on a field: fetch what it may ask for. @param {FieldOptions} options */
   #near(options) {
-    if (SHAPES.includes(options.name) && !fixed(this.#spec, options.name)) this.desk.prefetch(this.desk.all[this.#at], options.name, options.stops());
+    if (SHAPES.includes(options.name) && !fixed(this.#spec, options.name))
+      this.desk.prefetch(this.desk.all[this.#at], options.name, options.stops());
   }
 
   /** As many layers in every stage. @param {number} count */
@@ -168,7 +236,11 @@ export class Controls {
     show(this.#tieRow, others.length > 0);
     show(this.#switcher, others.length > 0);
     if (others.length) this.#drawSwitcher();
-    show(this.#reset, spec.w_share !== w_share || Object.keys(costs).some((name) => fieldOf(spec, name) !== fieldOf(this.store.defaults, name)));
+    show(
+      this.#reset,
+      spec.w_share !== w_share ||
+        Object.keys(costs).some((name) => fieldOf(spec, name) !== fieldOf(this.store.defaults, name)),
+    );
   }
 
   #drawSwitcher() {
@@ -176,8 +248,18 @@ export class Controls {
     const titleOf = (spec) => this.desk.family(spec.family)?.title ?? spec.family;
     const all = specsOf(this.store.get());
     const buttons = all.map((each, at) =>
-      h("button", { type: "button", title: `${letter(at)} · ${titleOf(each)}`, "aria-pressed": String(at === this.#at), "data-edit": IDS[at], onclick: () => this.edit(at) },
-        all.length > 2 ? letter(at) : `${letter(at)} · ${titleOf(each)}`));
+      h(
+        "button",
+        {
+          type: "button",
+          title: `${letter(at)} · ${titleOf(each)}`,
+          "aria-pressed": String(at === this.#at),
+          "data-edit": IDS[at],
+          onclick: () => this.edit(at),
+        },
+        all.length > 2 ? letter(at) : `${letter(at)} · ${titleOf(each)}`,
+      ),
+    );
     replace(this.#switcher, ...buttons);
   }
 
@@ -205,14 +287,26 @@ export class Controls {
     }
     show(this.#other, true);
     const text = sentence(tr(error.message));
-    replace(this.#other, h("span", { text: whose ? t("{family}: {text}", { family: whose, text }) : text }), error.nearest === undefined ? "" :
-      h("button", { type: "button", class: "button", onclick: () => apply(error.nearest) }, t("Use {field} = {value}", { field: error.field, value: error.nearest })));
+    replace(
+      this.#other,
+      h("span", { text: whose ? t("{family}: {text}", { family: whose, text }) : text }),
+      error.nearest === undefined
+        ? ""
+        : h(
+            "button",
+            { type: "button", class: "button", onclick: () => apply(error.nearest) },
+            t("Use {field} = {value}", { field: error.field, value: error.nearest }),
+          ),
+    );
   }
 
   /** What a link got wrong, until another schedule is asked for. @param {{message: string}[]} problems */
   complainOfLink(problems) {
     if (!problems.length) return;
     show(this.#ofLink, true);
-    setText(this.#ofLink, t("The link: {problems}.", { problems: problems.map((problem) => tr(problem.message)).join(t("; ")) }));
+    setText(
+      this.#ofLink,
+      t("The link: {problems}.", { problems: problems.map((problem) => tr(problem.message)).join(t("; ")) }),
+    );
   }
 }

@@ -15,9 +15,15 @@ import { formatNumber } from "../../core/timeline/scale.js";
 const vocabularyMeans = () => ({
   plain: t("The last stage has the whole output layer."),
   redistribute: t("The last stage has the whole output layer, and fewer transformer layers for it."),
-  "parallel-1": t("Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other after both: two barriers."),
-  "parallel-2": t("Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is enough, and T may run late."),
-  interlaced: t("Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That takes half as much memory again."),
+  "parallel-1": t(
+    "Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other after both: two barriers.",
+  ),
+  "parallel-2": t(
+    "Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is enough, and T may run late.",
+  ),
+  interlaced: t(
+    "Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That takes half as much memory again.",
+  ),
 });
 /** @returns {Record<string, string>} */
 const offloadMeans = () => ({
@@ -32,7 +38,11 @@ export class Options {
   #vocabularyRow = row(t("output layer"), this.#vocabulary);
   #offload = select("offload", offloadMeans(), offloadName, (value) => this.#pickOffload(value));
   #offloadRow = row(t("offload"), this.#offload);
-  #link = h("input", { type: "checkbox", id: "shared-link", onchange: () => this.acts.put(withField(this.acts.spec(), "shared_link", this.#link.checked), "shared_link") });
+  #link = h("input", {
+    type: "checkbox",
+    id: "shared-link",
+    onchange: () => this.acts.put(withField(this.acts.spec(), "shared_link", this.#link.checked), "shared_link"),
+  });
   #linkRow = h("label", { class: "check" }, this.#link, t("Two devices share one link to host memory"));
   #means = h("p", { class: "hint", id: "vocabulary-means" });
   #ratio = h("p", { class: "hint", id: "offload-means" });
@@ -44,11 +54,29 @@ export class Options {
   constructor(acts, fields) {
     this.acts = acts;
     const node = (/** @type {string} */ name) => /** @type {Field} */ (fields.get(name)).node;
-    this.node.append(h("summary", {}, h("span", { text: t("Options") }), this.#summary), h("div", { class: "options-form" },
-      this.#vocabularyRow, this.#means, node("S"), node("T"), this.#offloadRow, node("O"), this.#ratio, this.#linkRow, node("weights"), node("layers")));
+    this.node.append(
+      h("summary", {}, h("span", { text: t("Options") }), this.#summary),
+      h(
+        "div",
+        { class: "options-form" },
+        this.#vocabularyRow,
+        this.#means,
+        node("S"),
+        node("T"),
+        this.#offloadRow,
+        node("O"),
+        this.#ratio,
+        this.#linkRow,
+        node("weights"),
+        node("layers"),
+      ),
+    );
   }
 
-  /** Work for S and T comes with the choice, so that a schedule beside this one has the same output layer to do. @param {string} mode */
+  /**
+   * Work for S and T comes with the choice, so that a schedule beside this one has the same output layer to do.
+   * @param {string} mode
+   */
   #pickVocabulary(mode) {
     let spec = withField(withField(this.acts.spec(), "vocabulary", mode), "FB", null);
     const own = natural(spec);
@@ -62,8 +90,15 @@ export class Options {
   /** @param {string} mode */
   #pickOffload(mode) {
     const spec = this.acts.spec();
-    this.acts.put({ ...spec, offload: mode, shared_link: mode !== "none" && spec.shared_link,
-      recompute: mode !== "none" && spec.recompute === "full" ? "none" : spec.recompute }, "offload");
+    this.acts.put(
+      {
+        ...spec,
+        offload: mode,
+        shared_link: mode !== "none" && spec.shared_link,
+        recompute: mode !== "none" && spec.recompute === "full" ? "none" : spec.recompute,
+      },
+      "offload",
+    );
   }
 
   /** As the state says. */
@@ -113,21 +148,34 @@ function ratioText(spec) {
   const one = (typeof spec.costs.O === "number" ? spec.costs.O : own.O) * (spec.shared_link ? 2 : 1);
   const k = one / own.O;
   const whole = t("k = {k}: both copies against compute.", { k: formatNumber(Number(k.toPrecision(3))) });
-  if (spec.offload === "selective") return whole + t(" ") + t("Half of the chunks go, so up to k = 2 the copies keep up.");
+  if (spec.offload === "selective")
+    return whole + t(" ") + t("Half of the chunks go, so up to k = 2 the copies keep up.");
   return whole + t(" ") + (k <= 1 ? t("Up to k = 1 the copies keep up.") : t("Above k = 1 compute waits for them."));
 }
 
-/** One number where there was one a stage: layers spread a device's whole share. @param {Spec} spec @returns {Spec["costs"]} */
+/**
+ * One number where there was one a stage: layers spread a device's whole share.
+ * @param {Spec} spec
+ * @returns {Spec["costs"]}
+ */
 function evened({ costs, p }) {
   /** @param {number | number[]} cost */
   const one = (cost) => (Array.isArray(cost) ? Number((cost.reduce((sum, x) => sum + x, 0) / p).toPrecision(6)) : cost);
   return { ...costs, F: one(costs.F), I: one(costs.I), W: one(costs.W) };
 }
 
-/** @param {string} id @param {Record<string, string>} words @param {(value: string) => string} name @param {(value: string) => void} pick */
+/**
+ * @param {string} id
+ * @param {Record<string, string>} words
+ * @param {(value: string) => string} name
+ * @param {(value: string) => void} pick
+ */
 function select(id, words, name, pick) {
-  const node = h("select", { id, onchange: () => pick(node.value), "aria-describedby": `${id}-means` },
-    ...Object.entries(words).map(([value, title]) => h("option", { value, text: name(value), title })));
+  const node = h(
+    "select",
+    { id, onchange: () => pick(node.value), "aria-describedby": `${id}-means` },
+    ...Object.entries(words).map(([value, title]) => h("option", { value, text: name(value), title })),
+  );
   return node;
 }
 

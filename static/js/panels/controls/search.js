@@ -14,8 +14,10 @@ import { tame } from "../../data/costs/time_unit.js";
 /** @import {Spec} from "../../core/schedule/types.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @typedef {{lower_bound: number, bound: string}} Bound */
-/** @typedef {{id: string, status: string, position: number, better: number, span: number, evaluations: number, seconds: number,
- *   spec: Spec, error: {message: string} | null, order?: ArrayBuffer | null}} Told */
+/**
+ * @typedef {{id: string, status: string, position: number, better: number, span: number, evaluations: number, seconds:
+ *   number, spec: Spec, error: {message: string} | null, order?: ArrayBuffer | null}} Told
+ */
 
 const NATURAL_S = 5;
 const LONGER_S = 30;
@@ -31,9 +33,21 @@ export class Search {
   #bound = h("p", { class: "source" });
   #said = h("p", { class: "search-said", role: "status", id: "search-said" });
   #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
-  #go = h("button", { type: "button", class: "button soft", id: "search-go", onclick: () => this.#start(NATURAL_S) }, t("Search {seconds} s", { seconds: NATURAL_S }));
-  #longer = h("button", { type: "button", class: "button soft", id: "search-longer", onclick: () => this.#start(LONGER_S) }, t("{seconds} s", { seconds: LONGER_S }));
-  #stop = h("button", { type: "button", class: "button soft", id: "search-stop", hidden: true, onclick: () => this.#halt() }, t("Stop"));
+  #go = h(
+    "button",
+    { type: "button", class: "button soft", id: "search-go", onclick: () => this.#start(NATURAL_S) },
+    t("Search {seconds} s", { seconds: NATURAL_S }),
+  );
+  #longer = h(
+    "button",
+    { type: "button", class: "button soft", id: "search-longer", onclick: () => this.#start(LONGER_S) },
+    t("{seconds} s", { seconds: LONGER_S }),
+  );
+  #stop = h(
+    "button",
+    { type: "button", class: "button soft", id: "search-stop", hidden: true, onclick: () => this.#halt() },
+    t("Stop"),
+  );
   #auto = h("input", { type: "checkbox", id: "search-auto", checked: true });
   /** @type {Map<string, Bound | null>} null: asked for */
   #bounds = new Map();
@@ -49,9 +63,14 @@ export class Search {
   constructor(store, desk) {
     this.store = store;
     this.desk = desk;
-    this.node.append(h("h2", { id: "search-title" }, t("Certificate"), this.#verdict), this.#bound, this.#bar, this.#said,
+    this.node.append(
+      h("h2", { id: "search-title" }, t("Certificate"), this.#verdict),
+      this.#bound,
+      this.#bar,
+      this.#said,
       h("div", { class: "search-acts" }, this.#go, this.#longer, this.#stop),
-      h("label", { class: "check" }, this.#auto, t("Search by itself when you rest")));
+      h("label", { class: "check" }, this.#auto, t("Search by itself when you rest")),
+    );
     store.subscribe((state, before) => this.#onState(state, before));
   }
 
@@ -73,9 +92,23 @@ export class Search {
     const current = plan.shown === plan.asked && bound && Number.isFinite(span);
     const gap = current ? span / bound.lower_bound - 1 : NaN;
     const optimal = current && span <= bound.lower_bound * (1 + MET);
-    setText(this.#verdict, optimal ? t("optimal") : Number.isNaN(gap) ? "…" : t("{gap} above the bound", { gap: formatPercent(gap) }));
+    setText(
+      this.#verdict,
+      optimal ? t("optimal") : Number.isNaN(gap) ? "…" : t("{gap} above the bound", { gap: formatPercent(gap) }),
+    );
     this.#verdict.className = `verdict ${optimal ? "exact" : "not"}`;
-    setText(this.#bound, bound ? tame(t("No order's longest stage is below {bound}: {why}. This one's is {span}.", { bound: formatNumber(bound.lower_bound), why: tr(bound.bound), span: formatNumber(span) })) : "");
+    setText(
+      this.#bound,
+      bound
+        ? tame(
+            t("No order's longest stage is below {bound}: {why}. This one's is {span}.", {
+              bound: formatNumber(bound.lower_bound),
+              why: tr(bound.bound),
+              span: formatNumber(span),
+            }),
+          )
+        : "",
+    );
     this.#progress(Boolean(optimal), spec);
   }
 
@@ -96,10 +129,21 @@ export class Search {
   #words(going, spec) {
     const told = this.#last;
     const mine = told !== null && this.#running?.id === told.id;
-    if (going && (!mine || told.status === "queued")) return mine && told.position > 0 ? t("In line: {count} before this one.", { count: told.position }) : t("Starting …");
-    if (going && told) return t("{seconds} s, {count} orders timed, {better} times better.", { seconds: told.seconds.toFixed(1), count: formatCount(told.evaluations), better: told.better });
+    if (going && (!mine || told.status === "queued"))
+      return mine && told.position > 0
+        ? t("In line: {count} before this one.", { count: told.position })
+        : t("Starting …");
+    if (going && told)
+      return t("{seconds} s, {count} orders timed, {better} times better.", {
+        seconds: told.seconds.toFixed(1),
+        count: formatCount(told.evaluations),
+        better: told.better,
+      });
     if (spec.effort === null) return t("Constructed at once; a search may find a better order.");
-    return t("Found among {count} orders (seed {seed}). The link gives the same order again.", { count: formatCount(spec.effort), seed: spec.seed });
+    return t("Found among {count} orders (seed {seed}). The link gives the same order again.", {
+      count: formatCount(spec.effort),
+      seed: spec.seed,
+    });
   }
 
   /** @param {Spec} spec @returns {Bound | null} */
@@ -110,22 +154,30 @@ export class Search {
     if (!this.desk.plans().some((plan) => plan.asked === spec)) return null;
     this.#bounds.set(key, null);
     const query = this.desk.query({ ...spec, effort: null, seed: 1 });
-    getAnswer(`/api/bound${query}`).then((bound) => {
-      this.#bounds.set(key, bound);
-      this.show();
-    }, () => this.#bounds.delete(key));
+    getAnswer(`/api/bound${query}`).then(
+      (bound) => {
+        this.#bounds.set(key, bound);
+        this.show();
+      },
+      () => this.#bounds.delete(key),
+    );
     return null;
   }
 
-  /** @param {import("../../core/state/link.js").State} state @param {import("../../core/state/link.js").State} before */
+  /**
+   * @param {import("../../core/state/link.js").State} state
+   * @param {import("../../core/state/link.js").State} before
+   */
   #onState(state, before) {
     if (state.spec === before.spec && state.others === before.others) return;
     const target = this.#target();
-    if (this.#running && (!target || target.slot !== this.#running.slot || base(target.spec) !== this.#running.key)) this.#halt();
+    if (this.#running && (!target || target.slot !== this.#running.slot || base(target.spec) !== this.#running.key))
+      this.#halt();
     this.#problem = "";
     clearTimeout(this.#timer);
     const was = target && specAt(before, target.slot);
-    if (!target || target.spec.effort !== null || !this.#auto.checked || (was && base(was) === base(target.spec))) return;
+    if (!target || target.spec.effort !== null || !this.#auto.checked || (was && base(was) === base(target.spec)))
+      return;
     this.#timer = window.setTimeout(() => this.#start(NATURAL_S), REST);
   }
 
@@ -142,7 +194,10 @@ export class Search {
     const line = await connect();
     if (!this.#listening) line.on("search", (/** @type {Told} */ told) => this.#take(told));
     this.#listening = true;
-    if (!line.connected && !line.active) { this.#end(t("The server does not answer.")); return; }
+    if (!line.connected && !line.active) {
+      this.#end(t("The server does not answer."));
+      return;
+    }
     line.emit("search", { spec, seconds }, (/** @type {any} */ answer) => {
       if (this.#running !== mine) return;
       if (answer?.error) this.#end(tr(answer.error.message));

@@ -20,8 +20,17 @@ const stages = ({ p, v }) => p * v;
 export class Balance {
   /** @type {Slot} the schedule that the layers are moved for */
   #which = 0;
-  #choice = h("div", { class: "which", role: "group", "aria-label": t("Which schedule to balance the layers for"), hidden: true });
-  #button = h("button", { type: "button", class: "button soft", id: "balance", onclick: () => this.#run() }, t("Balance the layers"));
+  #choice = h("div", {
+    class: "which",
+    role: "group",
+    "aria-label": t("Which schedule to balance the layers for"),
+    hidden: true,
+  });
+  #button = h(
+    "button",
+    { type: "button", class: "button soft", id: "balance", onclick: () => this.#run() },
+    t("Balance the layers"),
+  );
   #result = h("div", { id: "balance-result", "aria-live": "polite" });
   node = h("div", { class: "balance", hidden: true }, this.#choice, this.#button, this.#result);
   #shown = "";
@@ -40,14 +49,21 @@ export class Balance {
     const layers = state.preset?.layers ?? null;
     const now = specAt(state, this.#which);
     if (layers !== this.#seen && layers && (!now || stages(now) !== layers.length)) {
-      this.#which = Math.max(0, specsOf(state).findIndex((spec) => stages(spec) === layers.length));
+      this.#which = Math.max(
+        0,
+        specsOf(state).findIndex((spec) => stages(spec) === layers.length),
+      );
     }
     this.#seen = layers;
     if (this.#which > state.others.length) this.#which = 0;
     return specAt(state, this.#which) ?? state.spec;
   }
 
-  /** What is on the screen: null where the layers are even. @param {Spec} spec @returns {"balanced" | "other" | null} */
+  /**
+   * What is on the screen: null where the layers are even.
+   * @param {Spec} spec
+   * @returns {"balanced" | "other" | null}
+   */
   #state(spec) {
     const { preset } = this.store.get();
     if (!preset?.layers || preset.layers.length !== stages(spec)) return null;
@@ -60,7 +76,10 @@ export class Balance {
   sync() {
     const { preset } = this.store.get();
     show(this.node, preset !== null && preset.heads);
-    if (!preset || !preset.heads) { this.#clear(); return; }
+    if (!preset || !preset.heads) {
+      this.#clear();
+      return;
+    }
     const spec = this.#spec;
     this.#drawChoice();
     const path = balancePath(preset, spec);
@@ -69,7 +88,11 @@ export class Balance {
     setText(this.#button, now === "balanced" ? t("Even layers again") : t("Balance the layers"));
     if (now === null) this.#clear();
     else if (answer) this.#tell(path, answer, now);
-    else ask(path).then(() => this.sync(), () => {}); // a link to balanced layers tells what they win
+    else
+      ask(path).then(
+        () => this.sync(),
+        () => {},
+      ); // a link to balanced layers tells what they win
   }
 
   #drawChoice() {
@@ -77,10 +100,24 @@ export class Balance {
     show(this.#choice, specs.length > 1);
     if (specs.length === 1) return;
     const focused = this.#choice.contains(document.activeElement);
-    replace(this.#choice, ...specs.map((each, slot) => {
-      return h("button", { type: "button", "data-slot": slot, "aria-pressed": String(slot === this.#which), onclick: () => { this.#which = slot; this.sync(); } },
-        `${letter(slot)} · ${this.title(each.family)}`);
-    }));
+    replace(
+      this.#choice,
+      ...specs.map((each, slot) => {
+        return h(
+          "button",
+          {
+            type: "button",
+            "data-slot": slot,
+            "aria-pressed": String(slot === this.#which),
+            onclick: () => {
+              this.#which = slot;
+              this.sync();
+            },
+          },
+          `${letter(slot)} · ${this.title(each.family)}`,
+        );
+      }),
+    );
     if (focused) /** @type {HTMLElement | null} */ (this.#choice.querySelector('[aria-pressed="true"]'))?.focus();
   }
 
@@ -102,9 +139,13 @@ export class Balance {
     try {
       const answer = await ask(path);
       const now = this.store.get().preset;
-      if (now && balancePath(now, this.#spec) === path) this.store.set({ preset: withLayers(now, answer.after.layers) }, "push");
+      if (now && balancePath(now, this.#spec) === path)
+        this.store.set({ preset: withLayers(now, answer.after.layers) }, "push");
     } catch (problem) {
-      replace(this.#result, h("p", { class: "problem", text: problem instanceof Error ? sentence(tr(problem.message)) : String(problem) }));
+      replace(
+        this.#result,
+        h("p", { class: "problem", text: problem instanceof Error ? sentence(tr(problem.message)) : String(problem) }),
+      );
     } finally {
       this.#button.disabled = false;
     }
@@ -115,8 +156,11 @@ export class Balance {
     const specs = specsOf(this.store.get());
     if (specs.length === 1) return "";
     const count = stages(this.#spec);
-    const [same, others] = [true, false].map((is) => specs.flatMap((spec, at) => ((stages(spec) === count) === is ? [letter(at)] : [])));
-    if (!others.length) return ` ${t("{letters} have {count} stages each, so all take them.", { letters: same.join(", "), count })}`;
+    const [same, others] = [true, false].map((is) =>
+      specs.flatMap((spec, at) => ((stages(spec) === count) === is ? [letter(at)] : [])),
+    );
+    if (!others.length)
+      return ` ${t("{letters} have {count} stages each, so all take them.", { letters: same.join(", "), count })}`;
     return ` ${others.length > 1 ? t("{letters} keep even layers.", { letters: others.join(", ") }) : t("{letter} keeps even layers.", { letter: others[0] })}`;
   }
 
@@ -127,19 +171,58 @@ export class Balance {
     this.#shown = key;
     if (now === "other") {
       const layers = this.store.get().preset?.layers ?? [];
-      replace(this.#result, h("p", { class: "split" }, ...filled(t("Layers are {layers}, balanced for something else. {again}"), { layers: h("b", { text: runs(layers) }),
-        again: h("button", { type: "button", class: "link", onclick: () => this.#even() }, t("Even layers again")) })));
+      replace(
+        this.#result,
+        h(
+          "p",
+          { class: "split" },
+          ...filled(t("Layers are {layers}, balanced for something else. {again}"), {
+            layers: h("b", { text: runs(layers) }),
+            again: h("button", { type: "button", class: "link", onclick: () => this.#even() }, t("Even layers again")),
+          }),
+        ),
+      );
       return;
     }
     const same = before.layers.join() === after.layers.join();
     /** @param {string} name @param {(side: Side) => string} of */
-    const row = (name, of) => h("tr", {}, h("th", { scope: "row", text: name }), h("td", { text: of(before) }), h("td", { text: of(after) }));
-    const head = h("tr", {}, h("td"), h("th", { scope: "col", text: t("even") }), h("th", { scope: "col", text: t("balanced") }));
-    replace(this.#result, h("table", { class: "balance-table" }, h("thead", {}, head), h("tbody", {},
-      row(t("Step, ms"), (side) => timeNumber(side.makespan)), row(t("Bubble"), (side) => formatPercent(1 - (m * sum(timesOf(side))) / (p * side.makespan))))),
-    h("div", { class: "bars", "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
-    h("p", { class: "split" }, ...(same ? filled(t("Layers {layers} are the best split already."), { layers: h("span", { text: runs(before.layers) }) })
-      : filled(t("Layers {before} become {after}."), { before: h("span", { text: runs(before.layers) }), after: h("b", { text: runs(after.layers) }) })), this.#whose()));
+    const row = (name, of) =>
+      h("tr", {}, h("th", { scope: "row", text: name }), h("td", { text: of(before) }), h("td", { text: of(after) }));
+    const head = h(
+      "tr",
+      {},
+      h("td"),
+      h("th", { scope: "col", text: t("even") }),
+      h("th", { scope: "col", text: t("balanced") }),
+    );
+    replace(
+      this.#result,
+      h(
+        "table",
+        { class: "balance-table" },
+        h("thead", {}, head),
+        h(
+          "tbody",
+          {},
+          row(t("Step, ms"), (side) => timeNumber(side.makespan)),
+          row(t("Bubble"), (side) => formatPercent(1 - (m * sum(timesOf(side))) / (p * side.makespan))),
+        ),
+      ),
+      h("div", { class: "bars", "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
+      h(
+        "p",
+        { class: "split" },
+        ...(same
+          ? filled(t("Layers {layers} are the best split already."), {
+              layers: h("span", { text: runs(before.layers) }),
+            })
+          : filled(t("Layers {before} become {after}."), {
+              before: h("span", { text: runs(before.layers) }),
+              after: h("b", { text: runs(after.layers) }),
+            })),
+        this.#whose(),
+      ),
+    );
   }
 
   #even() {
@@ -157,9 +240,13 @@ const sum = (list) => list.reduce((a, b) => a + b, 0);
 /** One bar a stage, as high as it is long. @param {Side} side @param {...Side} all */
 function bars(side, ...all) {
   const most = Math.max(...all.flatMap(timesOf));
-  return h("div", { class: "stage-bars" }, ...timesOf(side).map((x) => {
-    const bar = h("i");
-    bar.style.height = `${(100 * x) / most}%`;
-    return bar;
-  }));
+  return h(
+    "div",
+    { class: "stage-bars" },
+    ...timesOf(side).map((x) => {
+      const bar = h("i");
+      bar.style.height = `${(100 * x) / most}%`;
+      return bar;
+    }),
+  );
 }

@@ -37,7 +37,10 @@ export function createCostsView(store, families, plan, toggle) {
   }
 
   store.subscribe((state) => {
-    const same = state.preset === before.preset && (!state.preset || (state.spec === before.spec && state.others === before.others)) && state.view.tab === before.view.tab;
+    const same =
+      state.preset === before.preset &&
+      (!state.preset || (state.spec === before.spec && state.others === before.others)) &&
+      state.view.tab === before.view.tab;
     before = state;
     if (!same) sync();
   });

@@ -26,26 +26,58 @@ export class OwnFields {
   #undo = h("button", { type: "button", class: "link", onclick: () => this.acts.undo() });
   #from = "";
 
-  /** @param {string} legend @param {OwnField[]} fields @param {[string, string][]} truths name and label of those that are true or false
-   * @param {OwnActs} acts */
+  /**
+   * @param {string} legend
+   * @param {OwnField[]} fields
+   * @param {[string, string][]} truths name and label of those that are true or false
+   * @param {OwnActs} acts
+   */
   constructor(legend, fields, truths, acts) {
     this.acts = acts;
     this.#hint = h("p", { class: "own-hint", id: `own-hint-${fields[0].name}` });
     this.#rows = fields.map((field) => this.#row(field));
-    this.#truths = truths.map(([name]) => [name, h("input", { type: "checkbox", id: `own-${name}`,
-      onchange: (/** @type {Event} */ { target }) => acts.put(name, /** @type {HTMLInputElement} */ (target).checked, "push") })]);
-    this.node = h("fieldset", { class: "own", hidden: true }, h("legend", { class: "visually-hidden", text: legend }), ...this.#rows.map(({ node }) => node),
-      ...this.#truths.map(([, box], at) => h("label", { class: "check" }, box, truths[at][1])), this.#hint, this.#undo);
+    this.#truths = truths.map(([name]) => [
+      name,
+      h("input", {
+        type: "checkbox",
+        id: `own-${name}`,
+        onchange: (/** @type {Event} */ { target }) =>
+          acts.put(name, /** @type {HTMLInputElement} */ (target).checked, "push"),
+      }),
+    ]);
+    this.node = h(
+      "fieldset",
+      { class: "own", hidden: true },
+      h("legend", { class: "visually-hidden", text: legend }),
+      ...this.#rows.map(({ node }) => node),
+      ...this.#truths.map(([, box], at) => h("label", { class: "check" }, box, truths[at][1])),
+      this.#hint,
+      this.#undo,
+    );
     this.node.addEventListener("focusout", () => this.#explain(null));
   }
 
   /** @param {OwnField} field @returns {Row} */
   #row(field) {
     const id = `own-${field.name}`;
-    const box = h("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", spellcheck: "false", placeholder: field.empty, "aria-describedby": `${id}-problem ${this.#hint.id}` });
+    const box = h("input", {
+      type: "text",
+      id,
+      inputmode: "decimal",
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: field.empty,
+      "aria-describedby": `${id}-problem ${this.#hint.id}`,
+    });
     const problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
     const label = h("label", { for: id, text: field.label, "aria-label": field.called ? called(field) : null });
-    const row = { field, box, problem, refused: false, node: h("div", { class: "own-field" }, label, box, h("span", { class: "unit", text: field.unit ?? "" }), problem) };
+    const row = {
+      field,
+      box,
+      problem,
+      refused: false,
+      node: h("div", { class: "own-field" }, label, box, h("span", { class: "unit", text: field.unit ?? "" }), problem),
+    };
     box.addEventListener("change", () => this.#commit(row));
     box.addEventListener("keydown", (event) => this.#key(row, event));
     box.addEventListener("focus", () => this.#explain(field));
@@ -56,7 +88,14 @@ export class OwnFields {
   #explain(field) {
     const { acts } = this;
     const values = field && { name: called(field), range: range(field, acts.bounds(field.name)), hint: field.hint };
-    setText(this.#hint, !values ? t("These begin as {preset}'s.", { preset: this.#from }) : values.hint ? t("{name}: {range}; {hint}.", values) : t("{name}: {range}.", values));
+    setText(
+      this.#hint,
+      !values
+        ? t("These begin as {preset}'s.", { preset: this.#from })
+        : values.hint
+          ? t("{name}: {range}; {hint}.", values)
+          : t("{name}: {range}.", values),
+    );
   }
 
   /** @param {Row} row @param {KeyboardEvent} event */
@@ -80,7 +119,10 @@ export class OwnFields {
   /** @param {Row} row @param {"push" | "replace"} [how] */
   #commit(row, how = "push") {
     const { field, box } = row;
-    if (box.value === this.#text(field)) { this.#complain(row, null); return; }
+    if (box.value === this.#text(field)) {
+      this.#complain(row, null);
+      return;
+    }
     const got = read(field, box.value, this.acts.bounds(field.name));
     if ("value" in got) {
       this.#complain(row, null);
@@ -100,9 +142,21 @@ export class OwnFields {
     node.toggleAttribute("data-bad", message !== null);
     box.setAttribute("aria-invalid", String(message !== null));
     const value = shown(field, nearest);
-    const words = value === "" ? t("Leave {symbol} out", { symbol: called(field) }) : t("Use {field} = {value}", { field: called(field), value: `${value}${field.unit ? ` ${field.unit}` : ""}` });
-    replace(problem, h("span", { text: sentence(message ?? "") }), nearest === undefined ? "" :
-      h("div", {}, h("button", { type: "button", class: "button", onclick: () => this.#take(field, nearest) }, words)));
+    const words =
+      value === ""
+        ? t("Leave {symbol} out", { symbol: called(field) })
+        : t("Use {field} = {value}", { field: called(field), value: `${value}${field.unit ? ` ${field.unit}` : ""}` });
+    replace(
+      problem,
+      h("span", { text: sentence(message ?? "") }),
+      nearest === undefined
+        ? ""
+        : h(
+            "div",
+            {},
+            h("button", { type: "button", class: "button", onclick: () => this.#take(field, nearest) }, words),
+          ),
+    );
   }
 
   /** @param {OwnField} field @param {number | null} value */
@@ -121,7 +175,11 @@ export class OwnFields {
     row.box.value = this.#text(row.field);
   }
 
-  /** The numbers as they are now; a text that is wrong stays for its owner to mend. @param {string} from the preset that they began as @param {boolean} changed */
+  /**
+   * The numbers as they are now; a text that is wrong stays for its owner to mend.
+   * @param {string} from the preset that they began as
+   * @param {boolean} changed
+   */
   fill(from, changed) {
     for (const row of this.#rows) if (row.problem.hidden) row.box.value = this.#text(row.field);
     for (const [name, box] of this.#truths) box.checked = Boolean(this.acts.now(name));
@@ -131,14 +189,20 @@ export class OwnFields {
     show(this.#undo, changed);
   }
 
-  /** Forget what was wrong: other numbers are asked for, or (refused) the server takes them now. @param {boolean} [refused] */
+  /**
+   * Forget what was wrong: other numbers are asked for, or (refused) the server takes them now.
+   * @param {boolean} [refused]
+   */
   calm(refused = false) {
     for (const row of this.#rows) if (!refused || row.refused) this.#write(row);
   }
 
   /** The server's names as they stand here. @param {string} message */
   #plainly(message) {
-    return this.#rows.reduce((text, { field }) => text.replace(new RegExp(`\\b${field.name}\\b`, "g"), called(field).toLowerCase()), message);
+    return this.#rows.reduce(
+      (text, { field }) => text.replace(new RegExp(`\\b${field.name}\\b`, "g"), called(field).toLowerCase()),
+      message,
+    );
   }
 
   /** What the server refused, if it is about one of these. @param {SpecError} error @returns {boolean} */
@@ -148,7 +212,11 @@ export class OwnFields {
     const { field } = row;
     const got = typeof value === "number" ? read(field, shown(field, value), this.acts.bounds(name)) : { value: null };
     row.box.value = typeof value === "number" ? shown(field, value) : this.#text(field);
-    this.#complain(row, "message" in got ? got.message : this.#plainly(tr(message)), /** @type {number | undefined} */ (nearest));
+    this.#complain(
+      row,
+      "message" in got ? got.message : this.#plainly(tr(message)),
+      /** @type {number | undefined} */ (nearest),
+    );
     row.refused = true;
     return true;
   }

@@ -43,10 +43,23 @@ export class CostsSection {
   #heads = h("input", { type: "checkbox", id: "preset-heads" });
   #problem = h("div", { class: "problem", id: "preset-problem", role: "alert", hidden: true });
   #verdict = h("p", { class: "verdict-line", id: "preset-fits" });
-  #apply = h("button", { type: "button", class: "button primary", id: "preset-apply", onclick: () => this.#put("push") }, t("Apply"));
-  #arithmetic = h("button", { type: "button", class: "button soft", id: "preset-arithmetic", "aria-controls": "panel-costs" }, t("Show the arithmetic"));
+  #apply = h(
+    "button",
+    { type: "button", class: "button primary", id: "preset-apply", onclick: () => this.#put("push") },
+    t("Apply"),
+  );
+  #arithmetic = h(
+    "button",
+    { type: "button", class: "button soft", id: "preset-arithmetic", "aria-controls": "panel-costs" },
+    t("Show the arithmetic"),
+  );
   #form = h("div", { class: "pricing-form" });
-  node = h("details", { class: "pricing", id: "pricing" }, h("summary", {}, h("span", { text: t("Model and machine") }), this.#said), this.#form);
+  node = h(
+    "details",
+    { class: "pricing", id: "pricing" },
+    h("summary", {}, h("span", { text: t("Model and machine") }), this.#said),
+    this.#form,
+  );
   /** @type {Preset} */
   #draft = plainPreset("");
   #filled = false;
@@ -55,8 +68,12 @@ export class CostsSection {
   /** @type {Record<Part, OwnFields>} */
   #own;
 
-  /** @param {Store} store @param {Pricing} pricing @param {{plan: () => Plan, title: (family: string) => string}} shown  the first schedule
-   * @param {{arithmetic: () => void, changed: () => void}} acts  open and close it; the models are known */
+  /**
+   * @param {Store} store
+   * @param {Pricing} pricing
+   * @param {{plan: () => Plan, title: (family: string) => string}} shown the first schedule
+   * @param {{arithmetic: () => void, changed: () => void}} acts open and close it; the models are known
+   */
   constructor(store, pricing, { plan, title }, { arithmetic, changed }) {
     this.store = store;
     this.pricing = pricing;
@@ -65,29 +82,74 @@ export class CostsSection {
     this.balance = new Balance(store, title);
     this.#arithmetic.addEventListener("click", arithmetic);
     /** @param {Part} part */
-    const acts = (part) => ({ now: (/** @type {string} */ name) => this.#now(name), bounds: (/** @type {string} */ name) => /** @type {Shelf} */ (shelf()).bounds[name],
-      put: (/** @type {string} */ name, /** @type {OwnValue} */ value, /** @type {"push" | "replace"} */ how) => this.#putOwn(name, value, how), undo: () => this.#pick(part, this.#named(part)) });
-    this.#own = { model: new OwnFields(t("Your own model"), modelFields(), [["gated", t("Gated feed-forward, three matrices")], ["flash", t("Flash attention")]], acts("model")),
-      machine: new OwnFields(t("Your own machine"), machineFields(), [], acts("machine")) };
+    const acts = (part) => ({
+      now: (/** @type {string} */ name) => this.#now(name),
+      bounds: (/** @type {string} */ name) => /** @type {Shelf} */ (shelf()).bounds[name],
+      put: (/** @type {string} */ name, /** @type {OwnValue} */ value, /** @type {"push" | "replace"} */ how) =>
+        this.#putOwn(name, value, how),
+      undo: () => this.#pick(part, this.#named(part)),
+    });
+    this.#own = {
+      model: new OwnFields(
+        t("Your own model"),
+        modelFields(),
+        [
+          ["gated", t("Gated feed-forward, three matrices")],
+          ["flash", t("Flash attention")],
+        ],
+        acts("model"),
+      ),
+      machine: new OwnFields(t("Your own machine"), machineFields(), [], acts("machine")),
+    };
     this.#build();
-    this.node.addEventListener("toggle", () => { if (this.node.open) this.#load(); });
+    this.node.addEventListener("toggle", () => {
+      if (this.node.open) this.#load();
+    });
     this.#draft = store.get().origin ?? this.#draft;
     if (store.get().preset) queueMicrotask(() => this.#load());
   }
 
   #build() {
     /** @param {string} text @param {HTMLElement} input @param {HTMLElement} [beside] */
-    const row = (text, input, beside) => h("div", { class: "choice" }, h("label", { for: input.id, text }), input, beside);
-    replace(this.#form, row(t("Model"), this.#model), this.#own.model.node, row(t("Sequence"), this.#sequence), row(t("Micro-batch"), this.#micro), row(t("Machine"), this.#machine),
-      this.#own.machine.node, row(t("Tensor ∥"), this.#tp), row(t("Efficiency"), this.#efficiency, this.#percent),
-      h("label", { class: "check" }, this.#heads, t("Embedding and head")), this.#problem, this.#verdict,
-      h("div", { class: "pricing-acts" }, this.#apply, this.#arithmetic), this.balance.node);
+    const row = (text, input, beside) =>
+      h("div", { class: "choice" }, h("label", { for: input.id, text }), input, beside);
+    replace(
+      this.#form,
+      row(t("Model"), this.#model),
+      this.#own.model.node,
+      row(t("Sequence"), this.#sequence),
+      row(t("Micro-batch"), this.#micro),
+      row(t("Machine"), this.#machine),
+      this.#own.machine.node,
+      row(t("Tensor ∥"), this.#tp),
+      row(t("Efficiency"), this.#efficiency, this.#percent),
+      h("label", { class: "check" }, this.#heads, t("Embedding and head")),
+      this.#problem,
+      this.#verdict,
+      h("div", { class: "pricing-acts" }, this.#apply, this.#arithmetic),
+      this.balance.node,
+    );
     this.#model.addEventListener("change", () => this.#pick("model", this.#model.value));
     this.#machine.addEventListener("change", () => this.#pick("machine", this.#machine.value));
-    for (const [name, select] of /** @type {[Choice, HTMLSelectElement][]} */ ([["sequence", this.#sequence], ["micro_batch", this.#micro], ["tp", this.#tp]])) {
-      select.addEventListener("change", () => this.#choose({ [name]: this.#unlessPlain(name, Number(select.value)) }, "push"));
+    for (const [name, select] of /** @type {[Choice, HTMLSelectElement][]} */ ([
+      ["sequence", this.#sequence],
+      ["micro_batch", this.#micro],
+      ["tp", this.#tp],
+    ])) {
+      select.addEventListener("change", () =>
+        this.#choose({ [name]: this.#unlessPlain(name, Number(select.value)) }, "push"),
+      );
     }
-    this.#efficiency.addEventListener("input", () => this.#choose({ efficiency: /** @type {number | null} */ (this.#unlessPlain("efficiency", Number(this.#efficiency.value) / 100)) }, "replace"));
+    this.#efficiency.addEventListener("input", () =>
+      this.#choose(
+        {
+          efficiency: /** @type {number | null} */ (
+            this.#unlessPlain("efficiency", Number(this.#efficiency.value) / 100)
+          ),
+        },
+        "replace",
+      ),
+    );
     this.#heads.addEventListener("change", () => this.#choose({ heads: this.#heads.checked }, "push"));
   }
 
@@ -104,11 +166,18 @@ export class CostsSection {
   /** The preset that is named, in full. @param {Part} part @returns {string} */
   #named = (part) => this.#draft[part] ?? shelf()?.defaults[part];
 
-  /** Another preset, which ends numbers of one's own; or those, beginning as the preset that was there. @param {Part} part @param {string} value */
+  /**
+   * Another preset, which ends numbers of one's own; or those, beginning as the preset that was there.
+   * @param {Part} part
+   * @param {string} value
+   */
   #pick(part, value) {
     this.#editing[part] = value === OWN;
     this.#own[part].calm();
-    if (value === OWN) { this.#fill(); return; }
+    if (value === OWN) {
+      this.#fill();
+      return;
+    }
     const even = evenly(this.#draft);
     const own = Object.fromEntries(Object.entries(even.own).filter(([name]) => !FIELDS_OF[part].includes(name)));
     const standard = part === "machine" && value === shelf()?.defaults.machine;
@@ -120,9 +189,14 @@ export class CostsSection {
     return value === plainOf(this.#draft, name) ? null : value;
   }
 
-  /** What a field is without a word about itself: printed parameters do not outlive another shape. @param {string} name */
+  /**
+   * What a field is without a word about itself: printed parameters do not outlive another shape.
+   * @param {string} name
+   */
   #before(name) {
-    const reshaped = shelf()?.shape.some((field) => field in this.#draft.own && this.#draft.own[field] !== plainOf(this.#draft, field));
+    const reshaped = shelf()?.shape.some(
+      (field) => field in this.#draft.own && this.#draft.own[field] !== plainOf(this.#draft, field),
+    );
     return reshaped && (name === "parameters" || name === "stored") ? null : plainOf(this.#draft, name);
   }
 
@@ -135,7 +209,10 @@ export class CostsSection {
 
   /** @param {string} name @param {OwnValue} value @param {"push" | "replace"} how */
   #putOwn(name, value, how) {
-    if (CHOSEN.includes(name)) { this.#choose({ [name]: this.#unlessPlain(name, /** @type {number} */ (value)) }, how); return; }
+    if (CHOSEN.includes(name)) {
+      this.#choose({ [name]: this.#unlessPlain(name, /** @type {number} */ (value)) }, how);
+      return;
+    }
     const own = { ...evenly(this.#draft).own, [name]: value };
     if (value === this.#before(name)) delete own[name];
     this.#choose({ own }, how);
@@ -165,7 +242,14 @@ export class CostsSection {
     const { pricing } = this;
     if (preset) this.#draft = preset;
     this.node.classList.toggle("is-applied", preset !== null);
-    setText(this.#said, !preset ? "" : pricing.error ? t("{preset}: not possible", { preset: titlesOf(preset) }) : t("{preset}, ms", { preset: titlesOf(preset) }));
+    setText(
+      this.#said,
+      !preset
+        ? ""
+        : pricing.error
+          ? t("{preset}: not possible", { preset: titlesOf(preset) })
+          : t("{preset}, ms", { preset: titlesOf(preset) }),
+    );
     this.#said.classList.toggle("bad", pricing.error !== null);
     if (!this.node.open) return;
     if (shelf()) for (const part of PARTS) this.#own[part].calm(true);
@@ -188,25 +272,49 @@ export class CostsSection {
     const worst = fullest(this.pricing.priced, this.plan());
     show(this.#verdict, worst !== null);
     if (!worst) return;
-    const sums = t("{total} of {limit} on rank {rank}", { total: bytesText(worst.total), limit: bytesText(worst.limit), rank: worst.rank });
+    const sums = t("{total} of {limit} on rank {rank}", {
+      total: bytesText(worst.total),
+      limit: bytesText(worst.limit),
+      rank: worst.rank,
+    });
     setText(this.#verdict, worst.fits ? t("Fits: {sums}", { sums }) : t("Does not fit: {sums}", { sums }));
     this.#verdict.classList.toggle("bad", !worst.fits);
   }
 
-  /** What the server refused: by the field it is about where that is open, with the nearest legal value as a button. @param {SpecError} error */
+  /**
+   * What the server refused: by the field it is about where that is open, with the nearest legal value as a button.
+   * @param {SpecError} error
+   */
   #refuse(error) {
     const { field, message, nearest } = error;
     this.#fill();
-    if (PARTS.some((part) => this.#own[part].refuse(error))) { this.#complain(""); return; }
+    if (PARTS.some((part) => this.#own[part].refuse(error))) {
+      this.#complain("");
+      return;
+    }
     const legal = nearest !== undefined && nearest !== null && (field === "p" || field === "v" || field in this.#draft);
     show(this.#problem, true);
-    replace(this.#problem, h("span", { text: sentence(tr(message)) }), legal ? h("div", {}, h("button", { type: "button", class: "button",
-      onclick: () => this.#correct(field, nearest) }, t("Use {field} = {value}", { field, value: nearest }))) : "");
+    replace(
+      this.#problem,
+      h("span", { text: sentence(tr(message)) }),
+      legal
+        ? h(
+            "div",
+            {},
+            h(
+              "button",
+              { type: "button", class: "button", onclick: () => this.#correct(field, nearest) },
+              t("Use {field} = {value}", { field, value: nearest }),
+            ),
+          )
+        : "",
+    );
   }
 
   /** @param {string} field @param {any} value */
   #correct(field, value) {
-    if (field === "p" || field === "v") this.store.set({ spec: { ...this.store.get().spec, [field]: value } }, "replace");
+    if (field === "p" || field === "v")
+      this.store.set({ spec: { ...this.store.get().spec, [field]: value } }, "replace");
     else this.#choose({ [field]: value }, "replace");
   }
 
@@ -227,17 +335,27 @@ export class CostsSection {
     this.#heads.checked = this.#draft.heads;
   }
 
-  /** A list of presets, and the fields of one's own with it. @param {Part} part @param {HTMLSelectElement} select @param {Entry[]} entries */
+  /**
+   * A list of presets, and the fields of one's own with it.
+   * @param {Part} part
+   * @param {HTMLSelectElement} select
+   * @param {Entry[]} entries
+   */
   #fillPart(part, select, entries) {
     const own = isOwn(this.#draft, part);
     const open = own || this.#editing[part];
     const from = entries.find((entry) => entry.name === this.#named(part))?.title ?? this.#named(part);
     const mine = part === "model" ? t("Own model") : t("Own machine");
     const text = open ? mine : t("{own} …", { own: mine });
-    options(select, [...entries.filter(({ name }) => name !== CUSTOM).map(named), [OWN, text]], open ? OWN : this.#named(part));
+    options(
+      select,
+      [...entries.filter(({ name }) => name !== CUSTOM).map(named), [OWN, text]],
+      open ? OWN : this.#named(part),
+    );
     show(this.#own[part].node, open);
     if (open) this.#own[part].fill(from, own);
-    for (const input of part === "model" ? [this.#sequence, this.#micro] : [this.#efficiency]) show(/** @type {HTMLElement} */ (input.parentElement), !open);
+    for (const input of part === "model" ? [this.#sequence, this.#micro] : [this.#efficiency])
+      show(/** @type {HTMLElement} */ (input.parentElement), !open);
   }
 }
 

@@ -15,15 +15,37 @@ const MM = 96 / 25.4; // px
 const SHARP = 3; // pixels of a PNG for each of the picture's
 const MOST_PIXELS = 16_000; // of a PNG's side; browsers draw no larger canvas
 /** Widths by name: px, and mm where the file should say so. @type {Record<string, {px: number, mm?: number}>} */
-const WIDTHS = { column: { px: Math.round(84 * MM), mm: 84 }, page: { px: Math.round(174 * MM), mm: 174 }, slide: { px: 1280 }, wide: { px: 1920 } };
+const WIDTHS = {
+  column: { px: Math.round(84 * MM), mm: 84 },
+  page: { px: Math.round(174 * MM), mm: 174 },
+  slide: { px: 1280 },
+  wide: { px: 1920 },
+};
 /** What other programs read. */
 const FORMATS = ["torch-csv", "chrome-trace", "json"];
 
 export class ExportPanel {
-  #window = select("export-window", t("Show"), [["sight", t("what is in sight")], ["all", t("the whole step")]]);
-  #width = select("export-width", t("Width"), [["page", t("a page, 174 mm")], ["column", t("a column, 84 mm")], ["slide", t("a slide, 1280 px")], ["wide", t("wide, 1920 px")]]);
-  #row = select("export-row", t("Rows"), [["0", t("as many as fit a page")], ["8", t("low")], ["14", t("medium")], ["22", t("tall")]]);
-  #scheme = select("export-scheme", t("Ground"), [["light", t("light")], ["dark", t("dark")], ["none", t("none, for light paper")]]);
+  #window = select("export-window", t("Show"), [
+    ["sight", t("what is in sight")],
+    ["all", t("the whole step")],
+  ]);
+  #width = select("export-width", t("Width"), [
+    ["page", t("a page, 174 mm")],
+    ["column", t("a column, 84 mm")],
+    ["slide", t("a slide, 1280 px")],
+    ["wide", t("wide, 1920 px")],
+  ]);
+  #row = select("export-row", t("Rows"), [
+    ["0", t("as many as fit a page")],
+    ["8", t("low")],
+    ["14", t("medium")],
+    ["22", t("tall")],
+  ]);
+  #scheme = select("export-scheme", t("Ground"), [
+    ["light", t("light")],
+    ["dark", t("dark")],
+    ["none", t("none, for light paper")],
+  ]);
   #numbers = box("export-numbers", t("Micro-batch numbers"), true);
   #legend = box("export-legend", t("Legend"), true);
   #title = box("export-title", t("Headings"), true);
@@ -37,28 +59,75 @@ export class ExportPanel {
   constructor(desk, timeline, share) {
     this.desk = desk;
     this.timeline = timeline;
-    const choices = [this.#window, this.#width, this.#row, this.#scheme, this.#numbers, this.#legend, this.#title, this.#source];
+    const choices = [
+      this.#window,
+      this.#width,
+      this.#row,
+      this.#scheme,
+      this.#numbers,
+      this.#legend,
+      this.#title,
+      this.#source,
+    ];
     for (const { input } of choices) input.addEventListener("change", () => this.show());
-    const button = (/** @type {string} */ id, /** @type {string} */ text, /** @type {() => void} */ act, kind = "soft") =>
-      h("button", { type: "button", class: `button ${kind}`, id, onclick: act }, text);
-    this.panel = h("div", { class: "export" },
-      h("section", { class: "export-picture" }, h("h2", { text: t("Picture") }), h("div", { class: "export-choices" }, ...choices.map(({ node }) => node)),
-        h("div", { class: "panel-row" }, button("export-svg", t("SVG"), () => this.#svg(), "primary"), button("export-png", t("PNG, three times as sharp"), () => this.#png()),
-          button("export-print", t("Print"), () => print())), this.#said),
+    const button = (
+      /** @type {string} */ id,
+      /** @type {string} */ text,
+      /** @type {() => void} */ act,
+      kind = "soft",
+    ) => h("button", { type: "button", class: `button ${kind}`, id, onclick: act }, text);
+    this.panel = h(
+      "div",
+      { class: "export" },
+      h(
+        "section",
+        { class: "export-picture" },
+        h("h2", { text: t("Picture") }),
+        h("div", { class: "export-choices" }, ...choices.map(({ node }) => node)),
+        h(
+          "div",
+          { class: "panel-row" },
+          button("export-svg", t("SVG"), () => this.#svg(), "primary"),
+          button("export-png", t("PNG, three times as sharp"), () => this.#png()),
+          button("export-print", t("Print"), () => print()),
+        ),
+        this.#said,
+      ),
       this.#preview,
-      h("section", {}, h("h2", { text: t("Order and times") }), this.#files,
-        h("h2", { text: t("A page that plays") }), h("p", { class: "note", text: t("One file with this view that plays and has live costs, without a server; also code to embed it, and short links.") }),
-        button("export-share", t("Share …"), share)));
+      h(
+        "section",
+        {},
+        h("h2", { text: t("Order and times") }),
+        this.#files,
+        h("h2", { text: t("A page that plays") }),
+        h("p", {
+          class: "note",
+          text: t(
+            "One file with this view that plays and has live costs, without a server; also code to embed it, and short links.",
+          ),
+        }),
+        button("export-share", t("Share …"), share),
+      ),
+    );
   }
 
   /** The picture as it would be now; `file` says its size in millimetres where the reader chose them. */
   #draw() {
     const { px, mm } = WIDTHS[this.#width.input.value];
     const all = { t0: 0, t1: this.timeline.total() };
-    const drawn = pictureOf(this.desk, { window: this.#window.input.value === "all" ? all : this.timeline.visible(), width: px, row: Number(this.#row.input.value),
-      scheme: this.#scheme.input.value, numbers: this.#numbers.input.checked, legend: this.#legend.input.checked, title: this.#title.input.checked,
-      link: this.#source.input.checked ? this.desk.store.link() : "" });
-    const file = mm ? drawn.svg.replace(/ width="\d+" height="\d+"/, ` width="${mm}mm" height="${(drawn.height / MM).toFixed(2)}mm"`) : drawn.svg;
+    const drawn = pictureOf(this.desk, {
+      window: this.#window.input.value === "all" ? all : this.timeline.visible(),
+      width: px,
+      row: Number(this.#row.input.value),
+      scheme: this.#scheme.input.value,
+      numbers: this.#numbers.input.checked,
+      legend: this.#legend.input.checked,
+      title: this.#title.input.checked,
+      link: this.#source.input.checked ? this.desk.store.link() : "",
+    });
+    const file = mm
+      ? drawn.svg.replace(/ width="\d+" height="\d+"/, ` width="${mm}mm" height="${(drawn.height / MM).toFixed(2)}mm"`)
+      : drawn.svg;
     return { ...drawn, file };
   }
 
@@ -70,7 +139,14 @@ export class ExportPanel {
     URL.revokeObjectURL(this.#address);
     this.#address = mine;
     replace(this.#preview, h("img", { src: mine, width, height, alt: "" }));
-    setText(this.#said, t("{width} × {height} px, {size} kB as SVG; words stay words.", { width, height, size: Math.ceil(svg.length / 1000) }));
+    setText(
+      this.#said,
+      t("{width} × {height} px, {size} kB as SVG; words stay words.", {
+        width,
+        height,
+        size: Math.ceil(svg.length / 1000),
+      }),
+    );
     replace(this.#files, ...this.desk.plans().map((plan) => this.#filesOf(plan)));
   }
 
@@ -78,18 +154,35 @@ export class ExportPanel {
   #filesOf(plan) {
     const spec = plan.shown ?? plan.asked;
     const at = this.desk.plans().indexOf(plan);
-    const names = { "torch-csv": t("Order as torch's CSV"), "chrome-trace": t("Chrome trace"), json: t("JSON with all times") };
+    const names = {
+      "torch-csv": t("Order as torch's CSV"),
+      "chrome-trace": t("Chrome trace"),
+      json: t("JSON with all times"),
+    };
     const title = this.desk.family(spec.family)?.title ?? spec.family;
     const said = h("span", { class: "problem", role: "status", hidden: true });
-    return h("div", { class: "panel-row", role: "group", "aria-label": title }, h("span", { class: "export-name", text: this.desk.plans().length > 1 ? `${letter(at)} · ${title}` : title }),
-      ...FORMATS.map((form) => h("button", { type: "button", class: "button soft", "data-format": form, onclick: () => this.#file(plan, form, said) }, names[/** @type {keyof typeof names} */ (form)])), said);
+    return h(
+      "div",
+      { class: "panel-row", role: "group", "aria-label": title },
+      h("span", { class: "export-name", text: this.desk.plans().length > 1 ? `${letter(at)} · ${title}` : title }),
+      ...FORMATS.map((form) =>
+        h(
+          "button",
+          { type: "button", class: "button soft", "data-format": form, onclick: () => this.#file(plan, form, said) },
+          names[/** @type {keyof typeof names} */ (form)],
+        ),
+      ),
+      said,
+    );
   }
 
   /** @param {Plan} plan @param {string} form @param {HTMLElement} said */
   async #file(plan, form, said) {
     said.hidden = true;
     try {
-      const { name, blob } = await download(`/api/export${specQuery(plan.shown ?? plan.asked, this.desk.store.defaults)}&format=${form}`);
+      const { name, blob } = await download(
+        `/api/export${specQuery(plan.shown ?? plan.asked, this.desk.store.defaults)}&format=${form}`,
+      );
       handBlob(name, blob);
     } catch (problem) {
       said.hidden = false;
@@ -116,7 +209,9 @@ export class ExportPanel {
     const canvas = h("canvas", { width: Math.round(width * sharp), height: Math.round(height * sharp) });
     context(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
     URL.revokeObjectURL(address);
-    canvas.toBlob((blob) => { if (blob) handBlob(`${this.#name()}.png`, blob); });
+    canvas.toBlob((blob) => {
+      if (blob) handBlob(`${this.#name()}.png`, blob);
+    });
   }
 }
 

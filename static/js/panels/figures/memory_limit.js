@@ -40,6 +40,23 @@ function line(plan, desk, named) {
   bar.style.setProperty("--held", `${(100 * memory) / whole}%`);
   bar.style.setProperty("--limit", `${(100 * limit) / whole}%`);
   const verdict = h("b", { class: over ? "over" : "within", text: over ? t("over the limit") : t("within the limit") });
-  const parts = { family: desk.family(family)?.title ?? family, held: formatNumber(memory), limit: formatNumber(limit), verdict };
-  return [bar, h("p", {}, ...filled(named ? t("{family}: holds {held}, may hold {limit}: {verdict}") : t("holds {held}, may hold {limit}: {verdict}"), parts))];
+  const parts = {
+    family: desk.family(family)?.title ?? family,
+    held: formatNumber(memory),
+    limit: formatNumber(limit),
+    verdict,
+  };
+  return [
+    bar,
+    h(
+      "p",
+      {},
+      ...filled(
+        named
+          ? t("{family}: holds {held}, may hold {limit}: {verdict}")
+          : t("holds {held}, may hold {limit}: {verdict}"),
+        parts,
+      ),
+    ),
+  ];
 }

@@ -1,4 +1,5 @@
-// The import dialog: a file or a pasted text, what it is taken for, and where it goes. A refusal leaves all as it was given.
+// The import dialog: a file or a pasted text, what it is taken for, and where it goes. A refusal leaves all as it was
+// given.
 import { Offline, Refusal } from "../../data/api.js";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.js";
 import { areTraces, askOrder, askRun, readFile } from "./read.js";
@@ -8,14 +9,19 @@ import { IDS, letter, specsOf } from "../../core/state/schedules.js";
 
 /** @import {Desk} from "../../data/plans.js" */
 /** @import {Given} from "./read.js" */
-/** @typedef {{desk: Desk, addRun: (id: string) => string, said: (text: string) => void}} Parts  addRun: the runs of a link with
- *   one more; said: a word in passing */
+/**
+ * @typedef {{desk: Desk, addRun: (id: string) => string, said: (text: string) => void}} Parts addRun: the runs of a
+ *   link with one more; said: a word in passing
+ */
 
 const TYPES = ".csv,.txt,.json,.gz,text/csv,application/json,application/gzip";
 const EXAMPLE = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1";
 const PASTED = 400_000; // characters of a file that are shown; a larger one is named only
 
-/** @param {Parts} parts @returns {(at?: number | null, files?: File[]) => void} opens it: for a schedule's place, or with files */
+/**
+ * @param {Parts} parts
+ * @returns {(at?: number | null, files?: File[]) => void} opens it: for a schedule's place, or with files
+ */
 export function createImport(parts) {
   /** @type {ImportDialog | null} */
   let dialog = null;
@@ -32,7 +38,15 @@ class ImportDialog {
   #files = [];
   #at = 0;
   #asking = false;
-  #text = h("textarea", { id: "import-text", rows: 6, spellcheck: "false", autocapitalize: "none", autocomplete: "off", placeholder: EXAMPLE, "aria-describedby": "import-said" });
+  #text = h("textarea", {
+    id: "import-text",
+    rows: 6,
+    spellcheck: "false",
+    autocapitalize: "none",
+    autocomplete: "off",
+    placeholder: EXAMPLE,
+    "aria-describedby": "import-said",
+  });
   #pick = h("input", { type: "file", id: "import-file", multiple: true, accept: TYPES, hidden: true });
   #said = h("p", { class: "share-said", id: "import-said", role: "status" });
   #wrong = h("p", { class: "problem", id: "import-wrong", role: "alert", hidden: true });
@@ -42,19 +56,68 @@ class ImportDialog {
   /** @param {Parts} parts */
   constructor(parts) {
     this.parts = parts;
-    const close = h("button", { type: "button", class: "button icon", "aria-label": t("Close"), onclick: () => this.node.close() }, "×");
-    const choose = h("button", { type: "button", class: "button soft", onclick: () => this.#pick.click() }, t("Choose a file …"));
-    const form = h("form", { onsubmit: (/** @type {Event} */ event) => this.#submit(event) },
-      h("section", {}, h("p", { class: "share-text" }, t("An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for each rank, or Chrome's format with ops named 2F0.")),
-        h("div", { class: "import-give" }, choose, this.#pick, h("span", { class: "import-or", text: t("or drop it on the page, or paste it:") })),
-        h("label", { class: "visually-hidden", for: "import-text", text: t("Text of the order or the trace") }), this.#text, this.#said, this.#wrong),
-      h("section", { class: "import-end" }, h("label", { for: "import-where", text: t("Put it") }), this.#where, this.#take));
-    this.node = h("dialog", { class: "share import", id: "import-dialog", "aria-labelledby": "import-title" },
-      h("div", { class: "share-head" }, h("h2", { id: "import-title", text: t("Import an order or a trace") }), close), form);
+    const close = h(
+      "button",
+      { type: "button", class: "button icon", "aria-label": t("Close"), onclick: () => this.node.close() },
+      "×",
+    );
+    const choose = h(
+      "button",
+      { type: "button", class: "button soft", onclick: () => this.#pick.click() },
+      t("Choose a file …"),
+    );
+    const form = h(
+      "form",
+      { onsubmit: (/** @type {Event} */ event) => this.#submit(event) },
+      h(
+        "section",
+        {},
+        h(
+          "p",
+          { class: "share-text" },
+          t(
+            "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for each rank, or Chrome's format with ops named 2F0.",
+          ),
+        ),
+        h(
+          "div",
+          { class: "import-give" },
+          choose,
+          this.#pick,
+          h("span", { class: "import-or", text: t("or drop it on the page, or paste it:") }),
+        ),
+        h("label", { class: "visually-hidden", for: "import-text", text: t("Text of the order or the trace") }),
+        this.#text,
+        this.#said,
+        this.#wrong,
+      ),
+      h(
+        "section",
+        { class: "import-end" },
+        h("label", { for: "import-where", text: t("Put it") }),
+        this.#where,
+        this.#take,
+      ),
+    );
+    this.node = h(
+      "dialog",
+      { class: "share import", id: "import-dialog", "aria-labelledby": "import-title" },
+      h("div", { class: "share-head" }, h("h2", { id: "import-title", text: t("Import an order or a trace") }), close),
+      form,
+    );
     this.node.addEventListener("keydown", (event) => event.stopPropagation()); // the timeline's keys rest
-    this.node.addEventListener("click", (event) => { if (event.target === this.node) this.node.close(); });
-    this.#pick.addEventListener("change", () => { this.#read([...(this.#pick.files ?? [])]); this.#pick.value = ""; });
-    this.#text.addEventListener("input", () => { this.#files = []; this.#text.placeholder = EXAMPLE; this.#look(); });
+    this.node.addEventListener("click", (event) => {
+      if (event.target === this.node) this.node.close();
+    });
+    this.#pick.addEventListener("change", () => {
+      this.#read([...(this.#pick.files ?? [])]);
+      this.#pick.value = "";
+    });
+    this.#text.addEventListener("input", () => {
+      this.#files = [];
+      this.#text.placeholder = EXAMPLE;
+      this.#look();
+    });
     document.body.append(this.node);
   }
 
@@ -83,7 +146,9 @@ class ImportDialog {
       const [one] = this.#files;
       const shown = this.#files.length === 1 && one.text.length <= PASTED;
       this.#text.value = shown ? one.text : "";
-      this.#text.placeholder = shown ? EXAMPLE : this.#files.map(({ name, text }) => `${name} (${Math.ceil(text.length / 1000)} kB)`).join("\n");
+      this.#text.placeholder = shown
+        ? EXAMPLE
+        : this.#files.map(({ name, text }) => `${name} (${Math.ceil(text.length / 1000)} kB)`).join("\n");
       this.#look();
       this.#take.focus();
     } catch (problem) {
@@ -99,14 +164,24 @@ class ImportDialog {
     const state = this.parts.desk.store.get();
     const full = state.others.length === IDS.length - 1;
     const title = this.parts.desk.family(specsOf(state)[this.#at].family)?.title ?? "";
-    const place = h("option", { value: "replace", text: t("in place of {letter}, {title}", { letter: letter(this.#at), title }) });
-    const more = h("option", { value: "add", disabled: full, text: full ? t("as one more schedule (four are on the screen)") : t("as one more schedule") });
+    const place = h("option", {
+      value: "replace",
+      text: t("in place of {letter}, {title}", { letter: letter(this.#at), title }),
+    });
+    const more = h("option", {
+      value: "add",
+      disabled: full,
+      text: full ? t("as one more schedule (four are on the screen)") : t("as one more schedule"),
+    });
     replace(this.#where, traces ? h("option", { value: "run", text: t("its times only, under A") }) : "", more, place);
     const legal = traces ? "run" : full ? "replace" : wanted;
     this.#where.value = legal === "run" && !traces ? "add" : legal || "add";
     const names = this.#files.map(({ name }) => name).join(", ");
     const what = traces ? t("a trace: its times become a measured lane") : t("an order in torch's CSV");
-    setText(this.#said, !given.length ? "" : names ? t("{names}: {what}", { names, what }) : t("The text is taken for {what}", { what }));
+    setText(
+      this.#said,
+      !given.length ? "" : names ? t("{names}: {what}", { names, what }) : t("The text is taken for {what}", { what }),
+    );
     this.#take.disabled = !given.length || this.#asking;
   }
 
@@ -153,15 +228,22 @@ class ImportDialog {
 
   /** @param {unknown} problem */
   #complain(problem) {
-    const text = problem instanceof Refusal ? sentence(tr(problem.message)) : problem instanceof Offline ?
-      t("The server does not answer. What you gave is still here; try again in a moment.") : sentence(problem instanceof Error ? problem.message : String(problem));
+    const text =
+      problem instanceof Refusal
+        ? sentence(tr(problem.message))
+        : problem instanceof Offline
+          ? t("The server does not answer. What you gave is still here; try again in a moment.")
+          : sentence(problem instanceof Error ? problem.message : String(problem));
     setText(this.#wrong, text);
     show(this.#wrong, true);
     this.#wrong.scrollIntoView({ block: "nearest" });
   }
 }
 
-/** Files may be dropped anywhere on the page; elsewhere the browser would leave it. @param {(files: File[]) => void} take */
+/**
+ * Files may be dropped anywhere on the page; elsewhere the browser would leave it.
+ * @param {(files: File[]) => void} take
+ */
 function listenToDrops(take) {
   const hint = h("div", { class: "drop-hint", hidden: true }, h("strong", { text: t("Drop an order or a trace") }));
   byId("stage").append(hint);

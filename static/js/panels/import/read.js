@@ -1,4 +1,5 @@
-// Files that a reader gives to the page: unpacked where they are gzipped, told apart, and sent to the server that reads them.
+// Files that a reader gives to the page: unpacked where they are gzipped, told apart, and sent to the server that reads
+// them.
 import { postJson } from "../../data/api.js";
 import { t } from "../../core/i18n/language.js";
 import { looksLikeTrace, slim } from "../../core/measured/trace_events.js";
@@ -15,7 +16,9 @@ export async function readFile(file) {
   const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   const packed = head[0] === 0x1f && head[1] === 0x8b;
   try {
-    const text = packed ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text() : await file.text();
+    const text = packed
+      ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text()
+      : await file.text();
     return { name: file.name, text };
   } catch {
     throw new Error(t("{name} cannot be read.", { name: file.name }));
@@ -37,7 +40,13 @@ export async function askRun(given) {
     try {
       return slim(JSON.parse(text));
     } catch (problem) {
-      throw new Error(t("{name} is not JSON: {problem}", { name, problem: problem instanceof Error ? problem.message : String(problem) }), { cause: problem });
+      throw new Error(
+        t("{name} is not JSON: {problem}", {
+          name,
+          problem: problem instanceof Error ? problem.message : String(problem),
+        }),
+        { cause: problem },
+      );
     }
   });
   return postJson("/api/runs/import", { traces });

@@ -1,4 +1,5 @@
-// Where runs are to be: asks the server what there is to run on, until its runner has said it, and watches the cluster behind
+// Where runs are to be: asks the server what there is to run on, until its runner has said it, and watches the cluster
+// behind
 // it where there is one.
 import { createClusterPanel } from "./cluster_panel.js";
 import { createClusterWatch } from "../../data/runs/cluster_watch.js";
@@ -37,7 +38,9 @@ export function createWhere(store, changed) {
     asking = window.setTimeout(ask, AGAIN_MS);
   }
 
-  store.subscribe(() => { if (!looking()) watch.stop(); });
+  store.subscribe(() => {
+    if (!looking()) watch.stop();
+  });
   return {
     node: panel.node,
     /** Somebody looks. */

@@ -9,8 +9,11 @@ import { rowOf, widths } from "./row.js";
 /** @import {Run} from "../../data/runs/client.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
 /** @typedef {Run & {created: number, name: string}} Listed */
-/** @typedef {{title: (spec: Spec) => string, on: () => string[], add: (id: string) => void, only: (ids: string[]) => void, link: (run: Listed) => string,
- *   gone: (id: string) => void}} Acts  on: those on the timeline; gone: it was deleted */
+/**
+ * @typedef {{title: (spec: Spec) => string, on: () => string[], add: (id: string) => void, only: (ids: string[]) =>
+ *   void, link: (run: Listed) => string, gone: (id: string) => void}} Acts on: those on the timeline; gone: it was
+ *   deleted
+ */
 
 const PAGE = 12;
 const MOST = 100; // in one answer of the server
@@ -31,21 +34,50 @@ class RunList {
   #away = false; // the server did not answer
   #said = h("p", { class: "note", role: "status" });
   #rows = h("tbody");
-  #compare = h("button", { type: "button", class: "button soft", id: "runs-compare", onclick: () => this.acts.only([...this.#chosen]) }, t("Compare the chosen runs"));
+  #compare = h(
+    "button",
+    { type: "button", class: "button soft", id: "runs-compare", onclick: () => this.acts.only([...this.#chosen]) },
+    t("Compare the chosen runs"),
+  );
   #hint = h("span", { class: "run-hint", text: t("Choose two to four runs to see them under each other.") });
   #bar = h("div", { class: "panel-row run-bar" }, this.#compare, this.#hint);
-  #more = h("button", { type: "button", class: "button soft", id: "runs-more", onclick: () => this.#page() }, t("Show older runs"));
-  #none = h("div", { class: "run-none", hidden: true }, h("strong", { text: t("No run yet") }),
-    h("p", { text: t("Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened again, compared and shared.") }));
+  #more = h(
+    "button",
+    { type: "button", class: "button soft", id: "runs-more", onclick: () => this.#page() },
+    t("Show older runs"),
+  );
+  #none = h(
+    "div",
+    { class: "run-none", hidden: true },
+    h("strong", { text: t("No run yet") }),
+    h("p", {
+      text: t(
+        "Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened again, compared and shared.",
+      ),
+    }),
+  );
 
   /** @param {Acts} acts */
   constructor(acts) {
     this.acts = acts;
     const heads = widths().map(({ cls, text }) => h("th", { scope: "col", class: cls, text }));
-    this.table = h("table", { class: "run-list", hidden: true }, h("caption", { class: "visually-hidden", text: t("Earlier runs") }),
-      h("thead", {}, h("tr", {}, h("td"), ...heads, h("td"))), this.#rows);
-    this.node = h("details", { class: "run-more", ontoggle: () => this.refresh() }, h("summary", {}, t("Earlier runs on this server")), this.#said,
-      this.#none, this.#bar, this.table, this.#more);
+    this.table = h(
+      "table",
+      { class: "run-list", hidden: true },
+      h("caption", { class: "visually-hidden", text: t("Earlier runs") }),
+      h("thead", {}, h("tr", {}, h("td"), ...heads, h("td"))),
+      this.#rows,
+    );
+    this.node = h(
+      "details",
+      { class: "run-more", ontoggle: () => this.refresh() },
+      h("summary", {}, t("Earlier runs on this server")),
+      this.#said,
+      this.#none,
+      this.#bar,
+      this.table,
+      this.#more,
+    );
     show(this.#bar, false);
     show(this.#more, false);
   }
@@ -63,8 +95,10 @@ class RunList {
 
   async #page() {
     const seen = this.#runs.length;
-    if (this.#next) await this.#load(`limit=${PAGE}&before=${encodeURIComponent(this.#next)}`, (runs) => [...this.#runs, ...runs]);
-    this.#rows.querySelectorAll("tr")[seen]?.querySelector("button")?.focus(); // the keyboard goes on where the new ones begin
+    if (this.#next)
+      await this.#load(`limit=${PAGE}&before=${encodeURIComponent(this.#next)}`, (runs) => [...this.#runs, ...runs]);
+    // the keyboard goes on where the new ones begin
+    this.#rows.querySelectorAll("tr")[seen]?.querySelector("button")?.focus();
   }
 
   /** @param {string} query @param {(runs: Listed[]) => Listed[]} join */
@@ -90,9 +124,14 @@ class RunList {
   /** Show the runs; whoever is in the table by keyboard stays where they are. */
   draw() {
     const here = /** @type {HTMLElement | null} */ (document.activeElement);
-    const mine = here && this.#rows.contains(here) ? { run: here.closest("tr")?.dataset.row, text: here.textContent } : null;
+    const mine =
+      here && this.#rows.contains(here) ? { run: here.closest("tr")?.dataset.row, text: here.textContent } : null;
     this.#build();
-    const again = mine ? [...this.#rows.querySelectorAll(`[data-row="${mine.run}"] :is(button, input)`)].find(({ textContent }) => textContent === mine.text) : null;
+    const again = mine
+      ? [...this.#rows.querySelectorAll(`[data-row="${mine.run}"] :is(button, input)`)].find(
+          ({ textContent }) => textContent === mine.text,
+        )
+      : null;
     /** @type {HTMLElement | undefined} */ (again)?.focus();
   }
 
@@ -104,10 +143,24 @@ class RunList {
     show(this.table, any);
     show(this.#bar, this.#runs.length > 1);
     show(this.#more, this.#next !== null);
-    replace(this.#rows, ...this.#runs.map((run) => rowOf(run, {
-      title: this.acts.title(run.spec), shown: this.acts.on().includes(run.id), others: this.acts.on().length > 0, chosen: this.#chosen.has(run.id),
-      link: this.acts.link(run), add: () => this.acts.add(run.id), only: () => this.acts.only([run.id]), choose: (on) => this.#choose(run.id, on),
-      rename: (name, keys) => this.#rename(run, name, keys), remove: () => this.#remove(run), say: (text) => setText(this.#said, text) })));
+    replace(
+      this.#rows,
+      ...this.#runs.map((run) =>
+        rowOf(run, {
+          title: this.acts.title(run.spec),
+          shown: this.acts.on().includes(run.id),
+          others: this.acts.on().length > 0,
+          chosen: this.#chosen.has(run.id),
+          link: this.acts.link(run),
+          add: () => this.acts.add(run.id),
+          only: () => this.acts.only([run.id]),
+          choose: (on) => this.#choose(run.id, on),
+          rename: (name, keys) => this.#rename(run, name, keys),
+          remove: () => this.#remove(run),
+          say: (text) => setText(this.#said, text),
+        }),
+      ),
+    );
     this.#weigh();
   }
 
@@ -122,10 +175,21 @@ class RunList {
     const n = this.#chosen.size;
     const most = MEASURED_IDS.length;
     this.#compare.toggleAttribute("disabled", n < 2 || n > most);
-    setText(this.#hint, n > most ? t("Four runs are the most on one screen.") : n ? t("{n} chosen", { n }) : t("Choose two to four runs to see them under each other."));
+    setText(
+      this.#hint,
+      n > most
+        ? t("Four runs are the most on one screen.")
+        : n
+          ? t("{n} chosen", { n })
+          : t("Choose two to four runs to see them under each other."),
+    );
   }
 
-  /** @param {Listed} run @param {string} name @param {boolean} keys it was ended with a key: the next one finds its row */
+  /**
+   * @param {Listed} run
+   * @param {string} name
+   * @param {boolean} keys it was ended with a key: the next one finds its row
+   */
   async #rename(run, name, keys) {
     let wrong = "";
     try {
@@ -136,7 +200,8 @@ class RunList {
     }
     this.draw();
     setText(this.#said, wrong);
-    if (keys) /** @type {HTMLElement | null} */ (this.#rows.querySelector(`[data-row="${run.id}"] .run-rename`))?.focus();
+    if (keys)
+      /** @type {HTMLElement | null} */ (this.#rows.querySelector(`[data-row="${run.id}"] .run-rename`))?.focus();
   }
 
   /** @param {Listed} run */

@@ -25,9 +25,11 @@ import { Watched } from "../../data/runs/watched_run.js";
 /** @import {Calibration} from "../../core/measured/calibration.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
-/** @typedef {{query: (spec: Spec) => string, asynchronous: (spec: Spec) => boolean, title: (spec: Spec) => string, changed: () => void,
- *   status: (status: string | null) => void, started: () => void, lanes: () => Lane[], go: (lane: Lane, i: number) => void}} Parts
- *   lanes: all on the timeline; go: to an op of one */
+/**
+ * @typedef {{query: (spec: Spec) => string, asynchronous: (spec: Spec) => boolean, title: (spec: Spec) => string,
+ *   changed: () => void, status: (status: string | null) => void, started: () => void, lanes: () => Lane[], go: (lane:
+ *   Lane, i: number) => void}} Parts lanes: all on the timeline; go: to an op of one
+ */
 
 export class RunView {
   /** @type {Watched[]} in the order of the link */
@@ -37,17 +39,31 @@ export class RunView {
   #calibrations = new Map();
   #status = ""; // of the run that is shown, as it last was
   #switcher = createSwitcher((at) => this.#look(at));
-  #panel = createRunPanel({ start: (beside) => this.start(beside), cancel: () => this.#cancel(), leave: () => this.#leave(),
-    calibrate: () => this.#calibrate(), hop: () => this.#useHop(), chosen: () => this.#tellWhere(), startAll: () => this.startAll(),
-    pick: (i) => this.#go(i), showing: () => this.showing.node, another: () => this.#all.length < MEASURED_IDS.length });
+  #panel = createRunPanel({
+    start: (beside) => this.start(beside),
+    cancel: () => this.#cancel(),
+    leave: () => this.#leave(),
+    calibrate: () => this.#calibrate(),
+    hop: () => this.#useHop(),
+    chosen: () => this.#tellWhere(),
+    startAll: () => this.startAll(),
+    pick: (i) => this.#go(i),
+    showing: () => this.showing.node,
+    another: () => this.#all.length < MEASURED_IDS.length,
+  });
   #sweep = createSweep({ cancelAll: () => this.#cancelAll() });
   /** @type {string[]} runs whose lanes stay when another begins */
   #kept = [];
   #batch = ""; // the ids of those that were started together
-  #starter = createStarter({ asked: () => this.#panel.options.chosen(), begun: (ids) => this.#begun(ids), failed: (problem) => {
-    this.store.setView({ tab: "run" });
-    this.#fail(problem);
-  }, busy: (starting) => this.parts.status(starting ? "starting" : this.live ? "live" : null) });
+  #starter = createStarter({
+    asked: () => this.#panel.options.chosen(),
+    begun: (ids) => this.#begun(ids),
+    failed: (problem) => {
+      this.store.setView({ tab: "run" });
+      this.#fail(problem);
+    },
+    busy: (starting) => this.parts.status(starting ? "starting" : this.live ? "live" : null),
+  });
   #chosenFor = ""; // the run whose options are on the panel
   #list;
 
@@ -57,9 +73,22 @@ export class RunView {
     this.parts = parts;
     this.showing = createShowing(store);
     this.where = createWhere(store, () => this.#tellWhere());
-    this.#list = createRunList({ title: parts.title, on: () => this.ids(), add: (id) => this.#put(this.adding(id)), only: (ids) => this.#put(ids.join(",")),
-      link: ({ id, spec }) => `${location.origin}/${linkTo(parts.query(spec), id)}`, gone: (id) => this.#forget(id) });
-    this.panel = h("div", { class: "run-tab" }, this.#sweep.node, this.#switcher.node, h("div", { class: "run-and-cluster" }, this.#panel.panel, this.where.node), this.#list.node);
+    this.#list = createRunList({
+      title: parts.title,
+      on: () => this.ids(),
+      add: (id) => this.#put(this.adding(id)),
+      only: (ids) => this.#put(ids.join(",")),
+      link: ({ id, spec }) => `${location.origin}/${linkTo(parts.query(spec), id)}`,
+      gone: (id) => this.#forget(id),
+    });
+    this.panel = h(
+      "div",
+      { class: "run-tab" },
+      this.#sweep.node,
+      this.#switcher.node,
+      h("div", { class: "run-and-cluster" }, this.#panel.panel, this.where.node),
+      this.#list.node,
+    );
     this.#panel.several(specsOf(store.get()).length);
     store.subscribe((state, before) => {
       if (state.spec !== before.spec || state.preset !== before.preset) this.#fit();
@@ -90,7 +119,12 @@ export class RunView {
 
   /** The runs of the link with one more, which the last one makes room for. @param {string} id */
   adding(id) {
-    return [...this.ids().filter((each) => each !== id).slice(0, MEASURED_IDS.length - 1), id].join(",");
+    return [
+      ...this.ids()
+        .filter((each) => each !== id)
+        .slice(0, MEASURED_IDS.length - 1),
+      id,
+    ].join(",");
   }
 
   /** Run the schedule on the screen. @param {boolean} [beside] and keep the lanes of other runs */
@@ -135,18 +169,43 @@ export class RunView {
 
   #leave() {
     const gone = this.#all[this.#shown]?.id;
-    this.store.setView({ run: this.ids().filter((id) => id !== gone).join(",") || null }, "push");
+    this.store.setView(
+      {
+        run:
+          this.ids()
+            .filter((id) => id !== gone)
+            .join(",") || null,
+      },
+      "push",
+    );
   }
 
   /** Take a measured lane off the screen. @param {string} lane */
   drop(lane) {
     const gone = this.#all.find((each) => each.name === lane)?.id;
-    this.store.setView({ run: this.ids().filter((id) => id !== gone).join(",") || null }, "push");
+    this.store.setView(
+      {
+        run:
+          this.ids()
+            .filter((id) => id !== gone)
+            .join(",") || null,
+      },
+      "push",
+    );
   }
 
   /** A run that was deleted leaves the screen. @param {string} id */
   #forget(id) {
-    if (this.ids().includes(id)) this.store.setView({ run: this.ids().filter((each) => each !== id).join(",") || null }, "replace");
+    if (this.ids().includes(id))
+      this.store.setView(
+        {
+          run:
+            this.ids()
+              .filter((each) => each !== id)
+              .join(",") || null,
+        },
+        "replace",
+      );
   }
 
   /** The tab was opened. */
@@ -163,7 +222,10 @@ export class RunView {
 
   /** Which schedule on the screen a run is a run of; the first where it is none. @param {Lane} lane */
   #planAt(lane) {
-    return Math.max(0, IDS.findIndex((each) => each === planOf(lane, this.parts.lanes())?.id));
+    return Math.max(
+      0,
+      IDS.findIndex((each) => each === planOf(lane, this.parts.lanes())?.id),
+    );
   }
 
   /** The plan's hop becomes as long as those that the run measured. */
@@ -172,7 +234,8 @@ export class RunView {
     const comm = hopTime(run?.links, run?.unit_ms);
     const at = lane ? this.#planAt(lane) : 0;
     const spec = specAt(this.store.get(), at);
-    if (comm !== null && spec) this.store.set(withCosts(this.store.get(), { ...spec, costs: { ...spec.costs, comm } }, at), "push");
+    if (comm !== null && spec)
+      this.store.set(withCosts(this.store.get(), { ...spec, costs: { ...spec.costs, comm } }, at), "push");
   }
 
   /** The plan gets the costs that the run had. */
@@ -194,7 +257,9 @@ export class RunView {
   /** A plan is another: what is said of its costs holds no longer. @param {Spec[]} specs */
   #settle(specs) {
     this.#tellWhere();
-    for (const [id, { spec }] of this.#calibrations) if (!specs.some((each) => isOf(spec, each) && JSON.stringify(each.costs) === JSON.stringify(spec.costs))) this.#calibrations.delete(id);
+    for (const [id, { spec }] of this.#calibrations)
+      if (!specs.some((each) => isOf(spec, each) && JSON.stringify(each.costs) === JSON.stringify(spec.costs)))
+        this.#calibrations.delete(id);
     this.settled();
   }
 
@@ -211,18 +276,29 @@ export class RunView {
     if (id !== this.#chosenFor) this.#tellWhere();
     this.#chosenFor = id;
     const whole = run.status === "finished" && lane !== null && progress.done === progress.total;
-    this.#panel.show(run, progress.done, progress.total, { lost, calibration: this.#calibrations.get(id) ?? null,
-      planned: run.activations && lane ? plannedPeak(lane) : null, residuals: whole ? residualsOf(lane, this.parts.lanes()) : null });
+    this.#panel.show(run, progress.done, progress.total, {
+      lost,
+      calibration: this.#calibrations.get(id) ?? null,
+      planned: run.activations && lane ? plannedPeak(lane) : null,
+      residuals: whole ? residualsOf(lane, this.parts.lanes()) : null,
+    });
   }
 
   /** @param {unknown} problem */
   #fail(problem) {
     const { options } = this.#panel;
     const { message, hint, instead } = toldOf(problem, options.chosen());
-    this.#panel.problem(message, hint, instead && { text: t("Use {value}", { value: Object.entries(instead).flat().join(" ") }), act: () => {
-      options.choose(instead);
-      this.start();
-    } });
+    this.#panel.problem(
+      message,
+      hint,
+      instead && {
+        text: t("Use {value}", { value: Object.entries(instead).flat().join(" ") }),
+        act: () => {
+          options.choose(instead);
+          this.start();
+        },
+      },
+    );
     this.parts.status(null);
   }
 
@@ -233,7 +309,11 @@ export class RunView {
   #changed() {
     const watched = this.#all[this.#shown];
     this.#switcher.draw(this.#all, this.#shown, this.parts.title);
-    this.#sweep.draw(this.#all.map(({ run, progress }) => ({ run, ...progress })), this.ids().join() === this.#batch ? this.#starter.refused() : [], this.parts.title);
+    this.#sweep.draw(
+      this.#all.map(({ run, progress }) => ({ run, ...progress })),
+      this.ids().join() === this.#batch ? this.#starter.refused() : [],
+      this.parts.title,
+    );
     if (watched?.problem) this.#fail(watched.problem);
     else if (watched?.run) this.#showRun(watched);
     if (this.#over(watched)) this.#list.refresh();
@@ -264,7 +344,14 @@ export class RunView {
     for (const each of before) if (!ids.includes(each.id)) each.end();
     const plan = () => ({ spec: this.store.get().spec, ms: this.store.get().preset !== null });
     this.#all = ids.map((id, at) => {
-      const here = before.find((each) => each.id === id) ?? new Watched(id, MEASURED_IDS[at], { query: this.parts.query, asynchronous: this.parts.asynchronous, plan, changed: () => this.#changed() });
+      const here =
+        before.find((each) => each.id === id) ??
+        new Watched(id, MEASURED_IDS[at], {
+          query: this.parts.query,
+          asynchronous: this.parts.asynchronous,
+          plan,
+          changed: () => this.#changed(),
+        });
       here.rename(MEASURED_IDS[at]);
       return here;
     });
@@ -285,7 +372,10 @@ export class RunView {
     return measuredOf(this.#all, this.parts.title);
   }
 
-  /** The most bytes of activations that a rank held in a run of this plan; null where none was measured. @param {string} plan */
+  /**
+   * The most bytes of activations that a rank held in a run of this plan; null where none was measured.
+   * @param {string} plan
+   */
   peak(plan) {
     const lanes = this.parts.lanes();
     const found = this.#all.find(({ run, lane }) => run?.activations && lane && planOf(lane, lanes)?.id === plan);

@@ -6,8 +6,10 @@ import { startRun } from "../../data/runs/client.js";
 /** @import {Spec} from "../../core/schedule/types.js" */
 /** @import {Asked} from "../../data/runs/client.js" */
 /** @typedef {{spec: Spec, why: string}} Refused  a schedule that was not taken, of several */
-/** @typedef {{asked: () => Asked, busy: (starting: boolean) => void, begun: (ids: string[]) => void, failed: (problem: unknown) => void}} Parts
- *   begun: these are in the line, in this order */
+/**
+ * @typedef {{asked: () => Asked, busy: (starting: boolean) => void, begun: (ids: string[]) => void, failed: (problem:
+ *   unknown) => void}} Parts begun: these are in the line, in this order
+ */
 
 /** @param {Parts} parts */
 export function createStarter({ asked, busy, begun, failed }) {
@@ -15,7 +17,11 @@ export function createStarter({ asked, busy, begun, failed }) {
   /** @type {Refused[]} */
   let refused = [];
 
-  /** Of several, one that is not taken does not keep the others from running. @param {Spec} spec @param {boolean} several */
+  /**
+   * Of several, one that is not taken does not keep the others from running.
+   * @param {Spec} spec
+   * @param {boolean} several
+   */
   async function put(spec, several) {
     try {
       return (await startRun(spec, asked())).id;

@@ -8,7 +8,12 @@ import { titleOf } from "./headings.js";
 
 /** @param {(at: number) => void} look */
 export function createSwitcher(look) {
-  const node = h("div", { class: "which runs", role: "group", "aria-label": t("Which run the panel is about"), hidden: true });
+  const node = h("div", {
+    class: "which runs",
+    role: "group",
+    "aria-label": t("Which run the panel is about"),
+    hidden: true,
+  });
   let drawn = "";
   return {
     node,
@@ -19,7 +24,12 @@ export function createSwitcher(look) {
       const key = `${shown} ${texts.join()}`;
       if (key === drawn) return; // a button stays under the pointer
       drawn = key;
-      replace(node, ...texts.map((text, at) => h("button", { type: "button", "aria-pressed": String(at === shown), onclick: () => look(at), text })));
+      replace(
+        node,
+        ...texts.map((text, at) =>
+          h("button", { type: "button", "aria-pressed": String(at === shown), onclick: () => look(at), text }),
+        ),
+      );
     },
   };
 }

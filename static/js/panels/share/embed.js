@@ -13,7 +13,10 @@ const SIZES = { wide: ["100%", 420], slide: ["960", 540], column: ["640", 360], 
 
 /** The address of the frame. @param {string} query of the view @param {string} theme @param {string} controls */
 function embedAddress(query, theme, controls) {
-  const kept = query.replace(/^\?/, "").split("&").filter((part) => part && !LEFT_OUT.includes(part.split("=")[0]));
+  const kept = query
+    .replace(/^\?/, "")
+    .split("&")
+    .filter((part) => part && !LEFT_OUT.includes(part.split("=")[0]));
   if (theme !== "auto") kept.push(`theme=${theme}`);
   if (controls !== "full") kept.push(`controls=${controls}`);
   return `${location.origin}/embed${kept.length ? `?${kept.join("&")}` : ""}`;
@@ -26,12 +29,37 @@ const quoted = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;")
 export function createEmbedPart(store) {
   const said = h("p", { class: "share-said", role: "status" });
   const code = linkRow("share-embed", t("Code for your page"), said, true);
-  const theme = choice("share-theme", t("Theme"), [["auto", t("as the reader's system")], ["light", t("light")], ["dark", t("dark")]]);
-  const controls = choice("share-controls", t("Controls"), [["full", t("all")], ["minimal", t("play and scrub")], ["none", t("none")]]);
-  const size = choice("share-size", t("Size"), [["wide", t("as wide as its place")], ["slide", "960 × 540"], ["column", "640 × 360"], ["small", "320 × 240"]]);
-  const frame = h("div", { class: "share-frame", tabindex: 0, role: "group", "aria-label": t("What the embed looks like") });
-  const node = h("details", { class: "share-more", id: "share-embed-part" }, h("summary", { text: t("Embed in a page") }),
-    h("div", { class: "share-choices" }, theme.node, controls.node, size.node), frame, code.node, said);
+  const theme = choice("share-theme", t("Theme"), [
+    ["auto", t("as the reader's system")],
+    ["light", t("light")],
+    ["dark", t("dark")],
+  ]);
+  const controls = choice("share-controls", t("Controls"), [
+    ["full", t("all")],
+    ["minimal", t("play and scrub")],
+    ["none", t("none")],
+  ]);
+  const size = choice("share-size", t("Size"), [
+    ["wide", t("as wide as its place")],
+    ["slide", "960 × 540"],
+    ["column", "640 × 360"],
+    ["small", "320 × 240"],
+  ]);
+  const frame = h("div", {
+    class: "share-frame",
+    tabindex: 0,
+    role: "group",
+    "aria-label": t("What the embed looks like"),
+  });
+  const node = h(
+    "details",
+    { class: "share-more", id: "share-embed-part" },
+    h("summary", { text: t("Embed in a page") }),
+    h("div", { class: "share-choices" }, theme.node, controls.node, size.node),
+    frame,
+    code.node,
+    said,
+  );
 
   let timer = 0;
 
@@ -39,10 +67,15 @@ export function createEmbedPart(store) {
     if (!node.open) return;
     const [width, height] = SIZES[size.value()];
     const address = embedAddress(store.search(), theme.value(), controls.value());
-    code.set(`<iframe src="${quoted(address)}" title="${quoted(t("Pipeline schedule"))}" width="${width}" height="${height}" loading="lazy" allowfullscreen></iframe>`);
+    code.set(
+      `<iframe src="${quoted(address)}" title="${quoted(t("Pipeline schedule"))}" width="${width}" height="${height}" loading="lazy" allowfullscreen></iframe>`,
+    );
     setText(said, "");
     clearTimeout(timer);
-    timer = window.setTimeout(() => replace(frame, h("iframe", { src: address, title: t("Pipeline schedule"), width, height })), REST);
+    timer = window.setTimeout(
+      () => replace(frame, h("iframe", { src: address, title: t("Pipeline schedule"), width, height })),
+      REST,
+    );
   }
 
   node.addEventListener("toggle", write);

@@ -8,9 +8,19 @@ import { t, tr } from "../../core/i18n/language.js";
 export function createFilePart(store) {
   const said = h("p", { class: "share-said", role: "status" });
   const save = h("a", { class: "button soft", id: "share-file", download: "", href: "/api/standalone" }, t("Download"));
-  const node = h("details", { class: "share-more", id: "share-file-part" }, h("summary", { text: t("A page that plays by itself") }),
-    h("p", { class: "share-text", text: t("One file with the timeline, its playback and sliders for the costs. It opens from a disk and needs no server and no network: for a lecture room, a thesis, an archive.") }),
-    h("p", { class: "share-take" }, save), said);
+  const node = h(
+    "details",
+    { class: "share-more", id: "share-file-part" },
+    h("summary", { text: t("A page that plays by itself") }),
+    h("p", {
+      class: "share-text",
+      text: t(
+        "One file with the timeline, its playback and sliders for the costs. It opens from a disk and needs no server and no network: for a lecture room, a thesis, an archive.",
+      ),
+    }),
+    h("p", { class: "share-take" }, save),
+    said,
+  );
 
   /** How large it is, or why there is none. */
   async function ask() {
@@ -31,5 +41,10 @@ export function createFilePart(store) {
   }
 
   node.addEventListener("toggle", ask);
-  return { node, reset: () => { node.open = false; } };
+  return {
+    node,
+    reset: () => {
+      node.open = false;
+    },
+  };
 }

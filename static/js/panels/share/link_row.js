@@ -2,9 +2,16 @@
 import { h, setText } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 
-/** @param {string} id @param {string} label @param {HTMLElement} said where it is said that it was copied @param {boolean} [tall] */
+/**
+ * @param {string} id
+ * @param {string} label
+ * @param {HTMLElement} said where it is said that it was copied
+ * @param {boolean} [tall]
+ */
 export function linkRow(id, label, said, tall = false) {
-  const box = tall ? h("textarea", { id, readonly: true, rows: 3, spellcheck: "false" }) : h("input", { id, type: "text", readonly: true, spellcheck: "false" });
+  const box = tall
+    ? h("textarea", { id, readonly: true, rows: 3, spellcheck: "false" })
+    : h("input", { id, type: "text", readonly: true, spellcheck: "false" });
   box.addEventListener("focus", () => box.select());
   const button = h("button", { type: "button", class: "button primary", onclick: () => copy() }, t("Copy"));
 
@@ -21,9 +28,16 @@ export function linkRow(id, label, said, tall = false) {
   }
 
   return {
-    node: h("div", { class: "share-row" }, h("label", { for: id, text: label }), h("div", { class: "share-take" }, box, button)),
+    node: h(
+      "div",
+      { class: "share-row" },
+      h("label", { for: id, text: label }),
+      h("div", { class: "share-take" }, box, button),
+    ),
     /** @param {string} text */
-    set: (text) => { box.value = text; },
+    set: (text) => {
+      box.value = text;
+    },
     copy,
   };
 }

@@ -27,11 +27,22 @@ function createDialog(store) {
   const link = linkRow("share-link", t("Link to this view"), said);
   const short = createShortPart(() => store.search());
   const parts = [createEmbedPart(store), createFilePart(store)];
-  const close = h("button", { type: "button", class: "button icon", "aria-label": t("Close"), onclick: () => node.close() }, "×");
-  const node = h("dialog", { class: "share", id: "share-dialog", "aria-labelledby": "share-title" },
+  const close = h(
+    "button",
+    { type: "button", class: "button icon", "aria-label": t("Close"), onclick: () => node.close() },
+    "×",
+  );
+  const node = h(
+    "dialog",
+    { class: "share", id: "share-dialog", "aria-labelledby": "share-title" },
     h("div", { class: "share-head" }, h("h2", { id: "share-title", text: t("Share this view") }), close),
-    h("section", {}, link.node, said), short.node, ...parts.map((part) => part.node));
-  node.addEventListener("click", (event) => { if (event.target === node) node.close(); });
+    h("section", {}, link.node, said),
+    short.node,
+    ...parts.map((part) => part.node),
+  );
+  node.addEventListener("click", (event) => {
+    if (event.target === node) node.close();
+  });
   document.body.append(node);
 
   return {
@@ -47,20 +58,35 @@ function createDialog(store) {
 
 /** What the link is. @param {string} link */
 function sayLink(link) {
-  if (link.length > LONG + location.origin.length) return t("Copied. It is {n} characters long, which some programs cut; a short link is safer.", { n: link.length });
-  if (link.includes("?z=")) return t("Copied. There is much in this view, so the link is packed; a short link is easier to pass on.");
+  if (link.length > LONG + location.origin.length)
+    return t("Copied. It is {n} characters long, which some programs cut; a short link is safer.", { n: link.length });
+  if (link.includes("?z="))
+    return t("Copied. There is much in this view, so the link is packed; a short link is easier to pass on.");
   return t("Copied. The whole view is in it, and nobody keeps it.");
 }
 
 /** @param {() => string} query */
 function createShortPart(query) {
   const said = h("p", { class: "share-said", role: "status" });
-  const name = h("input", { id: "share-name", type: "text", maxlength: 40, autocomplete: "off", autocapitalize: "none", spellcheck: "false", placeholder: "gpipe-lesson", "aria-describedby": "share-short-said" });
+  const name = h("input", {
+    id: "share-name",
+    type: "text",
+    maxlength: 40,
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: "false",
+    placeholder: "gpipe-lesson",
+    "aria-describedby": "share-short-said",
+  });
   said.id = "share-short-said";
   const make = h("button", { type: "submit", class: "button soft", id: "share-short-make" }, t("Make a short link"));
   const made = linkRow("share-short", t("Short link"), said);
-  const form = h("form", { class: "share-row", onsubmit: submit }, h("label", { for: "share-name", text: t("Short link, with a name if you like") }),
-    h("div", { class: "share-take" }, h("span", { class: "share-prefix", text: `${location.host}/s/` }), name, make));
+  const form = h(
+    "form",
+    { class: "share-row", onsubmit: submit },
+    h("label", { for: "share-name", text: t("Short link, with a name if you like") }),
+    h("div", { class: "share-take" }, h("span", { class: "share-prefix", text: `${location.host}/s/` }), name, make),
+  );
   made.node.hidden = true;
 
   /** @param {Event} event */
@@ -84,12 +110,34 @@ function createShortPart(query) {
   /** @param {unknown} problem */
   function complain(problem) {
     if (!(problem instanceof Refusal)) {
-      setText(said, problem instanceof Offline ? t("The server does not answer. The link above works without a short one.") : String(problem));
+      setText(
+        said,
+        problem instanceof Offline
+          ? t("The server does not answer. The link above works without a short one.")
+          : String(problem),
+      );
       return;
     }
     const { message, nearest } = problem.error;
-    replace(said, h("span", { class: "share-problem", text: sentence(tr(message)) }),
-      nearest === undefined || nearest === null ? null : h("button", { type: "button", class: "link", onclick: () => { name.value = String(nearest); name.focus(); form.requestSubmit(); } }, t("Use {name}", { name: String(nearest) })));
+    replace(
+      said,
+      h("span", { class: "share-problem", text: sentence(tr(message)) }),
+      nearest === undefined || nearest === null
+        ? null
+        : h(
+            "button",
+            {
+              type: "button",
+              class: "link",
+              onclick: () => {
+                name.value = String(nearest);
+                name.focus();
+                form.requestSubmit();
+              },
+            },
+            t("Use {name}", { name: String(nearest) }),
+          ),
+    );
   }
 
   return {

@@ -48,8 +48,12 @@ export function drawGrid(scene, ctx, height) {
   for (const t of ticks(t0, t1, tickCount(scene))) ctx.fillRect(Math.round(xOf(scene, t)), 0, 1, foot);
 }
 
-/** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} width @param {[number, number][]} [taken] where flags
- * stand: a number under one is left out */
+/**
+ * @param {Scene} scene
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} width
+ * @param {[number, number][]} [taken] where flags stand: a number under one is left out
+ */
 export function drawAxis(scene, ctx, width, taken = []) {
   const { layout, t0, t1 } = scene;
   const step = tickStep(t1 - t0, tickCount(scene));
@@ -79,9 +83,11 @@ export function drawRanks({ layout, lanes }, ctx) {
   layout.groups.forEach((group, at) => {
     ctx.fillStyle = colour("ink-3");
     const every = numberedEvery(group.rows.slice(group.pinned));
-    const last = group.pinned ? group.rows[group.pinned - 1] : null; // the number of a thin row under it would touch its own
+    // the number of a thin row under it would touch its own
+    const last = group.pinned ? group.rows[group.pinned - 1] : null;
     for (const row of group.rows.slice(group.pinned)) {
-      if ((row.rank % every && lanes[at].schedule.p > 1) || (last && row.y + row.h / 2 < last.y + last.h / 2 + 13)) continue;
+      if ((row.rank % every && lanes[at].schedule.p > 1) || (last && row.y + row.h / 2 < last.y + last.h / 2 + 13))
+        continue;
       ctx.fillText(String(row.rank), layout.plotLeft - 8, row.y + row.h / 2 + 0.5);
     }
     if (group.pinned) drawPinned(ctx, group.rows.slice(0, group.pinned), layout);
@@ -111,7 +117,12 @@ function drawPinned(ctx, rows, layout) {
   ctx.fillRect(0, Math.round(last.commY + last.commH), layout.plotLeft + layout.plotWidth, 1);
 }
 
-/** A pin seen from its side: head, collar, needle. @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y */
+/**
+ * A pin seen from its side: head, collar, needle.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x
+ * @param {number} y
+ */
 function drawPin(ctx, x, y) {
   ctx.fillRect(x + 1, y - 5, 5, 1.5);
   ctx.fillRect(x + 2, y - 4, 3, 4);

@@ -1,4 +1,5 @@
-// Draws when all ranks have met: a gold line across a lane group at the moment each barrier opens, where lines have room;
+// Draws when all ranks have met: a gold line across a lane group at the moment each barrier opens, where lines have
+// room;
 // and, over the ops, the one that the pointer or the selection is about.
 import { boxOf, font, xOf } from "./axis.js";
 import { colour } from "../../ui/palette.js";
@@ -20,7 +21,8 @@ export function paintBarriers(ctx, lane, rows, scene) {
   const { y, foot } = extent(rows);
   ctx.fillStyle = colour("k-c");
   for (const list of openings(lane.schedule, lane.times)) {
-    for (const time of list) if (time >= scene.t0 && time <= scene.t1) ctx.fillRect(Math.round(xOf(scene, time)), y, 1, foot - y);
+    for (const time of list)
+      if (time >= scene.t0 && time <= scene.t1) ctx.fillRect(Math.round(xOf(scene, time)), y, 1, foot - y);
   }
 }
 
@@ -64,7 +66,10 @@ function lineAt(scene, { opens }) {
   return x < plotLeft || x > plotLeft + plotWidth ? null : x;
 }
 
-/** The names of the same barriers, over everything else: left of what an op waits for, right of where it meets the others. */
+/**
+ * The names of the same barriers, over everything else: left of what an op waits for, right of where it meets the
+ * others.
+ */
 /** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
 export function nameBarriers(scene, ctx, { lane, op }) {
   const group = scene.layout.groups.find((each) => each.id === lane.id);

@@ -1,6 +1,7 @@
 // Thousands of ops at once: binned to the screen's pixels. A row of ops is put together from a few layers of pixels and
 // copied into an image as tall as it stands on the screen, so that nothing is scaled. Idle pixels stay clear: what lies
-// under the ops is painted by the caller. A pan moves the image and bins only what comes into sight. Knows nothing of labels.
+// under the ops is painted by the caller. A pan moves the image and bins only what comes into sight. Knows nothing of
+// labels.
 import { context, h } from "../../ui/dom.js";
 import { GAPPED, binRank, emptyBins, kindOfClass, kindsIn, stack } from "../../core/timeline/bins.js";
 import { KIND_B, KIND_I, KIND_W } from "../../core/schedule/ops.js";
@@ -14,12 +15,16 @@ import { levelFor, sample } from "../../core/timeline/pyramid.js";
 /** @typedef {{key: string, source: Rows, owner: Times, times: Times, paints: Paints, pyramid: Pyramid | null}} Band
  *   key: what it is, from frame to frame; owner: whose times these are, or are a part of; pyramid: the same ops, binned
  *   before; null where there are few enough, or it is not ready */
-/** @typedef {{left: number, width: number, t0: number, t1: number, dpr: number, bar: number}} Frame  where ops stand, in CSS
- *   pixels, and when; bar: the height of the bars that tell kinds apart, 0 for none */
+/**
+ * @typedef {{left: number, width: number, t0: number, t1: number, dpr: number, bar: number}} Frame where ops stand, in
+ *   CSS pixels, and when; bar: the height of the bars that tell kinds apart, 0 for none
+ */
 /** @typedef {Pick<Row, "rank" | "y" | "h">} Place */
-/** @typedef {{ctx: CanvasRenderingContext2D, width: number, first: number, lines: number, step: number, from: number,
- *   shows: string}} Sheet  an image of a band: bins from `from` on, one a column, the first of its lines at `first` on the
- *   screen; shows: all else that it depends on */
+/**
+ * @typedef {{ctx: CanvasRenderingContext2D, width: number, first: number, lines: number, step: number, from: number,
+ *   shows: string}} Sheet an image of a band: bins from `from` on, one a column, the first of its lines at `first` on
+ *   the screen; shows: all else that it depends on
+ */
 const MOST = 24; // layers of which a column of mixed kinds is made; fewer where the row is low
 const SAME = 1e-9; // two steps that differ by less, relatively, are one: a pan keeps the span but for rounding
 
@@ -65,8 +70,14 @@ function prepare(kinds, width, lines) {
 /** How many layers a row has. @param {number} tall pixels */
 const layersOf = (tall) => (tall < 8 ? tall : tall < 24 ? 8 : tall < 48 ? 16 : MOST);
 
-/** The layers of a row, from its bins; with bars that tell kinds apart after them two more: the first and the last layer
- * with the bars. @param {Paints} paints @param {number} columns @param {number} count of layers @param {number} bar */
+/**
+ * The layers of a row, from its bins; with bars that tell kinds apart after them two more: the first and the last layer
+ * with the bars.
+ * @param {Paints} paints
+ * @param {number} columns
+ * @param {number} count of layers
+ * @param {number} bar
+ */
 function fillLayers({ top, bottom, rim }, columns, count, bar) {
   stack(bins, count, top, bottom, layers, alone);
   if (!bar) return;
@@ -79,9 +90,15 @@ function fillLayers({ top, bottom, rim }, columns, count, bar) {
   }
 }
 
-/** Copy the layers to where the row stands in the image. @param {number} columns @param {number} count of layers
- * @param {number} from the row's first line, which may lie above the image @param {number} tall @param {number} lines of the
- * image @param {number} bar */
+/**
+ * Copy the layers to where the row stands in the image.
+ * @param {number} columns
+ * @param {number} count of layers
+ * @param {number} from the row's first line, which may lie above the image
+ * @param {number} tall
+ * @param {number} lines of the image
+ * @param {number} bar
+ */
 function copyLayers(columns, count, from, tall, lines, bar) {
   for (let y = Math.max(0, -from); y < tall && from + y < lines; y++) {
     const layer = y < bar ? count : y >= tall - bar ? count + 1 : Math.floor((y * count) / tall);
@@ -91,8 +108,13 @@ function copyLayers(columns, count, from, tall, lines, bar) {
 
 /**
  * Fill columns of a sheet anew.
- * @param {Sheet} sheet @param {Band} band @param {Place[]} rows @param {number} dpr @param {number} bar @param {number} x the
- * first column @param {number} width how many
+ * @param {Sheet} sheet
+ * @param {Band} band
+ * @param {Place[]} rows
+ * @param {number} dpr
+ * @param {number} bar
+ * @param {number} x the first column
+ * @param {number} width how many
  */
 function fill({ ctx, first, lines, step, from }, { source, times, paints, pyramid }, rows, dpr, bar, x, width) {
   prepare(kindsIn(source), width, lines);
@@ -127,8 +149,12 @@ function move(sheet, band, rows, dpr, bar, from) {
 }
 
 /**
- * Bins begin at whole multiples of a pixel's time from time 0: a pan moves the picture by whole pixels and changes none.
- * @param {CanvasRenderingContext2D} target @param {Band} band @param {Place[]} rows @param {Frame} frame
+ * Bins begin at whole multiples of a pixel's time from time 0: a pan moves the picture by whole pixels and changes
+ * none.
+ * @param {CanvasRenderingContext2D} target
+ * @param {Band} band
+ * @param {Place[]} rows
+ * @param {Frame} frame
  */
 export function drawBinned(target, band, rows, { left, width: wide, t0, t1, dpr, bar }) {
   const width = Math.max(1, Math.round(wide * dpr));
@@ -136,12 +162,17 @@ export function drawBinned(target, band, rows, { left, width: wide, t0, t1, dpr,
   const shown = rows.filter((row) => row.y + row.h > 0 && row.y * dpr < target.canvas.height);
   if (!shown.length || !(step > 0)) return;
   const first = Math.max(0, Math.round(Math.min(...shown.map((row) => row.y)) * dpr));
-  const lines = Math.min(target.canvas.height, Math.round(Math.max(...shown.map((row) => row.y + row.h)) * dpr)) - first;
+  const lines =
+    Math.min(target.canvas.height, Math.round(Math.max(...shown.map((row) => row.y + row.h)) * dpr)) - first;
   if (lines <= 0) return;
   const sheet = sheetOf(band.key);
   const shows = `${numberOf(band.owner)} ${numberOf(band.paints)} ${dpr} ${bar} ${shown.map((row) => `${row.rank} ${row.y} ${row.h}`).join()}`;
-  const kept = sheet.shows === shows && sheet.width === width && sheet.first === first && sheet.lines === lines
-    && Math.abs(sheet.step / step - 1) < SAME;
+  const kept =
+    sheet.shows === shows &&
+    sheet.width === width &&
+    sheet.first === first &&
+    sheet.lines === lines &&
+    Math.abs(sheet.step / step - 1) < SAME;
   if (kept) {
     move(sheet, band, shown, dpr, bar, Math.round(t0 / sheet.step));
   } else {

@@ -1,4 +1,5 @@
-// Where the visible ops of one lane group stand: filled by the painting pass, read by the text pass. Reused every frame.
+// Where the visible ops of one lane group stand: filled by the painting pass, read by the text pass. Reused every
+// frame.
 import { GAPPED, classTable } from "../../core/timeline/bins.js";
 import { opsInWindow } from "../../core/timeline/layout.js";
 
@@ -11,15 +12,20 @@ export const RECTANGLES = 5000;
 
 const NARROW = 3; // pixels; ops narrower than that, on average, are binned however few they are
 
-/** Are these ops to be binned? @param {number} ops in sight @param {number} rows @param {number} width of the plot, in pixels
- * of the screen */
+/**
+ * Are these ops to be binned?
+ * @param {number} ops in sight
+ * @param {number} rows
+ * @param {number} width of the plot, in pixels of the screen
+ */
 export const isDense = (ops, rows, width) => ops > RECTANGLES || ops * NARROW > width * rows;
 
 export const boxes = {
   n: 0,
   x: new Float32Array(RECTANGLES),
   w: new Float32Array(RECTANGLES),
-  room: new Float32Array(RECTANGLES), // as wide as w but for the rounding to pixels: ops of one length are labelled alike
+  // as wide as w but for the rounding to pixels: ops of one length are labelled alike
+  room: new Float32Array(RECTANGLES),
   y: new Float32Array(RECTANGLES),
   op: new Int32Array(RECTANGLES),
   slot: new Int32Array(RECTANGLES), // rank * chunks
@@ -32,9 +38,11 @@ const counts = new Int32Array(258);
 /** A hairline between neighbours, when there is room; bins leave the same. @param {number} w */
 export const inset = (w) => (w > GAPPED ? w - 1 : w);
 
-/** Fill `boxes` with the visible ops (or copies) of a lane group and sort them by class. They begin and end on whole pixels
- * of the screen, counted from time 0 as bins are: sharp, of the same widths wherever a pan takes them, and where the bins
- * have them. */
+/**
+ * Fill `boxes` with the visible ops (or copies) of a lane group and sort them by class. They begin and end on whole
+ * pixels of the screen, counted from time 0 as bins are: sharp, of the same widths wherever a pan takes them, and where
+ * the bins have them.
+ */
 /** @param {Rows} source @param {Times} times @param {Row[]} rows @param {Scene} scene @param {number} dpr */
 export function gather(source, times, rows, { layout, t0, t1 }, dpr) {
   const table = classTable(source.chunks);

@@ -20,13 +20,23 @@ export const placesOf = (rows) => rows.map((row) => ({ ...row, y: row.copyY, h: 
 /** The copies of a lane group, to be binned; null for none. @param {Lane} lane @returns {Band | null} */
 export function copyBand({ id, schedule, times }) {
   const source = copyRows(schedule);
-  return source && { key: `${id} copies`, source, owner: times, times: copyTimes(schedule, times), paints: copyPaints(), pyramid: null };
+  return (
+    source && {
+      key: `${id} copies`,
+      source,
+      owner: times,
+      times: copyTimes(schedule, times),
+      paints: copyPaints(),
+      pyramid: null,
+    }
+  );
 }
 
 /** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr */
 export function binCopies(ctx, lane, rows, { layout, t0, t1 }, dpr) {
   const band = rows[0]?.copyH ? copyBand(lane) : null;
-  if (band) drawBinned(ctx, band, placesOf(rows), { left: layout.plotLeft, width: layout.plotWidth, t0, t1, dpr, bar: 0 });
+  if (band)
+    drawBinned(ctx, band, placesOf(rows), { left: layout.plotLeft, width: layout.plotWidth, t0, t1, dpr, bar: 0 });
 }
 
 /** @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr */
@@ -49,7 +59,14 @@ export function paintCopies(ctx, { schedule, times }, rows, scene, dpr) {
 }
 
 /** An arrow out of the device or back into it, and the micro-batch beside it. */
-/** @param {Ctx} ctx @param {number} from @param {number} to @param {number} height @param {number} kind @param {Lane["schedule"]} schedule */
+/**
+ * @param {Ctx} ctx
+ * @param {number} from
+ * @param {number} to
+ * @param {number} height
+ * @param {number} kind
+ * @param {Lane["schedule"]} schedule
+ */
 function writeCopies(ctx, from, to, height, kind, schedule) {
   const size = Math.min(12, Math.max(9, Math.round(height * 0.66)));
   const digits = String(schedule.m - 1).length * size * 0.62;
@@ -68,8 +85,14 @@ function writeCopies(ctx, from, to, height, kind, schedule) {
   }
 }
 
-/** A triangle that points up, away from the device, or down. @param {Ctx} ctx @param {number} x @param {number} y @param {number} tall
- * @param {number} kind */
+/**
+ * A triangle that points up, away from the device, or down.
+ * @param {Ctx} ctx
+ * @param {number} x
+ * @param {number} y
+ * @param {number} tall
+ * @param {number} kind
+ */
 export function drawArrow(ctx, x, y, tall, kind) {
   const tip = kind === OFFLOAD ? y - tall / 2 : y + tall / 2;
   const foot = kind === OFFLOAD ? y + tall / 2 : y - tall / 2;

@@ -1,4 +1,5 @@
-// Draws the critical path: its ops stand clear of the veil in a ring, joined by a line that shows where the chain goes on to
+// Draws the critical path: its ops stand clear of the veil in a ring, joined by a line that shows where the chain goes
+// on to
 // another rank. Neighbours on one rank are one ring, and what is narrower than a pixel is drawn once a pixel.
 import { xOf } from "./axis.js";
 import { colour } from "../../ui/palette.js";
@@ -8,7 +9,9 @@ import { rankOf } from "../../core/schedule/ops.js";
 /** @import {Place} from "../explain/highlights.js" */
 /** @import {Path} from "../../core/explain/critical_path.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
-/** @typedef {{x0: number, x1: number, y: number, h: number, gap: number}} Run  gap: px of waiting of its own before it */
+/**
+ * @typedef {{x0: number, x1: number, y: number, h: number, gap: number}} Run gap: px of waiting of its own before it
+ */
 
 const HEAD = 5; // px of an arrow's head
 const ROOM_FOR_HEAD = 18; // px between the rows of a link
@@ -20,7 +23,10 @@ export function drawCritical(scene, ctx, lane, path, place) {
   for (const { x0, x1, y, h } of runs) ctx.clearRect(x0, y, Math.max(1, x1 - x0), h);
   const mark = colour("mark-path");
   ctx.lineJoin = "round";
-  for (const [ink, wide] of /** @type {[string, number][]} */ ([[colour("surface"), 5], [mark, 2.5]])) {
+  for (const [ink, wide] of /** @type {[string, number][]} */ ([
+    [colour("surface"), 5],
+    [mark, 2.5],
+  ])) {
     ctx.strokeStyle = ink;
     ctx.lineWidth = wide;
     ctx.beginPath();
@@ -58,25 +64,40 @@ function head(ctx, a, b) {
   ctx.restore();
 }
 
-/** The chain in sight as stretches on one rank. @param {Scene} scene @param {Lane} lane @param {Path} path @param {Place} place */
+/**
+ * The chain in sight as stretches on one rank.
+ * @param {Scene} scene
+ * @param {Lane} lane
+ * @param {Path} path
+ * @param {Place} place
+ */
 function runsOf(scene, { schedule }, { steps }, place) {
   /** @type {Run[]} */
   const runs = [];
   /** @type {Map<number, number>} the pixel at which a row was last drawn to */
   const drawn = new Map();
   let before = -1; // the row of the step before, in sight or not
-  for (let at = firstIn(steps, scene.t0); at < steps.length && steps[at].from - steps[at].flight - steps[at].gap <= scene.t1; at++) {
+  for (
+    let at = firstIn(steps, scene.t0);
+    at < steps.length && steps[at].from - steps[at].flight - steps[at].gap <= scene.t1;
+    at++
+  ) {
     const { op, from, to, gap } = steps[at];
     const copy = op >= schedule.count;
     const rank = rankOf(schedule, op);
     const row = 2 * rank + Number(copy);
     const where = place(rank, copy);
-    if (!where) { before = row; continue; }
+    if (!where) {
+      before = row;
+      continue;
+    }
     const [x0, x1] = [xOf(scene, from), xOf(scene, to)];
     const last = runs[runs.length - 1];
     if (last && row === before && x0 - last.x1 < 0.01) last.x1 = x1;
-    else if (x1 - x0 < 1 && Math.floor(x1) === drawn.get(row)) { before = row; continue; }
-    else runs.push({ x0, x1, ...where, gap: gap > 0 ? x0 - xOf(scene, from - gap) : 0 });
+    else if (x1 - x0 < 1 && Math.floor(x1) === drawn.get(row)) {
+      before = row;
+      continue;
+    } else runs.push({ x0, x1, ...where, gap: gap > 0 ? x0 - xOf(scene, from - gap) : 0 });
     drawn.set(row, Math.floor(x1));
     before = row;
   }

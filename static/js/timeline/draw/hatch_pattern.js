@@ -33,8 +33,16 @@ export function kindPattern(kind, ink, dpr) {
   return found;
 }
 
-/** Lines over boxes of one kind that are filled already. @param {CanvasRenderingContext2D} ctx @param {number} from @param {number} to of the
- * boxes' order @param {number} height @param {number} kind @param {string} ink @param {number} dpr */
+/**
+ * Lines over boxes of one kind that are filled already.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} from
+ * @param {number} to of the boxes' order
+ * @param {number} height
+ * @param {number} kind
+ * @param {string} ink
+ * @param {number} dpr
+ */
 export function paintHatch(ctx, from, to, height, kind, ink, dpr) {
   const pattern = height >= LEAST ? kindPattern(kind, ink, dpr) : null;
   if (!pattern) return;

@@ -34,8 +34,14 @@ export function drawLabels(ctx, lane, height, micros, inkOf = null) {
   }
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros @param {number} digit
- * @param {((box: number) => string) | null} inkOf */
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Lane} lane
+ * @param {number} height
+ * @param {Micros} micros
+ * @param {number} digit
+ * @param {((box: number) => string) | null} inkOf
+ */
 function drawPass(ctx, { schedule }, height, micros, digit, inkOf) {
   const { chunks, codes, m } = schedule;
   const { ink } = paintsFor(chunks);

@@ -1,5 +1,7 @@
-// The memory strips above the rows, and the button that shows them. Levels are drawn as each pixel's maximum, in runs of
-// equal height, so that a strip costs at most one rectangle a pixel however many ops there are. Of a run they are what it
+// The memory strips above the rows, and the button that shows them. Levels are drawn as each pixel's maximum, in runs
+// of
+// equal height, so that a strip costs at most one rectangle a pixel however many ops there are. Of a run they are what
+// it
 // measured, with what the plan counts as a line over it.
 import { font, xOf } from "./axis.js";
 import { byId, h, icon } from "../../ui/dom.js";
@@ -22,11 +24,15 @@ let levels = new Float32Array(0);
 
 /** Are the strips drawn? The reader's word, else where memory is what the schedule is about. @param {string | null} mem
  * @param {Lane[]} lanes */
-export const stripsShown = (mem, lanes) => (mem === null ? stripsByDefault(lanes.map(({ spec }) => spec)) : mem === "1");
+export const stripsShown = (mem, lanes) =>
+  mem === null ? stripsByDefault(lanes.map(({ spec }) => spec)) : mem === "1";
 
 /** What the full height of a strip stands for: one scale for all lanes, so that they compare. @param {Lane[]} lanes */
 export const fullHeight = (lanes) =>
-  lanes.reduce((most, { schedule, times, spec }) => Math.max(most, held(schedule, times, spec).top, spec.memory ?? 0), 0);
+  lanes.reduce(
+    (most, { schedule, times, spec }) => Math.max(most, held(schedule, times, spec).top, spec.memory ?? 0),
+    0,
+  );
 
 /** @param {Scene} scene @param {Ctx} ctx @param {number} dpr @param {number} height of the plot */
 export function paintStrips(scene, ctx, dpr, height) {
@@ -55,15 +61,30 @@ export function paintStrips(scene, ctx, dpr, height) {
   ctx.restore();
 }
 
-/** @typedef {{left: number, stop: number, foot: number, thin: number, rise: (level: number) => number}} Strip  in pixels of the device;
- *   stop: columns that are drawn; thin: the width of a line; rise: how high a level is drawn */
+/**
+ * @typedef {{left: number, stop: number, foot: number, thin: number, rise: (level: number) => number}} Strip in pixels
+ *   of the device; stop: columns that are drawn; thin: the width of a line; rise: how high a level is drawn
+ */
 
-/** @param {Row} row @param {number} left @param {number} stop @param {number} dpr @param {number} full @returns {Strip} */
+/**
+ * @param {Row} row
+ * @param {number} left
+ * @param {number} stop
+ * @param {number} dpr
+ * @param {number} full
+ * @returns {Strip}
+ */
 function placeOf(row, left, stop, dpr, full) {
   const foot = Math.round((row.stripY + row.stripH) * dpr);
   const air = row.stripH < READABLE ? 1 : 2; // above, so that a full strip does not touch the row over it
   const room = Math.max(1, foot - Math.round(row.stripY * dpr) - Math.round(air * dpr));
-  return { left, stop, foot, thin: Math.max(1, Math.round(dpr)), rise: (level) => (level > 0 ? Math.max(1, Math.round((level / full) * room)) : 0) };
+  return {
+    left,
+    stop,
+    foot,
+    thin: Math.max(1, Math.round(dpr)),
+    rise: (level) => (level > 0 ? Math.max(1, Math.round((level / full) * room)) : 0),
+  };
 }
 
 /** @param {Ctx} ctx @param {Strip} strip @param {number | null} cap */
@@ -97,7 +118,8 @@ function paintLine(ctx, { left, stop, foot, thin, rise }) {
     while (x < stop && rise(levels[x]) === tall) x++;
     if (tall) ctx.fillRect(left + from, foot - tall, x - from, thin);
     const high = Math.max(tall, last);
-    if (tall !== last) ctx.fillRect(left + from, foot - high, thin, high - Math.min(tall, last) + (Math.min(tall, last) ? thin : 0));
+    if (tall !== last)
+      ctx.fillRect(left + from, foot - high, thin, high - Math.min(tall, last) + (Math.min(tall, last) ? thin : 0));
     last = tall;
   }
 }
@@ -130,8 +152,12 @@ export function writeHeld(scene, ctx, at) {
 
 /** The button beside the playback that shows and hides the strips. @param {Store} store @param {() => Lane[]} lanes */
 export function createStripsButton(store, lanes) {
-  const button = h("button", { type: "button", class: "button strips", id: "strips", title: t("Memory that each rank holds over time (H)") },
-    icon(ICON), h("span", { text: t("Memory") }));
+  const button = h(
+    "button",
+    { type: "button", class: "button strips", id: "strips", title: t("Memory that each rank holds over time (H)") },
+    icon(ICON),
+    h("span", { text: t("Memory") }),
+  );
   button.setAttribute("aria-label", t("Memory strips"));
   const shown = () => stripsShown(store.get().view.mem, lanes());
   const toggle = () => store.setView({ mem: shown() ? "0" : "1" });

@@ -1,6 +1,9 @@
-// The messages of each rank as a thin lane under its row: above those it sends, below those it receives. Of a plan each is a
-// bar from the end of the op that makes it until it is there. Of a run those it sends are bars from when they were posted
-// until they are known to have come, those it receives bars for as long as the rank waited for them. What takes no time, or
+// The messages of each rank as a thin lane under its row: above those it sends, below those it receives. Of a plan each
+// is a
+// bar from the end of the op that makes it until it is there. Of a run those it sends are bars from when they were
+// posted
+// until they are known to have come, those it receives bars for as long as the rank waited for them. What takes no
+// time, or
 // none that is known, is a tick; a gradient is hollow.
 import { timeAt, xOf } from "./axis.js";
 import { colour } from "../../ui/palette.js";
@@ -14,10 +17,12 @@ import { arrives, firstFrom, inbox, messagesOf } from "../../core/schedule/messa
 /** @import {Messages} from "../../core/schedule/message_flow.js" */
 /** @import {Trace} from "../explain/trace.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
-/** @typedef {{all: Messages, lo: number, hi: number, at: (place: number) => number, begin: (place: number) => number,
- *   end: (place: number) => number, longest: number}} Half
- *   a rank's messages of one direction: places lo to hi in a list, ascending by when they begin; the message at each, when it
- *   begins and ends, and no more than how long any lasts */
+/**
+ * @typedef {{all: Messages, lo: number, hi: number, at: (place: number) => number, begin: (place: number) => number,
+ *   end: (place: number) => number, longest: number}} Half a rank's messages of one direction: places lo to hi in a
+ *   list, ascending by when they begin; the message at each, when it begins and ends, and no more than how long any
+ *   lasts
+ */
 
 const TICK = 2; // px
 const APART = 4; // px from which on messages are drawn one by one
@@ -34,16 +39,30 @@ function halfOf(lane, rank, sends) {
   const list = sends ? null : inbox(schedule, times);
   const at = (/** @type {number} */ place) => (list ? list.list[place] : place);
   const { offsets } = list ?? all;
-  return { all, lo: offsets[rank], hi: offsets[rank + 1], at, begin: (place) => times.end[all.giver[at(place)]],
-    end: (place) => arrives(all, times, costs, at(place)), longest: costs.comm };
+  return {
+    all,
+    lo: offsets[rank],
+    hi: offsets[rank + 1],
+    at,
+    begin: (place) => times.end[all.giver[at(place)]],
+    end: (place) => arrives(all, times, costs, at(place)),
+    longest: costs.comm,
+  };
 }
 
 /** @param {Lane} lane @param {Details} details @param {number} rank @param {boolean} sends @returns {Half} */
 function measuredHalf({ schedule, noted }, details, rank, sends) {
   const { list, offsets, begin, end, longest } = sidesOf(schedule, details)[sends ? "sent" : "received"];
   const unit = (noted?.unit || 1) * 1e6; // ns
-  return { all: messagesOf(schedule), lo: offsets[rank], hi: offsets[rank + 1], at: (place) => list[place],
-    begin: (place) => begin(list[place]) / unit, end: (place) => end(list[place]) / unit, longest: longest / unit };
+  return {
+    all: messagesOf(schedule),
+    lo: offsets[rank],
+    hi: offsets[rank + 1],
+    at: (place) => list[place],
+    begin: (place) => begin(list[place]) / unit,
+    end: (place) => end(list[place]) / unit,
+    longest: longest / unit,
+  };
 }
 
 /** Those of a half that show in [t0, t1]. @param {Half} half @param {number} t0 @param {number} t1 */
@@ -76,8 +95,14 @@ export function paintMail(scene, ctx, height) {
   ctx.restore();
 }
 
-/** The ways of a run's messages, where those in sight are few enough to be followed by eye: from where each was posted to
- * where it was taken. @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Row[]} rows */
+/**
+ * The ways of a run's messages, where those in sight are few enough to be followed by eye: from where each was posted
+ * to where it was taken.
+ * @param {Scene} scene
+ * @param {Ctx} ctx
+ * @param {Lane} lane
+ * @param {Row[]} rows
+ */
 function paintWays(scene, ctx, lane, rows) {
   const { details } = lane;
   if (!details || rows.length < 2 || rows[0].commH < LINED) return;
@@ -90,7 +115,10 @@ function paintWays(scene, ctx, lane, rows) {
   ctx.lineWidth = 1;
   ctx.globalAlpha = FAINT;
   ctx.beginPath();
-  for (const { half, span: [lo, hi] } of seen) {
+  for (const {
+    half,
+    span: [lo, hi],
+  } of seen) {
     for (let place = lo; place < hi; place++) {
       const way = endsOf(scene, lane, details, half.at(place));
       if (!way) continue;
@@ -113,7 +141,13 @@ function paintHalf(scene, ctx, lane, row, sends) {
   let [from, to] = [NaN, NaN]; // a run of messages too close to tell apart
   ctx.fillStyle = colour("plot-row");
   const end = Math.min(xOf(scene, lane.end), scene.layout.plotLeft + scene.layout.plotWidth);
-  if (h > 1) ctx.fillRect(Math.max(xOf(scene, 0), scene.layout.plotLeft), y, Math.max(0, end - Math.max(xOf(scene, 0), scene.layout.plotLeft)), h);
+  if (h > 1)
+    ctx.fillRect(
+      Math.max(xOf(scene, 0), scene.layout.plotLeft),
+      y,
+      Math.max(0, end - Math.max(xOf(scene, 0), scene.layout.plotLeft)),
+      h,
+    );
   ctx.fillStyle = colour("k-c");
   for (let place = lo; place < hi; place++) {
     const message = at(place);
@@ -139,8 +173,15 @@ function paintHalf(scene, ctx, lane, row, sends) {
   if (to > from) ctx.fillRect(from, y, to - from, h);
 }
 
-/** The message under a point of a lane of messages. @param {Scene} scene @param {Lane} lane @param {number} rank @param {number} x
- * @param {number} y @returns {Trace | null} */
+/**
+ * The message under a point of a lane of messages.
+ * @param {Scene} scene
+ * @param {Lane} lane
+ * @param {number} rank
+ * @param {number} x
+ * @param {number} y
+ * @returns {Trace | null}
+ */
 export function messageAt(scene, lane, rank, x, y) {
   const row = scene.layout.groups.find((group) => group.id === lane.id)?.rows.find((each) => each.rank === rank);
   if (!row) return null;
@@ -164,15 +205,23 @@ export function messageAt(scene, lane, rank, x, y) {
 function endsOf(scene, { id, schedule, noted }, { posted, taken }, message) {
   const { from, to } = messagesOf(schedule);
   const rows = scene.layout.groups.find((group) => group.id === id)?.rows;
-  const [sender, receiver] = [from[message], to[message]].map((rank) => rows?.find((row) => row.rank === rank && row.commH > 0));
+  const [sender, receiver] = [from[message], to[message]].map((rank) =>
+    rows?.find((row) => row.rank === rank && row.commH > 0),
+  );
   const unit = (noted?.unit || 1) * 1e6; // ns
   if (!sender || !receiver || Number.isNaN(taken[message])) return null;
-  return { from: { x: xOf(scene, posted[message] / unit), w: 0, ...placeOf(sender, true) },
-    to: { x: xOf(scene, taken[message] / unit), w: 0, ...placeOf(receiver, false) } };
+  return {
+    from: { x: xOf(scene, posted[message] / unit), w: 0, ...placeOf(sender, true) },
+    to: { x: xOf(scene, taken[message] / unit), w: 0, ...placeOf(receiver, false) },
+  };
 }
 
-/** The same, null where one end is out of sight, or the message was not measured. @param {Scene} scene @param {Lane} lane
- * @param {number} message */
+/**
+ * The same, null where one end is out of sight, or the message was not measured.
+ * @param {Scene} scene
+ * @param {Lane} lane
+ * @param {number} message
+ */
 export function wayOf(scene, lane, message) {
   const ends = lane.details ? endsOf(scene, lane, lane.details, message) : null;
   const { plotLeft, plotWidth } = scene.layout;

@@ -24,7 +24,8 @@ export function drawJourney(scene, ctx, lane, journey, place) {
   };
   const boxes = (/** @type {number[]} */ list) => list.map(boxOf).filter((box) => box !== null);
   const { forward, backward, weights, shards, copies } = journey;
-  for (const { x0, x1, y, h } of boxes([...forward, ...backward, ...weights, ...shards, ...copies])) ctx.clearRect(x0, y, Math.max(1, x1 - x0), h);
+  for (const { x0, x1, y, h } of boxes([...forward, ...backward, ...weights, ...shards, ...copies]))
+    ctx.clearRect(x0, y, Math.max(1, x1 - x0), h);
   weights.forEach((i, at) => line(ctx, boxes([journey.origins[at], i]).map(low), DOTS, 1.5));
   for (let at = 0; at + 1 < copies.length; at += 2) line(ctx, boxes(copies.slice(at, at + 2)), DOTS, 1.5);
   const turn = journey.way.length - backward.length;
@@ -50,7 +51,10 @@ function rings(ctx, list, dash, wide) {
 /** From each op's end to the next one's start, bent so that it leaves and comes in level. */
 /** @param {Ctx} ctx @param {Box[]} list @param {number[]} dash @param {number} wide */
 function line(ctx, list, dash, wide) {
-  for (const [ink, width, pattern] of /** @type {[string, number, number[]][]} */ ([[colour("surface"), wide + 2.5, []], [colour("mark-way"), wide, dash]])) {
+  for (const [ink, width, pattern] of /** @type {[string, number, number[]][]} */ ([
+    [colour("surface"), wide + 2.5, []],
+    [colour("mark-way"), wide, dash],
+  ])) {
     ctx.strokeStyle = ink;
     ctx.lineWidth = width;
     ctx.setLineDash(pattern);
@@ -59,7 +63,8 @@ function line(ctx, list, dash, wide) {
       const [a, b] = [list[at - 1], list[at]];
       const [ya, yb] = [a.y + a.h / 2, b.y + b.h / 2];
       const bend = Math.min(24, Math.max(0, (b.x0 - a.x1) / 2));
-      const sag = Math.abs(yb - ya) < 1 && b.x0 - a.x1 > a.h ? Math.min(24, a.h * 0.4) : 0; // along a row it strikes no label out
+      // along a row it strikes no label out
+      const sag = Math.abs(yb - ya) < 1 && b.x0 - a.x1 > a.h ? Math.min(24, a.h * 0.4) : 0;
       ctx.moveTo(a.x1, ya);
       ctx.bezierCurveTo(a.x1 + bend, ya + sag, b.x0 - bend, yb + sag, b.x0, yb);
     }

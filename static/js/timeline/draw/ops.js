@@ -23,7 +23,11 @@ export function paintOps(scene, ctx, dpr) {
   const { layout, lanes, t0, t1 } = scene;
   const sight = lanes.map((_, at) => rowsInSight(layout.groups[at].rows, ctx.canvas.height / dpr));
   const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
-  const dense = isDense(visible, sight.reduce((sum, rows) => sum + rows.length, 0), layout.plotWidth * dpr);
+  const dense = isDense(
+    visible,
+    sight.reduce((sum, rows) => sum + rows.length, 0),
+    layout.plotWidth * dpr,
+  );
   lanes.forEach((lane, at) => {
     const rows = sight[at];
     paintBubbles(ctx, lane, rows, scene, dpr);
@@ -73,18 +77,44 @@ function countVisible(lane, rows, t0, t1) {
   return n;
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr
- *  @param {boolean} many so many that a pyramid is quicker */
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Lane} lane
+ * @param {Row[]} rows
+ * @param {Scene} scene
+ * @param {number} dpr
+ * @param {boolean} many so many that a pyramid is quicker
+ */
 function binOps(ctx, { id, schedule, times }, rows, { layout, t0, t1 }, dpr, many) {
-  const band = { key: id, source: schedule, owner: times, times, paints: paintsFor(schedule.chunks), pyramid: many ? pyramidOf(times) : null };
-  drawBinned(ctx, band, rows, { left: layout.plotLeft, width: layout.plotWidth, t0, t1, dpr, bar: barOf(layout.laneHeight) });
+  const band = {
+    key: id,
+    source: schedule,
+    owner: times,
+    times,
+    paints: paintsFor(schedule.chunks),
+    pyramid: many ? pyramidOf(times) : null,
+  };
+  drawBinned(ctx, band, rows, {
+    left: layout.plotLeft,
+    width: layout.plotWidth,
+    t0,
+    t1,
+    dpr,
+    bar: barOf(layout.laneHeight),
+  });
 }
 
 /** How tall the bars are that tell kinds apart, 0 where there is no room. @param {number} height of a row */
 const barOf = (height) => (height >= 12 ? Math.min(4, Math.max(2, Math.round(height / 9))) : 0);
 
 /** The hatch lies under a whole row, from the first moment to the last; ops cover it. */
-/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {Row[]} rows @param {Scene} scene @param {number} dpr */
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Lane} lane
+ * @param {Row[]} rows
+ * @param {Scene} scene
+ * @param {number} dpr
+ */
 function paintBubbles(ctx, lane, rows, { layout, t0, t1 }, dpr) {
   const k = layout.plotWidth / (t1 - t0);
   const from = Math.max(0, -t0 * k);
@@ -99,8 +129,13 @@ function paintBubbles(ctx, lane, rows, { layout, t0, t1 }, dpr) {
   ctx.restore();
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {number} dpr @param {boolean} filled already, with
- * colours that do not tell kinds: only what else tells them is drawn */
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Lane} lane
+ * @param {number} height
+ * @param {number} dpr
+ * @param {boolean} filled already, with colours that do not tell kinds: only what else tells them is drawn
+ */
 function paintBoxes(ctx, lane, height, dpr, filled) {
   const lines = hatched();
   const paints = paintsFor(lane.schedule.chunks);
@@ -123,8 +158,15 @@ function paintBoxes(ctx, lane, height, dpr, filled) {
 
 /** Kind without colour: I has a bar below, W above, the full backward both, since B = I + W; F has none. S has a corner
  * above, T one below. */
-/** @param {CanvasRenderingContext2D} ctx @param {number} from @param {number} to @param {number} height @param {number} bar
- *  @param {number} kind @param {string} edge */
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} from
+ * @param {number} to
+ * @param {number} height
+ * @param {number} bar
+ * @param {number} kind
+ * @param {string} edge
+ */
 function paintBars(ctx, from, to, height, bar, kind, edge) {
   if (kind === KIND_F || kind === KIND_PAIR) return;
   ctx.fillStyle = edge;
@@ -140,7 +182,13 @@ function paintBars(ctx, from, to, height, bar, kind, edge) {
   }
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {number} from @param {number} to @param {number} height @param {number} kind */
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} from
+ * @param {number} to
+ * @param {number} height
+ * @param {number} kind
+ */
 function paintCorners(ctx, from, to, height, kind) {
   const size = Math.min(8, Math.round(height / 3));
   ctx.beginPath();

@@ -1,4 +1,5 @@
-// What lies over the ops and changes often: the playhead and what is ahead of it, outlines of the traced op and its links.
+// What lies over the ops and changes often: the playhead and what is ahead of it, outlines of the traced op and its
+// links.
 import { boxOf, font, xOf } from "./axis.js";
 import { drawBarriers, nameBarriers } from "./barriers.js";
 import { inset } from "./boxes.js";
@@ -33,7 +34,12 @@ export function drawPlayhead(scene, ctx, at, height) {
   }
   if (x < left - 1 || x > right + 1) return;
   ctx.fillStyle = colour("mark-head");
-  ctx.fillRect(Math.round(x) - 0.5, layout.axisHeight - 8, 1, Math.min(height, layout.contentHeight) - layout.axisHeight + 8);
+  ctx.fillRect(
+    Math.round(x) - 0.5,
+    layout.axisHeight - 8,
+    1,
+    Math.min(height, layout.contentHeight) - layout.axisHeight + 8,
+  );
   ctx.beginPath();
   ctx.moveTo(x - 5, layout.axisHeight - 12);
   ctx.lineTo(x + 5, layout.axisHeight - 12);
@@ -58,10 +64,16 @@ function drawOp(scene, ctx, trace, op, selected) {
   const sides = [
     { list: trace.needs, mark: colour("mark-needs"), dash: SOLID, into: true, name: t("needs") },
     { list: trace.frees, mark: colour("mark-frees"), dash: DASHED, into: false, name: t("unblocks") },
-  ].map(({ list, ...side }) => ({ ...side, boxes: list.filter(({ kind }) => kind === "data").flatMap(({ ref }) => { // neighbours in the row need none
-    const box = boxOf(scene, trace.lane.id, ref.rank, ref.i);
-    return box ? [{ box, joined: here !== null && !atBarrier(trace.lane, side.into ? ref.i : op.i) }] : [];
-  }) }));
+    // neighbours in the row need none
+  ].map(({ list, ...side }) => ({
+    ...side,
+    boxes: list
+      .filter(({ kind }) => kind === "data")
+      .flatMap(({ ref }) => {
+        const box = boxOf(scene, trace.lane.id, ref.rank, ref.i);
+        return box ? [{ box, joined: here !== null && !atBarrier(trace.lane, side.into ? ref.i : op.i) }] : [];
+      }),
+  }));
   for (const { boxes, mark, dash, into } of sides) {
     for (const { box, joined } of boxes) {
       if (here && joined) drawLink(ctx, into ? box : here, into ? here : box, mark, dash);
@@ -72,12 +84,17 @@ function drawOp(scene, ctx, trace, op, selected) {
   for (const { boxes, mark, into, name } of sides) {
     if (here && into && boxes.some(({ joined }) => joined)) drawHead(ctx, here, mark);
     for (const { box } of boxes) (into ? drawDot : drawHead)(ctx, box, mark);
-    for (const { box } of boxes.filter(({ joined }) => joined || !here).slice(0, NAMED)) drawTag(scene, ctx, box, name, mark);
+    for (const { box } of boxes.filter(({ joined }) => joined || !here).slice(0, NAMED))
+      drawTag(scene, ctx, box, name, mark);
   }
   nameBarriers(scene, ctx, trace);
 }
 
-/** Does what an op hands on pass a barrier? Its line stands for the links of all ranks. @param {Trace["lane"]} lane @param {number} i */
+/**
+ * Does what an op hands on pass a barrier? Its line stands for the links of all ranks.
+ * @param {Trace["lane"]} lane
+ * @param {number} i
+ */
 const atBarrier = ({ schedule }, i) => i < schedule.count && kindOf(schedule.codes[i], schedule.chunks) >= KIND_S;
 
 /** How long a level of memory holds. @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
@@ -89,7 +106,13 @@ function drawStep(scene, ctx, { lane, rank, step }) {
   const right = Math.min(left + scene.layout.plotWidth, xOf(scene, step.to));
   const level = step.real ? step.real.level / step.real.unit : step.level;
   const tall = Math.max(3, (level / scene.full) * (row.stripH - 2));
-  outline(ctx, { x, y: row.stripY + row.stripH - tall, w: Math.max(1, right - x), h: tall }, colour("mark-here"), SOLID, 1.5);
+  outline(
+    ctx,
+    { x, y: row.stripY + row.stripH - tall, w: Math.max(1, right - x), h: tall },
+    colour("mark-here"),
+    SOLID,
+    1.5,
+  );
 }
 
 const SOLID = /** @type {number[]} */ ([]);
@@ -151,7 +174,12 @@ function drawHead(ctx, box, mark) {
   ctx.fill();
 }
 
-/** Where a value comes from: a dot at the end of the op that makes it. @param {Ctx} ctx @param {Box} box @param {string} mark */
+/**
+ * Where a value comes from: a dot at the end of the op that makes it.
+ * @param {Ctx} ctx
+ * @param {Box} box
+ * @param {string} mark
+ */
 function drawDot(ctx, box, mark) {
   ctx.fillStyle = mark;
   ctx.beginPath();
@@ -174,7 +202,12 @@ function drawTag({ layout }, ctx, box, text, mark) {
   ctx.fillText(text, x + 4, y + TAG / 2 + 0.5);
 }
 
-/** A message: the op that sends it, the op that takes it, and the way between. @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
+/**
+ * A message: the op that sends it, the op that takes it, and the way between.
+ * @param {Scene} scene
+ * @param {Ctx} ctx
+ * @param {Trace} trace
+ */
 function drawMessage(scene, ctx, { lane, message = -1 }) {
   const all = messagesOf(lane.schedule);
   const sender = boxOf(scene, lane.id, all.from[message], all.giver[message]);

@@ -22,14 +22,18 @@ export function drawPlannedMark(scene, ctx, lane, op, here) {
   const x = Math.max(layout.plotLeft, a);
   const w = Math.min(layout.plotLeft + layout.plotWidth, b) - x;
   if (w <= 0) return;
-  for (const [ink, width, dash] of /** @type {[string, number, number[]][]} */ ([[colour("surface"), 3.5, []], [colour("mark-here"), 1.5, [4, 3]]])) {
+  for (const [ink, width, dash] of /** @type {[string, number, number[]][]} */ ([
+    [colour("surface"), 3.5, []],
+    [colour("mark-here"), 1.5, [4, 3]],
+  ])) {
     ctx.strokeStyle = ink;
     ctx.lineWidth = width;
     ctx.setLineDash(dash);
     ctx.strokeRect(x + 0.5, here.y + 0.5, Math.max(2, w - 1), here.h - 1);
   }
   ctx.setLineDash([]);
-  if (Math.abs(here.x + here.w - (x + w)) > NEAR || Math.abs(here.x - x) > NEAR) write(ctx, scene, x, here.y, lane.times.end[op.i] - plan.end[op.i]);
+  if (Math.abs(here.x + here.w - (x + w)) > NEAR || Math.abs(here.x - x) > NEAR)
+    write(ctx, scene, x, here.y, lane.times.end[op.i] - plan.end[op.i]);
 }
 
 /** @param {Ctx} ctx @param {Scene} scene @param {number} x @param {number} y @param {number} late */

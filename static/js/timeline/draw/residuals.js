@@ -1,4 +1,5 @@
-// A measured lane held against its plan, on demand: ops coloured by how much later or earlier than planned they ended, and
+// A measured lane held against its plan, on demand: ops coloured by how much later or earlier than planned they ended,
+// and
 // under them, thin, where the plan had them. What kind an op is stays told by its bars and its letter.
 import { drawBinned } from "./binned_ops.js";
 import { boxes, gather, inset } from "./boxes.js";
@@ -14,20 +15,36 @@ import { residual, stepOf } from "../../core/measured/residuals.js";
 const STEPS = 7; // from early to late
 const LATEST = 3;
 
-/** The colours of the boxes that were gathered last. @param {Ctx} ctx @param {Lane} lane @param {Times} plan @param {number} full the end of the scale
- * @param {number} height of the row @returns {(box: number) => string} the colour of a label on a box */
+/**
+ * The colours of the boxes that were gathered last.
+ * @param {Ctx} ctx
+ * @param {Lane} lane
+ * @param {Times} plan
+ * @param {number} full the end of the scale
+ * @param {number} height of the row
+ * @returns {(box: number) => string} the colour of a label on a box
+ */
 export function paintResiduals(ctx, { times }, plan, full, height) {
   const { fill, ink } = residualPaints();
   const step = (/** @type {number} */ b) => stepOf(residual(times, plan, boxes.op[b]), full) + LATEST;
   for (let at = 0; at < STEPS; at++) {
     ctx.fillStyle = fill[at];
-    for (let b = 0; b < boxes.n; b++) if (step(b) === at) ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), height);
+    for (let b = 0; b < boxes.n; b++)
+      if (step(b) === at) ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), height);
   }
   return (b) => ink[step(b)];
 }
 
-/** The same where ops are narrower than a pixel: the farthest from the plan counts. @param {Ctx} ctx @param {Lane} lane @param {Times} plan
- * @param {number} full @param {Row[]} rows @param {Scene} scene @param {number} dpr */
+/**
+ * The same where ops are narrower than a pixel: the farthest from the plan counts.
+ * @param {Ctx} ctx
+ * @param {Lane} lane
+ * @param {Times} plan
+ * @param {number} full
+ * @param {Row[]} rows
+ * @param {Scene} scene
+ * @param {number} dpr
+ */
 export function binResiduals(ctx, { schedule, times }, plan, full, rows, { layout, t0, t1 }, dpr) {
   const columns = Math.max(1, Math.round(layout.plotWidth * dpr));
   const k = columns / (t1 - t0);
@@ -40,10 +57,18 @@ export function binResiduals(ctx, { schedule, times }, plan, full, rows, { layou
     const [lo, hi] = opsInWindow(schedule, times, row.rank, t0, t1);
     for (let i = lo; i < hi; i++) {
       const by = residual(times, plan, i);
-      const to = Math.min(columns, Math.max(Math.floor((times.start[i] - t0) * k) + 1, Math.round((times.end[i] - t0) * k)));
-      for (let x = Math.max(0, Math.floor((times.start[i] - t0) * k)); x < to; x++) if (!(Math.abs(worst[x]) > Math.abs(by))) worst[x] = by;
+      const to = Math.min(
+        columns,
+        Math.max(Math.floor((times.start[i] - t0) * k) + 1, Math.round((times.end[i] - t0) * k)),
+      );
+      for (let x = Math.max(0, Math.floor((times.start[i] - t0) * k)); x < to; x++)
+        if (!(Math.abs(worst[x]) > Math.abs(by))) worst[x] = by;
     }
-    const [left, top, tall] = [Math.round(layout.plotLeft * dpr), Math.round(row.y * dpr), Math.max(1, Math.round(row.h * dpr))];
+    const [left, top, tall] = [
+      Math.round(layout.plotLeft * dpr),
+      Math.round(row.y * dpr),
+      Math.max(1, Math.round(row.h * dpr)),
+    ];
     for (let x = 0; x < columns;) {
       const [from, step] = [x, stepOf(worst[x], full)];
       const empty = Number.isNaN(worst[x]);
@@ -57,10 +82,19 @@ export function binResiduals(ctx, { schedule, times }, plan, full, rows, { layou
 }
 
 /** The thin rows under the measured ones. @param {Row[]} rows */
-const feet = (rows) => rows.filter(({ footH }) => footH).map((row) => ({ ...row, y: row.y + row.h + 1, h: row.footH ?? 0 }));
+const feet = (rows) =>
+  rows.filter(({ footH }) => footH).map((row) => ({ ...row, y: row.y + row.h + 1, h: row.footH ?? 0 }));
 
-/** Where the plan had the ops. @param {Ctx} ctx @param {Lane} lane @param {Times} plan @param {Row[]} all @param {Scene} scene @param {number} dpr
- * @param {boolean} dense */
+/**
+ * Where the plan had the ops.
+ * @param {Ctx} ctx
+ * @param {Lane} lane
+ * @param {Times} plan
+ * @param {Row[]} all
+ * @param {Scene} scene
+ * @param {number} dpr
+ * @param {boolean} dense
+ */
 export function paintPlanned(ctx, { id, schedule }, plan, all, scene, dpr, dense) {
   const rows = feet(all);
   if (!rows.length) return;

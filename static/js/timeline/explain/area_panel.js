@@ -1,4 +1,5 @@
-// The totals of the selected area, in a small panel beside it: how long, busy, idle, and by kind; a column for each schedule.
+// The totals of the selected area, in a small panel beside it: how long, busy, idle, and by kind; a column for each
+// schedule.
 import { timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { h, replace, show } from "../../ui/dom.js";
 import { isMeasured } from "../../data/lanes.js";
@@ -21,16 +22,46 @@ const SMALL = { width: 520, height: 300 }; // px of a plot that a whole panel wo
 /** @param {HTMLElement} plot @param {{clear: () => void, zoom: () => void}} acts */
 export function createAreaPanel(plot, acts) {
   const body = h("div");
-  const more = h("button", { type: "button", class: "button soft more", "aria-expanded": "false", onclick: () => {
-    const open = node.classList.toggle("full");
-    more.setAttribute("aria-expanded", String(open));
-    size = sizeOf(node);
-    lay();
-  } }, t("By kind"));
-  const node = h("section", { class: "area-panel", id: "area", "aria-label": t("Selected area"), hidden: true }, body,
-    h("div", { class: "area-acts" },
-      h("button", { type: "button", class: "button soft", onclick: acts.zoom, title: t("Zoom to it ({key})", { key: "F" }) }, t("Zoom to it")),
-      h("button", { type: "button", class: "button soft", onclick: acts.clear, title: t("Clear the area ({key})", { key: "Esc" }) }, t("Clear")), more));
+  const more = h(
+    "button",
+    {
+      type: "button",
+      class: "button soft more",
+      "aria-expanded": "false",
+      onclick: () => {
+        const open = node.classList.toggle("full");
+        more.setAttribute("aria-expanded", String(open));
+        size = sizeOf(node);
+        lay();
+      },
+    },
+    t("By kind"),
+  );
+  const node = h(
+    "section",
+    { class: "area-panel", id: "area", "aria-label": t("Selected area"), hidden: true },
+    body,
+    h(
+      "div",
+      { class: "area-acts" },
+      h(
+        "button",
+        { type: "button", class: "button soft", onclick: acts.zoom, title: t("Zoom to it ({key})", { key: "F" }) },
+        t("Zoom to it"),
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "button soft",
+          onclick: acts.clear,
+          title: t("Clear the area ({key})", { key: "Esc" }),
+        },
+        t("Clear"),
+      ),
+      more,
+    ),
+  );
   plot.append(node);
   /** @type {{area: Area | null, key: string, times: unknown[]}} */
   let shown = { area: null, key: "", times: [] };
@@ -55,11 +86,19 @@ export function createAreaPanel(plot, acts) {
 
   return {
     open: () => !node.hidden,
-    /** @param {Area | null} area @param {Lane[]} lanes @param {Box[]} boxes where it is on the screen @param {boolean} dragging */
+    /**
+     * @param {Area | null} area
+     * @param {Lane[]} lanes
+     * @param {Box[]} boxes where it is on the screen
+     * @param {boolean} dragging
+     */
     show(area, lanes, boxes, dragging) {
       show(node, area !== null);
       node.classList.toggle("passive", dragging);
-      if (!area) { shown.area = null; return; }
+      if (!area) {
+        shown.area = null;
+        return;
+      }
       const small = plot.clientWidth < SMALL.width || plot.clientHeight < SMALL.height;
       if (node.classList.toggle("small", small) !== wasSmall) shown.area = null; // its size is another
       wasSmall = small;
@@ -68,7 +107,12 @@ export function createAreaPanel(plot, acts) {
       lay();
     },
     /** @param {Area} area @param {Lane[]} lanes */
-    say: (area, lanes) => announce(partsOf(area, lanes).map((part) => sentenceOf(part, lanes.length > 1)).join(t(" "))),
+    say: (area, lanes) =>
+      announce(
+        partsOf(area, lanes)
+          .map((part) => sentenceOf(part, lanes.length > 1))
+          .join(t(" ")),
+      ),
   };
 }
 
@@ -84,8 +128,12 @@ function partsOf(area, lanes) {
   });
 }
 
-/** Below the area, else above, else beside it, else in the plot's lower corner: where it hides the least of it. @param {Box[]} boxes
- * @param {{width: number, height: number}} size @param {HTMLElement} plot */
+/**
+ * Below the area, else above, else beside it, else in the plot's lower corner: where it hides the least of it.
+ * @param {Box[]} boxes
+ * @param {{width: number, height: number}} size
+ * @param {HTMLElement} plot
+ */
 function placeFor(boxes, { width, height }, plot) {
   const [wide, tall] = [plot.clientWidth, plot.clientHeight];
   const corner = { x: wide - width - MARGIN, y: tall - height - MARGIN };
@@ -104,16 +152,26 @@ function placeFor(boxes, { width, height }, plot) {
 
 /** What each kind is called. @param {number} kind */
 function nameOf(kind) {
-  return [t("forward"), t("input gradient"), t("weight gradient"), t("full backward"), t("overlapped pair"),
-    t("output layer's shard"), t("its gradients")][kind];
+  return [
+    t("forward"),
+    t("input gradient"),
+    t("weight gradient"),
+    t("full backward"),
+    t("overlapped pair"),
+    t("output layer's shard"),
+    t("its gradients"),
+  ][kind];
 }
 
 /** @param {number} first @param {number} last */
-const ranksText = (first, last) => (first === last ? t("rank {rank}", { rank: first }) : t("ranks {first} to {last}", { first, last }));
+const ranksText = (first, last) =>
+  first === last ? t("rank {rank}", { rank: first }) : t("ranks {first} to {last}", { first, last });
 
 /** @param {Area} area @param {Part[]} parts @param {boolean} several schedules are on the screen */
 function tableOf({ t0, t1 }, parts, several) {
-  const heads = parts.map(({ lane, reach }) => `${several ? `${titleOf(lane)} · ` : ""}${ranksText(reach.first, reach.last)}`);
+  const heads = parts.map(
+    ({ lane, reach }) => `${several ? `${titleOf(lane)} · ` : ""}${ranksText(reach.first, reach.last)}`,
+  );
   const kinds = unionOf(parts, (sums) => sums.kinds);
   const copies = unionOf(parts, (sums) => sums.copies);
   const rows = [
@@ -121,37 +179,84 @@ function tableOf({ t0, t1 }, parts, several) {
     rowOf(t("busy"), parts, ({ busy }) => timeText(busy)),
     rowOf(t("idle"), parts, ({ idle }) => timeText(idle)),
     rowOf(t("bubble"), parts, ({ bubble }) => formatPercent(bubble), "lead"),
-    rowOf(t("ops"), parts, ({ ops, cut }) => (cut ? t("{ops}, {cut} of them cut", { ops, cut }) : String(ops)), "extra"),
-    ...kinds.map((kind) => kindRow(kind, nameOf(kind), kind === KIND_PAIR ? "FB" : LETTERS[kind], parts, (sums) => sums.kinds, "kinds")),
-    ...copies.map((kind) => kindRow(kind, kind ? t("reload") : t("offload"), COPY_LETTERS[kind], parts, (sums) => sums.copies, "copies")),
+    rowOf(
+      t("ops"),
+      parts,
+      ({ ops, cut }) => (cut ? t("{ops}, {cut} of them cut", { ops, cut }) : String(ops)),
+      "extra",
+    ),
+    ...kinds.map((kind) =>
+      kindRow(kind, nameOf(kind), kind === KIND_PAIR ? "FB" : LETTERS[kind], parts, (sums) => sums.kinds, "kinds"),
+    ),
+    ...copies.map((kind) =>
+      kindRow(kind, kind ? t("reload") : t("offload"), COPY_LETTERS[kind], parts, (sums) => sums.copies, "copies"),
+    ),
   ];
-  return h("table", {}, h("caption", { class: "visually-hidden" }, t("Totals of the selected area")),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("{from} to {to}", { from: timeNumber(t0), to: timeText(t1) })), ...heads.map((text) => h("th", { scope: "col", text })))),
-    h("tbody", {}, ...rows));
+  return h(
+    "table",
+    {},
+    h("caption", { class: "visually-hidden" }, t("Totals of the selected area")),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col" }, t("{from} to {to}", { from: timeNumber(t0), to: timeText(t1) })),
+        ...heads.map((text) => h("th", { scope: "col", text })),
+      ),
+    ),
+    h("tbody", {}, ...rows),
+  );
 }
 
 /** @param {Lane} lane */
 const titleOf = ({ id }) => (isMeasured({ id }) ? t("measured") : id.toUpperCase());
 
 /** @param {Part[]} parts @param {(sums: Totals) => Share[]} of */
-const unionOf = (parts, of) => [...new Set(parts.flatMap(({ sums }) => of(sums).map(({ kind }) => kind)))].sort((a, b) => a - b);
+const unionOf = (parts, of) =>
+  [...new Set(parts.flatMap(({ sums }) => of(sums).map(({ kind }) => kind)))].sort((a, b) => a - b);
 
 /** @param {string} name @param {Part[]} parts @param {(sums: Totals) => string} text @param {string} [cls] */
-const rowOf = (name, parts, text, cls) => h("tr", { class: cls }, h("th", { scope: "row", text: name }), ...parts.map(({ sums }) => h("td", { text: text(sums) })));
+const rowOf = (name, parts, text, cls) =>
+  h(
+    "tr",
+    { class: cls },
+    h("th", { scope: "row", text: name }),
+    ...parts.map(({ sums }) => h("td", { text: text(sums) })),
+  );
 
-/** A kind's time, and how many ops of it. @param {number} kind @param {string} name @param {string} letter @param {Part[]} parts
- * @param {(sums: Totals) => Share[]} of @param {string} cls */
+/**
+ * A kind's time, and how many ops of it.
+ * @param {number} kind
+ * @param {string} name
+ * @param {string} letter
+ * @param {Part[]} parts
+ * @param {(sums: Totals) => Share[]} of
+ * @param {string} cls
+ */
 function kindRow(kind, name, letter, parts, of, cls) {
   const cells = parts.map(({ sums }) => {
     const share = of(sums).find((each) => each.kind === kind);
     return h("td", {}, timeText(share?.time ?? 0), h("small", { text: `× ${share?.ops ?? 0}` }));
   });
-  return h("tr", { class: cls }, h("th", { scope: "row" }, h("i", { class: `kind k-${letter.toLowerCase()}`, text: letter }), name), ...cells);
+  return h(
+    "tr",
+    { class: cls },
+    h("th", { scope: "row" }, h("i", { class: `kind k-${letter.toLowerCase()}`, text: letter }), name),
+    ...cells,
+  );
 }
 
 /** @param {Part} part @param {boolean} several */
 function sentenceOf({ lane, reach, sums }, several) {
-  const said = t("{duration} on {ranks}: busy {busy}, idle {idle}, bubble {bubble}, {ops} ops.", { duration: timeText(sums.duration),
-    ranks: ranksText(reach.first, reach.last), busy: timeText(sums.busy), idle: timeText(sums.idle), bubble: formatPercent(sums.bubble), ops: sums.ops });
+  const said = t("{duration} on {ranks}: busy {busy}, idle {idle}, bubble {bubble}, {ops} ops.", {
+    duration: timeText(sums.duration),
+    ranks: ranksText(reach.first, reach.last),
+    busy: timeText(sums.busy),
+    idle: timeText(sums.idle),
+    bubble: formatPercent(sums.bubble),
+    ops: sums.ops,
+  });
   return several ? `${titleOf(lane)}: ${said}` : said;
 }

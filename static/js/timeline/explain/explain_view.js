@@ -24,7 +24,12 @@ export function createExplain(store, timeline, playback, selection, titleOf) {
   store.subscribe((state, before) => {
     if (state.view === before.view) return;
     sync();
-    if (["crit", "micro", "lane", "planned", "late"].some((name) => state.view[/** @type {"crit"} */ (name)] !== before.view[/** @type {"crit"} */ (name)])) afterPaint(narration.key);
+    if (
+      ["crit", "micro", "lane", "planned", "late"].some(
+        (name) => state.view[/** @type {"crit"} */ (name)] !== before.view[/** @type {"crit"} */ (name)],
+      )
+    )
+      afterPaint(narration.key);
   });
   new ResizeObserver(narration.key).observe(byId("legend"));
   sync();

@@ -1,4 +1,5 @@
-// What the marks of the critical path, a followed micro-batch and the lanes of messages mean. Stands in the legend where its
+// What the marks of the critical path, a followed micro-batch and the lanes of messages mean. Stands in the legend
+// where its
 // last line has room, so that a switch never moves the timeline, and in the list above the telling line always.
 import { byId, context, h, replace } from "../../ui/dom.js";
 import { colour, residualPaints } from "../../ui/palette.js";
@@ -51,10 +52,17 @@ function entries({ crit, micro, lane, planned, late }) {
   const list = [];
   if (crit) list.push({ text: t("critical path"), draw: line([], "mark-path") });
   if (micro !== null) {
-    list.push({ text: t("way forward"), draw: line([], "mark-way") }, { text: t("way back"), draw: line([11, 7], "mark-way") },
-      { text: t("to W, copies"), draw: line([3, 7], "mark-way") });
+    list.push(
+      { text: t("way forward"), draw: line([], "mark-way") },
+      { text: t("way back"), draw: line([11, 7], "mark-way") },
+      { text: t("to W, copies"), draw: line([3, 7], "mark-way") },
+    );
   }
-  if (lane) list.push({ text: t("activation: sent above, received below"), draw: bar(false) }, { text: t("gradient"), draw: bar(true) });
+  if (lane)
+    list.push(
+      { text: t("activation: sent above, received below"), draw: bar(false) },
+      { text: t("gradient"), draw: bar(true) },
+    );
   if (planned) list.push({ text: t("below it: its plan"), draw: foot });
   if (late && drawnScale() > 0) {
     const full = formatNumber(drawnScale());
@@ -80,8 +88,10 @@ const inLegend = h("span", { class: "lens-key", "aria-hidden": "true" });
 /** @type {ViewState | null} */
 let told = null;
 
-/** Write the marks in use into the legend, if they fit behind its last entry. @param {ViewState | null} [view] the one that
- * was told last, where the legend itself was written again */
+/**
+ * Write the marks in use into the legend, if they fit behind its last entry.
+ * @param {ViewState | null} [view] the one that was told last, where the legend itself was written again
+ */
 export function fitLensKey(view = told) {
   told = view;
   if (!view) return;

@@ -1,4 +1,5 @@
-// What is laid over the ops on demand: the critical path, and one micro-batch followed through the pipeline. The rest is
+// What is laid over the ops on demand: the critical path, and one micro-batch followed through the pipeline. The rest
+// is
 // dimmed. Drawn once for a window into a canvas of its own, so that a frame of playback only copies it.
 import { begin, resize, surface } from "../../ui/canvas.js";
 import { drawCritical } from "../draw/critical_path.js";
@@ -17,7 +18,8 @@ import { drawJourney } from "../draw/micro_batch_path.js";
 /** @typedef {(rank: number, copy: boolean) => {y: number, h: number} | null} Place  of a rank's ops, or copies */
 
 /** The critical path of a lane, if the reader wants it. @param {Store} store @param {Lane} lane */
-export const pathOf = (store, lane) => (store.get().view.crit ? criticalPath(lane.schedule, lane.times, lane.costs) : null);
+export const pathOf = (store, lane) =>
+  store.get().view.crit ? criticalPath(lane.schedule, lane.times, lane.costs) : null;
 
 /** @type {WeakMap<Times, Journey | null>} those of one micro-batch */
 let journeys = new WeakMap();
@@ -99,5 +101,6 @@ function placesOf(rows) {
 /** Everything steps back but the memory strips. @param {Scene} scene @param {Ctx} ctx @param {Row[]} rows */
 function veil({ layout }, ctx, rows) {
   ctx.fillStyle = colour("plot-veil");
-  for (const { y, h: tall, copyH, commH } of rows) ctx.fillRect(layout.plotLeft, y, layout.plotWidth, tall + copyH + commH);
+  for (const { y, h: tall, copyH, commH } of rows)
+    ctx.fillRect(layout.plotLeft, y, layout.plotWidth, tall + copyH + commH);
 }

@@ -8,7 +8,10 @@ import { formatPercent } from "../../core/timeline/scale.js";
 /** @import {Layout} from "../../core/timeline/layout.js" */
 /** @import {Desk} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
-/** @typedef {{node: HTMLElement, badge: HTMLElement, title: HTMLElement, sizes: HTMLElement, bubble: HTMLElement, span: HTMLElement, close: HTMLElement}} Head */
+/**
+ * @typedef {{node: HTMLElement, badge: HTMLElement, title: HTMLElement, sizes: HTMLElement, bubble: HTMLElement, span:
+ *   HTMLElement, close: HTMLElement}} Head
+ */
 
 /** @param {HTMLElement} plot @param {(id: string) => void} drop takes a plan off the screen */
 export function createHeads(plot, drop) {
@@ -24,8 +27,15 @@ export function createHeads(plot, drop) {
       const sizes = h("span", { class: "optional" });
       const bubble = h("span", { class: "num" });
       const span = h("span", { class: "num optional" });
-      const node = h("div", { class: "lane-head", "data-lane": id }, title, sizes, badge,
-        h("span", { class: "push" }, `${t("bubble")} `, bubble), h("span", { class: "optional" }, `${t("makespan")} `, span));
+      const node = h(
+        "div",
+        { class: "lane-head", "data-lane": id },
+        title,
+        sizes,
+        badge,
+        h("span", { class: "push" }, `${t("bubble")} `, bubble),
+        h("span", { class: "optional" }, `${t("makespan")} `, span),
+      );
       const close = h("button", { type: "button", class: "lane-close", hidden: true, onclick: () => drop(id) }, "×");
       node.append(close);
       plot.append(node);
@@ -44,7 +54,11 @@ export function createHeads(plot, drop) {
         if (group) each.node.style.transform = `translateY(${group.titleY + 2}px)`;
       }
     },
-    /** @param {string} id @param {{title: string, sizes: string, bubble: number, makespan: number, badge: string, tone: string, many?: boolean}} text */
+    /**
+     * @param {string} id
+     * @param {{title: string, sizes: string, bubble: number, makespan: number, badge: string, tone: string, many?:
+     *   boolean}} text
+     */
     write(id, { title, sizes, bubble, makespan, badge, tone, many = false }) {
       const each = head(id);
       setText(each.title, title);
@@ -53,7 +67,10 @@ export function createHeads(plot, drop) {
       setText(each.span, Number.isNaN(makespan) ? "–" : timeText(makespan));
       show(each.close, many);
       const off = t("Take {title} off the screen", { title });
-      if (many && each.close.title !== off) { each.close.title = off; each.close.setAttribute("aria-label", off); }
+      if (many && each.close.title !== off) {
+        each.close.title = off;
+        each.close.setAttribute("aria-label", off);
+      }
       show(each.badge, badge !== "");
       if (each.badge.textContent !== badge) replace(each.badge, badge);
       each.badge.className = `badge ${tone}`;
@@ -83,6 +100,13 @@ export function headText(plan, desk, two) {
   let badge = "";
   if (stale && plan.offline) badge = t("server gone: this is the last schedule");
   else if (stale && plan.error) badge = t("not what was asked for: this is the last legal schedule");
-  return { title: `${two ? `${plan.id.toUpperCase()} · ` : ""}${family?.title ?? spec.family}`, sizes: sizes.join(" · "), bubble: plan.figures?.bubble.global.ofTotal ?? NaN,
-    makespan: plan.figures?.makespan ?? NaN, badge, tone: "warn", many: two };
+  return {
+    title: `${two ? `${plan.id.toUpperCase()} · ` : ""}${family?.title ?? spec.family}`,
+    sizes: sizes.join(" · "),
+    bubble: plan.figures?.bubble.global.ofTotal ?? NaN,
+    makespan: plan.figures?.makespan ?? NaN,
+    badge,
+    tone: "warn",
+    many: two,
+  };
 }

@@ -15,8 +15,15 @@ import { t } from "../../core/i18n/language.js";
 
 /** @import {Lane, Scene} from "../../data/lanes.js" */
 
-const names = () => [t("F forward"), t("I input gradient"), t("W weight gradient"), t("B full backward = I + W"), t("F and B overlapped"),
-  t("S output layer's shard"), t("T its gradients")]; // by kind
+const names = () => [
+  t("F forward"),
+  t("I input gradient"),
+  t("W weight gradient"),
+  t("B full backward = I + W"),
+  t("F and B overlapped"),
+  t("S output layer's shard"),
+  t("T its gradients"),
+]; // by kind
 const KINDS = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR, KIND_S, KIND_T];
 const [WIDE, TALL] = [44, 24]; // px of a swatch, drawn at half that
 let shown = "";
@@ -46,11 +53,22 @@ export function drawLegend(scene, again) {
   if (lanes.some((lane) => lane.costs.comm > 0)) parts.push(entry("message", t("message in flight")));
   parts.push(entry("bubble", t("bubble")));
   const barred = lanes.filter((lane) => lane.schedule.barriers > 0);
-  if (barred.length) parts.push(entry("barrier", barred.some((lane) => hasRoom(lane, scene)) ? t("barrier opens: all ranks have done S, or T")
-    : t("barriers, once zoomed in: all have done S, T"))); // about as wide, so that a zoom moves nothing
+  if (barred.length)
+    parts.push(
+      entry(
+        "barrier",
+        barred.some((lane) => hasRoom(lane, scene))
+          ? t("barrier opens: all ranks have done S, or T")
+          : t("barriers, once zoomed in: all have done S, T"),
+      ),
+    ); // about as wide, so that a zoom moves nothing
   parts.push(...copyEntries(scene), ...stripEntries(scene));
-  const [ops, rows] = [lanes.reduce((sum, lane) => sum + lane.schedule.count, 0), lanes.reduce((sum, lane) => sum + lane.schedule.p, 0)];
-  const dense = isDense(ops, rows, scene.layout.plotWidth * devicePixelRatio); // of the whole, so that a zoom moves nothing
+  const [ops, rows] = [
+    lanes.reduce((sum, lane) => sum + lane.schedule.count, 0),
+    lanes.reduce((sum, lane) => sum + lane.schedule.p, 0),
+  ];
+  // of the whole, so that a zoom moves nothing
+  const dense = isDense(ops, rows, scene.layout.plotWidth * devicePixelRatio);
   if (dense) parts.push({ mark: "", text: t("narrower than a pixel: stacked by share") });
   if (chunks > 1) parts.push({ mark: "", text: both ? t("lighter: the other direction") : t("lighter: later chunk") });
   const key = JSON.stringify([parts, scene.late ?? 0]); // the scale of what is late stands behind it
@@ -77,7 +95,9 @@ function stripEntries({ lanes, full }) {
   const caps = lanes.some((lane) => lane.spec.memory !== null);
   const weights = lanes.some((lane) => (lane.spec.weights ?? 0) > 0);
   const all = formatNumber(full);
-  const text = weights ? t("activations held and stashed weights; full height {all}", { all }) : t("activations held; full height {all}", { all });
+  const text = weights
+    ? t("activations held and stashed weights; full height {all}", { all })
+    : t("activations held; full height {all}", { all });
   const real = lanes.flatMap((lane) => alive(lane.schedule, lane.times, lane.spec, lane.details) ?? []);
   const bytes = real.length === 1 ? t(", measured {bytes}", { bytes: formatBytes(full * real[0].unit) }) : "";
   const counted = real.length ? [entry("counted", t("as the plan counts"))] : [];
@@ -93,7 +113,7 @@ function swatch(mark) {
   else if (mark === "held" || mark === "over") drawHeld(ctx, mark === "over");
   else if (mark === "counted") drawCounted(ctx);
   else {
-    ctx.fillStyle = mark === "barrier" ? colour("plot-row") : hatchPattern(2) ?? colour("plot-row");
+    ctx.fillStyle = mark === "barrier" ? colour("plot-row") : (hatchPattern(2) ?? colour("plot-row"));
     ctx.fillRect(0, 0, WIDE, TALL);
     ctx.fillStyle = colour("k-c");
     if (mark === "message") ctx.fillRect(0, 8, WIDE, 8);
@@ -124,7 +144,13 @@ function drawKind(ctx, kind) {
   corner(ctx, 0, 0, WIDE, TALL);
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} wide @param {number} tall */
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x
+ * @param {number} y
+ * @param {number} wide
+ * @param {number} tall
+ */
 function corner(ctx, x, y, wide, tall) {
   ctx.beginPath();
   ctx.moveTo(x, y);
@@ -147,7 +173,11 @@ function drawCopy(ctx, kind) {
 /** A line along levels, as it lies over what was measured. @param {CanvasRenderingContext2D} ctx */
 function drawCounted(ctx) {
   ctx.fillStyle = colour("plot-ink");
-  [[0, 14, 11], [11, 7, 22], [33, 14, 11]].forEach(([x, y, wide]) => ctx.fillRect(x, y, wide, 2));
+  [
+    [0, 14, 11],
+    [11, 7, 22],
+    [33, 14, 11],
+  ].forEach(([x, y, wide]) => ctx.fillRect(x, y, wide, 2));
   for (const x of [11, 31]) ctx.fillRect(x, 7, 2, 9);
 }
 

@@ -1,4 +1,5 @@
-// The switches of what the timeline explains on demand: critical path, a followed micro-batch, messages, narration. Buttons
+// The switches of what the timeline explains on demand: critical path, a followed micro-batch, messages, narration.
+// Buttons
 // and keys do the same; the state is the link's.
 import { byId, h, icon, setText } from "../../ui/dom.js";
 import { microsOf } from "../../core/explain/micro_batch_path.js";
@@ -8,7 +9,10 @@ import { t } from "../../core/i18n/language.js";
 /** @import {Lane} from "../../data/lanes.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @import {Trace} from "./trace.js" */
-/** @typedef {{store: Store, lanes: () => Lane[], traced: () => Trace | null}} Parts  traced: what is hovered, else selected */
+/**
+ * @typedef {{store: Store, lanes: () => Lane[], traced: () => Trace | null}} Parts traced: what is hovered, else
+ *   selected
+ */
 
 const PATH = "M1 10h4.6l3.5-7H15v2.4h-4.4L7.1 12.4H1z";
 const STEPS = "M1 1.5h5v3.4H1zM5.5 6.3h5v3.4h-5zM10 11.1h5v3.4h-5z";
@@ -44,12 +48,36 @@ function createActs({ store, lanes, traced }) {
 /** @param {Parts} parts */
 export function createToggles(parts) {
   const acts = createActs(parts);
-  const crit = toggle("crit", t("Critical"), t("Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the step (C)"), PATH, acts.path);
-  const followed = toggle("micro", t("Micro-batch"), t("Follow a micro-batch: the selected op's, or the first (T)"), STEPS, acts.follow);
+  const crit = toggle(
+    "crit",
+    t("Critical"),
+    t(
+      "Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the step (C)",
+    ),
+    PATH,
+    acts.path,
+  );
+  const followed = toggle(
+    "micro",
+    t("Micro-batch"),
+    t("Follow a micro-batch: the selected op's, or the first (T)"),
+    STEPS,
+    acts.follow,
+  );
   const messages = toggle("mail", t("Messages"), t("Messages of each rank under its row (L)"), MAIL, acts.mail);
   byId("transport").append(crit, followed, messages);
-  const story = h("button", { type: "button", class: "button icon tell", id: "tell", "aria-label": t("Narration"), title: t("Tell what happens (N)"),
-    onclick: acts.tell }, icon(TELL));
+  const story = h(
+    "button",
+    {
+      type: "button",
+      class: "button icon tell",
+      id: "tell",
+      "aria-label": t("Narration"),
+      title: t("Tell what happens (N)"),
+      onclick: acts.tell,
+    },
+    icon(TELL),
+  );
   const { stepper, number } = createStepper(acts.other);
 
   return {
@@ -73,9 +101,24 @@ function createStepper(other) {
   const number = h("b", { id: "followed" });
   /** @param {string} title @param {string} key @param {1 | -1} way @param {string} text */
   const button = (title, key, way, text) =>
-    h("button", { type: "button", class: "button icon", "aria-label": title, title: `${title} (${key})`, onclick: () => other(way) }, text);
-  const stepper = h("span", { class: "stepper", role: "group", "aria-label": t("Micro-batch that is followed") },
-    button(t("Previous micro-batch"), "[", -1, "‹"), number, button(t("Next micro-batch"), "]", 1, "›"));
+    h(
+      "button",
+      {
+        type: "button",
+        class: "button icon",
+        "aria-label": title,
+        title: `${title} (${key})`,
+        onclick: () => other(way),
+      },
+      text,
+    );
+  const stepper = h(
+    "span",
+    { class: "stepper", role: "group", "aria-label": t("Micro-batch that is followed") },
+    button(t("Previous micro-batch"), "[", -1, "‹"),
+    number,
+    button(t("Next micro-batch"), "]", 1, "›"),
+  );
   return { stepper, number };
 }
 
@@ -84,7 +127,13 @@ function keysOf({ path, follow, other, mail, tell }) {
   const part = t("Explain");
   return [
     { part, keys: ["c", "C"], show: "C", say: t("the critical path: show and hide"), act: path },
-    { part, keys: ["t", "T"], show: "T", say: t("follow the micro-batch of the op under the pointer, or of the selected one"), act: follow },
+    {
+      part,
+      keys: ["t", "T"],
+      show: "T",
+      say: t("follow the micro-batch of the op under the pointer, or of the selected one"),
+      act: follow,
+    },
     { part, keys: ["["], show: "[", say: t("follow the previous micro-batch"), act: () => other(-1) },
     { part, keys: ["]"], show: "]", say: t("follow the next micro-batch"), act: () => other(1) },
     { part, keys: ["l", "L"], show: "L", say: t("the messages of each rank: show and hide"), act: mail },
@@ -97,5 +146,10 @@ const press = (button, on) => button.setAttribute("aria-pressed", String(on));
 
 /** @param {string} id @param {string} text @param {string} title @param {string} path @param {() => void} act */
 function toggle(id, text, title, path, act) {
-  return h("button", { type: "button", class: "button lens", id, title, "aria-label": text, onclick: act }, icon(path), h("span", { text }));
+  return h(
+    "button",
+    { type: "button", class: "button lens", id, title, "aria-label": text, onclick: act },
+    icon(path),
+    h("span", { text }),
+  );
 }

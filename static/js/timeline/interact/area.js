@@ -1,4 +1,5 @@
-// The selected area: drawn by shift-drag or a long press, resized by its edges, grown by keys; in the link as area=12-30@0-3.
+// The selected area: drawn by shift-drag or a long press, resized by its edges, grown by keys; in the link as
+// area=12-30@0-3.
 import { timeAt, xOf } from "../draw/axis.js";
 import { createAreaPanel } from "../explain/area_panel.js";
 import { colour } from "../../ui/palette.js";
@@ -22,7 +23,10 @@ export class AreaTool {
   #read = { text: null, area: null };
   /** Where the pointer went down: the far corner while it drags. @type {{t: number, place: Place} | null} */
   #corner = null;
-  /** What the keys grow from, and the edges they move. @type {{t0: number, t1: number, t: number, from: Place, to: Place, text: string | null} | null} */
+  /**
+   * What the keys grow from, and the edges they move.
+   * @type {{t0: number, t1: number, t: number, from: Place, to: Place, text: string | null} | null}
+   */
   #grown = null;
 
   /** @param {Store} store @param {Timeline} timeline @param {Snap} snap */
@@ -58,7 +62,12 @@ export class AreaTool {
     if (area) this.panel.say(area, this.timeline.lanes);
   }
 
-  /** A place on the timeline that the pointer means, its time at an op's edge if one is near. @param {Point} at @param {Hand} hand @param {Place} [other] the far corner */
+  /**
+   * A place on the timeline that the pointer means, its time at an op's edge if one is near.
+   * @param {Point} at
+   * @param {Hand} hand
+   * @param {Place} [other] the far corner
+   */
   #place(at, hand, other) {
     const { scene } = this.timeline;
     const { layout } = scene;
@@ -75,7 +84,12 @@ export class AreaTool {
     this.#corner = this.#place(at, hand);
   }
 
-  /** A long press begins with the op, or the bubble, under the finger. @param {Trace | null} trace @param {Point} at @param {Hand} hand */
+  /**
+   * A long press begins with the op, or the bubble, under the finger.
+   * @param {Trace | null} trace
+   * @param {Point} at
+   * @param {Hand} hand
+   */
   beginWith(trace, at, hand) {
     this.begin(at, hand);
     const span = spanOf(trace);
@@ -99,7 +113,12 @@ export class AreaTool {
     if (!second || !span) return;
     const start = spanOf(first) ?? span;
     const near = first ?? second;
-    this.set({ t0: Math.min(start.t0, span.t0), t1: Math.max(start.t1, span.t1), from: { lane: near.lane.id, rank: near.rank }, to: { lane: second.lane.id, rank: second.rank } });
+    this.set({
+      t0: Math.min(start.t0, span.t0),
+      t1: Math.max(start.t1, span.t1),
+      from: { lane: near.lane.id, rank: near.rank },
+      to: { lane: second.lane.id, rank: second.rank },
+    });
     this.say();
   }
 
@@ -111,8 +130,13 @@ export class AreaTool {
     const within = boxes.find(({ y, h }) => at.y >= y - reach && at.y <= y + h + reach);
     if (!within) return null;
     const { layout } = this.timeline.scene;
-    const sides = /** @type {[Edge, number][]} */ ([["t0", xOf(this.timeline.scene, area.t0)], ["t1", xOf(this.timeline.scene, area.t1)]]);
-    const seen = sides.filter(([, x]) => x >= layout.plotLeft - 1 && x <= layout.plotLeft + layout.plotWidth + 1 && Math.abs(at.x - x) <= reach);
+    const sides = /** @type {[Edge, number][]} */ ([
+      ["t0", xOf(this.timeline.scene, area.t0)],
+      ["t1", xOf(this.timeline.scene, area.t1)],
+    ]);
+    const seen = sides.filter(
+      ([, x]) => x >= layout.plotLeft - 1 && x <= layout.plotLeft + layout.plotWidth + 1 && Math.abs(at.x - x) <= reach,
+    );
     if (seen.length) return seen.sort((a, b) => Math.abs(at.x - a[1]) - Math.abs(at.x - b[1]))[0][0];
     if (at.x < within.x || at.x > within.x + within.w) return null;
     if (Math.abs(at.y - boxes[0].y) <= reach) return "top";
@@ -120,12 +144,22 @@ export class AreaTool {
     return Math.abs(at.y - last.y - last.h) <= reach ? "foot" : null;
   }
 
-  /** Move an edge to the pointer; past the other one it becomes that. @param {Edge} edge @param {Point} at @param {Hand} hand @returns {Edge} */
+  /**
+   * Move an edge to the pointer; past the other one it becomes that.
+   * @param {Edge} edge
+   * @param {Point} at
+   * @param {Hand} hand
+   * @returns {Edge}
+   */
   pull(edge, at, hand) {
     const now = this.current();
     if (!now) return edge;
     const area = upright(now, this.#groups());
-    const to = this.#place(at, edge === "top" || edge === "foot" ? { ...hand, altKey: true } : hand, edge === "top" ? area.to : area.from);
+    const to = this.#place(
+      at,
+      edge === "top" || edge === "foot" ? { ...hand, altKey: true } : hand,
+      edge === "top" ? area.to : area.from,
+    );
     if (!to) return edge;
     if (edge === "top") this.set({ ...area, from: to.place });
     else if (edge === "foot") this.set({ ...area, to: to.place });
@@ -144,11 +178,17 @@ export class AreaTool {
     this.say();
   }
 
-  /** By keys: the moving edge to the next op edge of its rank, or to the next rank. From the selected op where there is no area.
-   * @param {-1 | 0 | 1} dt @param {-1 | 0 | 1} dr @param {Trace | null} selected */
+  /**
+   * By keys: the moving edge to the next op edge of its rank, or to the next rank. From the selected op where there is
+   * no area.
+   * @param {-1 | 0 | 1} dt
+   * @param {-1 | 0 | 1} dr
+   * @param {Trace | null} selected
+   */
   extend(dt, dr, selected) {
     const now = this.current();
-    if (!this.#grown || this.#grown.text !== (now ? this.store.get().view.area : null)) this.#grown = this.#startOf(now, selected);
+    if (!this.#grown || this.#grown.text !== (now ? this.store.get().view.area : null))
+      this.#grown = this.#startOf(now, selected);
     const grown = this.#grown;
     if (!grown) return;
     if (dr) grown.to = this.#climb(grown.to, dr);
@@ -207,8 +247,13 @@ function spanOf(trace) {
   return trace?.idle ? { t0: trace.idle.from, t1: trace.idle.to } : null;
 }
 
-/** An area on the screen: a box for each run of its rows, since pinned ranks stand elsewhere. @param {Scene} scene @param {Area} area
- * @param {{id: string, p: number}[]} groups @returns {Box[]} cut to the plot, none where it is out of sight */
+/**
+ * An area on the screen: a box for each run of its rows, since pinned ranks stand elsewhere.
+ * @param {Scene} scene
+ * @param {Area} area
+ * @param {{id: string, p: number}[]} groups
+ * @returns {Box[]} cut to the plot, none where it is out of sight
+ */
 function boxesOf(scene, area, groups) {
   const { layout } = scene;
   const [left, right] = [layout.plotLeft, layout.plotLeft + layout.plotWidth];
@@ -224,7 +269,7 @@ function boxesOf(scene, area, groups) {
       const foot = row.commY + row.commH;
       if (row.rank < first || row.rank > last) run = null;
       else if (run) run.h = foot - run.y;
-      else boxes.push(run = { x, y: row.stripY, w: Math.max(1, w), h: foot - row.stripY });
+      else boxes.push((run = { x, y: row.stripY, w: Math.max(1, w), h: foot - row.stripY }));
     }
   }
   return boxes;
@@ -236,7 +281,10 @@ function drawBox(ctx, { x, y, w, h }, { layout }) {
   ctx.fillStyle = colour("accent");
   ctx.fillRect(x, y, w, h);
   ctx.globalAlpha = 1;
-  for (const [style, width] of /** @type {[string, number][]} */ ([["surface", 4], ["accent", 2]])) {
+  for (const [style, width] of /** @type {[string, number][]} */ ([
+    ["surface", 4],
+    ["accent", 2],
+  ])) {
     ctx.strokeStyle = colour(style);
     ctx.lineWidth = width;
     ctx.strokeRect(x, y, w, h);
@@ -257,4 +305,3 @@ function drawSpan(ctx, { x, w }, { layout }) {
   ctx.fillStyle = colour("accent");
   ctx.fillRect(x, layout.axisHeight - 5, w, 3);
 }
-

@@ -19,8 +19,18 @@ const CLOSE = "M4 3l4 4 4-4 1 1-4 4 4 4-1 1-4-4-4 4-1-1 4-4-4-4z";
 const RING = 7; // px of an op that a ring around it needs; a narrower one gets a bar above it
 
 export class Find {
-  #input = h("input", { type: "text", id: "find-text", size: 12, placeholder: "2F5", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-    enterkeyhint: "search", "aria-label": t("Find ops by text, such as 2F5"), "aria-describedby": "find-said" });
+  #input = h("input", {
+    type: "text",
+    id: "find-text",
+    size: 12,
+    placeholder: "2F5",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    enterkeyhint: "search",
+    "aria-label": t("Find ops by text, such as 2F5"),
+    "aria-describedby": "find-said",
+  });
   #said = h("output", { id: "find-said", class: "find-said", for: "find-text" });
   /** @type {Query | null} */
   #query = null;
@@ -36,9 +46,15 @@ export class Find {
       node.append(icon(path));
       return node;
     };
-    this.node = h("form", { class: "find", id: "find", role: "search", hidden: true }, this.#input, this.#said,
-      button(UP, t("Previous match (Shift + Enter)"), () => this.#go(-1)), button(DOWN, t("Next match (Enter)"), () => this.#go(1)),
-      button(CLOSE, t("Close (Esc)"), () => this.close()));
+    this.node = h(
+      "form",
+      { class: "find", id: "find", role: "search", hidden: true },
+      this.#input,
+      this.#said,
+      button(UP, t("Previous match (Shift + Enter)"), () => this.#go(-1)),
+      button(DOWN, t("Next match (Enter)"), () => this.#go(1)),
+      button(CLOSE, t("Close (Esc)"), () => this.close()),
+    );
     byId("stage").append(this.node);
     this.node.addEventListener("submit", (event) => event.preventDefault());
     this.#input.addEventListener("input", () => this.#typed());
@@ -99,7 +115,12 @@ export class Find {
     const trace = this.selection.current();
     if (!trace?.op) return null;
     const { lane, op } = trace;
-    return { lane: this.timeline.lanes.findIndex(({ id }) => id === lane.id), row: 2 * op.rank + (op.i >= lane.schedule.count ? 1 : 0), i: op.i, start: lane.times.start[op.i] };
+    return {
+      lane: this.timeline.lanes.findIndex(({ id }) => id === lane.id),
+      row: 2 * op.rank + (op.i >= lane.schedule.count ? 1 : 0),
+      i: op.i,
+      start: lane.times.start[op.i],
+    };
   }
 
   /** How many, and which of them is selected; or what to type. */
@@ -114,7 +135,10 @@ export class Find {
     const n = found.reduce((sum, { hits }) => sum + hits.count, 0);
     const here = this.#here();
     const at = here && n && this.#isHit(here) ? ordinal(found, here) + 1 : 0;
-    setText(this.#said, !n ? t("no such op") : at ? t("{at} of {n}", { at, n }) : n === 1 ? t("1 match") : t("{n} matches", { n }));
+    setText(
+      this.#said,
+      !n ? t("no such op") : at ? t("{at} of {n}", { at, n }) : n === 1 ? t("1 match") : t("{n} matches", { n }),
+    );
   }
 
   /** @param {Hit} hit */
@@ -154,7 +178,10 @@ export class Find {
         if (copies && row.copyH) ringRow(scene, ctx, bars, copies, lane, row, row.copyY, row.copyH);
       }
     });
-    for (const [style, width] of /** @type {[string, number][]} */ ([["surface", 4.5], ["mark-find", 2.5]])) {
+    for (const [style, width] of /** @type {[string, number][]} */ ([
+      ["surface", 4.5],
+      ["mark-find", 2.5],
+    ])) {
       ctx.strokeStyle = colour(style);
       ctx.lineWidth = width;
       ctx.stroke();
@@ -182,9 +209,18 @@ function indexFrom({ at, offsets }, rank, bound, value) {
   return lo;
 }
 
-/** Rings around the hits of a row that are wide enough; the others join to bars above the row, so that the cost is one of
- * pixels and not of hits. @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {Path2D} bars @param {Rows} rows
- * @param {Lane} lane @param {Row} row @param {number} y @param {number} tall */
+/**
+ * Rings around the hits of a row that are wide enough; the others join to bars above the row, so that the cost is one
+ * of pixels and not of hits.
+ * @param {Scene} scene
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Path2D} bars
+ * @param {Rows} rows
+ * @param {Lane} lane
+ * @param {Row} row
+ * @param {number} y
+ * @param {number} tall
+ */
 function ringRow(scene, ctx, bars, rows, { times }, { rank }, y, tall) {
   const { layout, t0, t1 } = scene;
   const [left, right] = [layout.plotLeft, layout.plotLeft + layout.plotWidth];
@@ -202,6 +238,9 @@ function ringRow(scene, ctx, bars, rows, { times }, { rank }, y, tall) {
     // Everything that begins within the next pixel belongs to this bar.
     bars.rect(a, y, Math.max(2, b - a), Math.min(4, tall));
     const beyond = t0 + ((Math.max(a + 1, b) - left) / layout.plotWidth) * (t1 - t0);
-    n = Math.max(n + 1, indexFrom(rows, rank, beyond, (k) => times.end[k]));
+    n = Math.max(
+      n + 1,
+      indexFrom(rows, rank, beyond, (k) => times.end[k]),
+    );
   }
 }

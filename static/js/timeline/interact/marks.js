@@ -1,4 +1,5 @@
-// Marks in time: small flags on the axis with their time and the distance to the mark before. A click on one removes it.
+// Marks in time: small flags on the axis with their time and the distance to the mark before. A click on one removes
+// it.
 import { font, xOf } from "../draw/axis.js";
 import { timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { h, replace, show } from "../../ui/dom.js";
@@ -34,7 +35,11 @@ export class Marks {
     return readMarks(this.store.get().view.marks) ?? [];
   }
 
-  /** Put a mark there, or take away the one that is there. @param {number} time @param {number} reach how near counts as there */
+  /**
+   * Put a mark there, or take away the one that is there.
+   * @param {number} time
+   * @param {number} reach how near counts as there
+   */
   toggle(time, reach) {
     const before = this.list();
     const marks = toggleMark(before, Number(time.toPrecision(7)), reach);
@@ -43,7 +48,11 @@ export class Marks {
       return;
     }
     this.store.setView({ marks: marksText(marks) });
-    announce(marks.length > before.length ? t("Mark put at {time}.", { time: timeText(time) }) : t("Mark removed; {n} left.", { n: marks.length }));
+    announce(
+      marks.length > before.length
+        ? t("Mark put at {time}.", { time: timeText(time) })
+        : t("Mark removed; {n} left.", { n: marks.length }),
+    );
   }
 
   busy() {
@@ -85,10 +94,19 @@ export class Marks {
   /** @param {number} time @param {number | null} since the mark before */
   #flag(time, since) {
     const { label, gap } = textsOf(time, since);
-    const say = since === null ? t("Mark at {time}. Press to remove it.", { time: timeText(time) })
-      : t("Mark at {time}, {gap} after the one before. Press to remove it.", { time: timeText(time), gap: timeText(since) });
-    const node = h("button", { type: "button", class: "mark", "aria-label": say, title: say, onclick: () => this.toggle(time, 0) },
-      h("b", { text: label }), gap ? h("span", { text: gap }) : null);
+    const say =
+      since === null
+        ? t("Mark at {time}. Press to remove it.", { time: timeText(time) })
+        : t("Mark at {time}, {gap} after the one before. Press to remove it.", {
+            time: timeText(time),
+            gap: timeText(since),
+          });
+    const node = h(
+      "button",
+      { type: "button", class: "mark", "aria-label": say, title: say, onclick: () => this.toggle(time, 0) },
+      h("b", { text: label }),
+      gap ? h("span", { text: gap }) : null,
+    );
     return { t: time, node };
   }
 }
@@ -109,12 +127,24 @@ function flagsAt(scene, ctx, marks) {
     const long = short + (gap ? ctx.measureText(gap).width + BETWEEN : 0);
     const room = at + 1 < marks.length ? xOf(scene, marks[at + 1]) - x - 1 : Infinity;
     const look = room >= long ? "" : room >= short ? "short" : "short bare";
-    return { x, look, width: room >= long ? long : room >= short ? short : BARE, inside: x >= plotLeft - 0.5 && x <= plotLeft + plotWidth + 0.5,
-      flip: room === Infinity && x + long > plotLeft + plotWidth + 8 };
+    return {
+      x,
+      look,
+      width: room >= long ? long : room >= short ? short : BARE,
+      inside: x >= plotLeft - 0.5 && x <= plotLeft + plotWidth + 0.5,
+      flip: room === Infinity && x + long > plotLeft + plotWidth + 8,
+    };
   });
 }
 
-/** The stretches of the axis that flags take. @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {string | null} text
- * the marks as the link has them @returns {[number, number][]} */
-export const flagged = (scene, ctx, text) => flagsAt(scene, ctx, readMarks(text) ?? []).filter(({ inside }) => inside)
-  .map(({ x, width, flip }) => (flip ? [x - width, x] : [x, x + width]));
+/**
+ * The stretches of the axis that flags take.
+ * @param {Scene} scene
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {string | null} text the marks as the link has them
+ * @returns {[number, number][]}
+ */
+export const flagged = (scene, ctx, text) =>
+  flagsAt(scene, ctx, readMarks(text) ?? [])
+    .filter(({ inside }) => inside)
+    .map(({ x, width, flip }) => (flip ? [x - width, x] : [x, x + width]));

@@ -38,7 +38,14 @@ export function createMinimap(node, timeline) {
       const copies = each >= ROOM_FOR_COPIES ? copyBand(lane) : null;
       const copy = copies ? each / 4 : 0;
       const at = rowsOf({ p: lane.schedule.p, top: y, laneHeight: each - copy, gap: 0, copy });
-      const band = { key: STRIP, source: lane.schedule, owner: lane.times, times: lane.times, paints: paintsFor(lane.schedule.chunks), pyramid: pyramidOf(lane.times) };
+      const band = {
+        key: STRIP,
+        source: lane.schedule,
+        owner: lane.times,
+        times: lane.times,
+        paints: paintsFor(lane.schedule.chunks),
+        pyramid: pyramidOf(lane.times),
+      };
       const frame = { left, width, t0: 0, t1: timeline.total(), dpr: still.dpr, bar: 0 };
       ctx.fillStyle = colour("plot-hatch");
       ctx.fillRect(left, y, (lane.end / timeline.total()) * width, (each - copy) * lane.schedule.p);

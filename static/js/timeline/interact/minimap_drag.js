@@ -1,22 +1,33 @@
-// The hand on the minimap: its window is dragged, its edges make it wider or narrower, a click beside it centres it there, and
+// The hand on the minimap: its window is dragged, its edges make it wider or narrower, a click beside it centres it
+// there, and
 // where everything is in sight a drag draws a new window. The keys W, S, A and D do the same.
 import { dragged, gripAt } from "../../core/timeline/minimap.js";
 
 /** @import {Grip} from "../../core/timeline/minimap.js" */
 /** @import {View} from "../../core/timeline/viewport.js" */
-/** @typedef {{total: () => number, least: () => number, window: () => View, look: (view: View) => void, centre: (t: number) => void}} Window */
+/**
+ * @typedef {{total: () => number, least: () => number, window: () => View, look: (view: View) => void, centre: (t:
+ *   number) => void}} Window
+ */
 /** @typedef {{grip: Grip | "new", view: View, x: number, far: boolean}} Press */
 
 const CLICK = 3; // px
 const REACH = 6;
 const REACH_TOUCH = 14;
 
-/** @param {HTMLElement} node @param {() => {left: number, width: number}} place where time lies in it @param {Window} window */
+/**
+ * @param {HTMLElement} node
+ * @param {() => {left: number, width: number}} place where time lies in it
+ * @param {Window} window
+ */
 export function dragMinimap(node, place, window) {
   /** @type {Press | null} */
   let press = null;
 
-  const whole = () => { const { t0, t1 } = window.window(); return t1 - t0 >= window.total() * 0.999; };
+  const whole = () => {
+    const { t0, t1 } = window.window();
+    return t1 - t0 >= window.total() * 0.999;
+  };
   const scale = () => window.total() / place().width;
   const xOf = (/** @type {PointerEvent} */ event) => event.clientX - node.getBoundingClientRect().left - place().left;
 

@@ -22,7 +22,11 @@ export function createPins(store, toast) {
         return;
       }
       store.setView({ pin: text });
-      announce(next[lane].includes(rank) ? t("Rank {rank} is pinned on top.", { rank }) : t("Rank {rank} is no longer pinned.", { rank }));
+      announce(
+        next[lane].includes(rank)
+          ? t("Rank {rank} is pinned on top.", { rank })
+          : t("Rank {rank} is no longer pinned.", { rank }),
+      );
     },
   };
 }

@@ -1,4 +1,5 @@
-// The playhead: play, pause, step by op, speed, scrub. Time runs in the plan's units, the whole schedule in eight seconds at 1x.
+// The playhead: play, pause, step by op, speed, scrub. Time runs in the plan's units, the whole schedule in eight
+// seconds at 1x.
 import { invalidate, startTicking, stopTicking } from "../../ui/frame_loop.js";
 import { nextEdge } from "../../core/timeline/edges.js";
 import { nearestEdge } from "../../core/timeline/snap.js";
@@ -68,7 +69,11 @@ export class Playback {
     this.parts.onChange();
   }
 
-  /** To a time that a hand means: the edge of an op nearby, if there is one within reach. @param {number} t @param {number} reach */
+  /**
+   * To a time that a hand means: the edge of an op nearby, if there is one within reach.
+   * @param {number} t
+   * @param {number} reach
+   */
   seekNear(t, reach) {
     this.seek(nearestEdge(this.parts.lanes(), t, reach)?.t ?? t);
   }

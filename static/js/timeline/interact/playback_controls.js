@@ -23,8 +23,15 @@ export function createTransport(playback, total, onScrub) {
   const speed = h("select", { "aria-label": t("Speed"), id: "speed" });
   for (const each of SPEEDS) speed.append(h("option", { value: each, text: `${each}×` }));
   speed.addEventListener("change", () => playback.setSpeed(Number(speed.value)));
-  const scrub = h("input", { type: "range", class: "scrub", id: "scrub", min: 0, max: SCRUB_STEPS, value: SCRUB_STEPS,
-    "aria-label": t("Playhead") });
+  const scrub = h("input", {
+    type: "range",
+    class: "scrub",
+    id: "scrub",
+    min: 0,
+    max: SCRUB_STEPS,
+    value: SCRUB_STEPS,
+    "aria-label": t("Playhead"),
+  });
   listenScrub(scrub, playback, total, onScrub);
   const now = h("output", { class: "at", id: "at" });
   byId("transport").append(back, toggle, next, speed, scrub, now);
@@ -50,12 +57,22 @@ export function createTransport(playback, total, onScrub) {
   return { show };
 }
 
-/** By hand it sticks to the edges of ops, as the axis does, unless Alt or Ctrl is held; the arrow keys step from edge to edge. */
-/** @param {HTMLInputElement} scrub @param {Playback} playback @param {() => number} total @param {(time: number, reach: number) => void} onScrub */
+/**
+ * By hand it sticks to the edges of ops, as the axis does, unless Alt or Ctrl is held; the arrow keys step from edge to
+ * edge.
+ */
+/**
+ * @param {HTMLInputElement} scrub
+ * @param {Playback} playback
+ * @param {() => number} total
+ * @param {(time: number, reach: number) => void} onScrub
+ */
 function listenScrub(scrub, playback, total, onScrub) {
   let free = false;
   for (const type of /** @type {const} */ (["pointerdown", "pointermove"])) {
-    scrub.addEventListener(type, (event) => { free = event.altKey || event.ctrlKey; });
+    scrub.addEventListener(type, (event) => {
+      free = event.altKey || event.ctrlKey;
+    });
   }
   scrub.addEventListener("input", () => {
     const reach = free ? 0 : (STICKS * total()) / Math.max(1, scrub.clientWidth);
@@ -71,7 +88,13 @@ function listenScrub(scrub, playback, total, onScrub) {
 
 /** @param {string} name @param {string} key @param {string} path @param {() => void} act */
 function button(name, key, path, act) {
-  const node = h("button", { type: "button", class: "button icon", "aria-label": name, title: `${name} (${key})`, onclick: act });
+  const node = h("button", {
+    type: "button",
+    class: "button icon",
+    "aria-label": name,
+    title: `${name} (${key})`,
+    onclick: act,
+  });
   node.append(icon(path));
   return node;
 }

@@ -1,4 +1,5 @@
-// Mouse, pen and touch on the timeline: hover, click selects, drag pans, shift-drag or a long press selects an area, drag on an
+// Mouse, pen and touch on the timeline: hover, click selects, drag pans, shift-drag or a long press selects an area,
+// drag on an
 // area's edge resizes it, drag on the axis scrubs, pinch and Ctrl+wheel zoom, a click on a rank's number pins it.
 import { timeAt } from "../draw/axis.js";
 import { laneOf } from "../../data/lanes.js";
@@ -9,10 +10,16 @@ import { t } from "../../core/i18n/language.js";
 /** @import {Timeline} from "../timeline.js" */
 /** @import {Tools} from "./tools.js" */
 /** @import {Trace} from "../explain/trace.js" */
-/** @typedef {{select: (trace: Trace | null) => void, selected: () => Trace | null, scrub: (t: number) => void, tools: Tools}} Acts */
+/**
+ * @typedef {{select: (trace: Trace | null) => void, selected: () => Trace | null, scrub: (t: number) => void, tools:
+ *   Tools}} Acts
+ */
 /** @typedef {{x: number, y: number}} Point */
 /** @typedef {"axis" | "gutter" | "pan" | "area" | "resize"} Use  what a press is for */
-/** @typedef {Point & {use: Use, edge: Edge | null, t0: number, t1: number, scrolled: number, far: boolean, before: string | null}} Press */
+/**
+ * @typedef {Point & {use: Use, edge: Edge | null, t0: number, t1: number, scrolled: number, far: boolean, before:
+ *   string | null}} Press
+ */
 
 const CLICK = 4; // px a press may wander and still be a click
 const WOBBLE = 9; // the same for a finger
@@ -39,14 +46,32 @@ export class Pointer {
     plot.addEventListener("pointermove", (event) => this.#move(event));
     plot.addEventListener("pointerup", (event) => this.#end(event));
     plot.addEventListener("pointercancel", (event) => this.#end(event));
-    plot.addEventListener("pointerleave", () => { if (!this.#down.size) timeline.point(null); });
+    plot.addEventListener("pointerleave", () => {
+      if (!this.#down.size) timeline.point(null);
+    });
     plot.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     // A finger that drags an area, or an edge, must not scroll the page as well; the browser asks at each of its moves.
-    plot.addEventListener("touchmove", (event) => { if (this.#press && this.#press.use !== "pan") event.preventDefault(); }, { passive: false });
-    plot.addEventListener("contextmenu", (event) => { if (this.#press) event.preventDefault(); });
-    document.addEventListener("keydown", (event) => { if (event.key === "Escape" && this.cancel()) event.stopImmediatePropagation(); }, { capture: true });
+    plot.addEventListener(
+      "touchmove",
+      (event) => {
+        if (this.#press && this.#press.use !== "pan") event.preventDefault();
+      },
+      { passive: false },
+    );
+    plot.addEventListener("contextmenu", (event) => {
+      if (this.#press) event.preventDefault();
+    });
+    document.addEventListener(
+      "keydown",
+      (event) => {
+        if (event.key === "Escape" && this.cancel()) event.stopImmediatePropagation();
+      },
+      { capture: true },
+    );
     for (const type of /** @type {const} */ (["keydown", "keyup"])) {
-      document.addEventListener(type, (event) => { if (event.key === "Shift") plot.classList.toggle("aim", type === "keydown"); });
+      document.addEventListener(type, (event) => {
+        if (event.key === "Shift") plot.classList.toggle("aim", type === "keydown");
+      });
     }
   }
 
@@ -84,7 +109,11 @@ export class Pointer {
       if (this.cancel()) this.#press = null;
       const [a, b] = [...this.#down.values()];
       const { t0, t1 } = timeline.visible();
-      this.#pinch = { gap: Math.max(NEAREST, Math.abs(a.x - b.x)), t: timeAt(timeline.scene, (a.x + b.x) / 2), span: t1 - t0 };
+      this.#pinch = {
+        gap: Math.max(NEAREST, Math.abs(a.x - b.x)),
+        t: timeAt(timeline.scene, (a.x + b.x) / 2),
+        span: t1 - t0,
+      };
       this.#press = null;
       return;
     }
@@ -93,7 +122,8 @@ export class Pointer {
     if (press.use === "axis") this.#scrub(event, at);
     if (press.use !== "pan") timeline.unhover();
     if (press.use === "area") this.acts.tools.area.begin(at, event);
-    if (event.pointerType === "touch" && press.use === "pan") this.#timer = window.setTimeout(() => this.#long(event, at), LONG);
+    if (event.pointerType === "touch" && press.use === "pan")
+      this.#timer = window.setTimeout(() => this.#long(event, at), LONG);
   }
 
   /** What a press here is for. @param {PointerEvent} event @param {Point} at @returns {Press} */
@@ -146,7 +176,11 @@ export class Pointer {
     plot.classList.toggle("edge-x", edge === "t0" || edge === "t1");
     plot.classList.toggle("edge-y", edge === "top" || edge === "foot");
     plot.classList.toggle("over-rank", row !== null);
-    const pin = !row ? "" : this.acts.tools.pins.has(row.group, row.rank) ? t("Unpin rank {rank}", { rank: row.rank }) : t("Pin rank {rank} on top", { rank: row.rank });
+    const pin = !row
+      ? ""
+      : this.acts.tools.pins.has(row.group, row.rank)
+        ? t("Unpin rank {rank}", { rank: row.rank })
+        : t("Pin rank {rank} on top", { rank: row.rank });
     const host = row ? laneOf(this.timeline.lanes, row.group)?.hosts?.[row.rank] : "";
     const title = host && row ? `${t("Rank {rank} on {host}", { rank: row.rank, host })} · ${pin}` : pin;
     if (plot.title !== title) plot.title = title;
@@ -168,7 +202,8 @@ export class Pointer {
       return;
     }
     const { area } = this.acts.tools;
-    if (!press.far && Math.hypot(at.x - press.x, at.y - press.y) < (event.pointerType === "touch" ? WOBBLE : CLICK)) return;
+    if (!press.far && Math.hypot(at.x - press.x, at.y - press.y) < (event.pointerType === "touch" ? WOBBLE : CLICK))
+      return;
     press.far = true;
     clearTimeout(this.#timer);
     if (press.use === "area") area.drag(at, event);
@@ -176,7 +211,11 @@ export class Pointer {
     else this.#pan(press, at);
   }
 
-  /** Time moves with the pointer, and so do the ranks where there are more than fit. @param {Press} press @param {Point} at */
+  /**
+   * Time moves with the pointer, and so do the ranks where there are more than fit.
+   * @param {Press} press
+   * @param {Point} at
+   */
   #pan(press, at) {
     const { timeline } = this;
     timeline.plot.classList.add("panning");
@@ -226,7 +265,10 @@ export class Pointer {
     const { timeline } = this;
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault();
-      timeline.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.06 : 0.0022)), timeAt(timeline.scene, this.#place(event).x));
+      timeline.zoom(
+        Math.exp(-event.deltaY * (event.deltaMode ? 0.06 : 0.0022)),
+        timeAt(timeline.scene, this.#place(event).x),
+      );
     } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       event.preventDefault();
       const { t0, t1 } = timeline.visible();

@@ -7,7 +7,11 @@ import { clamp, pan } from "../../core/timeline/viewport.js";
 const HAIRLINE = 5; // px
 const NEIGHBOURS = 40; // lengths of the op that a window shows after a zoom
 
-/** @param {Timeline} timeline @param {Trace | null} trace @param {boolean} [zoom] where the op is too narrow to be seen */
+/**
+ * @param {Timeline} timeline
+ * @param {Trace | null} trace
+ * @param {boolean} [zoom] where the op is too narrow to be seen
+ */
 export function reveal(timeline, trace, zoom = false) {
   timeline.unhover();
   if (!trace?.op) return;

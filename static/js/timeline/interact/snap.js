@@ -47,7 +47,9 @@ export class Snap {
   #nearest(t, reach, only) {
     const edge = nearestEdge(this.timeline.lanes, t, reach, only);
     const mark = this.marks().reduce((best, each) => (Math.abs(each - t) < Math.abs(best - t) ? each : best), Infinity);
-    return Math.abs(mark - t) <= Math.min(reach, edge ? Math.abs(edge.t - t) : Infinity) ? { t: mark, lane: null, rank: 0 } : edge;
+    return Math.abs(mark - t) <= Math.min(reach, edge ? Math.abs(edge.t - t) : Infinity)
+      ? { t: mark, lane: null, rank: 0 }
+      : edge;
   }
 
   /** The hand lets go. */

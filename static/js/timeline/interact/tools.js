@@ -19,7 +19,13 @@ import { Snap } from "./snap.js";
 const GLASS = "M7 2a5 5 0 0 1 4 8l3.5 3.5-1.2 1.2L9.8 11A5 5 0 1 1 7 2zm0 1.6a3.4 3.4 0 1 0 0 6.8 3.4 3.4 0 0 0 0-6.8z";
 const FLAG = "M3 2h1.6v12H3zM5.6 2.6H13l-2.2 2.7L13 8H5.6z";
 
-/** @param {Store} store @param {Timeline} timeline @param {Selection} selection @param {Playback} playback @param {(text: string) => void} toast */
+/**
+ * @param {Store} store
+ * @param {Timeline} timeline
+ * @param {Selection} selection
+ * @param {Playback} playback
+ * @param {(text: string) => void} toast
+ */
 export function createTools(store, timeline, selection, playback, toast) {
   const marks = new Marks(store, timeline, toast);
   const snap = new Snap(timeline, () => marks.list());
@@ -58,11 +64,19 @@ export function createTools(store, timeline, selection, playback, toast) {
     else toast(t("Select an op first; Shift and the arrows then grow an area from it."));
   };
 
-  addButtons([{ name: t("Find ops"), key: "/", path: GLASS, act: () => (find.close() ? undefined : find.open()) },
-    { name: t("Put or remove a mark"), key: "M", path: FLAG, act: mark }]);
+  addButtons([
+    { name: t("Find ops"), key: "/", path: GLASS, act: () => (find.close() ? undefined : find.open()) },
+    { name: t("Put or remove a mark"), key: "M", path: FLAG, act: mark },
+  ]);
 
   return {
-    area, marks, snap, find, pins, mark, pin,
+    area,
+    marks,
+    snap,
+    find,
+    pins,
+    mark,
+    pin,
     openFind: () => find.open(),
     areaLeft: () => grow(-1, 0),
     areaRight: () => grow(1, 0),
@@ -78,8 +92,12 @@ export function createTools(store, timeline, selection, playback, toast) {
   };
 }
 
-/** The time under the pointer, at an edge of an op of that row if one is near. @param {Timeline} timeline @param {Snap} snap
- * @param {{x: number, y: number}} at */
+/**
+ * The time under the pointer, at an edge of an op of that row if one is near.
+ * @param {Timeline} timeline
+ * @param {Snap} snap
+ * @param {{x: number, y: number}} at
+ */
 function timeUnder(timeline, snap, { x, y }) {
   const row = hit(timeline.scene.layout, x, y);
   const only = row ? [{ lane: row.group, first: row.rank, last: row.rank }] : undefined;
@@ -88,7 +106,10 @@ function timeUnder(timeline, snap, { x, y }) {
   return Math.max(0, Math.min(time, timeline.total()));
 }
 
-/** The pointer over the plot, while it is what the reader uses: a key takes over until it moves again. @param {HTMLElement} plot */
+/**
+ * The pointer over the plot, while it is what the reader uses: a key takes over until it moves again.
+ * @param {HTMLElement} plot
+ */
 function freshPointer(plot) {
   /** @type {{x: number, y: number} | null} */
   let at = null;
@@ -96,16 +117,29 @@ function freshPointer(plot) {
     const box = plot.getBoundingClientRect();
     at = event.pointerType === "touch" ? null : { x: event.clientX - box.left, y: event.clientY - box.top };
   });
-  plot.addEventListener("pointerleave", () => { at = null; });
-  document.addEventListener("keydown", ({ key }) => { if (/^(Arrow|Enter|Tab|[.,])/.test(key)) at = null; });
+  plot.addEventListener("pointerleave", () => {
+    at = null;
+  });
+  document.addEventListener("keydown", ({ key }) => {
+    if (/^(Arrow|Enter|Tab|[.,])/.test(key)) at = null;
+  });
   return () => at;
 }
 
-/** The buttons over the timeline's right end. @param {{name: string, key: string, path: string, act: () => void}[]} list */
+/**
+ * The buttons over the timeline's right end.
+ * @param {{name: string, key: string, path: string, act: () => void}[]} list
+ */
 function addButtons(list) {
   const bar = h("div", { class: "tools", id: "tools", role: "group", "aria-label": t("Timeline tools") });
   for (const { name, key, path, act } of list) {
-    const button = h("button", { type: "button", class: "button icon", "aria-label": name, title: `${name} (${key})`, onclick: act });
+    const button = h("button", {
+      type: "button",
+      class: "button icon",
+      "aria-label": name,
+      title: `${name} (${key})`,
+      onclick: act,
+    });
     button.append(icon(path));
     bar.append(button);
   }

@@ -9,8 +9,10 @@ export const CHARTS = {
     "构件是一个微批次在所有设备上的 op，以恒定的节奏重复；显存可以直接从中读出。",
   "Asking for the block …": "正在获取构件 …",
   "Try again": "重试",
-  "A slot is one op of a chunk; here F, I and W take one each.": "这里一个时隙是一个分块的一个 op；F、I、W 各占一个时隙。",
-  "A slot is one op of a device; here F, I and W take one each.": "这里一个时隙是一个设备的一个 op；F、I、W 各占一个时隙。",
+  "A slot is one op of a chunk; here F, I and W take one each.":
+    "这里一个时隙是一个分块的一个 op；F、I、W 各占一个时隙。",
+  "A slot is one op of a device; here F, I and W take one each.":
+    "这里一个时隙是一个设备的一个 op；F、I、W 各占一个时隙。",
   "{title}: memory of each device": "{title}：每个设备的显存",
   "Drawn are blocks of up to {most} devices.": "最多画出 {most} 个设备的构件。",
   "Show p = {p}": "显示 p = {p}",
@@ -19,24 +21,28 @@ export const CHARTS = {
   // draw.js
   "period {slots} slots": "周期 {slots} 个时隙",
   "building block": "构件",
-  "{title}: one micro-batch's ops. Left and right step along a rank, up and down between ranks.": "{title}：一个微批次的 op。左右方向键沿 rank 移动，上下方向键切换 rank。",
+  "{title}: one micro-batch's ops. Left and right step along a rank, up and down between ranks.":
+    "{title}：一个微批次的 op。左右方向键沿 rank 移动，上下方向键切换 rank。",
   // table.js
   "1 micro-batch": "1 个微批次",
   "{worth} micro-batches": "{worth} 个微批次",
   "most at once: {peak} chunks = {micro}": "同时最多：{peak} 个分块 = {micro}",
   "most at once: {micro}": "同时最多：{micro}",
   "{most}; 1F1B holds p = {p}": "{most}；1F1B 保留 p = {p} 个",
-  "{title}: for how many slots each device keeps a micro-batch's activations, over the period": "{title}：每个设备保留一个微批次激活值的时隙数，除以周期",
-  "device": "设备",
+  "{title}: for how many slots each device keeps a micro-batch's activations, over the period":
+    "{title}：每个设备保留一个微批次激活值的时隙数，除以周期",
+  device: "设备",
   "slots kept": "保留的时隙",
   "/ period = chunks": "/ 周期 = 分块数",
   "slots / period = chunks": "时隙 / 周期 = 分块数",
-  "peak": "峰值",
+  peak: "峰值",
   "{kind}, chunk {chunk}": "{kind}，分块 {chunk}",
-  "{title}: the slot in which each op of micro-batch k starts; the next one's is {period} later": "{title}：微批次 k 的每个 op 开始的时隙；下一个微批次晚 {period} 个时隙",
+  "{title}: the slot in which each op of micro-batch k starts; the next one's is {period} later":
+    "{title}：微批次 k 的每个 op 开始的时隙；下一个微批次晚 {period} 个时隙",
   // charts.js
   "Ops in the order of time": "按时间顺序列出 op",
-  "Even one micro-batch has more ops here than the {most} that a cube can show.": "这里即使只有一个微批次，op 也比立方图能显示的 {most} 个多。",
+  "Even one micro-batch has more ops here than the {most} that a cube can show.":
+    "这里即使只有一个微批次，op 也比立方图能显示的 {most} 个多。",
   "Drawing …": "正在绘制 …",
   "Drawing the first chart …": "正在绘制第一张图 …",
   "Seeking the best at each memory …": "正在寻找每种显存下的最优 …",
@@ -44,17 +50,18 @@ export const CHARTS = {
   "Use {field} = {value}": "改用 {field} = {value}",
   "by stage": "逐阶段",
   // choice.js
-  "Chart": "图",
-  "Charts": "图表",
+  Chart: "图",
+  Charts: "图表",
   "What is drawn": "画什么",
   // cube.js
-  "cube": "立方图",
+  cube: "立方图",
   "The schedule as a cube: time to the right, stages into the depth, micro-batches upward. Arrow keys turn it. The table has every op.":
     "立方图中的调度：时间向右，阶段向纵深，微批次向上。方向键旋转。表格列有每个 op。",
-  "{op}: stage {stage}, micro-batch {micro}, rank {rank}, from {start} to {end}.": "{op}：阶段 {stage}，微批次 {micro}，rank {rank}，从 {start} 到 {end}。",
-  "op": "op",
-  "rank": "rank",
-  "stage": "阶段",
+  "{op}: stage {stage}, micro-batch {micro}, rank {rank}, from {start} to {end}.":
+    "{op}：阶段 {stage}，微批次 {micro}，rank {rank}，从 {start} 到 {end}。",
+  op: "op",
+  rank: "rank",
+  stage: "阶段",
   "micro-batch": "微批次",
   "unit of the costs": "代价的单位",
   "Every box is an op: time to the right, stages into the depth, micro-batches upward. A dot is a message from stage to stage.":
@@ -63,11 +70,12 @@ export const CHARTS = {
     "拖动或用方向键旋转；播放时间线时，当前时刻像一个平面扫过。点击可选中 op。",
   "{shown} of {all} micro-batches are drawn, the first of each direction: more ops could not be told apart.":
     "只画出 {all} 个微批次中的 {shown} 个，即每个方向最前面的：再多就分辨不清了。",
-  "{shown} of {all} micro-batches are drawn, the first: more ops could not be told apart.": "只画出 {all} 个微批次中的前 {shown} 个：再多就分辨不清了。",
+  "{shown} of {all} micro-batches are drawn, the first: more ops could not be told apart.":
+    "只画出 {all} 个微批次中的前 {shown} 个：再多就分辨不清了。",
   // cube_paint.js
   "time, in the unit of the costs": "时间，单位与代价相同",
   // figure.js
-  "chart": "图",
+  chart: "图",
   "{title}. Left and right step from point to point, Enter puts one on the timeline, Shift and Enter under it.":
     "{title}。左右方向键在点之间移动，Enter 把它放上时间线，Shift 加 Enter 放在其下。",
   // kinds.js
@@ -75,7 +83,7 @@ export const CHARTS = {
   "Global, of time": "全局，占总时间",
   "Span, of work": "跨度，比工作",
   "Global, of work": "全局，比工作",
-  "Bubble": "气泡",
+  Bubble: "气泡",
   "Bubble over p and m": "气泡随 p 与 m 的变化",
   "Over p and m": "随 p 与 m",
   "one family at every size": "同一调度族的各种规模",
@@ -85,11 +93,11 @@ export const CHARTS = {
   "Useful and wasted time": "有用与浪费的时间",
   "Useful and wasted": "有用与浪费",
   "where every rank's time goes": "每个 rank 的时间用在哪里",
-  "Memory": "显存",
+  Memory: "显存",
   "Memory against throughput": "显存与吞吐量",
   "Against throughput": "与吞吐量",
   "which schedule is best at which memory": "给定显存下哪个调度最好",
-  "Throughput": "吞吐量",
+  Throughput: "吞吐量",
   "Memory over time": "显存随时间的变化",
   "Over time": "随时间",
   "activations that each rank holds": "每个 rank 保留的激活值",
@@ -100,10 +108,10 @@ export const CHARTS = {
   "This machine": "这台机器",
   "Work and messages": "工作与消息",
   "Stage, micro-batch and time": "阶段、微批次与时间",
-  "Cube": "立方图",
+  Cube: "立方图",
   "the schedule in space, with the playhead as a plane": "空间中的调度，播放头是一个平面",
   "Messages against v": "消息数随 v 的变化",
-  "Messages": "消息",
+  Messages: "消息",
   "what more chunks cost in communication": "分块增多带来的通信代价",
   "Output layer of known models": "已知模型的输出层",
   "Output layer": "输出层",
@@ -118,29 +126,30 @@ export const CHARTS = {
   "Put it on the timeline": "放上时间线",
   // frontier_search.js
   "Search {seconds} s at each memory for something better": "在每种显存下各搜索 {seconds} 秒，看有没有更好的",
-  "Stop": "停止",
+  Stop: "停止",
   "Search longer": "继续搜索",
   "{family} within {memory}: {at} of {all}": "{family}，显存 {memory} 以内：{at} / {all}",
   "Searched at every memory.": "每种显存都已搜索。",
   // point_table.js
-  "memory": "显存",
+  memory: "显存",
   "the fullest device, in one micro-batch's activations": "最满的设备，以一个微批次的激活值为单位",
-  "throughput": "吞吐量",
+  throughput: "吞吐量",
   "of what a pipeline without bubbles gives": "与没有气泡的流水线相比",
   "idle share of the longest device's own window (span, of total)": "最长设备自身窗口内的空闲占比（跨度，占总时间）",
   "beaten by": "不如",
   "what holds no more and is faster, or holds less and is as fast": "显存不多而更快，或显存更少而同样快",
   "The points of the chart, from the least memory to the most": "图中的点，显存从少到多",
-  "schedule": "调度",
+  schedule: "调度",
   "{name} as schedule {letter}": "把 {name} 作为调度 {letter}",
   "Take schedule {letter} off the timeline": "从时间线上去掉调度 {letter}",
   "Put it under the first schedule, as {letter}": "作为 {letter} 放在第一个调度之下",
   // core/drawing/building_block.js
-  "recomputation": "重计算",
+  recomputation: "重计算",
   "With m = {m} the last micro-batch begins before the first is done, so this steady state is not reached.":
     "m = {m} 时，第一个微批次尚未完成，最后一个就已开始，因此达不到这里的稳态。",
   " and ": "与",
-  "Chunks are counted whole here; with {options} a device keeps less of each.": "这里按完整的分块计算；使用{options}时设备为每个分块保留得更少。",
+  "Chunks are counted whole here; with {options} a device keeps less of each.":
+    "这里按完整的分块计算；使用{options}时设备为每个分块保留得更少。",
   "The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide its barriers.":
     "分摊到各设备的输出层没有画出：它的 S 与 T，以及为掩盖其屏障而更早开始的微批次。",
   "Forward (F)": "前向 (F)",
@@ -156,7 +165,8 @@ export const CHARTS = {
   "takes activations that are kept until {end}, for {slots} slots": "产生的激活值保留到 {end}，共 {slots} 个时隙",
   "the activations stay for W, which ends at {end}": "激活值留给 W，后者于 {end} 结束",
   "gives back the activations that were kept for {slots} slots": "释放保留了 {slots} 个时隙的激活值",
-  "{name} of micro-batch {micro} {where}: slots {at} and {next}; {tail}.": "微批次 {micro} 的{name}，{where}：时隙 {at} 与 {next}；{tail}。",
+  "{name} of micro-batch {micro} {where}: slots {at} and {next}; {tail}.":
+    "微批次 {micro} 的{name}，{where}：时隙 {at} 与 {next}；{tail}。",
   "{name} of micro-batch {micro} {where}: slot {at}; {tail}.": "微批次 {micro} 的{name}，{where}：时隙 {at}；{tail}。",
   // core/drawing/chart_points.js
   "at p {p}, m {m}": "p {p}、m {m}",

@@ -3,21 +3,22 @@
 /** @type {import("../language.js").Catalogue} */
 export const TOLD = {
   // narration.js
-  "Ranks": "各 rank",
+  Ranks: "各 rank",
   "What each rank does": "每个 rank 在做什么",
   "{title}: {text}": "{title}：{text}",
-  "Play, or step with the arrow keys, and this line tells what happens and why.": "播放，或用方向键逐步前进，这一行会说明正在发生什么以及原因。",
+  "Play, or step with the arrow keys, and this line tells what happens and why.":
+    "播放，或用方向键逐步前进，这一行会说明正在发生什么以及原因。",
   "critical path: {parts}": "关键路径：{parts}",
   "Put the playhead somewhere to see what each rank does there.": "把播放头放到某处，即可看到每个 rank 当时在做什么。",
-  "Rank": "rank",
-  "Phase": "时期",
-  "Does": "在做",
-  "Why": "原因",
+  Rank: "rank",
+  Phase: "时期",
+  Does: "在做",
+  Why: "原因",
   "At {at}": "时刻 {at}",
   "and {n} more ranks": "以及另外 {n} 个 rank",
   // core/explain/why_idle.js
-  "output": "输出",
-  "loss": "损失",
+  output: "输出",
+  loss: "损失",
   "part in the barrier": "屏障中的一份",
   "has not ended yet": "尚未结束",
   "ends at {end}": "于 {end} 结束",
@@ -31,32 +32,39 @@ export const TOLD = {
   "Rank {rank} is idle from {from} to {to}: {why}.": "rank {rank} 从 {from} 到 {to} 空闲：{why}。",
   "drain: no work is left for it in this step": "排空：这一步已没有它的工作",
   "it has no work in this step": "这一步没有它的工作",
-  "its next op {next} waits for {giver} on rank {other}, which has not ended yet": "它的下一个 op {next} 在等 rank {other} 上的 {giver}，后者尚未结束",
-  "its next op {next} has what it needs and has not been reported yet": "它的下一个 op {next} 所需已齐，但尚未收到它的报告",
+  "its next op {next} waits for {giver} on rank {other}, which has not ended yet":
+    "它的下一个 op {next} 在等 rank {other} 上的 {giver}，后者尚未结束",
+  "its next op {next} has what it needs and has not been reported yet":
+    "它的下一个 op {next} 所需已齐，但尚未收到它的报告",
   "Rank {rank} has been idle since {from}: {why}.": "rank {rank} 自 {from} 起一直空闲：{why}。",
   "{cap}; {waits}": "{cap}；{waits}",
   "The input was there at {there}: overhead of {late}.": "输入在 {there} 已到达：开销 {late}。",
   "{forward} could run already, but the order has {op} first.": "{forward} 本可执行，但执行顺序把 {op} 排在前面。",
   "the input of {op} was there from the beginning: overhead of {late}": "{op} 的输入一开始就在：开销 {late}",
   "the input of {op} was there at {there}: overhead of {late}": "{op} 的输入在 {there} 已到达：开销 {late}",
-  "memory cap: it holds {n}, and with {forward} it would be above its limit of {limit}": "显存上限：它已占用 {n}，再执行 {forward} 就会超出上限 {limit}",
+  "memory cap: it holds {n}, and with {forward} it would be above its limit of {limit}":
+    "显存上限：它已占用 {n}，再执行 {forward} 就会超出上限 {limit}",
   "memory cap: {n} chunks are in flight, the most that this order lets it hold, so {forward} may not start yet":
     "显存上限：已有 {n} 个分块在途，这是该执行顺序允许它保留的最大值，因此 {forward} 还不能开始",
   "memory cap: {n} micro-batches are in flight, the most that this order lets it hold, so {forward} may not start yet":
     "显存上限：已有 {n} 个微批次在途，这是该执行顺序允许它保留的最大值，因此 {forward} 还不能开始",
   "{taker} waits for the barrier, to which {giver} on rank {other} comes last, which {travel}":
     "{taker} 在等屏障，最后到达屏障的是 rank {other} 上的 {giver}，它{travel}",
-  "{taker} waits for its activation to come back: the copy lane does {giver}, which {travel}": "{taker} 在等它的激活值取回：拷贝通道正在执行 {giver}，它{travel}",
+  "{taker} waits for its activation to come back: the copy lane does {giver}, which {travel}":
+    "{taker} 在等它的激活值取回：拷贝通道正在执行 {giver}，它{travel}",
   "fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which {travel}":
     "填充：它在等第一个微批次。{taker} 的输入是 rank {other} 上 {giver} 的输出，后者{travel}",
-  "it waits for {taker}'s input, the output of {giver} on rank {other}, which {travel}": "它在等 {taker} 的输入，即 rank {other} 上 {giver} 的输出，后者{travel}",
-  "it waits for {taker}'s gradient, the output of {giver} on rank {other}, which {travel}": "它在等 {taker} 的梯度，即 rank {other} 上 {giver} 的输出，后者{travel}",
-  "{op} itself waits for {giver} on rank {other}, which {travel}.": "{op} 自己在等 rank {other} 上的 {giver}，后者{travel}。",
+  "it waits for {taker}'s input, the output of {giver} on rank {other}, which {travel}":
+    "它在等 {taker} 的输入，即 rank {other} 上 {giver} 的输出，后者{travel}",
+  "it waits for {taker}'s gradient, the output of {giver} on rank {other}, which {travel}":
+    "它在等 {taker} 的梯度，即 rank {other} 上 {giver} 的输出，后者{travel}",
+  "{op} itself waits for {giver} on rank {other}, which {travel}.":
+    "{op} 自己在等 rank {other} 上的 {giver}，后者{travel}。",
   "The copy lane is busy with {busy} until {free} before that.": "在此之前，拷贝通道忙于 {busy}，到 {free} 为止。",
   "Rank {rank} is busy with {busy} until {free} before that.": "在此之前，rank {rank} 忙于 {busy}，到 {free} 为止。",
   // core/explain/narrate.js
   "warm-up": "预热",
-  "steady": "稳态",
+  steady: "稳态",
   "cool-down": "冷却",
   "from warm-up to cool-down": "从预热到冷却",
   "{op}, from {from} to {to}": "{op}，从 {from} 到 {to}",
@@ -88,7 +96,8 @@ export const TOLD = {
   "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.":
     "微批次 {micro} 于 {enters} 进入 rank {rank}；前向于 {forward} 完成，反向于 {backward}。",
   "It never waits.": "它从不等待。",
-  "Longest wait: {wait} before {op} on rank {rank}, from {from} to {to}.": "最长的等待：rank {rank} 上 {op} 之前的 {wait}，从 {from} 到 {to}。",
+  "Longest wait: {wait} before {op} on rank {rank}, from {from} to {to}.":
+    "最长的等待：rank {rank} 上 {op} 之前的 {wait}，从 {from} 到 {to}。",
   "micro-batch {micro}: {from} to {to}": "微批次 {micro}：{from} 到 {to}",
   "micro-batch {micro}": "微批次 {micro}",
 };

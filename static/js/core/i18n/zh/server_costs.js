@@ -6,8 +6,8 @@ export const COSTS = {
   "the papers' layer: sbh(24h+4s), sbh(24h+8s), 24sbh^2 FLOP": "按论文的层计：sbh(24h+4s)、sbh(24h+8s)、24sbh^2 FLOP",
   "2 FLOP a token and activated parameter in each of F, I and W, and the attention core's 4s^2bh, 8s^2bh, 0":
     "F、I、W 各按每个 token、每个被激活的参数 2 FLOP 计，另加注意力核心的 4s^2bh、8s^2bh、0",
-  "bytes": "字节",
-  "parameters": "参数",
+  bytes: "字节",
+  parameters: "参数",
   "bytes of a message": "一条消息的字节数",
   "time of a hop": "一跳的时间",
   "parameters of a layer that a token passes through": "一层中每个 token 经过的参数量",
@@ -42,12 +42,15 @@ export const COSTS = {
   "a weight version to a micro-batch's activations": "一个权重版本与一个微批次激活值之比",
 
   // models
-  "Parameters, hidden size and vocabulary as printed in the vocabulary-parallelism table.": "参数量、隐藏维度与词表大小取自词表并行论文的表格。",
+  "Parameters, hidden size and vocabulary as printed in the vocabulary-parallelism table.":
+    "参数量、隐藏维度与词表大小取自词表并行论文的表格。",
   "{1} Sequence {2} and micro-batch 1 are assumed.{3}": "{1}序列长度 {2} 与微批次大小 1 为假定值。{3}",
-  " The printed parameters are about those of one expert, though two of the eight are activated.": "表中的参数量约为一个专家的参数量，而实际激活八个中的两个。",
+  " The printed parameters are about those of one expert, though two of the eight are activated.":
+    "表中的参数量约为一个专家的参数量，而实际激活八个中的两个。",
   " Layers, heads and ffn are those of Llama 3 8B.": "层数、头数与 ffn 取自 Llama 3 8B。",
   " Its heads are 256 wide; attention is counted with the hidden size.": "其注意力头宽 256；这里按隐藏维度计算注意力。",
-  " Stored parameters are 671e9 / 61 layers; its latent attention is counted as plain.": "存储的参数量为 671e9 / 61 层；其潜在注意力（MLA）按普通注意力计。",
+  " Stored parameters are 671e9 / 61 layers; its latent attention is counted as plain.":
+    "存储的参数量为 671e9 / 61 层；其潜在注意力（MLA）按普通注意力计。",
   "Zero Bubble's shape, s = 1024. The micro-batch size and the vocabulary (GPT-2's, padded) are assumed.":
     "形状取自 Zero Bubble 论文，s = 1024。微批次大小与词表（GPT-2 的，经填充）为假定值。",
   "Your own": "自定义",
@@ -55,8 +58,12 @@ export const COSTS = {
 
   // machines
   "latencies and the host link (PCIe x16) are assumed": "延迟与主机链路（PCIe x16）为假定值",
-  "NVIDIA A100 datasheet, NVLink 600 GB/s both ways; 200 Gb/s InfiniBand; {1}": "NVIDIA A100 数据手册，NVLink 双向 600 GB/s；200 Gb/s InfiniBand；{1}",
-  "NVIDIA H100 datasheet (989.4 dense), NVLink 900 GB/s both ways; {1}; {2}": "NVIDIA H100 数据手册（稠密 989.4），NVLink 双向 900 GB/s；{1}；{2}",
-  "NVIDIA H200 datasheet (989.4 dense), NVLink 900 GB/s both ways; {1}; {2}": "NVIDIA H200 数据手册（稠密 989.4），NVLink 双向 900 GB/s；{1}；{2}",
-  "NVIDIA HGX B200 datasheet, NVLink 1.8 TB/s both ways; {1}; {2}": "NVIDIA HGX B200 数据手册，NVLink 双向 1.8 TB/s；{1}；{2}",
+  "NVIDIA A100 datasheet, NVLink 600 GB/s both ways; 200 Gb/s InfiniBand; {1}":
+    "NVIDIA A100 数据手册，NVLink 双向 600 GB/s；200 Gb/s InfiniBand；{1}",
+  "NVIDIA H100 datasheet (989.4 dense), NVLink 900 GB/s both ways; {1}; {2}":
+    "NVIDIA H100 数据手册（稠密 989.4），NVLink 双向 900 GB/s；{1}；{2}",
+  "NVIDIA H200 datasheet (989.4 dense), NVLink 900 GB/s both ways; {1}; {2}":
+    "NVIDIA H200 数据手册（稠密 989.4），NVLink 双向 900 GB/s；{1}；{2}",
+  "NVIDIA HGX B200 datasheet, NVLink 1.8 TB/s both ways; {1}; {2}":
+    "NVIDIA HGX B200 数据手册，NVLink 双向 1.8 TB/s；{1}；{2}",
 };

@@ -8,24 +8,29 @@ export const RUNS = {
   "This run is over already ({1}).": "此运行已经结束（{1!}）。",
   "This run is not over yet.": "此运行尚未结束。",
   "This run is under way; cancel it first.": "此运行正在进行；请先取消。",
-  "The server's disk does not take this run: it is shown for now, and gone when the server stops.": "服务器磁盘写不下此运行：目前仍可显示，服务器停止后即消失。",
+  "The server's disk does not take this run: it is shown for now, and gone when the server stops.":
+    "服务器磁盘写不下此运行：目前仍可显示，服务器停止后即消失。",
   "{1} of {2} ops have ended, and this needs all of them.": "{2} 个 op 中结束了 {1} 个，而这需要全部。",
   "name must be a text of at most {1} characters in one line": "name 必须是一行文字，至多 {1} 个字符",
   "There is no run with this id.": "没有这个 id 的运行。",
   "The server stopped while this run was under way; start it again.": "运行期间服务器停止；请重新启动该运行。",
-  "{1} was written by a newer Bubbleline (schema {2}, here {3})": "{1!} 由更新版本的 Bubbleline 写入（schema {2}，此处为 {3}）",
+  "{1} was written by a newer Bubbleline (schema {2}, here {3})":
+    "{1!} 由更新版本的 Bubbleline 写入（schema {2}，此处为 {3}）",
   "{1} cannot be used: {2}": "{1!} 无法使用：{2!}",
   "{1} is not open": "{1} 未打开",
   "limit must be a whole number from 1 to {1}": "limit 必须是 1 到 {1} 之间的整数",
-  "This run has {1} events so far; load it anew and ask from there.": "此运行目前有 {1} 个事件；请重新载入后再从那里开始。",
+  "This run has {1} events so far; load it anew and ask from there.":
+    "此运行目前有 {1} 个事件；请重新载入后再从那里开始。",
   "One page can watch {1} runs.": "一个页面最多观看 {1} 个运行。",
-  "There are the events watch, unwatch, watch_cluster, unwatch_cluster, search and search_stop.": "可用的事件有 watch、unwatch、watch_cluster、unwatch_cluster、search 与 search_stop。",
+  "There are the events watch, unwatch, watch_cluster, unwatch_cluster, search and search_stop.":
+    "可用的事件有 watch、unwatch、watch_cluster、unwatch_cluster、search 与 search_stop。",
   "since must be the number of an event, 0 for all": "since 必须是事件编号，0 表示全部",
   "run must be the id of a run": "run 必须是某个运行的 id",
   "search takes one object with spec, seconds": "search 需要一个含有 spec、seconds 的对象",
 
   // the runner's process
-  "The runner {1} during this run. A new one is being started; try again.": "runner 在此运行期间{1}。正在启动新的 runner；请重试。",
+  "The runner {1} during this run. A new one is being started; try again.":
+    "runner 在此运行期间{1}。正在启动新的 runner；请重试。",
   "The runner {1} before it was ready; the server's log says more.": "runner 在就绪之前{1}；详见服务器日志。",
   "The runner does not start: {1}.": "runner 无法启动：{1}。",
   "the server is stopping": "服务器正在停止",
@@ -43,7 +48,8 @@ export const RUNS = {
   "no run of this id is under way": "没有这个 id 的运行正在进行",
   "a line has at most {1} bytes": "一行至多 {1} 字节",
   "not a line of JSON: {1}": "不是一行 JSON：{1!}",
-  "a command is an object such as {\"cmd\": \"run\", \"id\": \"1\", \"spec\": {}}": "命令应为一个对象，例如 {\"cmd\": \"run\", \"id\": \"1\", \"spec\": {}}",
+  'a command is an object such as {"cmd": "run", "id": "1", "spec": {}}':
+    '命令应为一个对象，例如 {"cmd": "run", "id": "1", "spec": {}}',
   "cmd must be run, cancel, devices or shutdown": "cmd 必须是 run、cancel、devices 或 shutdown",
   "a run needs a spec or a csv": "运行需要 spec 或 csv",
   "spec must be an object or null": "spec 必须是对象或 null",
@@ -53,10 +59,14 @@ export const RUNS = {
   "{1} goes with csv; a spec has its own": "{1!} 只与 csv 同用；spec 自有其值",
 
   // before a run starts
-  "{1} ops are over the runner's limit of {2}; m = {3} is about the most": "{1} 个 op 超过 runner 的上限 {2}；m 最大约为 {3}",
-  "where every rank has a GPU of its own, a run is one step: its groups are made for one": "每个 rank 独占一块 GPU 时，一次运行只有一个训练步：通信组只为一步建立",
-  "here every micro-batch is a training step already: ask for more micro-batches": "这里每个微批次已是一个训练步：请增加微批次",
-  "each of {1} ranks has a shard of the vocabulary, so it has at least as many words": "{1} 个 rank 各有一个词表分片，因此词表至少要有这么多词",
+  "{1} ops are over the runner's limit of {2}; m = {3} is about the most":
+    "{1} 个 op 超过 runner 的上限 {2}；m 最大约为 {3}",
+  "where every rank has a GPU of its own, a run is one step: its groups are made for one":
+    "每个 rank 独占一块 GPU 时，一次运行只有一个训练步：通信组只为一步建立",
+  "here every micro-batch is a training step already: ask for more micro-batches":
+    "这里每个微批次已是一个训练步：请增加微批次",
+  "each of {1} ranks has a shard of the vocabulary, so it has at least as many words":
+    "{1} 个 rank 各有一个词表分片，因此词表至少要有这么多词",
   "{1} units of {2} ms take {3} s, over the limit of {4} s": "{1} 个单位、每个 {2} ms，共需 {3} s，超过上限 {4} s",
   "this run would take about {1} GiB, over half of the memory that there is": "此运行约需 {1} GiB，超过可用内存的一半",
   "unit_ms goes with paced mode; free mode has no pace": "unit_ms 只用于按节拍（paced）模式；自由（free）模式没有节拍",
@@ -90,7 +100,8 @@ export const RUNS = {
   "{1} for {2}: each has its own": "{1}，{2}：各占一个",
   "{1} for {2}: shared GPU, the ranks as threads of one process": "{1}，{2}：共享 GPU，各 rank 为同一进程的线程",
   "shared GPU {1}": "共享 GPU {1}",
-  "Rank {1} was ready for {2} ms without a core to run on, {3} of the run.": "rank {1} 有 {2} ms 已就绪却没有可用的核心，占本次运行的 {3}。",
+  "Rank {1} was ready for {2} ms without a core to run on, {3} of the run.":
+    "rank {1} 有 {2} ms 已就绪却没有可用的核心，占本次运行的 {3}。",
   "there is no GPU to run on": "此处没有可供运行的 GPU",
   "{1}free, since each has its own": "{1}自由，因为各占一个",
   "{1}paced, since ranks that share a core would hold each other up": "{1}按节拍，因为共用一个核的 rank 会互相拖慢",
@@ -98,9 +109,11 @@ export const RUNS = {
   "paced, since a unit was given": "按节拍，因为给出了时间单位",
 
   // what came of it
-  "Not verified: the loss of micro-batch {1} in step {2}{3} is {4}.": "未验证：微批次 {1} 在第 {2}{3} 步的损失为 {4!}。",
+  "Not verified: the loss of micro-batch {1} in step {2}{3} is {4}.":
+    "未验证：微批次 {1} 在第 {2}{3} 步的损失为 {4!}。",
   "Not verified: {1} is not there, or not all of it is a number.": "未验证：{1!} 不存在，或其中有的不是数。",
-  "Not verified: the largest relative error, {1}, or that of the loss is above {2}.": "未验证：最大相对误差（{1}）或损失的相对误差超过 {2}。",
+  "Not verified: the largest relative error, {1}, or that of the loss is above {2}.":
+    "未验证：最大相对误差（{1}）或损失的相对误差超过 {2}。",
   "{1} of the gradient of {2}": "{2!} 的梯度为 {1}",
   "out of memory: {1}": "内存不足：{1}",
   "an allocation was refused": "一次内存分配被拒绝",

@@ -36,7 +36,27 @@ import { RUNS } from "./server_runs.js";
 /** @typedef {import("../language.js").Catalogue} Catalogue */
 
 /** The page's own texts. @type {Catalogue} */
-export const TEXTS = { ...HOSTS, ...CONTROLS, ...DRAWN, ...FIGURES, ...FRAME, ...MEASURED, ...RUNNING, ...TIMELINE, ...TOLD };
+export const TEXTS = {
+  ...HOSTS,
+  ...CONTROLS,
+  ...DRAWN,
+  ...FIGURES,
+  ...FRAME,
+  ...MEASURED,
+  ...RUNNING,
+  ...TIMELINE,
+  ...TOLD,
+};
 
 /** What the server writes. @type {Catalogue} */
-export const SERVERS = { ...CHARTS, ...CLUSTER, ...COMPARE, ...COSTS, ...ERRORS, ...LAWS, ...NAMES, ...ORDERS, ...RUNS };
+export const SERVERS = {
+  ...CHARTS,
+  ...CLUSTER,
+  ...COMPARE,
+  ...COSTS,
+  ...ERRORS,
+  ...LAWS,
+  ...NAMES,
+  ...ORDERS,
+  ...RUNS,
+};
