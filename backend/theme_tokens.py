@@ -13,9 +13,9 @@ THEMES = ("light", "dark")
 PAPER = "paper"  # kinds in the colours that papers print
 ALL_THEMES = (*THEMES, *(f"{theme}-{PAPER}" for theme in THEMES))
 TOKENS = Path(__file__).parents[1] / "static" / "css" / "tokens.css"
-LOOKS = TOKENS.with_name("looks.css")
-COLOUR = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
-FONT = re.compile(r"--font: ([^;]+);")
+LOOKS = TOKENS.with_name("app") / "appearance.css"
+COLOUR = re.compile(r"--([\w-]+):\s*light-dark\((#[0-9a-f]{6}),\s*(#[0-9a-f]{6})\);")
+FONT = re.compile(r"--font:\s*([^;]+);")
 
 
 @lru_cache
@@ -32,7 +32,7 @@ def font() -> str:
     """The page's font, a list of families as CSS has it."""
     found = FONT.search(TOKENS.read_text())
     assert found is not None
-    return found[1]
+    return " ".join(found[1].split())
 
 
 def rgb(colour: str) -> tuple[int, int, int]:

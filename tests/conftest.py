@@ -115,7 +115,8 @@ def error_of(response) -> dict:
     assert response.mimetype == "application/json"
     body = response.get_json()
     assert set(body) == {"error"}
-    assert {"field", "value", "message"} <= set(body["error"]) <= {"field", "value", "message", "limit", "nearest"}
+    always = {"code", "params", "field", "value", "message"}
+    assert always <= set(body["error"]) <= always | {"limit", "nearest", "rank"}
     assert isinstance(body["error"]["message"], str)
     assert "Traceback" not in body["error"]["message"]
     return body["error"]

@@ -202,5 +202,5 @@ def test_a_head_that_goes_ends_the_run_and_the_runner_and_all_that_it_started(ru
     assert (events[-1]["event"], events[-1]["error"]["message"]) == ("failed", message)
     lost = [event for event in events if event["event"] == "cluster"][-1]
     assert (lost["state"], lost["why"]) == ("lost", message)
-    assert runner.worker.process.wait(10) == 3
+    assert runner.process.wait(10) == 3
     assert gone(family, within=10), [pid for pid in family if alive(pid)]

@@ -235,7 +235,7 @@ def test_a_head_that_is_restarted_ends_the_runner_with_words_and_a_new_one_conne
     while lost["state"] != "lost":
         lost = runner.until("cluster", timeout=ENDS_WITHIN_S)[-1]
     assert f"head of the Ray cluster at {hosts.address}" in lost["why"]
-    assert runner.worker.process.wait(10) != 0
+    assert runner.process.wait(10) != 0
     runners.end()
     together(lambda: hosts.stop_ray("worker-1"), lambda: hosts.stop_ray("worker-2"))  # which ask the new head in vain
     together(lambda: hosts.ray("head"), lambda: hosts.ray("worker-1"))  # worker-2 stays without

@@ -204,7 +204,7 @@ def test_without_the_cluster_engine_no_process_has_anything_of_ray() -> None:
         last = runner.run(spec={"p": 2, "m": 2}, mode="free")[-1]
         assert last["verified"]
         assert "hosts" not in last
-        for pid in (runner.worker.process.pid, *runner.descendants()):
+        for pid in (runner.process.pid, *runner.descendants()):
             maps = Path(f"/proc/{pid}/maps").read_text()
             assert "/ray/" not in maps
         refused = runner.run(spec={"p": 2, "m": 2}, spread="spread")[-1]

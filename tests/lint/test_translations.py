@@ -58,6 +58,12 @@ def test_the_collected_sentences_are_those_of_the_source():
     assert sentences.GOLDEN.read_text() == sentences.written(), "run: python -m tests.support.sentences"
 
 
+def test_the_collected_messages_are_those_of_the_source():
+    assert sentences.GOLDEN_MESSAGES.read_text() == sentences.written_messages(), (
+        "run: python -m tests.support.sentences"
+    )
+
+
 def test_a_sentence_is_collected_with_its_holes_and_what_is_no_text_for_readers_is_not(tmp_path: Path):
     (tmp_path / "deferred_stage.py").write_text(
         '"""A docstring of words."""\n'
@@ -79,7 +85,7 @@ def test_every_answer_of_the_server_is_read_in_chinese(client: FlaskClient):
     asked = sorted({text for text in texts(client) if text})
     assert len(asked) > 1500, "the questions have lost their answers"
     found = subprocess.run(
-        [str(NODE), str(TESTS / "js" / "translate.mjs")],
+        [str(NODE), str(TESTS / "js" / "support" / "translate.mjs")],
         input=json.dumps(asked),
         capture_output=True,
         text=True,

@@ -127,13 +127,13 @@ def test_bad_lines_get_one_error_each_and_the_run_under_way_goes_on(runner: Runn
 
 
 def test_a_line_in_pieces_is_one_line_and_a_line_without_end_is_dropped(runner: RunnerProgram) -> None:
-    assert runner.worker.process.stdin is not None
-    runner.worker.process.stdin.write(b'{"cmd": "dev')
-    runner.worker.process.stdin.write(b'ices"}\n')
+    assert runner.process.stdin is not None
+    runner.process.stdin.write(b'{"cmd": "dev')
+    runner.process.stdin.write(b'ices"}\n')
     assert runner.event()["devices"][0]["kind"] == "cpu"
-    runner.worker.process.stdin.write(b"x" * (protocol.MAX_LINE + 70_000))
+    runner.process.stdin.write(b"x" * (protocol.MAX_LINE + 70_000))
     assert runner.event()["error"]["field"] == "line"
-    runner.worker.process.stdin.write(b'x\n{"cmd": "devices"}\n')
+    runner.process.stdin.write(b'x\n{"cmd": "devices"}\n')
     assert runner.event()["event"] == "devices"
 
 

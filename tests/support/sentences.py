@@ -1,7 +1,7 @@
 """Every sentence and label that the server writes for readers of the page, as templates: holes are {1}, {2}, ...
 
-Read from the source, so that the catalogue of another language can be held to it: `python -m tests.support.sentences` writes
-tests/golden/sentences.json. A text counts if it has two words, or is one of WORDS; what is no text for readers is left
+Read from the source, so that the catalogue of another language can be held to it: `python -m tests.support.sentences`
+writes tests/golden/sentences.json, and messages.json, the templates of `message(code, template, ...)` by their codes. A text counts if it has two words, or is one of WORDS; what is no text for readers is left
 out by a rule (docstrings, formulas, SQL, signatures, log messages, assertions) or, at last, by name.
 """
 
@@ -17,6 +17,7 @@ from backend.schedule.laws import formula
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "sentences.json"
+GOLDEN_MESSAGES = GOLDEN.with_name("messages.json")
 
 # Texts of the terminal, of docs/laws.md, of the server's console, of Prometheus, and of the previews that other sites
 # show of a link, which has no language of its own: no reader of the page sees them.
@@ -128,10 +129,28 @@ def _silent(tree: ast.Module) -> Iterator[ast.AST]:
                 yield from (part for part in (node.left, *node.comparators) if isinstance(part, ast.Constant))
             case ast.Assert(msg=ast.expr() as message):
                 yield message
+            case ast.Call(func=ast.Name(id="message")):  # collected with its code by messages()
+                yield from node.args
             case ast.Raise(exc=ast.Call(func=ast.Name(id="AssertionError")) as call):
                 yield call
             case ast.Call(func=ast.Attribute(value=ast.Name(id="log" | "logger"))):
                 yield from node.args
+
+
+def messages() -> dict[str, set[str]]:
+    """Code -> template of every call of `message(code, template, ...)` in backend and runner."""
+    found: dict[str, set[str]] = {}
+    for part in ("backend", "runner"):
+        for path in sorted((ROOT / part).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                match node:
+                    case ast.Call(
+                        func=ast.Name(id="message"), args=[ast.Constant(value=str(code)), ast.Constant(value=str(text))]
+                    ):
+                        found.setdefault(code, set()).add(text)
+                    case ast.Call(func=ast.Name(id="message")):
+                        raise AssertionError(f"{path}:{node.lineno}: code and template must be literals")
+    return found
 
 
 def written() -> str:
@@ -139,5 +158,15 @@ def written() -> str:
     return json.dumps(collect(), indent=0, ensure_ascii=False) + "\n"
 
 
+def written_messages() -> str:
+    """The text of the golden file of messages: code -> template."""
+    found = messages()
+    double = {code: texts for code, texts in found.items() if len(texts) > 1}
+    assert not double, f"one code, several templates: {double}"
+    templates = {code: next(iter(found[code])) for code in sorted(found)}
+    return json.dumps(templates, indent=0, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
     GOLDEN.write_text(written())
+    GOLDEN_MESSAGES.write_text(written_messages())

@@ -141,7 +141,7 @@ def test_an_error_of_ours_shows_a_name_for_the_log_and_nothing_of_its_inside(cli
     def broken(spec):
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr(schedule_routes.families, "order", broken)
+    monkeypatch.setattr(schedule_routes.registry, "order", broken)
     response = client.get("/api/schedule?p=6")
     error = error_of(response)
     assert response.status_code == 500

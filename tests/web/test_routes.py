@@ -88,7 +88,7 @@ def test_who_has_an_answer_already_gets_304_without_a_body(client: FlaskClient):
 
 def test_two_addresses_of_one_spec_share_one_answer(client: FlaskClient, monkeypatch):
     built = []
-    monkeypatch.setattr(schedule_routes.families, "order", lambda spec: built.append(spec) or order(spec))
+    monkeypatch.setattr(schedule_routes.registry, "order", lambda spec: built.append(spec) or order(spec))
     one = client.get("/api/schedule?m=8&p=4&family=1f1b").data
     assert client.get("/api/schedule?comm=0.0&w_share=1").data == one
     assert len(built) == 1

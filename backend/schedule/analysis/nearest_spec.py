@@ -46,7 +46,7 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, str | None]
             judge(spec)
             _judge_size(spec)
         except SpecError as error:
-            if error.nearest is None:
+            if error.nearest is None or error.field is None:
                 raise
             said[error.field] = error.message
             spec = spec.with_(**{error.field: error.nearest})

@@ -1,4 +1,4 @@
-"""One JSON error shape on every route and event: {"error": {"field", "value", "message", "limit"?, "nearest"?}}.
+"""One JSON error shape on every route and event: {"error": {"code", "params", "field", "value", "message", ...}}.
 
 Knows which HTTP status each kind of error has. No traceback ever leaves the server: what is unexpected goes to the
 log under a short name, and the answer carries that name.
@@ -13,49 +13,64 @@ from typing import Any
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
-from backend.runs.errors import RunError, failure
-from backend.schedule.errors import OrderError, SpecError, printable
+from backend.errors import Kind, RequestError, message
 
 logger = logging.getLogger(__name__)
-STATUS = {"full": 503, "share": 429, "unknown": 404, "over": 409, "bad": 400}
+STATUS: dict[Kind, int] = {
+    "bad": 400,
+    "denied": 403,
+    "unknown": 404,
+    "over": 409,
+    "taken": 409,
+    "share": 429,
+    "server": 500,
+    "full": 503,
+    "disk": 503,
+}
 
 
-class ApiError(Exception):
-    """A request that is wrong for a reason of HTTP's: its body, its origin, its type."""
+class ApiError(RequestError):
+    """A request that is wrong for a reason of HTTP's: its body, its origin, its type. Has a status of its own."""
 
     def __init__(self, status: int, field: str | None, value: Any, message: str, limit: Any = None) -> None:
-        super().__init__(message)
+        super().__init__(field, value, message, limit=limit)
         self.status = status
-        self.shape = failure(field, printable(value), message, limit)
 
 
 def shape_of(error: Exception) -> tuple[int, dict[str, Any]]:
     """Status and shape of any exception that a route or an event can raise."""
     if isinstance(error, ApiError):
-        return error.status, error.shape
-    if isinstance(error, SpecError | OrderError):
-        return 400, error.as_dict()
-    if isinstance(error, RunError):
-        return STATUS[error.kind], error.as_dict() | {"value": printable(error.value)}
+        return error.status, error.as_dict()
+    if isinstance(error, RequestError):
+        return STATUS[error.kind], error.as_dict()
     if isinstance(error, HTTPException):
-        return _http_shape(error)
+        known = _from_http(error)
+        return known.status, known.as_dict()
     name = secrets.token_hex(4)
     logger.error("error %s", name, exc_info=error)
-    message = f"Something went wrong in the server, not in your request; its log has it under {name}."
-    return 500, failure(None, None, message)
+    text = message(
+        "http.server_error",
+        "Something went wrong in the server, not in your request; its log has it under {name}.",
+        name=name,
+    )
+    return 500, RequestError(None, None, text, kind="server").as_dict()
 
 
-def _http_shape(error: HTTPException) -> tuple[int, dict[str, Any]]:
-    code = error.code or 500
-    if code == 404:
-        return code, failure("path", printable(request.path), "There is nothing at this address.")
+def _from_http(error: HTTPException) -> ApiError:
+    status = error.code or 500
+    if status == 404:
+        return ApiError(
+            status, "path", request.path, message("http.no_such_address", "There is nothing at this address.")
+        )
     if isinstance(error, MethodNotAllowed):
         allowed = sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"})
-        return code, failure("method", request.method, f"This address takes {' or '.join(allowed)}.")
+        text = message("http.method_not_allowed", "This address takes only {methods}.", methods=allowed)
+        return ApiError(status, "method", request.method, text)
     if isinstance(error, RequestEntityTooLarge):
         limit = request.max_content_length
-        return code, failure("body", request.content_length, f"The body is over the limit of {limit} bytes.", limit)
-    return code, failure("request", None, error.description or error.name)
+        text = message("http.body_too_large", "The body is over the limit of {limit} bytes.", limit=limit)
+        return ApiError(status, "body", request.content_length, text, limit)
+    return ApiError(status, "request", None, message("http.other", "{reason}", reason=error.description or error.name))
 
 
 def register(app: Flask) -> None:

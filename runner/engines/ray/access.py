@@ -65,5 +65,6 @@ def gather_sources(folder: str) -> str:
     place = Path(folder) / "code"
     for part in SENT:
         shutil.copytree(ROOT / part, place / part, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
-    shutil.copy(ROOT / "backend" / "__init__.py", place / "backend" / "__init__.py")
+    for name in ("__init__.py", "errors.py"):
+        shutil.copy(ROOT / "backend" / name, place / "backend" / name)
     return str(place)

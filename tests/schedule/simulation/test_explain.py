@@ -42,7 +42,7 @@ def answers(specs: Sequence[Spec]) -> list[dict[str, Any]]:
         json.dumps({"wire": base64.b64encode(encode(spec, order(spec))).decode(), "spec": spec.to_json()})
         for spec in specs
     ]
-    command = [str(NODE), str(TESTS / "js" / "explain_all.mjs")]
+    command = [str(NODE), str(TESTS / "js" / "support" / "explain_all.mjs")]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]

@@ -110,7 +110,7 @@ def page_answers(cases: Sequence[tuple[Spec, Order]]) -> list[dict[str, Any]]:
         })
         for spec, built in cases
     ]  # fmt: skip
-    command = [str(NODE), str(TESTS / "js" / "times.mjs")]
+    command = [str(NODE), str(TESTS / "js" / "support" / "times.mjs")]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]

@@ -46,14 +46,39 @@ export function t(text, values) {
   return values ? fill(said, values) : said;
 }
 
-/** A text that was written elsewhere (the server), in the reader's language where a catalogue knows its pattern.
- * @param {string} text @returns {string} */
+/**
+ * A sentence of the server as it is sent: its code, what fills its holes, and its English.
+ * @typedef {{code: string, params: Record<string, Param>, message: string}} Message
+ */
+/** @typedef {string | number | boolean | null | Message | (string | number | Message)[]} Param */
+
+/**
+ * A sentence of the server in the reader's language: by its code and params where it has them; a plain text where a
+ * catalogue has it, else as it is.
+ * @param {string | Message | null | undefined} text @returns {string}
+ */
 export function tr(text) {
-  if (code === "en" || !text) return text;
+  if (!text) return "";
+  if (typeof text !== "string") return fromCode(text);
+  if (code === "en") return text;
   readers ??= [reader(servers), reader(catalogue)];
   const [written, own] = readers;
   const found = written(text);
   if (found.left < 1) return found.said;
   const other = own(text);
   return other.left < found.left ? other.said : found.said;
+}
+
+/** @param {Message} message */
+function fromCode({ code: name, params, message }) {
+  const template = Object.hasOwn(servers, name) ? servers[name] : undefined;
+  if (template === undefined) return message;
+  const shown = Object.entries(params ?? {}).map(([hole, value]) => [hole, shownParam(value)]);
+  return fill(template, Object.fromEntries(shown));
+}
+
+/** @param {Param} value @returns {string} */
+function shownParam(value) {
+  if (Array.isArray(value)) return value.map(shownParam).join(t(", "));
+  return value !== null && typeof value === "object" ? fromCode(value) : String(value);
 }

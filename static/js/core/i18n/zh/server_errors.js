@@ -121,14 +121,11 @@ export const ERRORS = {
   "z is not a packed view as the page writes it, or a part of it is missing": "z 不是页面写出的打包视图，或缺了一部分",
   "this is not the query of a view": "这不是一个视图的查询串",
   "this is not the query of a view, such as ?family=zb-h1&p=8": "这不是一个视图的查询串（例如 ?family=zb-h1&p=8）",
-  "There is nothing at this address.": "此地址没有内容。",
-  "This address takes {1}.": "此地址只接受 {1!}。",
   "The address is too long.": "地址太长。",
   "This is not an HTTP request that can be read.": "无法读取此 HTTP 请求。",
   "frame too large": "帧过大",
   "This server does not go by that name (see BUBBLELINE_HOSTS).": "本服务器不使用这个名称（见 BUBBLELINE_HOSTS）。",
   "Only this server's own page may do this.": "只有本服务器自己的页面可以这样做。",
-  "The body is over the limit of {1} bytes.": "请求体超过 {1} 字节的上限。",
   "The body must be JSON, sent with Content-Type: application/json.":
     "请求体必须是 JSON，并以 Content-Type: application/json 发送。",
   "The body must be JSON, sent with Content-Type: application/json; it may be gzipped.":
@@ -142,8 +139,6 @@ export const ERRORS = {
   "a link": "链接",
   "a run": "运行",
   "an import": "导入",
-  "Something went wrong in the server, not in your request; its log has it under {1}.":
-    "出错的是服务器，不是你的请求；服务器日志中的编号为 {1}。",
   "Something went wrong in the server, not in your request; its log has it under search {1}.":
     "出错的是服务器，不是你的请求；服务器日志中的编号为 search {1}。",
   "charts are drawn for up to {1} ops; here they have {2}": "图表最多绘制 {1} 个 op；这里有 {2} 个",

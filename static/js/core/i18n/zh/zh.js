@@ -14,6 +14,13 @@
 //   message 消息 · hop 跳 · latency 延迟 · bandwidth 带宽 · cost 代价 · law 公式 · exact 精确 · bound 下界
 //   certificate 最优性证明 · search 搜索 · effort 搜索量 · seed 随机种子 · Pareto frontier 帕累托前沿 · claim 论文声称
 //   link 链接 · run 运行 · measured 实测 · planned 计划 · predicted 预测 · verified 已验证 · paced 按节拍 · free 自由
+import { ANALYSIS_MESSAGES } from "./messages_analysis.js";
+import { CHARTS_MESSAGES } from "./messages_charts.js";
+import { HARDWARE_MESSAGES } from "./messages_hardware.js";
+import { RUNNER_MESSAGES } from "./messages_runner.js";
+import { RUNS_MESSAGES } from "./messages_runs.js";
+import { SCHEDULE_MESSAGES } from "./messages_schedule.js";
+import { WEB_MESSAGES } from "./messages_web.js";
 import { CHARTS as DRAWN } from "./page_charts.js";
 import { CLUSTER as HOSTS } from "./page_cluster.js";
 import { CONTROLS } from "./page_controls.js";
@@ -48,8 +55,15 @@ export const TEXTS = {
   ...TOLD,
 };
 
-/** What the server writes. @type {Catalogue} */
+/** What the server writes: messages by code; the rest, by their English, is on its way there. @type {Catalogue} */
 export const SERVERS = {
+  ...ANALYSIS_MESSAGES,
+  ...CHARTS_MESSAGES,
+  ...HARDWARE_MESSAGES,
+  ...RUNNER_MESSAGES,
+  ...RUNS_MESSAGES,
+  ...SCHEDULE_MESSAGES,
+  ...WEB_MESSAGES,
   ...CHARTS,
   ...CLUSTER,
   ...COMPARE,

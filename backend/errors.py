@@ -1,0 +1,134 @@
+"""Sentences with codes, and the one base of every error that answers a request.
+
+A `Message` is an English sentence that also carries its code and the values of its holes, so that a page can show it in
+another language without reading the English back. A `RequestError` is a request that cannot be met: which field, which
+value, why, and the way out. Knows nothing of schedules, runs, or HTTP.
+
+ValueError
+└── RequestError       any request that cannot be met; `kind` decides the HTTP status
+    ├── SpecError      backend.schedule: a field of a spec (or of what goes with it) is not legal
+    ├── OrderError     backend.schedule: an order of ops that cannot run
+    ├── RunError       backend.runs: a request about runs
+    ├── LinkError      backend.short_links: a request about short links
+    └── ApiError       backend.web: a request that HTTP, its body or its origin makes wrong
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+LONGEST_VALUE = 80  # characters of a given value that an error repeats
+
+Kind = Literal["bad", "denied", "unknown", "over", "taken", "share", "full", "disk", "server"]
+"""bad: the request is wrong; denied: not allowed; unknown: there is no such thing; over: too late for it; taken: the
+name is in use; share: this client's limit; full: the server's limit; disk: it could not be kept; server: a defect."""
+
+
+class Message(str):
+    """An English sentence with its `code` and the `params` that fill its holes. Behaves as the English text.
+
+    Params are numbers, texts that stay as they are in every language (names, keys, values), further messages, or lists
+    of these.
+    """
+
+    code: str
+    params: Mapping[str, Any]
+
+    def __new__(cls, code: str, text: str, params: Mapping[str, Any]) -> Message:
+        """`text` is a template in `str.format` notation."""
+        made = super().__new__(cls, text.format(**{name: _english(value) for name, value in params.items()}))
+        made.code, made.params = code, params
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (str(self), self.code, dict(self.params))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The message as JSON: ``{"code", "params", "message"}``."""
+        return {"code": self.code, "params": with_codes(dict(self.params)), "message": str(self)}
+
+
+def message(code: str, text: str, /, **params: Any) -> Message:
+    """A sentence for readers.
+
+    `code` and `text` must be literals: tests collect them from the sources, and hold every language's catalogue to
+    them. `text` is English with holes in `str.format` notation, each named in `params`.
+    """
+    return Message(code, text, params)
+
+
+def _english(value: Any) -> Any:
+    return ", ".join(str(each) for each in value) if isinstance(value, list | tuple) else value
+
+
+def _restore(text: str, code: str, params: dict[str, Any]) -> Message:
+    made: Message = str.__new__(Message, text)
+    made.code, made.params = code, params
+    return made
+
+
+def with_codes(value: Any) -> Any:
+    """JSON data in which every `Message` is ``{"code", "params", "message"}`` and all else is as it was."""
+    if isinstance(value, Message):
+        return value.as_dict()
+    if isinstance(value, Mapping):
+        return {key: with_codes(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_codes(each) for each in value]
+    return value
+
+
+class RequestError(ValueError):
+    """A request that cannot be met.
+
+    ``field`` names what is wrong (None where no single field is), ``value`` is what was given, ``message`` says why and
+    names the way out, ``limit`` is the bound that it broke and ``nearest`` a legal value close to the given one.
+    """
+
+    kind: Kind = "bad"
+    domain: ClassVar[str] = "request"
+
+    def __init__(
+        self, field: str | None, value: Any, message: str, *, limit: Any = None, nearest: Any = None, kind: Kind = "bad"
+    ) -> None:
+        super().__init__(str(message))
+        self.field, self.value, self.message = field, value, message
+        self.limit, self.nearest, self.kind = limit, nearest, kind
+
+    @property
+    def code(self) -> str:
+        """The code of the message: stable, for programs."""
+        return self.message.code if isinstance(self.message, Message) else "unspecified"
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """What fills the holes of the message."""
+        return self.message.params if isinstance(self.message, Message) else {}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The one JSON shape of errors; ``limit`` and ``nearest`` only where there is one."""
+        shape: dict[str, Any] = {
+            "code": self.code,
+            "params": with_codes(dict(self.params)),
+            "field": self.field,
+            "value": printable(self.value),
+            "message": str(self.message),
+        }
+        if self.limit is not None:
+            shape["limit"] = self.limit
+        if self.nearest is not None:
+            shape["nearest"] = self.nearest
+        return shape
+
+
+def printable(value: Any) -> Any:
+    """``value`` as JSON can carry it, cut to a length that a message can show."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**53 else f"{'-' if value < 0 else ''}(about 2^{abs(value).bit_length() - 1})"
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else repr(value)
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
