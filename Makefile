@@ -3,7 +3,7 @@
 # make test  set up what the tests need, then run all of them      make setup, make lint, make bench: see below
 #
 # Everything installed goes to .venv, node_modules and static/vendor; nothing else of the machine is touched, but that
-# `make test` as root installs Debian's chromium and iproute2 where they are missing.
+# `make test` as root installs Debian's chromium-headless-shell and iproute2 where they are missing.
 
 PYTHON ?= python3
 HOST ?= 127.0.0.1
@@ -68,9 +68,13 @@ node_modules/.test: package-lock.json $(VENDOR) | $(BUNDLE)
 
 setup-test: .venv/.test node_modules/.test $(BUNDLE) debian
 
+# What pip and npm do not bring: a browser, and `ip` for the tests of several hosts, which skip without it.
 debian:
-	@test -x /usr/bin/chromium || $(call apt,chromium) || { echo "The page's tests need Chromium at /usr/bin/chromium; on Debian: sudo apt-get install chromium"; exit 1; }
-	@PATH="$$PATH:/usr/sbin:/sbin"; command -v ip >/dev/null || $(call apt,iproute2) || true  # without it the tests of several hosts skip
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || test -n "$$BUBBLELINE_CHROMIUM" \
+	  || $(call apt,chromium-headless-shell) || $(call apt,chromium) \
+	  || { echo "The page's tests need a browser; on Debian: sudo apt-get install chromium-headless-shell"; exit 1; }
+	@PATH="$$PATH:/usr/sbin:/sbin"; command -v ip >/dev/null || $(call apt,iproute2) \
+	  || echo "Without the command ip the tests of several hosts skip; on Debian: sudo apt-get install iproute2"
 
 apt = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installing Debian's $(1) ..." \
   && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null; }
