@@ -13,16 +13,23 @@ from tests.support.sources import (
     ROOT,
     files,
     javascript_files,
+    javascript_imports,
+    module_name,
+    modules,
+    page_files,
     python_files,
+    python_imports,
     relative,
     report,
     text,
     tree,
+    under,
 )
 
 MOST_ENTRIES = 16
 LONGEST_LINE = 120
 LONGEST_FILE = 600
+SMALL_FILE = 40
 LONGEST_FUNCTION = {".py": 60, ".js": 80, ".mjs": 80}  # prettier gives every entry of a literal a line
 
 ROOMS = ("backend", "bench", "docs", "runner", "static", "templates", "tests")
@@ -37,6 +44,9 @@ NOT_KEPT = {"node_modules", "var"}  # and everything whose name begins with a do
 # Exceptions, each with its reason; a test fails for one that is no longer needed.
 LARGE_FOLDERS = {
     "tests/golden/orders": "one golden order a schedule, all of one kind",
+}
+SMALL_MODULES = {
+    "static/js/core/i18n/zh": "one catalogue a domain, whatever its size",
 }
 LONG_FUNCTIONS = {
     "backend/schedule/simulation/simulate.py:_run": "one compiled kernel; its halves would share a dozen locals",
@@ -103,6 +113,34 @@ def test_no_file_is_longer_than_600_lines():
         if length > LONGEST_FILE
     ]
     assert not problems, report(problems)
+
+
+def test_no_small_module_serves_only_its_neighbour():
+    """What a module under 40 lines does for one module of its own folder is done in that module."""
+    problems = [
+        f"{relative(path)} has {len(text(path).splitlines())} lines and serves only {user.name}: merge it into that one"
+        for path, users in importers().items()
+        if len(users) == 1
+        and (user := next(iter(users))).parent == path.parent
+        and path.name != "__init__.py"
+        and len(text(path).splitlines()) < SMALL_FILE
+        and relative(path.parent) not in SMALL_MODULES
+    ]
+    assert not problems, report(problems)
+
+
+def importers() -> dict[Path, set[Path]]:
+    """Who imports each module of the backend, the runner and the page; tests and benchmarks do not count."""
+    found: dict[Path, set[Path]] = {}
+    for path in python_files():
+        if not under(module_name(path), "tests", "bench"):
+            for each in python_imports(path):
+                if each.imported in modules():
+                    found.setdefault(modules()[each.imported], set()).add(path)
+    for path in page_files():
+        for each in javascript_imports(path):
+            found.setdefault(ROOT / each.imported, set()).add(path)
+    return found
 
 
 def python_functions() -> Iterator[tuple[str, int, int]]:
@@ -225,4 +263,6 @@ def test_every_exception_is_still_needed_and_has_a_reason():
     lengths = {name: length for name, _, length in [*python_functions(), *javascript_functions()]}
     assert [name for name in LONG_FUNCTIONS if lengths.get(name, 0) <= longest(name)] == []
     assert [name for name in LARGE_FOLDERS if entries(ROOT / name) <= MOST_ENTRIES] == []
-    assert all(len(reason) > 20 for reason in [*LARGE_FOLDERS.values(), *LONG_FUNCTIONS.values()])
+    assert all(
+        len(reason) > 20 for reason in [*LARGE_FOLDERS.values(), *SMALL_MODULES.values(), *LONG_FUNCTIONS.values()]
+    )
