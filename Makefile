@@ -91,6 +91,7 @@ lint-python: setup-test
 lint-js: setup-test
 	npm run --silent types
 	npm run --silent lint
+	npm run --silent format:check
 
 # Compiled once here, not by every test and server that is the first to need them.
 kernels: setup-test

@@ -23,14 +23,14 @@ from dataclasses import replace
 
 import click
 
-from backend.cli import COMMANDS
-from backend.cli_compare import compare
-from backend.cli_costs import costs
-from backend.cli_import import import_files
-from backend.cli_laws import laws
-from backend.cli_pareto import pareto_command
-from backend.cli_run import run
-from backend.cli_run_sweep import devices, run_sweep
+from backend.cli.compare import compare
+from backend.cli.costs import costs
+from backend.cli.import_files import import_files
+from backend.cli.laws import laws
+from backend.cli.pareto import pareto_command
+from backend.cli.run import run
+from backend.cli.run_sweep import devices, run_sweep
+from backend.cli.schedule import COMMANDS
 from backend.config import Config, ConfigError
 
 

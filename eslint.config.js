@@ -3,8 +3,8 @@ import globals from "globals";
 
 // House rules for every file: small files, short functions, no surprises.
 const house = {
-  "max-lines": ["error", 300],
-  "max-lines-per-function": ["error", 60],
+  "max-lines": ["error", 600],
+  "max-lines-per-function": ["error", { max: 120, skipComments: true, skipBlankLines: true }],
   "prefer-const": "error",
   "no-var": "error",
   eqeqeq: "error",
@@ -19,13 +19,23 @@ export default [
   { ignores: ["static/vendor/", "node_modules/"] },
   js.configs.recommended,
   { files: ["**/*.js", "**/*.mjs"], languageOptions: { ecmaVersion: 2024, sourceType: "module" }, rules: house },
-  { files: ["static/js/**/*.js"], ignores: ["static/js/pure/**"], languageOptions: { globals: globals.browser } },
+  { files: ["static/js/**/*.js"], ignores: ["static/js/core/**"], languageOptions: { globals: globals.browser } },
   {
     // Pure modules know no DOM: only what the language, workers and Node share.
-    files: ["static/js/pure/**/*.js"],
+    files: ["static/js/core/**/*.js"],
     languageOptions: { globals: { TextDecoder: "readonly", TextEncoder: "readonly", URLSearchParams: "readonly" } },
     rules: {
-      "no-restricted-imports": ["error", { patterns: [{ regex: "^(?!\\./)", message: "pure modules import only each other" }] }],
+      "no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            {
+              regex: "^(?!\\./|\\.\\./(schedule|explain|timeline|drawing|measured|state|i18n)/)",
+              message: "pure modules import only each other",
+            },
+          ],
+        },
+      ],
     },
   },
   { files: ["tests/js/**"], languageOptions: { globals: globals.node }, rules: { "no-console": "off" } },

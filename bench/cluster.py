@@ -2,8 +2,8 @@
 
     python bench/cluster.py [starts] [hops] [far] [events] [needs]
 
-The hosts are namespaces on this machine (tests/hosts.py; root and iproute2 are needed), so all of them share its cores
-and a wire costs next to nothing: latencies are those of the software, and more hosts add work but no cores. The local
+The hosts are namespaces on this machine (tests/support/hosts.py; root and iproute2 are needed), so all of them share its
+cores and a wire costs next to nothing: latencies are those of the software, and more hosts add work but no cores. The local
 engine stands in the first rows of a table where it does the same.
 
 1. From the command to "running": first run (actors start, the code is brought) and on the warm pool, median of 5.
@@ -30,8 +30,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.chdir(ROOT)
 
-from tests.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts  # noqa: E402
-from tests.runner_client import LAST, TINY, Event, RunnerProgram  # noqa: E402
+from tests.support.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts  # noqa: E402
+from tests.support.runner_client import LAST, TINY, Event, RunnerProgram  # noqa: E402
 
 CPUS = 16  # what a host claims, so that places never run out; the cores are those of this machine
 REPEATS = 5

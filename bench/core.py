@@ -16,10 +16,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from backend.schedule import families, jit, wire
-from backend.schedule.memory import peaks
-from backend.schedule.placement import place
-from backend.schedule.simulate import simulate
+from backend.schedule import jit
+from backend.schedule.families import registry
+from backend.schedule.order import wire
+from backend.schedule.order.placement import place
+from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
 SIZES = [("interleaved", 16, 128, 4), ("interleaved-zb", 16, 128, 4), ("interleaved-zb", 64, 1280, 4)]
@@ -38,7 +40,7 @@ def best(action: Callable[[], Any], repeat: int) -> tuple[float, Any]:
 
 def ours(family: str, p: int, m: int, v: int) -> None:
     spec = Spec(family, p, m, v)
-    generate, order = best(lambda: families.order(spec), 9)
+    generate, order = best(lambda: registry.order(spec), 9)
     run, _ = best(lambda: simulate(order, spec.costs, v), 9)
     memory, _ = best(lambda: peaks(order, 1.0, v), 9)
     encode, body = best(lambda: wire.compress(wire.encode(spec, order)), 9)
@@ -52,7 +54,7 @@ def ours(family: str, p: int, m: int, v: int) -> None:
 
 
 def everything(spec: Spec) -> bytes:
-    order = families.order(spec)
+    order = registry.order(spec)
     simulate(order, spec.costs, spec.v)
     peaks(order, spec.w_share, spec.v)
     return wire.compress(wire.encode(spec, order))
@@ -62,7 +64,7 @@ def torch_peer(p: int, m: int, v: int) -> None:
     """Torch's ScheduleInterleavedZeroBubble: building it generates the order and lowers it to sends and receives."""
     from torch.distributed.pipelining import schedules
 
-    from tests.torch_orders import torch_rows
+    from tests.support.torch_orders import torch_rows
 
     lowering = 0.0
     original = schedules._add_send_recv

@@ -36,21 +36,21 @@ import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 
-from backend.schedule import families  # noqa: E402
-from runner import clock  # noqa: E402
-from runner.board import Board, Ledger, Places  # noqa: E402
+from backend.schedule.families import registry  # noqa: E402
 from runner.devices import cores  # noqa: E402
-from runner.mailbox import Mailbox, lay_out  # noqa: E402
-from runner.plan import plan  # noqa: E402
-from runner.program import Program, build  # noqa: E402
+from runner.job.plan import plan  # noqa: E402
+from runner.program.compile import Program, build  # noqa: E402
+from runner.program.instructions import RankProgram  # noqa: E402
+from runner.program.traffic import Traffic  # noqa: E402
 from runner.protocol import Run, line  # noqa: E402
-from runner.rank import PATIENCE_NS  # noqa: E402
-from runner.shm import ShmTransport  # noqa: E402
-from runner.steps import RankProgram  # noqa: E402
-from runner.stream import Stream  # noqa: E402
-from runner.traffic import Traffic  # noqa: E402
-from runner.transport import GlooTransport, Transport, gloo_group  # noqa: E402
-from runner.worker import Pace, StageWorker  # noqa: E402
+from runner.telemetry import clock  # noqa: E402
+from runner.telemetry.op_board import Board, Ledger, Places  # noqa: E402
+from runner.telemetry.stream import Stream  # noqa: E402
+from runner.transport.gloo import GlooTransport, Transport, gloo_group  # noqa: E402
+from runner.transport.mailbox import Mailbox, lay_out  # noqa: E402
+from runner.transport.shared_memory import ShmTransport  # noqa: E402
+from runner.worker.executor import Pace, StageWorker  # noqa: E402
+from runner.worker.rank_runtime import PATIENCE_NS  # noqa: E402
 
 WIDTH, REPEATS, WARM = 8, 15, 3
 NAMES = ("ours", "gloo", "torch", "bare")
@@ -152,7 +152,7 @@ def child(pipe: Connection, program: Program, rank: int, folder: str, places: Pl
 
 def per_op(ranks: int, micros: int) -> dict[str, list[list[float]]]:
     """Microseconds per compute op of a rank, in each step, by each of CLOCKS: the slowest rank's."""
-    order = families.order(families.read({"family": "1f1b", "p": ranks, "m": micros}))
+    order = registry.order(registry.read({"family": "1f1b", "p": ranks, "m": micros}))
     program = build(order, [1.0] * len(order))
     context = multiprocessing.get_context("forkserver")
     with tempfile.TemporaryDirectory() as folder:

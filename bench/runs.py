@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.chdir(ROOT)
 
-from tests import faults  # noqa: E402
-from tests.runner_client import LAST, TINY, RunnerProgram  # noqa: E402
+from tests.support import faults  # noqa: E402
+from tests.support.runner_client import LAST, TINY, RunnerProgram  # noqa: E402
 
 CALIBRATED, ALONE = 7, 0.005
 SHAPES = {
@@ -98,7 +98,7 @@ def _spread(shares: list[float]) -> str:
 
 def failures() -> None:
     """From the fault to the end of its run, and on to the first op of the next one on the new pool."""
-    runner = RunnerProgram("tests.faulty_runner")
+    runner = RunnerProgram("tests.support.faulty_runner")
     run = {"spec": {"family": "1f1b", "p": 3, "m": 24}, "mode": "paced", "unit_ms": 4, "model": TINY}
     try:
         for name, seed in FAULTS:

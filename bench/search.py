@@ -25,20 +25,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from backend.schedule import jit
-from backend.schedule.blocks import Task
-from backend.schedule.check import check
-from backend.schedule.costs import Costs
 from backend.schedule.errors import SpecError
-from backend.schedule.families import v_half, v_min, v_zb
-from backend.schedule.families.zb_h1 import handcrafted
-from backend.schedule.memory import peaks
-from backend.schedule.metrics import figures
-from backend.schedule.placement import place
+from backend.schedule.families.v_shape import v_half, v_min, v_zb
+from backend.schedule.families.zero_bubble.zb_h1 import handcrafted
+from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
+from backend.schedule.search.building_block import Task
 from backend.schedule.search.certificate import Found
 from backend.schedule.search.exact import prove
 from backend.schedule.search.improve import Budget, Progress, search
-from backend.schedule.simulate import simulate
+from backend.schedule.simulation.check import check
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
 SPANS = json.loads((Path(__file__).resolve().parent.parent / "tests" / "golden" / "spans.json").read_text())

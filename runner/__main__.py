@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from runner.engines.engine import Engine
+    from runner.engines.base import Engine
 
 
 def main() -> None:

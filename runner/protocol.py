@@ -9,7 +9,7 @@ later than the ops, the last ones with the last batch, whose `ops` may be empty.
 `op_batch.messages`: rows `[source, target, 0 activation or 1 gradient, stage, micro-batch, posted, asked, taken,
 bytes]`: when its sender started it, when the receiver asked for it and had it; where it waited, that is when it came.
 `running.why`: why this mode. `ready.choices`, `devices.choices`: what runs of `from` to `to` ranks use, and why.
-`finished.busy`, `finished.idle`: ns of each rank, in ops and by what the rest was spent on (idle.py lists the kinds).
+`finished.busy`, `finished.idle`: ns of each rank, in ops and by what the rest was spent on (idle_time.py lists the kinds).
 `finished.slowest`: the rank whose ops took longest beside their plan; `finished.instrumentation`: what noting an op
 costs, and the share of the step that it makes. `finished.calibrated`: the costs that the ops had, in time units, the
 figures that the simulator makes of them, and how far the makespan is off, as a share of the measured one.

@@ -12,8 +12,8 @@ from typing import Any
 
 from backend.schedule.errors import SpecError
 from runner import protocol
-from runner.engines.engine import Engine, EngineError, Gone, Heard, Lost, News
-from runner.job import Job, State
+from runner.engines.base import Engine, EngineError, Gone, Heard, Lost, News
+from runner.job.job import Job, State
 
 log = logging.getLogger("runner")
 CHUNK = 65536

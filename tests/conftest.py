@@ -19,7 +19,7 @@ from flask.testing import FlaskClient
 from backend.config import PROJECT, Config
 from backend.schedule import jit
 
-FAKE_RUNNER = (sys.executable, str(Path(__file__).with_name("fake_runner.py")))
+FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "fake_runner.py"))
 
 
 @dataclass

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from backend.charts.appearance import Look
 from backend.charts.chart import Chart, Plan
-from backend.charts.look import Look
-from backend.schedule.setting import Setting
+from backend.schedule.hardware.cost_model import Setting
 
 Draw = Callable[[Sequence[Plan], Look, Setting | None], Chart]
 BUBBLES = ("span", "global", "span-ideal", "global-ideal")
@@ -22,19 +22,19 @@ class Kind:
 
 
 def _bubble(plans: Sequence[Plan], look: Look, setting: Setting | None) -> Chart:
-    from backend.charts.bubble import bubble
+    from backend.charts.bubble_map import bubble
 
     return bubble(plans[0], look)
 
 
 def _bubble_m(plans: Sequence[Plan], look: Look, setting: Setting | None) -> Chart:
-    from backend.charts.bubble_m import bubble_m
+    from backend.charts.bubble_curves import bubble_m
 
     return bubble_m(plans, look)
 
 
 def _split(plans: Sequence[Plan], look: Look, setting: Setting | None) -> Chart:
-    from backend.charts.split import split
+    from backend.charts.time_split import split
 
     return split(plans, look)
 

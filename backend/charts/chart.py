@@ -12,8 +12,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from backend.charts.appearance import Look
 from backend.charts.axes import LEFT, RIGHT, ROW
-from backend.charts.look import Look
 from backend.charts.theme import CLEAR, TEXT, template
 from backend.schedule.spec import Spec
 

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
+from backend.charts.appearance import Look
 from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, short
-from backend.charts.look import Look
 from backend.charts.theme import TEXT
-from backend.schedule.families import order
-from backend.schedule.memory import curve
-from backend.schedule.simulate import Timeline, simulate
-from backend.tokens import rgb, tokens
+from backend.schedule.families.registry import order
+from backend.schedule.simulation.memory import curve
+from backend.schedule.simulation.simulate import Timeline, simulate
+from backend.theme_tokens import rgb, tokens
 
 Floats = npt.NDArray[np.float64]
 MOST_RANKS = 8  # lines in a plot

@@ -8,15 +8,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from backend.charts.appearance import Look
 from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, percent
-from backend.charts.look import Look
 from backend.charts.theme import TEXT
+from backend.schedule.analysis.pareto import SOUGHT
+from backend.schedule.analysis.sweep import Load, over_v
 from backend.schedule.errors import SpecError
-from backend.schedule.families import FAMILIES
-from backend.schedule.models import Model
-from backend.schedule.pareto import SOUGHT
-from backend.schedule.sweep import Load, over_v
-from backend.tokens import tokens
+from backend.schedule.families.registry import FAMILIES
+from backend.schedule.hardware.models import Model
+from backend.theme_tokens import tokens
 
 PLACEMENTS = {  # how stages lie on the devices: the name, its symbol, dash and colour
     "looped": ("chunks in loops", "circle", "solid", "g-interleaved"),

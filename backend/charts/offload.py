@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
+from backend.charts.appearance import Look
 from backend.charts.axes import LEFT
 from backend.charts.chart import TOLD, Chart, Plan, Row, layout, size_axis
-from backend.charts.look import Look
 from backend.charts.theme import TEXT
-from backend.schedule.models import MODELS
-from backend.schedule.ratios import GUIDE_BYTES, GUIDE_FLOPS, offload_ratio
-from backend.schedule.setting import Setting
+from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.hardware.models import MODELS
+from backend.schedule.hardware.ratios import GUIDE_BYTES, GUIDE_FLOPS, offload_ratio
 from backend.schedule.spec import Spec
-from backend.tokens import tokens
+from backend.theme_tokens import tokens
 
 HIDDEN = (1024, 2048, 3072, 4096, 5120, 6144, 8192, 12288, 16384, 20480)
 SEQUENCE = (1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)

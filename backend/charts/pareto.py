@@ -12,14 +12,14 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from backend.charts.appearance import Look
 from backend.charts.axes import ENTRY, LEFT, RIGHT, ticks
-from backend.charts.look import Look
+from backend.charts.label_placement import RIM, Box, Tag, place, width_of
 from backend.charts.pareto_scene import Scene, clusters, front, joined, reads, scene_of, told
-from backend.charts.tags import RIM, Box, Tag, place, width_of
 from backend.charts.theme import CLEAR, TEXT, template
-from backend.schedule.pareto import SOUGHT, Point
+from backend.schedule.analysis.pareto import SOUGHT, Point
 from backend.schedule.spec import Spec
-from backend.tokens import tokens
+from backend.theme_tokens import tokens
 
 SYMBOLS = {
     "classic": "circle", "interleaved": "square", "zero bubble": "diamond", "V": "triangle-down",

@@ -9,10 +9,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backend.charts.appearance import Look
 from backend.charts.axes import Frame, legend_rows, widened
-from backend.charts.look import Look
-from backend.schedule.families import family_of
-from backend.schedule.pareto import Point, dominated
+from backend.schedule.analysis.pareto import Point, dominated
+from backend.schedule.families.registry import family_of
 from backend.schedule.spec import Spec
 
 HEIGHTS = ("throughput", "bubble")
@@ -116,7 +116,7 @@ def clusters(scene: Scene) -> dict[int, list[int]]:
 
 def front(scene: Scene, at: int) -> int:
     """Of the points that stand on one another the one that answers: a family before what was found (as the page has
-    it, pure/charts.js)."""
+    it, core/drawing/chart_points.js)."""
     if scene.points[at].limit is None:
         return at
     x, y = scene.xy(at)

@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.tokens import font, tokens
+from backend.theme_tokens import font, tokens
 
 TEXT = 12  # px
 CLEAR = "rgba(0,0,0,0)"

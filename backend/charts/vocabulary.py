@@ -7,13 +7,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from backend.charts.appearance import Look
 from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, percent
-from backend.charts.look import Look
 from backend.charts.theme import TEXT
-from backend.schedule.models import Model
-from backend.schedule.ratios import OutputLayer, output_layers
+from backend.schedule.hardware.models import Model
+from backend.schedule.hardware.ratios import OutputLayer, output_layers
 from backend.schedule.spec import Spec
-from backend.tokens import tokens
+from backend.theme_tokens import tokens
 
 NAMES = ("compute (FLOP)", "parameters")
 

@@ -20,13 +20,13 @@ from gevent.queue import Empty, SimpleQueue
 from gevent.threadpool import ThreadPool
 
 from backend.config import PROJECT, Config
-from backend.runs.client import Client
-from backend.runs.cluster import LOCAL
+from backend.runs.cluster_state import LOCAL
 from backend.runs.errors import RunError
-from backend.runs.fair import FairQueue
-from backend.runs.log import Message
+from backend.runs.fair_queue import FairQueue
 from backend.runs.options import PLAIN, Options
 from backend.runs.run import OVER, Run
+from backend.runs.run_log import Message
+from backend.runs.runner_client import Client
 from backend.runs.store import STOPPED, Store, StoreError
 
 logger = logging.getLogger(__name__)

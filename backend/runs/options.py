@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.runs.cluster import LOCAL
+from backend.runs.cluster_state import LOCAL
 from backend.runs.run import MODES
 from backend.schedule.errors import SpecError
 from backend.schedule.spec import choice, integer, number

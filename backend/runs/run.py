@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from backend.runs.errors import failure
-from backend.runs.log import KINDS, WIDTHS, Message, Row, RunLog
+from backend.runs.run_log import KINDS, WIDTHS, Message, Row, RunLog
 
 OVER = frozenset({"finished", "failed", "cancelled"})
 MODES = ("auto", "paced", "free")
@@ -44,7 +44,7 @@ class Run:
     created: float
     owner: str = ""
     given: dict[str, Any] = field(default_factory=dict)  # the order, where the runner would have to seek it again
-    options: dict[str, Any] = field(default_factory=dict)  # dtype, device, steps, seed as asked, see options.py
+    options: dict[str, Any] = field(default_factory=dict)  # dtype, device, steps, seed as asked, see apply_options.py
     name: str = ""  # what a person calls it
     status: str = "queued"
     position: int | None = None

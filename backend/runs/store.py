@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from backend.runs.errors import failure
-from backend.runs.log import KINDS, WIDTHS, Row, RunLog
 from backend.runs.run import OVER, Run
+from backend.runs.run_log import KINDS, WIDTHS, Row, RunLog
 
 SCHEMA = 3  # since 2 a run may have a name, since 3 bytes and messages
 TABLE = """

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from .errors import SpecError
-from .families import family_of, order
-from .families.interleaved import group_size
-from .families.seek import certificate
-from .laws import names
-from .memory import peak_memory, peaks
-from .metrics import figures
-from .order import Order
-from .simulate import Timeline, simulate
-from .spec import Spec
-from .versions import weight_versions
+from backend.schedule.errors import SpecError
+from backend.schedule.families.interleaved.interleaved import group_size
+from backend.schedule.families.registry import family_of, order
+from backend.schedule.families.searched import certificate
+from backend.schedule.laws.law import names
+from backend.schedule.order.order import Order
+from backend.schedule.order.weight_versions import weight_versions
+from backend.schedule.simulation.memory import peak_memory, peaks
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import Timeline, simulate
+from backend.schedule.spec import Spec
 
 
 def result(spec: Spec, times: bool = False) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def law_values(spec: Spec) -> list[dict[str, Any]]:
 
 
 def law_names(spec: Spec) -> dict[str, float]:
-    """The names that formulas use, at one spec: sizes and costs (laws.py), then the options: barriers a micro-batch,
+    """The names that formulas use, at one spec: sizes and costs (law.py), then the options: barriers a micro-batch,
     and three truths as 0 or 1."""
     family = family_of(spec)
     stages = spec.p if family.placement == "bidirectional" else spec.p * spec.v

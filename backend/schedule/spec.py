@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from .costs import Cost, Costs
-from .errors import SpecError
-from .offload import MODES as OFFLOAD
-from .recompute import MODES
-from .timing import Options, timing
-from .vocabulary import MODES as VOCABULARY
+from backend.schedule.errors import SpecError
+from backend.schedule.options.effective_costs import Options, timing
+from backend.schedule.options.offload import MODES as OFFLOAD
+from backend.schedule.options.recompute import MODES
+from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.simulation.costs import Cost, Costs
 
 # Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before.
 LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
@@ -39,7 +39,7 @@ class Spec:
     ``offload`` which activations go to host memory (offload.py), ``shared_link`` whether two devices share one
     connection to it, ``weights`` the memory of one stashed weight version, in the unit of ``memory``. Where orders are
     sought, ``effort`` is how many the search times (None: a quick construction only) and ``seed`` its seed. ``order``
-    is an imported schedule's own order, packed (packing.py)."""
+    is an imported schedule's own order, packed (order_codec.py)."""
 
     family: str = "1f1b"
     p: int = 4

@@ -10,31 +10,32 @@ from flask import Flask
 from flask_socketio import SocketIO
 
 from backend.config import PROJECT, Config
-from backend.links.links import Links
-from backend.rate import HourlyRate
-from backend.runs import cluster
+from backend.rate_limit import HourlyRate
+from backend.runs import cluster_state
 from backend.runs.manager import Manager
-from backend.searches.desk import Desk
-from backend.web import errors, events, search_events, security
-from backend.web.cache import Cache
-from backend.web.charts import charts
-from backend.web.cluster import ClusterFeed
-from backend.web.compare import comparisons
-from backend.web.costs import costs
-from backend.web.export import exports
-from backend.web.feed import Feed
-from backend.web.figures import figures
-from backend.web.handler import LARGEST_EVENT
-from backend.web.health import health
-from backend.web.history import history
-from backend.web.imports import imports
-from backend.web.links import links
-from backend.web.page import pages
-from backend.web.preview import previews
-from backend.web.runs import runs as run_routes
-from backend.web.schedule import keep_orders, schedules
+from backend.searches.search_queue import Desk
+from backend.short_links.short_links import Links
+from backend.web.http import errors, security
+from backend.web.http.cache import Cache
+from backend.web.http.server import LARGEST_EVENT
+from backend.web.routes.charts import figures
+from backend.web.routes.compare import comparisons
+from backend.web.routes.costs import costs
+from backend.web.routes.export import exports
+from backend.web.routes.health import health
+from backend.web.routes.imports import imports
+from backend.web.routes.page import pages
+from backend.web.routes.pareto_chart import charts
+from backend.web.routes.preview import previews
+from backend.web.routes.run_history import history
+from backend.web.routes.runs import runs as run_routes
+from backend.web.routes.schedule import keep_orders, schedules
+from backend.web.routes.short_links import links
+from backend.web.routes.standalone import standalone
 from backend.web.services import NAME, Services
-from backend.web.standalone import standalone
+from backend.web.sockets import events, search_events
+from backend.web.sockets.cluster_feed import ClusterFeed
+from backend.web.sockets.run_feed import Feed
 
 BLUEPRINTS = (
     pages, previews, schedules, comparisons, costs, exports, charts, figures, run_routes, history, imports, links,
@@ -56,7 +57,7 @@ def create_app(config: Config | None = None) -> Flask:
     )  # fmt: skip
     sockets = events.Sockets(socketio)
     feed, cache = Feed(sockets), Cache(config.cache_mb * 1_000_000)
-    hosts = ClusterFeed(sockets, lambda: cluster.answer(runs.client.engine, runs.client.cluster))
+    hosts = ClusterFeed(sockets, lambda: cluster_state.answer(runs.client.engine, runs.client.cluster))
     runs = Manager(config, feed.notify, hosts.notify)
     desk = Desk(lambda viewer, message: socketio.emit("search", message, to=viewer), keep_orders(cache))
     kept = Links(config.database, config.links, config.links_per_hour)

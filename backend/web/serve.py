@@ -16,7 +16,7 @@ from gevent.pywsgi import WSGIServer
 from backend.config import Config
 from backend.schedule import jit
 from backend.web.factory import create_app
-from backend.web.handler import Handler
+from backend.web.http.server import Handler
 from backend.web.services import NAME, Services
 
 logger = logging.getLogger(__name__)

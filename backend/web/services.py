@@ -10,14 +10,14 @@ from typing import cast
 from flask import current_app
 
 from backend.config import Config
-from backend.links.links import Links
-from backend.rate import HourlyRate
+from backend.rate_limit import HourlyRate
 from backend.runs.manager import Manager
-from backend.searches.desk import Desk
-from backend.web.cache import Cache
-from backend.web.cluster import ClusterFeed
-from backend.web.feed import Feed
-from backend.web.opened import Opened
+from backend.searches.search_queue import Desk
+from backend.short_links.short_links import Links
+from backend.web.http.cache import Cache
+from backend.web.sockets.cluster_feed import ClusterFeed
+from backend.web.sockets.run_feed import Feed
+from backend.web.sockets.run_snapshot import Opened
 
 NAME = "bubbleline"
 

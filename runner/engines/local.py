@@ -22,22 +22,23 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from backend.schedule.errors import SpecError
-from runner import devices, mailbox
-from runner.control import Answer, Command, Group, Order
+from runner import devices
 from runner.devices import Machine
-from runner.engines.engine import Ask, Ground, Heard, Lost, News
-from runner.mailbox import Mailbox
+from runner.engines.base import Ask, Ground, Heard, Lost, News
+from runner.messages import Answer, Command, Group, Order
 from runner.protocol import ARRANGEMENTS, HOPS, SPREADS, Run
+from runner.transport import mailbox
+from runner.transport.mailbox import Mailbox
 
 if TYPE_CHECKING:  # the schedule core loads while the fork server does
-    from runner.board import Board
-    from runner.plan import Plan
+    from runner.job.plan import Plan
+    from runner.telemetry.op_board import Board
 
 log = logging.getLogger("runner")
 ROOT = Path(__file__).resolve().parents[2]
 POOL = 4  # workers forked at the start: the page's first schedule has four ranks
 # The second is what torch's first backward imports: half a second that every worker would spend otherwise.
-PRELOADED = ["runner.process", "torch.fx.experimental.symbolic_shapes"]
+PRELOADED = ["runner.worker.process", "torch.fx.experimental.symbolic_shapes"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +94,7 @@ class LocalEngine:
 
     def describe(self) -> dict[str, Any]:
         """This machine, and what runs of how many ranks make of it."""
-        from runner.work import MAX_RANKS
+        from runner.job.work import MAX_RANKS
 
         return {"engine": self.name, "devices": devices.describe(), "choices": devices.choices(MAX_RANKS)}
 
@@ -245,7 +246,7 @@ class LocalEngine:
 
 def _child(pipe: Connection[Answer, Order]) -> None:
     """A worker's first call, here so that the main process need not load torch to name it."""
-    from runner.process import main
+    from runner.worker.process import main
 
     main(pipe)
 

@@ -1,18 +1,18 @@
 // Starts an embed: the view of its address without the page around it, and a link to all of it.
-import { getJson } from "./api.js";
-import { Pricing, pricesOf } from "./costs_apply.js";
-import { hasCosts } from "./costs_derive.js";
-import { useMilliseconds } from "./costs_unit.js";
-import { Desk } from "./desk.js";
-import { byId, h, replace, sentence } from "./dom.js";
-import { EmbedView } from "./embed_view.js";
-import { learn } from "./languages.js";
-import { readPalette } from "./palette.js";
-import { t, tr } from "./pure/lang.js";
-import { createStore } from "./store.js";
-import { expose } from "./window.js";
+import { getJson } from "./data/api.js";
+import { Pricing, pricesOf } from "./data/costs/pricing.js";
+import { hasCosts } from "./data/costs/derive.js";
+import { useMilliseconds } from "./data/costs/time_unit.js";
+import { Desk } from "./data/plans.js";
+import { byId, h, replace, sentence } from "./ui/dom.js";
+import { EmbedView } from "./app/embed_view.js";
+import { learn } from "./ui/languages.js";
+import { readPalette } from "./ui/palette.js";
+import { t, tr } from "./core/i18n/language.js";
+import { createStore } from "./data/store.js";
+import { expose } from "./app/inspection.js";
 
-/** @import {Store} from "./store.js" */
+/** @import {Store} from "./data/store.js" */
 /** @import {Catalogue} from "./main.js" */
 
 async function start() {
@@ -25,8 +25,15 @@ async function start() {
   try {
     catalogue = await getJson("/api/families");
   } catch {
-    const again = h("button", { type: "button", class: "button soft", onclick: () => location.reload() }, t("Try again"));
-    replace(byId("plot"), h("div", { class: "plot-state" }, h("strong", { text: t("The server does not answer") }), again));
+    const again = h(
+      "button",
+      { type: "button", class: "button soft", onclick: () => location.reload() },
+      t("Try again"),
+    );
+    replace(
+      byId("plot"),
+      h("div", { class: "plot-state" }, h("strong", { text: t("The server does not answer") }), again),
+    );
     return;
   }
   const natural = Object.fromEntries(catalogue.families.map((family) => [family.name, family.v.default]));
@@ -41,15 +48,31 @@ async function start() {
   expose(view);
 }
 
-/** The line below: whose this is, and the way to the whole page as the view is now. @param {Store} store @param {EmbedView} view */
+/**
+ * The line below: whose this is, and the way to the whole page as the view is now.
+ * @param {Store} store
+ * @param {EmbedView} view
+ */
 function foot(store, view) {
-  const link = h("a", { class: "embed-open", id: "embed-open", href: "/", target: "_blank", rel: "noopener" }, t("Open full view"), " ↗");
-  const aim = () => { link.href = `/${store.search({ at: view.playback.at })}`; };
-  for (const kind of ["pointerenter", "pointerdown", "focus", "click", "auxclick", "contextmenu"]) link.addEventListener(kind, aim, { capture: true });
+  const link = h(
+    "a",
+    { class: "embed-open", id: "embed-open", href: "/", target: "_blank", rel: "noopener" },
+    t("Open full view"),
+    " ↗",
+  );
+  const aim = () => {
+    link.href = `/${store.search({ at: view.playback.at })}`;
+  };
+  for (const kind of ["pointerenter", "pointerdown", "focus", "click", "auxclick", "contextmenu"])
+    link.addEventListener(kind, aim, { capture: true });
   store.subscribe(aim);
   aim();
   const [problem] = store.problems;
-  const note = problem ? sentence(tr(problem.message)) : store.get().view.run ? t("The measured run is in the full view.") : "";
+  const note = problem
+    ? sentence(tr(problem.message))
+    : store.get().view.run
+      ? t("The measured run is in the full view.")
+      : "";
   byId("embed-foot").append(h("span", { class: "embed-note", text: note }), link);
 }
 

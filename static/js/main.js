@@ -1,15 +1,18 @@
 // Starts the page: asks for the families, reads the URL, and hands over to the view. Says so when the server is gone.
-import { getJson } from "./api.js";
-import { pricesOf } from "./costs_apply.js";
-import { byId, h, replace } from "./dom.js";
-import { learn } from "./languages.js";
-import { readPalette } from "./palette.js";
-import { t } from "./pure/lang.js";
-import { createStore } from "./store.js";
-import { View } from "./view.js";
-import { expose } from "./window.js";
+import { getJson } from "./data/api.js";
+import { pricesOf } from "./data/costs/pricing.js";
+import { byId, h, replace } from "./ui/dom.js";
+import { learn } from "./ui/languages.js";
+import { readPalette } from "./ui/palette.js";
+import { t } from "./core/i18n/language.js";
+import { createStore } from "./data/store.js";
+import { View } from "./app/page_view.js";
+import { expose } from "./app/inspection.js";
 
-/** @typedef {{families: import("./picker.js").Family[], defaults: import("./pure/types.js").Spec}} Catalogue */
+/**
+ * @typedef {{families: import("./panels/controls/family_picker.js").Family[], defaults:
+ *   import("./core/schedule/types.js").Spec}} Catalogue
+ */
 
 async function start() {
   await learn(location.search);
@@ -19,9 +22,21 @@ async function start() {
   try {
     catalogue = await getJson("/api/families");
   } catch {
-    const again = h("button", { type: "button", class: "button soft", onclick: () => location.reload() }, t("Try again"));
-    replace(byId("plot"), h("div", { class: "plot-state" }, h("strong", { text: t("The server does not answer") }),
-      h("p", { text: t("It gave you this page and then went away. Start it again, or check the connection.") }), again));
+    const again = h(
+      "button",
+      { type: "button", class: "button soft", onclick: () => location.reload() },
+      t("Try again"),
+    );
+    replace(
+      byId("plot"),
+      h(
+        "div",
+        { class: "plot-state" },
+        h("strong", { text: t("The server does not answer") }),
+        h("p", { text: t("It gave you this page and then went away. Start it again, or check the connection.") }),
+        again,
+      ),
+    );
     return;
   }
   const natural = Object.fromEntries(catalogue.families.map((family) => [family.name, family.v.default]));

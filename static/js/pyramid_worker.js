@@ -1,7 +1,11 @@
-// A worker of its own: bins a large schedule finely and coarsely (pure/pyramid.js) while the page goes on drawing.
-import { buildPyramid } from "./pure/pyramid.js";
+// A worker of its own: bins a large schedule finely and coarsely (core/timeline/pyramid.js) while the page goes on
+// drawing.
+import { buildPyramid } from "./core/timeline/pyramid.js";
 
-/** @typedef {{rows: import("./pure/layout.js").Rows, times: import("./pure/types.js").Times, total: number}} Job */
+/**
+ * @typedef {{rows: import("./core/timeline/layout.js").Rows, times: import("./core/schedule/types.js").Times, total:
+ *   number}} Job
+ */
 
 addEventListener("message", (/** @type {MessageEvent<Job>} */ { data: { rows, times, total } }) => {
   const pyramid = buildPyramid(rows, times, total);

@@ -1,24 +1,26 @@
 // Starts a page that plays by itself: orders, families and code stand in the file; costs are its own to change, and
 // times follow from them here. Asks no server for anything.
-import { timeText, useMilliseconds } from "./costs_unit.js";
-import { byId, h, setText } from "./dom.js";
-import { EmbedView } from "./embed_view.js";
-import { learn } from "./languages.js";
-import { keepOrder } from "./orders.js";
-import { IDS } from "./pure/slots.js";
-import { decode } from "./pure/wire.js";
-import { t } from "./pure/lang.js";
-import { createCostSliders } from "./standalone_costs.js";
-import { KeptDesk, keyOf } from "./standalone_desk.js";
-import { createStore } from "./store.js";
-import { expose } from "./window.js";
+import { timeText, useMilliseconds } from "./data/costs/time_unit.js";
+import { byId, h, setText } from "./ui/dom.js";
+import { EmbedView } from "./app/embed_view.js";
+import { learn } from "./ui/languages.js";
+import { keepOrder } from "./data/order_cache.js";
+import { IDS } from "./core/state/schedules.js";
+import { decode } from "./core/schedule/wire.js";
+import { t } from "./core/i18n/language.js";
+import { createCostSliders } from "./app/standalone_costs.js";
+import { KeptDesk, keyOf } from "./app/standalone_plans.js";
+import { createStore } from "./data/store.js";
+import { expose } from "./app/inspection.js";
 
-/** @import {Family} from "./picker.js" */
-/** @import {Store} from "./store.js" */
-/** @import {ViewState} from "./pure/url.js" */
-/** @import {Spec} from "./pure/types.js" */
-/** @typedef {{search: string, specs: Spec[], orders: string[], families: Family[], defaults: Spec, ms: boolean, link: string}} Data
- *   as backend/web/standalone.py writes it; orders: deflated, in base64 */
+/** @import {Family} from "./panels/controls/family_picker.js" */
+/** @import {Store} from "./data/store.js" */
+/** @import {ViewState} from "./core/state/link.js" */
+/** @import {Spec} from "./core/schedule/types.js" */
+/**
+ * @typedef {{search: string, specs: Spec[], orders: string[], families: Family[], defaults: Spec, ms: boolean, link:
+ *   string}} Data as backend/web/routes/standalone.py writes it; orders: deflated, in base64
+ */
 
 /** @type {ViewState["theme"][]} */
 const THEMES = ["auto", "light", "dark"];
@@ -62,7 +64,10 @@ function foot(store, link) {
     button.setAttribute("aria-label", name);
   }
   show();
-  byId("embed-foot").append(h("a", { class: "embed-source", href: link, rel: "noopener", text: link.replace(/^https?:\/\//, "") }), button);
+  byId("embed-foot").append(
+    h("a", { class: "embed-source", href: link, rel: "noopener", text: link.replace(/^https?:\/\//, "") }),
+    button,
+  );
 }
 
 start();

@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, sync_playwright
 
 from tests.conftest import Server, launch
-from tests.page.ask import Open, wait
+from tests.support.page_queries import Open, wait
 
 CHROMIUM = os.environ.get("BUBBLELINE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 HERE = Path(__file__).parent
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A browser, a server and workers on two busy cores now and then lose a race that nobody would see: a test that
     fails here is tried once more, and the summary counts those. A defect fails twice."""
     for item in items:
-        if item.path.parent == HERE:
+        if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 

@@ -13,13 +13,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..blocks import Block
-from ..laws import Law
-from ..ops import B
-from ..order import Codes, Order, from_rows, micro_numbers
-from ..placement import Kind, place
-from ..search.problem import Problem
-from ..spec import Spec
+from backend.schedule.laws.law import Law
+from backend.schedule.order.ops import B
+from backend.schedule.order.order import Codes, Order, from_rows, micro_numbers
+from backend.schedule.order.placement import Kind, place
+from backend.schedule.search.building_block import Block
+from backend.schedule.search.problem import Problem
+from backend.schedule.spec import Spec
 
 Row = npt.NDArray[np.uint8]
 Pattern = Sequence[int] | Row
@@ -58,7 +58,7 @@ class Family:
     """One micro-batch's ops, repeated at a constant pace: the steady state at equal F, I and W, or what a family that
     is shaped by the costs is laid from. None where nothing repeats micro-batch by micro-batch."""
     problem: Callable[[Spec], Problem] | None = None
-    """What is sought, where the order is: its rows are then the search's (seek.py)."""
+    """What is sought, where the order is: its rows are then the search's (searched.py)."""
     finish: Callable[[Spec, Order], Order] = lambda spec, order: order
     """A last step on the order, for what phases cannot say (GPipe's backward from last to first)."""
 

@@ -12,15 +12,15 @@ from typing import Literal
 
 import numpy as np
 
-from .. import packing
-from ..check import check
-from ..copies import O
-from ..errors import OrderError, SpecError
-from ..ops import PAIR, B, I
-from ..order import Order, code_table
-from ..spec import MOST_ORDER, Spec
-from ..vocabulary import MODES
-from .family import Family
+from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.families.family import Family
+from backend.schedule.options.vocabulary import MODES
+from backend.schedule.order import order_codec
+from backend.schedule.order.copy_lanes import O
+from backend.schedule.order.ops import PAIR, B, I
+from backend.schedule.order.order import Order, code_table
+from backend.schedule.simulation.check import check
+from backend.schedule.spec import MOST_ORDER, Spec
 
 NAME = "imported"
 TITLE = "Imported order"
@@ -35,9 +35,9 @@ BACKWARDS: dict[tuple[bool, bool], Literal["full", "split", "both"]] = {
 def spec_of(order: Order) -> Spec:
     """The spec of a legal order, with unit costs. Raises SpecError for one that is too long to stand in a link."""
     try:
-        text = packing.pack(order)
+        text = order_codec.pack(order)
     except OrderError as error:
-        raise SpecError("order", len(order), f"{error.message}; {_ELSEWHERE}", limit=packing.MOST_OPS) from None
+        raise SpecError("order", len(order), f"{error.message}; {_ELSEWHERE}", limit=order_codec.MOST_OPS) from None
     if len(text) > MOST_ORDER:
         message = f"packed, the order takes {len(text):,} characters, and a link holds {MOST_ORDER:,}; {_ELSEWHERE}"
         raise SpecError("order", len(text), message, limit=MOST_ORDER)
@@ -64,7 +64,7 @@ def order(spec: Spec) -> Order:
 @lru_cache(maxsize=16)
 def _checked(text: str) -> Order:
     try:
-        found = packing.unpack(text)
+        found = order_codec.unpack(text)
         check(found)
     except OrderError as error:
         raise SpecError("order", text, f"the imported order cannot run: {error.message}") from None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from .. import families
-from ..order import Order
-from ..result import describe
-from ..simulate import simulate
-from ..spec import Spec
-from . import chrome_trace, torch_csv
+from backend.schedule.families import registry
+from backend.schedule.interop import torch_csv, trace_export
+from backend.schedule.order.order import Order
+from backend.schedule.result import describe
+from backend.schedule.simulation.simulate import simulate
+from backend.schedule.spec import Spec
 
 FORMATS = {  # format -> (ending of the file's name, media type, characters an op, roughly)
     "torch-csv": ("csv", "text/csv", 7),
@@ -24,8 +24,8 @@ def render(spec: Spec, order: Order, form: str) -> str:
         return torch_csv.dump(order)
     timeline = simulate(order, spec.timing, spec.v)
     if form == "chrome-trace":
-        title = f"{families.family_of(spec).title} p={spec.p} m={spec.m} v={spec.v}"
-        return json.dumps(chrome_trace.trace(timeline, title)) + "\n"
+        title = f"{registry.family_of(spec).title} p={spec.p} m={spec.m} v={spec.v}"
+        return json.dumps(trace_export.trace(timeline, title)) + "\n"
     return json.dumps(describe(spec, order, timeline, times=True)) + "\n"
 
 

@@ -1,5 +1,5 @@
 """A measured run as a Chrome trace: the slices and arrows of any timeline, with what else was measured as their
-arguments. measured.py reads the slices back, as those of any trace; `details` reads the arguments."""
+arguments. trace_import.py reads the slices back, as those of any trace; `details` reads the arguments."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..ops import Pair
-from ..order import Order
-from ..simulate import Timeline
-from . import chrome_trace
-from .messages import producers
+from backend.schedule.interop import trace_export
+from backend.schedule.interop.message_flow import producers
+from backend.schedule.order.ops import Pair
+from backend.schedule.order.order import Order
+from backend.schedule.simulation.simulate import Timeline
 
 Rows = Sequence[list[int]]
 Facts = Sequence[Mapping[str, Any]]
@@ -34,7 +34,7 @@ def trace(
     ``messages`` are rows [source, target, 0 activation or 1 gradient, stage, micro-batch, posted, asked, taken, bytes].
     """
     order = timeline.order
-    shown = chrome_trace.trace(timeline, title, 0.001)
+    shown = trace_export.trace(timeline, title, 0.001)
     shown["otherData"] = {"device": device}
     slices = [event for event in shown["traceEvents"] if event["ph"] == "X"]
     for event, more in zip(slices, [*facts, *(copies or [{}] * len(timeline.copy_start))], strict=True):

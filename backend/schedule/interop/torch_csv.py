@@ -10,12 +10,12 @@ from __future__ import annotations
 import csv
 import io
 
-from ..check import check
-from ..errors import OrderError, SpecError
-from ..ops import Op, Pair, parse
-from ..order import Order
-from ..placement import KINDS
-from .rows import assemble, halves
+from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.interop.op_rows import assemble, halves
+from backend.schedule.order.ops import Op, Pair, parse
+from backend.schedule.order.order import Order
+from backend.schedule.order.placement import KINDS
+from backend.schedule.simulation.check import check
 
 MAX_BYTES = 64 * 2**20
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..blocks import Task
-from ..order import Codes
-from .bounds import Alone
-from .strings import EPSILON, load, walk
+from backend.schedule.order.order import Codes
+from backend.schedule.search.bounds import Alone
+from backend.schedule.search.building_block import Task
+from backend.schedule.search.moves import EPSILON, load, walk
 
 Strings = npt.NDArray[np.int32]
 
@@ -26,7 +26,7 @@ ON_PATH = 0.7  # the part of moves that are of ops on the longest path
 
 
 class Game(NamedTuple):
-    """A task as the kernels read it: see strings.py."""
+    """A task as the kernels read it: see moves.py."""
 
     links: npt.NDArray[np.int64]
     lag: npt.NDArray[np.float64]

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ..blocks import Task
+from backend.schedule.search.building_block import Task
 
 Floats = npt.NDArray[np.float64]
 EPSILON = 1e-9

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..blocks import Task
-from ..errors import SpecError
-from ..order import Codes, Order, from_rows
+from backend.schedule.errors import SpecError
+from backend.schedule.order.order import Codes, Order, from_rows
+from backend.schedule.search.building_block import Task
 
 MET = 1e-9  # spans are sums of thousands of float64
 

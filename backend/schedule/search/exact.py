@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..blocks import Task
-from ..ops import F, I, W
-from ..order import Codes
-from .bounds import Alone
-from .certificate import Found
-from .starts import keeps, ops_of, span_of
+from backend.schedule.order.ops import F, I, W
+from backend.schedule.order.order import Codes
+from backend.schedule.search.bounds import Alone
+from backend.schedule.search.building_block import Task
+from backend.schedule.search.certificate import Found
+from backend.schedule.search.initial_orders import keeps, ops_of, span_of
 
 MOST_OPS = 200
 EFFORT = 10.0  # the solver's own measure of work, the same on every machine; about as many seconds

@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..blocks import Task
-from ..order import Codes, from_rows, micro_numbers
-from ..simulate import simulate
+from backend.schedule.order.order import Codes, from_rows, micro_numbers
+from backend.schedule.search.building_block import Task
+from backend.schedule.simulation.simulate import simulate
 
 PERIODS = (1, 2, 3, 4, 6, 8)  # micro-batches that a segment may hold
 CUTS = 30  # moments tried for each of them

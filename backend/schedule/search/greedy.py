@@ -16,10 +16,10 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from .. import blocks
-from ..blocks import ENDLESS, Block, Choice, Task
-from ..memory import peaks
-from ..order import Codes, from_rows
+from backend.schedule.order.order import Codes, from_rows
+from backend.schedule.search import building_block
+from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
+from backend.schedule.simulation.memory import peaks
 
 FIRST, LAST = -1e7, 1e7  # slots by which an op goes before, or after, everything else
 MOVES_OF_V = (
@@ -69,7 +69,7 @@ def rows(
 ) -> list[Codes]:
     """Each device's codes in the best order found; a handcrafted order competes where it keeps the limit."""
     within = [np.stack([np.asarray(row, np.uint8) for row in each]) for each in handcrafted if _keeps(task, each)]
-    return blocks.rows(task, tries, within)
+    return building_block.rows(task, tries, within)
 
 
 def _keeps(task: Task, each: Sequence[npt.ArrayLike]) -> bool:

@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import blocks, jit
-from ..blocks import Block, Choice, Task
-from ..order import Codes
-from . import extend, starts
-from .anneal import Heat, Walk
-from .bounds import Bound, lower_bound
-from .certificate import Found, feasible, meets
-from .starts import span_of
+from backend.schedule import jit
+from backend.schedule.order.order import Codes
+from backend.schedule.search import building_block, extend, initial_orders
+from backend.schedule.search.anneal import Heat, Walk
+from backend.schedule.search.bounds import Bound, lower_bound
+from backend.schedule.search.building_block import Block, Choice, Task
+from backend.schedule.search.certificate import Found, feasible, meets
+from backend.schedule.search.initial_orders import span_of
 
 Tries = Sequence[tuple[Block, Choice]]
 
@@ -139,16 +139,16 @@ def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int, bo
     for step in at_hand(task, handcrafted):
         pool.add(step)
         yield step
-    for each in starts.laid(task, tries):
+    for each in initial_orders.laid(task, tries):
         parents.append(each)
         pool.add(Step(each.span, each.codes, 1))
         yield Step(each.span, each.codes, 1)
     few = extend.short(task)
     short = Short(task, few, tries, seed) if few is not None else None
     for generation in count():
-        moves = max(100, min(MOST, FIRST // starts.ops_of(task)) << generation)
+        moves = max(100, min(MOST, FIRST // initial_orders.ops_of(task)) << generation)
         children: dict[float, Codes] = {}
-        for each in starts.bred(task, parents, (seed, generation), 1 << generation):
+        for each in initial_orders.bred(task, parents, (seed, generation), 1 << generation):
             children.setdefault(each.span, each.codes)
             if len(children) > SQUEEZED:
                 del children[max(children)]
@@ -168,14 +168,14 @@ def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int, bo
 def at_hand(task: Task, handcrafted: Sequence[Codes]) -> Iterator[Step]:
     """The handcrafted orders that keep the limit."""
     for codes in handcrafted:
-        if starts.keeps(task, codes):
+        if initial_orders.keeps(task, codes):
             yield Step(span_of(task, codes), codes, 1)
 
 
 def squeezed(task: Task, children: dict[float, Codes]) -> Iterator[Step]:
     """The same orders squeezed."""
     for span in sorted(children):
-        yield Step(*blocks.squeeze(task, children[span]), 1)
+        yield Step(*building_block.squeeze(task, children[span]), 1)
 
 
 def generation_of(
@@ -199,7 +199,7 @@ def generation_of(
 
 def steps_of(walk: Walk, moves: int, task: Task) -> Iterator[Step]:
     """A walk, slice by slice."""
-    a_slice = max(10, SLICE // starts.ops_of(task))
+    a_slice = max(10, SLICE // initial_orders.ops_of(task))
     while moves > 0:
         timed = walk.go(min(a_slice, moves))
         yield Step(walk.span, walk.codes, timed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from ..jit import Kernel
+from backend.schedule.jit import Kernel
 
 P = ParamSpec("P")
 R = TypeVar("R")

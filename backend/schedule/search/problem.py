@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..blocks import Block, Choice, Task
-from ..order import Codes
-from . import greedy
-from .certificate import Found, feasible
-from .improve import Budget, Progress, search
+from backend.schedule.order.order import Codes
+from backend.schedule.search import greedy
+from backend.schedule.search.building_block import Block, Choice, Task
+from backend.schedule.search.certificate import Found, feasible
+from backend.schedule.search.improve import Budget, Progress, search
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import secrets
 import shutil
 from pathlib import Path
 
-from runner.engines.engine import EngineError
+from runner.engines.base import EngineError
 
 ROOT = Path(__file__).resolve().parents[3]
 TOKEN_FILE = "BUBBLELINE_RAY_TOKEN_FILE"

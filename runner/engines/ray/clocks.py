@@ -1,6 +1,6 @@
 """The clocks of a cluster's hosts: questions and answers over a connection of their own, and what follows from them.
 
-A rank's process answers (`Echo`), the main process asks (`Asker`); what the arithmetic is, offsets.py knows. With every
+A rank's process answers (`Echo`), the main process asks (`Asker`); what the arithmetic is, clock_sync.py knows. With every
 question the main process says how far ahead it takes the answering host's clock to be. Does not know Ray.
 """
 
@@ -14,8 +14,8 @@ import threading
 from collections import deque
 from contextlib import suppress
 
-from runner.clock import common, now, uncertainty
-from runner.offsets import MAX_DRIFT, ClockMap, Exchange, Offset, offset_of
+from runner.telemetry.clock import common, now, uncertainty
+from runner.telemetry.clock_sync import MAX_DRIFT, ClockMap, Exchange, Offset, offset_of
 
 QUESTION, ANSWER = struct.Struct("<?q"), struct.Struct("<qq")
 SECRET_BYTES = 16

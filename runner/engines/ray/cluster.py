@@ -20,11 +20,12 @@ from typing import Any
 import ray
 from ray._private import state as ray_state
 
-from runner import clock, devices
-from runner.engines.engine import Ask, EngineError
+from runner import devices
+from runner.engines.base import Ask, EngineError
 from runner.engines.ray.hosts import Host, bundle, missing, read_hosts
 from runner.engines.ray.pool import Pool, PoolError, ask_for_places, has_places, said
-from runner.engines.ray.reach import silent_hosts
+from runner.engines.ray.reachability import silent_hosts
+from runner.telemetry import clock
 
 log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two looks at the hosts

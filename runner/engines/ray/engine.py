@@ -20,23 +20,24 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from backend.schedule.errors import SpecError
-from runner import clock, devices
-from runner.board import Board
-from runner.control import Command, Go, Group, Hop, Ready, Setup, Verify
+from runner import devices
 from runner.devices import Machine
-from runner.engines.engine import Ask, EngineError, Gone, Ground, Heard, Lost, News, Told
-from runner.engines.ray import access, told
-from runner.engines.ray.entries import Entries
+from runner.engines.base import Ask, EngineError, Gone, Ground, Heard, Lost, News, Told
+from runner.engines.ray import access, cluster_facts
+from runner.engines.ray.cluster_facts import SILENCE_S, own_device
 from runner.engines.ray.hosts import machine_of
-from runner.engines.ray.told import SILENCE_S, own_device
-from runner.plan import Plan
+from runner.engines.ray.op_entries import Entries
+from runner.job.plan import Plan
+from runner.job.work import MAX_RANKS
+from runner.messages import Command, Go, Group, Hop, Ready, Setup, Verify
 from runner.protocol import Run
-from runner.work import MAX_RANKS
+from runner.telemetry import clock
+from runner.telemetry.op_board import Board
 
 if TYPE_CHECKING:  # Ray reads its settings when it is imported, which is once they are made
     from runner.engines.ray.cluster import Cluster
     from runner.engines.ray.pool import Member, Pool
-    from runner.engines.ray.seat import Batch
+    from runner.engines.ray.rank_actor import Batch
 
 log = logging.getLogger("runner")
 SECOND = 1_000_000_000
@@ -100,7 +101,7 @@ class RayEngine:
 
     def describe(self) -> dict[str, Any]:
         """The hosts that are there, as one machine."""
-        rows = told.device_rows(self.cluster.hosts)
+        rows = cluster_facts.device_rows(self.cluster.hosts)
         choices = devices.choices(MAX_RANKS, machine_of(self.cluster.hosts))
         return {"engine": self.name, "devices": rows, "choices": choices, "cluster": self._cluster()}
 
@@ -131,7 +132,7 @@ class RayEngine:
 
     def _hear(self, pool: Pool, rank: int, word: Batch | BaseException) -> list[News]:
         if isinstance(word, BaseException):
-            return [told.lost_of(pool, rank, self.cluster.hosts)]
+            return [cluster_facts.lost_of(pool, rank, self.cluster.hosts)]
         if word.life != pool.life:
             return []
         if self.entries is not None and self.entries.enter(pool, rank, word):
@@ -140,7 +141,7 @@ class RayEngine:
             if isinstance(reply, Ready):
                 self.hops[rank] = reply.links
                 if len(self.hops) == len(pool.members):
-                    self.links = told.links_of(pool, self.hops)
+                    self.links = cluster_facts.links_of(pool, self.hops)
         found: list[News] = [Heard(number, reply) for number, reply in word.replies]
         if word.lost:
             found.append(Lost(rank, f"rank {rank}'s {pool.members[rank].process} ended ({word.lost})"))
@@ -159,7 +160,7 @@ class RayEngine:
         if pool is None or pool.broken:
             return []
         late = [rank for rank, one in enumerate(pool.members) if time - one.heard > SILENCE_S * SECOND]
-        return [told.lost_of(pool, late[0], self.cluster.hosts)] if late else []
+        return [cluster_facts.lost_of(pool, late[0], self.cluster.hosts)] if late else []
 
     def _tell(self) -> list[News]:
         """The cluster, if it is another than was told, and not too often."""
@@ -184,7 +185,7 @@ class RayEngine:
     def _cluster(self) -> dict[str, Any]:
         """As the protocol has it."""
         state = {"address": self.address, "state": "up", "why": "", "waiting": self.waiting}
-        return state | {"hosts": told.host_rows(self.cluster.hosts, self.last), "links": self.links}
+        return state | {"hosts": cluster_facts.host_rows(self.cluster.hosts, self.last), "links": self.links}
 
     def place(self, ask: Ask) -> None:
         """The cluster's thread does it."""
@@ -261,7 +262,7 @@ class RayEngine:
             return {}
         if over:
             pool.compare(AFTER)
-        return told.facts_of(pool) | {"links": self.links}
+        return cluster_facts.facts_of(pool) | {"links": self.links}
 
     def renew(self) -> None:
         """With what is left of the cluster."""

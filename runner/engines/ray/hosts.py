@@ -13,7 +13,7 @@ from itertools import pairwise, permutations
 from typing import Any
 
 from runner.devices import Machine
-from runner.engines.engine import Ask
+from runner.engines.base import Ask
 
 HEAD = "node:__internal_head__"
 EXACT = 8  # hosts, up to which every order of them is tried

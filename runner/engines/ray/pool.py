@@ -19,11 +19,11 @@ from ray.exceptions import GetTimeoutError, OutOfMemoryError, RayError
 from ray.util.placement_group import placement_group, placement_group_table, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-from runner import clock
-from runner.engines.engine import Ask
+from runner.engines.base import Ask
 from runner.engines.ray.clocks import SECRET_BYTES, Asker, HostClock, same_clock
 from runner.engines.ray.hosts import GPU, Host, shortest_way, well_spread
-from runner.engines.ray.seat import Arrival, Batch, RankActor
+from runner.engines.ray.rank_actor import Arrival, Batch, RankActor
+from runner.telemetry import clock
 
 LEAVE_S = 0.5  # for actors to clean up after themselves
 BEGIN_S = 90.0  # for an actor's process to start and to load torch

@@ -1,0 +1,1 @@
+"""The commands of `python app.py`, a module for each group of them."""

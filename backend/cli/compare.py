@@ -1,0 +1,80 @@
+"""The command `compare`: families side by side at one setting, with what papers claim of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from backend.cli.schedule import fail, spec_data, spec_options
+from backend.schedule.analysis.compare import compare as compare_families
+from backend.schedule.errors import SpecError
+from backend.schedule.spec import Spec
+
+HEAD = ["schedule", "p", "m", "v", "makespan", "global", "of ideal", "span", "of ideal", "in flight", "memory",
+        "weights", "messages", "backward", "claimed rate", "claimed memory"]  # fmt: skip
+TEXT = {0, 13, 14, 15}  # columns that stand at the left
+
+
+@click.command()
+@spec_options(optional=True)
+@click.argument("more", nargs=-1, metavar="[FAMILY]...")
+@click.option("--json", "as_json", is_flag=True, help="the rows and notes as JSON")
+def compare(more: Sequence[str], as_json: bool, **given: Any) -> None:
+    """Put families side by side at one p, m, v and costs (all of them, or those named).
+
+    A family that cannot be built there takes the nearest legal values, and the table says so.
+    """
+    data = spec_data(given)
+    first = data.pop("family", None)
+    names = [*([first] if first else []), *more]
+    try:
+        shape = compare_families(Spec.from_json({**data, "v": data.get("v", 1)}), names, data.get("v"))
+    except SpecError as error:
+        fail(data, error, as_json)
+    click.echo(json.dumps(shape) if as_json else "\n".join(_table(shape["rows"]) + _remarks(shape)))
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Lines of equal columns, numbers at the right, a star at what is adjusted."""
+    cells = [HEAD, *(_cells(row) for row in rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(HEAD))]
+    return [
+        "  ".join(
+            cell.ljust(width) if at in TEXT else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    ]
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    spec, bubble, claim = row["spec"], row["bubble"], row["claim"]
+    shares = [f"{bubble[window][whole]:.1%}" for window in ("global", "span") for whole in ("of_total", "of_ideal")]
+    claimed = ["-", "-"]
+    if claim:
+        claimed = [
+            "0" if claim["bubble"]["text"] == "0" else f"{claim['bubble']['text']} = {claim['bubble']['value']:.1%}",
+            f"{claim['memory']['text']} = {claim['memory']['value']:.4g}",
+        ]
+    return [
+        row["title"] + ("*" if row["adjusted"] else ""), *(str(spec[key]) for key in "pmv"), f"{row['makespan']:.6g}",
+        *shares, str(row["peak_in_flight"]), f"{row['peak_memory']['max']:.4g}", f"{row['parameters']['max']}x",
+        str(row["messages"]), row["backward"], *claimed,
+    ]  # fmt: skip
+
+
+def _remarks(shape: dict[str, Any]) -> list[str]:
+    """Under the table: what was adjusted, why claims differ, and the notes."""
+    lines = []
+    for row in shape["rows"]:
+        if row["adjusted"]:
+            lines.append(f"* {row['title']}: {row['adjusted']}")
+        for name, cell in (row["claim"] or {}).items():
+            if cell["differs"]:
+                lines.append(f"{row['title']}, {name}: {cell['differs']}.")
+        if row["parameters"]["max"] > 1:
+            lines.append(f"{row['title']}, weights: {row['parameters']['why']}.")
+    return ["", *lines, *shape["notes"]]

@@ -1,0 +1,125 @@
+"""The command `costs`: what a model takes on a machine, with its arithmetic, and the layers split better."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from backend.cli.schedule import fail
+from backend.schedule.errors import SpecError
+from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
+from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
+from backend.schedule.hardware.estimate import Estimate, estimate
+
+GB = 1e9
+
+
+class SetType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    """FIELD=VALUE, the value as JSON has it."""
+
+    name = "field=value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        """Read the text; the field and its range are the setting's to judge."""
+        field, _, text = value.partition("=")
+        try:
+            return field, json.loads(text)
+        except (ValueError, RecursionError):  # no equals sign is no JSON either
+            self.fail(f"{value!r} is not a field and a JSON value such as hidden=4096", param, ctx)
+
+
+class LayersType(click.ParamType):  # type: ignore[type-arg]
+    """Whole numbers separated by commas."""
+
+    name = "number[,number...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | list[int]:
+        """One number is the model's layers, a list those of each stage."""
+        try:
+            parts = [int(part) for part in value.split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is not whole numbers separated by commas", param, ctx)
+        return parts[0] if len(parts) == 1 else parts
+
+
+@click.command()
+@click.argument("model")
+@click.option("--machine", help=f"a100, h100, h200, b200 or custom (default {DEFAULTS['machine']})")
+@click.option("-p", type=int, help=f"devices of the pipeline (default {DEFAULTS['p']})")
+@click.option("-v", type=int, help="model chunks per device (default 1)")
+@click.option("--tp", type=int, help="devices that share each stage (tensor parallelism; default 1)")
+@click.option("--seq", "sequence", type=int, help="sequence length")
+@click.option("--micro-batch", type=int, help="sequences of a micro-batch")
+@click.option("--efficiency", type=float, help=f"share of the peak rate (default {DEFAULTS['efficiency']})")
+@click.option("--heads", is_flag=True, default=None, help="count the embedding and the output layer")
+@click.option("--layers", type=LayersType(), help="layers of the model, or of each stage")
+@click.option("--link", type=click.Choice(LINKS), help="what a hop crosses (auto: NVLink where all fit in a node)")
+@click.option("--in-flight", type=float, help="micro-batches whose activations a device holds (default p)")
+@click.option("--set", "changes", type=SetType(), multiple=True, help="any other field: hidden=4096, flops=4e14, ...")
+@click.option("--balance", "family", metavar="FAMILY", help="find a better split of the layers for this schedule")
+@click.option("-m", type=int, help="with --balance: micro-batches a step (default 32)")
+@click.option("--json", "as_json", is_flag=True, help="as JSON; its costs and w_share fit into a spec")
+def costs(as_json: bool, changes: Sequence[tuple[str, Any]], **given: Any) -> None:
+    """Work out times, hops and bytes of MODEL (a preset, or custom with --set) on a machine."""
+    data = {key: value for key, value in given.items() if value is not None}
+    try:
+        for field, value in changes:
+            if field in data:
+                raise SpecError(field, value, f"{field} is given twice")
+            data[field] = value
+        if "family" not in data and "m" in data:
+            raise SpecError("m", data["m"], "m means nothing without --balance FAMILY")
+        found = estimate(Setting.read({key: value for key, value in data.items() if key not in BALANCE_KEYS}))
+        split = balance_of(data) if "family" in data else None
+    except SpecError as error:
+        fail({key: value for key, value in data.items() if key in KEYS}, error, as_json)
+    if as_json:
+        click.echo(json.dumps(found.as_dict() | ({"balance": split.as_dict()} if split else {})))
+        return
+    click.echo("\n".join(_head(found) + _table(found) + (_splits(split) if split else [])))
+
+
+def _head(found: Estimate) -> list[str]:
+    setting, costs = found.setting, found.costs
+    model, machine = setting.model, setting.machine
+    hold = max(found.footprint.memory)
+    lines = [
+        f"{model.title} on {machine.title}   p {setting.p}   v {setting.v}   tp {setting.tp}"
+        f"   efficiency {setting.efficiency:g}   s {model.sequence}   b {model.micro_batch}",
+        *(f"{kind} {_times(cost)} ms" for kind, cost in (("F", costs.F), ("I", costs.I), ("W", costs.W))),
+        f"comm {costs.comm:.4g} ms   w_share {found.footprint.w_share:.4g}",
+        f"memory {hold / GB:.4g} GB of {machine.memory / GB:.4g} GB with {setting.in_flight:g} micro-batches in flight:"
+        f" {'fits' if found.footprint.fits else 'does not fit'}",
+    ]
+    return [*lines, *(line for line in (model.note, machine.source) if line), ""]
+
+
+def _times(cost: float | tuple[float, ...]) -> str:
+    return ",".join(f"{each:.5g}" for each in cost) if isinstance(cost, tuple) else f"{cost:.5g}"
+
+
+def _table(found: Estimate) -> list[str]:
+    """Every figure: its name, value and unit, the formula, and that with the numbers put in."""
+    rows = [(fig.name, f"{fig.value:.6g} {fig.unit}".strip(), fig.formula, fig.numbers) for fig in found.ledger.figures]
+    widths = [max(len(row[at]) for row in rows) for at in range(3)]
+    return [
+        f"{name.ljust(widths[0])}  {value.rjust(widths[1])} = {formula.ljust(widths[2])} = {numbers}"
+        for name, value, formula, numbers in rows
+    ]
+
+
+def _splits(split: Balance) -> list[str]:
+    saved = 1 - split.after.makespan / split.before.makespan
+    return [
+        "",
+        f"layers for {split.spec.family}, m {split.spec.m} ({split.tried} splits simulated)",
+        *(
+            f"{name}  {','.join(map(str, each.layers))}   makespan {each.makespan:.6g} ms"
+            f"   heaviest stage {each.heaviest:.5g} ms"
+            for name, each in (("before", split.before), ("after ", split.after))
+        ),
+        f"saved {saved:.2%}",
+    ]

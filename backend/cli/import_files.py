@@ -1,0 +1,189 @@
+"""The command `import`: an order or a measured timeline from another program's files, judged by this one's measures.
+
+Exit codes: 0 a whole schedule, 1 not one (what is missing is said), 2 an option that does not fit.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from backend.schedule.errors import OrderError
+from backend.schedule.interop import torch_csv, trace_import
+from backend.schedule.interop.op_rows import halves
+from backend.schedule.interop.trace_import import Measured
+from backend.schedule.order.ops import Pair
+from backend.schedule.order.order import Order
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import simulate
+
+GZIP = b"\x1f\x8b"
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--format", "form", type=click.Choice(["auto", "torch-csv", "chrome-trace"]), default="auto",
+              show_default=True, help="auto: JSON is a Chrome trace, anything else torch's CSV")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="everything, as one line of JSON")
+def import_files(files: tuple[Path, ...], form: str, as_json: bool) -> None:
+    """Read an order in torch's CSV, or a Chrome trace: one combined, or one FILE a rank from torch's profiler."""
+    try:
+        texts = [_text(path) for path in files]
+        if form == "auto":
+            form = "chrome-trace" if texts[0].lstrip()[:1] in ("{", "[") else "torch-csv"
+        if form == "torch-csv" and len(texts) > 1:
+            raise click.UsageError("torch's CSV is one file for all ranks")
+        shape = _csv(texts[0]) if form == "torch-csv" else _trace(texts)
+    except OrderError as error:
+        shape = {"format": form, "complete": False, "missing": error.message}
+    shape = {"files": [path.name for path in files]} | shape
+    click.echo(json.dumps(shape) if as_json else "\n".join(_told(shape)))
+    sys.exit(0 if shape["complete"] else 1)
+
+
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+        return (gzip.decompress(data) if data.startswith(GZIP) else data).decode()
+    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
+        raise OrderError(f"{path.name} cannot be read as text: {str(error)[:120]}") from None
+
+
+def _csv(text: str) -> dict[str, Any]:
+    order = torch_csv.read(text)
+    return {"format": "torch-csv", "complete": True, "missing": None} | _planned(order)
+
+
+def _trace(texts: list[str]) -> dict[str, Any]:
+    found = trace_import.load(*texts)
+    shape: dict[str, Any] = {
+        "format": "chrome-trace",
+        "complete": found.timeline is not None,
+        "missing": found.missing,
+        "source": found.source,
+        "steps": found.steps,
+        "ignored": found.ignored,
+        "notes": list(found.notes),
+        "lanes": [
+            {"rank": lane.rank, "ops": [
+                {"op": op.text(), "start": start, "end": end}
+                for op, start, end in zip(lane.ops, lane.start.tolist(), lane.end.tolist(), strict=True)
+            ]}
+            for lane in found.lanes
+        ],
+        "mean_ms": _means(found),
+    }  # fmt: skip
+    if found.timeline is None:
+        return shape
+    shape["measured"] = figures(found.timeline).as_dict()
+    shape["without_waits"] = figures(found.computing).as_dict() if found.computing else None
+    return shape | _planned(found.timeline.order) | {"at_measured_costs": _at_measured_costs(found)}
+
+
+def _planned(order: Order) -> dict[str, Any]:
+    """The order itself, and how it fares where F, I and W all cost a device one unit."""
+    place = order.placement
+    return {
+        "p": order.p,
+        "m": order.m,
+        "chunks": place.chunks,
+        "placement": place.kind,
+        "order": order.text(),
+        "planned": figures(simulate(order, Costs(), place.chunks // place.streams)).as_dict(),
+        "peak_in_flight": peaks(order)[0].tolist(),
+    }
+
+
+def _kind(op: Any) -> str:
+    return "FB" if isinstance(op, Pair) else str(op.kind)
+
+
+def _means(found: Measured) -> dict[str, float]:
+    """Mean time of each kind of op, in ms, waits left out where they are known."""
+    spent: dict[str, list[float]] = {}
+    starts = found.computing.start if found.computing else np.concatenate([lane.start for lane in found.lanes])
+    ends = np.concatenate([lane.end for lane in found.lanes])
+    ops = [op for lane in found.lanes for op in lane.ops]
+    for op, time in zip(ops, (ends - starts).tolist(), strict=True):
+        spent.setdefault(_kind(op), []).append(time)
+    return {kind: sum(times) / len(times) for kind, times in spent.items()}
+
+
+def _at_measured_costs(found: Measured) -> dict[str, Any] | None:
+    """What the same order takes in theory if each stage's ops take their measured means: what is left of the measured
+    makespan is messages and jitter. None with overlapped pairs, whose halves cannot be told apart."""
+    timeline = found.computing or found.timeline
+    assert timeline is not None
+    order = timeline.order
+    ops = [op for rank in range(order.p) for op in order.row(rank)]
+    if any(isinstance(op, Pair) for op in ops):
+        return None
+    spent = {kind: np.zeros(order.placement.stages) for kind in "FIWB"}
+    count = {kind: np.zeros(order.placement.stages) for kind in "FIWB"}
+    for op, time in zip(ops, (timeline.end - timeline.start).tolist(), strict=True):
+        for half in halves(op):
+            spent[half.kind][half.stage] += time
+            count[half.kind][half.stage] += 1
+    mean = {kind: spent[kind] / np.maximum(count[kind], 1) for kind in spent}
+    if (np.minimum(count["B"], count["I"]) > 0).any():
+        return None  # B and I + W of one stage differ, and the cost model has one I and one W a stage
+    full = count["B"] > 0
+    mean["I"], mean["W"] = np.where(full, mean["B"], mean["I"]), np.where(full, 0.0, mean["W"])
+    f, i, w = (tuple(mean[kind].tolist()) for kind in "FIW")
+    return figures(simulate(order, Costs(f, i, w))).as_dict()
+
+
+def _told(shape: dict[str, Any]) -> list[str]:
+    """The same in a few lines."""
+    name = ", ".join(shape["files"])
+    if "lanes" not in shape and not shape["complete"]:
+        return [f"{name}: {shape['missing']}"]
+    lines = [f"{name}: {_found(shape)}"]
+    if shape["complete"]:
+        ops, peak = sum(len(row.split()) for row in shape["order"]), max(shape["peak_in_flight"])
+        lines.append(
+            f"a whole schedule: {ops} ops, p {shape['p']}, m {shape['m']}, chunks per rank {shape['chunks']}, "
+            f"{shape['placement']}, peak in flight {peak}"
+        )
+    else:
+        lines += [_lane_line(lane) for lane in shape["lanes"]]
+        lines.append(f"not a whole schedule: {shape['missing']}")
+    if shape.get("mean_ms"):
+        lines.append("mean " + ", ".join(f"{kind} {time:.3f} ms" for kind, time in shape["mean_ms"].items()))
+    for key, title, unit in (
+        ("measured", "measured", " ms"),
+        ("without_waits", "without waits inside ops", " ms"),
+        ("at_measured_costs", "the order at the mean costs of each stage", " ms"),
+        ("planned", "the order at unit costs", ""),
+    ):
+        if shape.get(key):
+            lines.append(_figures(title, shape[key], unit))
+    return lines + [f"note: {note}" for note in shape.get("notes", ())]
+
+
+def _found(shape: dict[str, Any]) -> str:
+    if shape["format"] == "torch-csv":
+        return "an order in torch's CSV"
+    names = "torch profiler's ranges" if shape["source"] == "torch profiler" else "op texts"
+    steps = f", the last whole of {shape['steps']} steps" if shape["steps"] > 1 else ""
+    ranks = len(shape["lanes"])
+    return f"a Chrome trace with {names} of {ranks} rank{'s' * (ranks != 1)}{steps}; {shape['ignored']} other events"
+
+
+def _lane_line(lane: dict[str, Any]) -> str:
+    ops = lane["ops"]
+    return f"rank {lane['rank']}: {len(ops)} ops from {ops[0]['start']:.3f} to {ops[-1]['end']:.3f} ms"
+
+
+def _figures(title: str, shown: dict[str, Any], unit: str) -> str:
+    whole, span = (shown["bubble"][window]["of_total"] for window in ("global", "span"))
+    return f"{title}: makespan {shown['makespan']:.4g}{unit}, bubble {whole:.2%} of total (global), {span:.2%} (span)"

@@ -1,0 +1,77 @@
+"""The command `pareto`: memory against throughput, every family and what is found within less or more memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from backend.cli.schedule import CostType, built, fail, spec_data, spec_options
+from backend.schedule import jit
+from backend.schedule.analysis import pareto
+from backend.schedule.errors import SpecError
+from backend.schedule.families import registry
+from backend.schedule.spec import MAX_TIME, number
+
+HEAD = ["schedule", "p", "m", "v", "memory", "of p", "throughput", "bubble (span)", "(global)", "weights", "better"]
+TEXT = {0, 10}  # columns that stand at the left
+
+
+@click.command("pareto")
+@spec_options(optional=True)
+@click.option("--limits", type=CostType(), help="memory limits to seek under (default: parts of p from 1/3 to 2)")
+@click.option(
+    "--seconds", type=click.FloatRange(0, 3600), default=0.0, help="how long to search within each limit (0: construct)"
+)
+@click.option("--json", "as_json", is_flag=True, help="the points as JSON")
+def pareto_command(limits: float | list[float] | None, seconds: float, as_json: bool, **given: Any) -> None:
+    """Put activation memory against throughput at one p, m and costs: every family, and the best that is found within
+    each memory limit, for one chunk per device (ZB-auto) and for the V (V-auto).
+
+    FAMILY, where one is named, stands with its own v and options; the others take what is natural for them. In the
+    column "better" a dash is the frontier: nothing holds less and is as fast.
+    """
+    data = spec_data(given)
+    try:
+        asked = registry.read(data)
+        if seconds > 0.0:
+            jit.compile_all()
+        sought = None if limits is None else _read(limits)
+        points = pareto.points(asked) + pareto.frontier(asked, sought, lambda spec: built(spec, seconds))
+    except SpecError as error:
+        fail(data, error, as_json)
+    rows = pareto.described(points, asked)
+    click.echo(json.dumps({"spec": asked.to_json(), "points": rows}) if as_json else "\n".join(_table(rows)))
+
+
+def _read(limits: float | list[float]) -> list[float]:
+    each = limits if isinstance(limits, list) else [limits]
+    return [number("limits", limit, 1e-3, MAX_TIME) for limit in each]
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Lines of equal columns, numbers at the right, and under them what had to be adjusted."""
+    cells = [HEAD, *(_cells(row, rows) for row in rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(HEAD))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if at in TEXT else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    ]
+    told = [f"* {row['label']}: {row['adjusted']}" for row in rows if row["adjusted"]]
+    return lines + (["", *told] if told else [])
+
+
+def _cells(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
+    spec, bubble = row["spec"], row["bubble"]
+    better = "-" if row["dominated_by"] is None else rows[row["dominated_by"]]["label"]
+    better = "(other p or m)" if row["moved"] else better
+    return [
+        row["label"] + ("*" if row["adjusted"] else ""), *(str(spec[key]) for key in "pmv"), f"{row['memory']:.4g}",
+        f"{row['of_p']:.2f}", f"{row['throughput']:.1%}", f"{bubble['span']['of_total']:.1%}",
+        f"{bubble['global']['of_total']:.1%}", f"{row['weights']}x", better,
+    ]  # fmt: skip

@@ -1,0 +1,112 @@
+"""Two commands on a runner that stays warm: `run-sweep`, several schedules one after the other, and `devices`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from backend.cli.report import calibration_of
+from backend.cli.schedule import fail, spec_data, spec_options
+from backend.config import PROJECT, Config
+from backend.runs.run_series import RunnerGoneError, Series
+from backend.schedule.errors import SpecError
+from backend.schedule.families import registry
+from backend.schedule.spec import Spec
+
+COLUMNS = ("family", "predicted", "measured", "calibrated", "bubble", "measured bubble", "gradients")
+
+
+@click.command("run-sweep")
+@spec_options(several=True)
+@click.option("--mode", type=click.Choice(["auto", "paced", "free"]), help="as of run")
+@click.option("--unit-ms", type=float, help="paced: milliseconds of one unit of the costs")
+@click.option("--dtype", type=click.Choice(["float32", "bfloat16"]), help="type of activations and arithmetic")
+@click.option("--json", "as_json", is_flag=True, help="one line of JSON a schedule")
+def run_sweep(family: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Execute several schedules on the same workers and set what was predicted beside what was measured.
+
+    Makespans are in units of the costs; "calibrated" is what the simulator makes of the costs that the ops really had.
+    Exit codes: 0 all finished and verified, 1 one did not, 2 one cannot be (nothing is run then).
+    """
+    options = {key: given.pop(key) for key in ("mode", "unit_ms", "dtype")}
+    job = {key: value for key, value in options.items() if value is not None}
+    specs = [_spec(name, spec_data(given), as_json) for name in family]
+    rows = []
+    try:
+        with Series(Config.from_env().runner, str(PROJECT)) as series:
+            for spec in specs:
+                rows.append(_row(series, spec, job))
+                click.echo(json.dumps(rows[-1]) if as_json else _line(rows[-1], head=len(rows) == 1))
+    except RunnerGoneError as error:
+        raise click.ClickException(str(error)) from None
+    sys.exit(0 if all(row.get("verified") for row in rows) else 1)
+
+
+def _spec(name: str, data: dict[str, Any], as_json: bool) -> Spec:
+    try:
+        return registry.read(data | {"family": name})
+    except SpecError as error:
+        fail(data | {"family": name}, error, as_json)
+
+
+def _row(series: Series, spec: Spec, job: dict[str, Any]) -> dict[str, Any]:
+    """One schedule's run: figures in units of its costs."""
+    last, rows = series.run(job | {"spec": spec.to_json()})
+    if last["event"] != "finished":
+        return {"spec": spec.to_json(), "status": last["event"], "error": last.get("error")}
+    found = calibration_of(registry.order(spec), rows, spec.v)
+    keys = ("verified", "max_grad_error", "device", "mode", "unit_ms", "predicted", "measured", "slowest")
+    return {"spec": spec.to_json(), "status": "finished"} | {key: last[key] for key in keys} | {
+        "calibrated": found.as_dict(), "notes": last.get("notes", [])
+    }  # fmt: skip
+
+
+def _line(row: dict[str, Any], head: bool) -> str:
+    """A row of the table, the first with its head."""
+    family = row["spec"]["family"]
+    if row["status"] != "finished":
+        message = (row["error"] or {}).get("message", row["status"])
+        return f"{family:<18} {message}"
+    predicted, measured, found = row["predicted"], row["measured"], row["calibrated"]
+    cells = (
+        f"{predicted['makespan']:.2f}",
+        f"{measured['makespan']:.2f}",
+        f"{found['error']:+.2%}",
+        f"{predicted['bubble']['global']['of_total']:.2%}",
+        f"{measured['bubble']['global']['of_total']:.2%}",
+        "verified" if row["verified"] else "NOT VERIFIED",
+    )
+    lines = [f"{COLUMNS[0]:<18} " + " ".join(f"{name:>15}" for name in COLUMNS[1:])] if head else []
+    return "\n".join([*lines, f"{family:<18} " + " ".join(f"{cell:>15}" for cell in cells)])
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="as the runner tells it")
+def devices(as_json: bool) -> None:
+    """Say what there is to run on, and in which mode a run of so many ranks will be."""
+    try:
+        with Series(Config.from_env().runner, str(PROJECT)) as series:
+            found = series.ask({"cmd": "devices"}, ("devices",), lambda _: None)
+    except RunnerGoneError as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        click.echo(json.dumps({key: found[key] for key in ("devices", "choices")}))
+        return
+    for device in found["devices"]:
+        click.echo(_device(device))
+    for choice in found["choices"]:
+        ranks = f"{choice['from']} to {choice['to']}" if choice["to"] > choice["from"] else f"{choice['to']}"
+        word = "rank" if ranks == "1" else "ranks"
+        click.echo(f"{ranks} {word}: {choice['mode']} on {choice['device']} ({choice['why']})")
+
+
+def _device(device: dict[str, Any]) -> str:
+    memory = "" if device["memory"] is None else f", {device['memory'] / 2**30:.1f} GiB"
+    if device["kind"] == "cpu":
+        cores = device["cores"]
+        return f"cpu: {device['name']}, {cores} core{'' if cores == 1 else 's'}{memory}"
+    capability = f", capability {device['capability']}" if device["capability"] else ""
+    return f"cuda:{device['index']}: {device['name']}{memory}{capability}"

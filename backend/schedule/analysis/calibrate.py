@@ -1,0 +1,199 @@
+"""What ops cost in a measured run, and what the simulator makes of these costs: whether a run behaves as planned.
+
+The median of each kind of op in each stage becomes its cost, the median of the hops that somebody waited for becomes
+the communication time. The order, timed again at these costs, is held beside what was measured: where both agree, the
+schedule explains the run; an op that ends much later than this was disturbed. Medians know nothing of how an op's time
+varies, and in every cycle ranks wait for whoever is slower just then; so the order is replayed with each op's own time
+too. What that comes to is due to the ops, what is missing still to what lies between them: messages and wake-ups.
+Needs nothing of a run but when its ops began and ended, so it serves traces from elsewhere as well. Knows no runner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule.interop.message_flow import producers
+from backend.schedule.order.dependencies import rules_of
+from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
+from backend.schedule.order.order import code_table
+from backend.schedule.simulation.costs import Cost, Costs
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import Floats, Timeline, replay, simulate
+from backend.schedule.spec import Spec
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A run, the costs it had, in its own unit, and ``predicted``: its order at these costs, begun when it began;
+    ``replayed``: the same with each op's own time, hops and pauses still at their medians."""
+
+    measured: Timeline
+    costs: Costs
+    predicted: Timeline
+    replayed: Timeline
+
+    @property
+    def error(self) -> float:
+        """How much longer the predicted makespan is than the measured one, as a share of that."""
+        return self._off(self.predicted)
+
+    @property
+    def replay_error(self) -> float:
+        """The same of the replayed makespan."""
+        return self._off(self.replayed)
+
+    @property
+    def residual(self) -> Floats:
+        """(N,) how much later than predicted each op ended."""
+        return self.measured.end - self.predicted.end
+
+    def as_dict(self) -> dict[str, Any]:
+        """Costs, predicted figures and how far these are off, in the unit of the run."""
+        return {
+            "costs": {key: value for key, value in self.costs_json().items() if value is not None},
+            "predicted": figures(self.predicted).as_dict(),
+            "error": self.error,
+            "replayed": {"makespan": self._makespan(self.replayed), "error": self.replay_error},
+        }
+
+    def costs_json(self) -> Mapping[str, float | list[float] | None]:
+        """The costs as a spec's."""
+        of = self.costs
+        every = {"F": of.F, "I": of.I, "W": of.W, "comm": of.comm, "FB": of.FB, "S": of.S, "T": of.T, "O": of.O}
+        return {key: list(cost) if isinstance(cost, tuple) else cost for key, cost in every.items()}
+
+    def _off(self, timeline: Timeline) -> float:
+        return self._makespan(timeline) / self._makespan(self.measured) - 1.0
+
+    @staticmethod
+    def _makespan(timeline: Timeline) -> float:
+        return float(timeline.end.max() - timeline.start.min())
+
+
+def calibrate(measured: Timeline, v: int = 1) -> Calibration:
+    """Costs of a legal order's measured times; ``v`` as in ``simulate``."""
+    begin, comm = _begun(measured)
+    spent = np.maximum(measured.end - begin, 0.0)
+    costs = _costs(measured, spent, comm, v)
+    own = replay(measured.order, _own(measured, begin), comm, measured.copy_end - measured.copy_start)
+    zero = float(measured.start.min())
+    return Calibration(measured, costs, *(_begun_at(each, zero) for each in (simulate(measured.order, costs, v), own)))
+
+
+def _own(measured: Timeline, begin: Floats) -> Floats:
+    """(N,) the time of each op, and before it the pause that ops of its kind make on its rank, in the median."""
+    order = measured.order
+    kinds = order.codes.astype(np.int64) + np.repeat(np.arange(order.p), np.diff(order.offsets)) * 256
+    pauses: Floats = _medians(measured.start - begin, kinds, 256 * order.p)[kinds]
+    return measured.end - measured.start + pauses
+
+
+def _begun_at(timeline: Timeline, zero: float) -> Timeline:
+    """Later by so much."""
+    times = (timeline.start, timeline.end, timeline.copy_start, timeline.copy_end)
+    return Timeline(timeline.order, *(each + zero for each in times))
+
+
+def neutral(spec: Spec, calibration: Calibration, unit: float = 1.0) -> Spec:
+    """The spec with measured costs in place of its own, in units of ``unit``. What its options made of its costs is in
+    what was measured: layers, recomputation and the last stage's output layer must not count twice."""
+    costs: dict[str, Any] = {
+        key: [each / unit for each in cost] if isinstance(cost, list) else cost / unit
+        for key, cost in calibration.costs_json().items()
+        if cost is not None
+    }
+    if isinstance(costs.get("O"), list):  # of a spec, a device's whole share; a shared link doubles what is given
+        costs["O"] = sum(costs["O"]) / len(costs["O"]) * spec.v / (2 if spec.shared_link else 1)
+    place = spec.vocabulary if calibration.measured.order.barriers else "plain"
+    return Spec.from_json(spec.to_json() | {"costs": costs, "layers": None, "recompute": "none", "vocabulary": place})
+
+
+def _begun(measured: Timeline) -> tuple[Floats, float]:
+    """When each op could begin, and the time of a hop.
+
+    An op could begin once its rank was free and what it needs had come. What happens between then and the start that
+    was reported (taking a message, writing notes) is a part of its cost: the rank can do nothing else meanwhile.
+    """
+    order = measured.order
+    made_by, crosses = producers(order)
+    needs = rules_of(order).need[np.repeat(np.arange(order.p), np.diff(order.offsets)), order.codes] >= 0
+    free = np.concatenate(([-np.inf], measured.end[:-1]))
+    free[order.offsets[:-1]] = -np.inf
+    made = np.where(made_by >= 0, measured.end[made_by], -np.inf)
+    comm = _hop(measured.start[:, None] - made, crosses & (made_by >= 0), made, free)
+    arrived = (made + comm * crosses).max(axis=1)
+    begin = np.maximum(free, arrived)
+    unknown = (needs & (made_by < 0)).any(axis=1) | ~np.isfinite(begin)  # a barrier's end, a reload's, a rank's first
+    return np.where(unknown, measured.start, np.minimum(begin, measured.start)), comm
+
+
+def _hop(took: Floats, came: npt.NDArray[np.bool_], made: Floats, free: Floats) -> float:
+    """The time of a hop, from how long after it was made each message was used. One that was not even made when its
+    rank was free was waited for: their median. Where there is none, the quickest of all: it took no longer."""
+    waited = came & (made >= free[:, None]) & (made == made.max(axis=1, keepdims=True))
+    if waited.any():
+        return max(0.0, float(np.median(took[waited])))
+    return max(0.0, float(took[came].min())) if came.any() else 0.0
+
+
+def _costs(measured: Timeline, spent: Floats, comm: float, v: int) -> Costs:
+    """Medians by kind and stage. B is I and W together: half of it each, unless their own ops say."""
+    order, stages = measured.order, measured.order.placement.stages
+    rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
+    kind, chunk, other = code_table(order.chunks)[order.codes].T
+    stage = order.placement.stage_of[rank, chunk]
+    f, i, w, b = (_medians(spent[kind == of], stage[kind == of], stages) for of in (F, I, W, B))
+    half = b / 2
+    i, w = _first(i, half), _first(w, half)
+    pairs = spent[kind == PAIR]
+    mean = float(np.median(pairs)) / 3 if pairs.size else 0.0
+    costs = Costs(_filled(f, mean), _filled(i, mean), _filled(w, mean), comm)
+    s, t = (float(np.median(spent[kind == of])) if (kind == of).any() else None for of in (S, T))
+    both = np.stack((stage, order.placement.stage_of[rank, other]), 1)[kind == PAIR]
+    return replace(costs, FB=_pair(pairs, both, costs, v), S=s, T=t, O=_copying(measured))
+
+
+def _pair(spent: Floats, stages: npt.NDArray[np.int64], costs: Costs, v: int) -> float | None:
+    """The time of an overlapped pair, of stages (forward, backward); None where F + I + W tells it better."""
+    if not spent.size:
+        return None
+    f, i, w = (np.array(cost) for cost in (costs.F, costs.I, costs.W))
+    one, sums = float(np.median(spent)), f[stages[:, 0]] + i[stages[:, 1]] + w[stages[:, 1]]
+    return one * v if np.abs(spent - one).sum() < np.abs(spent - sums).sum() else None
+
+
+def _medians(values: Floats, groups: npt.NDArray[np.int64], count: int) -> Floats:
+    """(count,) the median of each group, NaN for one that is empty."""
+    found = np.full(count, np.nan)
+    by = np.argsort(groups, kind="stable")
+    numbers, first = np.unique(groups[by], return_index=True)
+    for number, members in zip(numbers.tolist(), np.split(values[by], first[1:]), strict=len(numbers) > 0):
+        found[number] = np.median(members)
+    return found
+
+
+def _first(one: Floats, other: Floats) -> Floats:
+    return np.where(np.isnan(one), other, one)
+
+
+def _filled(found: Floats, otherwise: float) -> tuple[float, ...]:
+    """As a spec's list; a stage without such an op, which then never runs, has the mean of the others."""
+    known = found[~np.isnan(found)]
+    mean = float(known.mean()) if known.size else otherwise
+    return tuple(np.where(np.isnan(found), mean, found).tolist())
+
+
+def _copying(measured: Timeline) -> Cost | None:
+    """Copies out and back by stage."""
+    order, copies = measured.order, measured.order.copies
+    if copies is None or not measured.copy_end.size:
+        return None
+    rank = np.repeat(np.arange(order.p), np.diff(copies.offsets))
+    stage = order.placement.stage_of[rank, copies.codes % order.chunks]
+    spent = measured.copy_end - measured.copy_start
+    return _filled(_medians(spent, stage, order.placement.stages), 0.0)

@@ -1,0 +1,211 @@
+"""Every law of every family held to the simulation over a grid of random specs, inside its region and outside it.
+
+The grid comes from each family's own seed, so the table is the same on every machine. Costs are whole numbers, so sums
+in float64 are exact and "equal" means equal. Knows no file and no page.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from backend.schedule import jit
+from backend.schedule.analysis.nearest_spec import fit
+from backend.schedule.errors import SpecError
+from backend.schedule.families.registry import FAMILIES, Family, order
+from backend.schedule.laws.formula import parse, text
+from backend.schedule.laws.law import Law
+from backend.schedule.result import law_names
+from backend.schedule.simulation.costs import Cost, Costs
+from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import simulate
+from backend.schedule.spec import Spec
+
+CELLS = 240  # specs a family
+UNIT = 12.0  # divides by 1, 2, 3 and 4 chunks
+MOST_P, MOST_M, MOST_V = 8, 28, 4
+GRID = f"""{CELLS} specs a family, drawn at random, seed fixed: p 2 to {MOST_P}, m 1 to {MOST_M}, v up to {MOST_V};
+F, I and W whole multiples of {UNIT:g} (half of the time with F = I, a quarter with F = I = W); a hop of 1, 5 or 40 in
+half of them; uneven stages in one of six; where the family can, the output layer spread over the ranks in a third and
+activations offloaded in a sixth. What a family cannot be built with is replaced by the nearest legal value."""
+
+
+@dataclass
+class Tally:
+    """How often a formula's value was the simulated one, more, or less."""
+
+    equal: int = 0
+    above: int = 0
+    below: int = 0
+
+    @property
+    def cells(self) -> int:
+        return self.equal + self.above + self.below
+
+    def verdict(self) -> str:
+        if not self.cells:
+            return "not met in the grid"
+        if self.equal == self.cells:
+            return "equal"
+        if not self.below:
+            return "an upper bound"
+        return "fails" if self.above else "a lower bound"
+
+
+@dataclass
+class Trial:
+    """One law's tallies: inside its region, and outside by the sentence of the first condition that fails."""
+
+    law: Law
+    inside: Tally = field(default_factory=Tally)
+    outside: dict[str, Tally] = field(default_factory=dict)
+
+
+def trials(family: Family, cells: int = CELLS) -> list[Trial]:
+    """Hold a family's laws to the simulation over its grid."""
+    jit.compile_for(jit.COMPILE_FROM_OPS)
+    found = [Trial(law, outside={sentence: Tally() for _, sentence in law.where}) for law in family.laws]
+    for spec in grid(family, cells):
+        simulated = _simulated(spec)
+        values = law_names(spec)
+        for trial in found:
+            if trial.law.speaks(values):
+                judged = trial.law.judge(values)
+                tally = trial.inside if judged["exact"] else trial.outside[judged["why"]]
+                _count(tally, judged["value"], simulated[trial.law.quantity, trial.law.window])
+    return found
+
+
+def grid(family: Family, cells: int) -> list[Spec]:
+    """Legal specs drawn from the family's own seed."""
+    draw = random.Random(f"laws of {family.name}")
+    found: list[Spec] = []
+    while len(found) < cells:
+        try:
+            found.append(fit(_draw(draw, family), family.name, draw.randint(family.v[0], min(family.v[2], MOST_V)))[0])
+        except SpecError:
+            continue  # no legal spec is near this draw
+    return found
+
+
+def _draw(draw: random.Random, family: Family) -> Spec:
+    p, m = draw.randint(2, MOST_P), draw.randint(1, MOST_M)
+    f, i, w = (UNIT * draw.randint(1, 9) for _ in range(3))
+    alike = draw.choice(("all", "f = i", "f = i", "none"))
+    i = f if alike != "none" else i
+    w = f if alike == "all" else w
+    uneven = draw.randrange(6) == 0
+    each = [_uneven(draw, p) if uneven else cost for cost in (f, i, w)]
+    pair = f + w if "FB" in family.fields and draw.randrange(6) == 0 else None
+    group = draw.randint(1, MOST_M) if "group" in family.fields and draw.random() < 0.5 else None
+    lifo = "lifo" in family.fields and draw.random() < 0.5
+    hop = draw.choice((0.0, 0.0, 0.0, 0.0, 1.0, 5.0, 5.0, 40.0))
+    costs = Costs(each[0], each[1], each[2], hop, pair)
+    spec = Spec(family.name, p, m, group=group, lifo=lifo, costs=costs)
+    if family.vocabulary and not lifo and draw.randrange(3) == 0:
+        shard = {name: float(draw.randint(0, 30)) for name in ("S", "T")}
+        return spec.with_(vocabulary=draw.choice(family.vocabulary), costs=replace(costs, **shard))
+    return spec.with_(offload="full") if "offload" in family.fields and draw.randrange(6) == 0 else spec
+
+
+def _uneven(draw: random.Random, p: int) -> Cost:
+    """A list of layers, as many on each device as UNIT has parts, so that every number of chunks cuts it evenly."""
+    layers = int(UNIT)
+    return tuple(cost for _ in range(p) for cost in [float(draw.randint(1, 9))] * layers)
+
+
+def _simulated(spec: Spec) -> dict[tuple[str, str], float]:
+    built = order(spec)
+    shown = figures(simulate(built, spec.timing, spec.v))
+    windows = {"global": shown.makespan, "span": shown.longest_stage}
+    return (
+        {("makespan", window): whole for window, whole in windows.items()}
+        | {("bubble", window): whole - shown.busy for window, whole in windows.items()}
+        | {("peak", window): float(peaks(built)[0].max()) for window in windows}
+    )
+
+
+def _count(tally: Tally, value: float, simulated: float) -> None:
+    if abs(value - simulated) <= 1e-9 * max(1.0, abs(simulated)):
+        tally.equal += 1
+    elif value > simulated:
+        tally.above += 1
+    else:
+        tally.below += 1
+
+
+HEADER = "| law | where | specs | equal | law above | law below | there it is |"
+QUANTITIES = {"bubble": "idle time of a device", "makespan": "makespan", "peak": "peak, chunks in flight"}
+
+
+@cache  # some seconds of simulation, the same each time
+def table(cells: int = CELLS) -> tuple[str, bool]:
+    """The page of laws in Markdown, and whether every law was exact in every cell inside its region."""
+    lines = [HEAD.format(grid=GRID)]
+    kept = True
+    for family in FAMILIES.values():
+        lines.append(f"## {family.title} (`{family.name}`)\n")
+        if not family.laws:
+            lines.append("No closed form is known; the simulation is the law.\n")
+            continue
+        found = trials(family, cells)
+        kept = kept and all(trial.inside.equal == trial.inside.cells for trial in found)
+        lines += [HEADER, "|---|---|--:|--:|--:|--:|---|"]
+        for trial in found:
+            lines += _rows(trial)
+        lines.append("")
+        lines += [f"- `{text(trial.law.tree)}`: {trial.law.source}" for trial in found if trial.law.source]
+        lines.append("")
+    return "\n".join(lines), kept
+
+
+def _rows(trial: Trial) -> list[str]:
+    law = trial.law
+    window = "" if law.quantity == "peak" else f", {law.window}"
+    name = f"**{QUANTITIES[law.quantity]}{window}** = `{text(law.tree)}`"
+    conditions = [law.when] if law.when else []
+    region = " and ".join(_condition(each) for each in (*conditions, *(each for each, _ in law.where))) or "always"
+    verdict = "exact" if trial.inside.verdict() == "equal" else trial.inside.verdict()
+    rows = [_row(name, region, trial.inside, verdict)]
+    return rows + [_row("", f"else: {why}", tally, tally.verdict()) for why, tally in trial.outside.items()]
+
+
+def _condition(source: str) -> str:
+    plain = {
+        "uniform == 1": "equal stages",
+        "fb_full == 1": "FB = F + B",
+        "barriers == 0": "no sharded output layer",
+        "barriers > 0": "a sharded output layer",
+        "barriers > 0 and interlaced == 0": "a sharded output layer, not interlaced",
+        "interlaced == 1": "a sharded output layer, interlaced",
+        "copies == 0": "no offload",
+    }
+    return plain.get(source) or f"`{text(parse(source)).replace('==', '=')}`"
+
+
+def _row(*cells: Any) -> str:
+    name, where, tally, verdict = cells
+    shown = (name, where, tally.cells, tally.equal, tally.above, tally.below, verdict)
+    return f"| {' | '.join(str(cell) for cell in shown)} |"
+
+
+HEAD = """# Laws
+
+Written by `python app.py laws` from the laws in the code; a test fails when this page is not what the code says.
+
+Each law is a formula and the conditions under which it is exact. Here every law stands beside the simulation:
+{grid}
+
+The first line of a law counts the specs where all its conditions hold; there it must be equal in every one. The lines
+below it take the others, by the first condition that fails: *law above* are the specs where the formula gives more than
+the simulation, *law below* where it gives less. Where it is never below it is an upper bound, where it is never above a
+lower bound; where both happen it fails, and only the simulation says what is so.
+
+p devices, m micro-batches, v chunks per device, S stages, g the group of an interleaved schedule; f, i, w and b = i + w
+the times of a device's share, c a hop, FB an overlapped pair. Idle time is the window less the mean work of a device:
+*global* from the first start to the last end, *span* the longest device's own window. What papers claim asymptotically
+is in the comparison (`python app.py compare`), not here.
+"""

@@ -1,0 +1,113 @@
+"""One setting for many families: the spec each family would run, as near to what was asked as it can be built.
+
+Knows which fields a family takes and follows its own advice where the asked value is not legal. Costs listed by stage
+are spread over as many stages as the family has, so that the model as a whole costs the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from backend.schedule import jit
+from backend.schedule.errors import SpecError
+from backend.schedule.families.registry import family_of, judge
+from backend.schedule.options.effective_costs import spread_layers
+from backend.schedule.simulation.costs import Cost, Costs
+from backend.schedule.spec import LIMITS, Spec
+
+MOST_STEPS = 8  # of advice followed; families need three at most
+
+
+def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, str | None]:
+    """The legal spec of a family nearest to ``asked``, and in words what had to change (None: nothing).
+
+    ``v`` is the chunks per device asked for, where a family leaves a choice; None takes what is natural for each.
+    Raises SpecError where no legal value is near, or for a name that is no family.
+    """
+    family = family_of(asked.with_(family=name))
+    least, natural, most = family.v
+    chunks = natural if v is None else min(max(v, least), most)
+    own = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
+    plain = {key: getattr(asked, key) for key in own if key in family.fields}
+    spec = asked.with_(family=name, v=chunks, **(own | plain))
+    if "FB" not in family.fields:
+        spec = spec.with_(costs=replace(spec.costs, FB=None))
+    said: dict[str, str] = {}
+    if not family.asynchronous:
+        spec = spec.with_(weights=None)
+    for _ in range(MOST_STEPS):
+        stages = _stages(spec)
+        spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=_spread_layers(asked, stages))
+        try:
+            judge(spec)
+            _judge_size(spec)
+        except SpecError as error:
+            if error.nearest is None:
+                raise
+            said[error.field] = error.message
+            spec = spec.with_(**{error.field: error.nearest})
+        else:
+            return spec, _told(asked, spec, said)
+    raise SpecError("family", name, f"{family.title} has no legal schedule near this setting")
+
+
+def spread(costs: Costs, stages: int, pair: float | None) -> Costs:
+    """The same costs for a model cut into so many stages."""
+    return replace(costs, F=_spread(costs.F, stages), I=_spread(costs.I, stages), W=_spread(costs.W, stages), FB=pair)
+
+
+def _spread_layers(spec: Spec, stages: int) -> tuple[int, ...] | None:
+    return None if spec.layers is None else spread_layers(spec.layers, stages)
+
+
+def _spread(cost: Cost, stages: int) -> Cost:
+    """Each stage of a list is taken to cost the same all along its layers."""
+    if not isinstance(cost, tuple) or len(cost) == stages:
+        return cost
+    below = np.concatenate(([0.0], np.cumsum(cost)))
+    cuts = np.linspace(0.0, len(cost), stages + 1)
+    return tuple(float(part) for part in np.diff(np.interp(cuts, np.arange(len(cost) + 1), below)))
+
+
+def _stages(spec: Spec) -> int:
+    return spec.p if family_of(spec).placement == "bidirectional" else spec.p * spec.v
+
+
+def _judge_size(spec: Spec) -> None:
+    """What reading a spec refuses, where a family's own v or m made it larger."""
+    if ops(spec) > LIMITS["ops"]:
+        raise SpecError("m", spec.m, f"{ops(spec):,} ops are over the limit of {LIMITS['ops']:,}")
+
+
+def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
+    """Raise SpecError for more ops in all than one answer may have; compile if so many are worth it."""
+    whole = sum(ops(spec) for spec in specs)
+    if whole > LIMITS["ops"]:
+        nearest = max(1, asked.m * LIMITS["ops"] // (2 * whole))
+        message = f"{whole:,} ops in all, over the limit of {LIMITS['ops']:,}; compare fewer families or micro-batches"
+        raise SpecError("m", asked.m, message, limit=nearest, nearest=nearest)
+    jit.compile_for(whole)
+
+
+def ops(spec: Spec) -> int:
+    """At most so many ops."""
+    return 3 * spec.p * spec.m * spec.v
+
+
+def _told(asked: Spec, spec: Spec, said: dict[str, str]) -> str | None:
+    parts = [f"{key} = {_shown(spec, key)} instead of {_shown(asked, key)}: {message}" for key, message in said.items()]
+    lists = [cost for cost in (asked.costs.F, asked.costs.I, asked.costs.W) if isinstance(cost, tuple)]
+    if lists and any(len(cost) != _stages(spec) for cost in lists):
+        parts.append(f"costs listed for {len(lists[0])} stages are spread over {_stages(spec)}")
+    if asked.layers is not None and len(asked.layers) != _stages(spec):
+        parts.append(f"layers listed for {len(asked.layers)} stages are spread over {_stages(spec)}")
+    return "; ".join(parts) or None
+
+
+def _shown(spec: Spec, key: str) -> Any:
+    value = getattr(spec, key)
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else value

@@ -1,0 +1,219 @@
+"""Activation memory against throughput: every family at one setting, and what a search finds within each limit.
+
+Knows how to judge one point against another. What is legal is the families' to say (nearest_spec.py); how a schedule is sought
+is handed in. Memory is the fullest device's, in one micro-batch's activations on a device (1F1B holds p of them);
+throughput is the work of a device over the span, so that a pair which overlaps to less than F + I + W counts as speed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from backend.schedule.analysis.compare import parameters
+from backend.schedule.analysis.nearest_spec import fit, judge_sizes, ops
+from backend.schedule.errors import SpecError
+from backend.schedule.families.registry import FAMILIES, family_of, order
+from backend.schedule.order.order import Order
+from backend.schedule.simulation.costs import durations
+from backend.schedule.simulation.memory import peak_memory
+from backend.schedule.simulation.metrics import Bubble, figures
+from backend.schedule.simulation.simulate import Timeline, simulate
+from backend.schedule.spec import Spec
+
+Search = Callable[[Spec], tuple[Spec, Order]]
+"""From a sought family's spec to an order within its memory, and the spec that builds this order again."""
+
+SOUGHT = ("zb-auto", "v-auto")  # one chunk per device, and the V
+PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # of p: the limits to seek under unless others are asked for
+LEAST = 1.0  # micro-batch; less than one gets no step through
+MOST_SOUGHT = 8192  # ops of a V; larger, seven limits take more than a few seconds
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a schedule holds, and how fast it is: ``memory`` and ``throughput`` as in the module's first lines."""
+
+    memory: float
+    throughput: float
+    span: Bubble
+    whole: Bubble
+    weights: int
+    """Copies of its own weights that a device holds."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A schedule with its figures; ``limit`` is the memory that it was sought under, None for a family's own."""
+
+    spec: Spec
+    adjusted: str | None
+    limit: float | None
+    figures: Figures
+
+    @property
+    def title(self) -> str:
+        """The family's name for people."""
+        return family_of(self.spec).title
+
+    @property
+    def label(self) -> str:
+        """The title, with the limit where it was sought."""
+        return self.title if self.limit is None else f"{self.title} within {self.limit:g}"
+
+
+def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
+    """A point for each family named; without names, for all that are not sought, and the asked one, which stands as it
+    is. The others take what is natural for them. Families that cannot be built near the setting are left out."""
+    own = [] if asked.family in FAMILIES else [asked.family]  # an imported order is a point too
+    names = names or [*own, *(name for name in FAMILIES if name not in SOUGHT or name == asked.family)]
+    free = _same_work(asked if "memory" not in family_of(asked).fields else asked.with_(memory=None))
+    fitted: list[tuple[Spec, str | None]] = []
+    for name in names:
+        try:
+            fitted.append((asked, None) if name == asked.family else fit(free, name))
+        except SpecError:
+            continue
+    judge_sizes(asked, [spec for spec, _ in fitted])
+    return [Point(spec, adjusted, None, measured(spec)) for spec, adjusted in fitted]
+
+
+def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> list[Point]:
+    """The best that ``search`` finds within each limit, for one chunk per device and for the V.
+
+    A limit that is too small for any step is left out, and so is one that brings nothing over the smaller ones: the
+    points of each placement rise in memory and in throughput. None for the limits stands for ``default_limits``.
+    """
+    judge_sought(asked)
+    found: list[Point] = []
+    for name in SOUGHT:
+        try:
+            setting, adjusted = fit(_same_work(asked), name)
+        except SpecError:
+            continue  # the placement cannot be had with this setting's options
+        best = 0.0
+        for limit in sorted(set(default_limits(asked) if limits is None else limits)):
+            try:
+                spec, built = search(setting.with_(memory=limit, effort=None))
+            except SpecError:
+                continue  # no step gets through so little memory
+            point = Point(spec, adjusted, limit, _figures(spec, built))
+            if point.figures.throughput > best + SAME:
+                best = point.figures.throughput
+                found.append(point)
+    return found
+
+
+def _same_work(asked: Spec) -> Spec:
+    """The setting with its output layer in numbers, so that families which cannot spread it have it all the same."""
+    costs = asked.timing
+    return asked.with_(costs=replace(asked.costs, S=costs.S, T=costs.T))
+
+
+def default_limits(asked: Spec) -> list[float]:
+    """Parts of p: whole chunks of the V where activations come and go whole, else to two digits."""
+    whole = asked.w_share == 1.0 and asked.kept == 1.0
+    limits = (math.floor(2 * part * asked.p + SAME) / 2 if whole else round(part * asked.p, 2) for part in PARTS)
+    return sorted({limit for limit in limits if limit >= LEAST})
+
+
+def setting_of(asked: Spec) -> Spec:
+    """The setting without what only its family makes of it: specs that are alike in this have one frontier."""
+    plain = asked.with_(family="zb-auto", v=1, group=None, memory=None, lifo=False, weights=None, effort=None, seed=1)
+    return plain.with_(costs=replace(plain.costs, FB=None))
+
+
+def judge_sought(asked: Spec) -> None:
+    """Raise SpecError for more ops than are sought for in a few seconds."""
+    size = ops(asked.with_(v=2))
+    if size > MOST_SOUGHT:
+        nearest = max(1, MOST_SOUGHT // (6 * asked.p))
+        message = f"the frontier is sought for schedules of up to {MOST_SOUGHT:,} ops; here they would have {size:,}"
+        raise SpecError("m", asked.m, message, limit=nearest, nearest=nearest)
+
+
+def constructed(spec: Spec) -> tuple[Spec, Order]:
+    """The quickest search: the family's own construction."""
+    return spec, order(spec)
+
+
+def dominated(points: Sequence[Point]) -> list[int | None]:
+    """For each point the one that is better, None where none is: the frontier.
+
+    Better is less memory and no less throughput, or more throughput and no more memory, at the same p and m. Of several
+    the fastest is named, and of these the one that holds least.
+    """
+    return [_better(points, point) for point in points]
+
+
+def _better(points: Sequence[Point], point: Point) -> int | None:
+    others = [at for at, other in enumerate(points) if _beats(other, point)]
+    figures_of = [points[at].figures for at in others]
+    ranked = sorted(
+        zip(others, figures_of, strict=True), key=lambda each: (-each[1].throughput, each[1].memory, each[0])
+    )
+    return ranked[0][0] if ranked else None
+
+
+def _beats(one: Point, other: Point) -> bool:
+    if (one.spec.p, one.spec.m) != (other.spec.p, other.spec.m):
+        return False
+    less = other.figures.memory - one.figures.memory
+    more = one.figures.throughput - other.figures.throughput
+    return less >= -SAME and more >= -SAME and (less > SAME or more > SAME)
+
+
+@lru_cache(maxsize=1024)
+def measured(spec: Spec) -> Figures:
+    """The figures of a legal spec's own order."""
+    return _figures(spec, order(spec))
+
+
+def _figures(spec: Spec, built: Order) -> Figures:
+    timeline = simulate(built, spec.timing, spec.v)
+    memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
+    shown = figures(timeline)
+    work = _work(timeline, spec)
+    throughput = work / shown.longest_stage if shown.longest_stage > 0.0 else 1.0
+    copies = int(parameters(built, spec)["max"])
+    return Figures(float(memory.max()), throughput, shown.span_bubble, shown.global_bubble, copies)
+
+
+def _work(timeline: Timeline, spec: Spec) -> float:
+    """The mean time of a device's ops, with nothing overlapped."""
+    built = timeline.order
+    table = durations(built.placement, replace(spec.timing, FB=None), spec.v)
+    rank = np.repeat(np.arange(built.p), np.diff(built.offsets))
+    return float(table[rank, built.codes].sum()) / built.p
+
+
+def described(points: Sequence[Point], asked: Spec) -> list[dict[str, Any]]:
+    """The points as JSON; ``dominated_by`` is the position of a better one, ``moved`` whether p or m had to change."""
+    return [
+        {
+            "family": point.spec.family,
+            "title": point.title,
+            "label": point.label,
+            "group": family_of(point.spec).group,
+            "limit": point.limit,
+            "memory": point.figures.memory,
+            "of_p": point.figures.memory / asked.p,
+            "throughput": point.figures.throughput,
+            "bubble": {
+                "span": {"of_total": point.figures.span.of_total, "of_ideal": point.figures.span.of_ideal},
+                "global": {"of_total": point.figures.whole.of_total, "of_ideal": point.figures.whole.of_ideal},
+            },
+            "weights": point.figures.weights,
+            "dominated_by": better,
+            "adjusted": point.adjusted,
+            "moved": (point.spec.p, point.spec.m) != (asked.p, asked.m),
+            "spec": point.spec.to_json(),
+        }
+        for point, better in zip(points, dominated(points), strict=True)
+    ]

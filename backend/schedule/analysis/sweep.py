@@ -1,0 +1,109 @@
+"""One family over many sizes: what each (p, m) or v makes of the bubble and of the messages, and why some cannot be.
+
+Costs listed by stage are spread over as many stages as a size has. Larger schedules than an answer can wait for are
+left out and say so. Knows no figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.schedule import jit
+from backend.schedule.analysis.compare import message_count
+from backend.schedule.analysis.nearest_spec import fit, ops, spread
+from backend.schedule.errors import SpecError
+from backend.schedule.families.registry import FAMILIES, family_of, judge, order
+from backend.schedule.options.effective_costs import spread_layers
+from backend.schedule.simulation.metrics import Figures, figures
+from backend.schedule.simulation.simulate import simulate
+from backend.schedule.spec import LIMITS, Spec
+
+P_STOPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+M_STOPS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
+MOST_STOPS = 13  # sizes on one axis
+CELL_OPS = 60_000  # of one schedule
+SHAPED = 20  # an order that is made for its costs takes as long as so many times as many ops
+MOST_V = 12
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A size with its figures, or with the reason why there are none: ``legal`` says whether it was only too large."""
+
+    p: int
+    m: int
+    spec: Spec | None
+    figures: Figures | None
+    problem: str | None = None
+    legal: bool = True
+
+
+def resized(asked: Spec, p: int, m: int) -> Spec:
+    """The same family and costs at another size. Raises SpecError where the family cannot be built there."""
+    stages = p if family_of(asked).placement == "bidirectional" else p * asked.v
+    layers = None if asked.layers is None else spread_layers(asked.layers, stages)
+    if (p, m) == (asked.p, asked.m):
+        return asked
+    spec = asked.with_(p=p, m=m, effort=None, layers=layers, costs=spread(asked.costs, stages, asked.costs.FB))
+    judge(spec)
+    return spec
+
+
+def cell(asked: Spec, p: int, m: int) -> Cell:
+    """The bubble of a family at one size; the one asked for is worked out whatever its size."""
+    size = ops(asked.with_(p=p, m=m)) * (SHAPED if family_of(asked).shaped_by_costs else 1)
+    try:
+        spec = resized(asked, p, m)
+    except SpecError as error:
+        return Cell(p, m, None, None, error.message, legal=False)
+    if (size > CELL_OPS and spec is not asked) or ops(spec) > LIMITS["ops"]:
+        return Cell(p, m, spec, None, f"left out: {ops(spec):,} ops take too long here")
+    return Cell(p, m, spec, figures(simulate(order(spec), spec.timing, spec.v)))
+
+
+def grid(asked: Spec) -> tuple[list[int], list[int], list[list[Cell]]]:
+    """The sizes p and m of the two axes, and a row of cells for each p: the asked size is among them."""
+    ps, ms = stops(P_STOPS, asked.p), stops(M_STOPS, asked.m)
+    jit.compile_for(sum(min(CELL_OPS, 3 * p * m * asked.v) for p in ps for m in ms))
+    return ps, ms, [[cell(asked, p, m) for m in ms] for p in ps]
+
+
+def stops(known: Sequence[int], asked: int) -> list[int]:
+    """Sizes of an axis, the asked one among them; doubled on where that is larger than all that are known."""
+    sizes = [*known, asked]
+    while max(known) < asked and 2 * sizes[-2] < asked:
+        sizes.insert(-1, 2 * sizes[-2])
+    return sorted(set(sizes))[-MOST_STOPS:]
+
+
+def over_m(asked: Spec, ms: Sequence[int]) -> list[Cell]:
+    """One family at the asked p over many m; an m that is not legal or too large is left out."""
+    cells = (cell(asked, asked.p, m) for m in ms)
+    return [each for each in cells if each.figures is not None]
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a family sends and how long it idles with ``v`` chunks per device."""
+
+    spec: Spec
+    messages: int
+    figures: Figures
+
+
+def over_v(asked: Spec, name: str) -> list[Load]:
+    """A family over the chunks per device that it takes, at the asked p and m; what cannot be built is left out."""
+    least, _, most = FAMILIES[name].v
+    free = asked if "memory" in FAMILIES[name].fields else asked.with_(memory=None)
+    loads = []
+    for v in range(least, min(most, MOST_V) + 1):
+        try:
+            spec, _ = fit(free.with_(family=name, group=None, effort=None), name, v)
+        except SpecError:
+            continue
+        if (spec.p, spec.m, spec.v) != (asked.p, asked.m, v) or ops(spec) > 4 * CELL_OPS:
+            continue
+        built = order(spec)
+        loads.append(Load(spec, message_count(built), figures(simulate(built, spec.timing, spec.v))))
+    return loads

@@ -1,0 +1,127 @@
+"""The options on top of the families: which go together, what they make of an order, and of the laws.
+
+Vocabulary first (S and T among the ops), then offload (copies beside them). What options do to costs is effective_costs.py's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backend.schedule.errors import SpecError
+from backend.schedule.families.family import Family
+from backend.schedule.laws.law import Law
+from backend.schedule.options import offload, vocabulary
+from backend.schedule.options.effective_costs import spread_layers
+from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
+from backend.schedule.spec import Spec
+
+_FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
+MOST_TIMED = 10**11  # ops of all orders that one search times: about half an hour
+_NO_SHARDS = ("barriers == 0", "S and T stand among the ops, and this form does not count them")
+_NO_COPIES = ("copies == 0", "a backward may have to wait for its reload")
+
+
+def judge(spec: Spec, family: Family) -> None:
+    """Raise SpecError unless the spec's options and costs go with its family and with each other."""
+    for name, default in _FAMILYS_OWN.items():
+        if name not in family.fields and getattr(spec, name) != default:
+            raise SpecError(name, getattr(spec, name), f"{family.title} has no {name}; leave it out", nearest=default)
+    if spec.costs.FB is not None and "FB" not in family.fields:
+        raise SpecError("FB", spec.costs.FB, f"{family.title} has no overlapped pairs; leave FB out")
+    _judge_stages(spec, spec.p if family.placement == "bidirectional" else spec.p * spec.v)
+    if spec.recompute != "none":
+        _judge_recompute(spec)
+    if spec.vocabulary != "plain":
+        _judge_vocabulary(spec, family)
+    _judge_offload(spec, family)
+    timed = (spec.effort or 0) * 3 * spec.p * spec.m * spec.v
+    if timed > MOST_TIMED:
+        nearest = MOST_TIMED // (3 * spec.p * spec.m * spec.v)
+        raise SpecError("effort", spec.effort, f"at these sizes effort is at most {nearest:,}", nearest=nearest)
+    if spec.weights is not None and not family.asynchronous:
+        message = f"{family.title} holds one version of its weights; weights is PipeDream's"
+        raise SpecError("weights", spec.weights, message, nearest=None)
+
+
+def _judge_stages(spec: Spec, stages: int) -> None:
+    """What has one entry a stage has as many as there are stages, and layers spread costs of a whole device only."""
+    for name in ("F", "I", "W"):
+        cost = getattr(spec.costs, name)
+        if isinstance(cost, tuple) and len(cost) != stages:
+            message = f"{name} as a list has one entry a stage: {stages} here, not {len(cost)}"
+            raise SpecError(name, len(cost), message, limit=stages, nearest=stages)
+        if isinstance(cost, tuple) and (spec.layers is not None or spec.vocabulary == "redistribute"):
+            field = "layers" if spec.layers is not None else "vocabulary"
+            message = f"{field} spreads a device's costs over the stages, and {name} is already a list with one a stage"
+            raise SpecError(field, spec.to_json()[field], message, nearest=None if field == "layers" else "plain")
+    if spec.layers is not None and len(spec.layers) != stages:
+        message = f"layers has one entry a stage: {stages} here, not {len(spec.layers)}"
+        nearest = list(spread_layers(spec.layers, stages))
+        raise SpecError("layers", list(spec.layers), message, limit=stages, nearest=nearest)
+    if spec.layers is not None and spec.costs.FB is not None:
+        raise SpecError("FB", spec.costs.FB, "with layers a pair's time follows from F, I and W; leave FB out")
+
+
+def _judge_recompute(spec: Spec) -> None:
+    """What runs again is counted in F's terms, so I must be given in the same, and a pair's time must not be."""
+    if spec.costs.FB is not None:
+        raise SpecError("FB", spec.costs.FB, "with recomputation a pair's time follows from F, I and W; leave FB out")
+    if isinstance(spec.costs.F, tuple) != isinstance(spec.costs.I, tuple):
+        raise SpecError("I", spec.to_json()["costs"]["I"], "with recomputation F and I are both lists or both numbers")
+
+
+def _judge_vocabulary(spec: Spec, family: Family) -> None:
+    mode = spec.vocabulary
+    if spec.costs.FB is not None:
+        raise SpecError("FB", spec.costs.FB, "with an output layer a pair's time follows from F, I and W; leave FB out")
+    if spec.barriers == 0:
+        return
+    if mode not in family.vocabulary:
+        able = ", ".join(("plain", "redistribute", *family.vocabulary))
+        raise SpecError("vocabulary", mode, f"{family.title} takes vocabulary {able}", nearest="plain")
+    if spec.v > MAX_PAIR_CHUNKS:
+        message = f"with a spread vocabulary v is at most {MAX_PAIR_CHUNKS}"
+        raise SpecError("v", spec.v, message, limit=MAX_PAIR_CHUNKS, nearest=MAX_PAIR_CHUNKS)
+    if spec.lifo:
+        raise SpecError("lifo", True, "with a spread vocabulary the backwards run first in, first out", nearest=False)
+
+
+def _judge_offload(spec: Spec, family: Family) -> None:
+    if spec.offload != "none" and "offload" not in family.fields:
+        message = f"{family.title} keeps its activations on the device; gis, gis-h and interleaved can offload them"
+        raise SpecError("offload", spec.offload, message, nearest="none")
+    if spec.offload != "none" and spec.recompute == "full":
+        message = "full recomputation keeps only each layer's input, too little to offload; use one of the two"
+        raise SpecError("offload", spec.offload, message, nearest="none")
+    if spec.shared_link and spec.offload == "none":
+        raise SpecError("shared_link", True, "shared_link bears on offload only; leave it out", nearest=False)
+    if spec.shared_link and spec.p % 2:
+        raise SpecError("shared_link", True, f"pairs of devices share a link, and p = {spec.p} is odd", nearest=False)
+
+
+def order(spec: Spec, family: Family) -> Order:
+    """The order of a legal spec with its options."""
+    if spec.vocabulary == "interlaced":
+        built = vocabulary.interlaced(spec.p, spec.m)
+    elif spec.barriers:
+        whole = replace(spec.costs, S=None, T=None)
+        longer = family.order(spec.with_(m=spec.m + spec.barriers, vocabulary="plain", costs=whole))
+        built = vocabulary.ahead(longer, spec.m, spec.barriers)
+        built = vocabulary.insert(built, spec.timing, spec.v, spec.barriers)
+    else:
+        built = family.order(spec)
+    return built if spec.offload == "none" else offload.with_offload(built, spec.timing, spec.v, spec.offload)
+
+
+def with_laws(family: Family) -> Family:
+    """The family with every law held to where no option changes what it counts."""
+    laws = family.laws
+    if family.vocabulary:
+        laws = tuple(_plus(law, _NO_SHARDS) if law.when is None and not law.shards else law for law in laws)
+    if "offload" in family.fields:
+        laws = tuple(law if law.quantity == "peak" else _plus(law, _NO_COPIES) for law in laws)
+    return replace(family, laws=laws)
+
+
+def _plus(law: Law, condition: tuple[str, str]) -> Law:
+    return replace(law, where=(*law.where, condition))

@@ -1,0 +1,1 @@
+"""Bidirectional schedules: DualPipe and DualPipeV."""

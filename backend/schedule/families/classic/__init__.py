@@ -1,0 +1,1 @@
+"""Schedules with one chunk per device and a whole backward: GPipe, 1F1B, PipeDream."""

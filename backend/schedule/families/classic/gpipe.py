@@ -1,0 +1,62 @@
+"""GPipe: all forwards, then all backwards (Huang et al. 2019, arXiv 1811.06965)."""
+
+from __future__ import annotations
+
+from backend.schedule.families.family import Family, Row, backwards_from_the_last, phases
+from backend.schedule.laws.law import NO_HOPS, NO_SHARD_HOPS, UNIFORM, Law
+from backend.schedule.options.vocabulary import SPREAD
+from backend.schedule.order.order import Order
+from backend.schedule.spec import Spec
+
+F, B = 0, 3
+
+
+def rows(spec: Spec) -> list[Row]:
+    """Every rank alike: F of every micro-batch, then B of every micro-batch."""
+    row = phases(
+        (spec.m, [F]),
+        (spec.m, [B]),
+    )
+    return [row] * spec.p
+
+
+def last_in_first_out(spec: Spec, order: Order) -> Order:
+    """The paper's figure runs the backwards from the last micro-batch to the first; torch from the first."""
+    return backwards_from_the_last(spec, order) if spec.lifo else order
+
+
+GPIPE = Family(
+    name="gpipe",
+    title="GPipe",
+    year=2019,
+    source="Huang et al., GPipe, arXiv 1811.06965",
+    used_by="teaching; torch's ScheduleGPipe",
+    group="classic",
+    summary="All forwards, then all backwards: simplest, and every micro-batch's activations are held at once.",
+    backward="full",
+    complexity="two loops",
+    placement="looped",
+    rows=rows,
+    legal=lambda spec: None,
+    fields=("lifo",),
+    finish=last_in_first_out,
+    vocabulary=SPREAD,
+    laws=(
+        Law(
+            "bubble",
+            "global",
+            "(p-1)*(f+b+2*c)",
+            (UNIFORM, NO_SHARD_HOPS),
+            "GPipe section 2.3, with a hop's latency added",
+            shards=True,
+        ),
+        Law(
+            "makespan",
+            "global",
+            "sum_f + (m-1)*max_f + sum_b + (m-1)*max_b",
+            (NO_HOPS, ("lifo == 0 or uniform == 1", "backwards from last to first start at once on a slow last stage")),
+            "flow-shop: fill, then the slowest stage",
+        ),
+        Law("peak", "global", "m", (), "every forward comes before every backward", shards=True),
+    ),
+)

@@ -1,0 +1,64 @@
+"""1F1B, PipeDream-flush: one forward, one backward, with a flush (Narayanan et al. 2021, arXiv 2006.09503)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from backend.schedule.families.family import Family, Row, phases
+from backend.schedule.laws.law import IN_STEP, NO_SHARD_HOPS, UNIFORM, Law
+from backend.schedule.options import vocabulary
+from backend.schedule.options.vocabulary import SPREAD
+from backend.schedule.search.building_block import Block
+from backend.schedule.spec import Spec
+
+F, B = 0, 3
+
+
+def rows(spec: Spec) -> list[Row]:
+    """Rank r warms up with one F for every rank after it."""
+    p, m = spec.p, spec.m
+    warmup = [min(m, p - 1 - r) for r in range(p)]
+    return [
+        phases(
+            (w, [F]),  # warm-up
+            (m - w, [F, B]),  # steady: one forward, one backward
+            (w, [B]),  # cool-down
+        )
+        for w in warmup
+    ]
+
+
+def block(spec: Spec) -> Block:
+    """Forward takes a slot a device, backward two: I and W are one op."""
+    p, r = spec.p, np.arange(spec.p, dtype=np.float64)
+    return Block(np.stack((r, 3 * p - 2 - 2 * r), axis=1)[:, None, :], 3.0)
+
+
+ONE_F_ONE_B = Family(
+    name="1f1b",
+    title="1F1B",
+    year=2021,
+    source="Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training (PipeDream-2BW), arXiv 2006.09503",
+    used_by="Megatron-LM, DeepSpeed; torch's Schedule1F1B",
+    group="classic",
+    summary="As soon as a micro-batch's backward can run, it does. The bubble is GPipe's; the memory is p, not m.",
+    backward="full",
+    complexity="three phases",
+    placement="looped",
+    rows=rows,
+    block=block,
+    legal=lambda spec: None,
+    vocabulary=(*SPREAD, "interlaced"),
+    laws=(
+        Law(
+            "bubble",
+            "global",
+            "(p-1)*(f+b+2*c) + 2*c*floor((m-1)*(p-1)/p)",
+            (UNIFORM, NO_SHARD_HOPS, IN_STEP),
+            "the second term is the hop that each steady F-B exchange waits for; textbooks leave it out",
+            shards=True,
+        ),
+        Law("peak", "global", "min(p, m)", (), "rank 0 holds its warm-up and one more", when="barriers == 0"),
+        *vocabulary.LAWS,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Grouped interleaved schedules of PipeOffload."""

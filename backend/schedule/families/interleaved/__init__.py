@@ -1,0 +1,1 @@
+"""Interleaved schedules: several chunks per device, placed in a loop."""

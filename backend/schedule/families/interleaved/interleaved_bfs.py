@@ -1,0 +1,51 @@
+"""Breadth-first pipeline: all forwards chunk by chunk, then all backwards (Lamy-Poirier 2023, arXiv 2211.05953).
+
+As torch's ScheduleLoopedBFS orders it: the backwards from the last chunk to the first, and in each from the last
+micro-batch to the first.
+"""
+
+from __future__ import annotations
+
+from backend.schedule.families.family import Family, Row, backwards_from_the_last, phases
+from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.spec import Spec
+
+F, B = 0, 3
+
+
+def rows(spec: Spec) -> list[Row]:
+    """Every rank alike: each chunk's F of all micro-batches, then each chunk's B, chunks in reverse."""
+    m, v = spec.m, spec.v
+    row = phases(
+        *((m, [F * v + chunk]) for chunk in range(v)),
+        *((m, [B * v + chunk]) for chunk in reversed(range(v))),
+    )
+    return [row] * spec.p
+
+
+ENOUGH = (
+    "m >= p or v == 1",
+    "fewer micro-batches than devices: a chunk's first forward waits for the last of the chunk before",
+)
+
+INTERLEAVED_BFS = Family(
+    name="interleaved-bfs",
+    title="Looped breadth-first",
+    year=2023,
+    source="Lamy-Poirier, Breadth-First Pipeline Parallelism, arXiv 2211.05953",
+    used_by="torch's ScheduleLoopedBFS",
+    group="interleaved",
+    summary="GPipe with v chunks per device: the interleaved bubble, one long phase for each chunk's messages and "
+    "gradients, and every activation held.",
+    backward="full",
+    complexity="two loops over the chunks",
+    placement="looped",
+    rows=rows,
+    legal=lambda spec: None,
+    finish=backwards_from_the_last,
+    v=(1, 2, 64),
+    laws=(
+        Law("bubble", "global", "(p-1)*(f+b)/v", (UNIFORM, NO_HOPS, ENOUGH), "arXiv 2211.05953, section 3"),
+        Law("peak", "global", "m*v", (), "every forward comes before every backward"),
+    ),
+)

@@ -1,0 +1,85 @@
+"""The registry: every family of schedules by name. ``order(spec)`` is where all orders come from."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from backend.schedule.errors import SpecError
+from backend.schedule.families import apply_options, imported
+from backend.schedule.families.bidirectional.dualpipe import DUALPIPE
+from backend.schedule.families.bidirectional.dualpipev import DUALPIPEV
+from backend.schedule.families.classic.gpipe import GPIPE
+from backend.schedule.families.classic.one_f_one_b import ONE_F_ONE_B
+from backend.schedule.families.classic.pipedream import PIPEDREAM
+from backend.schedule.families.family import Family
+from backend.schedule.families.grouped.gis import GIS, GIS_H
+from backend.schedule.families.interleaved.interleaved import INTERLEAVED
+from backend.schedule.families.interleaved.interleaved_bfs import INTERLEAVED_BFS
+from backend.schedule.families.interleaved.interleaved_zb import INTERLEAVED_ZB
+from backend.schedule.families.v_shape.v_auto import V_AUTO
+from backend.schedule.families.v_shape.v_half import V_HALF
+from backend.schedule.families.v_shape.v_min import V_MIN
+from backend.schedule.families.v_shape.v_zb import V_ZB
+from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
+from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
+from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
+from backend.schedule.order.order import Order
+from backend.schedule.spec import Spec
+
+__all__ = ["FAMILIES", "Family", "describe", "family_of", "judge", "order", "read"]
+
+FAMILIES: dict[str, Family] = {
+    each.name: apply_options.with_laws(each)
+    for each in (
+        *(GPIPE, ONE_F_ONE_B, PIPEDREAM),
+        *(INTERLEAVED, INTERLEAVED_BFS, INTERLEAVED_ZB),
+        *(ZB_H1, ZB_H2, ZB_AUTO),
+        *(V_MIN, V_HALF, V_ZB, V_AUTO),
+        *(DUALPIPE, DUALPIPEV),
+        *(GIS, GIS_H),
+    )
+}
+
+
+def read(data: Mapping[str, Any]) -> Spec:
+    """A legal spec from JSON. Raises SpecError with the nearest legal value."""
+    spec = Spec.from_json(data, {family.name: family.v[1] for family in FAMILIES.values()})
+    judge(spec)
+    return spec
+
+
+def family_of(spec: Spec) -> Family:
+    """The family of a spec. Raises SpecError for a name that is none, with the closest one."""
+    if spec.family == imported.NAME:
+        return imported.family(spec)
+    try:
+        return FAMILIES[spec.family]
+    except KeyError:
+        close = difflib.get_close_matches(spec.family[:40], FAMILIES, 1, 0.3)
+        message = f"there is no family of that name; there are {', '.join(FAMILIES)}"
+        raise SpecError("family", spec.family, message, nearest=close[0] if close else "1f1b") from None
+
+
+def judge(spec: Spec) -> None:
+    """Raise SpecError unless the spec's family can be built with its sizes, options and costs."""
+    family = family_of(spec)
+    least, _, most = family.v
+    if not least <= spec.v <= most:
+        nearest = least if spec.v < least else most
+        wording = f"exactly {least}" if least == most else f"from {least} to {most}"
+        raise SpecError("v", spec.v, f"{family.title} takes v {wording}", limit=nearest, nearest=nearest)
+    apply_options.judge(spec, family)
+    family.legal(spec)
+
+
+def order(spec: Spec) -> Order:
+    """The order of a spec. Raises SpecError for an illegal one."""
+    judge(spec)
+    return imported.order(spec) if spec.family == imported.NAME else apply_options.order(spec, FAMILIES[spec.family])
+
+
+def describe() -> list[dict[str, Any]]:
+    """Every family as JSON, in the order of the picker."""
+    return [family.as_dict() for family in FAMILIES.values()]

@@ -1,0 +1,114 @@
+"""Orders that are sought: for so long, or again for as many evaluations as a spec says."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from backend.schedule.errors import SpecError
+from backend.schedule.families.family import Family, Row
+from backend.schedule.order.order import Order
+from backend.schedule.search import exact
+from backend.schedule.search.bounds import lower_bound
+from backend.schedule.search.certificate import Found, meets
+from backend.schedule.search.improve import Budget, Progress
+from backend.schedule.search.initial_orders import span_of
+from backend.schedule.search.problem import Problem
+from backend.schedule.spec import Spec
+
+MOST_KNOWN = 128
+_known: OrderedDict[Spec, list[Row]] = OrderedDict()  # what was found of late, so that nothing is sought twice
+_finds = [0]
+_most: OrderedDict[Spec, Spec] = OrderedDict()  # by what was sought: the spec of the longest search for it
+
+
+def rows(spec: Spec, problem: Problem) -> list[Row]:
+    """Each rank's codes: constructed, or found with the spec's effort and seed."""
+    if spec.effort is None:
+        return problem.quick()
+    found = _known.get(spec)
+    if found is None:
+        found = list(problem.seek(spec.seed, Budget(None, spec.effort)).codes)
+        _remember(spec, found)
+    return found
+
+
+def _remember(spec: Spec, found: list[Row]) -> None:
+    _known[spec] = found
+    _finds[0] += 1
+    plain = spec.with_(effort=None)
+    before = _most.pop(plain, None)
+    _most[plain] = spec if before is None or (before.effort or 0) < (spec.effort or 0) else before
+    for kept in (_known, _most):
+        if len(kept) > MOST_KNOWN:
+            kept.popitem(last=False)
+
+
+def known(spec: Spec) -> Spec:
+    """The spec with the most effort that was put into it of late, or as it is: the best that is there at once."""
+    most = _most.get(spec.with_(effort=None), spec)
+    return most if most in _known else spec
+
+
+def finds() -> int:
+    """How often something was found so far: while this stays the same, so does what is known."""
+    return _finds[0]
+
+
+def seek(
+    spec: Spec,
+    family: Family,
+    seconds: float | None,
+    report: Callable[[Progress], None] = lambda progress: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> tuple[Spec, Order, Found]:
+    """Search for the order of a legal spec without effort of its own. Also gives the spec that stands for what was
+    found: with the effort that it took, it builds this order."""
+    assert family.problem is not None
+    problem = family.problem(spec)
+    found = problem.seek(spec.seed, Budget(seconds), report, stop)
+    sought = spec.with_(effort=found.evaluations)
+    _remember(sought, list(found.codes))
+    return sought, found.order(problem.task), found
+
+
+def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[str, Any]]:
+    """The order, or a better one, with the certificate that an exhaustive search gives it. Raises SpecError where
+    there is no solver or the task is too large for it."""
+    if family.problem is None:
+        raise SpecError("prove", spec.family, f"{family.title} has one order; what is sought can be proved")
+    task = family.problem(spec).task
+    if not exact.available():
+        message = "prove needs the solver of ortools; install it with pip install 'ortools>=9.11'"
+        raise SpecError("prove", True, message, nearest=False)
+    if not exact.fits(task):
+        nearest = max(1, exact.MOST_OPS // (3 * spec.p * spec.v))
+        message = f"prove goes through schedules of up to {exact.MOST_OPS} ops; this one has {len(order)}"
+        raise SpecError("m", spec.m, message, limit=nearest, nearest=nearest)
+    bound = lower_bound(task)
+    codes = np.stack([order.codes[a:b] for a, b in pairwise(order.offsets)])
+    found = Found(codes, span_of(task, codes), bound.value, bound.name, spec.effort or 0, spec.seed)
+    best = exact.prove(task, found)
+    shape = {"lower_bound": float(best.lower_bound), "bound": best.bound_name, "gap": float(best.gap)}
+    if best.span < found.span:  # no effort of our own search leads there
+        spec, order = spec.with_(effort=None), best.order(task)
+    return spec, order, shape | {"optimal": bool(best.optimal)}
+
+
+def bound_of(problem: Problem) -> dict[str, Any]:
+    """What no order's span is below, and by which argument, as JSON."""
+    bound = lower_bound(problem.task)
+    return {"lower_bound": float(bound.value), "bound": bound.name}
+
+
+def certificate(spec: Spec, family: Family, span: float) -> dict[str, Any]:
+    """How good an order of a sought family is: what no order can do better, and how far above that its span lies."""
+    assert family.problem is not None
+    shape = bound_of(family.problem(spec))
+    least = shape["lower_bound"]
+    optimal = bool(meets(span, least))
+    return shape | {"gap": 0.0 if optimal or least <= 0.0 else float(span / least - 1.0), "optimal": optimal}

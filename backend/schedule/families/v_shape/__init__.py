@@ -1,0 +1,1 @@
+"""Schedules with two chunks per device placed on a V."""

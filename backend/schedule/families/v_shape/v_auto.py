@@ -1,0 +1,51 @@
+"""V-auto: the V placement within any memory (Qi et al. 2024, arXiv 2405.15362): from V-Min's to ZB-V's and beyond.
+
+Two chunks per device, stages r and 2p-1-r. The order is sought greedily for the costs at hand; the handcrafted ZB-V
+competes where the limit lets it.
+"""
+
+from __future__ import annotations
+
+from backend.schedule.families import searched
+from backend.schedule.families.family import Family
+from backend.schedule.families.v_shape import v_half, v_min, v_zb
+from backend.schedule.families.zero_bubble.zb_auto import feasible, limit
+from backend.schedule.order.placement import place
+from backend.schedule.search import greedy
+from backend.schedule.search.building_block import Task
+from backend.schedule.search.problem import Problem
+from backend.schedule.spec import Spec
+
+
+def legal(spec: Spec) -> None:
+    """Two chunks per device, and room for both of one micro-batch."""
+    v_min.two_chunks(spec)
+    feasible(spec)
+
+
+def problem(spec: Spec) -> Problem:
+    """The papers' blocks are laid too, and the handcrafted ZB-V takes part where it fits."""
+    task = Task(place("v", spec.p, 2), spec.m, spec.timing, 2, 2 * limit(spec), spec.w_share)
+    paper = (v_half.block(spec.p), v_min.block(spec.p))
+    return Problem(task, greedy.folded(spec.p, paper), [v_zb.rows(spec)])
+
+
+V_AUTO = Family(
+    name="v-auto",
+    title="V-auto",
+    year=2024,
+    source="Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362",
+    used_by="Sea AI Lab's zero-bubble Megatron-LM",
+    group="V",
+    summary="A V of two chunks per device, its order sought for these costs within the memory given.",
+    backward="split",
+    complexity="greedy construction, then a search",
+    placement="v",
+    shaped_by_costs=True,
+    rows=lambda spec: searched.rows(spec, problem(spec)),
+    problem=problem,
+    legal=legal,
+    fields=("memory", "effort", "seed"),
+    v=(2, 2, 2),
+    laws=(),  # the order is sought for these costs and this memory: only the simulation tells
+)

@@ -1,0 +1,56 @@
+"""ZB-auto: zero bubble found for the costs and the memory at hand (Qi et al. 2023, arXiv 2401.10241, section 3).
+
+The papers' ZB-1p and ZB-2p are this with a limit of p and of 2p; any limit from one micro-batch up is possible.
+"""
+
+from __future__ import annotations
+
+from backend.schedule.errors import SpecError
+from backend.schedule.families import searched
+from backend.schedule.families.family import Family
+from backend.schedule.families.zero_bubble.zb_h1 import handcrafted
+from backend.schedule.order.placement import place
+from backend.schedule.search import greedy
+from backend.schedule.search.building_block import Task
+from backend.schedule.search.problem import Problem
+from backend.schedule.spec import Spec
+
+LEAST = 1.0  # one micro-batch at a time: every F leaves its memory before the next
+
+
+def limit(spec: Spec) -> float:
+    """The memory limit in micro-batches' activations on a device; left out, 1F1B's: p."""
+    return float(spec.p) if spec.memory is None else spec.memory
+
+
+def feasible(spec: Spec) -> None:
+    """Raise SpecError for a limit under which not even one micro-batch gets through."""
+    if limit(spec) < LEAST:
+        message = "one micro-batch's activations on a device (1) are the least memory that a step can run in"
+        raise SpecError("memory", spec.memory, message, limit=LEAST, nearest=LEAST)
+
+
+def problem(spec: Spec) -> Problem:
+    """The handcrafted orders take part where they fit."""
+    task = Task(place("looped", spec.p, 1), spec.m, spec.timing, 1, limit(spec), spec.w_share)
+    return Problem(task, greedy.looped(spec.p), [handcrafted(spec, c) for c in (1, 2)])
+
+
+ZB_AUTO = Family(
+    name="zb-auto",
+    title="ZB-auto",
+    year=2023,
+    source="Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 3",
+    used_by="Sea AI Lab's Megatron-LM fork, as ZB-1p and ZB-2p",
+    group="zero bubble",
+    summary="An order sought for these costs within the memory given: p is ZB-1p, 2p is ZB-2p, anything between works.",
+    backward="split",
+    complexity="greedy construction, then a search",
+    placement="looped",
+    shaped_by_costs=True,
+    rows=lambda spec: searched.rows(spec, problem(spec)),
+    problem=problem,
+    legal=feasible,
+    fields=("memory", "effort", "seed"),
+    laws=(),  # the order is sought for these costs and this memory: only the simulation tells
+)

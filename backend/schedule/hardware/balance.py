@@ -1,0 +1,179 @@
+"""Which stage should have how many layers, where the embedding and the output layer weigh on the ends.
+
+Starts from the split that is given (even by itself) and from those with the least heaviest stage and the least
+heaviest device, takes the best by the simulated makespan of the family, and moves single layers between stages while
+that helps. The same question always has the same answer; how many splits are simulated is bounded, so a large
+schedule is searched less far.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule import jit
+from backend.schedule.families import registry
+from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.hardware.estimate import Pieces, costs_json, estimate
+from backend.schedule.order.order import Order
+from backend.schedule.order.placement import place
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.simulate import simulate
+from backend.schedule.spec import Spec
+
+Layers = tuple[int, ...]
+Worth = tuple[float, float]
+BALANCE_KEYS = ("family", "m", "group")
+MOST_SPLITS = 1500  # tried at one question,
+MOST_OPS = 3_000_000  # and of the ops in all of them
+
+
+@dataclass(frozen=True)
+class Split:
+    """Layers of each stage, their costs, and what the family makes of them."""
+
+    layers: Layers
+    costs: Costs
+    makespan: float
+    heaviest: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """The split as JSON."""
+        plain = {"layers": list(self.layers), "makespan": self.makespan, "heaviest_stage": self.heaviest}
+        return plain | {"costs": costs_json(self.costs)}
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The setting's split before, the one found after; ``tried`` how many were simulated."""
+
+    spec: Spec
+    setting: Setting
+    before: Split
+    after: Split
+    tried: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The answer of /api/balance and of the command."""
+        return {
+            "model": self.setting.model.name,
+            "machine": self.setting.machine.name,
+            **{key: getattr(self.spec, key) for key in ("family", "p", "m", "v", "group")},
+            "unit": "ms",
+            "before": self.before.as_dict(),
+            "after": self.after.as_dict(),
+            "saved": 1 - self.after.makespan / self.before.makespan,
+            "tried": self.tried,
+        }
+
+
+def balance_of(data: Mapping[str, Any]) -> Balance:
+    """The balance that is asked for in one mapping: a setting, and the schedule's family, m and group."""
+    mine = {key: data[key] for key in BALANCE_KEYS if key in data}
+    setting = Setting.read({key: value for key, value in data.items() if key not in BALANCE_KEYS})
+    return balance(registry.read({"m": 32, **mine, "p": setting.p, "v": setting.v}), setting)
+
+
+def balance(spec: Spec, setting: Setting) -> Balance:
+    """The best split found for a family's schedule, not worse than the setting's own."""
+    known = estimate(setting)
+    search = _Search(spec, setting, known.pieces, known.costs.comm)
+    best = min(dict.fromkeys(search.starts()), key=search.worth)
+    found = search.descend(best)
+    before = search.split(setting.layers)
+    after = search.split(found)
+    if (after.makespan, after.heaviest) > (before.makespan, before.heaviest):
+        after = before  # an order made for its costs can turn what helped the first order into a loss
+    return Balance(spec, setting, before, after, search.tried)
+
+
+class _Search:
+    """Splits and their worth: the makespan, then the heaviest stage, less being better."""
+
+    def __init__(self, spec: Spec, setting: Setting, pieces: Pieces, comm: float) -> None:
+        self.spec, self.setting, self.pieces, self.comm = spec, setting, pieces, comm
+        self.order: Order = registry.order(spec.with_(costs=self._costs(setting.layers)))
+        self.tried = 0
+        self._known: dict[Layers, Worth] = {}
+
+    def worth(self, layers: Layers) -> Worth:
+        """Simulated once for each split, on the order of the first one."""
+        if layers not in self._known:
+            self.tried += 1
+            jit.compile_for(self.tried * len(self.order))
+            self._known[layers] = self._judge(self.order, self._costs(layers))
+        return self._known[layers]
+
+    def split(self, layers: Layers) -> Split:
+        """A split with the order that the family makes for it."""
+        costs = self._costs(layers)
+        return Split(layers, costs, *self._judge(registry.order(self.spec.with_(costs=costs)), costs))
+
+    def starts(self) -> list[Layers]:
+        """The split that is given; that with the least heaviest stage; that with the least heaviest device."""
+        stage_of = place(registry.family_of(self.spec).placement, self.order.p, self.order.chunks).stage_of
+        owner = np.zeros(self.setting.stages, np.int64)
+        for rank, stages in enumerate(stage_of):
+            owner[stages] = rank
+        return [self.setting.layers, self._fill(np.arange(self.setting.stages)), self._fill(owner)]
+
+    def descend(self, layers: Layers) -> Layers:
+        """Move one layer at a time, from the heaviest stages to the lightest first, until no move helps."""
+        moved = True
+        while moved:
+            moved = False
+            for other in self._moves(layers):
+                if self._spent():
+                    return layers
+                if self.worth(other) < self.worth(layers):
+                    layers, moved = other, True
+                    break
+        return layers
+
+    def _spent(self) -> bool:
+        return self.tried >= MOST_SPLITS or self.tried * len(self.order) >= MOST_OPS
+
+    def _costs(self, layers: Layers) -> Costs:
+        f, i, w = (tuple(row.tolist()) for row in self.pieces.stages(np.array(layers, np.int64)))
+        return Costs(f, i, w, self.comm)
+
+    def _judge(self, order: Order, costs: Costs) -> Worth:
+        timeline = simulate(order, costs, self.spec.v)
+        heaviest = max(map(sum, zip(costs.F, costs.I, costs.W, strict=True)))  # type: ignore[arg-type]  # lists here
+        return float(timeline.end.max() - timeline.start.min()), heaviest
+
+    def _least(self, stage: int) -> int:
+        """The fewest layers of a stage: none only beside an embedding or output layer."""
+        return int(not (self.setting.heads and stage in (0, self.setting.stages - 1)))
+
+    def _fill(self, owner: npt.NDArray[np.int64]) -> Layers:
+        """Layer by layer to the owner with the least load, there to the stage with the fewest layers."""
+        count = self.setting.stages
+        layers = [self._least(stage) for stage in range(count)]
+        fixed = self.pieces.stages(np.array(layers, np.int64)).sum(0)
+        groups: dict[int, list[int]] = {}
+        for stage in range(count):
+            groups.setdefault(int(owner[stage]), []).append(stage)
+        heap = [(float(fixed[stages].sum()), owned) for owned, stages in groups.items()]
+        heapq.heapify(heap)
+        layer = sum(self.pieces.layer)
+        for _ in range(sum(self.setting.layers) - sum(layers)):
+            load, owned = heapq.heappop(heap)
+            layers[min(groups[owned], key=lambda stage: (layers[stage], stage))] += 1
+            heapq.heappush(heap, (load + layer, owned))
+        return tuple(layers)
+
+    def _moves(self, layers: Layers) -> Iterator[Layers]:
+        load = self.pieces.stages(np.array(layers, np.int64)).sum(0)
+        heavy = sorted(range(len(layers)), key=lambda stage: (-load[stage], stage))
+        light = sorted(range(len(layers)), key=lambda stage: (load[stage], stage))
+        for giver in heavy:
+            if layers[giver] > self._least(giver):
+                for taker in light:
+                    if taker != giver:
+                        yield tuple(share - (at == giver) + (at == taker) for at, share in enumerate(layers))

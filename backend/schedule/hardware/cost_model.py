@@ -1,0 +1,123 @@
+"""The question of a cost model: which model on which machine, cut into how many stages. Strict reading of it.
+
+Any field of the model or the machine can be given beside their names and then counts instead of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backend.schedule.errors import SpecError
+from backend.schedule.hardware.machines import MACHINE_FIELDS, Machine, machine_of
+from backend.schedule.hardware.models import MODEL_FIELDS, WHOLE, Model, model_of
+from backend.schedule.order.placement import place
+from backend.schedule.spec import LIMITS, boolean, choice, integer, number, reject_unknown
+
+LINKS = ("auto", "intra", "inter")
+PLACEMENTS = ("looped", "v")
+DEFAULTS: dict[str, Any] = {
+    "model": "llama3-7b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": 0.45, "heads": False,
+    "layers": None, "link": "auto", "placement": "looped", "in_flight": None,
+}  # fmt: skip
+SETTING_BOUNDS = {"efficiency": (1e-3, 1.0)}
+KEYS = (*DEFAULTS, *(field for field in (*MODEL_FIELDS, *MACHINE_FIELDS) if field not in DEFAULTS))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """``tp`` devices share each stage, ``efficiency`` of the peak rate is reached, ``heads`` counts the embedding to
+    the first stage and the output layer to the last, ``layers`` are those of each stage, ``link`` what a hop crosses
+    (auto: the node's own where all p * tp devices fit in one), ``placement`` which stages a device keeps in its
+    memory, ``in_flight`` the micro-batches whose activations a device holds at once (None: p, the most that 1F1B
+    does)."""
+
+    model: Model
+    machine: Machine
+    p: int
+    v: int
+    tp: int
+    efficiency: float
+    heads: bool
+    layers: tuple[int, ...]
+    link: str
+    placement: str
+    in_flight: float
+
+    @staticmethod
+    def read(data: Mapping[str, Any]) -> Setting:
+        """Read a setting; keys left out take their defaults. Raises SpecError for the key that is wrong."""
+        reject_unknown(data, KEYS, "the cost model")
+        given = DEFAULTS | dict(data)
+        p, v = integer("p", given["p"], 1, LIMITS["p"]), integer("v", given["v"], 1, LIMITS["v"])
+        shares = given.pop("layers")
+        changes = {key: given[key] for key in MODEL_FIELDS if key in given}
+        listed = isinstance(shares, list | tuple)
+        if listed:
+            changes["layers"] = sum(_shares(shares, p * v))
+        elif shares is not None:
+            changes["layers"] = shares
+        model = model_of(given["model"], changes)
+        machine = machine_of(given["machine"], {key: given[key] for key in MACHINE_FIELDS if key in given})
+        heads = boolean("heads", given["heads"])
+        return Setting(
+            model, machine, p, v,
+            integer("tp", given["tp"], 1, machine.per_node),
+            number("efficiency", given["efficiency"], *SETTING_BOUNDS["efficiency"]),
+            heads,
+            tuple(int(share) for share in shares) if listed else even(model.layers, p, v),
+            choice("link", given["link"], LINKS),
+            choice("placement", given["placement"], PLACEMENTS),
+            float(p) if given["in_flight"] is None else number("in_flight", given["in_flight"], 0.0, 1e6),
+        )._judged()  # fmt: skip
+
+    @property
+    def stages(self) -> int:
+        return self.p * self.v
+
+    @property
+    def inside(self) -> bool:
+        """Whether hops stay inside a node."""
+        return self.link == "intra" or (self.link == "auto" and self.p * self.tp <= self.machine.per_node)
+
+    def stages_of(self, rank: int) -> list[int]:
+        """The stages that a device keeps."""
+        stages: list[int] = place("v" if self.placement == "v" else "looped", self.p, self.v).stage_of[rank].tolist()
+        return stages
+
+    def _judged(self) -> Setting:
+        """This setting, if no stage is left with nothing to do."""
+        for stage, share in enumerate(self.layers):
+            if share == 0 and not (self.heads and stage in (0, self.stages - 1)):
+                message = f"stage {stage} has no layer; only the first and the last may have none, and with heads"
+                raise SpecError("layers", list(self.layers[:64]), message, limit=1)
+        return self
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every value that was used."""
+        plain = {key: getattr(self, key) for key in ("p", "v", "tp", "efficiency", "heads", "placement", "in_flight")}
+        return plain | {
+            "link": "intra" if self.inside else "inter",
+            "layers": list(self.layers),
+            "model": self.model.as_dict(),
+            "machine": self.machine.as_dict(),
+        }
+
+
+def even(layers: int, p: int, v: int) -> tuple[int, ...]:
+    """Layers per stage, as even as can be, the larger shares first."""
+    if p * v > layers:
+        message = f"{p * v} stages are more than the model's {layers} layers"
+        wrong, nearest = ("v", layers // p) if p <= layers else ("p", layers)
+        raise SpecError(wrong, v if wrong == "v" else p, message, limit=nearest, nearest=nearest)
+    each, over = divmod(layers, p * v)
+    return (each + 1,) * over + (each,) * (p * v - over)
+
+
+def _shares(shares: Any, stages: int) -> list[int]:
+    """The layers of each stage, as many as there are stages."""
+    if len(shares) != stages:
+        message = f"layers as a list has one entry a stage: {stages} here, not {len(shares)}"
+        raise SpecError("layers", len(shares), message, limit=stages, nearest=stages)
+    return [integer("layers", share, 0, WHOLE["layers"][1]) for share in shares]

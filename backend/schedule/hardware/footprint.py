@@ -1,0 +1,103 @@
+"""What a model keeps in a machine's memory: weights, gradients, optimizer state, activations. Knows no times.
+
+Activations of a layer are sb(34h + 5as) bytes, sb(34h) with flash attention, of which W still needs 32sbh (with
+tensor parallelism the 24h, 5as and those 24 of the 32 are shared out). Mixed-precision Adam: 2 bytes a parameter for
+the weights, 2 for gradients, 12 for the optimizer (master weights and two moments in fp32), not sharded over data
+parallelism. Logits and workspaces are not counted, nor a bidirectional schedule's second replica.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.hardware.derivation import Ledger
+
+PER_PARAMETER = {"weights": 2, "gradients": 2, "optimizer": 12}
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes. Lists have one entry a device: ``activations`` and ``kept`` (for W) of one micro-batch, ``parameters``
+    (their number), and ``memory``, all of it with ``in_flight`` micro-batches."""
+
+    message: float
+    layer: dict[str, float]
+    flash: bool
+    activations: tuple[float, ...]
+    kept: tuple[float, ...]
+    parameters: tuple[float, ...]
+    memory: tuple[float, ...]
+    limit: float
+    in_flight: float
+    w_share: float
+
+    @property
+    def fits(self) -> bool:
+        """Whether every device holds what it must."""
+        return max(self.memory) <= self.limit
+
+    def as_dict(self) -> dict[str, Any]:
+        """The footprint as JSON."""
+        parts = {part: [each * size for size in self.parameters] for part, each in PER_PARAMETER.items()}
+        return {
+            "message": self.message,
+            "layer": self.layer,
+            "flash": self.flash,
+            "activations": list(self.activations),
+            "kept_for_w": list(self.kept),
+            "parameters": list(self.parameters),
+            **parts,
+            "per_parameter": PER_PARAMETER,
+            "memory": list(self.memory),
+            "most": max(self.memory),
+            "limit": self.limit,
+            "in_flight": self.in_flight,
+        }
+
+
+def footprint(setting: Setting, ledger: Ledger) -> Footprint:
+    """Bytes of everything; the ledger has the message and the parameters of a layer already."""
+    model = setting.model
+    flash = ledger.add("activations of a layer with flash attention", "s*b*h*(10 + 24/t)", "bytes", "Af")
+    plain = ledger.add("activations of a layer without", "Af + 5*a*s*s*b/t", "bytes", "Ap")
+    kept = ledger.add("of those, needed by W", "s*b*h*(8 + 24/t)", "bytes", "K")
+    used = "Af" if model.flash else "Ap"
+    share = ledger.add("share of the activations that W needs", f"K/{used}", "", "w_share")
+    if model.stored is not None:
+        ledger.names["Y"] = model.stored
+    ledger.add("parameters that a layer keeps", "N" if model.stored is None else "Y", "parameters", "Q")
+    ledger.add("a device's weights read once", "1000*2*N*L/(p*t*H)", "ms")
+    rows = _devices(setting, ledger, used)
+    return Footprint(
+        message=ledger.names["M"],
+        layer={"plain": plain, "flash": flash, "kept_for_w": kept},
+        flash=model.flash,
+        activations=tuple(row[0] for row in rows),
+        kept=tuple(row[0] * share for row in rows),
+        parameters=tuple(row[1] for row in rows),
+        memory=tuple(row[2] for row in rows),
+        limit=setting.machine.memory,
+        in_flight=setting.in_flight,
+        w_share=share,
+    )
+
+
+def _devices(setting: Setting, ledger: Ledger, used: str) -> list[tuple[float, float, float]]:
+    """Activations, parameters and memory of each device; alike ones are worked out once."""
+    done: dict[tuple[int, int], tuple[float, float, float]] = {}
+    rows = []
+    for rank in range(setting.p):
+        stages = setting.stages_of(rank)
+        layers = sum(setting.layers[stage] for stage in stages)
+        tables = setting.heads * ((0 in stages) + (setting.stages - 1 in stages))  # embedding and output layer
+        if (layers, tables) not in done:
+            of, mark = f"device {rank}", f"{rank}"
+            extra = ("", " + O", " + 2*O")[tables]
+            held = ledger.add(f"activations of a micro-batch on {of}", f"{layers}*{used}", "bytes", f"A{mark}")
+            size = ledger.add(f"parameters of {of}", f"({layers}*Q{extra})/t", "parameters", f"Q{mark}")
+            total = ledger.add(f"memory of {of}", f"(2 + 2 + 12)*Q{mark} + q*A{mark}", "bytes")
+            done[layers, tables] = (held, size, total)
+        rows.append(done[layers, tables])
+    return rows

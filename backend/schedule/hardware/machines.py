@@ -1,0 +1,78 @@
+"""Accelerators as the costs of a pipeline see them: peak rate, memory and links, from the vendor's datasheets.
+
+Rates are dense bfloat16 (the datasheets headline the sparse ones, twice as high); a link's bandwidth is one direction
+of it (they headline the sum of both). Latencies stand in no datasheet, and the link to host memory is the host's: both
+are assumed (PCIe 4.0 x16 for A100, else 5.0 x16). Knows no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from backend.schedule.hardware.models import pick
+from backend.schedule.spec import integer, number
+
+
+@dataclass(frozen=True)
+class Machine:
+    """``flops`` FLOP/s, ``memory`` bytes, bandwidths bytes/s, latencies s; ``intra`` links join the ``per_node``
+    devices of a node, ``inter`` links the nodes, ``host`` links join a device to its host's memory."""
+
+    name: str
+    title: str
+    flops: float
+    memory: float
+    hbm_bandwidth: float
+    intra_bandwidth: float
+    inter_bandwidth: float
+    host_bandwidth: float
+    intra_latency: float = 5e-6
+    inter_latency: float = 10e-6
+    per_node: int = 8
+    source: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every field, as the page fills its form with."""
+        return asdict(self)
+
+
+ASSUMED, NDR = "latencies and the host link (PCIe x16) are assumed", "400 Gb/s InfiniBand"
+MACHINES: dict[str, Machine] = {
+    machine.name: machine
+    for machine in (
+        Machine("a100", "A100 80GB SXM", 312e12, 80e9, 2.039e12, 300e9, 25e9, 32e9,
+                source=f"NVIDIA A100 datasheet, NVLink 600 GB/s both ways; 200 Gb/s InfiniBand; {ASSUMED}"),
+        Machine("h100", "H100 80GB SXM", 989e12, 80e9, 3.35e12, 450e9, 50e9, 64e9,
+                source=f"NVIDIA H100 datasheet (989.4 dense), NVLink 900 GB/s both ways; {NDR}; {ASSUMED}"),
+        Machine("h200", "H200 141GB SXM", 989e12, 141e9, 4.8e12, 450e9, 50e9, 64e9,
+                source=f"NVIDIA H200 datasheet (989.4 dense), NVLink 900 GB/s both ways; {NDR}; {ASSUMED}"),
+        Machine("b200", "B200 180GB HGX", 2250e12, 180e9, 8e12, 900e9, 50e9, 64e9,
+                source=f"NVIDIA HGX B200 datasheet, NVLink 1.8 TB/s both ways; {NDR}; {ASSUMED}"),
+        Machine("custom", "Your own", 100e12, 40e9, 1e12, 100e9, 10e9, 15e9, source="Every field is yours to set."),
+    )
+}  # fmt: skip
+
+RANGES = {  # field: the least and the greatest legal value
+    "flops": (1e6, 1e20), "memory": (1e3, 1e18), "hbm_bandwidth": (1e3, 1e18), "intra_bandwidth": (1e3, 1e18),
+    "inter_bandwidth": (1e3, 1e18), "host_bandwidth": (1e3, 1e18),
+    "intra_latency": (0.0, 10.0), "inter_latency": (0.0, 10.0),
+}  # fmt: skip
+PER_NODE = (1, 4096)
+MACHINE_FIELDS = (*RANGES, "per_node")
+assert set(MACHINE_FIELDS) | {"name", "title", "source"} == {each.name for each in fields(Machine)}
+
+
+def machine_of(name: Any, changes: Mapping[str, Any]) -> Machine:
+    """A preset with some fields changed. Raises SpecError for a name that is none and for a field out of range."""
+    machine = pick("machine", name, MACHINES)
+    read: dict[str, Any] = {}
+    for field, value in changes.items():
+        read[field] = integer(field, value, *PER_NODE) if field == "per_node" else number(field, value, *RANGES[field])
+    return replace(machine, **read)
+
+
+def bounds() -> dict[str, tuple[float, float]]:
+    """The least and the greatest legal value of each field that is a number."""
+    return {**RANGES, "per_node": PER_NODE}

@@ -1,0 +1,44 @@
+"""What a model and a machine make of the options: copies to host memory, shards of the output layer, weight versions.
+
+Knows no schedule; the ledger has the times and bytes of a layer already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.hardware.derivation import Ledger
+
+MS = "ms"
+
+
+@dataclass(frozen=True)
+class OptionCosts:
+    """``copy`` milliseconds to move a device's activations of one micro-batch out or back, ``ratio`` PipeOffload's k
+    (both copies over compute), ``product`` milliseconds of one of the output layer's three matrix products on one of
+    p shards, ``weights`` a stashed weight version in one micro-batch's activations."""
+
+    copy: float
+    ratio: float
+    product: float
+    weights: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON; ``shards`` has S and T of each way to spread the output layer (vocabulary.py)."""
+        one, two = self.product, 2 * self.product
+        late, early = {"S": one, "T": two}, {"S": two, "T": one}  # the input gradient's product with T, or with S
+        shards = {"redistribute": late, "parallel-1": late, "parallel-2": early, "interlaced": late}
+        return {"O": self.copy, "k": self.ratio, "shards": shards, "weights": self.weights}
+
+
+def option_costs(setting: Setting, ledger: Ledger) -> OptionCosts:
+    """The k of PipeOffload (arXiv 2503.01328), 10/(3(6h+s)) B_c/B_o, comes from 20sbh bytes a layer each way."""
+    used = "Af" if setting.model.flash else "Ap"
+    ledger.add("one copy of a layer's activations", "1000*20*s*b*h/(t*D)", MS, "x1")
+    copy = ledger.add("one copy of a device's activations", "L/p*x1", MS)
+    ratio = ledger.add("copies to compute, PipeOffload's k", "2*x1/(f1 + i1 + w1)", "")
+    product = ledger.add("one product of the output layer on one of p shards", "1000*2*s*b*h*V/(r*p)", MS)
+    weights = ledger.add("a weight version to a micro-batch's activations", f"2*Q/(t*{used})", "")
+    return OptionCosts(copy, ratio, product, weights)

@@ -1,0 +1,103 @@
+"""A timeline as lines of text for a terminal: one line a rank, one cell an op, dots where the rank is idle.
+
+``F`` forward, ``I`` input gradient, ``W`` weight gradient, ``B`` full backward, ``S`` and ``T`` the sharded output
+layer, each with its micro-batch where there is room; ``X`` an overlapped pair; small letters are odd chunks (or
+DualPipe's second direction). A rank that copies has a second line, ``O`` offload and ``R`` reload.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from backend.schedule.order.copy_lanes import LETTERS
+from backend.schedule.order.ops import Pair
+from backend.schedule.simulation.simulate import Timeline
+
+MAX_COLUMNS = 240
+
+
+def draw(timeline: Timeline, columns: int | None = None) -> list[str]:
+    """One line a rank. Without ``columns`` the scale is the least that labels every op, up to MAX_COLUMNS."""
+    order = timeline.order
+    total = float(timeline.end.max())
+    if total <= 0.0:
+        return [f"{rank:>3} " for rank in range(order.p)]
+    spent = timeline.end - timeline.start
+    shortest = float(spent[spent > 0.0].min())
+    label = 1 + len(str(order.m - 1))
+    natural = int(np.ceil(total / shortest * (label + 1)))
+    width = columns or min(natural, MAX_COLUMNS)
+    scale = width / total
+    lines = []
+    for rank in range(order.p):
+        lines.append(f"{rank:>3} {_line(timeline, rank, scale, width)}")
+        if order.copies is not None:
+            lines.append(f"    {_copy_line(timeline, rank, scale, width)}".rstrip())
+    return lines
+
+
+def _line(timeline: Timeline, rank: int, scale: float, width: int) -> str:
+    line = ["."] * width
+    start, end = timeline.rank(rank)
+    for op, begin, finish in zip(timeline.order.row(rank), start.tolist(), end.tolist(), strict=True):
+        left, right = round(begin * scale), min(round(finish * scale), width)
+        if isinstance(op, Pair):
+            letter, text = "X", f"X{op.forward.micro}/{op.backward.micro}"
+        else:
+            letter = op.kind.lower() if op.chunk % 2 else op.kind
+            text = f"{letter}{op.micro}"
+        room = right - left
+        cell = (text if len(text) <= room else letter).ljust(room, "-")[:room]
+        line[left:right] = cell
+    return "".join(line)
+
+
+def _copy_line(timeline: Timeline, rank: int, scale: float, width: int) -> str:
+    line = [" "] * width
+    copies, chunks = timeline.order.copies, timeline.order.chunks
+    assert copies is not None
+    span = slice(copies.offsets[rank], copies.offsets[rank + 1])
+    times = zip(timeline.copy_start[span].tolist(), timeline.copy_end[span].tolist(), strict=True)
+    for (kind, chunk, micro, _), (begin, finish) in zip(copies.row(rank, chunks), times, strict=True):
+        left, right = round(begin * scale), min(round(finish * scale), width)
+        letter = LETTERS[kind].lower() if chunk % 2 else LETTERS[kind]
+        text = f"{letter}{micro}"
+        line[left:right] = (text if len(text) <= right - left else letter).ljust(right - left, "-")[: right - left]
+    return "".join(line)
+
+
+def _certified(spec: dict[str, Any], proof: dict[str, Any]) -> list[str]:
+    bound = f"lower bound of the span {proof['lower_bound']:g} ({proof['bound']})"
+    verdict = "optimal: no order is shorter" if proof["optimal"] else f"this order is {proof['gap']:.2%} above it"
+    again = f"; --effort {spec['effort']} --seed {spec['seed']} gives it again" if spec["effort"] else ""
+    return [f"{bound}: {verdict}{again}"]
+
+
+QUANTITIES = {"bubble": "idle time per device", "makespan": "makespan", "peak": "peak chunks in flight"}
+
+
+def summary(shape: dict[str, Any]) -> list[str]:
+    """The figures of a Result, named by window and denominator, and its law."""
+    lines = [f"makespan {shape['makespan']:g}   longest stage (span) {shape['longest_stage']:g}"]
+    for window in ("global", "span"):
+        bubble = shape["bubble"][window]
+        shares = f"{bubble['of_total']:7.2%} of total  {bubble['of_ideal']:7.2%} of ideal"
+        lines.append(f"bubble, {window:<6} window: {shares}")
+    memory = " ".join(f"{each:g}" for each in shape["peak_memory"])
+    lines.append(f"peak chunks in flight {' '.join(map(str, shape['peak_in_flight']))}")
+    lines.append(f"peak memory {memory}  (micro-batches' activations on one device)")
+    if "weight_versions" in shape:
+        lines.append(f"weight versions held {' '.join(map(str, shape['weight_versions']))}")
+    if "certificate" in shape:
+        lines += _certified(shape["spec"], shape["certificate"])
+    law = shape["law"]
+    if law is None:
+        why = "is imported" if shape["spec"]["order"] else "is sought for these costs and this memory"
+        lines.append(f"law: none; the order {why}, and only the simulation tells")
+    else:
+        exact = "exact here" if law["exact"] else f"not exact here: {law['why']}"
+        what = f"{QUANTITIES[law['quantity']]} ({law['window']})"
+        lines.append(f"law: {what} = {law['text']} = {law['numbers']} = {law['value']:g}   {exact}")
+    return lines

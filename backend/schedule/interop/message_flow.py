@@ -1,0 +1,45 @@
+"""Which op makes what another waits for: the dependency rule resolved to the ops of one legal order.
+
+For arrows between slices and for judging measured times; the simulator has no use for it (it meets results as they
+are made).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule.order.dependencies import rules_of
+from backend.schedule.order.order import Order, micro_numbers
+from backend.schedule.simulation.simulate import Timeline
+
+Ints = npt.NDArray[np.int64]
+
+
+def producers(order: Order) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """(N, 2) the flat index of the op that makes what each half of an op awaits, -1 where it awaits nothing; and
+    (N, 2) whether that comes from another rank. A barrier and a reload are made by no single op: -1. ``order`` must be
+    legal."""
+    rule = rules_of(order)
+    rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
+    k = np.concatenate([np.stack(micro_numbers(order, r), 1) for r in range(order.p)]).astype(np.int64)
+    need, give = rule.need[rank, order.codes], rule.give[rank, order.codes]
+    maker = np.full((rule.rows, order.n), -1, np.int64)
+    maker[give[give >= 0], k[give >= 0]] = np.nonzero(give >= 0)[0]
+    out = np.full(need.shape, -1, np.int64)
+    out[need >= 0] = maker[need[need >= 0], k[need >= 0]]
+    return out, rule.hops[rank, order.codes] > 0
+
+
+def without_waits(timeline: Timeline) -> tuple[Timeline, float]:
+    """Measured times with each op begun no sooner than what it awaits was made, and the longest time by which an op
+    ended before what it awaits (0 where the ranks' clocks agree).
+
+    Recorders that wait for a message inside the op (torch's ranges on gloo) show idle time as work; an op cannot
+    have computed before its input existed.
+    """
+    made_by, _ = producers(timeline.order)
+    made = np.where(made_by >= 0, timeline.end[made_by], -np.inf).max(axis=1)
+    early = float(np.max(made - timeline.end, initial=0.0))
+    start = np.minimum(np.maximum(timeline.start, made), timeline.end)
+    return Timeline(timeline.order, start, timeline.end), early

@@ -1,0 +1,163 @@
+"""A Chrome trace, from this program or from torch's profiler, as a measured timeline on one axis.
+
+Knows the two names an op may have, ours (``2F0``) and torch's profiler range (``PP:2F0``, which torch's
+_PipelineScheduleRuntime records); every other event is counted and left out. Whose file it is, how ranks are told
+apart and which step is judged, is decided here; events.py reads the JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from backend.schedule.errors import OrderError
+from backend.schedule.interop import run_trace
+from backend.schedule.interop.message_flow import without_waits
+from backend.schedule.interop.op_rows import assemble, halves
+from backend.schedule.interop.trace_events import Slice, Track, device_of, document, read
+from backend.schedule.order.ops import Op, Pair
+from backend.schedule.order.placement import KINDS
+from backend.schedule.simulation.check import check
+from backend.schedule.simulation.simulate import Floats, Timeline
+
+_RANK = re.compile(r"\brank\s*(\d+)\b", re.IGNORECASE)
+OVERLAP_MS = 0.001  # recorders round; what overlaps by more than a microsecond was at work twice
+
+
+@dataclass(frozen=True, eq=False)
+class Lane:
+    """What one rank did in the step that is judged: ``start`` and ``end`` in ms from the first op of all."""
+
+    rank: int
+    ops: tuple[Op | Pair, ...]
+    start: Floats
+    end: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """``timeline`` in ms where the ops are a whole step, else None and ``missing`` says what is not there.
+    ``computing`` is the same without waits inside ops, None where nothing changes. ``notes`` are sentences on how
+    far the times can be trusted, ``device`` what it ran on, where the trace says so; ``details`` rows of bytes and
+    messages, where the trace is of a run of this program."""
+
+    source: str
+    lanes: tuple[Lane, ...]
+    steps: int
+    ignored: int
+    timeline: Timeline | None
+    computing: Timeline | None
+    missing: str | None
+    notes: tuple[str, ...]
+    device: str | None = None
+    details: Mapping[str, list[list[int]]] = field(default_factory=dict)
+
+
+def load(*files: Any) -> Measured:
+    """One combined trace or one a rank, as text or as its JSON. Raises OrderError for what is no trace, or holds no
+    op at all."""
+    documents = [document(number, file) for number, file in enumerate(files, 1)]
+    tracks, ignored = read(documents)
+    if not tracks:
+        raise OrderError(
+            f"none of the {ignored} events is an op: expected names such as 2F0 or, from torch's profiler, PP:2F0"
+        )
+    ranked = _in_rank_order(tracks)
+    cut = [_last_step(track) for _, track in ranked]
+    zero = min(slices[0].start for slices, _ in cut)
+    lanes = tuple(_lane(rank, slices, zero) for (rank, _), (slices, _) in zip(ranked, cut, strict=True))
+    timeline, missing = _timeline(lanes)
+    source = "torch profiler" if any(track.torch for track in tracks) else "op texts"
+    notes = [note for track in tracks for note in track.notes]
+    computing = None
+    if timeline is not None:
+        computing, early = without_waits(timeline)
+        notes += _doubts(timeline, computing, early)
+        computing = computing if not np.array_equal(computing.start, timeline.start) else None
+    steps = max(count for _, count in cut)
+    told, device = tuple(dict.fromkeys(notes)), device_of(documents)
+    one = len(documents) == steps == 1
+    more = run_trace.details(documents[0], timeline.order) if one and timeline is not None else {}
+    return Measured(source, lanes, steps, ignored, timeline, computing, missing, told, device, more)
+
+
+def _in_rank_order(tracks: Sequence[Track]) -> list[tuple[int, Track]]:
+    """Each track with its rank: from its name where all have one, else from the lowest stage on it, which is the
+    rank in every placement of one direction."""
+    named = [int(found[1]) if (found := _RANK.search(track.name)) else -1 for track in tracks]
+    if min(named) < 0 or len(set(named)) < len(named):
+        named = [min(half.stage for each in track.slices for half in halves(each.op)) for track in tracks]
+    if len(set(named)) < len(named):
+        twice = next(rank for rank in named if named.count(rank) > 1)
+        raise OrderError(
+            f"{named.count(twice)} tracks have stage {twice} as their lowest: give the ranks of one pipeline only, and "
+            "each once"
+        )
+    return sorted(zip(named, tracks, strict=True), key=lambda pair: pair[0])
+
+
+def _last_step(track: Track) -> tuple[list[Slice], int]:
+    """The ops of the last whole step on a track, and how many steps were seen.
+
+    A step begins with the forward of the least micro-batch in the lowest stage. Where a profile cuts steps in the
+    middle, the piece with the most ops is a whole one.
+    """
+    slices = sorted(track.slices, key=lambda each: each.start)
+    if len({each.op.text() for each in slices}) == len(slices):
+        return slices, 1
+    forwards = [(half.stage, half.micro) for each in slices for half in halves(each.op) if half.kind == "F"]
+    if not forwards:
+        return sorted({each.op.text(): each for each in slices}.values(), key=lambda each: each.start), 1
+    first = min(forwards)
+    begins = [
+        index
+        for index, each in enumerate(slices)
+        if any((half.stage, half.micro) == first and half.kind == "F" for half in halves(each.op))
+    ]
+    pieces = [slices[a:b] for a, b in zip(begins, [*begins[1:], len(slices)], strict=True)]
+    return max(reversed(pieces), key=len), len(pieces)
+
+
+def _lane(rank: int, slices: Sequence[Slice], zero: float) -> Lane:
+    start = np.array([each.start for each in slices], np.float64) - zero
+    end = np.array([each.end for each in slices], np.float64) - zero
+    late = np.flatnonzero(end[:-1] > start[1:] + OVERLAP_MS)
+    if len(late):
+        one, two = (slices[int(late[0]) + step].op.text() for step in (0, 1))
+        raise OrderError(f"rank {rank}: {two} begins before {one} has ended", rank=rank, op=two)
+    return Lane(rank, tuple(each.op for each in slices), start, end)
+
+
+def _timeline(lanes: Sequence[Lane]) -> tuple[Timeline | None, str | None]:
+    """The lanes as one timeline, or what they lack."""
+    stages = 1 + max(half.stage for lane in lanes for op in lane.ops for half in halves(op))
+    lacking = sorted(set(range(stages)) - {half.stage for lane in lanes for op in lane.ops for half in halves(op)})
+    if lacking:
+        return None, f"no op of stage {lacking[0]} is there: is the trace of another rank lacking?"
+    try:
+        order = assemble([lane.ops for lane in lanes], KINDS)
+        check(order)
+    except OrderError as error:
+        return None, error.message
+    return Timeline(order, np.concatenate([x.start for x in lanes]), np.concatenate([x.end for x in lanes])), None
+
+
+def _doubts(measured: Timeline, computing: Timeline, early: float) -> list[str]:
+    notes = []
+    waited = float((computing.start - measured.start).sum())
+    spent = float((measured.end - measured.start).sum())
+    if waited > 0.01 * spent:
+        notes.append(
+            f"{waited / spent:.0%} of the time in ops is waiting for messages that had not been made: the recorder's "
+            "ranges include the wait, so look at the figures without waits"
+        )
+    if early > OVERLAP_MS:
+        notes.append(
+            f"an op ended {early:.3f} ms before what it needs was made: the ranks' clocks disagree by that much at "
+            "least, or the files are of different steps"
+        )
+    return notes

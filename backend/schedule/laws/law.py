@@ -1,0 +1,94 @@
+"""Closed forms: what a formula says of a schedule, and the region where that is exact.
+
+A law is data: a formula, and conditions each with the sentence that tells why the law need not hold outside. The
+families carry their laws; tests hold every law to the simulation inside its region.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from backend.schedule.laws.formula import Tree, evaluate, parse, text
+from backend.schedule.simulation.costs import Cost, Costs
+
+
+@dataclass(frozen=True)
+class Law:
+    """``formula`` gives ``quantity``: the idle time per device in a window ("bubble"), the whole time ("makespan"), or
+    the most chunks in flight on any rank ("peak"), wherever every condition of ``where`` holds."""
+
+    quantity: Literal["bubble", "makespan", "peak"]
+    window: Literal["global", "span"]
+    formula: str
+    where: tuple[tuple[str, str], ...] = ()
+    source: str = ""
+    when: str | None = None
+    """A condition without which the law says nothing of a spec and is left out."""
+    shards: bool = False
+    """Whether it holds too where S and T of a sharded output layer stand among the ops (vocabulary.py)."""
+
+    @property
+    def tree(self) -> Tree:
+        return parse(self.formula)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The law as the page reads it: trees instead of text."""
+        return {
+            "name": self.quantity,
+            "quantity": self.quantity,
+            "window": self.window,
+            "formula": self.tree,
+            "where": [[parse(condition), sentence] for condition, sentence in self.where],
+            "source": self.source,
+            "when": None if self.when is None else parse(self.when),
+        }
+
+    def speaks(self, names: dict[str, float]) -> bool:
+        """Whether the law says anything of a spec with these names."""
+        return self.when is None or bool(evaluate(parse(self.when), names))
+
+    def judge(self, names: dict[str, float]) -> dict[str, Any]:
+        """The law at one point: its text, with numbers, its value, whether exact there, and if not, why."""
+        broken = [sentence for condition, sentence in self.where if not evaluate(parse(condition), names)]
+        return {
+            "quantity": self.quantity,
+            "window": self.window,
+            "text": text(self.tree),
+            "numbers": text(self.tree, names),
+            "value": evaluate(self.tree, names),
+            "exact": not broken,
+            "why": broken[0] if broken else None,
+        }
+
+
+UNIFORM = ("uniform == 1", "the stages differ in cost; the closed form assumes equal ones")
+NO_SHARD_HOPS = ("barriers == 0 or c == 0", "the hops of the barriers around S and T are not counted")
+IN_STEP = ("interlaced == 0 or f <= b", "interlaced, a forward that is longer than the backward holds the ranks up")
+NO_HOPS = ("c == 0", "the formula leaves out communication, and here a hop takes time")
+
+
+def names(p: int, m: int, v: int, g: int, stages: int, costs: Costs) -> dict[str, float]:
+    """The names that formulas use: sizes, costs per device (f, i, w, b = i + w, hop latency c, pair FB), the sums and
+    maxima over stages for uneven ones, and two truths as 0 or 1: ``uniform``, ``fb_full`` (a pair takes F + B)."""
+    f, i, w = (_mean(cost, stages, v) for cost in (costs.F, costs.I, costs.W))
+    per_f, per_i, per_w = (_list(cost, stages, v) for cost in (costs.F, costs.I, costs.W))
+    per_b = [a + b for a, b in zip(per_i, per_w, strict=True)]
+    pair = f + i + w if costs.FB is None else costs.FB
+    return {
+        "p": p, "m": m, "v": v, "g": g, "S": stages, "f": f, "i": i, "w": w, "b": i + w, "c": costs.comm, "FB": pair,
+        "s": costs.S or 0.0, "t": costs.T or 0.0,
+        "sum_f": sum(per_f), "max_f": max(per_f), "sum_b": sum(per_b), "max_b": max(per_b),
+        "uniform": float(costs.uniform), "fb_full": float(costs.FB is None or f + i + w == costs.FB),
+    }  # fmt: skip
+
+
+def _list(cost: Cost, stages: int, v: int) -> list[float]:
+    return list(cost) if isinstance(cost, tuple) else [cost / v] * stages
+
+
+def _mean(cost: Cost, stages: int, v: int) -> float:
+    """A device's whole share: for a list, v times the mean of its entries."""
+    if not isinstance(cost, tuple):
+        return cost
+    return cost[0] * v if len(set(cost)) == 1 else v * sum(cost) / stages

@@ -1,0 +1,127 @@
+"""The costs that ops really have: what the options of a spec make of the costs that were given.
+
+In this order: layers spread over the stages, the forward that recomputation runs again, the output layer on the last
+stage, and the natural times of S, T and O where none were given. The page computes the same sums in the same order
+(static/js/core/schedule/effective_costs.js), so that times are equal bit by bit. Knows no order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from backend.schedule.options.recompute import MODES as RECOMPUTE
+from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.simulation.costs import Cost, Costs
+
+LAYERS_A_STAGE = 4  # where layers are redistributed and none were given
+
+
+@dataclass(frozen=True)
+class Options:
+    """What bears on costs besides the costs: as in Spec."""
+
+    p: int
+    v: int
+    layers: tuple[int, ...] | None
+    recompute: str
+    vocabulary: str
+    offload: str
+    shared_link: bool
+
+
+def timing(costs: Costs, options: Options) -> Costs:
+    """``costs`` with every option counted; S, T and O are numbers where ops of that kind exist."""
+    f, i, w = (_device(cost, options) for cost in (costs.F, costs.I, costs.W))
+    spread = VOCABULARY[options.vocabulary].barriers > 0
+    s, t = costs.S, costs.T
+    if options.vocabulary != "plain":
+        s, t = f / 4 if s is None else s, f / 2 if t is None else t
+    copy = costs.O
+    if options.offload != "none":
+        copy = (f + i + w) / 2 if copy is None else copy
+        copy = _times(copy, 2.0) if options.shared_link else copy
+    layers = options.layers
+    if options.vocabulary == "redistribute":
+        layers = fewer_on_the_last(options, (f + i + w) / options.v, options.p * ((s or 0.0) + (t or 0.0)))
+    out = replace(costs, S=s, T=t, O=copy)
+    if layers is not None:
+        F, I, W = (_over(cost, options.v, layers) for cost in (out.F, out.I, out.W))
+        out = replace(out, F=F, I=I, W=W, O=None if out.O is None else _over(out.O, options.v, layers))
+    extra = RECOMPUTE[options.recompute].extra
+    if extra > 0.0:
+        out = replace(out, I=_plus(out.I, out.F, extra))
+    return out if spread else _with_head(out, options, s or 0.0, t or 0.0)
+
+
+def fewer_on_the_last(options: Options, stage: float, head: float) -> tuple[int, ...]:
+    """The layers of each stage so that the slowest is as fast as it can be: ``stage`` the time of a stage with its
+    even share of the layers, ``head`` the last stage's output layer. The others share what the last one has not."""
+    stages = options.p * options.v
+    total = sum(options.layers) if options.layers is not None else LAYERS_A_STAGE * stages
+    if stages == 1:
+        return (total,)
+    layer = stage * stages / total
+    best, least = 0, float("inf")
+    for last in range(total // stages + 1):
+        slowest = max(layer * -((last - total) // (stages - 1)), layer * last + head)
+        if slowest <= least:
+            best, least = last, slowest
+    each, more = divmod(total - best, stages - 1)
+    return (*(each + 1 for _ in range(more)), *(each for _ in range(stages - 1 - more)), best)
+
+
+def spread_layers(layers: tuple[int, ...], stages: int) -> tuple[int, ...]:
+    """As many layers cut into so many stages, at the whole layers nearest to even cuts through the stages given."""
+    if len(layers) == stages:
+        return layers
+    above = np.cumsum([0.0, *layers])
+    cuts = np.interp(np.linspace(0.0, len(layers), stages + 1), np.arange(len(layers) + 1), above)
+    return tuple(int(each) for each in np.diff(np.rint(cuts)))
+
+
+def _device(cost: Cost, options: Options) -> float:
+    """A device's whole share."""
+    if not isinstance(cost, tuple):
+        return cost
+    total = 0.0
+    for each in cost:  # not sum(), which rounds otherwise from Python 3.12 on and in the page
+        total += each
+    return total / options.p
+
+
+def _over(cost: Cost, v: int, layers: tuple[int, ...]) -> Cost:
+    """One entry a stage, by its layers."""
+    if isinstance(cost, tuple):
+        return cost
+    total = sum(layers)
+    return tuple(cost / v * (n * len(layers) / total) for n in layers)
+
+
+def _times(cost: Cost, factor: float) -> Cost:
+    return tuple(each * factor for each in cost) if isinstance(cost, tuple) else cost * factor
+
+
+def _plus(cost: Cost, again: Cost, extra: float) -> Cost:
+    """``cost + extra * again``; a list, one entry a stage, only where both are lists (families.judge sees to that)."""
+    if isinstance(cost, tuple):
+        assert isinstance(again, tuple)
+        return tuple(one + extra * other for one, other in zip(cost, again, strict=True))
+    assert not isinstance(again, tuple)
+    return cost + extra * again
+
+
+def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:
+    """The whole output layer on the last stage: p shards' S with its F, half of their T with its I, half with its W."""
+    if s == 0.0 and t == 0.0:
+        return costs
+    p, v = options.p, options.v
+    F = _last(costs.F, p, v, p * s)
+    return replace(costs, F=F, I=_last(costs.I, p, v, p * t / 2), W=_last(costs.W, p, v, p * t / 2))
+
+
+def _last(cost: Cost, p: int, v: int, more: float) -> Cost:
+    """One entry a stage, the last with so much more."""
+    each = cost if isinstance(cost, tuple) else (cost / v,) * (p * v)
+    return (*each[:-1], each[-1] + more)

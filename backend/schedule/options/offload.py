@@ -1,0 +1,146 @@
+"""Offloading activations to host memory: which chunks go out, and when (PipeOffload, Wan et al. 2025, 2503.01328).
+
+Every device has a copy lane beside its compute (copy_lanes.py). ``O`` of a micro-batch is issued when its F has ended; its
+reload ``R`` as late as it still ends one backward before it is needed. *selective* sends out the first half of a
+device's chunks, rounded up, whose activations live longest; *full* sends out all. A chunk whose activations live too
+short for two copies stays on the device. Knows orders and times, no family.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule import jit
+from backend.schedule.order.copy_lanes import Copies, O, R
+from backend.schedule.order.ops import B, F, I
+from backend.schedule.order.order import Order, code_table, offsets_of
+from backend.schedule.simulation.costs import Costs, per_stage
+from backend.schedule.simulation.simulate import Timeline, simulate
+
+ROUNDS = 6  # of planning; nothing gets better after three or four
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+MODES = {
+    "none": "every activation stays on the device",
+    "selective": "the first half of a device's chunks, whose activations live longest, go to host memory",
+    "full": "the activations of all chunks go to host memory",
+}
+
+
+def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
+    """The order with its copies; the same order where nothing lives long enough to be copied.
+
+    Copies are planned on the times that the order has without them; where compute then has to wait, again on the times
+    that it has with them, as long as that helps."""
+    times = per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)[order.placement.stage_of]
+    some = (order.chunks + 1) // 2 if mode == "selective" else order.chunks
+    jit.compile_for(4 * len(order))
+    timeline = simulate(order, costs, v)
+    least, best = np.inf, order
+    lanes = [Lane.of(timeline, rank, times[rank, :some]) for rank in range(order.p)]
+    if not any(len(lane.chunks) for lane in lanes):
+        return order
+    free = float(timeline.end.max())
+    for _ in range(ROUNDS):
+        built = _with_plans(order, [lane.plan(timeline) for lane in lanes])
+        timeline = simulate(built, costs, v)
+        took = float(timeline.end.max())
+        if took < least:
+            least, best = took, built
+        if took <= free:
+            break
+    return best
+
+
+@dataclass(frozen=True, eq=False)
+class Lane:
+    """What a rank copies: its ``chunks`` that live long enough, ``copy`` the time of one copy of each, and where their
+    ``forwards`` and ``backwards`` (chunks, n) stand in its row."""
+
+    rank: int
+    chunks: Ints
+    copy: Floats
+    forwards: Ints
+    backwards: Ints
+
+    @staticmethod
+    def of(timeline: Timeline, rank: int, copy: Floats) -> Lane:
+        """The lane of a rank whose first chunks may be copied, each in the time ``copy``."""
+        order = timeline.order
+        start, end = timeline.rank(rank)
+        kind, chunk, _ = code_table(order.chunks)[order.codes[order.offsets[rank] : order.offsets[rank + 1]]].T
+        gradient = (kind == I) | (kind == B)
+        at = [[np.flatnonzero(ops & (chunk == c)) for c in range(len(copy))] for ops in (kind == F, gradient)]
+        forwards, backwards = np.array(at)
+        lives = (start[backwards] - end[forwards]).min(axis=1)
+        some = np.flatnonzero(lives >= 2 * copy + (end - start)[gradient].min())
+        return Lane(rank, some, copy[some], forwards[some], backwards[some])
+
+    def plan(self, timeline: Timeline) -> tuple[Ints, Ints]:
+        """Codes of the copies and when each is issued, for compute at the times of ``timeline``."""
+        count, n = self.forwards.shape
+        if not count:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        start, end = timeline.rank(self.rank)
+        backward = float((end - start)[self.backwards].min())
+        deadline = start[self.backwards] - backward
+        latest_first = np.argsort(-deadline.ravel(), kind="stable")
+        which, micro = np.zeros((2, 2 * n * count), np.int64)
+        starts = np.zeros(2 * n * count)
+        _plan(np.ascontiguousarray(end[self.forwards]), deadline, self.copy, latest_first, which, micro, starts)
+        reload, which = which >= count, which % count
+        # A reload is issued before its backward at the latest, and its offload before it.
+        issued = np.minimum(np.searchsorted(end, starts, "right"), self.backwards[which, micro])
+        home = np.empty((count, n), np.int64)
+        home[which[reload], micro[reload]] = issued[reload]
+        issued = np.minimum(issued, home[which, micro])
+        in_turn = np.argsort(issued, kind="stable")
+        codes = np.where(reload, R, O) * timeline.order.chunks + self.chunks[which]
+        return codes[in_turn], issued[in_turn]
+
+
+def _with_plans(order: Order, plans: list[tuple[Ints, Ints]]) -> Order:
+    codes, issued = (np.concatenate([plan[column] for plan in plans]) for column in (0, 1))
+    offsets = offsets_of([len(plan[0]) for plan in plans])
+    return replace(order, copies=Copies(codes.astype(np.uint8), offsets, issued.astype(np.int32)))
+
+
+@jit.kernel("void(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], int64[::1], int64[::1], float64[::1])")
+def _plan(release: Any, deadline: Any, copy: Any, latest_first: Any, codes: Any, micro: Any, starts: Any) -> None:
+    """One lane on a time axis: what must start now to come back by its ``deadline`` (chunks, n), else what may go out
+    since its ``release`` if it is through before that, else what comes back next, a little early. Fills the sequence:
+    ``codes`` (chunk, or chunks + chunk for a reload), ``micro``, ``starts``."""
+    chunks, n = release.shape
+    due, bound = np.zeros((chunks, n)), np.inf  # the latest starts if nothing but reloads were in the way
+    for each in latest_first:
+        c, k = each // n, each % n
+        bound = min(bound, deadline[c, k]) - copy[c]
+        due[c, k] = bound
+    gone, back, now = np.zeros(chunks, np.int64), np.zeros(chunks, np.int64), 0.0
+    for at in range(len(codes)):
+        out, home = -1, -1
+        for c in range(chunks):
+            if gone[c] < n and (out < 0 or release[c, gone[c]] < release[out, gone[out]]):
+                out = c
+            if back[c] < gone[c] and (home < 0 or due[c, back[c]] < due[home, back[home]]):
+                home = c
+        begin = max(now, release[out, gone[out]]) if out >= 0 else np.inf
+        wanted = max(now, due[home, back[home]]) if home >= 0 else np.inf
+        if out >= 0 and begin + copy[out] <= wanted:
+            codes[at], micro[at], starts[at] = out, gone[out], begin
+            gone[out] += 1
+            now = begin + copy[out]
+        elif home >= 0:
+            # early only if the lane would otherwise be taken by what goes out
+            begin = wanted if begin >= wanted else max(now, min(begin, wanted))
+            codes[at], micro[at], starts[at] = chunks + home, back[home], begin
+            back[home] += 1
+            now = begin + copy[home]
+        else:
+            codes[at], micro[at], starts[at] = out, gone[out], begin
+            gone[out] += 1
+            now = begin + copy[out]

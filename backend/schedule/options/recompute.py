@@ -1,0 +1,25 @@
+"""Activation recomputation: what is run again before the backward, and what is kept from the forward.
+
+*full* (Chen et al. 2016, arXiv 1604.06174) keeps each layer's input only, 2sbh of 34sbh bytes, and runs the forward
+again before I. *selective* (Korthikanti et al. 2022, arXiv 2205.05198) keeps all but the attention core, which is run
+again; its two shares are the paper's for GPT-3 175B (a = 96, s = 2048, h = 12288). effective_costs.py counts what runs again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Recompute:
+    """``extra`` the part of F that runs again with I; ``kept`` the part of F's activations held until then."""
+
+    extra: float
+    kept: float
+
+
+MODES = {
+    "none": Recompute(0.0, 1.0),
+    "selective": Recompute(4 * 2048 / (24 * 12288 + 4 * 2048), 34 / (34 + 5 * 96 * 2048 / 12288)),
+    "full": Recompute(1.0, 2 / 34),
+}

@@ -1,0 +1,1 @@
+"""Orders: ops, stage placement, the dependency rule, encodings."""

@@ -1,0 +1,179 @@
+"""An order: what each rank does, op after op. The only description of a schedule; everything else reads it.
+
+One byte an op: ``kind * chunks + chunk`` for F, I, W, B; ``4 * chunks + f_chunk * chunks + b_chunk`` for an overlapped
+pair; the two codes after the pairs for S and T. Micro-batches are implied where each slot takes them first in, first
+out, and stored where not.
+Holds no times and no costs; whether the order can run is for check.py to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule.order.copy_lanes import Copies, merged
+from backend.schedule.order.ops import LETTERS, PAIR, B, F, I, Op, Pair, S, T, W
+from backend.schedule.order.placement import Placement
+
+Codes = npt.NDArray[np.uint8]
+Micro = npt.NDArray[np.int32]
+
+MAX_CHUNKS = 64  # 4 kinds * 64 chunks fill the byte
+MAX_PAIR_CHUNKS = 14  # 4 * 14 + 14 * 14 codes, and S and T, still fit it
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """``codes`` (N,) all ranks' ops one after the other, rank r in ``[offsets[r]:offsets[r + 1]]``; ``m`` the
+    micro-batches of a step; ``micro`` None where implied, else (N, 2): the slot's own micro-batch number of each op,
+    column 1 for the backward half of a pair (-1 where there is none). ``barriers`` (0, 1, 2) how often all ranks wait
+    for each other around S and T (vocabulary.py); ``copies`` what the copy lanes do (copy_lanes.py)."""
+
+    placement: Placement
+    m: int
+    codes: Codes
+    offsets: npt.NDArray[np.int64]
+    micro: Micro | None = None
+    barriers: int = 0
+    copies: Copies | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def p(self) -> int:
+        return self.placement.p
+
+    @property
+    def chunks(self) -> int:
+        return self.placement.chunks
+
+    @property
+    def n(self) -> int:
+        """Micro-batches through one slot: m, or half of it where two streams share them."""
+        return self.m // self.placement.streams
+
+    def row(self, rank: int) -> list[Op | Pair]:
+        """The ops of one rank, in order."""
+        codes = self.codes[self.offsets[rank] : self.offsets[rank + 1]]
+        first, second = micro_numbers(self, rank)
+        ops: list[Op | Pair] = []
+        for code, one, two in zip(codes.tolist(), first.tolist(), second.tolist(), strict=True):
+            kind, a, b = decode(code, self.chunks)
+            if kind == PAIR:
+                ops.append(Pair(self._op(rank, F, a, one), self._op(rank, B, b, two)))
+            else:
+                ops.append(self._op(rank, kind, a, one))
+        return ops
+
+    def _op(self, rank: int, kind: int, chunk: int, k: int) -> Op:
+        place = self.placement
+        return Op(LETTERS[kind], place.stage(rank, chunk), k + self.n * place.stream(rank, chunk), chunk)
+
+    def text(self) -> list[str]:
+        """One line of op texts for each rank; a copy stands where it is issued."""
+        rows = [[op.text() for op in self.row(rank)] for rank in range(self.p)]
+        if self.copies is not None:
+            rows = [merged(row, self.copies, self.placement, rank) for rank, row in enumerate(rows)]
+        return [" ".join(row) for row in rows]
+
+
+def encode(kind: int, chunk: int, chunks: int, b_chunk: int = 0) -> int:
+    """The byte of an op; for a pair ``chunk`` is the forward's and ``b_chunk`` the backward's."""
+    if kind == PAIR:
+        return 4 * chunks + chunk * chunks + b_chunk
+    return kind * chunks + chunk if kind < PAIR else 4 * chunks + chunks * chunks + (kind - S)
+
+
+def decode(code: int, chunks: int) -> tuple[int, int, int]:
+    """(kind, chunk, backward chunk of a pair or 0) of a byte; S and T have no chunk but 0."""
+    if code < 4 * chunks:
+        return (*divmod(code, chunks), 0)
+    beyond = code - 4 * chunks - chunks * chunks
+    return (S + beyond, 0, 0) if beyond >= 0 else (PAIR, *divmod(code - 4 * chunks, chunks))
+
+
+def code_count(chunks: int) -> int:
+    """How many op codes there are: pairs, S and T too, as long as they fit a byte."""
+    return 4 * chunks + (chunks * chunks + 2 if chunks <= MAX_PAIR_CHUNKS else 0)
+
+
+@lru_cache(maxsize=MAX_CHUNKS)
+def code_table(chunks: int) -> npt.NDArray[np.int64]:
+    """(256, 3): ``decode`` of every byte; what no op has counts as an F."""
+    known = [decode(code, chunks) for code in range(code_count(chunks))]
+    return np.array(known + [(F, 0, 0)] * (256 - len(known)), np.int64)
+
+
+def from_rows(placement: Placement, m: int, rows: Sequence[npt.ArrayLike], barriers: int = 0) -> Order:
+    """An order with implied micro-batches from each rank's codes."""
+    arrays = [np.asarray(row, np.uint8) for row in rows]
+    return Order(placement, m, np.concatenate(arrays), offsets_of([len(row) for row in arrays]), barriers=barriers)
+
+
+def from_ops(placement: Placement, m: int, rows: Sequence[Sequence[Op | Pair]], barriers: int = 0) -> Order:
+    """An order from each rank's ops with their own micro-batch numbers (global); the micro-batches are stored only
+    if they are not what the codes alone imply, so that equal orders are equal arrays."""
+    chunks, n = placement.chunks, m // placement.streams
+    codes, micro = [], []
+    for rank, row in enumerate(rows):
+        shift = [n * placement.stream(rank, chunk) for chunk in range(chunks)]
+        for op in row:
+            if isinstance(op, Pair):
+                codes.append(encode(PAIR, op.forward.chunk, chunks, op.backward.chunk))
+                micro.append((op.forward.micro - shift[op.forward.chunk], op.backward.micro - shift[op.backward.chunk]))
+            else:
+                codes.append(encode(LETTERS.index(op.kind), op.chunk, chunks))
+                micro.append((op.micro - shift[op.chunk], -1))
+    offsets = offsets_of([len(row) for row in rows])
+    numbers = np.array(micro, np.int32).reshape(-1, 2)
+    implied = Order(placement, m, np.array(codes, np.uint8), offsets, barriers=barriers)
+    if all(
+        np.array_equal(np.stack(micro_numbers(implied, r), 1), numbers[offsets[r] : offsets[r + 1]])
+        for r in range(placement.p)
+    ):
+        return implied
+    return replace(implied, micro=numbers)
+
+
+def offsets_of(lengths: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Where each row begins in all rows laid one after the other, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+
+def micro_numbers(order: Order, rank: int) -> tuple[Micro, Micro]:
+    """The slot's own micro-batch number of each op of a rank, and of each pair's backward half (-1 elsewhere).
+
+    Implied numbers: a slot's k-th F is its micro-batch k; so is its k-th gradient, be it I, B or half a pair; its W
+    ops take, in order, the micro-batches whose gradient was an I. A rank's k-th S and T are micro-batch k.
+    """
+    span = slice(order.offsets[rank], order.offsets[rank + 1])
+    if order.micro is not None:
+        return order.micro[span, 0], order.micro[span, 1]
+    codes, chunks = order.codes[span], order.chunks
+    kind, chunk, b_chunk = code_table(chunks)[codes].T
+    paired = kind == PAIR
+    b_chunk = np.where(paired, b_chunk, chunk)
+    first = np.full(len(codes), -1, np.int32)
+    second = np.full(len(codes), -1, np.int32)
+    for c in range(chunks):
+        forward = np.flatnonzero(((kind == F) | paired) & (chunk == c))
+        first[forward] = np.arange(len(forward))
+        gradient = np.flatnonzero((kind == I) | (kind == B) | paired)
+        gradient = gradient[b_chunk[gradient] == c]
+        number = np.arange(len(gradient), dtype=np.int32)
+        half = paired[gradient]
+        second[gradient[half]] = number[half]
+        first[gradient[~half]] = number[~half]
+        weight = np.flatnonzero((kind == W) & (chunk == c))
+        split = number[kind[gradient] == I]
+        # A W too many (an order that check.py will refuse) gets the number n, which no micro-batch has.
+        first[weight] = np.concatenate((split, np.full(len(weight), order.n, np.int32)))[: len(weight)]
+    for each in (S, T) if order.barriers else ():
+        at = np.flatnonzero(kind == each)
+        first[at] = np.arange(len(at))
+    return first, second

@@ -1,0 +1,291 @@
+"""Building blocks: one micro-batch's ops, repeated at a constant pace, and the order that this makes at real costs.
+
+A *block* says when one micro-batch's F and I run on every device, in slots of one op, and after how many slots the
+next micro-batch follows. Its memory can be read off: a device's activations live for some slots of every period. The
+*order* takes the block's sequence at the costs given: every op as early as its inputs and the memory allow, W into
+what would be idle or where only a W makes room for the next F; then ops are squeezed forward into the idle time of
+the warm-up and the cool-down wherever the peak does not rise.
+
+Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, sections 3 and 4. Knows no family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule import jit
+from backend.schedule.order.ops import F, I
+from backend.schedule.order.order import Codes, from_rows
+from backend.schedule.order.placement import Placement
+from backend.schedule.simulation.costs import Costs, durations
+from backend.schedule.simulation.simulate import simulate
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+ENDLESS = np.inf
+SQUEEZED = 24  # of the orders that a block makes by different choices, the best few are squeezed
+EFFORT = 4_000_000  # ops to lay over all tries: about a second; large orders get fewer tries, at least one
+ROUNDS = 6  # most squeezes of one order; nothing moves after two or three
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """``due`` (p, chunks, 2): the slot of F and of I of micro-batch 0 in each chunk of each device; micro-batch k
+    follows ``k * period`` slots later. ``lag`` (p, chunks): by how many micro-batches a family puts W off."""
+
+    due: Floats
+    period: float
+    lag: Floats | None = None
+
+    @staticmethod
+    def v(f0: Floats, f1: Floats, i1: Floats, i0: Floats) -> Block:
+        """A block on the V placement from the slots (p,) of its four ops; with two W they fill a period of six."""
+        return Block(np.stack((f0, i0, f1, i1), axis=1).reshape(-1, 2, 2), 6.0)
+
+    def weights(self) -> Floats:
+        """(p, chunks) the slot of each W: the first after its I that is free in every period (unit costs), and ``lag``
+        periods later."""
+        p, chunks, _ = self.due.shape
+        out = np.zeros((p, chunks))
+        for r in range(p):
+            taken = {slot % self.period for slot in self.due[r].ravel().tolist()}
+            for c in np.argsort(self.due[r, :, 1], kind="stable").tolist():
+                slot = self.due[r, c, 1] + 1.0
+                while slot % self.period in taken:
+                    slot += 1.0
+                taken.add(slot % self.period)
+                out[r, c] = slot
+        return out if self.lag is None else out + self.period * self.lag
+
+    def lifespan(self) -> Floats:
+        """(p,) for how many slots a micro-batch's activations live on a device, its chunks added up: from the start of
+        F to the end of W. Over the period it is the mean number of chunks in flight in the steady state, never above
+        the peak and less than a chunk for each that the device holds below it: the paper's law of memory (section
+        3.1)."""
+        return np.asarray((self.weights() + 1.0 - self.due[:, :, 0]).sum(axis=1))
+
+    def peaks(self) -> Ints:
+        """(p,) the most chunks in flight on each device in the steady state, counted slot by slot."""
+        slot = np.arange(self.period)[:, None, None]
+        begun, over = ((slot - at) // self.period for at in (self.due[:, :, 0], self.weights() + 1.0))
+        return np.asarray((begun - over).sum(axis=2).max(axis=0), np.int64)
+
+    def peak(self) -> int:
+        """The most chunks in flight on any device in the steady state."""
+        return int(self.peaks().max())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The block as the page draws it: for each device and chunk the slots of F, I, W."""
+        slots = np.concatenate((self.due, self.weights()[:, :, None]), axis=2)
+        return {"period": self.period, "slots": slots.tolist(), "lifespan": self.lifespan().tolist()}
+
+
+class Choice(NamedTuple):
+    """How to lay ops when the block leaves a choice: how long a device waits for the next op rather than do a W (in
+    W's), rather than an op that is less due (in F's; ENDLESS: never out of the block's order), the same in the
+    cool-down; and by how many slots to move I of chunk 0, F and I of chunk 1."""
+
+    hold_w: float = 0.0
+    hold_op: float = ENDLESS
+    hold_end: float = ENDLESS
+    move: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an order is to be laid for. ``room`` is the memory limit in chunks, of which W needs ``share`` after I."""
+
+    placement: Placement
+    m: int
+    costs: Costs
+    v: int
+    room: float
+    share: float = 1.0
+
+    @cached_property
+    def cost(self) -> Floats:
+        """(slots, 3): time of F, I, W in each slot."""
+        place = self.placement
+        table = durations(place, self.costs, self.v)[:, : 3 * place.chunks].reshape(place.p, 3, place.chunks)
+        return np.ascontiguousarray(table.transpose(0, 2, 1).reshape(-1, 3))
+
+    @cached_property
+    def feeds(self) -> Ints:
+        """(3 * slots,) the row (3 * slot + kind) that waits for each row's result, -1 for none. An I's own W, which
+        waits for nothing else, is left out."""
+        place, slot = self.placement, np.arange(self.placement.p * self.placement.chunks)
+        out = np.full(3 * len(slot), -1, np.int64)
+        out[F::3] = np.where(place.after < 0, 3 * slot + I, 3 * place.after + F)
+        out[I::3] = np.where(place.before < 0, -1, 3 * place.before + I)
+        return out
+
+    @cached_property
+    def lag(self) -> Floats:
+        """(3 * slots,) how late each result arrives where it is awaited."""
+        width = 3 * self.placement.chunks
+        other = (self.feeds >= 0) & (self.feeds // width != np.arange(len(self.feeds)) // width)
+        return np.where(other, np.float64(self.costs.comm), 0.0)
+
+
+@jit.kernel(
+    "int64(float64[:, ::1], float64, int64[::1], float64[::1], float64[:, ::1], float64[::1], float64[::1],"
+    " uint8[:, ::1], float64[:, ::1])"
+)
+def _fill(
+    due: Any, period: float, feeds: Any, lag: Any, cost: Any, room: Any, hold: Any, codes: Any, window: Any
+) -> int:
+    """The device that is free first does next what is most due of what it can do; returns how many ops ran.
+
+    ``due`` (slots, 2); ``room`` the limit in chunks and W's share of a chunk; ``hold`` a Choice's three waits, in time.
+    Fills ``codes`` (p, steps) and ``window`` (p, 2), each device's first start and last end.
+    """
+    p, width, at = codes.shape[0], feeds.shape[0] // codes.shape[0], 0
+    m, chunks = codes.shape[1] // width, width // 3
+    came, turn = np.full((p * width, m), np.inf), np.zeros(p * width, np.int64)
+    came[0, :] = 0.0
+    owed, made, paid = np.zeros((p, chunks * m), np.int64), np.zeros(p, np.int64), np.zeros(p, np.int64)
+    clock, wake, level, opened = np.zeros(p), np.zeros(p), np.zeros(p), np.zeros(p, np.int64)
+    step = np.zeros(p, np.int64)
+    while True:
+        r = int(np.argmin(wake))
+        now, waiting, patience = wake[r], made[r] - paid[r], hold[2 if turn[r * width] == m else 1]
+        if now == np.inf:
+            return at
+        pick, pick_late, pick_due, begin = -1, np.inf, np.inf, np.inf
+        left = room[0] - level[r] - 1.0 + 1e-9
+        # an F of an early chunk leaves room for one of the last chunk, which alone leads to an I and so to room
+        tight = opened[r] == 0 and left + room[1] * waiting < 1.0 and patience < np.inf
+        for row in range(r * width, r * width + width):
+            k = turn[row]
+            if row % 3 < 2 and k < m:
+                arrival = came[row, k]
+                if row % 3 == 0 and (left < 0.0 or (tight and row % width != width - 3)):
+                    arrival = np.inf
+                late, when = arrival if arrival > now + patience else 0.0, due[row // 3, row % 3] + period * k
+                if late < pick_late or (late == pick_late and when < pick_due):
+                    pick, pick_late, pick_due, begin = row, late, when, max(arrival, now)
+        if waiting > 0 and begin > now + hold[0]:
+            pick, begin = 3 * owed[r, paid[r]] + 2, now
+            paid[r] += 1
+        elif begin > now + patience or begin == np.inf:
+            wake[r] = begin
+            continue
+        slot, kind, k = pick // 3, pick % 3, turn[pick]
+        end, last = begin + cost[slot, kind], slot % chunks == chunks - 1
+        if kind == 0:
+            level[r] += 1.0
+            opened[r] += last
+        elif kind == 1:
+            level[r] -= 1.0 - room[1]
+            opened[r] -= last
+            owed[r, made[r]] = slot
+            made[r] += 1
+        else:
+            level[r] -= room[1]
+        turn[pick] += 1
+        if feeds[pick] >= 0:
+            came[feeds[pick], k] = end + lag[pick]
+            other = feeds[pick] // width
+            wake[other] = min(wake[other], max(clock[other], end + lag[pick]))
+        codes[r, step[r]], clock[r], wake[r], window[r, 1] = kind * chunks + slot % chunks, end, end, end
+        window[r, 0] = min(window[r, 0], begin)
+        step[r], at = step[r] + 1, at + 1
+
+
+@jit.kernel(
+    "int64(int64[::1], float64[::1], float64[:, ::1], float64[::1], uint8[:, ::1], float64[:, ::1], float64[:, ::1])"
+)
+def _squeeze(feeds: Any, lag: Any, cost: Any, room: Any, codes: Any, start: Any, end: Any) -> int:
+    """Move ops forward into idle time, from the last rank to the first; returns how many. No other op gets later, no F
+    goes where the level would pass the limit. Changes ``codes``, ``start``, ``end`` (p, steps) in place."""
+    p, width, moved = codes.shape[0], feeds.shape[0] // codes.shape[0], 0
+    chunks, steps, m = width // 3, codes.shape[1], codes.shape[1] // width
+    came, turn, level = np.zeros((p * width, m)), np.zeros(p * width, np.int64), np.zeros(steps + 1)
+    gain = np.array([1.0, room[1] - 1.0, -room[1]])
+    for sweep in range(3):  # the first only notes what arrives when
+        turn[:] = 0
+        for each in range(p):
+            r = p - 1 - each
+            for x in range(steps):
+                code = codes[r, x]
+                kind, row = code // chunks, 3 * (r * chunks + code % chunks) + code // chunks
+                k, span, level[x + 1] = turn[row], cost[row // 3, kind], level[x] + gain[kind]
+                turn[row] += 1
+                arrival, y, best, free = came[row, k], x, x, start[r, x]
+                while sweep > 0 and span > 0.0 and y > 0 and codes[r, y - 1] != code:
+                    y -= 1
+                    if start[r, y] < arrival + span or (kind == 0 and level[y + 1] + 1.0 > room[0] + 1e-9):
+                        break
+                    early = max(arrival, end[r, y - 1]) if y > 0 else arrival
+                    if early + span <= start[r, y] and (kind > 0 or level[y] + 1.0 <= room[0] + 1e-9):
+                        best, free = y, early
+                if best < x:
+                    moved += 1
+                    for z in range(x, best, -1):
+                        codes[r, z], start[r, z], end[r, z] = codes[r, z - 1], start[r, z - 1], end[r, z - 1]
+                    codes[r, best], start[r, best], end[r, best] = code, free, free + span
+                    for z in range(best, x + 1):
+                        level[z + 1] = level[z] + gain[codes[r, z] // chunks]
+                if kind == 1:
+                    came[row + 1, k] = free + span
+                if feeds[row] >= 0:
+                    came[feeds[row], k] = free + span + lag[row]
+    return moved
+
+
+def lay(task: Task, block: Block, choice: Choice) -> tuple[float, Codes] | None:
+    """The span and the codes (p, steps) of the block's order by one choice; None where it comes to a stop, which only
+    a block that is kept to its sequence can, under a limit that it was not made for."""
+    place = task.placement
+    due = np.array(block.due, np.float64).reshape(-1, 2)
+    for k, slots in enumerate(choice.move):
+        due.ravel()[k + 1 :: 2 * place.chunks] += slots
+    f, _, w = task.cost.mean(axis=0).tolist()
+    hold = np.array([choice.hold_w * w, *(_time(each, f) for each in (choice.hold_op, choice.hold_end))])
+    codes = np.zeros((place.p, 3 * place.chunks * task.m), np.uint8)
+    window = np.full((place.p, 2), np.inf)
+    room = np.array([task.room, task.share], np.float64)
+    if _fill(due, block.period, task.feeds, task.lag, task.cost, room, hold, codes, window) < codes.size:
+        return None
+    return float((window[:, 1] - window[:, 0]).max()), codes
+
+
+def _time(hold: float, op: float) -> float:
+    return hold if hold == ENDLESS else hold * op
+
+
+def squeeze(task: Task, codes: Codes) -> tuple[float, Codes]:
+    """The best span, and its codes, that squeezing gives until nothing moves any more."""
+    best, kept, room = np.inf, codes, np.array([task.room, task.share], np.float64)
+    for _ in range(ROUNDS):
+        timeline = simulate(from_rows(task.placement, task.m, list(codes)), task.costs, task.v)
+        start, end = timeline.start.reshape(codes.shape), timeline.end.reshape(codes.shape)
+        span = float((end[:, -1] - start[:, 0]).max())
+        if span < best:
+            best, kept = span, codes
+        codes = codes.copy()
+        if not _squeeze(task.feeds, task.lag, task.cost, room, codes, start, end):
+            break
+    return best, kept
+
+
+def rows(task: Task, tries: Sequence[tuple[Block, Choice]], others: Sequence[Codes] = ()) -> list[Codes]:
+    """Each device's codes in the order of least span among all tries, and ``others`` that are at hand (within the
+    limit); of equal ones the first."""
+    ops = 3 * task.placement.chunks * task.placement.p * task.m
+    tries = tries[: max(1, EFFORT // ops)]
+    jit.compile_for(3 * ops * len(tries))  # an op laid takes as long as a few simulated
+    # what I frees at once tempts to put off W: also lay as if it freed nothing, which keeps the limit all the more
+    tasks = (task, replace(task, share=1.0)) if task.share < 1.0 else (task,)
+    laid = [lay(each, block, choice) for each in tasks for block, choice in tries]
+    found = {codes.tobytes(): (span, codes) for span, codes in filter(None, laid)}
+    few = sorted(found.values(), key=lambda each: each[0])[:SQUEEZED]
+    done = [squeeze(task, codes) for codes in (*(codes for _, codes in few), *others)]
+    return list(min(done, key=lambda each: each[0])[1])

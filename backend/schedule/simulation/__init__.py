@@ -1,0 +1,1 @@
+"""Simulation of an order: durations, start and end times, checks, metrics, memory."""

@@ -1,0 +1,73 @@
+"""What an op costs: durations by rank and op code, from costs per device or per stage. Knows no order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule.order.ops import KINDS
+from backend.schedule.order.order import Order, code_count
+from backend.schedule.order.placement import Placement
+
+Cost = float | tuple[float, ...]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Time of forward, input gradient and weight gradient of one micro-batch: for a device's whole share of layers
+    (an op of a family with v chunks takes 1/v of it), or a tuple with one entry a stage (as it stands). ``comm`` is
+    the latency of one hop between ranks; ``FB`` the time of an overlapped pair, default F + I + W.
+
+    ``S`` and ``T`` are a rank's times for its shard of the output layer and for its gradients (vocabulary.py), ``O``
+    the time of one copy, out or back, of a device's whole share of a micro-batch's activations (offload.py)."""
+
+    F: Cost = 1.0
+    I: Cost = 1.0
+    W: Cost = 1.0
+    comm: float = 0.0
+    FB: float | None = None
+    S: float | None = None
+    T: float | None = None
+    O: Cost | None = None
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all stages cost the same."""
+        return not any(isinstance(cost, tuple) and len(set(cost)) > 1 for cost in (self.F, self.I, self.W))
+
+
+def per_stage(cost: Cost, stages: int, v: int) -> Floats:
+    """(stages,): time of one op in each stage."""
+    if isinstance(cost, tuple):
+        return np.array(cost, np.float64)
+    return np.full(stages, cost / v, np.float64)
+
+
+def durations(placement: Placement, costs: Costs, v: int) -> Floats:
+    """(p, codes): time of each op code on each rank; B = I + W, a pair FB or F + B.
+
+    The page computes the same sums in the same order (static/js/core/schedule/simulate.js), so that times are equal bit by bit.
+    """
+    chunks, stage = placement.chunks, placement.stage_of
+    table = np.empty((placement.p, code_count(chunks)), np.float64)
+    f, i, w = (per_stage(cost, placement.stages, v)[stage] for cost in (costs.F, costs.I, costs.W))
+    single = {"F": f, "I": i, "W": w, "B": i + w}
+    for k, letter in enumerate(KINDS):
+        table[:, k * chunks : (k + 1) * chunks] = single[letter]
+    pair = single["F"][:, :, None] + single["B"][:, None, :] if costs.FB is None else np.float64(costs.FB / v)
+    if table.shape[1] > 4 * chunks:
+        table[:, 4 * chunks : -2] = np.broadcast_to(pair, (placement.p, chunks, chunks)).reshape(placement.p, -1)
+        table[:, -2:] = costs.S or 0.0, costs.T or 0.0
+    return table
+
+
+def copy_times(order: Order, costs: Costs, v: int) -> Floats:
+    """(C,): time of each copy of an order that has copies."""
+    assert order.copies is not None
+    chunks = order.chunks
+    rank = np.repeat(np.arange(order.p), np.diff(order.copies.offsets))
+    stage = order.placement.stage_of[rank, order.copies.codes % chunks]
+    return per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)[stage]

@@ -1,0 +1,69 @@
+"""Where every moment of every rank goes: into ops by kind, into waiting by what is waited for, into fill and drain.
+
+The parts of a rank sum to the makespan. *hop*: the op's input is on its way; *copy*: its activations are coming back
+from host memory; *wait*: another rank has not made the input yet; *fill*, *drain*: before a rank's first op and after
+its last one. Knows planned times only: of measured ones it is not known when an input was made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule.order.dependencies import Rules, rules_of
+from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
+from backend.schedule.order.order import Order, code_table, micro_numbers
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.simulate import Timeline, advance
+
+Floats = npt.NDArray[np.float64]
+USEFUL = {"F": F, "I": I, "B": B, "W": W, "F and B": PAIR, "S": S, "T": T}
+WASTED = ("hop", "copy", "wait", "fill", "drain")
+
+
+@dataclass(frozen=True, eq=False)
+class Spending:
+    """(p,) time of each rank by ``parts``; the keys are those of USEFUL and WASTED, in this order."""
+
+    parts: dict[str, Floats]
+    makespan: float
+
+
+def spending(order: Order, costs: Costs, v: int) -> Spending:
+    """The parts of every rank of a legal order at these costs."""
+    timeline, _, done = advance(order, costs, v)
+    rule = rules_of(order)
+    parts = {name: np.zeros(order.p) for name in (*USEFUL, *WASTED)}
+    first, last = float(timeline.start.min()), float(timeline.end.max())
+    for rank in range(order.p):
+        start, end = timeline.rank(rank)
+        kind = code_table(order.chunks)[order.codes[order.offsets[rank] : order.offsets[rank + 1]]][:, 0]
+        for name, code in USEFUL.items():
+            parts[name][rank] = (end - start)[kind == code].sum()
+        parts["fill"][rank], parts["drain"][rank] = start[0] - first, last - end[-1]
+        gap = start[1:] - end[:-1]
+        hop, copy = _awaited(timeline, rank, rule, done, rule.hops * np.float64(costs.comm))
+        hop, copy = np.minimum(hop[1:], gap), np.where(copy[1:], gap, 0.0)
+        parts["hop"][rank], parts["copy"][rank] = hop.sum(), copy.sum()
+        parts["wait"][rank] = max(0.0, float((gap - hop - copy).sum()))
+    return Spending(parts, last - first)
+
+
+def _awaited(
+    timeline: Timeline, rank: int, rule: Rules, done: Floats, lag: Floats
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """For each op of a rank: how long the input that came last was on its way, and whether that was a reload."""
+    order = timeline.order
+    codes = order.codes[order.offsets[rank] : order.offsets[rank + 1]]
+    own, other = micro_numbers(order, rank)
+    need, flight = rule.need[rank][codes], lag[rank][codes]
+    # As the simulator has it: the second half's micro-batch is its own only where it makes something.
+    micro = np.stack((own, np.where(rule.give[rank][codes][:, 1] < 0, own, other)), 1)
+    made = np.where(need >= 0, done[np.maximum(need, 0), np.maximum(micro, 0)] + flight, -np.inf)
+    latest = made.argmax(axis=1)
+    at = np.arange(len(codes))
+    row = need[at, latest]
+    copy = (row >= rule.reloads) & (row < rule.shards) & (order.copies is not None)
+    return np.where(copy | (row < 0), 0.0, flight[at, latest]), copy

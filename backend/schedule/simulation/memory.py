@@ -1,0 +1,102 @@
+"""Activations held: in chunks (in flight) and in units of one micro-batch's activations on a device.
+
+Ops of a rank run one at a time, so the peak follows from the order alone; no times are needed. A chunk's activation is
+taken when its F starts and given back when its W (or full B) ends; inside a pair the F takes before the B gives back.
+Only where copies move activations away and back do the times matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule import jit
+from backend.schedule.order.copy_lanes import R
+from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
+from backend.schedule.order.order import Order, code_count, decode
+from backend.schedule.order.weight_versions import weight_versions
+from backend.schedule.simulation.simulate import Timeline
+
+Floats = npt.NDArray[np.float64]
+
+
+@jit.kernel("void(uint8[::1], int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])")
+def _peaks(codes: Any, offsets: Any, take: Any, back: Any, peak: Any) -> None:
+    """Highest level of each rank for two ways to count: ``take`` and ``back`` (codes, 2), ``peak`` (p, 2) filled."""
+    for r in range(offsets.shape[0] - 1):
+        level0, level1, top0, top1 = 0.0, 0.0, 0.0, 0.0
+        for x in range(offsets[r], offsets[r + 1]):
+            code = codes[x]
+            level0 += take[code, 0]
+            level1 += take[code, 1]
+            top0 = max(top0, level0)
+            top1 = max(top1, level1)
+            level0 -= back[code, 0]
+            level1 -= back[code, 1]
+        peak[r, 0] = top0
+        peak[r, 1] = top1
+
+
+def changes(chunks: int, w_share: float, kept: float = 1.0) -> tuple[Floats, Floats]:
+    """(codes, 2) taken at an op's start and given back at its end: column 0 counts chunks in flight (I gives nothing
+    back), column 1 chunk activations. F keeps the part ``kept`` of them, the backward brings the rest back by
+    recomputing, and W still needs ``w_share`` of all after I."""
+    again = 1.0 - kept
+    none = (0.0, 0.0)
+    takes = {F: (1.0, kept), I: (0.0, again), W: none, B: (0.0, again), PAIR: (1.0, 1.0), S: none, T: none}
+    backs = {F: none, I: (0.0, 1.0 - w_share), W: (1.0, w_share), B: (1.0, 1.0), PAIR: (1.0, 1.0), S: none, T: none}
+    kinds = [decode(code, chunks)[0] for code in range(code_count(chunks))]
+    return np.array([takes[kind] for kind in kinds]), np.array([backs[kind] for kind in kinds])
+
+
+def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: float = 1.0) -> tuple[npt.NDArray[np.int64], Floats]:
+    """(p,) the most chunks in flight, and (p,) the most memory in units of one micro-batch's activations on a device
+    (1F1B's peak is min(p, m)). Counts neither what copies move out nor stashed weights: see ``peak_memory``."""
+    peak = np.empty((order.p, 2))
+    jit.compile_for(len(order))
+    _peaks(order.codes, order.offsets, *changes(order.chunks, w_share, kept), peak)
+    return peak[:, 0].astype(np.int64), peak[:, 1] / v
+
+
+def peak_memory(timeline: Timeline, w_share: float, v: int, kept: float, weights: float = 0.0) -> Floats:
+    """(p,) the most memory of each rank with all that moves it: offloaded activations are away from the end of O to
+    the start of R, and every weight version but the newest costs ``weights``. Same unit as ``peaks``."""
+    order = timeline.order
+    if order.copies is None and weights == 0.0:
+        return peaks(order, w_share, v, kept)[1]
+    return np.array([curve(timeline, rank, w_share, v, kept, weights)[1].max() for rank in range(order.p)])
+
+
+def curve(
+    timeline: Timeline, rank: int, w_share: float = 1.0, v: int = 1, kept: float = 1.0, weights: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Times and levels of one rank's memory as steps: level ``y[k]`` holds from ``t[k]`` on. As ``peak_memory``."""
+    order = timeline.order
+    span = slice(order.offsets[rank], order.offsets[rank + 1])
+    take, back = (table[order.codes[span], 1] for table in changes(order.chunks, w_share, kept))
+    stash = np.zeros(len(take))
+    if weights > 0.0:
+        stash = weights * v * np.diff(weight_versions(order).stashed[span], prepend=0)
+    moves = np.stack((take, stash - back), 1).ravel()
+    times = np.stack(timeline.rank(rank), 1).ravel()
+    if order.copies is not None:
+        times, moves = _with_copies(timeline, rank, times, moves, kept)
+    keep = moves != 0.0
+    return times[keep], np.cumsum(moves[keep]) / v
+
+
+def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, kept: float) -> tuple[Floats, Floats]:
+    """The moves of the compute ops with those of the rank's copies among them: an offload gives at its end, a reload
+    takes at its start. Of moves at one time an offload's comes first and a reload's last; copies that take no time
+    stand where they are issued."""
+    copies = timeline.order.copies
+    assert copies is not None
+    span = slice(copies.offsets[rank], copies.offsets[rank + 1])
+    reload = copies.codes[span] // timeline.order.chunks == R
+    start, end = timeline.copy_start[span], timeline.copy_end[span]
+    when = np.where(reload, start, end)
+    among = np.where(reload, np.searchsorted(times, when, "right"), np.searchsorted(times, when, "left"))
+    among = np.where(end > start, among, 2 * copies.issued[span])
+    return np.insert(times, among, when), np.insert(moves, among, np.where(reload, kept, -kept))

@@ -1,0 +1,69 @@
+"""Figures of a timeline, planned or measured: makespan, longest stage, bubbles in both windows and denominators.
+
+Window: *global* is first start to last end; *span* is the longest of the ranks' own windows (the zero-bubble papers'
+"longest stage"), which presumes that the optimizer step needs no global synchronisation.
+Denominator: idle share *of total* time, or idle time relative to the *ideal* (no idle at all).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule.simulation.simulate import Timeline
+
+
+@dataclass(frozen=True)
+class Bubble:
+    """Idle time as a share of the window (``of_total``) and relative to the mean busy time (``of_ideal``)."""
+
+    of_total: float
+    of_ideal: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    """``makespan`` and ``longest_stage`` in the timeline's unit; ``busy`` the mean over ranks."""
+
+    makespan: float
+    longest_stage: float
+    busy: float
+    global_bubble: Bubble
+    span_bubble: Bubble
+
+    def as_dict(self) -> dict[str, Any]:
+        """The keys of a Result."""
+        return {
+            "makespan": self.makespan,
+            "longest_stage": self.longest_stage,
+            "bubble": {
+                "global": {"of_total": self.global_bubble.of_total, "of_ideal": self.global_bubble.of_ideal},
+                "span": {"of_total": self.span_bubble.of_total, "of_ideal": self.span_bubble.of_ideal},
+            },
+        }
+
+
+def busy_time(timeline: Timeline) -> npt.NDArray[np.float64]:
+    """(p,) the time each rank spends in ops."""
+    spent = timeline.end - timeline.start
+    return np.add.reduceat(spent, timeline.order.offsets[:-1])
+
+
+def figures(timeline: Timeline) -> Figures:
+    """The figures of a timeline in which every rank has at least one op."""
+    offsets = timeline.order.offsets
+    first, last = timeline.start[offsets[:-1]], timeline.end[offsets[1:] - 1]
+    makespan = float(last.max() - first.min())
+    longest = float((last - first).max())
+    busy = float(busy_time(timeline).mean())
+    return Figures(makespan, longest, busy, bubble(makespan, busy), bubble(longest, busy))
+
+
+def bubble(window: float, busy: float) -> Bubble:
+    """The idle time in a window, by both denominators; no work at all is no bubble."""
+    if window <= 0.0 or busy <= 0.0:
+        return Bubble(0.0, 0.0)
+    return Bubble(1.0 - busy / window, window / busy - 1.0)

@@ -1,0 +1,1 @@
+"""Reading links: query strings, packed queries, the state of a view."""

@@ -1,0 +1,1 @@
+"""HTTP tools that every route uses: responses, errors, caching, security, the server."""

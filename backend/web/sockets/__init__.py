@@ -1,0 +1,1 @@
+"""The Socket.IO events and what feeds them."""

@@ -1,0 +1,1 @@
+"""Per-rank programs compiled from an order, and what they move between ranks."""

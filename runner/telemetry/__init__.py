@@ -1,0 +1,1 @@
+"""When each op ran: shared op board, event stream, clocks."""

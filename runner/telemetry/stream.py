@@ -1,0 +1,75 @@
+"""What a run's batches hold: everything that ended since the last one, read off the board. Whole columns at a time:
+reporting ten thousand ops a second must not take a core from those who run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runner.program.traffic import Traffic
+from runner.telemetry.op_board import Board
+
+Ints = npt.NDArray[np.int64]
+MOST = 4096  # rows of a kind in one line
+MANY = 200  # ops in one batch above which what else is known of them waits until there is time
+
+
+class Stream:
+    """How much of a board has been reported."""
+
+    def __init__(self, board: Board, traffic: Traffic) -> None:
+        self.board, self.traffic = board, traffic
+        self.ops, self.copies, self.messages, self.bytes = ([0] * board.ranks for _ in range(4))
+        self.longest = 0  # ns that an op took, of all that were reported
+
+    def batch(self, last: bool = False) -> dict[str, Any]:
+        """The next `op_batch`, empty where nothing is new. The `last` holds all that was left: copies and messages are
+        read after the ops, and a rank's last op waits for the last of both."""
+        done = self.board.done().tolist()
+        many = sum(done) - sum(self.ops) > MANY
+        ops = self._read(self.ops, done, self._ops)
+        others = {"copies": self._read(self.copies, self.board.copied().tolist(), self._copies)}
+        if last or not many:
+            others["bytes"] = self._read(self.bytes, done, self._bytes)
+            others["messages"] = self._read(self.messages, self.board.taken().tolist(), self._messages)
+        found = {name: rows for name, rows in others.items() if rows}
+        return {"ops": ops} | found if ops or found else {}
+
+    def batches(self, last: bool = False) -> Iterator[dict[str, Any]]:
+        """What `batch` gives, in lines of bounded length: whoever reads them serves others in between."""
+        found = self.batch(last)
+        for at in range(0, max(map(len, found.values()), default=0), MOST):
+            yield {"ops": []} | {name: some for name, rows in found.items() if (some := rows[at : at + MOST])}
+
+    def _read(self, reported: list[int], now: list[int], rows: Callable[[int, int, int], Ints]) -> list[list[int]]:
+        """The rows of all ranks that are new; from here on they are not."""
+        parts = [rows(rank, reported[rank], until) for rank, until in enumerate(now) if until > reported[rank]]
+        reported[:] = now
+        found: list[list[int]] = np.concatenate(parts).tolist() if parts else []
+        return found
+
+    def _ops(self, rank: int, since: int, until: int) -> Ints:
+        times = self.board.rows(rank, since, until)
+        self.longest = max(self.longest, int((times[:, 2] - times[:, 1]).max()))
+        return _numbered(rank, since, times[:, :4])
+
+    def _copies(self, rank: int, since: int, until: int) -> Ints:
+        return _numbered(rank, since, self.board.copy_rows(rank, since, until))
+
+    def _bytes(self, rank: int, since: int, until: int) -> Ints:
+        live = self.board.rows(rank, since, until)[:, 4]
+        return _numbered(rank, since, np.column_stack((self.traffic.moved[rank][since:until], live)))
+
+    def _messages(self, rank: int, since: int, until: int) -> Ints:
+        times = self.board.message_rows(rank, since, until)
+        size = np.full(len(times), self.traffic.bytes)
+        return np.column_stack((self.traffic.rows[rank][since:until], times, size))
+
+
+def _numbered(rank: int, since: int, times: Ints) -> Ints:
+    """With the rank and the index in its row before each."""
+    index = np.arange(since, since + len(times))
+    return np.column_stack((np.full(len(times), rank), index, times))

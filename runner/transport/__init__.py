@@ -1,0 +1,1 @@
+"""How tensors travel between ranks: shared memory, gloo, NCCL, threads."""

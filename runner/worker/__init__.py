@@ -1,0 +1,1 @@
+"""A worker process and the rank that runs in it."""

@@ -1,0 +1,193 @@
+"""What all ranks make together where the vocabulary is spread over them: one chain of collectives for each barrier.
+
+C0 broadcasts the last stage's output; C1 reduces the shards' maxima and sums (online softmax); C2 reduces the input
+gradient, which with one barrier is C1's too. Two more serve the embedding: its lookups are added up for the first
+stage, some micro-batches ahead, and the gradient of that stage's input is broadcast to the shards.
+
+Each chain has a thread and a process group of its own, and takes the micro-batches in their order on every rank. A
+thread waits for its own rank's part and for the other ranks' threads, never for an op or a message, so that collectives
+can neither overtake each other nor block what travels between two ranks. (The first stage's lookups wait for their
+reader, which nobody else waits behind.) Everything carries a time, as messages do. Knows nothing of ops.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from runner.model.embedding_shard import EmbeddingShard
+from runner.model.output_shard import Local
+from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, Join, Output
+from runner.telemetry.clock import common
+
+HEADER = 16  # floats, of which the first two hold a time: 64 bytes, so that what follows stays aligned
+SHIFTS, MASK = (0, 21, 42), 2**21 - 1  # a time in pieces that a float holds exactly
+AHEAD = 8  # micro-batches whose embedded tokens wait for the first stage
+Part = tuple[Any, int]
+
+
+class Collectives:
+    """The chains of one rank; `groups` one process group a chain, `scale` the part of a step's loss that a token is,
+    `embedding` the rank's shard of it."""
+
+    def __init__(
+        self,
+        groups: Sequence[Any],
+        output: Output,
+        rank: int,
+        ranks: int,
+        micros: int,
+        shape: Sequence[int],
+        scale: float,
+        embedding: EmbeddingShard,
+        device: torch.device,
+    ) -> None:
+        self.output, self.rank, self.ranks, self.micros = output, rank, ranks, micros
+        self.scale, self.device = scale, device
+        self.embedding, self.ahead = embedding, threading.Semaphore(AHEAD)
+        self.shape, self.tokens = tuple(shape), torch.Size(shape[:-1]).numel()
+        self.groups = dict(zip(output.chains, groups, strict=True))
+        self.parts: dict[int, queue.SimpleQueue[Part]] = {chain: queue.SimpleQueue() for chain in output.chains}
+        self.made: dict[tuple[int, int], Part] = {}
+        self.changed = threading.Condition()
+        self.error: BaseException | None = None
+        links = {
+            HIDDEN: self._broadcast,
+            STATISTICS: self._statistics,
+            GRADIENT: self._gradient,
+            EMBEDDED: self._embedded,
+            EMBEDDING: self._embedding,
+        }
+        self.threads = [
+            threading.Thread(target=self._run, args=(chain, links[chain]), name=f"C{chain}", daemon=True)
+            for chain in output.chains
+        ]
+
+    def start(self) -> None:
+        """Meet the other ranks in every chain, in just the collectives that it will use: who is connected to whom
+        depends on them. Then let the chains run."""
+        for chain, group in self.groups.items():
+            nothing = torch.zeros(HEADER)
+            root = self.output.first if chain in (EMBEDDED, EMBEDDING) else self.output.root
+            if chain in (HIDDEN, EMBEDDING):
+                group.broadcast(nothing, root).wait()
+            if chain == STATISTICS:
+                group.allgather([[torch.empty_like(nothing) for _ in range(self.ranks)]], [nothing]).wait()
+            if chain in (STATISTICS, GRADIENT, EMBEDDED):
+                group.reduce(nothing, root).wait()
+        for thread in self.threads:
+            thread.start()
+
+    def give(self, chain: int, micro: int, part: Any, stamp: int) -> None:
+        """This rank's part of a chain's next micro-batch; never waits."""
+        if chain == HIDDEN:
+            self._publish(HIDDEN, micro, part, stamp)
+        self.parts[chain].put((part, stamp))
+
+    def take(self, join: Join) -> tuple[Tensor, int]:
+        """Wait for what was made together: it, and the time at which the last part of it was due."""
+        with self.changed:
+            self.changed.wait_for(lambda: (join.what, join.micro) in self.made or self.error is not None)
+            if self.error is not None:
+                raise self.error
+            value, stamp = self.made.pop((join.what, join.micro))
+        if join.what == EMBEDDED:
+            self.ahead.release()
+        return value.to(self.device), stamp
+
+    def close(self) -> None:
+        """Wait until all chains are through; raises what went wrong in any."""
+        for thread in self.threads:
+            thread.join()
+        if self.error is not None:
+            raise self.error
+
+    def _run(self, chain: int, link: Callable[[Any, int], None]) -> None:
+        torch.set_num_threads(1)  # libraries would give a new thread all cores, and spin on them
+        try:
+            for micro in range(self.micros):
+                link(self.groups[chain], micro)
+        except Exception as error:  # raised again in whoever waits
+            with self.changed:
+                self.error = error
+                self.changed.notify_all()
+
+    def _publish(self, what: int, micro: int, value: Tensor, stamp: int) -> None:
+        with self.changed:
+            self.made[what, micro] = (value, stamp)
+            self.changed.notify_all()
+
+    def _broadcast(self, group: Any, micro: int) -> None:
+        """C0: from the last stage's rank, which has it already, to all others."""
+        buffer = torch.empty(HEADER + self.tokens * self.shape[-1])
+        if self.rank == self.output.root:
+            hidden, stamp = self.parts[HIDDEN].get()
+            buffer.numpy()[:2].view(np.int64)[0] = stamp - common.ahead
+            buffer[HEADER:].view(self.shape).copy_(hidden)
+        group.broadcast(buffer, self.output.root).wait()
+        if self.rank != self.output.root:
+            stamp = int(buffer.numpy()[:2].view(np.int64)[0]) + common.ahead
+            self._publish(HIDDEN, micro, buffer[HEADER:].view(self.shape), stamp)
+
+    def _statistics(self, group: Any, micro: int) -> None:
+        """C1: each token's largest logit over all shards, the sum relative to it, and the target's logit. An all-reduce
+        of a maximum and of sums that depend on it: all ranks get all parts, which are few numbers, and reduce them in
+        the same order, so that all have the same bits after one collective."""
+        part, stamp = self.parts[STATISTICS].get()
+        local: Local = part
+        mine = torch.empty(HEADER + 3 * self.tokens)
+        mine.numpy()[:2].view(np.int64)[0] = stamp - common.ahead
+        mine[HEADER:] = torch.cat([local.largest, local.total, local.target]).cpu()
+        everyones = [torch.empty_like(mine) for _ in range(self.ranks)]
+        group.allgather([everyones], [mine]).wait()
+        latest = max(int(one.numpy()[:2].view(np.int64)[0]) for one in everyones) + common.ahead
+        maxima, totals, targets = torch.stack(everyones)[:, HEADER:].view(self.ranks, 3, self.tokens).unbind(1)
+        largest = maxima.amax(0)
+        weights = torch.exp(maxima - largest)
+        total = (totals * weights).sum(0)
+        if local.products is not None:
+            exponentials, target = (product.cpu() for product in local.products)
+            gradient = (exponentials * (weights[self.rank] / total)[:, None] - target) * self.scale
+            self._reduce(group, micro, gradient, latest)
+        self._publish(STATISTICS, micro, torch.stack([largest + torch.log(total), targets.sum(0)]), latest)
+
+    def _gradient(self, group: Any, micro: int) -> None:
+        """C2: the gradient of the last stage's output, which its rank gets."""
+        gradient, stamp = self.parts[GRADIENT].get()
+        self._reduce(group, micro, gradient.cpu(), stamp)
+
+    def _reduce(self, group: Any, micro: int, gradient: Tensor, stamp: int) -> None:
+        """Add up the ranks' gradients. Their times go with them, each in floats of its own, which add nothing but
+        zeros and hold what is in them exactly."""
+        times = torch.zeros(self.ranks, len(SHIFTS))
+        times[self.rank] = torch.tensor([stamp - common.ahead >> shift & MASK for shift in SHIFTS])
+        buffer = torch.cat([times.flatten(), gradient.flatten()])
+        group.reduce(buffer, self.output.root).wait()
+        if self.rank == self.output.root:
+            times, gradient = buffer[: times.numel()], buffer[times.numel() :]
+            pieces = times.long().view(self.ranks, len(SHIFTS)).tolist()
+            latest = max(sum(piece << shift for piece, shift in zip(row, SHIFTS, strict=True)) for row in pieces)
+            self._publish(GRADIENT, micro, gradient.view(self.shape), latest + common.ahead)
+
+    def _embedded(self, group: Any, micro: int) -> None:
+        """What the first stage reads, which its rank gets. It was there before the step began, as far as time goes."""
+        rows = self.embedding.lookup(micro).cpu()
+        group.reduce(rows, self.output.first).wait()
+        if self.rank == self.output.first:
+            self.ahead.acquire()
+            self._publish(EMBEDDED, micro, rows.view(self.shape), 0)
+
+    def _embedding(self, group: Any, micro: int) -> None:
+        """The gradient of that, to all shards."""
+        if self.rank == self.output.first:
+            gradient = self.parts[EMBEDDING].get()[0].cpu().clone()
+        else:
+            gradient = torch.empty(self.shape)
+        group.broadcast(gradient, self.output.first).wait()
+        self.embedding.add(micro, gradient.to(self.device))

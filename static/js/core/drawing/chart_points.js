@@ -1,0 +1,145 @@
+// A chart's points as data: their order for the keys, their spec on the timeline, their table as CSV. Knows no page.
+//
+// The frontier has points with figures; every other chart has rows, which say and put what the server gave them.
+
+import { t, tr } from "../i18n/language.js";
+
+/** @import {Spec} from "../schedule/types.js" */
+/** @typedef {{of_total: number, of_ideal: number}} Share */
+/**
+ * @typedef {{family: string, title: string, label: string, group: string, limit: number | null, memory: number, of_p:
+ *   number, throughput: number, bubble: {span: Share, global: Share}, weights: number, dominated_by: number | null,
+ *   adjusted: string | null, moved: boolean, spec: Spec}} Point
+ */
+
+/** @typedef {string | number | null} Cell */
+/** @typedef {Partial<Omit<Spec, "costs">> & {costs?: Partial<Spec["costs"]>}} Put  what a click changes in a spec */
+/**
+ * @typedef {{cells: Cell[], told: string[], put: Put | null, mark: string}} Row mark: the schedules that stand there,
+ *   "A"
+ */
+/**
+ * @typedef {{columns: [string, string][], rows: Row[], reads: string[], notes: string[]}} Rows columns: name and unit
+ */
+
+/** What stands in the table's last column. @param {Point[]} points @param {Point} point */
+export function rank(points, point) {
+  if (point.moved) return t("at p {p}, m {m}", { p: point.spec.p, m: point.spec.m });
+  return point.dominated_by === null ? t("on the line") : tr(points[point.dominated_by].label);
+}
+
+/** Positions of the points from the least memory to the most, slow before fast. @param {Point[]} points */
+export function byMemory(points) {
+  return points
+    .map((_, at) => at)
+    .sort((a, b) => points[a].memory - points[b].memory || points[a].throughput - points[b].throughput || a - b);
+}
+
+/** The next point that is drawn, in the order of the keys; from nowhere the first, or the last going back.
+ * @param {number[]} order @param {(at: number) => boolean} drawn @param {number | null} at @param {1 | -1} way */
+export function beside(order, drawn, at, way) {
+  const all = order.filter(drawn);
+  const now = at === null ? -1 : all.indexOf(at);
+  if (now < 0) return all[way > 0 ? 0 : all.length - 1] ?? null;
+  return all[Math.min(all.length - 1, Math.max(0, now + way))];
+}
+
+/** Of the points that stand on one another the one that is meant: a family before what was found.
+ * @param {Point[]} points @param {number} at */
+export function front(points, at) {
+  const { memory, throughput } = points[at];
+  const family = points.findIndex(
+    (each) => each.limit === null && alike(each.memory, memory) && alike(each.throughput, throughput),
+  );
+  return points[at].limit === null || family < 0 ? at : family;
+}
+
+/** @param {number} a @param {number} b */
+const alike = (a, b) => Math.abs(a - b) < 1e-9 * Math.max(1, a, b);
+
+/**
+ * A spec with what a point changes in it, and with what the server does not know of it.
+ * @param {Put} put
+ * @param {Spec} spec
+ * @returns {Spec}
+ */
+export const putOver = (put, spec) => ({ ...spec, ...put, costs: { ...spec.costs, ...put.costs } });
+
+/** In words, for who cannot see it. @param {Point[]} points @param {Point} point */
+export function spoken(points, point) {
+  const better = rank(points, point);
+  const standing = point.moved
+    ? t("drawn {where}, not ranked", { where: better })
+    : point.dominated_by === null
+      ? t("none is better")
+      : t("{schedule} is better", { schedule: better });
+  return t(
+    "{schedule}: memory {memory} micro-batches, throughput {throughput} %, bubble {bubble} % of the span; {standing}.",
+    {
+      schedule: tr(point.label),
+      memory: short(point.memory),
+      throughput: (100 * point.throughput).toFixed(1),
+      bubble: (100 * point.bubble.span.of_total).toFixed(1),
+      standing,
+    },
+  );
+}
+
+/** At most four digits. @param {number} x */
+export const short = (x) => String(Number(x.toPrecision(4)));
+
+const HEAD = [
+  "schedule",
+  "family",
+  "p",
+  "m",
+  "v",
+  "limit",
+  "memory",
+  "memory_of_p",
+  "throughput",
+  "bubble_span_of_total",
+  "bubble_global_of_total",
+  "weights",
+  "better",
+];
+
+/** @param {Point[]} points */
+export function csv(points) {
+  const rows = points.map((point) => [
+    point.label,
+    point.family,
+    point.spec.p,
+    point.spec.m,
+    point.spec.v,
+    point.limit ?? "",
+    point.memory,
+    point.of_p,
+    point.throughput,
+    point.bubble.span.of_total,
+    point.bubble.global.of_total,
+    point.weights,
+    rank(points, point),
+  ]);
+  return lines([HEAD, ...rows]);
+}
+
+/** @param {Rows} chart */
+export const rowsCsv = ({ columns, rows }) =>
+  lines([
+    columns.map(([name, unit]) => (unit ? `${name} (${unit})` : name)),
+    ...rows.map(({ cells }) => cells.map((each) => each ?? "")),
+  ]);
+
+/** A number in a table: whole ones in full, others to four digits, nothing where there is none. @param {Cell} value */
+export const cellText = (value) =>
+  value === null ? "" : typeof value === "number" && !Number.isInteger(value) ? short(value) : String(value);
+
+/** @param {(string | number)[][]} rows */
+const lines = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+
+/** @param {string | number} value */
+function cell(value) {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,256 @@
+// A schedule in space: time to the right, stages into the depth (the first one farthest, as it is the uppermost row of
+// the
+// timeline), micro-batches upward. Every op is a box, every message between ranks a dot. Knows times; draws nothing.
+//
+// Seen without perspective, boxes that planes parallel to the axes divide are painted right if they come by depth, then
+// by height, then by time: what lies beyond such a plane cannot cover what lies before it.
+
+import { messagesOf } from "../schedule/message_flow.js";
+import { KIND_B, KIND_F, KIND_PAIR, chunkOf, globalMicro, kindOf, micros, pairChunks } from "../schedule/ops.js";
+
+/** @import {Schedule, Times} from "../schedule/types.js" */
+/**
+ * @typedef {{i: number, rank: number, kind: number, chunk: number, stage: number, micro: number, start: number, end:
+ *   number}} Box of a pair each half is one; i: the op's flat index
+ */
+/**
+ * @typedef {{stage: number, goal: number, micro: number, sent: number, due: number}} Dot a message: from a stage to a
+ *   goal, sent and there
+ */
+/**
+ * @typedef {{boxes: Box[], dots: Dot[], stages: number, micros: number, all: number, total: number, ops: number}} Cube
+ *   micros: those that are in it, all: those of the schedule, one after the other over both directions where there are
+ *   two; ops: of the schedule
+ */
+/** @typedef {{turn: number, tilt: number}} View  in radians: around the upright axis, and from above */
+/** @typedef {[number, number]} Point */
+/** @typedef {{face: "front" | "top" | "side", points: Point[]}} Side */
+
+export const MOST_OPS = 2400; // that are told apart, and drawn within a frame
+const WIDE = { least: 1.2, most: 3.2, of: 1.25 }; // time's edge to the stages': longer in a wide picture
+const DEEP = 1;
+const TALL = 0.9;
+const FILL = 0.82; // of its cell that a box fills
+export const PLAIN = { turn: 0.42, tilt: 0.5 };
+const MOST = { turn: 1.35, least: 0.08, tilt: 1.4 };
+
+/** How many micro-batches of each direction may be drawn, 0 where not even one can. @param {Schedule} schedule */
+export function roomFor({ count, n }) {
+  return Math.min(n, Math.floor(MOST_OPS / Math.max(1, count / n)));
+}
+
+/** The first micro-batches of a schedule, as many as there is room for. @param {Schedule} schedule @param {Times} times
+ * @param {number} hop how long a message is in flight @returns {Cube} */
+export function cubeOf(schedule, times, hop) {
+  const room = roomFor(schedule);
+  const { placement, n } = schedule;
+  const boxes = [];
+  for (let rank = 0; rank < schedule.p; rank++) {
+    for (let i = schedule.offsets[rank]; i < schedule.offsets[rank + 1]; i++)
+      boxes.push(...boxesOf(schedule, times, rank, i, room));
+  }
+  return {
+    boxes,
+    dots: room ? dotsOf(schedule, times, hop, room) : [],
+    stages: placement.stages,
+    micros: room * placement.streams,
+    all: n * placement.streams,
+    total: times.makespan,
+    ops: schedule.count,
+  };
+}
+
+/**
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {number} rank
+ * @param {number} i
+ * @param {number} room
+ * @returns {Box[]}
+ */
+function boxesOf(schedule, times, rank, i, room) {
+  const { chunks, codes, placement } = schedule;
+  const { first, second } = micros(schedule);
+  const kind = kindOf(codes[i], chunks);
+  /** @param {number} of @param {number} chunk @param {number} k @returns {Box[]} */
+  const box = (of, chunk, k) =>
+    k >= room
+      ? []
+      : [
+          {
+            i,
+            rank,
+            kind: of,
+            chunk,
+            stage: placement.stage[rank * chunks + chunk],
+            micro: upward(schedule, rank * chunks + chunk, k, room),
+            start: times.start[i],
+            end: times.end[i],
+          },
+        ];
+  if (kind !== KIND_PAIR) return box(kind, chunkOf(codes[i], chunks), first[i]);
+  const [f, b] = pairChunks(codes[i], chunks);
+  return [...box(KIND_F, f, first[i]), ...box(KIND_B, b, second ? second[i] : first[i])];
+}
+
+/** The height of a micro-batch: those of the second direction stand on those of the first. @param {Schedule} schedule
+ * @param {number} slot @param {number} k @param {number} room */
+const upward = ({ placement }, slot, k, room) => placement.stream[slot] * room + k;
+
+/** @param {Schedule} schedule @param {Times} times @param {number} hop @param {number} room @returns {Dot[]} */
+function dotsOf(schedule, times, hop, room) {
+  const { chunks, codes, placement, n } = schedule;
+  const { first, second } = micros(schedule);
+  const { giver, from, gradient, count } = messagesOf(schedule);
+  const dots = [];
+  for (let at = 0; at < count; at++) {
+    const i = giver[at];
+    const pair = kindOf(codes[i], chunks) === KIND_PAIR;
+    const chunk = pair ? pairChunks(codes[i], chunks)[gradient[at]] : chunkOf(codes[i], chunks);
+    const k = pair && gradient[at] && second ? second[i] : first[i];
+    const slot = from[at] * chunks + chunk;
+    const next = (gradient[at] ? placement.prev : placement.next)[slot];
+    // a broadcast to the output layer's shards has no next stage
+    if (k < 0 || k >= Math.min(room, n) || next < 0) continue;
+    dots.push({
+      stage: placement.stage[slot],
+      goal: placement.stage[next],
+      micro: upward(schedule, slot, k, room),
+      sent: times.end[i],
+      due: times.end[i] + hop,
+    });
+  }
+  return dots;
+}
+
+/** The micro-batch's number in the schedule, as op texts have it. @param {Schedule} schedule @param {Box} box */
+export function microNumber(schedule, { rank, chunk, micro }) {
+  const slot = rank * schedule.chunks + chunk;
+  return globalMicro(schedule, slot, micro - schedule.placement.stream[slot] * roomFor(schedule));
+}
+
+/**
+ * @param {View} view
+ * @param {number} turn
+ * @param {number} tilt
+ * @returns {View} turned on, as far as faces stay visible
+ */
+export const turned = (view, turn, tilt) => ({
+  turn: Math.min(MOST.turn, Math.max(-MOST.turn, view.turn + turn)),
+  tilt: Math.min(MOST.tilt, Math.max(MOST.least, view.tilt + tilt)),
+});
+
+/**
+ * From the cube to pixels: the whole of it within a picture, whichever way it is turned.
+ * @param {Cube} cube @param {View} view @param {number} width @param {number} height @param {number} pad px around
+ */
+export function projection({ stages, micros: layers, total }, { turn, tilt }, width, height, pad) {
+  const wide = Math.min(WIDE.most, Math.max(WIDE.least, (WIDE.of * width) / height));
+  const [cos, sin, up, over] = [Math.cos(turn), Math.sin(turn), Math.cos(tilt), Math.sin(tilt)];
+  /** @param {number} x @param {number} y @param {number} z of the unit cube @returns {Point} */
+  const flat = (x, y, z) => {
+    const [a, b] = [(x - 0.5) * wide, (y - 0.5) * DEEP];
+    return [a * cos + b * sin, -((z - 0.5) * TALL * up + (b * cos - a * sin) * over)];
+  };
+  const corners = [0, 1].flatMap((x) => [0, 1].flatMap((y) => [0, 1].map((z) => flat(x, y, z))));
+  const [right, low] = [0, 1].map((axis) => Math.max(...corners.map((corner) => corner[axis])));
+  const scale = Math.min((width / 2 - pad) / right, (height / 2 - pad) / low);
+  /** @param {number} time @param {number} stage its lower edge @param {number} micro its lower edge @returns {Point} */
+  return (time, stage, micro) => {
+    const [x, y] = flat(time / total, 1 - stage / stages, micro / layers);
+    return [width / 2 + x * scale, height / 2 + y * scale];
+  };
+}
+
+/** @typedef {ReturnType<typeof projection>} Project */
+
+/**
+ * What is painted, in an order in which what comes later covers what came before.
+ * @param {Cube} cube
+ * @param {View} view
+ * @returns {(Box | Dot)[]}
+ */
+export function paintOrder({ boxes, dots }, { turn }) {
+  const right = turn >= 0 ? 1 : -1;
+  /** @param {Box | Dot} item */
+  const depth = (item) => ("goal" in item ? (item.stage + item.goal) / 2 : item.stage);
+  /** @param {Box | Dot} item */
+  const time = (item) => ("goal" in item ? item.sent : item.start);
+  return [...boxes, ...dots].sort((a, b) => depth(a) - depth(b) || a.micro - b.micro || right * (time(a) - time(b)));
+}
+
+/**
+ * The sides of a box that are seen, as far as time has come.
+ * @param {Project} project
+ * @param {View} view
+ * @param {Box} box
+ * @param {number} until
+ * @returns {Side[]}
+ */
+export function sidesOf(project, { turn }, { stage, micro, start, end }, until) {
+  const gap = (1 - FILL) / 2;
+  const [far, near, low, high] = [stage + gap, stage + 1 - gap, micro + gap, micro + 1 - gap];
+  const last = Math.min(end, until);
+  const x = turn >= 0 ? last : start;
+  return [
+    {
+      face: "side",
+      points: [project(x, far, low), project(x, near, low), project(x, near, high), project(x, far, high)],
+    },
+    {
+      face: "top",
+      points: [
+        project(start, far, high),
+        project(last, far, high),
+        project(last, near, high),
+        project(start, near, high),
+      ],
+    },
+    {
+      face: "front",
+      points: [
+        project(start, near, low),
+        project(last, near, low),
+        project(last, near, high),
+        project(start, near, high),
+      ],
+    },
+  ];
+}
+
+/**
+ * Where a message is: halfway when nothing moves, else as far as it has come; null where it is not on its way.
+ * @param {Project} project
+ * @param {Dot} dot
+ * @param {number | null} at
+ * @param {number} least how long one is seen at least
+ * @returns {Point | null}
+ */
+export function dotAt(project, { stage, goal, micro, sent, due }, at, least) {
+  const until = Math.max(due, sent + least);
+  if (at !== null && (at < sent || at > until)) return null;
+  const part = at === null ? 0.5 : (at - sent) / (until - sent);
+  const when = at === null ? (sent + due) / 2 : at;
+  return project(when, stage + 0.5 + (goal - stage) * part, micro + 0.5);
+}
+
+/** The plane of a moment. @param {Project} project @param {Cube} cube @param {number} at @returns {Point[]} */
+export const planeAt = (project, { stages, micros: layers }, at) => [
+  project(at, 0, 0),
+  project(at, stages, 0),
+  project(at, stages, layers),
+  project(at, 0, layers),
+];
+
+/** Does a side cover a pixel? @param {Side} side @param {number} x @param {number} y */
+export function covers({ points }, x, y) {
+  let [more, less] = [false, false];
+  for (let k = 0; k < points.length; k++) {
+    const [ax, ay] = points[k];
+    const [bx, by] = points[(k + 1) % points.length];
+    const turn = (bx - ax) * (y - ay) - (by - ay) * (x - ax);
+    more ||= turn > 0;
+    less ||= turn < 0;
+  }
+  return !(more && less);
+}

@@ -1,0 +1,70 @@
+// What keeps a rank from running ahead: while it waits, its next forward may be ready and still not start, because the
+// memory limit, or the most micro-batches that the order ever lets the rank hold, is reached. Knows orders and times.
+
+import { inFlight } from "../schedule/in_flight.js";
+import { sources } from "../schedule/dependencies.js";
+import { holding } from "../schedule/memory.js";
+import { KIND_F, KIND_PAIR, kindOf, opText, rankOf } from "../schedule/ops.js";
+import { held, levelAt } from "../timeline/memory_strips.js";
+
+/** @import {Costs, Schedule, Spec, Times} from "../schedule/types.js" */
+/** @typedef {{by: "memory"|"count"|"order", forward: string, holds: number, most: number, chunked: boolean}} HeldBack
+ *   by memory: holds and most are activations, in the unit of the limit; by count: in flight, chunks where chunked;
+ *   by order: the order just has another op first */
+
+const DUST = 1e-9;
+
+/**
+ * The next forward, or pair, of a rank from op i on; -1 for none.
+ * @param {Schedule} schedule
+ * @param {number} i
+ * @param {number} stop
+ */
+function nextForward({ codes, chunks }, i, stop) {
+  for (let k = i; k < stop; k++) {
+    const kind = kindOf(codes[k], chunks);
+    if (kind === KIND_F || kind === KIND_PAIR) return k;
+  }
+  return -1;
+}
+
+/** When an op's forward half has its input: 0 on the first stage. @param {Schedule} schedule @param {Times} times
+ * @param {Costs} costs @param {number} i */
+function inputAt(schedule, times, costs, i) {
+  const link = sources(schedule, i).find(({ cargo }) => cargo === "activation");
+  return link ? times.end[link.i] + (link.hops ? costs.comm : 0) : 0;
+}
+
+/**
+ * What keeps the rank's next forward from running before op i, which ends a gap; null where no forward is ready before
+ * then.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {Costs} costs
+ * @param {Spec} spec
+ * @param {number} i
+ * @param {number} from when the gap begins
+ * @param {number} by when a forward must be ready to count
+ * @returns {HeldBack | null}
+ */
+export function heldBack(schedule, times, costs, spec, i, from, by) {
+  const rank = rankOf(schedule, i);
+  const next = nextForward(schedule, i, schedule.offsets[rank + 1]);
+  if (next < 0 || next === i || inputAt(schedule, times, costs, next) >= by) return null;
+  const forward = opText(schedule, next);
+  if (spec.memory !== null) {
+    const holds = levelAt(held(schedule, times, spec).steps[rank], from);
+    const { kept, v } = holding(spec);
+    if (holds + kept / v > spec.memory * (1 + DUST))
+      return { by: "memory", forward, holds, most: spec.memory, chunked: false };
+  }
+  const { after, most } = inFlight(schedule);
+  const holds = i > schedule.offsets[rank] ? after[i - 1] : 0;
+  return {
+    by: holds >= most[rank] ? "count" : "order",
+    forward,
+    holds,
+    most: most[rank],
+    chunked: schedule.chunks > 1,
+  };
+}

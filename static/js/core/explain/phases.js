@@ -1,0 +1,62 @@
+// The phases of a step, rank by rank. Knows orders and times; knows no family.
+//
+//   warm-up    until the rank starts its first backward (an I, a B or an overlapped pair)
+//   cool-down  from the end of its last forward (an F or a pair) on, to the end of the step
+//   steady     between the two, where forwards and backwards take turns
+//
+// A rank that ends its last forward before its first backward starts (GPipe) has no steady phase: its warm-up lasts
+// until
+// that forward's end. S, T and copies belong to the phase they lie in. The pipeline as a whole is in warm-up while any
+// rank
+// is and none cools down, in cool-down while any rank is and none warms up; where some do the one and some the other it
+// turns around, and it is steady when all ranks are.
+
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, kindOf } from "../schedule/ops.js";
+
+/** @import {Schedule, Times} from "../schedule/types.js" */
+/** @typedef {"warm-up"|"steady"|"cool-down"} Phase */
+/**
+ * @typedef {{warm: Float64Array, cool: Float64Array}} Phases by rank: when its warm-up ends, when its cool-down begins
+ */
+
+/** @type {WeakMap<Times, Phases>} */
+const cache = new WeakMap();
+
+/** @param {Schedule} schedule @param {Times} times @returns {Phases} */
+export function phases(schedule, times) {
+  let found = cache.get(times);
+  if (!found) cache.set(times, (found = measure(schedule, times)));
+  return found;
+}
+
+/** @param {Schedule} schedule @param {Times} times @returns {Phases} */
+function measure({ p, chunks, codes, offsets }, { start, end }) {
+  const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks));
+  const warm = new Float64Array(p);
+  const cool = new Float64Array(p);
+  for (let r = 0; r < p; r++) {
+    let i = offsets[r];
+    while (i < offsets[r + 1] && ![KIND_I, KIND_B, KIND_PAIR].includes(kinds[codes[i]])) i++;
+    let k = offsets[r + 1] - 1;
+    while (k >= offsets[r] && kinds[codes[k]] !== KIND_F && kinds[codes[k]] !== KIND_PAIR) k--;
+    cool[r] = k >= offsets[r] ? end[k] : 0;
+    warm[r] = Math.min(cool[r], i < offsets[r + 1] ? start[i] : Infinity);
+  }
+  return { warm, cool };
+}
+
+/** @param {Phases} at @param {number} rank @param {number} t @returns {Phase} */
+export const phaseOf = ({ warm, cool }, rank, t) =>
+  t < warm[rank] ? "warm-up" : t < cool[rank] ? "steady" : "cool-down";
+
+/** The phase of the whole pipeline. @param {Phases} at @param {number} t @returns {Phase | "turn"} */
+export function phaseOfAll(at, t) {
+  let warming = false;
+  let cooling = false;
+  for (let r = 0; r < at.warm.length; r++) {
+    if (t < at.warm[r]) warming = true;
+    else if (t >= at.cool[r]) cooling = true;
+  }
+  if (warming) return cooling ? "turn" : "warm-up";
+  return cooling ? "cool-down" : "steady";
+}

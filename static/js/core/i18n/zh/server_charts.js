@@ -1,0 +1,191 @@
+// Charts: axes, legends, what a point tells, and how to read them.
+
+/** @type {import("../language.js").Catalogue} */
+export const CHARTS = {
+  // names of what is drawn
+  bubble: "气泡",
+  global: "全局",
+  span: "跨度",
+  ideal: "理想",
+  makespan: "总时长",
+  time: "时间",
+  share: "占比",
+  part: "部分",
+  schedule: "调度",
+  devices: "设备数",
+  messages: "消息数",
+  throughput: "吞吐量",
+  limit: "上限",
+  lines: "折线",
+  models: "模型",
+  best: "最优",
+  tokens: "token 数",
+  model: "模型",
+  machine: "机器",
+  hidden: "隐藏维度",
+  sequence: "序列长度",
+  compute: "计算量",
+  layers: "层数",
+  vocabulary: "词表",
+  group: "组",
+  fill: "填充",
+  drain: "排空",
+  hop: "跳",
+  copy: "拷贝",
+  wait: "等待",
+  "why not": "原因",
+  "unit of the costs": "代价的单位",
+  "time, in the unit of the costs": "时间，单位与代价相同",
+  "m, micro-batches in a step": "m，每个训练步的微批次数",
+  "p, devices": "p，设备数",
+  "m {1}, bubble {2}": "m {1}，气泡 {2}",
+  "bubble {1}": "气泡 {1}",
+  "makespan {1}": "总时长 {1}",
+  "{1}, rank {2}": "{1}，rank {2}",
+  "limit {1}": "上限 {1}",
+
+  // bubble
+  "idle share of the longest device's own window": "最长设备自身窗口内的空闲占比",
+  "idle share from the first start to the last end": "从最早开始到最晚结束的空闲占比",
+  "idle over busy time in the longest device's own window": "最长设备自身窗口内空闲与忙碌时间之比",
+  "idle over busy time from the first start to the last end": "从最早开始到最晚结束的空闲与忙碌时间之比",
+  "not legal": "不合法",
+  "too large to draw here": "太大，此处不画",
+  "Each square is {1} at so many devices and micro-batches; the darker, the larger the bubble.":
+    "每个方格是相应设备数与微批次数下的 {1}；颜色越深，气泡越大。",
+  "Each square is {1} at so many devices and micro-batches; the brighter, the larger the bubble.":
+    "每个方格是相应设备数与微批次数下的 {1}；颜色越亮，气泡越大。",
+  "The bubble is the {1}.": "这里的气泡指{1}。",
+  "The framed one is on the screen: p {1}, m {2}, bubble {3}.": "加框的是当前显示的调度：p {1}，m {2}，气泡 {3}。",
+  "Crossed out: the family cannot be built there; hover says why.": "打叉处无法构造该调度族；悬停可看原因。",
+  "Dotted: too large to work out here; click to see it.": "加点处规模太大，此处不计算；点击可查看。",
+  "Further right are more micro-batches, further down is less idle.": "越靠右微批次越多，越靠下空闲越少。",
+  "Lines that end alike are named together.": "终点相同的折线合并标注。",
+  "bubble, of work": "气泡，相对工作时间",
+  "bubble, of time": "气泡，占总时间",
+  "{1}: bubble {2} at m {3}.": "{1}：m {3} 时气泡为 {2}。",
+
+  // memory
+  "micro-batches held": "持有的微批次数",
+  "most held": "最多持有",
+  "as most held": "与最多持有同单位",
+  "first held at": "首次达到的时间",
+  "micro-batches' activations on a device": "一个设备上的微批次激活值个数",
+  "holds at most {1} micro-batches, first at {2}": "最多持有 {1} 个微批次，首次在 {2}",
+  "without copies": "不拷贝时",
+  "Each line is a rank: up where a forward keeps its activations, down where a backward gives them back.":
+    "每条折线是一个 rank：前向保存激活值时上升，反向释放激活值时下降。",
+  "The dashed red line is the limit.": "红色虚线是上限。",
+  "Dotted: what the fullest rank would hold if nothing were copied to host memory.":
+    "点线：若不向主机内存拷贝，占用最多的 rank 会持有多少。",
+  "{1}: rank {2} holds most, {3}; the least is {4}.": "{1}：rank {2} 持有最多，为 {3}；最少为 {4}。",
+  "{1}: {2} of {3} ranks are drawn, the fullest too; the table has all.":
+    "{1}：画出 {3} 个 rank 中的 {2} 个，含占用最多者；表格列出全部。",
+
+  // messages
+  "More chunks per device multiply the messages and shorten the bubble.":
+    "每个设备的分块越多，消息成倍增加，气泡随之缩短。",
+  "More chunks per device multiply the messages and shorten the bubble, written beside {1}.":
+    "每个设备的分块越多，消息成倍增加，气泡随之缩短（标在 {1} 旁）。",
+  "A message is one micro-batch's activation, or its gradient, between two ranks: 2 b s h bytes.":
+    "一条消息是一个微批次的激活值或其梯度在两个 rank 之间的传输：2 b s h 字节。",
+  "Bytes are those of {1}: {2} {3} a message (b {4}, s {5}, h {6}).":
+    "字节数按 {1} 计：每条消息 {2} {3}（b {4}，s {5}，h {6}）。",
+  "{1} messages, {2} {3}": "{1} 条消息，{2} {3}",
+  "also here: {1}": "同在此处：{1}",
+  "chunks in loops": "循环放置的分块",
+  "chunks in a V": "V 形放置的分块",
+  "two directions": "双向",
+  "chunks per device": "每个设备的分块数",
+  "v, chunks per device": "v，每个设备的分块数",
+  "in a step": "每个训练步",
+  "sent in a step": "每个训练步发送",
+  "messages in a step": "每个训练步的消息数",
+  "{1} sent in a step": "每个训练步发送的 {1}",
+  "% (span, of total)": "%（跨度，占总时间）",
+  "no family of this size is small enough to be counted here": "此规模下没有小到可在此计数的调度族",
+
+  // offload
+  "hidden {1}, sequence {2}": "隐藏维度 {1}，序列长度 {2}",
+  "all activations fit beside compute": "全部激活值的拷贝都能被计算掩盖",
+  "about 1/k, {1} %, of the activations fit beside compute": "约 1/k（{1} %）的激活值的拷贝能被计算掩盖",
+  "h, hidden size (1k is 1024)": "h，隐藏维度（1k 为 1024）",
+  "s, sequence length in tokens": "s，序列长度（token 数）",
+  "s, tokens": "s，token 数",
+  "copies over compute": "拷贝与计算之比",
+  "PipeOffload's guide": "PipeOffload 的参考值",
+  "k is the time to copy a layer's activations out and back, over its compute.":
+    "k 是把一层激活值拷出再拷回的时间与该层计算时间之比。",
+  "Beyond the line, where k is below 1, copies hide behind compute and offload is nearly free.":
+    "越过该线（k 小于 1），拷贝被计算掩盖，卸载几乎没有代价。",
+  "Rates of {1}: {2} TFLOP/s reached, {3} GB/s to host memory.":
+    "{1} 的速率：实际达到 {2} TFLOP/s，到主机内存 {3} GB/s。",
+  "Diamonds are known models; a click sets the time of a copy.": "菱形是已知模型；点击即设定一次拷贝的时间。",
+
+  // memory against throughput
+  "activation memory: 1F1B's is p; in micro-batches below": "激活值显存：1F1B 为 p；下方以微批次为单位",
+  "activation memory": "激活值显存",
+  "found, 1 chunk": "搜得，1 分块",
+  "found, V": "搜得，V 形",
+  "throughput, of what no bubble gives": "吞吐量，相对于无气泡时",
+  "bubble, of the longest window (span)": "气泡，占最长窗口（跨度）",
+  "Further left holds less, {1}; the line is {2} at each memory.": "越靠左占用越少，{1}；折线是各显存下{2}。",
+  "further up is faster": "越靠上越快",
+  "further down is less idle": "越靠下空闲越少",
+  "the best known": "已知的最优",
+  "the best of the families": "各调度族中的最优",
+  " {1} slower {2} in the table only.": "{1} 个较慢的{2}只列在表格中。",
+  "point is": "点",
+  "points are": "点",
+  "{1}, ringed, is on it.": "带圈的 {1} 在折线上。",
+  "{1}, ringed, is not on it: {2} {3} and {4}.": "带圈的 {1} 不在折线上：{2} {3}，且{4}。",
+  "holds {1} instead of {2} micro-batches": "只持有 {1} 个而不是 {2} 个微批次",
+  "holds no more": "占用不更多",
+  "reaches {1} instead of {2}": "达到 {1} 而不是 {2}",
+  "is as fast": "同样快",
+  "none is better": "没有更优的",
+  "{1} is better": "{1} 更优",
+  "drawn at p {1}, m {2}: not ranked with the others": "按 p {1}、m {2} 绘制：不与其他调度排名",
+  ", on the screen": "，当前显示",
+  "memory {1} micro-batches, {2} p": "显存 {1} 个微批次，{2} p",
+  "throughput {1}": "吞吐量 {1}",
+  "bubble {1} (span), {2} (global)": "气泡 {1}（跨度），{2}（全局）",
+  "{1} copies of the weights": "权重 {1} 份",
+
+  // useful against wasted
+  "F forward": "F 前向",
+  "I input gradient": "I 输入梯度",
+  "B full backward": "B 完整反向",
+  "W weight gradient": "W 权重梯度",
+  "F and B overlapped": "F 与 B 重叠",
+  "S output layer": "S 输出层",
+  "T its gradients": "T 输出层的梯度",
+  "message in flight": "消息在途",
+  "copy in flight": "拷贝在途",
+  "waits for others": "等待其他 rank",
+  "% of the makespan": "占总时长的 %",
+  "time {1}, {2} of the makespan": "时间 {1}，占总时长的 {2}",
+  "Each bar is a rank's time from the first start to the last end: solid is work, hatched is idle.":
+    "每根柱是一个 rank 从最早开始到最晚结束的时间：实色为工作，斜线为空闲。",
+  "Fill is before a rank's first op, drain after its last; in between it waits for messages or other ranks.":
+    "填充在该 rank 首个 op 之前，排空在末个 op 之后；其间的空闲是等待消息或其他 rank。",
+  "More than {1} ranks: each bar is the mean of neighbouring ranks.":
+    "超过 {1} 个 rank：每根柱是相邻几个 rank 的平均。",
+  "{1}: {2} of the ranks' time is work.": "{1}：各 rank 的时间中有 {2} 在工作。",
+
+  // vocabulary
+  "compute (FLOP)": "计算量（FLOP）",
+  "compute {1} of a layer's, parameters {2}": "计算量为一层的 {1} 倍，参数量 {2} 倍",
+  "{1} of the model's FLOP": "占模型 FLOP 的 {1}",
+  "vocabulary {1}, hidden {2}, {3} layers": "词表 {1}，隐藏维度 {2}，{3} 层",
+  "output layer, in transformer layers": "输出层，折合 Transformer 层数",
+  "output layer over a transformer layer": "输出层与一个 Transformer 层之比",
+  "output layer over a transformer layer, FLOP": "输出层与一个 Transformer 层的 FLOP 之比",
+  "of the model": "占模型",
+  "% of its FLOP": "占其 FLOP 的 %",
+  "At 1, the dotted line, the output layer is as heavy as one transformer layer.":
+    "在 1 处（点线），输出层与一个 Transformer 层一样重。",
+  "In {1} it computes as much as {2} layers, {3} of the model.": "在 {1} 中，它的计算量相当于 {2} 层，占模型的 {3}。",
+  "A click gives S and T of that model's size, so that the timeline shows the last stage's load.":
+    "点击即按该模型的规模设定 S 与 T，让时间线显示最后阶段的负载。",
+};

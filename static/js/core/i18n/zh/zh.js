@@ -1,0 +1,62 @@
+// Simplified Chinese: every text of the page and of the server, area by area. In Chinese sentences punctuation is
+// full-width, numbers and op texts are half-width, and a space stands between Chinese and Latin letters or numbers.
+//
+// One word for each term, the field's own:
+//   pipeline 流水线 · stage 阶段 · rank rank · device 设备 · micro-batch 微批次 · step 训练步 · schedule 调度
+//   family 调度族 · placement 放置方式 · looped 循环 · bidirectional 双向 · chunk 模型分块 (分块) · building block 构件
+//   slot 时隙 · lifespan 生存期 · op op · order (of ops) 执行顺序 · weight versions 权重版本 · staleness 陈旧度
+//   forward 前向 · full backward 完整反向 · input gradient 输入梯度 · weight gradient 权重梯度 · split backward 拆分反向
+//   bubble 气泡 · warm-up 预热 · steady state 稳态 · cool-down 冷却 · fill 填充 · drain 排空 · idle 空闲 · busy 忙碌
+//   makespan 总时长 · span 跨度 · global 全局 · throughput 吞吐量 · critical path 关键路径 · playhead 播放头
+//   activation 激活值 · in flight 在途 · memory (of a device) 显存 · host memory 主机内存 · peak memory 峰值显存
+//   offload 卸载 · reload 取回 · copy 拷贝 · recomputation 重计算 · selective 选择性 · interleaved 交错式 · zero bubble 零气泡
+//   vocabulary 词表 · output layer 输出层 · embedding 嵌入层 · shard 分片 · barrier 屏障
+//   message 消息 · hop 跳 · latency 延迟 · bandwidth 带宽 · cost 代价 · law 公式 · exact 精确 · bound 下界
+//   certificate 最优性证明 · search 搜索 · effort 搜索量 · seed 随机种子 · Pareto frontier 帕累托前沿 · claim 论文声称
+//   link 链接 · run 运行 · measured 实测 · planned 计划 · predicted 预测 · verified 已验证 · paced 按节拍 · free 自由
+import { CHARTS as DRAWN } from "./page_charts.js";
+import { CLUSTER as HOSTS } from "./page_cluster.js";
+import { CONTROLS } from "./page_controls.js";
+import { FIGURES } from "./page_figures.js";
+import { FRAME } from "./page_frame.js";
+import { MEASURED } from "./page_measured.js";
+import { RUNS as RUNNING } from "./page_runs.js";
+import { TIMELINE } from "./page_timeline.js";
+import { TOLD } from "./page_told.js";
+import { CHARTS } from "./server_charts.js";
+import { CLUSTER } from "./server_cluster.js";
+import { COMPARE } from "./server_compare.js";
+import { COSTS } from "./server_costs.js";
+import { ERRORS } from "./server_errors.js";
+import { LAWS } from "./server_laws.js";
+import { NAMES } from "./server_names.js";
+import { ORDERS } from "./server_orders.js";
+import { RUNS } from "./server_runs.js";
+
+/** @typedef {import("../language.js").Catalogue} Catalogue */
+
+/** The page's own texts. @type {Catalogue} */
+export const TEXTS = {
+  ...HOSTS,
+  ...CONTROLS,
+  ...DRAWN,
+  ...FIGURES,
+  ...FRAME,
+  ...MEASURED,
+  ...RUNNING,
+  ...TIMELINE,
+  ...TOLD,
+};
+
+/** What the server writes. @type {Catalogue} */
+export const SERVERS = {
+  ...CHARTS,
+  ...CLUSTER,
+  ...COMPARE,
+  ...COSTS,
+  ...ERRORS,
+  ...LAWS,
+  ...NAMES,
+  ...ORDERS,
+  ...RUNS,
+};

@@ -1,0 +1,85 @@
+// What a run would use of what there is, and why: a sentence made of what the runner said when it started.
+import { t, tr } from "../i18n/language.js";
+
+/**
+ * @typedef {{kind: string, cores?: number, name?: string, memory?: number | null, index?: number, capability?: string |
+ *   null, host?: string}} Device memory in bytes
+ */
+/**
+ * @typedef {{from: number, to: number, device: string, mode: string}} Choice what runs of so many ranks use unless they
+ *   ask for another pace
+ */
+/**
+ * @typedef {{state: string, why: string, devices: Device[], choices: Choice[], engine?: string}} Devices engine: local
+ *   or ray, once the runner has said it
+ */
+
+/** What a run of so many ranks uses unless it asks for something else; nothing while the runner has not said it.
+ * @param {Devices} told @param {number} p */
+export const choiceFor = ({ choices }, p) => choices.find(({ from, to }) => from <= p && p <= to);
+
+/** @param {Devices} told */
+export const gpusOf = ({ devices }) => devices.filter(({ kind }) => kind === "cuda");
+
+/**
+ * @param {Devices} told @param {number} p ranks of the run @param {string} mode that is asked for: auto, paced or free
+ * @param {string} [device] that is asked for: auto, cpu or cuda
+ * @returns {string} "" where the runner did not say
+ */
+export function whereRuns(told, p, mode, device = "auto") {
+  const { state, why, devices, choices } = told;
+  if (state === "down" && why) return tr(why);
+  if (state !== "ready") return t("The runner is starting; a run waits for it.");
+  const choice = choiceFor(told, p);
+  if (!choice) return choices.length ? t("{p} ranks are more than the runner here takes.", { p }) : "";
+  const gpus = device === "cpu" ? [] : gpusOf(told);
+  if (told.engine === "ray" && device === "cuda" && gpus.length < p) {
+    return t("On a cluster every rank has a GPU of its own; there are {gpus} for {p} ranks.", { gpus: gpus.length, p });
+  }
+  if (device === "cuda" && gpus.length && gpus.length < p) {
+    return t("{gpus} × {name} shared by {p} ranks, threads of one process: {mode}", {
+      gpus: gpus.length,
+      name: gpus[0].name ?? "GPU",
+      p,
+      mode: shared(mode),
+    });
+  }
+  if (choice.device === "cuda" && device !== "cpu") {
+    return t("{gpus} × {name} for {p} ranks: {mode}", {
+      gpus: gpus.length,
+      name: gpus[0]?.name ?? "GPU",
+      p,
+      mode: reason(mode, true),
+    });
+  }
+  // of all hosts
+  const cores = Math.max(
+    1,
+    devices.reduce((sum, each) => sum + (each.kind === "cpu" ? (each.cores ?? 0) : 0), 0),
+  );
+  const have =
+    cores === 1
+      ? t("1 CPU core for {p} ranks: {mode}", { p, mode: reason(mode, p <= cores) })
+      : t("{cores} CPU cores for {p} ranks: {mode}", { cores, p, mode: reason(mode, p <= cores) });
+  return gpus.length
+    ? t("Fewer GPUs ({gpus}) than ranks, so on the CPU.", { gpus: gpus.length }) + t(" ") + have
+    : have;
+}
+
+/** @param {string} mode of ranks that share a GPU */
+const shared = (mode) =>
+  mode === "paced"
+    ? t("paced, as chosen; each op is held to its planned time.")
+    : t("free; ranks that share a GPU hold each other up.");
+
+/** @param {string} mode @param {boolean} own every rank has a core or GPU of its own */
+function reason(mode, own) {
+  if (mode === "paced") return t("paced, as chosen; each op is held to its planned time.");
+  if (mode === "free")
+    return own
+      ? t("free, as chosen; each rank has its own.")
+      : t("free, as chosen; ranks that share a core hold each other up.");
+  return own
+    ? t("free, since each rank has its own.")
+    : t("paced, since ranks that share a core would hold each other up.");
+}

@@ -1,0 +1,96 @@
+// How far a measured run is from its plan, op by op. An op's residual is how much later it ended than planned; what it
+// lost by itself is how much longer than planned it took once all that it needs was there. Knows orders and times.
+
+import { sources } from "../schedule/dependencies.js";
+import { rankOf } from "../schedule/ops.js";
+
+/** @import {Costs, Schedule, Times} from "../schedule/types.js" */
+/** @typedef {{i: number, by: number}} Residual  by: positive is late */
+
+const STEPS = 3; // of the colours, each way
+
+/** Whether two orders have the same ops in the same places. @param {Schedule} a @param {Schedule} b */
+export function sameOrder(a, b) {
+  if (a === b) return true;
+  const alike =
+    a.p === b.p &&
+    a.m === b.m &&
+    a.chunks === b.chunks &&
+    a.count === b.count &&
+    a.barriers === b.barriers &&
+    a.placement.kind === b.placement.kind;
+  return (
+    alike &&
+    equal(a.offsets, b.offsets) &&
+    equal(a.codes, b.codes) &&
+    a.micro.length === b.micro.length &&
+    a.micro.every((row, at) => equal(row, b.micro[at]))
+  );
+}
+
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+function equal(a, b) {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
+}
+
+/**
+ * How much later than planned an op ended; NaN while it has not.
+ * @param {Times} times
+ * @param {Times} plan
+ * @param {number} i
+ */
+export const residual = (times, plan, i) => (times.end[i] === Infinity ? NaN : times.end[i] - plan.end[i]);
+
+/** When the last of an op's inputs was there: its rank's op before it, values from others. @param {Schedule} schedule
+ * @param {Times} times @param {Costs} costs @param {number} i */
+function ready(schedule, times, costs, i) {
+  let last = schedule.offsets[rankOf(schedule, i)] === i ? 0 : times.end[i - 1];
+  for (const link of sources(schedule, i)) last = Math.max(last, times.end[link.i] + (link.hops ? costs.comm : 0));
+  return last;
+}
+
+/**
+ * How much an op lost by itself.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {Times} plan
+ * @param {Costs} costs
+ * @param {number} i
+ */
+export const lost = (schedule, times, plan, costs, i) =>
+  times.end[i] - ready(schedule, times, costs, i) - (plan.end[i] - ready(schedule, plan, costs, i));
+
+/** The ops with the largest of what `of` says of them, early or late, the largest first. @param {number} count of ops
+ * @param {(i: number) => number} of @param {number} most @returns {Residual[]} */
+export function largest(count, of, most) {
+  /** @type {Residual[]} */
+  const found = [];
+  for (let i = 0; i < count; i++) {
+    const by = of(i);
+    if (!Number.isFinite(by) || (found.length === most && Math.abs(by) <= Math.abs(found[most - 1].by))) continue;
+    const at = found.findIndex((each) => Math.abs(each.by) < Math.abs(by));
+    found.splice(at < 0 ? found.length : at, 0, { i, by });
+    if (found.length > most) found.pop();
+  }
+  return found;
+}
+
+/** The end of a scale that holds x, a round number not far above. @param {number} x */
+export function roundUp(x) {
+  if (!(x > 0) || !Number.isFinite(x)) return 0;
+  const power = 10 ** Math.floor(Math.log10(x));
+  return Number(
+    (
+      [1, 1.5, 2, 3, 4, 5, 6, 8].map((digit) => digit * power).find((end) => end >= x * (1 - 1e-9)) ?? 10 * power
+    ).toPrecision(2),
+  );
+}
+
+/**
+ * Which step of the scale a residual has: 0 near none, then up to 3 late or -3 early.
+ * @param {number} by
+ * @param {number} full end of the scale
+ */
+export const stepOf = (by, full) => (full > 0 ? Math.max(-STEPS, Math.min(STEPS, Math.round((STEPS * by) / full))) : 0);

@@ -1,0 +1,154 @@
+// What a run measured besides when its ops ran: the bytes that each op received and sent, the activations alive after
+// it,
+// and of each message when its sender posted it, when its receiver asked for it and had it. Knows orders; draws
+// nothing.
+
+import { makers } from "../schedule/dependencies.js";
+import { messagesOf } from "../schedule/message_flow.js";
+
+/** @import {Schedule} from "../schedule/types.js" */
+/** @typedef {[rank: number, index: number, received: number, sent: number, live: number]} BytesRow */
+/**
+ * @typedef {[source: number, target: number, gradient: number, stage: number, micro: number, posted: number, asked:
+ *   number, taken: number, bytes: number]} MessageRow stage: the one that receives it; times in ns of the run's clock
+ */
+/** @typedef {{bytes?: BytesRow[], messages?: MessageRow[]}} DetailRows */
+/**
+ * @typedef {{received: Float64Array, sent: Float64Array, live: Float64Array, posted: Float64Array, asked: Float64Array,
+ *   taken: Float64Array, size: Float64Array}} Details received, sent, live: bytes by flat op index; posted, asked,
+ *   taken, size: ns and bytes by number of message; NaN where nothing is known (yet)
+ */
+/**
+ * @typedef {{list: Int32Array, offsets: Int32Array, begin: (message: number) => number, end: (message: number) =>
+ *   number, longest: number}} Side the measured messages of each rank in one direction, ascending by when each begins,
+ *   in ns, and the longest of them: sent ones begin when posted and end when they are known to be there, received ones
+ *   last as long as they were waited for
+ */
+
+const MOMENT = 0.1;
+
+/** @type {WeakMap<Schedule, {slots: Int32Array, numbers: Int32Array}>} */
+const tables = new WeakMap();
+/** @type {WeakMap<Details, {sent: Side, received: Side}>} */
+const sides = new WeakMap();
+
+/** @param {number} count */
+const unknown = (count) => new Float64Array(count).fill(NaN);
+
+/** @param {Schedule} schedule @returns {Details} */
+export function noDetails(schedule) {
+  const { count } = messagesOf(schedule);
+  return {
+    received: unknown(schedule.count),
+    sent: unknown(schedule.count),
+    live: unknown(schedule.count),
+    posted: unknown(count),
+    asked: unknown(count),
+    taken: unknown(count),
+    size: unknown(count),
+  };
+}
+
+/** The details with more rows in them, as a new object: what was read off the old one no longer holds.
+ * @param {Schedule} schedule @param {Details} details @param {DetailRows} rows @returns {Details} */
+export function withRows(schedule, details, { bytes = [], messages = [] }) {
+  const { p, offsets } = schedule;
+  for (const [rank, index, received, sent, live] of bytes) {
+    const i = offsets[rank] + index;
+    if (!(rank >= 0 && rank < p && index >= 0 && i < offsets[rank + 1])) continue;
+    details.received[i] = received;
+    details.sent[i] = sent;
+    details.live[i] = live;
+  }
+  for (const row of messages) {
+    const at = numberOf(schedule, row);
+    if (at < 0) continue;
+    [details.posted[at], details.asked[at], details.taken[at], details.size[at]] = row.slice(5);
+  }
+  return { ...details };
+}
+
+/** The number of the message that a row is about, -1 for none. @param {Schedule} schedule @param {MessageRow} row */
+function numberOf(schedule, [source, target, gradient, stage, micro]) {
+  const { n, m, chunks, placement } = schedule;
+  if (!(micro >= 0 && micro < m && stage >= 0 && stage < placement.stages)) return -1;
+  const { slots, numbers } = table(schedule);
+  const stream = Math.floor(micro / n);
+  const slot = slots[stage * placement.streams + stream];
+  if (slot < 0 || Math.floor(slot / chunks) !== target) return -1;
+  const { forward, gradient: backward } = makers(schedule);
+  const taker = (gradient ? backward : forward)[slot * n + micro - stream * n];
+  const at = taker < 0 ? -1 : numbers[2 * taker + (gradient ? 1 : 0)];
+  return at >= 0 && messagesOf(schedule).from[at] === source ? at : -1;
+}
+
+/** Slots by stage and stream; numbers of messages by the op that takes them, activations and gradients apart.
+ * @param {Schedule} schedule */
+function table(schedule) {
+  let found = tables.get(schedule);
+  if (!found) {
+    const { placement, count } = schedule;
+    const slots = new Int32Array(placement.stages * placement.streams).fill(-1);
+    placement.stage.forEach((stage, slot) => {
+      slots[stage * placement.streams + placement.stream[slot]] = slot;
+    });
+    const numbers = new Int32Array(2 * count).fill(-1);
+    const all = messagesOf(schedule);
+    for (let at = 0; at < all.count; at++) numbers[2 * all.taker[at] + all.gradient[at]] = at;
+    tables.set(schedule, (found = { slots, numbers }));
+  }
+  return found;
+}
+
+/**
+ * Whether the receiver stood waiting for a message, so that it came when it was taken. One that was there already takes
+ * a moment too, but no part worth naming of the time since it was posted.
+ * @param {Details} details
+ * @param {number} at
+ */
+export const wasAwaited = ({ posted, asked, taken }, at) => taken[at] - asked[at] > (taken[at] - posted[at]) * MOMENT;
+
+/** The messages of all ranks by direction. @param {Schedule} schedule @param {Details} details */
+export function sidesOf(schedule, details) {
+  let found = sides.get(details);
+  if (!found) {
+    const { from, to } = messagesOf(schedule);
+    const { posted, asked, taken } = details;
+    const there = (/** @type {number} */ at) => (wasAwaited(details, at) ? taken[at] : posted[at]);
+    found = {
+      sent: side(schedule.p, from, (at) => posted[at], there),
+      received: side(
+        schedule.p,
+        to,
+        (at) => asked[at],
+        (at) => Math.max(asked[at], taken[at]),
+      ),
+    };
+    sides.set(details, found);
+  }
+  return found;
+}
+
+/**
+ * @param {number} p
+ * @param {Int32Array} rank by message
+ * @param {(at: number) => number} begin
+ * @param {(at: number) => number} end
+ * @returns {Side}
+ */
+function side(p, rank, begin, end) {
+  /** @type {number[][]} */
+  const lists = Array.from({ length: p }, () => []);
+  let longest = 0;
+  for (let at = 0; at < rank.length; at++) {
+    if (!(begin(at) <= end(at))) continue; // not measured (yet)
+    lists[rank[at]].push(at);
+    longest = Math.max(longest, end(at) - begin(at));
+  }
+  const offsets = new Int32Array(p + 1);
+  lists.forEach((list, r) => {
+    list.sort((a, b) => begin(a) - begin(b));
+    offsets[r + 1] = offsets[r] + list.length;
+  });
+  return { list: Int32Array.from(lists.flat()), offsets, begin, end, longest };
+}

@@ -1,0 +1,31 @@
+// What an import needs of a trace: a profiler's file is mostly kernels and memory, and only ranges named after ops
+// count.
+// Knows the Trace Event format; whether the ops make a schedule is the server's to say.
+
+const OP = /^(PP:)?[\d(]/; // 2F0, (0F7;7B3)OVERLAP_F_B, and as torch's profiler names them
+const KEPT = ["deviceProperties", "otherData", "distributedInfo", "baseTimeNanoseconds"];
+
+/** @param {any} event */
+const isOp = (event) => event.ph === "X" && typeof event.name === "string" && OP.test(event.name);
+
+/** The same trace without what no import reads; what is no trace stays as it is. @param {any} trace @returns {any} */
+export function slim(trace) {
+  const events = Array.isArray(trace) ? trace : trace?.traceEvents;
+  if (!Array.isArray(events)) return trace;
+  let kernels = 0; // one of them tells that ops ran on a GPU
+  const wanted = events.filter(
+    (event) =>
+      typeof event !== "object" ||
+      event === null ||
+      isOp(event) ||
+      ["M", "B", "E"].includes(event.ph) ||
+      (event.cat === "kernel" && kernels++ === 0),
+  );
+  const about = Array.isArray(trace)
+    ? {}
+    : Object.fromEntries(KEPT.filter((key) => key in trace).map((key) => [key, trace[key]]));
+  return { ...about, traceEvents: wanted };
+}
+
+/** Is this the text of a trace rather than of an order? @param {string} text */
+export const looksLikeTrace = (text) => /^\s*[[{]/.test(text);

@@ -1,0 +1,113 @@
+// The costs that ops really have: what the options of a spec make of the costs that were given. The same sums in the
+// same order as backend/schedule/options/effective_costs.py, so that times are equal bit by bit. Knows no order.
+import { MODES as RECOMPUTE } from "./recompute.js";
+
+/** @import {Costs, Spec} from "./types.js" */
+
+/** Barriers a micro-batch of each place for the output layer. @type {Record<string, number>} */
+export const BARRIERS = { plain: 0, redistribute: 0, "parallel-1": 2, "parallel-2": 1, interlaced: 2 };
+export const OFFLOAD = ["none", "selective", "full"];
+const LAYERS_A_STAGE = 4; // where layers are redistributed and none were given
+
+/** How often all ranks wait for each other around S and T, for each micro-batch. @param {Spec} spec */
+export const barriersOf = (spec) => BARRIERS[spec.vocabulary] ?? 0;
+
+/** Does the order itself, not only its times, follow from the costs? @param {Spec} spec */
+export const shapedByOptions = (spec) =>
+  (barriersOf(spec) > 0 && spec.vocabulary !== "interlaced") || spec.offload !== "none";
+
+/** The natural times of S, T and O, each a device's. @param {Spec} spec */
+export function natural(spec) {
+  const [f, i, w] = [spec.costs.F, spec.costs.I, spec.costs.W].map((cost) => device(cost, spec.p));
+  return { S: f / 4, T: f / 2, O: (f + i + w) / 2 };
+}
+
+/** Every option counted; S, T and O are numbers where ops of that kind exist. @param {Spec} spec @returns {Costs} */
+export function timing(spec) {
+  const { costs, p, v, vocabulary } = spec;
+  const plain =
+    vocabulary === "plain" && costs.S === null && costs.T === null && spec.offload === "none" && spec.layers === null;
+  if (plain && spec.recompute === "none") return costs;
+  const [f, i, w] = [costs.F, costs.I, costs.W].map((cost) => device(cost, p));
+  let { S, T, O } = costs;
+  if (vocabulary !== "plain") {
+    S ??= f / 4;
+    T ??= f / 2;
+  }
+  if (spec.offload !== "none") {
+    O ??= (f + i + w) / 2;
+    if (spec.shared_link) O = times(O, 2);
+  }
+  const head = p * ((S ?? 0) + (T ?? 0));
+  const layers = vocabulary === "redistribute" ? fewerOnTheLast(spec, (f + i + w) / v, head) : spec.layers;
+  /** @type {Costs} */
+  let out = { ...costs, S, T, O };
+  if (layers) {
+    const over = (/** @type {number|number[]} */ cost) => spread(cost, v, layers);
+    out = { ...out, F: over(out.F), I: over(out.I), W: over(out.W), O: O === null ? null : over(O) };
+  }
+  const { extra } = RECOMPUTE[spec.recompute];
+  if (extra > 0) out = { ...out, I: plus(out.I, out.F, extra) };
+  return barriersOf(spec) > 0 ? out : withHead(out, p, v, S ?? 0, T ?? 0);
+}
+
+/**
+ * The layers of each stage so that the slowest is as fast as it can be; the others share what the last one has not.
+ * @param {Spec} spec @param {number} stage time of a stage with its even share @param {number} head the output layer's
+ */
+function fewerOnTheLast(spec, stage, head) {
+  const stages = spec.p * spec.v;
+  const total = spec.layers ? spec.layers.reduce((a, b) => a + b, 0) : LAYERS_A_STAGE * stages;
+  if (stages === 1) return [total];
+  const layer = (stage * stages) / total;
+  let best = 0;
+  let least = Infinity;
+  for (let last = 0; last <= Math.floor(total / stages); last++) {
+    const slowest = Math.max(layer * Math.ceil((total - last) / (stages - 1)), layer * last + head);
+    if (slowest <= least) {
+      best = last;
+      least = slowest;
+    }
+  }
+  const each = Math.floor((total - best) / (stages - 1));
+  const more = (total - best) % (stages - 1);
+  return [...new Array(more).fill(each + 1), ...new Array(stages - 1 - more).fill(each), best];
+}
+
+/** A device's whole share. @param {number|number[]} cost @param {number} p */
+function device(cost, p) {
+  if (typeof cost === "number") return cost;
+  let total = 0;
+  for (const each of cost) total += each;
+  return total / p;
+}
+
+/** One entry a stage, by its layers. @param {number|number[]} cost @param {number} v @param {number[]} layers */
+function spread(cost, v, layers) {
+  if (typeof cost !== "number") return cost;
+  const total = layers.reduce((a, b) => a + b, 0);
+  return layers.map((n) => (cost / v) * ((n * layers.length) / total));
+}
+
+/** @param {number|number[]} cost @param {number} factor */
+const times = (cost, factor) => (typeof cost === "number" ? cost * factor : cost.map((each) => each * factor));
+
+/** @param {number|number[]} cost @param {number|number[]} again @param {number} extra */
+function plus(cost, again, extra) {
+  if (typeof cost === "number" && typeof again === "number") return cost + extra * again;
+  if (Array.isArray(cost) && Array.isArray(again)) return cost.map((one, stage) => one + extra * again[stage]);
+  throw new Error("with recomputation F and I are both lists or both numbers");
+}
+
+/** The whole output layer on the last stage: S with its F, half of T with its I, half with its W.
+ * @param {Costs} costs @param {number} p @param {number} v @param {number} s @param {number} t @returns {Costs} */
+function withHead(costs, p, v, s, t) {
+  if (s === 0 && t === 0) return costs;
+  /** @param {number|number[]} cost @param {number} more */
+  const last = (cost, more) => {
+    const each = typeof cost === "number" ? new Array(p * v).fill(cost / v) : cost.slice();
+    each[each.length - 1] += more;
+    return each;
+  };
+  return { ...costs, F: last(costs.F, p * s), I: last(costs.I, (p * t) / 2), W: last(costs.W, (p * t) / 2) };
+}

@@ -1,0 +1,154 @@
+// Laws as data: evaluates and prints formula trees, and judges a law at one point. Knows arithmetic and the names that
+// a spec gives; knows no family. mathml.js draws the same trees.
+
+import { barriersOf, timing } from "./effective_costs.js";
+import { formatNumber } from "../timeline/scale.js";
+
+/** @import {Law, Spec, Tree, Vars} from "./types.js" */
+
+export { mathmlTerms } from "../drawing/mathml.js";
+
+/** Remainder with the divisor's sign, as in mathematics. @param {number} a @param {number} b */
+function mod(a, b) {
+  const rest = a % b;
+  return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
+}
+
+/** @type {Record<string, (...xs: number[]) => number>} */
+const APPLY = {
+  "+": (...xs) => xs.reduce((a, b) => a + b),
+  "-": (...xs) => (xs.length === 1 ? -xs[0] : xs.reduce((a, b) => a - b)),
+  "*": (...xs) => xs.reduce((a, b) => a * b),
+  "/": (...xs) => xs.reduce((a, b) => a / b),
+  mod: (a, b) => mod(a, b),
+  floor: Math.floor,
+  max: Math.max,
+  min: Math.min,
+  "<=": (a, b) => Number(a <= b),
+  ">=": (a, b) => Number(a >= b),
+  "==": (a, b) => Number(a === b),
+  "<": (a, b) => Number(a < b),
+  ">": (a, b) => Number(a > b),
+};
+
+/**
+ * The value of a tree; conditions give 1 or 0.
+ * @param {Tree} tree @param {Vars} names @returns {number}
+ */
+export function evaluate(tree, names) {
+  if (typeof tree === "number") return tree;
+  if (typeof tree === "string") {
+    if (!Object.hasOwn(names, tree)) throw new Error(`the formula names ${tree}, which has no value`);
+    return names[tree];
+  }
+  const [op, ...parts] = tree;
+  // Lazy, because a branch that is not taken may divide by zero.
+  if (op === "if") return evaluate(evaluate(parts[0], names) ? parts[1] : parts[2], names);
+  if (op === "and") return Number(parts.every((part) => evaluate(part, names)));
+  if (op === "or") return Number(parts.some((part) => evaluate(part, names)));
+  if (!Object.hasOwn(APPLY, op)) throw new Error(`the formula has an operator ${op} that nobody knows`);
+  return APPLY[op](...parts.map((part) => evaluate(part, names)));
+}
+
+/** @type {Record<string, number>} */
+const TIGHTNESS = { or: 0, and: 1, "<=": 2, ">=": 2, "==": 2, "<": 2, ">": 2, "+": 3, "-": 3, "*": 4, "/": 4, mod: 4 };
+const CALLS = ["floor", "max", "min"];
+
+/**
+ * The tree in a line of text, with its names, or with their values where names are given.
+ * @param {Tree} tree @param {Vars} [names] @returns {string}
+ */
+export function text(tree, names) {
+  if (typeof tree === "number") return formatNumber(tree);
+  if (typeof tree === "string") return names ? formatNumber(names[tree]) : tree;
+  const [op, ...parts] = tree;
+  if (CALLS.includes(op)) return `${op}(${parts.map((part) => text(part, names)).join(", ")})`;
+  if (op === "if") {
+    const [test, yes, no] = parts;
+    return `${operand(op, yes, names, false)} if ${text(test, names)} else ${operand(op, no, names, false)}`;
+  }
+  const joint = op === "*" || op === "/" ? op : ` ${op} `;
+  if (parts.length === 1) return `${op}${operand(op, parts[0], names, true)}`;
+  return parts.map((part, at) => operand(op, part, names, at > 0)).join(joint);
+}
+
+/** An operand, in brackets where it binds less tightly than the operator around it.
+ * @param {string} op @param {Tree} part @param {Vars|undefined} names @param {boolean} right @returns {string} */
+function operand(op, part, names, right) {
+  const shown = text(part, names);
+  if (!Array.isArray(part)) return right && shown.startsWith("-") ? `(${shown})` : shown;
+  if (CALLS.includes(part[0])) return shown;
+  const outer = TIGHTNESS[op] ?? -1;
+  const inner = TIGHTNESS[part[0]] ?? -1;
+  const needs = inner < outer || (inner === outer && right && (op === "-" || op === "/" || op === "mod"));
+  return needs || part[0] === "if" ? `(${shown})` : shown;
+}
+
+/** Does the law say anything of a spec with these names? @param {Law} law @param {Vars} names */
+export const speaks = (law, names) => !law.when || Boolean(evaluate(law.when, names));
+
+/**
+ * The law at one point. exact: every condition holds; why: the sentence of the first that does not.
+ * @param {Law} law @param {Vars} names @returns {{value: number, exact: boolean, why: string|null}}
+ */
+export function judge(law, names) {
+  const broken = law.where.find(([condition]) => !evaluate(condition, names));
+  return { value: evaluate(law.formula, names), exact: broken === undefined, why: broken ? broken[1] : null };
+}
+
+/** A device's whole share: of a list, v times the mean of its entries.
+ * @param {number|number[]} cost @param {number} stages @param {number} v */
+function whole(cost, stages, v) {
+  if (typeof cost === "number") return cost;
+  return cost.every((x) => x === cost[0]) ? cost[0] * v : (v * cost.reduce((a, b) => a + b, 0)) / stages;
+}
+
+/** @param {number|number[]} cost @param {number} stages @param {number} v */
+const each = (cost, stages, v) => (typeof cost === "number" ? new Array(stages).fill(cost / v) : cost);
+
+/**
+ * The names that formulas use, from a spec.
+ * @param {Spec} spec @param {{stages?: number, n?: number}} [size] stages S and micro-batches per slot n, from the
+ *   schedule where there is one
+ * @returns {Vars}
+ */
+export function vars(spec, size = {}) {
+  const { p, m, v } = spec;
+  const costs = timing(spec);
+  const stages = size.stages ?? p * v;
+  const [f, i, w] = [costs.F, costs.I, costs.W].map((cost) => whole(cost, stages, v));
+  const perF = each(costs.F, stages, v);
+  const perW = each(costs.W, stages, v);
+  const perB = each(costs.I, stages, v).map((x, s) => x + perW[s]);
+  /** @param {number[]} xs */
+  const sum = (xs) => xs.reduce((a, b) => a + b, 0);
+  const alike = [costs.F, costs.I, costs.W].every(
+    (cost) => typeof cost === "number" || cost.every((x) => x === cost[0]),
+  );
+  return {
+    p,
+    m,
+    v,
+    g: spec.group ?? Math.floor(m / Math.max(1, Math.floor(m / p))),
+    S: stages,
+    n: size.n ?? m,
+    f,
+    i,
+    w,
+    b: i + w,
+    c: costs.comm,
+    FB: costs.FB ?? f + i + w,
+    sum_f: sum(perF),
+    max_f: Math.max(...perF),
+    sum_b: sum(perB),
+    max_b: Math.max(...perB),
+    uniform: Number(alike),
+    fb_full: Number(costs.FB === null || costs.FB === f + i + w),
+    s: costs.S ?? 0,
+    t: costs.T ?? 0,
+    barriers: barriersOf(spec),
+    lifo: Number(spec.lifo),
+    interlaced: Number(spec.vocabulary === "interlaced"),
+    copies: Number(spec.offload !== "none"),
+  };
+}

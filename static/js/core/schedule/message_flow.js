@@ -1,0 +1,156 @@
+// The messages between ranks: which op sends what to which, by sender and by receiver, and how long each is in flight.
+// A barrier is no message (all ranks meet in it). Knows orders and times; draws nothing.
+
+import { makers } from "./dependencies.js";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros } from "./ops.js";
+
+/** @import {Costs, Schedule, Times} from "./types.js" */
+/**
+ * @typedef {{giver: Int32Array, taker: Int32Array, gradient: Uint8Array, from: Int32Array, to: Int32Array, count:
+ *   number, offsets: Int32Array}} Messages by number, in the order of the givers' flat indices, so that those of a rank
+ *   stand together, rank r's from offsets[r] to offsets[r + 1], and are sent in ascending order of time; from, to:
+ *   ranks; gradient: 1, or 0 for an activation
+ */
+/**
+ * @typedef {{list: Int32Array, offsets: Int32Array}} Inbox numbers of messages by receiver, in the order they are sent
+ */
+
+/** @type {WeakMap<Schedule, Messages>} */
+const sent = new WeakMap();
+/** @type {WeakMap<Times, Inbox>} */
+const received = new WeakMap();
+
+/** @param {Schedule} schedule @returns {Messages} */
+export function messagesOf(schedule) {
+  let found = sent.get(schedule);
+  if (!found) sent.set(schedule, (found = collect(schedule)));
+  return found;
+}
+
+/** @param {Schedule} schedule @returns {Messages} */
+function collect(schedule) {
+  const { p, n, chunks, codes, offsets: rows, count, placement, barriers } = schedule;
+  const { forward, gradient, shard } = makers(schedule);
+  const { first, second } = micros(schedule);
+  const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks));
+  const room = 2 * count + (barriers ? p * n : 0);
+  const out = {
+    giver: new Int32Array(room),
+    taker: new Int32Array(room),
+    gradient: new Uint8Array(room),
+    from: new Int32Array(room),
+    to: new Int32Array(room),
+  };
+  const offsets = new Int32Array(p + 1);
+  let size = 0;
+  /** @param {number} giver @param {number} taker @param {number} back @param {number} from @param {number} to */
+  const send = (giver, taker, back, from, to) => {
+    if (taker < 0 || from === to) return;
+    out.giver[size] = giver;
+    out.taker[size] = taker;
+    out.gradient[size] = back;
+    out.from[size] = from;
+    out.to[size++] = to;
+  };
+  for (let r = 0; r < p; r++) {
+    for (let i = rows[r]; i < rows[r + 1]; i++) {
+      const kind = kinds[codes[i]];
+      if (kind === KIND_F || kind === KIND_PAIR) {
+        const next = placement.next[r * chunks + chunkOf(codes[i], chunks)];
+        if (next >= 0) send(i, forward[next * n + first[i]], 0, r, Math.floor(next / chunks));
+        else for (let home = 0; barriers && home < p; home++) send(i, shard[2 * home * n + first[i]], 0, r, home);
+      }
+      if (kind === KIND_I || kind === KIND_B || kind === KIND_PAIR) {
+        const previous = placement.prev[r * chunks + (codes[i] % chunks)];
+        const k = kind === KIND_PAIR && second ? second[i] : first[i];
+        if (previous >= 0) send(i, gradient[previous * n + k], 1, r, Math.floor(previous / chunks));
+      }
+    }
+    offsets[r + 1] = size;
+  }
+  return {
+    giver: out.giver.subarray(0, size),
+    taker: out.taker.subarray(0, size),
+    gradient: out.gradient.subarray(0, size),
+    from: out.from.subarray(0, size),
+    to: out.to.subarray(0, size),
+    count: size,
+    offsets,
+  };
+}
+
+/**
+ * Until when a message is in flight: a measured one is there, at the latest, when its op begins.
+ * @param {Messages} messages
+ * @param {Times} times
+ * @param {Costs} costs
+ * @param {number} at
+ */
+export function arrives({ giver, taker }, { start, end }, costs, at) {
+  const left = end[giver[at]];
+  return Math.min(left + costs.comm, Math.max(left, start[taker[at]]));
+}
+
+/** What each rank receives. @param {Schedule} schedule @param {Times} times @returns {Inbox} */
+export function inbox(schedule, times) {
+  let found = received.get(times);
+  if (!found) received.set(times, (found = sortIn(schedule, times)));
+  return found;
+}
+
+/**
+ * Those of one sender are in order already; a receiver has few senders, so its lists are merged.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @returns {Inbox}
+ */
+function sortIn(schedule, { end }) {
+  const { p } = schedule;
+  const { giver, from, to, count } = messagesOf(schedule);
+  /** @type {Map<number, number[]>[]} by receiver, then by sender */
+  const heaps = Array.from({ length: p }, () => new Map());
+  for (let at = 0; at < count; at++) {
+    const of = heaps[to[at]];
+    const list = of.get(from[at]);
+    if (list) list.push(at);
+    else of.set(from[at], [at]);
+  }
+  const offsets = new Int32Array(p + 1);
+  const list = new Int32Array(count);
+  heaps.forEach((heap, r) => {
+    const merged = [...heap.values()].reduce(
+      (a, b) => merge(a, b, (at) => end[giver[at]]),
+      /** @type {number[]} */ ([]),
+    );
+    list.set(merged, offsets[r]);
+    offsets[r + 1] = offsets[r] + merged.length;
+  });
+  return { list, offsets };
+}
+
+/** @param {number[]} a @param {number[]} b @param {(at: number) => number} when @returns {number[]} */
+function merge(a, b, when) {
+  if (!a.length) return b;
+  const out = new Array(a.length + b.length);
+  for (let x = 0, y = 0, at = 0; at < out.length; at++) {
+    out[at] = y >= b.length || (x < a.length && when(a[x]) <= when(b[y])) ? a[x++] : b[y++];
+  }
+  return out;
+}
+
+/**
+ * The first place in an ascending list whose time is t or later.
+ * @param {number} lo
+ * @param {number} hi the list's bounds
+ * @param {(place: number) => number} when by place
+ * @param {number} t
+ */
+export function firstFrom(lo, hi, when, t) {
+  let [a, b] = [lo, hi];
+  while (a < b) {
+    const mid = (a + b) >>> 1;
+    if (when(mid) >= t) b = mid;
+    else a = mid + 1;
+  }
+  return a;
+}

@@ -1,0 +1,317 @@
+// Start and end of every op from an order and its costs, float64, bit for bit as the server's simulator.
+// Knows the one dependency rule; knows no family and no screen.
+
+import { RELOAD } from "./copies.js";
+import {
+  KIND_B,
+  KIND_F,
+  KIND_I,
+  KIND_PAIR,
+  KIND_S,
+  KIND_T,
+  KIND_W,
+  chunkOf,
+  codesPerRank,
+  kindOf,
+  micros,
+  opText,
+} from "./ops.js";
+
+/** @import {Costs, Schedule, Times} from "./types.js" */
+
+/** @param {number|number[]} cost @param {number} stage @param {number} v */
+const share = (cost, stage, v) => (typeof cost === "number" ? cost / v : cost[stage]);
+
+/**
+ * Duration of every (rank, code), indexed rank * codesPerRank(chunks) + code.
+ * @param {Schedule} schedule @param {Costs} costs
+ */
+export function durations(schedule, costs) {
+  const { p, chunks, v, placement } = schedule;
+  const width = codesPerRank(chunks);
+  const out = new Float64Array(p * width);
+  for (let r = 0; r < p; r++) {
+    for (let code = 0; code < width; code++) {
+      const stage = placement.stage[r * chunks + chunkOf(code, chunks)];
+      const backStage = placement.stage[r * chunks + (code % chunks)];
+      out[r * width + code] = duration(kindOf(code, chunks), stage, backStage, costs, v);
+    }
+  }
+  return out;
+}
+
+/** @param {number} kind @param {number} stage @param {number} backStage @param {Costs} costs @param {number} v */
+function duration(kind, stage, backStage, costs, v) {
+  if (kind === KIND_F) return share(costs.F, stage, v);
+  if (kind === KIND_I) return share(costs.I, stage, v);
+  if (kind === KIND_W) return share(costs.W, stage, v);
+  if (kind === KIND_S) return costs.S ?? 0;
+  if (kind === KIND_T) return costs.T ?? 0;
+  const backward = share(costs.I, backStage, v) + share(costs.W, backStage, v);
+  if (kind === KIND_B) return backward;
+  return costs.FB === null ? share(costs.F, stage, v) + backward : costs.FB / v;
+}
+
+/**
+ * What each (rank, code) reads and writes, as places on a board of ends: slots * n of F's, as many of gradients, as
+ * many of reloads, then 2 p n of S's and T's, then 2 n of the barriers C1 and C2; -1 = none. Lag is the hop from
+ * another rank.
+ * @typedef {{inA: Int32Array, inB: Int32Array, outA: Int32Array, outB: Int32Array, lagA: Float64Array, lagB:
+ *   Float64Array, shards: number, joins: number, size: number}} Tables
+ */
+
+/** @param {Schedule} schedule @param {number} comm @returns {Tables} */
+function tables(schedule, comm) {
+  const { p, chunks, n, placement } = schedule;
+  const width = codesPerRank(chunks);
+  const gradients = p * chunks * n;
+  const ints = () => new Int32Array(p * width).fill(-1);
+  const more = schedule.barriers > 0 || schedule.copies !== null;
+  const shards = 3 * gradients;
+  const joins = shards + 2 * p * n;
+  const t = {
+    inA: ints(),
+    inB: ints(),
+    outA: ints(),
+    outB: ints(),
+    lagA: new Float64Array(p * width),
+    lagB: new Float64Array(p * width),
+    shards,
+    joins,
+    size: more ? joins + 2 * n : 2 * gradients,
+  };
+  for (let r = 0; r < p; r++) {
+    for (let code = 0; code < width; code++) {
+      const at = r * width + code;
+      const kind = kindOf(code, chunks);
+      if (kind === KIND_S || kind === KIND_T) continue;
+      const slot = r * chunks + chunkOf(code, chunks);
+      const back = r * chunks + (code % chunks);
+      /** @param {number} source */
+      const lag = (source) => (source >= 0 && Math.floor(source / chunks) !== r ? comm : 0);
+      const gradientIn = placement.next[back] < 0 ? back * n : gradients + placement.next[back] * n;
+      if (kind === KIND_F || kind === KIND_PAIR) {
+        if (placement.prev[slot] >= 0) t.inA[at] = placement.prev[slot] * n;
+        t.lagA[at] = lag(placement.prev[slot]);
+        t.outA[at] = slot * n;
+      } else if (kind !== KIND_W) {
+        // W needs its own I, which stands before it on its rank, and nothing waits for W
+        t.inA[at] = gradientIn;
+        t.lagA[at] = lag(placement.next[back]);
+        t.outA[at] = gradients + slot * n;
+      }
+      if (kind === KIND_PAIR) {
+        t.inB[at] = gradientIn;
+        t.lagB[at] = lag(placement.next[back]);
+        t.outB[at] = gradients + back * n;
+      }
+    }
+  }
+  if (schedule.barriers > 0) addBarriers(schedule, comm, t, width);
+  addReloads(schedule, t, width);
+  return t;
+}
+
+/** S needs the last F, T the barrier C1, the last stage's gradients the last barrier. @param {Schedule} schedule
+ * @param {number} comm @param {Tables} t @param {number} width */
+function addBarriers({ p, chunks, n, placement, barriers }, comm, t, width) {
+  const last = placement.next.indexOf(-1);
+  const home = Math.floor(last / chunks);
+  for (let r = 0; r < p; r++) {
+    for (let code = 0; code < width; code++) {
+      const at = r * width + code;
+      const kind = kindOf(code, chunks);
+      if (kind === KIND_S) {
+        t.inA[at] = last * n;
+        t.lagA[at] = r === home ? 0 : comm;
+        t.outA[at] = t.shards + 2 * r * n;
+      } else if (kind === KIND_T) {
+        t.inA[at] = t.joins;
+        t.lagA[at] = p > 1 ? comm : 0;
+        t.outA[at] = t.shards + (2 * r + 1) * n;
+      } else if ((kind === KIND_I || kind === KIND_B) && r === home && code % chunks === last % chunks) {
+        t.inA[at] = t.joins + (barriers - 1) * n;
+        t.lagA[at] = p > 1 ? comm : 0;
+      }
+    }
+  }
+}
+
+/**
+ * A backward also needs the reload of its slot, where there is one.
+ * @param {Schedule} schedule
+ * @param {Tables} t
+ * @param {number} width
+ */
+function addReloads({ p, chunks, n, copies, count }, t, width) {
+  for (let r = 0; copies && r < p; r++) {
+    for (let i = copies.offsets[r]; i < copies.offsets[r + 1]; i++) {
+      const code = copies.codes[i - count];
+      if (((code / chunks) | 0) !== RELOAD) continue;
+      const chunk = code % chunks;
+      for (const kind of [KIND_I, KIND_B])
+        t.inB[r * width + kind * chunks + chunk] = (2 * p * chunks + r * chunks + chunk) * n;
+    }
+  }
+}
+
+let board = new Float64Array(0);
+
+/** Cells for all ends, all "not yet". @param {number} size */
+function clearBoard(size) {
+  if (board.length < size) board = new Float64Array(size);
+  board.fill(-1, 0, size);
+  return board;
+}
+
+/**
+ * Runs one rank until it ends or waits; returns the flat index it stopped at. Module level and free of closures so
+ * that the compiler keeps it in registers.
+ * @param {number} i @param {number} stop @param {number} row @param {Uint8Array} codes @param {Int32Array} first
+ * @param {Int32Array} second @param {Float64Array} took @param {Tables} t @param {Float64Array} cells
+ * @param {Float64Array} start @param {Float64Array} end @param {number} clock the rank's last end
+ * @param {Joins} joins
+ */
+function advance(i, stop, row, codes, first, second, took, t, cells, start, end, clock, joins) {
+  const { inA, inB, outA, outB, lagA, lagB, shards } = t;
+  for (; i < stop; i++) {
+    const at = row + codes[i];
+    const k = first[i];
+    const a = inA[at];
+    let from = clock;
+    if (a >= 0) {
+      const x = cells[a + k];
+      if (x < 0) return i;
+      if (x + lagA[at] > from) from = x + lagA[at];
+    }
+    const b = outB[at];
+    const c = inB[at];
+    if (c >= 0) {
+      const x = cells[c + (b >= 0 ? second[i] : k)];
+      if (x < 0) return i;
+      if (x + lagB[at] > from) from = x + lagB[at];
+    }
+    clock = from + took[at];
+    start[i] = from;
+    end[i] = clock;
+    const out = outA[at];
+    if (out >= 0) cells[out + k] = clock;
+    if (b >= 0) cells[b + second[i]] = clock;
+    if (out >= shards) pass(joins, out, k, clock, cells);
+  }
+  return i;
+}
+
+/** @typedef {{p: number, n: number, shards: number, at: number, passed: Int32Array, latest: Float64Array}} Joins */
+
+/** A rank has come to a barrier; the last one opens it. @param {Joins} joins @param {number} out @param {number} k
+ * @param {number} clock @param {Float64Array} cells */
+function pass({ p, n, shards, at, passed, latest }, out, k, clock, cells) {
+  const which = (((out - shards) / n) % 2) * n + k;
+  if (clock > latest[which]) latest[which] = clock;
+  if (++passed[which] === p) cells[at + which] = latest[which];
+}
+
+/**
+ * Runs the copies of a rank that are issued by now; returns the flat index of the next one.
+ * @param {Schedule} schedule
+ * @param {number} r
+ * @param {number} i
+ * @param {number} done compute ops of the rank so far
+ * @param {Float64Array} took by chunk
+ * @param {Float64Array} cells
+ * @param {Times} times
+ * @param {Int32Array} reloaded by slot
+ */
+function copy({ chunks, n, p, copies, count, offsets }, r, i, done, took, cells, { start, end }, reloaded) {
+  if (!copies) return i;
+  for (; i < copies.offsets[r + 1] && copies.issued[i - count] <= done; i++) {
+    const issued = copies.issued[i - count];
+    const code = copies.codes[i - count];
+    const slot = r * chunks + (code % chunks);
+    const free = i > copies.offsets[r] ? end[i - 1] : 0;
+    start[i] = Math.max(free, issued > 0 ? end[offsets[r] + issued - 1] : 0);
+    end[i] = start[i] + took[slot];
+    if (((code / chunks) | 0) === RELOAD) cells[(2 * p * chunks + slot) * n + reloaded[slot]++] = end[i];
+  }
+  return i;
+}
+
+/**
+ * @param {Schedule} schedule @param {Costs} costs
+ * @param {Times} [into] its arrays are reused when they are long enough
+ * @returns {Times}
+ */
+export function simulate(schedule, costs, into) {
+  const { p, chunks, n, v, codes, offsets, count, copies, placement } = schedule;
+  const width = codesPerRank(chunks);
+  const all = count + (copies?.count ?? 0);
+  const fits = into !== undefined && into.start.length >= all && into.end.length >= all;
+  const start = fits ? into.start : new Float64Array(all);
+  const end = fits ? into.end : new Float64Array(all);
+  const times = { start, end, makespan: 0 };
+  const { first, second } = micros(schedule);
+  const took = durations(schedule, costs);
+  const table = tables(schedule, costs.comm);
+  const cells = clearBoard(table.size);
+  const joins = {
+    p,
+    n,
+    shards: table.shards,
+    at: table.joins,
+    passed: new Int32Array(2 * n),
+    latest: new Float64Array(2 * n),
+  };
+  const at = offsets.slice(0, p);
+  const copyAt = copies?.offsets.slice(0, p);
+  const copyTook = Float64Array.from(placement.stage, (stage) => share(costs.O ?? 0, stage, v));
+  const reloaded = new Int32Array(p * chunks);
+  let left = count;
+  for (let sweep = 0; left > 0; sweep++) {
+    const before = left;
+    for (let step = 0; step < p; step++) {
+      const r = sweep % 2 === 0 ? step : p - 1 - step;
+      for (let again = true; again;) {
+        const i = at[r];
+        if (i < offsets[r + 1]) {
+          const clock = i > offsets[r] ? end[i - 1] : 0;
+          at[r] = advance(
+            i,
+            offsets[r + 1],
+            r * width,
+            codes,
+            first,
+            second ?? first,
+            took,
+            table,
+            cells,
+            start,
+            end,
+            clock,
+            joins,
+          );
+          left -= at[r] - i;
+        }
+        again = false;
+        if (copyAt) {
+          const y = copyAt[r];
+          copyAt[r] = copy(schedule, r, y, at[r] - offsets[r], copyTook, cells, times, reloaded);
+          again = copyAt[r] > y;
+        }
+      }
+    }
+    if (left === before) throw deadlock(schedule, at);
+  }
+  for (let r = 0; r < p; r++) if (at[r] > offsets[r]) times.makespan = Math.max(times.makespan, end[at[r] - 1]);
+  return times;
+}
+
+/** @param {Schedule} schedule @param {Int32Array} at where each rank stopped */
+function deadlock(schedule, at) {
+  for (let r = 0; r < schedule.p; r++) {
+    if (at[r] < schedule.offsets[r + 1]) {
+      return new Error(`rank ${r} waits forever at ${opText(schedule, at[r])}: the order deadlocks`);
+    }
+  }
+  return new Error("the order deadlocks");
+}

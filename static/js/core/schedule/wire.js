@@ -1,0 +1,122 @@
+// The bytes of GET /api/schedule to a Schedule. Knows the wire format; knows no family and no time.
+
+import { codesPerRank } from "./ops.js";
+import { build } from "./placement.js";
+
+/** @import {PlacementKind, Schedule, Spec} from "./types.js" */
+/** @typedef {{spec: Spec, placement: PlacementKind, chunks: number, counts: number|number[], stored: number,
+ *   barriers: number, copies: number|number[]}} Header */
+
+/** @param {unknown} x @param {number} least */
+const isCount = (x, least) => Number.isInteger(x) && /** @type {number} */ (x) >= least;
+
+/** @param {string} what @returns {never} */
+function refuse(what) {
+  throw new Error(`not a schedule: ${what}`);
+}
+
+/** @param {ArrayBuffer} buffer @returns {{header: Header, at: number}} */
+function readHeader(buffer) {
+  if (buffer.byteLength < 4) refuse(`${buffer.byteLength} bytes are too few for a header`);
+  const length = new DataView(buffer).getUint32(0, true);
+  if (length > buffer.byteLength - 4) refuse(`the header claims ${length} bytes of ${buffer.byteLength - 4}`);
+  let header;
+  try {
+    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(buffer, 4, length)));
+  } catch {
+    return refuse("the header is no JSON");
+  }
+  if (typeof header !== "object" || header === null) refuse("the header is no object");
+  const { spec, chunks, counts, stored, barriers, copies } = header;
+  if (typeof spec !== "object" || spec === null || !isCount(spec.p, 1) || !isCount(spec.m, 1)) {
+    refuse("the header has no spec with p and m");
+  }
+  if (!isCount(chunks, 1) || chunks > 64) refuse(`chunks is ${chunks}, not 1 to 64`);
+  if (![0, 1, 2].includes(stored)) refuse(`stored is ${stored}, not 0, 1 or 2`);
+  if (![0, 1, 2].includes(barriers)) refuse(`barriers is ${barriers}, not 0, 1 or 2`);
+  for (const [name, value] of Object.entries({ counts, copies })) {
+    const rows = Array.isArray(value) ? value : [value];
+    if (!rows.every((c) => isCount(c, 0)) || (Array.isArray(value) && value.length !== spec.p)) {
+      refuse(`${name} is neither one number nor one a rank`);
+    }
+  }
+  return { header, at: 4 + length };
+}
+
+/** @param {number} p @param {number|number[]} counts @param {number} [from] */
+function offsetsOf(p, counts, from = 0) {
+  const offsets = new Int32Array(p + 1);
+  offsets[0] = from;
+  for (let r = 0; r < p; r++) offsets[r + 1] = offsets[r] + (typeof counts === "number" ? counts : counts[r]);
+  return offsets;
+}
+
+/** @param {Uint8Array} codes @param {number} chunks */
+function checkCodes(codes, chunks) {
+  const limit = codesPerRank(chunks);
+  for (let i = 0; i < codes.length; i++) {
+    if (codes[i] >= limit) refuse(`op ${i} has code ${codes[i]}, the limit is ${limit}`);
+  }
+}
+
+/** @param {Int32Array[]} micro @param {number} n */
+function checkMicro(micro, n) {
+  micro.forEach((column, c) => {
+    for (let i = 0; i < column.length; i++) {
+      if (column[i] >= n || column[i] < -c) refuse(`op ${i} has micro-batch ${column[i]}, there are ${n}`);
+    }
+  });
+}
+
+/**
+ * @param {ArrayBuffer} buffer the uncompressed body
+ * @returns {Schedule}
+ */
+export function decode(buffer) {
+  const { header, at } = readHeader(buffer);
+  const { spec, chunks, stored } = header;
+  const p = spec.p;
+  const offsets = offsetsOf(p, header.counts);
+  const count = offsets[p];
+  const copyOffsets = offsetsOf(p, header.copies, count);
+  const copyCount = copyOffsets[p] - count;
+  const copiesAt = at + count * (1 + 4 * stored);
+  const expected = copiesAt + 5 * copyCount;
+  if (buffer.byteLength !== expected) refuse(`${buffer.byteLength} bytes where the header asks for ${expected}`);
+  const placement = build(header.placement, p, chunks);
+  const codes = new Uint8Array(buffer.slice(at, at + count));
+  checkCodes(codes, chunks);
+  const n = spec.m / placement.streams;
+  if (!Number.isInteger(n)) refuse(`m = ${spec.m} does not divide by ${placement.streams} directions`);
+  const micro = [];
+  for (let c = 0; c < stored; c++) {
+    const from = at + count + 4 * count * c; // unaligned on the wire: copy, then view
+    micro.push(new Int32Array(buffer.slice(from, from + 4 * count)));
+  }
+  checkMicro(micro, n);
+  const copies =
+    copyCount === 0
+      ? null
+      : {
+          offsets: copyOffsets,
+          count: copyCount,
+          codes: new Uint8Array(buffer.slice(copiesAt, copiesAt + copyCount)),
+          issued: new Int32Array(buffer.slice(copiesAt + copyCount, expected)),
+        };
+  if (copies?.codes.some((code) => code >= 2 * chunks)) refuse("a copy has a code beyond 2 * chunks");
+  return {
+    spec,
+    placement,
+    p,
+    m: spec.m,
+    n,
+    v: spec.v,
+    chunks,
+    codes,
+    offsets,
+    micro,
+    count,
+    barriers: header.barriers,
+    copies,
+  };
+}

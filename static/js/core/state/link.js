@@ -1,0 +1,264 @@
+// The whole view as a readable query and back: only what differs from the defaults. Knows no page and no server.
+//
+// The other schedules' keys carry "b.", "c." and "d." and are relative to the first: ?family=1f1b&p=8&b.family=zb-h1
+// compares
+// both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times over. Keys
+// that begin with "m." say from which model and machine the costs come. A query of 300 characters or more is packed
+// (z).
+
+import { t } from "../i18n/language.js";
+import { IDS } from "./schedules.js";
+import { pairsOf, shortened } from "./long_link.js";
+import { presetParts, readPreset } from "./link_preset.js";
+import { COST_KEYS, IMPORTED, SPEC_FIELDS, readSpecField, showSpecField } from "./link_fields.js";
+import { readArea } from "../timeline/area.js";
+import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./marks.js";
+
+/** @import {Spec} from "../schedule/types.js" */
+/** @import {Preset} from "./link_preset.js" */
+/**
+ * @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark", tab:
+ *   string|null, run: string|null, families: string|null, mem: string|null, chart: string|null, crit: string|null,
+ *   micro: number|null, lane: string|null, story: string|null, planned: string|null, late: string|null, area:
+ *   string|null, marks: string|null, pin: string|null, colours: string|null, hatch: string|null, lang: string|null}}
+ *   ViewState t0, t1: zoom window; at: playhead; sel: the selected op, "2F5", or "2F5@b" in another lane; families:
+ *   those compared, "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all; mem: memory strips, "1" shown
+ *   or "0" hidden; null for where they matter; chart: "pareto", or with what goes up "pareto:bubble"; null for the
+ *   first; crit: "1" draws the critical path; micro: the micro-batch that is followed; lane: "comm" shows messages
+ *   under each row; story: "0" no line that tells what happens, "ranks" also what each rank does; null for the line
+ *   alone; planned: "1" shows where the plan had measured ops; late: "1" colours them by how late they were; area: a
+ *   selected area, "12-30@0-3" (see area.js); marks: times, "3,10.5"; pin: pinned ranks, "0,7" or "b.3"; colours:
+ *   "paper"; hatch: "1" hatches the kinds; lang: the language, null for the browser's
+ */
+/** @typedef {{spec: Spec, others: Spec[], preset: Preset|null, origin?: Preset, view: ViewState}} State
+ *   preset: where the costs come from; origin: where they came from before some were changed by hand */
+/** @typedef {{field: string, value: string, message: string}} Problem */
+/** @typedef {Record<string, number>} NaturalV  v of a family when the query names none */
+
+/** @type {ViewState} */
+const PLAIN_VIEW = {
+  t0: null,
+  t1: null,
+  at: null,
+  sel: null,
+  theme: "auto",
+  tab: null,
+  run: null,
+  families: null,
+  mem: null,
+  chart: null,
+  crit: null,
+  micro: null,
+  lane: null,
+  story: null,
+  planned: null,
+  late: null,
+  area: null,
+  marks: null,
+  pin: null,
+  colours: null,
+  hatch: null,
+  lang: null,
+};
+const PREFIXES = IDS.slice(1).map((id) => `${id}.`);
+
+/** Zoom and playhead to the seven digits that a screen can show. @param {number} time */
+const rounded = (time) => Number(time.toPrecision(7));
+
+/** @param {string} text @returns {number|null} */
+function readTime(text) {
+  const time = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
+  return Number.isFinite(time) ? time : null;
+}
+
+/** @param {string} text @returns {number|null} */
+const readCount = (text) => (/^\d{1,7}$/.test(text) ? Number(text) : null);
+
+/** @param {RegExp} form @returns {(text: string) => string|null} */
+const matching = (form) => (text) => (form.test(text) ? text : null);
+
+/**
+ * Each view key: its reader (null for a bad value) and what it wants.
+ * @type {Record<string, [(text: string) => unknown, () => string]>}
+ */
+const VIEW_FIELDS = {
+  t0: [readTime, () => t("a time of 0 or more")],
+  t1: [readTime, () => t("a time of 0 or more")],
+  at: [readTime, () => t("a time of 0 or more")],
+  sel: [matching(/^[0-9A-Za-z_();@]{3,60}$/), () => t("an op such as 2F5 or 2F5@b")],
+  theme: [matching(/^(auto|light|dark)$/), () => t("auto, light or dark")],
+  tab: [matching(/^[a-z][a-z0-9-]{0,23}$/), () => t("the name of a tab")],
+  run: [
+    matching(/^[\w-]{1,64}(,[\w-]{1,64}){0,3}$/),
+    () => t("the id of a run, or of up to four, with commas between"),
+  ],
+  families: [
+    matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/),
+    () => t("names of families such as 1f1b,zb-h1, or -gpipe for all but that one"),
+  ],
+  mem: [matching(/^[01]$/), () => t("1 for memory strips or 0 for none")],
+  chart: [
+    matching(/^[a-z][a-z0-9-]{0,23}(:[a-z0-9-]{1,24})?$/),
+    () => t("the name of a chart such as pareto or pareto:bubble"),
+  ],
+  area: [(text) => (readArea(text) ? text : null), () => t("a time range and ranks such as 12-30@0-3")],
+  marks: [
+    (text) => (readMarks(text) ? text : null),
+    () => t("at most {most} times such as 3,10.5", { most: MOST_MARKS }),
+  ],
+  pin: [(text) => (readPins(text) ? text : null), () => t("at most {most} ranks such as 0,7", { most: MOST_PINS })],
+  crit: [matching(/^1$/), () => t("1 for the critical path")],
+  micro: [readCount, () => t("the number of a micro-batch")],
+  planned: [matching(/^1$/), () => t("1 for where the plan had measured ops")],
+  late: [matching(/^1$/), () => t("1 for measured ops coloured by how late they were")],
+  colours: [matching(/^paper$/), () => t("paper for colours as papers print them")],
+  hatch: [matching(/^1$/), () => t("1 for hatching of the kinds")],
+  lang: [matching(/^(en|zh)$/), () => t("en or zh")],
+  lane: [matching(/^comm$/), () => t("comm for the lanes of messages")],
+  story: [matching(/^(0|ranks)$/), () => t("0 for no narration, or ranks for what each rank does")],
+};
+
+/**
+ * The keys of a query, each once.
+ * @param {string} search @param {Problem[]} problems
+ */
+function entries(search, problems) {
+  /** @type {Map<string, string>} */
+  const found = new Map();
+  const { said, packed, broken } = pairsOf(search);
+  if (broken !== null)
+    problems.push({
+      field: "z",
+      value: broken,
+      message: t("z must be a packed view, all of it; a part of this link is missing"),
+    });
+  for (const [key, value] of said) {
+    if (found.has(key))
+      problems.push({ field: key, value, message: t("{field} is given twice; the first one counts", { field: key }) });
+    else found.set(key, value);
+  }
+  for (const [key, value] of packed) if (!found.has(key)) found.set(key, value);
+  return found;
+}
+
+/** @param {string} family @param {Spec} base @param {NaturalV} natural */
+const naturalV = (family, base, natural) => (family === IMPORTED ? 1 : (natural[family] ?? base.v));
+
+/**
+ * @param {Map<string, string>} given @param {string} prefix @param {Spec} base @param {NaturalV} natural
+ * @param {Problem[]} problems
+ * @returns {Spec}
+ */
+function readSpec(given, prefix, base, natural, problems) {
+  /** @type {Spec} */
+  const spec = { ...base, costs: { ...base.costs } };
+  for (const name of SPEC_FIELDS) {
+    // After the family and before v: a family brings its own natural v, and an imported order is one schedule's own.
+    if (name === "v" && spec.family !== base.family)
+      Object.assign(spec, { v: naturalV(spec.family, base, natural), order: null });
+    const text = given.get(prefix + name);
+    if (text === undefined) continue;
+    given.delete(prefix + name);
+    const read = readSpecField(name, text);
+    if ("wanted" in read) {
+      problems.push({
+        field: prefix + name,
+        value: text,
+        message: t("{field} must be {wanted}", { field: prefix + name, wanted: read.wanted }),
+      });
+    } else if (COST_KEYS.includes(name)) Object.assign(spec.costs, { [name]: read.value });
+    else Object.assign(spec, { [name]: read.value });
+  }
+  return spec;
+}
+
+/** @param {Map<string, string>} given @param {Problem[]} problems @returns {ViewState} */
+function readView(given, problems) {
+  /** @type {Record<string, unknown>} */
+  const view = { ...PLAIN_VIEW };
+  for (const [name, [read, wanted]] of Object.entries(VIEW_FIELDS)) {
+    const text = given.get(name);
+    if (text === undefined) continue;
+    given.delete(name);
+    const value = read(text);
+    if (value === null)
+      problems.push({
+        field: name,
+        value: text,
+        message: t("{field} must be {wanted}", { field: name, wanted: wanted() }),
+      });
+    else view[name] = value;
+  }
+  const { t0, t1 } = /** @type {ViewState} */ (view);
+  if (t0 !== null && t1 !== null && t1 <= t0) {
+    problems.push({ field: "t1", value: String(t1), message: t("t1 must be greater than t0, which is {t0}", { t0 }) });
+    view.t0 = view.t1 = null;
+  }
+  return /** @type {ViewState} */ (view);
+}
+
+/**
+ * Never throws: a bad value is reported and its default taken; an unknown key is reported and kept aside in unknown.
+ * @param {string} search @param {Spec} defaults @param {NaturalV} [natural]
+ * @returns {{state: State, problems: Problem[], unknown: Record<string, string>}}
+ */
+export function parse(search, defaults, natural = {}) {
+  /** @type {Problem[]} */
+  const problems = [];
+  const given = entries(search, problems);
+  const spec = readSpec(given, "", defaults, natural, problems);
+  const named = PREFIXES.filter((prefix) => SPEC_FIELDS.some((name) => given.has(prefix + name)));
+  const others = named.map((prefix) => readSpec(given, prefix, spec, natural, problems));
+  const source = readPreset(given, problems);
+  const view = readView(given, problems);
+  for (const [field, value] of given)
+    problems.push({ field, value, message: t("{field} is no part of a link; it is ignored", { field }) });
+  return { state: { spec, others, ...source, view }, problems, unknown: Object.fromEntries(given) };
+}
+
+/** Escapes what a query cannot hold and leaves what people can read. @param {string} text */
+const escape = (text) => encodeURIComponent(text).replace(/%(2C|3B|3A|40)/g, (code) => decodeURIComponent(code));
+
+/**
+ * What a spec differs in from another, as query parts.
+ * @param {Spec} spec @param {Spec} base @param {string} prefix @param {NaturalV} natural @returns {string[]}
+ */
+function specParts(spec, base, prefix, natural) {
+  const from = spec.family === base.family ? base : { ...base, v: naturalV(spec.family, base, natural), order: null };
+  return SPEC_FIELDS.flatMap((name) => {
+    const now = showSpecField(name, spec);
+    return now === showSpecField(name, from) ? [] : [`${prefix}${name}=${escape(now)}`];
+  });
+}
+
+/**
+ * The query of a state: "" for the defaults, "?..." otherwise; packed where it would be long.
+ * @param {State} state @param {Spec} defaults @param {NaturalV} [natural] @returns {string}
+ */
+export function format({ spec, others, preset, origin, view }, defaults, natural = {}) {
+  const parts = specParts(spec, defaults, "", natural);
+  others.forEach((other, at) => {
+    const differs = specParts(other, spec, PREFIXES[at], natural);
+    // Without any key there would be no such schedule, so an equal one names its family.
+    parts.push(...(differs.length ? differs : [`${PREFIXES[at]}family=${escape(other.family)}`]));
+  });
+  parts.push(...presetParts(preset, origin).map(([key, text]) => `${key}=${escape(text)}`));
+  for (const name of /** @type {(keyof ViewState)[]} */ (Object.keys(PLAIN_VIEW))) {
+    const value = view[name];
+    if (value === null || value === PLAIN_VIEW[name]) continue;
+    parts.push(`${name}=${escape(typeof value === "number" ? String(rounded(value)) : value)}`);
+  }
+  return shortened(parts.length ? `?${parts.join("&")}` : "");
+}
+
+/**
+ * The query for /api/schedule: family, p, m and v always, because the server has its own natural v.
+ * @param {Spec} spec @param {Spec} defaults @returns {string} "?family=..."
+ */
+export function specQuery(spec, defaults) {
+  const always = ["family", "p", "m", "v"];
+  const names = SPEC_FIELDS.filter(
+    (name) => always.includes(name) || showSpecField(name, spec) !== showSpecField(name, defaults),
+  );
+  return `?${names.map((name) => `${name}=${escape(showSpecField(name, spec))}`).join("&")}`;
+}

@@ -1,0 +1,189 @@
+// Each field of a spec as text in a query, and back. Knows forms and ranges of single fields; link.js puts them
+// together.
+
+import { t } from "../i18n/language.js";
+import { MODES } from "../schedule/recompute.js";
+import { BARRIERS, OFFLOAD } from "../schedule/effective_costs.js";
+
+/** @import {Spec} from "../schedule/types.js" */
+/** @typedef {{value: unknown}|{wanted: string}} Read  the value, or what the text should have been */
+
+// The m.* keys of a link are no fields of a spec: link_preset.js has them.
+
+/** In the order of the query. v comes after family: a family brings its own natural v. */
+export const SPEC_FIELDS = [
+  "family",
+  "p",
+  "m",
+  "v",
+  "group",
+  "memory",
+  "w_share",
+  "lifo",
+  "recompute",
+  "layers",
+  "vocabulary",
+  "offload",
+  "shared_link",
+  "weights",
+  "effort",
+  "seed",
+  "F",
+  "I",
+  "W",
+  "comm",
+  "FB",
+  "S",
+  "T",
+  "O",
+  "order",
+];
+export const COST_KEYS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
+
+/** The family of a schedule whose order came from elsewhere and stands in the link itself. */
+export const IMPORTED = "imported";
+
+const NONE = "none";
+const MOST_STAGES = 65536;
+
+/** @param {string} text @returns {number} NaN for anything but a plain finite number of 0 or more */
+function plain(text) {
+  const x = /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
+  return Number.isFinite(x) ? x : NaN;
+}
+
+/** @param {(x: number) => boolean} accept @param {() => string} wanted @returns {(text: string) => Read} */
+export const numberWith = (accept, wanted) => (text) => {
+  const value = plain(text);
+  return accept(value) ? { value } : { wanted: wanted() };
+};
+
+/** @param {(text: string) => Read} read @returns {(text: string) => Read} */
+const optional = (read) => (text) => {
+  if (text === NONE || text === "") return { value: null };
+  const got = read(text);
+  return "wanted" in got ? { wanted: t("{wanted}, or {none}", { wanted: got.wanted, none: NONE }) } : got;
+};
+
+/** "1.5,62*1,1.5" @param {string} text @returns {Read} */
+function costs(text) {
+  const wanted = () => t("a number of 0 or more, or a list with one for each stage");
+  if (!text.includes(",") && !text.includes("*")) return numberWith((x) => x >= 0, wanted)(text);
+  /** @type {number[]} */
+  const list = [];
+  for (const part of text.split(",")) {
+    const [count, value] = part.includes("*") ? part.split("*") : ["1", part];
+    const times = plain(count);
+    const x = plain(value);
+    if (!(Number.isInteger(times) && times >= 1 && list.length + times <= MOST_STAGES) || !(x >= 0))
+      return { wanted: wanted() };
+    for (let k = 0; k < times; k++) list.push(x);
+  }
+  return { value: list };
+}
+
+const wholeNumber = numberWith(
+  (x) => Number.isInteger(x) && x >= 1,
+  () => t("a whole number of 1 or more"),
+);
+const atLeastZero = numberWith(
+  (x) => x >= 0,
+  () => t("a number of 0 or more"),
+);
+
+/** @param {string} text @returns {Read} */
+function truth(text) {
+  return /^(true|1|false|0)$/.test(text) ? { value: text === "true" || text === "1" } : { wanted: t("true or false") };
+}
+
+/** @param {string[]} words @returns {(text: string) => Read} */
+function oneOf(words) {
+  return (text) => (words.includes(text) ? { value: text } : { wanted: words.join(", ") });
+}
+
+/** @type {Record<string, (text: string) => Read>} */
+const READERS = {
+  family: (text) =>
+    /^[a-z0-9][a-z0-9-]{0,39}$/.test(text) ? { value: text } : { wanted: t("the name of a family, such as 1f1b") },
+  p: wholeNumber,
+  m: wholeNumber,
+  v: wholeNumber,
+  group: optional(wholeNumber),
+  memory: optional(
+    numberWith(
+      (x) => x > 0,
+      () => t("a number greater than 0"),
+    ),
+  ),
+  w_share: numberWith(
+    (x) => x >= 0 && x <= 1,
+    () => t("a number from 0 to 1"),
+  ),
+  lifo: truth,
+  recompute: oneOf(Object.keys(MODES)),
+  layers: optional(countsFrom),
+  vocabulary: oneOf(Object.keys(BARRIERS)),
+  offload: oneOf(OFFLOAD),
+  shared_link: truth,
+  weights: optional(atLeastZero),
+  effort: optional(wholeNumber),
+  seed: numberWith(
+    (x) => Number.isInteger(x),
+    () => t("a whole number of 0 or more"),
+  ),
+  order: (text) =>
+    text === NONE
+      ? { value: null }
+      : /^[A-Za-z0-9_-]{1,6000}$/.test(text)
+        ? { value: text }
+        : { wanted: t("the packed text of an imported order, all of it") },
+  F: costs,
+  I: costs,
+  W: costs,
+  comm: atLeastZero,
+  FB: optional(atLeastZero),
+  S: optional(atLeastZero),
+  T: optional(atLeastZero),
+  O: optional(atLeastZero),
+};
+
+/** @param {string} name one of SPEC_FIELDS @param {string} text @returns {Read} */
+export const readSpecField = (name, text) => READERS[name](text.trim());
+
+/** "2*9,10", whole numbers of 0 or more. @param {string} text @returns {Read} */
+export function countsFrom(text) {
+  const got = costs(text);
+  const list = "value" in got && (Array.isArray(got.value) ? got.value : [got.value]);
+  return list && list.every((x) => Number.isInteger(x))
+    ? { value: list }
+    : { wanted: t("whole numbers, one for each stage") };
+}
+
+/**
+ * Equal neighbours as k*x where that is shorter; backend/web/address/query.py reads and writes the same.
+ * @param {number[]} list
+ */
+export function packed(list) {
+  const out = [];
+  for (let at = 0; at < list.length;) {
+    let next = at + 1;
+    while (next < list.length && list[next] === list[at]) next++;
+    const one = String(list[at]);
+    const run = `${next - at}*${one}`;
+    const full = new Array(next - at).fill(one).join(",");
+    out.push(run.length < full.length ? run : full);
+    at = next;
+  }
+  // One entry alone would read as a plain number, which means something else than a list of one stage.
+  return list.length === 1 ? `1*${list[0]}` : out.join(",");
+}
+
+/** @param {string} name one of SPEC_FIELDS @param {Spec} spec */
+export function showSpecField(name, spec) {
+  const fields = /** @type {Record<string, unknown>} */ (
+    /** @type {unknown} */ (COST_KEYS.includes(name) ? spec.costs : spec)
+  );
+  const value = fields[name];
+  if (value === null || value === undefined) return NONE;
+  return Array.isArray(value) ? packed(value) : String(value);
+}

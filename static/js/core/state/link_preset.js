@@ -1,0 +1,190 @@
+// The model and machine that the costs come from, as the keys m.* of a link, and back. Knows no model by name.
+//
+// m.model stands for the preset as a whole; every other key is there only where the reader chose something else than
+// what the model and the server bring: m.machine, m.tp, m.efficiency, m.heads, m.sequence, m.micro_batch, m.layers, and
+// for a model or machine of one's own the numbers that differ from the preset it began as (OWN_KEYS).
+// m.layers is the model's number of layers, or a list with those of each stage; the model then has their sum.
+// m.off says that some costs were then changed by hand: those are in the link, the others still follow from m.*.
+
+import { t } from "../i18n/language.js";
+import { countsFrom, numberWith, packed } from "./link_fields.js";
+
+/** @import {Read} from "./link_fields.js" */
+/** @import {Problem} from "./link.js" */
+/** @typedef {Record<string, number|boolean|null>} Own  by the server's names; null: it follows from the other fields */
+/**
+ * @typedef {{model: string, machine: string|null, tp: number|null, efficiency: number|null, heads: boolean, sequence:
+ *   number|null, micro_batch: number|null, layers: number[]|null, own: Own}} Preset null: what the server takes by
+ *   itself; layers: of each stage, where a balance moved them; own: what else differs from the model and the machine
+ *   that are named
+ */
+
+const PREFIX = "m.";
+const NONE = "none";
+const whole = numberWith(
+  (x) => Number.isInteger(x) && x >= 1,
+  () => t("a whole number of 1 or more"),
+);
+const positive = numberWith(
+  (x) => x > 0,
+  () => t("a number above 0"),
+);
+const atLeastZero = numberWith(
+  (x) => x >= 0,
+  () => t("a number of 0 or more"),
+);
+
+/** @param {string} text @returns {Read} */
+const name = (text) =>
+  /^[a-z0-9][a-z0-9._-]{0,47}$/i.test(text) ? { value: text } : { wanted: t("a name such as llama3-70b") };
+/** @param {string} text @returns {Read} */
+const truth = (text) => (/^[01]$/.test(text) ? { value: text === "1" } : { wanted: t("1 or 0") });
+
+/** @param {(text: string) => Read} read @returns {(text: string) => Read} */
+const orNone = (read) => (text) => {
+  if (text === NONE) return { value: null };
+  const got = read(text);
+  return "wanted" in got ? { wanted: t("{wanted}, or {none}", { wanted: got.wanted, none: NONE }) } : got;
+};
+
+/** A number alone is the model's layers, a list those of each stage. @param {string} text */
+const layers = (text) => (/[,*]/.test(text) ? countsFrom(text) : whole(text));
+
+/** @type {Record<string, (text: string) => Read>} */
+const READERS = {
+  model: name,
+  machine: name,
+  tp: whole,
+  efficiency: numberWith(
+    (x) => x > 0 && x <= 1,
+    () => t("a number above 0, up to 1"),
+  ),
+  heads: truth,
+  sequence: whole,
+  micro_batch: whole,
+};
+
+/**
+ * A model's or machine's own fields: the server's name, the link's, and how it is read.
+ * @type {[string, string, (text: string) => Read][]}
+ */
+const OWN_KEYS = [
+  ["layers", "layers", layers],
+  ["hidden", "hidden", whole],
+  ["attention_heads", "attn", whole],
+  ["kv_heads", "kv", orNone(whole)],
+  ["ffn", "ffn", orNone(whole)],
+  ["vocabulary", "vocab", whole],
+  ["parameters", "active", orNone(positive)],
+  ["stored", "stored", orNone(positive)],
+  ["gated", "gated", truth],
+  ["flash", "flash", truth],
+  ["flops", "flops", positive],
+  ["memory", "memory", positive],
+  ["hbm_bandwidth", "hbm", positive],
+  ["intra_bandwidth", "intra", positive],
+  ["inter_bandwidth", "inter", positive],
+  ["host_bandwidth", "host", positive],
+  ["intra_latency", "intra_s", atLeastZero],
+  ["inter_latency", "inter_s", atLeastZero],
+  ["per_node", "node", whole],
+];
+
+/** @param {string} model @returns {Preset} */
+export const plainPreset = (model) => ({
+  model,
+  machine: null,
+  tp: null,
+  efficiency: null,
+  heads: false,
+  sequence: null,
+  micro_batch: null,
+  layers: null,
+  own: {},
+});
+
+/** Takes its keys out of what is given. @param {Map<string, string>} given @param {Problem[]} problems
+ * @returns {{preset: Preset|null, origin?: Preset}} origin: where costs came from before some were changed by hand */
+export function readPreset(given, problems) {
+  const without = !given.has(`${PREFIX}model`);
+  /**
+   * The value of a key, undefined where it has none that counts.
+   * @param {string} key
+   * @param {(text: string) => Read} read
+   */
+  function take(key, read) {
+    const field = PREFIX + key;
+    const text = given.get(field);
+    if (text === undefined) return undefined;
+    given.delete(field);
+    const got = read(text.trim());
+    if ("wanted" in got)
+      problems.push({ field, value: text, message: t("{field} must be {wanted}", { field, wanted: got.wanted }) });
+    else if (without)
+      problems.push({
+        field,
+        value: text,
+        message: t("{field} means nothing without {other}", { field, other: `${PREFIX}model` }),
+      });
+    else return got.value;
+    return undefined;
+  }
+  /** @type {Record<string, any>} */
+  const found = {};
+  for (const [key, read] of Object.entries(READERS)) {
+    const value = take(key, read);
+    if (value !== undefined) found[key] = value;
+  }
+  /** @type {Own} */
+  const own = {};
+  for (const [field, key, read] of OWN_KEYS) {
+    const value = take(key, read);
+    if (Array.isArray(value)) found.layers = value;
+    else if (value !== undefined) own[field] = /** @type {number|boolean|null} */ (value);
+  }
+  const off = take("off", truth) === true;
+  if (!found.model) return { preset: null };
+  const preset = { ...plainPreset(found.model), ...found, own };
+  return off ? { preset: null, origin: preset } : { preset };
+}
+
+/** The shorter of 400000000000000 and 4e14, both read back exactly. @param {number} x */
+function brief(x) {
+  const plain = String(x);
+  const power = x.toExponential().replace("e+", "e");
+  return power.length < plain.length ? power : plain;
+}
+
+/** @param {unknown} value @param {boolean} short */
+function written(value, short) {
+  if (Array.isArray(value)) return packed(value);
+  if (typeof value === "boolean") return value ? "1" : "0";
+  if (value === null) return NONE;
+  return short && typeof value === "number" && !(Number.isInteger(value) && value < 2 ** 24)
+    ? brief(value)
+    : String(value);
+}
+
+/** As key and text, what differs from the plain preset; in the words of a link or of the server.
+ * @param {Preset|null} preset @param {boolean} link @returns {[string, string][]} */
+export function presetEntries(preset, link) {
+  if (!preset) return [];
+  /** @type {[string, string][]} */
+  const parts = [];
+  for (const key of Object.keys(READERS)) {
+    const value = preset[/** @type {keyof Preset} */ (key)];
+    if (value !== null && value !== false) parts.push([key, written(value, link)]);
+  }
+  for (const [field, key] of OWN_KEYS) {
+    const value = field === "layers" && preset.layers ? preset.layers : preset.own[field];
+    if (value !== undefined) parts.push([link ? key : field, written(value, link)]);
+  }
+  return parts;
+}
+
+/** @param {Preset|null} preset @param {Preset} [origin] @returns {[string, string][]} */
+export function presetParts(preset, origin) {
+  const parts = presetEntries(preset ?? origin ?? null, true);
+  if (!preset && origin) parts.push(["off", "1"]);
+  return parts.map(([key, text]) => [PREFIX + key, text]);
+}

@@ -1,0 +1,34 @@
+// Long links: a query that would be too long to pass on stands packed under one key, z. Links that can be read stay as
+// they are. What stands beside z in a query counts before what is packed in it. Knows text and no view.
+
+import { pack, unpack } from "./pack.js";
+
+export const LONGEST = 300; // characters of a query that is left to be read
+const KEY = "z";
+const ORDER = /^([a-z]\.)?order=/;
+
+/** @param {string} query "?..." @returns {string} the same, or packed where it is long and that is shorter */
+export function shortened(query) {
+  if (query.length < LONGEST) return query;
+  const parts = query.slice(1).split("&");
+  const orders = parts.filter((part) => ORDER.test(part)); // packed already
+  const rest = parts.filter((part) => !ORDER.test(part)).join("&");
+  const packed = orders.length && rest.length < LONGEST ? null : pack(rest);
+  return packed !== null && packed.length + KEY.length + 1 < rest.length
+    ? `?${[`${KEY}=${packed}`, ...orders].join("&")}`
+    : query;
+}
+
+/** Keys and values of a query as they stand, and those that are packed in it.
+ * @param {string} search @returns {{said: [string, string][], packed: [string, string][], broken: string | null}}
+ *   broken: a z that cannot be read */
+export function pairsOf(search) {
+  const all = [...new URLSearchParams(search)];
+  const code = all.find(([key]) => key === KEY)?.[1];
+  const said = all.filter(([key]) => key !== KEY);
+  if (code === undefined) return { said, packed: [], broken: null };
+  const text = unpack(code);
+  return text === null
+    ? { said, packed: [], broken: code }
+    : { said, packed: [...new URLSearchParams(text)], broken: null };
+}

@@ -1,0 +1,72 @@
+// Marks in time and pinned ranks, as the link says them. Knows no page.
+//
+// "3,10.5" are marks at these times. "0,7,b.3" pins ranks 0 and 7 of the first plan and rank 3 of plan b.
+
+export const MOST_MARKS = 8; // with seven digits each, so that a link with all of them stays short
+export const MOST_PINS = 8;
+
+const FIRST = "a";
+const TIMES = /^\d+(\.\d+)?(e[+-]?\d+)?(,\d+(\.\d+)?(e[+-]?\d+)?)*$/i;
+const PINS = /^([a-z]+\d?\.)?\d{1,4}(,([a-z]+\d?\.)?\d{1,4})*$/;
+
+/**
+ * @param {string | null} text
+ * @returns {number[] | null} ascending, each once; null where the text says something else
+ */
+export function readMarks(text) {
+  if (!text) return [];
+  const marks = TIMES.test(text) ? [...new Set(text.split(",").map(Number))].sort((a, b) => a - b) : [];
+  return marks.length && marks.length <= MOST_MARKS && marks.every(Number.isFinite) ? marks : null;
+}
+
+/** @param {number[]} marks @returns {string | null} */
+export const marksText = (marks) =>
+  marks.length ? marks.map((t) => String(Number(t.toPrecision(7)))).join(",") : null;
+
+/**
+ * A mark at t, or none there: one that is already within reach goes.
+ * @param {number[]} marks
+ * @param {number} t
+ * @param {number} reach
+ * @returns {number[]} more than MOST_MARKS of them where there is no room
+ */
+export function toggleMark(marks, t, reach) {
+  const near = marks.filter((mark) => Math.abs(mark - t) <= reach).sort((a, b) => Math.abs(a - t) - Math.abs(b - t))[0];
+  return near === undefined ? [...marks, t].sort((a, b) => a - b) : marks.filter((mark) => mark !== near);
+}
+
+/** @param {string | null} text @returns {Record<string, number[]> | null} by lane, ascending; null for another text */
+export function readPins(text) {
+  /** @type {Record<string, number[]>} */
+  const pins = {};
+  if (!text) return pins;
+  const each = PINS.test(text) ? text.split(",") : [];
+  if (!each.length || each.length > MOST_PINS) return null;
+  for (const one of each) {
+    const [lane, rank] = one.includes(".") ? one.split(".") : [FIRST, one];
+    pins[lane] = [...new Set([...(pins[lane] ?? []), Number(rank)])].sort((a, b) => a - b);
+  }
+  return pins;
+}
+
+/** @param {Record<string, number[]>} pins @returns {string | null} */
+export function pinsText(pins) {
+  const each = Object.entries(pins).flatMap(([lane, ranks]) =>
+    ranks.map((rank) => (lane === FIRST ? `${rank}` : `${lane}.${rank}`)),
+  );
+  return each.length ? each.join(",") : null;
+}
+
+/**
+ * @param {Record<string, number[]>} pins
+ * @param {string} lane
+ * @param {number} rank
+ * @returns {Record<string, number[]>}
+ */
+export function togglePin(pins, lane, rank) {
+  const now = pins[lane] ?? [];
+  return {
+    ...pins,
+    [lane]: now.includes(rank) ? now.filter((each) => each !== rank) : [...now, rank].sort((a, b) => a - b),
+  };
+}

@@ -1,0 +1,189 @@
+// The numbers of a model or machine of one's own: their names and units for people, and reading what was typed.
+// Knows no preset and no page; the bounds are the server's.
+import { t } from "../i18n/language.js";
+import { formatCount } from "../timeline/scale.js";
+
+/** @typedef {[number, number]} Bounds  in the server's units */
+/**
+ * @typedef {object} OwnField
+ * @property {string} name      the server's
+ * @property {string} label
+ * @property {string} [called]  in a sentence, where the label alone says too little
+ * @property {string} [unit]
+ * @property {number} [scale]   one of this unit in the server's
+ * @property {boolean} [whole]
+ * @property {string} [empty]   what an empty box stands for, where it may be left empty
+ * @property {string} [hint]
+ */
+
+/** @returns {OwnField[]} */
+export const modelFields = () => [
+  { name: "layers", label: t("Layers"), whole: true },
+  { name: "hidden", label: t("Hidden size"), whole: true },
+  { name: "attention_heads", label: t("Heads"), called: t("Attention heads"), whole: true },
+  {
+    name: "kv_heads",
+    label: t("KV heads"),
+    called: t("Key/value heads"),
+    whole: true,
+    empty: t("as heads"),
+    hint: t("a divisor of the attention heads"),
+  },
+  {
+    name: "ffn",
+    label: t("FFN size"),
+    called: t("Feed-forward size"),
+    whole: true,
+    empty: t("4 × hidden"),
+    hint: t("of all activated experts together"),
+  },
+  { name: "vocabulary", label: t("Vocabulary"), unit: t("tokens"), whole: true },
+  { name: "sequence", label: t("Sequence"), unit: t("tokens"), whole: true },
+  {
+    name: "micro_batch",
+    label: t("Micro-batch"),
+    unit: t("seq."),
+    whole: true,
+    hint: t("sequences in one micro-batch"),
+  },
+  {
+    name: "parameters",
+    label: t("Parameters"),
+    called: t("Active parameters"),
+    unit: t("M/layer"),
+    scale: 1e6,
+    empty: t("shape"),
+    hint: t("with experts, of those activated"),
+  },
+  {
+    name: "stored",
+    label: t("– stored"),
+    called: t("Stored parameters"),
+    unit: t("M/layer"),
+    scale: 1e6,
+    empty: t("active"),
+    hint: t("of all experts"),
+  },
+];
+
+/** @returns {OwnField[]} */
+export const machineFields = () => [
+  { name: "flops", label: t("Peak rate"), unit: "TFLOP/s", scale: 1e12, hint: t("dense, as trained") },
+  {
+    name: "efficiency",
+    label: t("Efficiency"),
+    unit: "%",
+    scale: 0.01,
+    hint: t("share of the peak rate that is reached"),
+  },
+  { name: "memory", label: t("Memory"), unit: "GB", scale: 1e9 },
+  {
+    name: "hbm_bandwidth",
+    label: t("HBM"),
+    called: t("Memory bandwidth"),
+    unit: "GB/s",
+    scale: 1e9,
+    hint: t("of a device"),
+  },
+  { name: "per_node", label: t("Node"), unit: t("devices"), whole: true, hint: t("devices that the fast links join") },
+  {
+    name: "intra_bandwidth",
+    label: t("Intra-node"),
+    called: t("Link inside a node"),
+    unit: "GB/s",
+    scale: 1e9,
+    hint: t("one direction of it"),
+  },
+  {
+    name: "intra_latency",
+    label: t("– latency"),
+    called: t("Latency inside a node"),
+    unit: "µs",
+    scale: 1e-6,
+    hint: t("of a message"),
+  },
+  {
+    name: "inter_bandwidth",
+    label: t("Inter-node"),
+    called: t("Link between nodes"),
+    unit: "GB/s",
+    scale: 1e9,
+    hint: t("one direction of it"),
+  },
+  {
+    name: "inter_latency",
+    label: t("– latency"),
+    called: t("Latency between nodes"),
+    unit: "µs",
+    scale: 1e-6,
+    hint: t("of a message"),
+  },
+  {
+    name: "host_bandwidth",
+    label: t("Host"),
+    called: t("Link to host memory"),
+    unit: "GB/s",
+    scale: 1e9,
+    hint: t("one direction; for offload"),
+  },
+];
+
+/** @param {OwnField} field */
+export const called = (field) => field.called ?? field.label;
+
+/** Twelve digits: more are only the traces of a unit's conversion. @param {number} x */
+const clean = (x) => Number(x.toPrecision(12));
+
+/** A value as its box shows it. @param {OwnField} field @param {number|null|undefined} value */
+export const shown = ({ scale = 1 }, value) =>
+  value === null || value === undefined ? "" : String(clean(value / scale));
+
+/** "1 to 4,096 TFLOP/s" @param {OwnField} field @param {Bounds} bounds */
+export function range({ scale = 1, unit, whole }, bounds) {
+  const [low, high] = bounds.map((bound) => (whole ? formatCount(bound) : people(clean(bound / scale))));
+  return unit ? t("{low} to {high} {unit}", { low, high, unit }) : t("{low} to {high}", { low, high });
+}
+
+/** What a person means by a text: a value, or what is wrong and the nearest legal value (undefined where none is nearer
+ * than what was there).
+ * @param {OwnField} field @param {string} text @param {Bounds} bounds
+ * @returns {{value: number|null} | {message: string, nearest: number|undefined}} */
+export function read(field, text, bounds) {
+  const { scale = 1, whole, empty } = field;
+  const trimmed = text.trim();
+  if (trimmed === "" && empty !== undefined) return { value: null };
+  const typed = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain(trimmed)) ? Number(plain(trimmed)) : NaN;
+  const kind = whole ? t("a whole number") : t("a number");
+  if (!Number.isFinite(typed))
+    return {
+      message: t("{name} must be {kind}, {range}", { name: called(field), kind, range: range(field, bounds) }),
+      nearest: undefined,
+    };
+  const value = clean(typed * scale);
+  const [low, high] = bounds;
+  if (value < low || value > high)
+    return {
+      message: t("{name} must be {range}", { name: called(field), range: range(field, bounds) }),
+      nearest: value < low ? low : high,
+    };
+  if (whole && !Number.isInteger(value))
+    return {
+      message: t("{name} must be {kind}", { name: called(field), kind }),
+      nearest: Math.min(Math.max(Math.round(value), low), high),
+    };
+  return { value };
+}
+
+/** "128,000" and "128 000" are 128000. @param {string} text */
+const plain = (text) =>
+  /^\d{1,3}([ ,\u00a0\u202f]\d{3})+(\.\d+)?$/.test(text) ? text.replace(/[ ,\u00a0\u202f]/g, "") : text;
+
+/** @param {number} x */
+function people(x) {
+  if (x !== 0 && (x >= 1e7 || x < 1e-3)) {
+    const [digits, power] = x.toExponential().split("e");
+    const tens = `10${[...power.replace("+", "")].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)])).join("")}`;
+    return digits === "1" ? tens : `${Number(Number(digits).toPrecision(3))} × ${tens}`;
+  }
+  return formatCount(x);
+}

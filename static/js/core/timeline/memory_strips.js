@@ -1,0 +1,82 @@
+// The memory strips: what each rank holds over time, and its maximum in each pixel. Knows levels and times, no colours.
+import { curve, holding } from "../schedule/memory.js";
+
+/** @import {Schedule, Spec, Times} from "../schedule/types.js" */
+/** @typedef {{t: Float64Array, y: Float64Array}} Steps  level y[k] holds from t[k] on, 0 before t[0] */
+/** @typedef {{steps: Steps[], peaks: Float64Array, top: number}} Held  by rank; top is the largest peak */
+
+/** @type {WeakMap<Times, {spec: Spec, held: Held}>} */
+const cache = new WeakMap();
+
+/**
+ * What each rank holds over time.
+ * @param {Schedule} schedule
+ * @param {Times} times
+ * @param {Spec} spec
+ * @returns {Held}
+ */
+export function held(schedule, times, spec) {
+  const found = cache.get(times);
+  if (found && found.spec === spec) return found.held;
+  const steps = Array.from({ length: schedule.p }, (_, rank) => curve(schedule, times, rank, holding(spec)));
+  const peaks = Float64Array.from(steps, ({ y }) => y.reduce((a, b) => Math.max(a, b), 0));
+  const made = { steps, peaks, top: peaks.reduce((a, b) => Math.max(a, b), 0) };
+  cache.set(times, { spec, held: made });
+  return made;
+}
+
+/** How many steps lie at or before t. @param {Float64Array} at @param {number} t */
+function upTo(at, t) {
+  let lo = 0;
+  let hi = at.length;
+  while (lo < hi) {
+    const mid = (lo + hi) >>> 1;
+    if (at[mid] <= t) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+/** The step that holds at time t, -1 before the first. @param {Steps} steps @param {number} t */
+export const stepAt = ({ t: at }, t) => upTo(at, t) - 1;
+
+/** @param {Steps} steps @param {number} t */
+export const levelAt = (steps, t) => steps.y[stepAt(steps, t)] ?? 0;
+
+/**
+ * Fills out[0..width) with the highest level within each pixel of [t0, t1). A level that holds for no time counts, as
+ * it does in the peak.
+ * @param {Steps} steps
+ * @param {number} t0
+ * @param {number} t1
+ * @param {number} width
+ * @param {Float32Array} out
+ */
+export function maxima({ t, y }, t0, t1, width, out) {
+  let k = upTo(t, t0);
+  let level = k > 0 ? y[k - 1] : 0;
+  let top = level;
+  for (let j = k - 1; j >= 0 && t[j] === t0; j--) top = Math.max(top, y[j]); // all of a moment on the left edge
+  const scale = width / (t1 - t0);
+  let x = 0;
+  for (; k < t.length && t[k] < t1; k++) {
+    const edge = (t[k] - t0) * scale;
+    const at = Math.min(width - 1, edge | 0);
+    if (at > x) {
+      out[x] = top;
+      out.fill(level, x + 1, at);
+      x = at;
+      top = edge > at ? level : 0;
+    }
+    level = y[k];
+    if (level > top) top = level;
+  }
+  out[x] = top;
+  out.fill(level, x + 1, width);
+}
+
+const OFFLOADING = ["selective", "full"];
+
+/** Are the strips wanted where the reader has not said? @param {Spec[]} specs */
+export const stripsByDefault = (specs) =>
+  specs.some((spec) => OFFLOADING.includes(spec.offload) || (spec.weights ?? 0) > 0);

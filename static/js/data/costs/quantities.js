@@ -1,0 +1,58 @@
+// Quantities of models and machines as people write them. Knows no DOM.
+import { tr } from "../../core/i18n/language.js";
+
+const BINARY = ["B", "KiB", "MiB", "GiB", "TiB"];
+const LARGE = /** @type {const} */ ([
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e4, "k"],
+]);
+
+/** Three digits that matter and no more. @param {number} x */
+const three = (x) => (Math.abs(x) >= 100 ? Math.round(x).toString() : Number(x.toPrecision(3)).toString());
+
+/** "13.1 GB", decimal as machines are sold. @param {number} count @param {boolean} [binary] */
+export function bytesText(count, binary = false) {
+  const base = binary ? 1024 : 1000;
+  let at = 0;
+  for (let x = Math.abs(count); x >= base && at < BINARY.length - 1; x /= base) at++;
+  const unit = binary ? BINARY[at] : BINARY[at].replace("i", "").replace("K", "k");
+  return `${three(count / base ** at)} ${unit}`;
+}
+
+/** A value of the arithmetic with its unit. @param {number} value @param {string} unit */
+export function quantity(value, unit) {
+  if (/^(bytes?|B)$/.test(unit)) return bytesText(value);
+  if (unit === "ms") return `${mathText(String(Number(value.toPrecision(5))))} ms`;
+  const large = LARGE.find(([size]) => Math.abs(value) >= size);
+  const text = large
+    ? `${three(value / large[0])} ${large[1] === "G" && unit === "parameters" ? "B" : large[1]}`
+    : Number(value.toPrecision(4)).toString();
+  return unit ? `${text}${large && unit.length <= 6 ? "" : " "}${tr(unit)}` : text;
+}
+
+/** A formula or number of the server's as people write it: s*s is s², 1.5e+09 is 1.5 × 10⁹. @param {string} text */
+export const mathText = (text) =>
+  text
+    .replace(/\b([a-z])\*\1\b/gi, "$1²")
+    .replace(/([a-z])\^2/gi, "$1²")
+    .replace(
+      /(\d)e([+-]?)0*(\d+)/g,
+      (_, digit, sign, power) =>
+        `${digit} × 10${sign === "-" ? "⁻" : ""}${[...power].map((x) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(x)]).join("")}`,
+    )
+    .replaceAll("*", " × ")
+    .replaceAll("/", " / ");
+
+/** "5, 4 × 6, 5": neighbours that are alike are counted. @param {number[]} list */
+export function runs(list) {
+  const out = [];
+  for (let at = 0; at < list.length;) {
+    let next = at + 1;
+    while (next < list.length && list[next] === list[at]) next++;
+    out.push(next - at > 2 ? `${next - at} × ${list[at]}` : list.slice(at, next).join(", "));
+    at = next;
+  }
+  return out.join(", ");
+}

@@ -1,0 +1,73 @@
+// Imported orders on the page: what stands for their family, and how one takes a place among the schedules.
+import { deviceShare } from "./costs/pricing.js";
+import { t } from "../core/i18n/language.js";
+import { IDS, putAt } from "../core/state/schedules.js";
+import { format } from "../core/state/link.js";
+import { IMPORTED } from "../core/state/link_fields.js";
+
+/** @import {Family} from "../panels/controls/family_picker.js" */
+/** @import {Costs, Spec} from "../core/schedule/types.js" */
+/** @import {State} from "../core/state/link.js" */
+/** @import {Store} from "./store.js" */
+
+const LONGEST_LINK = 7600; // characters; the server reads addresses of up to 8192
+
+/** What the page knows of a family, for one that has a single order. @returns {Family} */
+export const importedFamily = () => ({
+  name: IMPORTED,
+  title: t("Imported order"),
+  year: 0,
+  source: "",
+  used_by: "",
+  group: "imported",
+  summary: t("An order from elsewhere, as it stands in the link."),
+  backward: "both",
+  complexity: "",
+  placement: "looped",
+  fields: [],
+  v: { min: 1, default: 1, max: 64 },
+  asynchronous: false,
+  shaped_by_costs: false,
+  block: false,
+  sought: false,
+  vocabulary: [],
+  laws: [],
+});
+
+/** An imported spec with the settings of a schedule on the screen: its costs, and what else bears on times and memory.
+ * @param {Spec} spec @param {Spec} base @param {Costs | null} costs instead of those of the other @returns {Spec} */
+function adopted(spec, base, costs) {
+  /** @param {number | number[]} cost */
+  // its stages are not these
+  const whole = (cost) => (Array.isArray(cost) ? Number(deviceShare(cost, base.p).toPrecision(5)) : cost);
+  const { F, I, W } = base.costs;
+  const theirs = { ...base.costs, F: whole(F), I: whole(I), W: whole(W), FB: null };
+  return { ...spec, recompute: base.recompute, w_share: base.w_share, memory: base.memory, costs: costs ?? theirs };
+}
+
+/**
+ * Put an imported spec on the screen.
+ * @param {Store} store
+ * @param {Spec} spec
+ * @param {number | null} at in place of this one; null: as one more
+ * @param {Partial<State["view"]>} view what else changes
+ * @param {Costs | null} [costs]
+ */
+export function putImported(store, spec, at, view, costs = null) {
+  const state = store.get();
+  const next = adopted(spec, state.spec, costs);
+  const placed = at === null ? { others: [...state.others, next] } : putAt(state, at, next);
+  const changed = {
+    ...state,
+    ...placed,
+    view: { ...state.view, ...view },
+    ...(costs ? { preset: null, origin: undefined } : {}),
+  };
+  if (changed.others.length >= IDS.length) throw new Error(t("Four schedules are the most on one screen"));
+  if (format(changed, store.defaults).length > LONGEST_LINK) {
+    throw new Error(
+      t("One link cannot hold so many imported orders. Take one off the screen first, or put this one in its place."),
+    );
+  }
+  store.set(changed, "push");
+}

@@ -1,0 +1,187 @@
+// The fields of a spec as the controls show them, and which of them mean something to a family.
+import { t } from "../core/i18n/language.js";
+import { natural, BARRIERS } from "../core/schedule/effective_costs.js";
+import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../ui/slider_stops.js";
+
+/** @import {Family} from "../panels/controls/family_picker.js" */
+/** @import {FieldOptions} from "../ui/field.js" */
+/** @import {Spec} from "../core/schedule/types.js" */
+
+export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
+/** Fields that change the order, not only its times. */
+export const SHAPES = ["p", "m", "v", "group"];
+/** Fields that two compared schedules have in common unless told otherwise. */
+export const SHARED = new Set(["p", "m", "F", "I", "W", "comm", "S", "T", "w_share"]);
+
+/** @param {Spec} spec @param {string} name @returns {any} */
+export const fieldOf = (spec, name) => /** @type {any} */ (COSTS.includes(name) ? spec.costs : spec)[name];
+
+/** The spec with one field changed. @param {Spec} spec @param {string} name @param {unknown} value @returns {Spec} */
+export const withField = (spec, name, value) =>
+  COSTS.includes(name) ? { ...spec, costs: { ...spec.costs, [name]: value } } : { ...spec, [name]: value };
+
+/** The names of the fields that mean something here: a limit of memory that was set is held against any family.
+ * @param {Family | null} family @param {Spec} spec */
+export function applicable(family, spec) {
+  const names = new Set(["p", "m", "F", "I", "W", "comm"]);
+  if (spec.memory !== null) names.add("memory");
+  if (spec.costs.FB !== null) names.add("FB");
+  if (!family) return names;
+  if (family.v.max > family.v.min) names.add("v");
+  if (family.backward !== "full") names.add("w_share");
+  for (const name of family.fields) names.add(name);
+  if (spec.vocabulary !== "plain" || spec.costs.S !== null || spec.costs.T !== null) names.add("S").add("T");
+  if (spec.offload !== "none") names.add("O");
+  if (family.asynchronous) names.add("weights");
+  names.add("layers");
+  return names;
+}
+
+/**
+ * The same sizes in another family.
+ * @param {Spec} spec
+ * @param {Family | null} from
+ * @param {Family} to
+ * @returns {Spec}
+ */
+export function moveTo(spec, from, to) {
+  const keeps = from !== null && from.v.max > 1 && spec.v >= to.v.min && spec.v <= to.v.max;
+  /** @param {string} name */
+  const takes = (name) => to.fields.includes(name);
+  const v = keeps ? spec.v : to.v.default;
+  const offload = takes("offload") ? spec.offload : "none";
+  const spread = BARRIERS[spec.vocabulary] === 0 || to.vocabulary.includes(spec.vocabulary);
+  return {
+    ...spec,
+    family: to.name,
+    v,
+    group: takes("group") ? spec.group : null,
+    lifo: takes("lifo") && spec.lifo,
+    effort: null,
+    seed: takes("seed") ? spec.seed : 1,
+    order: null,
+    vocabulary: spread ? spec.vocabulary : "plain",
+    offload,
+    shared_link: offload !== "none" && spec.shared_link,
+    layers: v === spec.v ? spec.layers : null,
+    weights: to.asynchronous ? spec.weights : null,
+    costs: { ...spec.costs, FB: takes("FB") ? spec.costs.FB : null },
+  };
+}
+
+/** @param {() => Spec} spec @param {() => Family | null} family @returns {FieldOptions[]} */
+export function fieldList(spec, family) {
+  /** @param {string} name @param {string} symbol @param {string} label */
+  const cost = (name, symbol, label) => ({
+    name,
+    symbol,
+    label,
+    step: 0.1,
+    list: name !== "comm" && name !== "FB",
+    stops: () => costStops(fieldOf(spec(), name)),
+  });
+  /**
+   * What an empty box stands for is where its slider rests.
+   * @param {"S" | "T" | "O"} name
+   * @param {string} symbol
+   * @param {string} label
+   */
+  const optionCost = (name, symbol, label) => ({
+    name,
+    symbol,
+    label,
+    step: 0.1,
+    stops: () => costStops(fieldOf(spec(), name) ?? natural(spec())[name]),
+    rest: () => natural(spec())[name],
+  });
+  const chunks = () => wholeStops(family()?.v.min ?? 1, Math.min(16, family()?.v.max ?? 16));
+  return [
+    {
+      name: "p",
+      symbol: "p",
+      label: t("Devices (pipeline ranks)"),
+      stops: () => including(wholeStops(1, 64), spec().p),
+      step: 1,
+    },
+    {
+      name: "m",
+      symbol: "m",
+      label: t("Micro-batches in a step"),
+      stops: () => including(wholeStops(1, 512), spec().m),
+      step: 1,
+    },
+    {
+      name: "v",
+      symbol: "v",
+      label: t("Model chunks on each device"),
+      stops: () => including(chunks(), spec().v),
+      step: 1,
+    },
+    {
+      name: "group",
+      symbol: "g",
+      label: t("Micro-batches taken together through the chunks; empty: torch's rule"),
+      stops: () => including(wholeStops(1, Math.max(1, spec().m)), spec().group),
+      step: 1,
+      empty: t("auto"),
+    },
+    cost("F", "f", t("Forward")),
+    cost("I", "i", t("Input gradient")),
+    cost("W", "w", t("Weight gradient")),
+    { ...cost("FB", "f&b", t("Overlapped forward and backward; empty: f + i + w")), empty: "f+i+w" },
+    cost("comm", "c", t("Communication, one hop between devices")),
+    {
+      name: "memory",
+      symbol: t("limit"),
+      label: t("Memory limit of a device, in one micro-batch's activations; empty: what the family takes by itself"),
+      stops: () => including(memoryStops(spec().p), spec().memory),
+      step: 0.5,
+      empty: t("own"),
+    },
+    {
+      ...optionCost(
+        "S",
+        "s",
+        t("A device's shard of the output layer; empty: f / 4 where the output layer is sharded"),
+      ),
+      empty: t("auto"),
+    },
+    {
+      ...optionCost("T", "t", t("The gradients of that shard; empty: f / 2 where the output layer is sharded")),
+      empty: t("auto"),
+    },
+    {
+      ...optionCost(
+        "O",
+        t("copy"),
+        t("One copy of a device's activations of a micro-batch, out or back; empty: (f + i + w) / 2, which is k = 1"),
+      ),
+      empty: "k = 1",
+    },
+    {
+      name: "weights",
+      symbol: t("stash"),
+      label: t("Memory of a stashed weight version, in one micro-batch's activations; empty: not counted"),
+      stops: () => including(costStops(spec().weights), spec().weights),
+      step: 0.1,
+      empty: t("none"),
+    },
+    {
+      name: "layers",
+      symbol: t("layers"),
+      label: t("Layers of each stage, separated by commas; one number: as many each; empty: equal stages"),
+      stops: () => [0],
+      step: 1,
+      empty: t("equal stages"),
+      list: true,
+      boxOnly: true,
+    },
+    {
+      name: "w_share",
+      symbol: t("W keeps"),
+      label: t("Part of an activation that the weight gradient still needs (memory only)"),
+      stops: () => including(SHARE_STOPS, spec().w_share),
+      step: 0.05,
+    },
+  ];
+}

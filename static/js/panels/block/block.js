@@ -1,0 +1,290 @@
+// The block tab: what each family on the screen repeats, drawn, and the arithmetic of its memory; or why it repeats
+// nothing.
+import { ask, blockPath, known } from "./api.js";
+import { drawBlock } from "./draw.js";
+import { arithmeticTable, slotTable } from "./table.js";
+import { h, replace, sentence, setText } from "../../ui/dom.js";
+import { moveTo } from "../../data/spec_fields.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { letter, putAt, specsOf } from "../../core/state/schedules.js";
+import { MARGIN, remark, rowSizes, unitsOf } from "../../core/drawing/building_block.js";
+
+/** @import {SpecError} from "../../data/api.js" */
+/** @import {Desk} from "../../data/plans.js" */
+/** @import {Answer} from "../../core/drawing/building_block.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+/** @typedef {{spec: Spec, path: string, slot: number, mark: string, remark: string}} Wanted */
+/** @typedef {{answer: Answer, title: string, scroll: HTMLElement}} Drawing */
+
+const how = () =>
+  t(
+    "Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
+      "Bars: how long a device keeps the activations, from F to the end of W.",
+  );
+const none = () =>
+  t(
+    "A building block is one micro-batch's ops on all devices, repeated at a constant pace; its memory can be read off.",
+  );
+const MOST_DRAWN = 64; // devices
+const FEWER = 16;
+const LEAST_SLOT = 1; // px; narrower, the drawing scrolls
+const WIDEST_SLOT = 44;
+const ROW = 24; // px of a table's row where it does not stand beside its device's
+
+/** @param {Spec} spec */
+function asked(spec) {
+  const path = blockPath(spec);
+  const answer = known(path);
+  return { path, remark: answer && !("error" in answer) ? remark(answer, spec) : "" };
+}
+
+/** @param {Wanted[]} wanted */
+const pathsOf = (wanted) => wanted.map(({ path }) => path).join();
+
+/** What is shown, in short: it is drawn anew only where this differs. @param {Wanted[]} wanted */
+const keyOf = (wanted) => wanted.map(({ path, mark, remark: said }) => mark + path + said).join();
+
+class BlockPanel {
+  #said = h("p", { class: "block-said", role: "status" });
+  #home = h("div", { class: "block-home" });
+  #shown = "";
+  #width = 0;
+  #open = false;
+  #how = how();
+  /** @type {Drawing[]} */
+  #drawings = [];
+  panel = h("div", { class: "block" }, this.#said, this.#home);
+
+  /** @param {Desk} desk */
+  constructor(desk) {
+    this.desk = desk;
+    desk.store.subscribe(() => this.show());
+    new ResizeObserver(() => this.#fit()).observe(this.#home);
+  }
+
+  /** What the state asks for, once each. @returns {Wanted[]} */
+  #wanted() {
+    const specs = specsOf(this.desk.store.get());
+    /** @type {Wanted[]} */
+    const wanted = [];
+    specs.forEach((spec, slot) => {
+      const each = { spec, ...asked(spec), slot, mark: specs.length > 1 ? letter(slot) : "" };
+      const same = wanted.find((other) => keyOf([{ ...other, mark: "" }]) === keyOf([{ ...each, mark: "" }]));
+      if (same) same.mark += `, ${each.mark}`;
+      else wanted.push(each);
+    });
+    return wanted;
+  }
+
+  /** Follow the state; the drawing before stays until the next one is here. */
+  show() {
+    if (this.panel.hidden) return;
+    const wanted = this.#wanted();
+    const key = keyOf(wanted);
+    if (key === this.#shown) return;
+    if (wanted.every(({ path }) => known(path))) {
+      this.#shown = key;
+      this.#draw(wanted);
+      return;
+    }
+    if (!this.#shown) replace(this.#home, h("p", { class: "note", text: t("Asking for the block …") }));
+    Promise.all(wanted.map(({ path }) => ask(path))).then(
+      () => this.show(),
+      () => this.#offline(pathsOf(wanted)),
+    );
+  }
+
+  /** @param {string} paths what was asked for */
+  #offline(paths) {
+    if (paths !== pathsOf(this.#wanted())) return;
+    this.#shown = "";
+    this.#drawings = [];
+    setText(this.#said, none());
+    replace(
+      this.#home,
+      h(
+        "p",
+        { class: "note bad" },
+        t("The server does not answer."),
+        t(" "),
+        h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again")),
+      ),
+    );
+  }
+
+  /** @param {Wanted[]} wanted */
+  #draw(wanted) {
+    const focused = this.#focused();
+    this.#drawings = [];
+    replace(this.#home, ...wanted.map((each) => this.#section(each)));
+    this.#how = this.#drawings.length ? how() : none();
+    setText(this.#said, this.#how);
+    this.#fit(true);
+    if (focused) /** @type {SVGElement | null} */ (this.#home.querySelector(".block-drawing"))?.focus();
+  }
+
+  #focused() {
+    return document.activeElement instanceof SVGElement && this.#home.contains(document.activeElement);
+  }
+
+  /** @param {Wanted} wanted */
+  #section({ spec, path, slot, mark, remark: said }) {
+    const family = this.desk.family(spec.family);
+    const answer = /** @type {Answer | {error: SpecError}} */ (known(path));
+    const title = `${family?.title ?? spec.family}, p ${spec.p}`;
+    /** @param {string} [lead] */
+    const heading = (lead) =>
+      h(
+        "div",
+        { class: "block-top" },
+        h(
+          "h2",
+          {},
+          mark ? h("span", { class: "block-mark", text: mark }) : null,
+          family?.title ?? spec.family,
+          h("small", { text: `p ${spec.p}` }),
+        ),
+        lead ? h("p", { text: lead }) : null,
+      );
+    if ("error" in answer)
+      return h("section", { class: "block-section" }, heading(), this.#without(answer.error, spec, slot));
+    const parts = spec.p > MOST_DRAWN ? this.#tooMany(spec, slot) : this.#drawn(answer, title);
+    return h(
+      "section",
+      { class: "block-section", "data-family": spec.family },
+      heading(tr(answer.sentence)),
+      parts,
+      h("p", {
+        class: "block-note",
+        text:
+          tr(answer.note) +
+          t(" ") +
+          (answer.chunks > 1
+            ? t("A slot is one op of a chunk; here F, I and W take one each.")
+            : t("A slot is one op of a device; here F, I and W take one each.")),
+      }),
+      said ? h("p", { class: "block-note is-remark", text: said }) : null,
+      this.#slots(answer, title),
+    );
+  }
+
+  /** @param {Answer} answer @param {string} title */
+  #drawn(answer, title) {
+    const scroll = h("div", { class: "block-scroll" });
+    this.#drawings.push({ answer, title, scroll });
+    const { roomy, step } = rowSizes(answer);
+    const table = arithmeticTable(answer, title);
+    const body = h(
+      "div",
+      { class: "block-body" },
+      scroll,
+      roomy
+        ? table
+        : h(
+            "div",
+            {
+              class: "block-beside",
+              tabindex: 0,
+              role: "region",
+              "aria-label": t("{title}: memory of each device", { title }),
+            },
+            table,
+          ),
+    );
+    body.style.setProperty("--row", `${roomy ? step : ROW}px`);
+    body.style.setProperty("--head", `${MARGIN.top}px`);
+    body.style.setProperty("--tall", `${MARGIN.top + answer.p * step}px`);
+    return body;
+  }
+
+  /** @param {Spec} spec @param {number} slot */
+  #tooMany(spec, slot) {
+    return h(
+      "p",
+      { class: "note" },
+      t("Drawn are blocks of up to {most} devices.", { most: MOST_DRAWN }),
+      t(" "),
+      h(
+        "button",
+        { type: "button", class: "link", onclick: () => this.#put({ ...spec, p: FEWER }, slot) },
+        t("Show p = {p}", { p: FEWER }),
+      ),
+    );
+  }
+
+  /** @param {SpecError} error @param {Spec} spec @param {number} slot */
+  #without(error, spec, slot) {
+    const from = this.desk.family(spec.family);
+    const buttons = this.desk.families
+      .filter((family) => family.block)
+      .map((family) =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: "button soft",
+            "data-put": family.name,
+            onclick: () => this.#put(moveTo(spec, from, family), slot),
+          },
+          family.title,
+        ),
+      );
+    return h(
+      "div",
+      { class: "block-none" },
+      h("p", { text: sentence(tr(error.message)) }),
+      h("div", { class: "panel-row" }, h("span", { text: t("These have one:") }), ...buttons),
+    );
+  }
+
+  /** @param {Spec} spec @param {number} slot */
+  #put(spec, slot) {
+    this.desk.store.set(putAt(this.desk.store.get(), slot, spec), "push");
+  }
+
+  /** Every slot as a table, made when someone opens it. @param {Answer} answer @param {string} title */
+  #slots(answer, title) {
+    const holder = h("div", { class: "block-table" });
+    const node = h("details", {}, h("summary", { class: "link", text: t("Every slot as a table") }), holder);
+    node.addEventListener("toggle", () => {
+      this.#open = node.open;
+      if (node.open && !holder.firstChild) holder.append(slotTable(answer, title));
+    });
+    node.open = this.#open;
+    return node;
+  }
+
+  /**
+   * Draw at the width there is. Two blocks share one scale: a chunk's slot is that much narrower.
+   * @param {boolean} [again]
+   */
+  #fit(again) {
+    const width = Math.min(...this.#drawings.map(({ scroll }) => scroll.clientWidth));
+    if (!Number.isFinite(width) || width <= 0 || (!again && width === this.#width)) return;
+    this.#width = width;
+    const units = Math.max(...this.#drawings.map(({ answer }) => unitsOf(answer)));
+    const room = (width - MARGIN.left - MARGIN.right) / units;
+    const most = Math.max(...this.#drawings.map(({ answer }) => answer.chunks));
+    const unit = Math.min(WIDEST_SLOT * most, Math.max(LEAST_SLOT * most, room));
+    for (const { answer, title, scroll } of this.#drawings) {
+      const drawing = drawBlock(answer, unit / answer.chunks, title, (text) => this.#tell(text));
+      const focused = scroll.contains(document.activeElement);
+      replace(scroll, drawing);
+      if (focused) drawing.focus();
+    }
+  }
+
+  /** @param {string | null} text what is pointed at, else how to read it all */
+  #tell(text) {
+    setText(this.#said, text ?? this.#how);
+    this.#said.classList.toggle("is-told", text !== null);
+  }
+
+  /** The colours are new. */
+  redraw() {
+    if (!this.panel.hidden) this.#fit(true);
+  }
+}
+
+/** @param {Desk} desk */
+export const createBlock = (desk) => new BlockPanel(desk);

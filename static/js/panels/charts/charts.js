@@ -1,0 +1,348 @@
+// The charts tab: a figure that follows the setting, a sentence how to read it, its points as a table, and files to
+// take away.
+import { sameLook } from "../../app/appearance.js";
+import { Refusal } from "../../data/api.js";
+import { ask, forget, known, plotly } from "./api.js";
+import { Choice } from "./choice.js";
+import { CubeView } from "./cube.js";
+import { faceOf } from "./answer.js";
+import { Figure } from "./figure.js";
+import { FIRST, kindOf } from "./kinds.js";
+import { markAt, nextLetter, placesIn, putFirst, putUnder } from "./frontier_marks.js";
+import { Panel } from "./panel.js";
+import { questionOf, withLook } from "./question.js";
+import { rowTable } from "./row_table.js";
+import { handBlob, saveCsv, savePicture } from "./save.js";
+import { Seeker } from "./frontier_search.js";
+import { pointTable } from "./point_table.js";
+import { h, sentence, show } from "../../ui/dom.js";
+import { colour } from "../../ui/palette.js";
+import { rowsCsv, short } from "../../core/drawing/chart_points.js";
+import { MOST_OPS } from "../../core/drawing/cube.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { IDS, letter, specAt } from "../../core/state/schedules.js";
+import { timing } from "../../core/schedule/effective_costs.js";
+
+/** @import {SpecError} from "../../data/api.js" */
+/** @import {Chart, Plotly} from "./api.js" */
+/** @import {Face} from "./answer.js" */
+/** @import {Kind} from "./kinds.js" */
+/** @import {Form} from "./panel.js" */
+/** @import {Desk} from "../../data/plans.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+
+const REST = 300; // ms that a drag must rest before a chart is asked for
+const LONG_WAIT = 250; // ms; sooner than this, the families alone would only flicker
+
+class Charts {
+  #timer = 0;
+  /** @type {string} the question under way, answered or refused */
+  #url = "";
+  #turn = 0; // of questions: an answer to an older one comes too late
+  /** @type {Chart | null} */
+  #chart = null;
+  /** @type {Face | null} */
+  #face = null;
+  /** @type {string | null} the kind of what is drawn or under way */
+  #kind = null;
+  #asked = "";
+  #drawn = "";
+  #size = { width: 0, height: 0 };
+
+  /** @param {Desk} desk */
+  constructor(desk) {
+    this.desk = desk;
+    this.choice = new Choice({
+      chart: (id) => this.#choose(id, null),
+      height: (y) => this.#choose(this.#chosen().kind.id, y),
+    });
+    this.seeker = new Seeker(
+      () => this.#points().filter(({ limit }) => limit !== null),
+      () => this.#renew(),
+    );
+    this.figure = new Figure({ put: (at, under) => this.#put(at, under), tell: (at) => this.#tell(at) });
+    this.cube = new CubeView({
+      tell: (text) => this.parts.say(text ?? this.cube.reads().join(t(" ")), text !== null),
+      select: (op) => desk.store.setView({ sel: op }, "push"),
+    });
+    this.parts = new Panel({
+      head: this.choice.head,
+      list: this.choice.list,
+      seek: this.seeker.node,
+      figures: [this.figure.node, this.cube.node],
+      save: (form) => this.#save(form),
+    });
+    this.panel = this.parts.node;
+    desk.store.subscribe(({ spec, others, preset, view }, before) => {
+      if (
+        spec !== before.spec ||
+        others !== before.others ||
+        preset !== before.preset ||
+        !sameLook(view, before.view) ||
+        view.chart !== before.view.chart
+      )
+        this.show();
+    });
+    new ResizeObserver(([{ contentRect }]) => {
+      this.#size = contentRect;
+      this.show();
+    }).observe(this.parts.home);
+  }
+
+  /** The kind of chart that the link names, its variants, and the one that is shown. */
+  #chosen() {
+    const { view, others } = this.desk.store.get();
+    const [id, y] = (view.chart ?? "").split(":");
+    const kind = kindOf(id);
+    /** @type {[string, string][]} */
+    const heights = kind.local ? [0, ...others.keys()].map((_, at) => [IDS[at], letter(at)]) : kind.heights;
+    return { kind, heights, y: heights.find(([name]) => name === y)?.[0] ?? heights[0]?.[0] ?? "" };
+  }
+
+  /** The question that the state asks: what is drawn, and how it looks. */
+  #wanted() {
+    const { kind, y } = this.#chosen();
+    const state = this.desk.store.get();
+    const what = questionOf(kind, state, this.desk.store.defaults);
+    return { what, url: withLook(what, y, state.view, this.#size) };
+  }
+
+  /** Follow the state. A new setting waits until the sliders rest; new looks do not. */
+  show() {
+    if (this.panel.hidden || !this.#size.width) return;
+    const { kind, heights, y } = this.#chosen();
+    this.choice.show(kind, heights, y);
+    show(this.cube.node, kind.local === true);
+    show(this.figure.node, !kind.local);
+    clearTimeout(this.#timer);
+    if (kind.local) this.#showCube(true);
+    else this.#follow(kind);
+  }
+
+  /** @param {Kind} kind */
+  #follow(kind) {
+    const { what, url } = this.#wanted();
+    if (what !== this.#asked) this.seeker.halt();
+    if (url === this.#url) {
+      if (url === this.#drawn) this.parts.stale(false);
+      this.#mark();
+    } else if (what === this.#asked || !this.#chart || kind.id !== this.#kind || known(url)) this.#ask(what, url);
+    else {
+      this.parts.stale(true);
+      this.#timer = window.setTimeout(() => this.#ask(what, url), REST);
+    }
+  }
+
+  /**
+   * The playhead of the timeline, once a frame; the cube shows it, and what is new on the timeline.
+   * @param {number | null} at
+   */
+  playhead(at) {
+    if (this.panel.hidden || this.cube.node.hidden) return;
+    this.#showCube(false);
+    this.cube.playhead(at);
+  }
+
+  /** @param {boolean} sized the colours or the size may be new */
+  #showCube(sized) {
+    const plan = this.desk.plans()[IDS.indexOf(/** @type {any} */ (this.#chosen().y))] ?? this.desk.first;
+    const fresh = plan.shown !== null && this.cube.show(plan, timing(plan.shown).comm);
+    if (sized) this.cube.resize(Math.floor(this.#size.width), Math.floor(this.#size.height));
+    if (this.#kind === "cube" && !fresh) return;
+    this.#begin("cube");
+    this.#turn++;
+    this.#url = this.#asked = this.#drawn = "";
+    this.parts.wait(null);
+    if (this.cube.cube) {
+      this.parts.fill();
+      this.parts.say(this.cube.reads().join(t(" ")), false);
+      this.parts.table("cube", () =>
+        rowTable(this.cube.rows(), t("Ops in the order of time"), {
+          put: (at) => this.desk.store.setView({ sel: this.cube.nameAt(at) }, "push"),
+          point: (at) => this.cube.point(at),
+        }),
+      );
+    } else if (plan.shown) {
+      const fewer = Math.max(2, Math.floor(MOST_OPS / (3 * plan.shown.v)));
+      this.parts.complain(
+        t("Even one micro-batch has more ops here than the {most} that a cube can show.", { most: MOST_OPS }),
+        this.#use("p", fewer),
+      );
+    }
+  }
+
+  /** Another chart begins empty. @param {string} kind */
+  #begin(kind) {
+    this.#kind = kind;
+    this.#chart = this.#face = null;
+    this.parts.clear();
+    show(this.seeker.node, false);
+  }
+
+  /** Where the whole answer takes its time, the families come first. @param {string} what @param {string} url */
+  async #ask(what, url) {
+    const turn = ++this.#turn;
+    const { kind } = this.#chosen();
+    this.#url = url;
+    this.#asked = what;
+    if (this.#kind !== kind.id) this.#begin(kind.id);
+    this.parts.wait(this.#chart ? t("Drawing …") : t("Drawing the first chart …"));
+    try {
+      const whole = Promise.all([plotly(), ask(url)]);
+      if (kind.sought && (await Promise.race([whole, rest(LONG_WAIT)])) === null && this.#turn === turn) {
+        const [drawer, first] = await Promise.race([whole, Promise.all([plotly(), ask(`${url}&found=0`)])]);
+        if (this.#turn !== turn) return;
+        if ("found" in first && !first.found) await this.#draw(drawer, first);
+        this.parts.wait(t("Seeking the best at each memory …"));
+      }
+      const [drawer, chart] = await whole;
+      if (this.#turn !== turn) return;
+      this.#drawn = url;
+      await this.#draw(drawer, chart);
+    } catch (problem) {
+      if (this.#turn === turn) this.#fail(problem);
+    } finally {
+      if (this.#turn === turn) this.parts.wait(null);
+    }
+  }
+
+  #points() {
+    return this.#chart && "points" in this.#chart ? this.#chart.points : [];
+  }
+
+  /** @param {Plotly} drawer @param {Chart} chart */
+  async #draw(drawer, chart) {
+    this.#chart = chart;
+    this.#face = faceOf(chart);
+    await this.#drawFigure(drawer);
+    this.parts.fill();
+    this.seeker.sync();
+    this.#tell(null);
+    this.#mark();
+    const refused = "points" in chart ? chart.error_found : null;
+    if (refused)
+      this.#complain({ ...refused, message: t("What can be found is not shown: {why}", { why: tr(refused.message) }) });
+    else this.parts.complain("", null);
+  }
+
+  /** The figure, with a ring around each schedule but the first, which has the server's. @param {Plotly} drawer */
+  async #drawFigure(drawer) {
+    const [chart, face] = [this.#chart, this.#face];
+    if (!chart || !face) return;
+    const rings = placesIn(this.#points(), this.desk)
+      .slice(1)
+      .flatMap((at, k) => Figure.ring(chart, at < 0 ? null : at, letter(k + 1), colour("accent")));
+    await this.figure.draw(drawer, chart, face, this.#chosen().kind.title, rings);
+  }
+
+  /** @param {SpecError | null} error */
+  #complain(error) {
+    if (!error) return;
+    const { field, nearest } = error;
+    const use =
+      nearest === undefined || !Object.hasOwn(this.desk.store.get().spec, field) ? null : this.#use(field, nearest);
+    this.parts.complain(sentence(tr(error.message)), use);
+  }
+
+  /** A way out. @param {string} field @param {unknown} nearest */
+  #use(field, nearest) {
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        onclick: () => this.desk.store.set({ spec: { ...this.desk.store.get().spec, [field]: nearest } }, "push"),
+      },
+      t("Use {field} = {value}", { field, value: nearest }),
+    );
+  }
+
+  /** @param {unknown} problem */
+  #fail(problem) {
+    if (problem instanceof Refusal) this.#complain(problem.error);
+    else
+      this.parts.complain(
+        t("The server does not answer."),
+        h("button", { type: "button", class: "link", onclick: () => this.#again() }, t("Try again")),
+      );
+  }
+
+  /** The same question anew: more has been found since. */
+  async #renew() {
+    forget(this.#url);
+    const chart = await ask(this.#url);
+    this.parts.table("", null);
+    await this.#draw(await plotly(), chart);
+  }
+
+  #again() {
+    const { what, url } = this.#wanted();
+    this.#ask(what, url);
+  }
+
+  /** The table, with the schedules on the timeline where they are. */
+  #mark() {
+    const chart = this.#chart;
+    if (!chart) return;
+    const point = (/** @type {number | null} */ at) => this.figure.point(at);
+    const put = (/** @type {number} */ at, /** @type {boolean} */ under) => this.#put(at, under);
+    const { title } = this.#chosen().kind;
+    if (!("points" in chart)) {
+      this.parts.table(this.#url, () => rowTable(chart, title, { put, point }));
+      return;
+    }
+    const places = placesIn(chart.points, this.desk);
+    const again = this.parts.beside.dataset.key?.split(" ")[0] === this.#url;
+    const fresh = this.parts.table(`${this.#url} ${chart.found} ${places} ${nextLetter(this.desk)}`, () =>
+      pointTable(chart.points, (at) => markAt(places, at), nextLetter(this.desk), put, point),
+    );
+    if (fresh && again) plotly().then((drawer) => this.#drawFigure(drawer));
+  }
+
+  /** @param {number} at @param {boolean} under */
+  #put(at, under) {
+    const put = this.#face?.put(at);
+    if (!put) return;
+    if (under) putUnder(this.desk, put, placesIn(this.#points(), this.desk).indexOf(at));
+    else putFirst(this.desk, put);
+  }
+
+  /** @param {number | null} at a point that is looked at, else how to read them all */
+  #tell(at) {
+    this.parts.say((at === null ? this.#face?.reads : this.#face?.told(at)) ?? "", at !== null);
+  }
+
+  /** @param {Form} form */
+  async #save(form) {
+    const { kind, y } = this.#chosen();
+    const spec = kind.local ? specAt(this.desk.store.get(), IDS.indexOf(/** @type {any} */ (y))) : this.#chart?.spec;
+    if (!spec) return;
+    const { p, m } = spec;
+    const name = `bubbleline-${kind.id}-p${p}-m${m}`;
+    const title = `${kind.title}: p ${p}, m ${m}, ${costsText(spec)}`;
+    if (form === "csv") saveCsv(name, kind.local ? rowsCsv(this.cube.rows()) : (this.#face?.csv() ?? ""));
+    else if (this.#chart) await savePicture(this.#chart, name, title, form);
+    else handBlob(`${name}.${form}`, /** @type {Blob} */ (await this.cube.picture(form, title)));
+  }
+
+  /** @param {string} id @param {string | null} y */
+  #choose(id, y) {
+    const plain = y === null || y === this.#chosen().heights[0]?.[0];
+    this.desk.store.setView({ chart: plain ? (id === FIRST ? null : id) : `${id}:${y}` }, "push");
+  }
+}
+
+/** @param {Spec} spec */
+const costsText = ({ costs }) =>
+  Object.entries({ f: costs.F, i: costs.I, w: costs.W, c: costs.comm })
+    .map(([name, cost]) => `${name} ${typeof cost === "number" ? short(cost) : t("by stage")}`)
+    .join(", ");
+
+/** @param {number} ms @returns {Promise<null>} */
+const rest = (ms) =>
+  new Promise((resolve) => {
+    setTimeout(() => resolve(null), ms);
+  });
+
+/** @param {Desk} desk */
+export const createCharts = (desk) => new Charts(desk);

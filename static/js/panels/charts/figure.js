@@ -1,0 +1,188 @@
+// The figure of a chart: plotly draws it, pointer and keys step through its points. Knows plotly, no server and no
+// state.
+import { h } from "../../ui/dom.js";
+import { beside } from "../../core/drawing/chart_points.js";
+import { language, t, tr } from "../../core/i18n/language.js";
+
+/** @import {Chart, Plot, Plotly} from "./api.js" */
+/** @import {Face} from "./answer.js" */
+
+const CONFIG = { displayModeBar: false, responsive: false, showTips: false, doubleClick: false };
+const RING = "A"; // the trace that marks the schedule on the screen
+const WORDS = new Set(["text", "hovertext", "name", "ticktext"]); // what a figure says
+
+/** @typedef {{put: (at: number, under: boolean) => void, tell: (at: number | null) => void}} Acts */
+/** @typedef {{curveNumber: number, pointNumber: number | [number, number]}} Place */
+
+export class Figure {
+  node = h("div", { class: "charts-figure", tabindex: 0, role: "application", "aria-roledescription": t("chart") });
+  #home = h("div", { class: "charts-plot" });
+  /** @type {Chart | null} */
+  #chart = null;
+  /** @type {Face | null} */
+  #face = null;
+  /** @type {Plotly | null} */
+  #plotly = null;
+  /** @type {number | null} where the keys are */
+  #at = null;
+
+  /** @param {Acts} acts */
+  constructor(acts) {
+    this.acts = acts;
+    this.node.append(this.#home);
+    this.node.addEventListener("keydown", (event) => this.#onKey(event));
+    this.node.addEventListener("blur", () => this.point(null));
+  }
+
+  /**
+   * @param {Plotly} plotly
+   * @param {Chart} chart
+   * @param {Face} face
+   * @param {string} title
+   * @param {any[]} rings of the other schedules
+   */
+  async draw(plotly, chart, face, title, rings) {
+    const fresh = this.#plotly === null;
+    if (chart !== this.#chart) this.#at = null;
+    this.#chart = chart;
+    this.#face = face;
+    this.#plotly = plotly;
+    this.node.setAttribute(
+      "aria-label",
+      t("{title}. Left and right step from point to point, Enter puts one on the timeline, Shift and Enter under it.", {
+        title,
+      }),
+    );
+    const { data, layout } = spokenFigure(chart.figure);
+    const plot = await plotly.react(this.#home, [...data, ...rings], layout, CONFIG);
+    if (fresh) this.#listen(plot);
+  }
+
+  /** @param {Plot} plot */
+  #listen(plot) {
+    plot.on("plotly_click", (event) => {
+      const at = this.#under(event);
+      if (at !== null) this.acts.put(at, event.event?.shiftKey ?? false);
+    });
+    plot.on("plotly_hover", (event) => {
+      const at = this.#under(event);
+      this.node.classList.toggle("is-over", at !== null && this.#face?.put(at) !== null);
+      this.acts.tell(at);
+    });
+    plot.on("plotly_unhover", () => {
+      this.node.classList.remove("is-over");
+      this.acts.tell(null);
+    });
+  }
+
+  /** The point that plotly says is pointed at. @param {any} event */
+  #under(event) {
+    const at = event.points[0]?.customdata;
+    return typeof at === "number" && this.#face ? this.#face.front(at) : null;
+  }
+
+  /**
+   * Where plotly has a point: the highest one where a line stands for it.
+   * @param {number} at
+   * @returns {Place | null}
+   */
+  #placeOf(at) {
+    const traces = this.#chart?.figure.data ?? [];
+    for (let curveNumber = 0; curveNumber < traces.length; curveNumber++) {
+      const { customdata, z, y } = traces[curveNumber];
+      if (Array.isArray(customdata?.[0])) {
+        const row = customdata.findIndex((/** @type {number[]} */ line) => line.includes(at));
+        const pointNumber = row < 0 ? -1 : customdata[row].indexOf(at);
+        if (pointNumber >= 0 && z[row][pointNumber] !== null) return { curveNumber, pointNumber: [row, pointNumber] };
+      } else if (customdata?.includes(at)) {
+        let pointNumber = customdata.indexOf(at);
+        for (let k = pointNumber + 1; k < customdata.length; k++)
+          if (customdata[k] === at && y[k] > y[pointNumber]) pointNumber = k;
+        return { curveNumber, pointNumber };
+      }
+    }
+    return null;
+  }
+
+  /** Whether a point is inside the picture. @param {number} at */
+  #drawn(at) {
+    const place = this.#placeOf(at);
+    if (!place || !this.#chart) return false;
+    const { data, layout } = this.#chart.figure;
+    const range = layout.yaxis?.range;
+    const trace = data[place.curveNumber];
+    const y = Array.isArray(place.pointNumber) ? null : trace.y[place.pointNumber];
+    if (!range || typeof y !== "number" || (trace.yaxis ?? "y") !== "y") return true;
+    return y >= Math.min(...range) && y <= Math.max(...range);
+  }
+
+  /** Show a point's box, as the pointer would. @param {number | null} at */
+  point(at) {
+    const place = at !== null && this.#drawn(at) ? this.#placeOf(at) : null;
+    if (!place) this.#at = null;
+    if (!this.#plotly || !this.#chart) return;
+    // A square is pointed at by where it is; its position in a list, as other points have, means nothing to plotly.
+    if (place && Array.isArray(place.pointNumber))
+      this.#plotly.Fx.hover(this.#home, { xval: place.pointNumber[1], yval: place.pointNumber[0] });
+    else if (place) this.#plotly.Fx.hover(this.#home, [place]);
+    else this.#plotly.Fx.unhover(this.#home);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (way && this.#face) {
+      event.preventDefault();
+      const at = beside(this.#face.order, (each) => this.#drawn(each), this.#at, way);
+      this.point(at);
+      this.#at = at;
+      this.acts.tell(at);
+    } else if (event.key === "Enter" && this.#at !== null) {
+      event.preventDefault();
+      this.acts.put(this.#at, event.shiftKey);
+    } else if (event.key === "Escape" && this.#at !== null) {
+      event.stopPropagation();
+      this.point(null);
+      this.acts.tell(null);
+    }
+  }
+
+  /**
+   * A ring like the one around A, elsewhere.
+   * @param {Chart} chart
+   * @param {number | null} at
+   * @param {string} name
+   * @param {string} colour
+   */
+  static ring(chart, at, name, colour) {
+    const like = chart.figure.data.find((trace) => trace.name === RING);
+    const trace = chart.figure.data.find((each) => each.customdata?.includes(at));
+    if (!like || !trace || at === null) return [];
+    const k = trace.customdata.indexOf(at);
+    return [{ ...like, name, x: [trace.x[k]], y: [trace.y[k]], marker: { ...like.marker, color: colour } }];
+  }
+}
+
+/** A copy in the reader's language: plotly fills in what it draws, and an answer that is kept must stay as it came.
+ * @param {import("./api.js").Figure} figure @returns {import("./api.js").Figure} */
+export function spokenFigure(figure) {
+  const copy = structuredClone(figure);
+  if (language() !== "en") speakParts(copy);
+  return copy;
+}
+
+/** @param {any} part */
+function speakParts(part) {
+  for (const [key, value] of Object.entries(part)) {
+    if (WORDS.has(key)) part[key] = said(value);
+    else if (value && typeof value === "object" && !ArrayBuffer.isView(value)) speakParts(value);
+  }
+}
+
+/** A text line by line, or each of a list. @param {any} value @returns {any} */
+function said(value) {
+  if (Array.isArray(value)) return value.map(said);
+  if (typeof value === "string") return value.split("<br>").map(tr).join("<br>");
+  if (value && typeof value === "object") speakParts(value);
+  return value;
+}

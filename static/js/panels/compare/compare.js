@@ -1,0 +1,224 @@
+// The compare tab: all families, or those chosen, at the setting on the screen; a click on a row puts it there as one
+// more schedule.
+import { Refusal } from "../../data/api.js";
+import { comparisonUrl, fetchComparison } from "./comparison.js";
+import { createChoice } from "./family_choice.js";
+import { comparisonTable } from "./table.js";
+import { difference, differenceTable } from "./differences.js";
+import { h, replace, sentence, setText } from "../../ui/dom.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { IDS, letter, specsOf } from "../../core/state/schedules.js";
+
+/** @import {Comparison, Row} from "./comparison.js" */
+/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plan} from "../../data/plan.js" */
+/** @import {Measurement} from "../runs/headings.js" */
+/**
+ * @typedef {{add: () => void, bring: () => void, measured: () => Measurement[], runAll: () => void}} Acts bring: ask
+ *   for a file
+ */
+
+const MOST_OTHERS = IDS.length - 1;
+const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
+
+class Compare {
+  #lead = h("p", { class: "comparison-lead" });
+  #why = h("p", { class: "comparison-why", role: "status" });
+  #beside = h("div", {
+    class: "difference",
+    tabindex: 0,
+    role: "group",
+    "aria-label": t("Schedules on the screen against the first"),
+  });
+  #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": t("Comparison"), tabindex: 0 });
+  #url = "";
+  /** @type {Comparison | null} */
+  #answer = null;
+  /** @type {string | null} */
+  #sort = null;
+  /** @type {1 | -1} */
+  #way = 1;
+
+  /** @param {Desk} desk @param {Acts} acts */
+  constructor(desk, acts) {
+    this.desk = desk;
+    this.acts = acts;
+    this.choice = createChoice(
+      desk.families,
+      () => desk.plans().map((plan) => plan.asked.family),
+      (text) => desk.store.setView({ families: text }),
+    );
+    this.choice.set(desk.store.get().view.families);
+    desk.store.subscribe(({ view }, before) => {
+      if (view.families === before.view.families) return;
+      this.choice.set(view.families);
+      this.show(desk.plans());
+    });
+    this.panel = h(
+      "div",
+      { class: "comparison" },
+      h("div", { class: "comparison-top" }, this.choice.node, this.#lead),
+      this.#beside,
+      this.#why,
+      this.#scroll,
+    );
+  }
+
+  /** @param {Plan[]} plans */
+  show(plans) {
+    if (this.panel.hidden) return;
+    this.#sayLead(plans);
+    const { spec } = this.desk.store.get();
+    const names = this.choice.names();
+    if (names?.length === 0) {
+      this.#clear(h("p", { class: "note", text: t("Choose a family to compare.") }));
+      return;
+    }
+    const url = comparisonUrl(spec, this.desk.store.defaults, this.desk.family(spec.family), names);
+    if (url === this.#url) this.#draw();
+    else this.#ask(url);
+  }
+
+  /** @param {string} url */
+  async #ask(url) {
+    this.#url = url;
+    const slow = window.setTimeout(() => this.#wait(), LONG_WAIT);
+    try {
+      const answer = await fetchComparison(url);
+      if (this.#url !== url) return;
+      this.#answer = answer;
+      this.#draw();
+    } catch (problem) {
+      if (this.#url === url) this.#fail(problem);
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  #wait() {
+    this.#scroll.classList.add("is-waiting");
+    if (!this.#answer) replace(this.#scroll, h("p", { class: "note", text: t("Simulating every family …") }));
+  }
+
+  /** @param {unknown} problem */
+  #fail(problem) {
+    const refused = problem instanceof Refusal;
+    const text = refused ? sentence(tr(problem.message)) : `${t("The server does not answer.")} `;
+    const again = refused
+      ? null
+      : h("button", { type: "button", class: "link", onclick: () => this.show(this.desk.plans()) }, t("Try again"));
+    this.#clear(h("p", { class: "note bad" }, text, again));
+  }
+
+  /** @param {Node} instead what stands where the table was */
+  #clear(instead) {
+    this.#url = "";
+    this.#answer = null;
+    this.#say(null);
+    this.#scroll.classList.remove("is-waiting");
+    replace(this.#scroll, instead);
+  }
+
+  #draw() {
+    const answer = this.#answer;
+    if (!answer) return;
+    const state = this.desk.store.get();
+    const { spec } = state;
+    /** @type {Map<string, string>} */
+    const marks = new Map();
+    specsOf(state).forEach(({ family }, at) => marks.set(family, (marks.get(family) ?? "") + letter(at)));
+    const table = comparisonTable(
+      { answer, spec, marks, sort: this.#sort, way: this.#way },
+      { sort: (id) => this.#sortBy(id), put: (row) => this.#put(row), say: (text) => this.#say(text) },
+    );
+    const focused = this.#focused();
+    replace(
+      this.#scroll,
+      table,
+      ...answer.notes.slice(1).map((note) => h("p", { class: "comparison-note", text: tr(note) })),
+    );
+    this.#scroll.classList.remove("is-waiting");
+    this.#say(null);
+    if (focused) /** @type {HTMLElement | null} */ (this.#scroll.querySelector(focused))?.focus();
+  }
+
+  /** A new table takes the focus over from the old one. */
+  #focused() {
+    const active = document.activeElement;
+    if (!(active instanceof HTMLElement) || !this.#scroll.contains(active)) return null;
+    if (active.dataset.sort) return `[data-sort="${active.dataset.sort}"]`;
+    const row = active.closest("tr");
+    return active.classList.contains("put") && row ? `[data-family="${row.dataset.family}"] .put` : null;
+  }
+
+  /** @param {string} id up, down, and then as the families stand */
+  #sortBy(id) {
+    if (this.#sort !== id) [this.#sort, this.#way] = [id, 1];
+    else if (this.#way > 0) this.#way = -1;
+    else [this.#sort, this.#way] = [null, 1];
+    this.#draw();
+  }
+
+  /** @param {Row} row */
+  #put(row) {
+    const { spec, others } = this.desk.store.get();
+    const rest = others.filter((other) => other.family !== row.family);
+    const next = { ...spec, ...row.spec, costs: { ...spec.costs, ...row.spec.costs } };
+    // Where the screen is full, the last one makes room.
+    this.desk.store.set(
+      { others: rest.length < others.length ? rest : [...others.slice(0, MOST_OTHERS - 1), next] },
+      "push",
+    );
+  }
+
+  /** What is pointed at, else the note that matters most. @param {string | null} text */
+  #say(text) {
+    setText(this.#why, text ?? tr(this.#answer?.notes[0] ?? ""));
+    this.#why.classList.toggle("is-reason", text !== null);
+  }
+
+  /** @param {Plan[]} plans */
+  #sayLead(plans) {
+    if (plans.length > 1) replace(this.#lead, difference(plans, this.desk));
+    else
+      replace(
+        this.#lead,
+        h(
+          "button",
+          { type: "button", class: "link", onclick: this.acts.add },
+          t("Put a second schedule under the first"),
+        ),
+        t(", or click a row."),
+      );
+    const measured = this.acts.measured();
+    replace(
+      this.#beside,
+      plans.length + measured.length > 1 ? differenceTable(plans, this.desk, measured) : null,
+      plans.length > 1
+        ? h(
+            "p",
+            { class: "difference-more" },
+            h(
+              "button",
+              { type: "button", class: "link", id: "compare-run", onclick: this.acts.runAll },
+              t("Run all {n} schedules", { n: plans.length }),
+            ),
+            t(" one after the other, to see what of this holds when they run."),
+          )
+        : null,
+      h(
+        "p",
+        { class: "difference-more" },
+        h(
+          "button",
+          { type: "button", class: "link", id: "compare-import", onclick: () => this.acts.bring() },
+          t("Import an order or a trace"),
+        ),
+        t(" to set it beside."),
+      ),
+    );
+  }
+}
+
+/** @param {Desk} desk @param {Acts} acts */
+export const createCompare = (desk, acts) => new Compare(desk, acts);

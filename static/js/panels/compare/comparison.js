@@ -1,0 +1,176 @@
+// The comparison as data: what is asked of the server, the columns of the table, and how rows are put in order.
+import { getJson } from "../../data/api.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { specQuery } from "../../core/state/link.js";
+
+/** @import {Family} from "../controls/family_picker.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+/** @typedef {{of_total: number, of_ideal: number}} Share */
+/** @typedef {{text: string, value: number, simulated: number, differs: string | null}} Claimed */
+/**
+ * @typedef {{family: string, title: string, year: number, used_by: string, technique: string, backward: "full" |
+ *   "split" | "both", complexity: string, spec: Spec, adjusted: string | null, makespan: number, longest_stage: number,
+ *   bubble: {global: Share, span: Share}, messages: number, bytes_per_message_units: number, peak_in_flight: number,
+ *   peak_memory: {ranks: number[], max: number}, parameters: {ranks: number[], max: number, why: string}, claim:
+ *   {bubble: Claimed, memory: Claimed} | null}} Row
+ * @typedef {{rows: Row[], notes: string[]}} Comparison
+ */
+/**
+ * @typedef {object} Column
+ * @property {string} id
+ * @property {string} name
+ * @property {string} hint         said on hover and to screen readers
+ * @property {(row: Row) => number | string} of
+ * @property {(row: Row) => string} show
+ * @property {boolean} [best]      the least is marked
+ * @property {(row: Row) => Claimed | null} [claim] shown beside it
+ * @property {(x: number) => string} [say] how the claim's value is written
+ * @property {(row: Row) => string | null} [why] said on hover
+ */
+
+/** Whether a row needs more memory than the limit that is set. @param {Row} row */
+export const overLimit = (row) => row.spec.memory !== null && row.peak_memory.max > row.spec.memory + 1e-9;
+
+const backward = () => ({ full: t("full (B)"), split: t("split (I, W)"), both: t("both") });
+
+/** @param {string} id @param {string} name @param {string} hint @param {(row: Row) => number} of @returns {Column} */
+const share = (id, name, hint, of) => ({ id, name, hint, of, show: (row) => formatPercent(of(row)), best: true });
+
+/** @param {string} id @param {string} name @param {string} hint @param {(row: Row) => number} of @returns {Column} */
+const amount = (id, name, hint, of) => ({ id, name, hint, of, show: (row) => formatNumber(of(row)), best: true });
+
+/** @param {string} id @param {string} name @param {string} hint @param {(row: Row) => string} of @returns {Column} */
+const words = (id, name, hint, of) => ({ id, name, hint, of, show: of });
+
+/** What is compared, in the reader's language. @returns {Column[]} */
+export const columns = () => [
+  share(
+    "global",
+    t("bubble of total"),
+    t("idle share of all time, first start to last end (global, of total)"),
+    (row) => row.bubble.global.of_total,
+  ),
+  share(
+    "ideal",
+    t("of ideal"),
+    t("idle time over work, first start to last end (global, of ideal)"),
+    (row) => row.bubble.global.of_ideal,
+  ),
+  {
+    ...share(
+      "span",
+      t("span of total"),
+      t("idle share of the longest device's own window (span, of total)"),
+      (row) => row.bubble.span.of_total,
+    ),
+    claim: (row) => row.claim?.bubble ?? null,
+    say: formatPercent,
+  },
+  share(
+    "span-ideal",
+    t("of ideal"),
+    t("idle time over work in the longest device's own window (span, of ideal)"),
+    (row) => row.bubble.span.of_ideal,
+  ),
+  amount("makespan", t("makespan"), t("first start to last end"), (row) => row.makespan),
+  amount("stage", t("longest stage"), t("the longest device's own window"), (row) => row.longest_stage),
+  {
+    ...amount(
+      "memory",
+      t("peak memory"),
+      t("the worst device, in one micro-batch's activations"),
+      (row) => row.peak_memory.max,
+    ),
+    claim: (row) => row.claim?.memory ?? null,
+    say: formatNumber,
+    why: (row) =>
+      overLimit(row)
+        ? t("{family} holds {held}, over the limit of {limit} that is set.", {
+            family: row.title,
+            held: formatNumber(row.peak_memory.max),
+            limit: formatNumber(row.spec.memory ?? 0),
+          })
+        : null,
+  },
+  {
+    ...amount(
+      "flight",
+      t("in flight"),
+      t("chunks whose activations the worst device holds at once; a chunk is a v-th of a device's share"),
+      (row) => row.peak_in_flight,
+    ),
+    best: false,
+  },
+  {
+    ...amount(
+      "weights",
+      t("weights"),
+      t("copies of its own share of the parameters that the worst device holds"),
+      (row) => row.parameters.max,
+    ),
+    show: (row) => `${row.parameters.max}×`,
+    best: false,
+    why: (row) => (row.parameters.max > 1 ? t("Weights: {why}.", { why: tr(row.parameters.why) }) : null),
+  },
+  {
+    ...amount(
+      "messages",
+      t("messages"),
+      t("between devices in a step; each carries one micro-batch's activation, so bytes grow alike"),
+      (row) => row.messages,
+    ),
+    best: false,
+  },
+  words("technique", t("technique"), t("what it does"), (row) => tr(row.technique)),
+  words("backward", t("backward"), t("I and W in one (B) or apart"), (row) => backward()[row.backward]),
+  words("complexity", t("order"), t("how its order is described"), (row) => tr(row.complexity)),
+  words("used", t("used by"), t("who trains with it"), (row) => tr(row.used_by)),
+  { ...words("year", t("year"), t("first published"), (row) => String(row.year)) },
+];
+
+/**
+ * The address of the comparison at this setting; v only where the family on the screen leaves a choice of it.
+ * @param {Spec} spec @param {Spec} defaults @param {Family | null} family @param {string[] | null} chosen null: all
+ */
+export function comparisonUrl(spec, defaults, family, chosen) {
+  const query = new URLSearchParams(specQuery(spec, defaults));
+  query.delete("family");
+  query.delete("order"); // the others cannot take it
+  if (!family || family.v.min === family.v.max) query.delete("v");
+  if (chosen) query.set("families", chosen.join(","));
+  return `/api/compare?${query}`;
+}
+
+/** @param {string} url @returns {Promise<Comparison>} */
+export const fetchComparison = (url) => getJson(url);
+
+/**
+ * In the order of a column, ties as they were.
+ * @param {Row[]} rows
+ * @param {string | null} id
+ * @param {1 | -1} way
+ * @returns {Row[]}
+ */
+export function inOrder(rows, id, way) {
+  if (id === "schedule") return [...rows].sort((a, b) => way * a.title.localeCompare(b.title));
+  const column = columns().find((each) => each.id === id);
+  if (!column) return rows;
+  return [...rows].sort((a, b) => {
+    const [x, y] = [column.of(a), column.of(b)];
+    return way * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y)));
+  });
+}
+
+/** The least of a column among rows of the same work, to six digits; NaN where there is nothing to choose between.
+ * @param {Row[]} rows @param {Column} column @param {Spec} spec */
+export function leastOf(rows, column, spec) {
+  const values = rows
+    .filter((row) => row.spec.p === spec.p && row.spec.m === spec.m)
+    .map((row) => Number(column.of(row)));
+  const least = Math.min(...values);
+  return column.best && values.some((value) => !alike(value, least)) ? least : NaN;
+}
+
+/** @param {number} a @param {number} b */
+export const alike = (a, b) => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));

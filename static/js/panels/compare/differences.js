@@ -1,0 +1,136 @@
+// Schedules on the screen, told apart: what was asked differently, and what that makes of time and memory.
+import { timeText } from "../../data/costs/time_unit.js";
+import { h } from "../../ui/dom.js";
+import { t } from "../../core/i18n/language.js";
+import { formatBytes, formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { letter } from "../../core/state/schedules.js";
+import { SPEC_FIELDS, showSpecField } from "../../core/state/link_fields.js";
+
+/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plan} from "../../data/plan.js" */
+/** @import {Measurement} from "../runs/headings.js" */
+/** @import {Figures} from "../../core/schedule/metrics.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+/** @typedef {Plan & {figures: Figures, shown: Spec}} Ready */
+
+const SAME = 1e-9;
+
+/** @param {Plan} plan @returns {plan is Ready} */
+const ready = (plan) => plan.figures !== null && plan.shown !== null;
+
+/** Two schedules in a sentence; of more, the fastest and the lightest. @param {Plan[]} plans @param {Desk} desk */
+export function difference(plans, desk) {
+  const all = plans.filter(ready);
+  if (all.length < plans.length) return "";
+  /** @param {Ready} plan */
+  const name = (plan) =>
+    `${letter(plans.indexOf(plan))} (${desk.family(plan.shown.family)?.title ?? plan.shown.family})`;
+  const [a] = all;
+  if (all.some(({ shown }) => shown.m !== a.shown.m || shown.p !== a.shown.p))
+    return t("They differ in devices or micro-batches, so their times are not of the same work.");
+  const fast = all.reduce((best, plan) => (plan.figures.makespan < best.figures.makespan * (1 - SAME) ? plan : best));
+  const slow = all.reduce((worst, plan) =>
+    plan.figures.makespan > worst.figures.makespan * (1 + SAME) ? plan : worst,
+  );
+  const light = all.reduce((best, plan) => (plan.memory < best.memory * (1 - SAME) ? plan : best));
+  const heavy = all.reduce((worst, plan) => (plan.memory > worst.memory * (1 + SAME) ? plan : worst));
+  const time =
+    slow === fast
+      ? all.length > 2
+        ? t("All take the same time")
+        : t("Both take the same time")
+      : t("{fast} takes {share} less time than {slow}", {
+          fast: name(fast),
+          slow: name(slow),
+          share: formatPercent(1 - fast.figures.makespan / slow.figures.makespan),
+        });
+  const memory =
+    light === heavy
+      ? t("the peak memory is the same")
+      : t("{light} holds {less} micro-batches' activations less at its peak than {heavy}", {
+          light: name(light),
+          heavy: name(heavy),
+          less: formatNumber(heavy.memory - light.memory),
+        });
+  return t("{time}; {memory}.", { time, memory });
+}
+
+/**
+ * The schedules side by side, each against the first, then what was measured.
+ * @param {Plan[]} plans
+ * @param {Desk} desk
+ * @param {Measurement[]} [measured]
+ */
+export function differenceTable(plans, desk, measured = []) {
+  const [a] = plans;
+  const heads = [t("schedule"), t("asked differently"), t("makespan"), t("against A"), t("bubble"), t("peak memory")];
+  return h(
+    "table",
+    { class: "difference-table" },
+    h("caption", { class: "visually-hidden", text: t("Schedules on the screen against the first") }),
+    h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col", text })))),
+    h(
+      "tbody",
+      {},
+      ...plans.map((plan, at) =>
+        h(
+          "tr",
+          { "data-plan": plan.id },
+          h(
+            "th",
+            { scope: "row" },
+            h("span", { class: "plan-mark", text: letter(at) }),
+            desk.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family,
+          ),
+          h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("nothing") : "–" }),
+          ...cells(plan, a, at),
+        ),
+      ),
+      ...measured.map((each) => measuredRow(each, a)),
+    ),
+  );
+}
+
+/** What was measured, in the unit of the plans. @param {Measurement} measured @param {Plan} first */
+function measuredRow({ id, title, about, figures, held }, first) {
+  const against = first.figures ? signed(figures.makespan / first.figures.makespan - 1) : "–";
+  return h(
+    "tr",
+    { "data-plan": id, class: "is-measured" },
+    h("th", { scope: "row", text: title }),
+    h("td", { class: "text", text: about }),
+    ...[
+      timeText(Math.round(figures.makespan * 100) / 100),
+      against,
+      formatPercent(figures.bubble.global.ofTotal),
+      held === null ? "–" : formatBytes(held),
+    ].map((text) => h("td", { text })),
+  );
+}
+
+/** @param {Plan} plan @param {Plan} first @param {number} at */
+function cells(plan, first, at) {
+  const [mine, theirs] = [plan.figures, first.figures];
+  const against = at === 0 || !mine || !theirs ? "–" : signed(mine.makespan / theirs.makespan - 1);
+  const texts = mine
+    ? [timeText(mine.makespan), against, formatPercent(mine.bubble.global.ofTotal), formatNumber(plan.memory)]
+    : ["–", "–", "–", "–"];
+  return texts.map((text) => h("td", { text }));
+}
+
+/** @param {number} share */
+const signed = (share) =>
+  Math.abs(share) < SAME ? "±0 %" : `${share > 0 ? "+" : "−"}${formatPercent(Math.abs(share))}`;
+
+/** What a link would say of one schedule that it does not say of the other. @param {Plan} plan @param {Plan} first */
+function changes(plan, first) {
+  const [mine, theirs] = [plan.shown ?? plan.asked, first.shown ?? first.asked];
+  return SPEC_FIELDS.filter(
+    (name) => name !== "family" && name !== "order" && showSpecField(name, mine) !== showSpecField(name, theirs),
+  )
+    .map((name) => `${name} ${shortened(showSpecField(name, mine))}`)
+    .concat(mine.order && mine.order !== theirs.order ? t("its own order") : []);
+}
+
+/** @param {string} text */
+const shortened = (text) => (text.length > 24 ? `${text.slice(0, 22)}…` : text);

@@ -1,0 +1,116 @@
+// Which families the comparison shows: a list of boxes behind a button. All of them unless the reader or a link
+// chooses.
+import { h, setText } from "../../ui/dom.js";
+import { t, tr } from "../../core/i18n/language.js";
+
+/** @import {Family} from "../controls/family_picker.js" */
+
+const NONE = "none";
+
+/**
+ * @param {Family[]} families
+ * @param {() => string[]} onScreen
+ * @param {(text: string | null) => void} changed as a link has it
+ */
+export function createChoice(families, onScreen, changed) {
+  const summary = h("summary", { class: "button soft" });
+  const boxes = families.map((family) =>
+    h("input", { type: "checkbox", value: family.name, checked: true, onchange: update }),
+  );
+  const groups = [...new Set(families.map((family) => family.group))].map((group) =>
+    h(
+      "fieldset",
+      {},
+      h("legend", { text: tr(group) }),
+      ...families.flatMap((family, at) => (family.group === group ? [h("label", {}, boxes[at], family.title)] : [])),
+    ),
+  );
+  const node = h(
+    "details",
+    { class: "comparison-choice" },
+    summary,
+    h(
+      "div",
+      { class: "choices" },
+      h(
+        "div",
+        { class: "panel-row" },
+        h(
+          "button",
+          { type: "button", class: "link", onclick: () => choose(families.map((family) => family.name)) },
+          t("All"),
+        ),
+        h("button", { type: "button", class: "link", onclick: () => choose(onScreen()) }, t("Those on the screen")),
+      ),
+      ...groups,
+    ),
+  );
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !node.open) return;
+    event.stopPropagation();
+    node.open = false;
+    summary.focus();
+  });
+  document.addEventListener("pointerdown", (event) => {
+    if (event.target instanceof Node && !node.contains(event.target)) node.open = false;
+  });
+
+  /** @param {string[]} names */
+  function choose(names) {
+    for (const box of boxes) box.checked = names.includes(box.value);
+    update();
+  }
+
+  const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value);
+
+  function count() {
+    const { length } = chosen();
+    setText(
+      summary,
+      length === boxes.length
+        ? t("All {count} families", { count: length })
+        : t("{count} of {all} families", { count: length, all: boxes.length }),
+    );
+  }
+
+  function update() {
+    count();
+    changed(
+      textOf(
+        chosen(),
+        boxes.map((box) => box.value),
+      ),
+    );
+  }
+
+  return {
+    node,
+    /** As a link says it. @param {string | null} text */
+    set(text) {
+      const names = namesIn(
+        text,
+        boxes.map((box) => box.value),
+      );
+      for (const box of boxes) box.checked = names.includes(box.value);
+      count();
+    },
+    /** The chosen, null for all of them. */
+    names: () => (chosen().length === boxes.length ? null : chosen()),
+  };
+}
+
+/** The families that a text of a link means. @param {string | null} text @param {string[]} all */
+function namesIn(text, all) {
+  if (text === null) return all;
+  const but = text.startsWith("-");
+  const named = text.slice(but ? 1 : 0).split(",");
+  return all.filter((name) => named.includes(name) !== but);
+}
+
+/** Those that are chosen or those that are not, whichever is shorter. @param {string[]} names @param {string[]} all */
+function textOf(names, all) {
+  if (names.length === all.length) return null;
+  const chosen = names.join() || NONE;
+  const but = `-${all.filter((name) => !names.includes(name)).join()}`;
+  return but.length < chosen.length ? but : chosen;
+}

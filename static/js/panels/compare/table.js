@@ -1,0 +1,190 @@
+// The comparison as a table: sortable columns, a row a family, claims beside simulated figures. Knows no server.
+import { h } from "../../ui/dom.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { alike, columns, inOrder, leastOf, overLimit } from "./comparison.js";
+
+/** @import {Claimed, Column, Comparison, Row} from "./comparison.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+/**
+ * @typedef {object} Shown
+ * @property {Comparison} answer
+ * @property {Spec} spec                the setting
+ * @property {Map<string, string>} marks families on the screen: name to their letters
+ * @property {string | null} sort
+ * @property {1 | -1} way
+ */
+/** @typedef {{sort: (id: string) => void, put: (row: Row) => void, say: (text: string | null) => void}} Acts */
+
+/** @param {Shown} shown @param {Acts} acts */
+export function comparisonTable(shown, acts) {
+  const rows = inOrder(shown.answer.rows, shown.sort, shown.way);
+  const all = columns();
+  const best = new Map(all.map((column) => [column.id, leastOf(rows, column, shown.spec)]));
+  return h(
+    "table",
+    { class: "comparison-table" },
+    h("caption", {
+      class: "visually-hidden",
+      text: t("Families at p {p}, m {m}", { p: shown.spec.p, m: shown.spec.m }),
+    }),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        heading("schedule", t("schedule"), t("name of the family"), shown, acts, false),
+        ...all.flatMap((column) => [
+          heading(column.id, column.name, column.hint, shown, acts, isText(column)),
+          column.claim
+            ? h(
+                "th",
+                { scope: "col", class: t("claimed"), title: t("what papers claim, asymptotically") },
+                t("claimed"),
+              )
+            : null,
+        ]),
+      ),
+    ),
+    h("tbody", {}, ...rows.map((row) => rowOf(row, shown, acts, all, best))),
+  );
+}
+
+/** @param {Column} column */
+const isText = (column) => ["technique", "backward", "complexity", "used"].includes(column.id);
+
+/**
+ * @param {string} id
+ * @param {string} name
+ * @param {string} hint
+ * @param {Shown} shown
+ * @param {Acts} acts
+ * @param {boolean} text
+ */
+function heading(id, name, hint, shown, acts, text) {
+  const sorted = shown.sort === id ? (shown.way > 0 ? "ascending" : "descending") : null;
+  const arrow =
+    sorted === null ? null : h("span", { class: "arrow", "aria-hidden": "true", text: shown.way > 0 ? "▲" : "▼" });
+  return h(
+    "th",
+    { scope: "col", "aria-sort": sorted, class: text ? "text" : null },
+    h("button", { type: "button", title: hint, "data-sort": id, onclick: () => acts.sort(id) }, name, arrow),
+  );
+}
+
+/** @param {Row} row @param {Shown} shown @param {Acts} acts @param {Column[]} all @param {Map<string, number>} best */
+function rowOf(row, shown, acts, all, best) {
+  const mark = shown.marks.get(row.family) ?? null;
+  const first = mark?.startsWith("A") ?? false;
+  const put = h(
+    "button",
+    {
+      type: "button",
+      class: "put",
+      "aria-pressed": String(mark !== null),
+      "aria-disabled": first ? "true" : null,
+      title: first
+        ? t("The first schedule on the screen")
+        : mark
+          ? t("Take it off the screen")
+          : t("Put it on the screen"),
+    },
+    row.title,
+  );
+  const said = row.adjusted
+    ? explained(
+        changed(row, shown.spec),
+        t("{family}: {text}.", { family: row.title, text: tr(row.adjusted) }),
+        "adjusted",
+        acts,
+      )
+    : null;
+  const chunks = row.spec.v > 1 ? h("span", { class: "size", text: `v ${row.spec.v}` }) : null;
+  const head = h(
+    "th",
+    { scope: "row" },
+    put,
+    chunks,
+    mark ? h("span", { class: "plan-mark", text: mark }) : null,
+    said,
+  );
+  return h(
+    "tr",
+    {
+      "data-family": row.family,
+      class: mark ? "is-shown" : null,
+      onclick: () => {
+        if (!first) acts.put(row);
+      },
+    },
+    head,
+    ...all.flatMap((column) => [cellOf(row, column, best, acts), column.claim ? claimOf(row, column, acts) : null]),
+  );
+}
+
+/** What differs from the setting, in short. @param {Row} row @param {Spec} spec */
+function changed(row, spec) {
+  const sizes = /** @type {const} */ (["p", "m", "group"]).filter(
+    (key) => row.spec[key] !== spec[key] && row.adjusted?.includes(`${key} = `),
+  );
+  return sizes.length ? sizes.map((key) => `${key} ${row.spec[key] ?? t("auto")}`).join(", ") : t("adjusted");
+}
+
+/** @param {Row} row @param {Column} column @param {Map<string, number>} best @param {Acts} acts */
+function cellOf(row, column, best, acts) {
+  const value = column.of(row);
+  const marked = typeof value === "number" && alike(value, best.get(column.id) ?? NaN);
+  const why = column.why?.(row);
+  const kinds = [isText(column) && "text", marked && "best", column.id === "memory" && overLimit(row) && "over"].filter(
+    Boolean,
+  );
+  return h(
+    "td",
+    { class: kinds.join(" ") || null, "data-column": column.id },
+    why ? explained(column.show(row), why, "", acts) : column.show(row),
+  );
+}
+
+/** @param {Row} row @param {Column} column @param {Acts} acts */
+function claimOf(row, column, acts) {
+  const claim = column.claim?.(row);
+  if (!claim || !column.say) return h("td", { class: "claimed", "data-claim": column.id });
+  const text = spoken(claim, column.say);
+  const of =
+    column.id === "span" ? t("{family}, bubble", { family: row.title }) : t("{family}, memory", { family: row.title });
+  return h(
+    "td",
+    { class: "claimed", "data-claim": column.id },
+    claim.differs ? explained(text, t("{family}: {text}.", { family: of, text: tr(claim.differs) }), "", acts) : text,
+  );
+}
+
+/** @param {Claimed} claim @param {(x: number) => string} say */
+const spoken = (claim, say) => (claim.text === "0" ? "0" : `${claim.text.replaceAll("*", "·")} = ${say(claim.value)}`);
+
+/**
+ * Words with a reason behind them, told while they are pointed at or focused.
+ * @param {string} text
+ * @param {string} why
+ * @param {string} kind
+ * @param {Acts} acts
+ */
+function explained(text, why, kind, acts) {
+  return h(
+    "button",
+    {
+      type: "button",
+      class: `explained ${kind}`.trim(),
+      "aria-label": `${text}. ${why}`,
+      onmouseenter: () => acts.say(why),
+      onmouseleave: () => acts.say(null),
+      onfocus: () => acts.say(why),
+      onblur: () => acts.say(null),
+      onclick: (/** @type {Event} */ event) => {
+        event.stopPropagation();
+        acts.say(why);
+      },
+    },
+    text,
+  );
+}

@@ -1,0 +1,312 @@
+// The left column: which plan, family, sizes, costs, options; and what is wrong with them, beside the field.
+import { deviceShare } from "../../data/costs/pricing.js";
+import { byId, h, replace, sentence, setText, show } from "../../ui/dom.js";
+import { Field } from "../../ui/field.js";
+import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "../../data/spec_fields.js";
+import { inputHappened } from "../../ui/latency.js";
+import { recomputeName } from "../../data/option_names.js";
+import { Options } from "./options.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { MODES } from "../../core/schedule/recompute.js";
+import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.js";
+import { IMPORTED } from "../../core/state/link_fields.js";
+import { Picker } from "./family_picker.js";
+
+/** @import {Desk} from "../../data/plans.js" */
+/** @import {Family} from "./family_picker.js" */
+/** @import {FieldOptions, Value, Way} from "../../ui/field.js" */
+/** @import {Plan} from "../../data/plan.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {Store} from "../../data/store.js" */
+
+const AHEAD_AFTER = 60; // ms of rest before the neighbours are fetched
+
+/** An imported order has one p, one m and one v. @param {Spec} spec @param {string} name */
+const fixed = (spec, name) => spec.family === IMPORTED && SHAPES.includes(name);
+
+/** @param {string} name */
+const isCost = (name) => COSTS.includes(name) || name === "w_share";
+
+export class Controls {
+  #at = 0; // the plan that the controls change
+  #tie = h("input", { type: "checkbox", checked: true, id: "tie" });
+  #tieRow = h("label", { class: "check", hidden: true }, this.#tie, t("Same devices, micro-batches and costs for all"));
+  #lifo = h("input", {
+    type: "checkbox",
+    id: "lifo",
+    onchange: () => this.#put(withField(this.#spec, "lifo", this.#lifo.checked), "replace", "lifo"),
+  });
+  #lifoRow = h("label", { class: "check" }, this.#lifo, t("Backwards from the last micro-batch to the first"));
+  #switcher = h("div", { class: "which", role: "group", "aria-label": t("Which schedule to change"), hidden: true });
+  #other = h("div", { class: "problem", id: "other-problem", role: "alert", hidden: true });
+  #ofLink = h("div", { class: "problem", id: "link-problem", role: "alert", hidden: true });
+  #recompute = h(
+    "select",
+    { id: "recompute", onchange: () => this.#putRecompute(this.#recompute.value) },
+    ...Object.keys(MODES).map((value) => h("option", { value, text: recomputeName(value) })),
+  );
+  #recomputeRow = h(
+    "label",
+    {
+      class: "choice",
+      title: t(
+        "Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input",
+      ),
+    },
+    h("span", { text: t("recompute") }),
+    this.#recompute,
+  );
+  #memory = h("h2", { text: t("Memory") });
+  #reset = h(
+    "button",
+    { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() },
+    t("Reset the costs"),
+  );
+  #locked = h("p", {
+    class: "locked",
+    id: "locked",
+    hidden: true,
+    text: t("p, m and v are the imported order's own; another size would be another order."),
+  });
+  /** @type {Map<string, Field>} */
+  #fields = new Map();
+  #timer = 0;
+  /** @type {Options} */
+  #options;
+
+  /**
+   * @param {Store} store
+   * @param {Desk} desk
+   * @param {Family[]} families
+   * @param {(at: number) => void} bring asks for an order to import in a schedule's place
+   */
+  constructor(store, desk, families, bring) {
+    this.store = store;
+    this.desk = desk;
+    this.picker = new Picker(
+      families,
+      (family) => this.#put(moveTo(this.#spec, this.#family, family), "push"),
+      (family) => desk.consider(moveTo(this.#spec, this.#family, family)),
+      () => bring(this.#at),
+    );
+    for (const options of fieldList(
+      () => this.#spec,
+      () => this.#family,
+    )) {
+      this.#fields.set(
+        options.name,
+        new Field(options, {
+          near: (of) => this.#near(of),
+          pick: (value, event, way) => this.#pick(options, value, event, way),
+          share: (list) => deviceShare(list, this.#spec.p),
+        }),
+      );
+    }
+    this.#options = new Options(
+      { spec: () => this.#spec, family: () => this.#family, put: (next, field) => this.#put(next, "push", field) },
+      this.#fields,
+    );
+    /** @param {...string} names */
+    const nodes = (...names) => names.map((name) => /** @type {Field} */ (this.#fields.get(name)).node);
+    byId("controls").append(
+      this.#switcher,
+      this.picker.button,
+      this.#ofLink,
+      this.#other,
+      h("h2", { text: t("Sizes") }),
+      ...nodes("p", "m", "v", "group"),
+      this.#locked,
+      this.#lifoRow,
+      this.#tieRow,
+      h("h2", { text: t("Costs of a device's share") }),
+      ...nodes("F", "I", "W", "FB", "comm"),
+      this.#options.node,
+      this.#memory,
+      this.#recomputeRow,
+      ...nodes("w_share", "memory"),
+      this.#reset,
+    );
+  }
+
+  get #spec() {
+    const state = this.store.get();
+    return specAt(state, this.#at) ?? state.spec;
+  }
+
+  get #family() {
+    return this.desk.family(this.#spec.family);
+  }
+
+  /** @param {Spec} next @param {"push" | "replace"} how @param {string} [field] the one that changed */
+  #put(next, how, field) {
+    const state = this.store.get();
+    // a choice brings its costs along
+    const changed = field === "vocabulary" ? ["S", "T"] : field === undefined ? [] : [field];
+    const shared = this.#tie.checked ? changed.filter((name) => SHARED.has(name)) : [];
+    /** @param {Spec} other */
+    const follow = (other) =>
+      shared
+        .filter((name) => !fixed(other, name))
+        .reduce((all, name) => withField(all, name, fieldOf(next, name)), other);
+    const preset = field !== undefined && isCost(field) ? null : state.preset; // a cost set by hand is no model's
+    this.store.set({ ...mapSpecs(state, (spec, at) => (at === this.#at ? next : follow(spec))), preset }, how);
+  }
+
+  /** A slider steps over what is illegal; a typed value stays and is explained. */
+  /** @param {FieldOptions} options @param {Value} value @param {Event} event @param {Way} way */
+  #pick(options, value, event, way) {
+    inputHappened(event);
+    const next = withField(
+      this.#spec,
+      options.name,
+      options.name === "layers" && typeof value === "number" ? this.#each(value) : value,
+    );
+    const legal = way === "typed" || typeof value !== "number" ? null : this.#legalStop(options, value, way);
+    this.#put(legal === null ? next : withField(next, options.name, legal), "replace", options.name);
+    clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => this.#near(options), AHEAD_AFTER);
+  }
+
+  /** Where a slider should rest instead of an illegal stop: the nearest one that is known to be legal, for an arrow key
+   * the next one in its direction; null when nothing is known. */
+  /** @param {FieldOptions} options @param {number} value @param {Way} way */
+  #legalStop(options, value, way) {
+    const { name } = options;
+    const spec = this.#spec;
+    /** @param {number} x */
+    const answer = (x) => this.desk.answerTo(withField(spec, name, x));
+    if (!SHAPES.includes(name) || !answer(value)?.error) return null;
+    const before = Number(fieldOf(spec, name));
+    const beyond = options.stops().filter((x) => way === "dragged" || (value > before ? x > value : x < value));
+    const near = beyond.sort((x, y) => Math.abs(x - value) - Math.abs(y - value));
+    return near.find((x) => answer(x)?.schedule) ?? null;
+  }
+
+  /** The reader's hand is on a field: fetch what it may ask for. @param {FieldOptions} options */
+  #near(options) {
+    if (SHAPES.includes(options.name) && !fixed(this.#spec, options.name))
+      this.desk.prefetch(this.desk.all[this.#at], options.name, options.stops());
+  }
+
+  /** As many layers in every stage. @param {number} count */
+  #each(count) {
+    const { p, v } = this.#spec;
+    return new Array(p * v).fill(count);
+  }
+
+  /** @param {string} mode */
+  #putRecompute(mode) {
+    const spec = withField(this.#spec, "recompute", mode);
+    // A pair's own time says nothing of what it would be with a forward more.
+    this.#put(mode === "none" ? spec : withField(spec, "FB", null), "push", "recompute");
+  }
+
+  #resetCosts() {
+    const { costs, w_share } = this.store.defaults;
+    const plain = { costs: { ...costs }, w_share };
+    this.store.set({ ...mapSpecs(this.store.get(), (spec) => ({ ...spec, ...plain })), preset: null }, "push");
+  }
+
+  /** @param {number} at */
+  edit(at) {
+    this.#at = at;
+    this.sync();
+    this.complain();
+  }
+
+  /** Everything as the state says. */
+  sync() {
+    show(this.#ofLink, false);
+    const { others } = this.store.get();
+    const { costs, w_share } = this.store.defaults;
+    if (this.#at > others.length) this.#at = others.length;
+    const spec = this.#spec;
+    this.picker.set(spec.family);
+    const applies = applicable(this.#family, spec);
+    for (const [name, field] of this.#fields) {
+      show(field.node, applies.has(name));
+      if (applies.has(name)) field.set(fieldOf(spec, name));
+      field.lock(fixed(spec, name) ? this.#locked.id : null);
+    }
+    show(this.#locked, spec.family === IMPORTED);
+    this.#recompute.value = spec.recompute;
+    this.#options.sync();
+    show(this.#lifoRow, applies.has("lifo"));
+    this.#lifo.checked = spec.lifo;
+    show(this.#tieRow, others.length > 0);
+    show(this.#switcher, others.length > 0);
+    if (others.length) this.#drawSwitcher();
+    show(
+      this.#reset,
+      spec.w_share !== w_share ||
+        Object.keys(costs).some((name) => fieldOf(spec, name) !== fieldOf(this.store.defaults, name)),
+    );
+  }
+
+  #drawSwitcher() {
+    /** @param {Spec} spec */
+    const titleOf = (spec) => this.desk.family(spec.family)?.title ?? spec.family;
+    const all = specsOf(this.store.get());
+    const buttons = all.map((each, at) =>
+      h(
+        "button",
+        {
+          type: "button",
+          title: `${letter(at)} · ${titleOf(each)}`,
+          "aria-pressed": String(at === this.#at),
+          "data-edit": IDS[at],
+          onclick: () => this.edit(at),
+        },
+        all.length > 2 ? letter(at) : `${letter(at)} · ${titleOf(each)}`,
+      ),
+    );
+    replace(this.#switcher, ...buttons);
+  }
+
+  /** What the server refused, beside the field it named. */
+  complain() {
+    for (const field of this.#fields.values()) field.complain(null);
+    show(this.#other, false);
+    this.desk.plans().forEach((plan, at) => this.#complainOf(plan, at === this.#at));
+  }
+
+  /** @param {Plan} plan @param {boolean} mine */
+  #complainOf(plan, mine) {
+    const { error } = plan;
+    if (!error) return;
+    const whose = mine ? undefined : this.desk.family(plan.asked.family)?.title;
+    /** @param {any} value */
+    const apply = (value) => {
+      this.#at = IDS.indexOf(plan.id);
+      this.#put(withField(this.#spec, error.field, value), error.field === "family" ? "push" : "replace", error.field);
+    };
+    const field = this.#fields.get(error.field);
+    if (field && !field.node.hidden) {
+      field.complain(error, apply, whose);
+      return;
+    }
+    show(this.#other, true);
+    const text = sentence(tr(error.message));
+    replace(
+      this.#other,
+      h("span", { text: whose ? t("{family}: {text}", { family: whose, text }) : text }),
+      error.nearest === undefined
+        ? ""
+        : h(
+            "button",
+            { type: "button", class: "button", onclick: () => apply(error.nearest) },
+            t("Use {field} = {value}", { field: error.field, value: error.nearest }),
+          ),
+    );
+  }
+
+  /** What a link got wrong, until another schedule is asked for. @param {{message: string}[]} problems */
+  complainOfLink(problems) {
+    if (!problems.length) return;
+    show(this.#ofLink, true);
+    setText(
+      this.#ofLink,
+      t("The link: {problems}.", { problems: problems.map((problem) => tr(problem.message)).join(t("; ")) }),
+    );
+  }
+}

@@ -1,0 +1,188 @@
+// The family picker: grouped, with year and one line each. A listbox: arrows move, letters jump, Enter picks, Esc
+// closes.
+import { h, replace, setText, show } from "../../ui/dom.js";
+import { importedFamily } from "../../data/imported.js";
+import { IMPORTED } from "../../core/state/link_fields.js";
+import { t, tr } from "../../core/i18n/language.js";
+
+/** @typedef {{min: number, default: number, max: number}} ChunkRange */
+/**
+ * @typedef {{name: string, title: string, year: number, source: string, used_by: string, group: string, summary:
+ *   string, backward: "full" | "split" | "both", complexity: string, placement: string, fields: string[], v:
+ *   ChunkRange, asynchronous: boolean, shaped_by_costs: boolean, block: boolean, sought: boolean, vocabulary: string[],
+ *   laws: import("../../core/schedule/types.js").Law[]}} Family
+ */
+
+export class Picker {
+  #name = h("span", { class: "family-name" });
+  #line = h("span", { class: "family-say" });
+  button = h(
+    "button",
+    { type: "button", class: "family-button", id: "family", "aria-haspopup": "listbox", "aria-expanded": "false" },
+    this.#name,
+    h("span", { class: "family-chevron", "aria-hidden": "true", text: "▾" }),
+    this.#line,
+  );
+  #list = h("div", {
+    class: "picker-groups",
+    role: "listbox",
+    id: "family-list",
+    "aria-label": t("Family of schedules"),
+    tabindex: 0,
+  });
+  #panel = h(
+    "div",
+    { class: "picker", role: "dialog", "aria-label": t("Family of schedules"), hidden: true },
+    this.#list,
+  );
+  /** @type {{family: Family, node: HTMLElement}[]} */
+  #options = [];
+  #current = "";
+  #active = 0;
+
+  /** @param {Family[]} families @param {(family: Family) => void} pick @param {(family: Family) => void} consider
+   * @param {() => void} bring asks for a file with an order */
+  constructor(families, pick, consider, bring) {
+    this.families = [...families, importedFamily()];
+    this.pick = pick;
+    this.consider = consider;
+    this.bring = bring;
+    for (const group of new Set(families.map((family) => family.group))) {
+      const box = h(
+        "div",
+        { class: "picker-group", role: "group", "aria-label": tr(group) },
+        h("h3", { text: capital(tr(group)), "aria-hidden": "true" }),
+      );
+      for (const family of families.filter((each) => each.group === group)) box.append(this.#option(family));
+      this.#list.append(box);
+    }
+    this.#list.append(
+      h(
+        "div",
+        { class: "picker-group picker-file", role: "group", "aria-label": t("From a file") },
+        this.#option({
+          ...importedFamily(),
+          title: t("Import an order …"),
+          summary: t("torch's CSV or a trace, from a file or pasted; the link holds it."),
+        }),
+      ),
+    );
+    document.body.append(this.#panel);
+    this.button.addEventListener("click", () => (this.#panel.hidden ? this.#open() : this.#close(true)));
+    this.#list.addEventListener("keydown", (event) => this.#key(event));
+    document.addEventListener("pointerdown", ({ target }) => {
+      if (
+        !this.#panel.hidden &&
+        target instanceof Node &&
+        !this.#panel.contains(target) &&
+        !this.button.contains(target)
+      )
+        this.#close(false);
+    });
+  }
+
+  /** @param {Family} family */
+  #option(family) {
+    const at = this.#options.length;
+    const node = h(
+      "div",
+      {
+        class: "picker-option",
+        role: "option",
+        id: `family-${family.name}`,
+        "data-family": family.name,
+        onclick: () => this.#choose(at),
+        onpointerenter: () => this.#considerOnly(family),
+      },
+      h("b", { text: family.title }),
+      " ",
+      family.year ? h("small", { text: family.year }) : "",
+      h("p", { text: tr(family.summary) }),
+    );
+    this.#options.push({ family, node });
+    return node;
+  }
+
+  /** @param {number} at */
+  #activate(at) {
+    this.#active = (at + this.#options.length) % this.#options.length;
+    this.#options.forEach(({ node }, k) => node.setAttribute("aria-selected", String(k === this.#active)));
+    const { node, family } = this.#options[this.#active];
+    this.#list.setAttribute("aria-activedescendant", node.id);
+    node.scrollIntoView({ block: "nearest" });
+    this.#considerOnly(family);
+  }
+
+  /** @param {Family} family */
+  #considerOnly(family) {
+    if (family.name !== IMPORTED) this.consider(family);
+  }
+
+  #open() {
+    const panel = this.#panel;
+    const box = this.button.getBoundingClientRect();
+    show(panel, true);
+    panel.style.left = `${Math.max(8, Math.min(box.left, innerWidth - panel.offsetWidth - 8))}px`;
+    panel.style.top = `${Math.max(8, Math.min(box.bottom + 4, innerHeight - panel.offsetHeight - 8))}px`;
+    this.button.setAttribute("aria-expanded", "true");
+    this.#activate(
+      Math.max(
+        0,
+        this.#options.findIndex(({ family }) => family.name === this.#current),
+      ),
+    );
+    this.#list.focus({ preventScroll: true });
+  }
+
+  /** @param {boolean} back give the focus back to the button */
+  #close(back) {
+    show(this.#panel, false);
+    this.button.setAttribute("aria-expanded", "false");
+    if (back) this.button.focus();
+  }
+
+  /** @param {number} at */
+  #choose(at) {
+    this.#close(true);
+    const { family } = this.#options[at];
+    if (family.name === IMPORTED) this.bring();
+    else this.pick(family);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const { key } = event;
+    if (key === "ArrowDown") this.#activate(this.#active + 1);
+    else if (key === "ArrowUp") this.#activate(this.#active - 1);
+    else if (key === "Home") this.#activate(0);
+    else if (key === "End") this.#activate(this.#options.length - 1);
+    else if (key === "Enter" || key === " ") this.#choose(this.#active);
+    else if (key === "Escape" || key === "Tab") this.#close(true);
+    else if (/^[a-z0-9]$/i.test(key)) this.#activate(this.#startingWith(key.toLowerCase()));
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** The next option that starts with a letter. @param {string} letter */
+  #startingWith(letter) {
+    const count = this.#options.length;
+    for (let k = 1; k <= count; k++) {
+      const at = (this.#active + k) % count;
+      if (this.#options[at].family.title.toLowerCase().startsWith(letter)) return at;
+    }
+    return this.#active;
+  }
+
+  /** @param {string} name */
+  set(name) {
+    if (name === this.#current) return;
+    this.#current = name;
+    const family = this.families.find((each) => each.name === name);
+    replace(this.#name, family?.title ?? name, family?.year ? h("small", { text: family.year }) : "");
+    setText(this.#line, family ? tr(family.summary) : t("There is no family of that name."));
+  }
+}
+
+/** @param {string} text */
+const capital = (text) => text[0].toUpperCase() + text.slice(1);

@@ -1,0 +1,183 @@
+// The options on top of a family: where the output layer is, what goes to host memory, how layers lie on the stages.
+import { h, replace, setText, show } from "../../ui/dom.js";
+import { withField } from "../../data/spec_fields.js";
+import { offloadName, vocabularyName } from "../../data/option_names.js";
+import { t } from "../../core/i18n/language.js";
+import { BARRIERS, natural } from "../../core/schedule/effective_costs.js";
+import { formatNumber } from "../../core/timeline/scale.js";
+
+/** @import {Field} from "../../ui/field.js" */
+/** @import {Family} from "./family_picker.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+/** @typedef {{spec: () => Spec, family: () => Family | null, put: (next: Spec, field: string) => void}} OptionActs */
+
+/** What a place for the output layer means; the words are the paper's. @returns {Record<string, string>} */
+const vocabularyMeans = () => ({
+  plain: t("The last stage has the whole output layer."),
+  redistribute: t("The last stage has the whole output layer, and fewer transformer layers for it."),
+  "parallel-1": t(
+    "Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other after both: two barriers.",
+  ),
+  "parallel-2": t(
+    "Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is enough, and T may run late.",
+  ),
+  interlaced: t(
+    "Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That takes half as much memory again.",
+  ),
+});
+/** @returns {Record<string, string>} */
+const offloadMeans = () => ({
+  none: t("Every activation stays on its device."),
+  selective: t("The first half of a device's chunks, whose activations live longest, go to host memory and back."),
+  full: t("The activations of all chunks that live long enough go to host memory and back."),
+});
+
+export class Options {
+  #summary = h("span", { class: "dim" });
+  #vocabulary = select("vocabulary", vocabularyMeans(), vocabularyName, (value) => this.#pickVocabulary(value));
+  #vocabularyRow = row(t("output layer"), this.#vocabulary);
+  #offload = select("offload", offloadMeans(), offloadName, (value) => this.#pickOffload(value));
+  #offloadRow = row(t("offload"), this.#offload);
+  #link = h("input", {
+    type: "checkbox",
+    id: "shared-link",
+    onchange: () => this.acts.put(withField(this.acts.spec(), "shared_link", this.#link.checked), "shared_link"),
+  });
+  #linkRow = h("label", { class: "check" }, this.#link, t("Two devices share one link to host memory"));
+  #means = h("p", { class: "hint", id: "vocabulary-means" });
+  #ratio = h("p", { class: "hint", id: "offload-means" });
+  node = h("details", { class: "options", id: "options" });
+  /** @type {unknown[]} what is shown */
+  #synced = [];
+
+  /** @param {OptionActs} acts @param {Map<string, Field>} fields */
+  constructor(acts, fields) {
+    this.acts = acts;
+    const node = (/** @type {string} */ name) => /** @type {Field} */ (fields.get(name)).node;
+    this.node.append(
+      h("summary", {}, h("span", { text: t("Options") }), this.#summary),
+      h(
+        "div",
+        { class: "options-form" },
+        this.#vocabularyRow,
+        this.#means,
+        node("S"),
+        node("T"),
+        this.#offloadRow,
+        node("O"),
+        this.#ratio,
+        this.#linkRow,
+        node("weights"),
+        node("layers"),
+      ),
+    );
+  }
+
+  /**
+   * Work for S and T comes with the choice, so that a schedule beside this one has the same output layer to do.
+   * @param {string} mode
+   */
+  #pickVocabulary(mode) {
+    let spec = withField(withField(this.acts.spec(), "vocabulary", mode), "FB", null);
+    const own = natural(spec);
+    for (const name of /** @type {const} */ (["S", "T"])) {
+      if (mode !== "plain" && spec.costs[name] === null) spec = withField(spec, name, Number(own[name].toPrecision(6)));
+    }
+    if (BARRIERS[mode] > 0) spec = { ...spec, lifo: false };
+    this.acts.put(mode === "redistribute" ? { ...spec, costs: evened(spec) } : spec, "vocabulary");
+  }
+
+  /** @param {string} mode */
+  #pickOffload(mode) {
+    const spec = this.acts.spec();
+    this.acts.put(
+      {
+        ...spec,
+        offload: mode,
+        shared_link: mode !== "none" && spec.shared_link,
+        recompute: mode !== "none" && spec.recompute === "full" ? "none" : spec.recompute,
+      },
+      "offload",
+    );
+  }
+
+  /** As the state says. */
+  sync() {
+    const spec = this.acts.spec();
+    const family = this.acts.family();
+    const { vocabulary, offload, shared_link, layers, weights, costs } = spec;
+    const now = [family, vocabulary, offload, shared_link, layers, weights, costs, spec.p];
+    if (now.every((each, at) => each === this.#synced[at])) return; // a drag of m changes nothing here
+    this.#synced = now;
+    const spread = family?.vocabulary ?? [];
+    for (const option of this.#vocabulary.options) {
+      const able = BARRIERS[option.value] === 0 || spread.includes(option.value);
+      option.hidden = option.disabled = !able && option.value !== spec.vocabulary;
+    }
+    this.#vocabulary.value = spec.vocabulary;
+    const head = spec.costs.S !== null || spec.costs.T !== null;
+    show(this.#means, spec.vocabulary !== "plain" || head);
+    setText(this.#means, vocabularyMeans()[spec.vocabulary] ?? "");
+    this.#offload.value = spec.offload;
+    this.#offloadRow.title = offloadMeans()[spec.offload] ?? "";
+    show(this.#offloadRow, spec.offload !== "none" || Boolean(family?.fields.includes("offload")));
+    show(this.#linkRow, spec.offload !== "none");
+    this.#link.checked = spec.shared_link;
+    show(this.#ratio, spec.offload !== "none");
+    if (spec.offload !== "none") setText(this.#ratio, ratioText(spec));
+    const active = said(spec);
+    replace(this.#summary, active.join(t(", ")));
+    if (active.length) this.node.open = true;
+  }
+}
+
+/** What is chosen, for the closed group. @param {Spec} spec */
+function said(spec) {
+  const out = [];
+  if (spec.vocabulary !== "plain") out.push(vocabularyName(spec.vocabulary));
+  else if (spec.costs.S !== null || spec.costs.T !== null) out.push(t("output layer"));
+  if (spec.offload !== "none") out.push(t("offload {how}", { how: offloadName(spec.offload) }));
+  if (spec.layers !== null) out.push(t("layers"));
+  if (spec.weights !== null) out.push(t("stashed weights"));
+  return out;
+}
+
+/** k, the copies' time over the compute's (PipeOffload). @param {Spec} spec */
+function ratioText(spec) {
+  const own = natural(spec);
+  const one = (typeof spec.costs.O === "number" ? spec.costs.O : own.O) * (spec.shared_link ? 2 : 1);
+  const k = one / own.O;
+  const whole = t("k = {k}: both copies against compute.", { k: formatNumber(Number(k.toPrecision(3))) });
+  if (spec.offload === "selective")
+    return whole + t(" ") + t("Half of the chunks go, so up to k = 2 the copies keep up.");
+  return whole + t(" ") + (k <= 1 ? t("Up to k = 1 the copies keep up.") : t("Above k = 1 compute waits for them."));
+}
+
+/**
+ * One number where there was one a stage: layers spread a device's whole share.
+ * @param {Spec} spec
+ * @returns {Spec["costs"]}
+ */
+function evened({ costs, p }) {
+  /** @param {number | number[]} cost */
+  const one = (cost) => (Array.isArray(cost) ? Number((cost.reduce((sum, x) => sum + x, 0) / p).toPrecision(6)) : cost);
+  return { ...costs, F: one(costs.F), I: one(costs.I), W: one(costs.W) };
+}
+
+/**
+ * @param {string} id
+ * @param {Record<string, string>} words
+ * @param {(value: string) => string} name
+ * @param {(value: string) => void} pick
+ */
+function select(id, words, name, pick) {
+  const node = h(
+    "select",
+    { id, onchange: () => pick(node.value), "aria-describedby": `${id}-means` },
+    ...Object.entries(words).map(([value, title]) => h("option", { value, text: name(value), title })),
+  );
+  return node;
+}
+
+/** @param {string} label @param {HTMLElement} control */
+const row = (label, control) => h("label", { class: "choice" }, h("span", { text: label }), control);

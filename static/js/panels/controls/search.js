@@ -1,0 +1,242 @@
+// The search of a sought family: how far its order can still be from the best, and a better one while it runs.
+import { getAnswer } from "../../data/api.js";
+import { h, setText, show } from "../../ui/dom.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { connect } from "../../data/runs/client.js";
+import { keepOrder } from "../../data/order_cache.js";
+import { formatCount, formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { putAt, specAt, specsOf } from "../../core/state/schedules.js";
+import { decode } from "../../core/schedule/wire.js";
+import { tame } from "../../data/costs/time_unit.js";
+
+/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plan} from "../../data/plan.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {Store} from "../../data/store.js" */
+/** @typedef {{lower_bound: number, bound: string}} Bound */
+/**
+ * @typedef {{id: string, status: string, position: number, better: number, span: number, evaluations: number, seconds:
+ *   number, spec: Spec, error: {message: string} | null, order?: ArrayBuffer | null}} Told
+ */
+
+const NATURAL_S = 5;
+const LONGER_S = 30;
+const REST = 700; // ms without a change until a search begins by itself
+const MET = 1e-9; // spans are long sums
+
+/** What a search is for: all but what it finds. @param {Spec} spec */
+const base = (spec) => JSON.stringify({ ...spec, effort: null, seed: 1 });
+
+export class Search {
+  node = h("section", { class: "search", id: "search", hidden: true, "aria-labelledby": "search-title" });
+  #verdict = h("span", { class: "verdict", id: "search-verdict" });
+  #bound = h("p", { class: "source" });
+  #said = h("p", { class: "search-said", role: "status", id: "search-said" });
+  #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
+  #go = h(
+    "button",
+    { type: "button", class: "button soft", id: "search-go", onclick: () => this.#start(NATURAL_S) },
+    t("Search {seconds} s", { seconds: NATURAL_S }),
+  );
+  #longer = h(
+    "button",
+    { type: "button", class: "button soft", id: "search-longer", onclick: () => this.#start(LONGER_S) },
+    t("{seconds} s", { seconds: LONGER_S }),
+  );
+  #stop = h(
+    "button",
+    { type: "button", class: "button soft", id: "search-stop", hidden: true, onclick: () => this.#halt() },
+    t("Stop"),
+  );
+  #auto = h("input", { type: "checkbox", id: "search-auto", checked: true });
+  /** @type {Map<string, Bound | null>} null: asked for */
+  #bounds = new Map();
+  /** @type {{slot: number, key: string, id: string, seconds: number, began: number} | null} */
+  #running = null;
+  /** @type {Told | null} */
+  #last = null;
+  #problem = "";
+  #timer = 0;
+  #listening = false;
+
+  /** @param {Store} store @param {Desk} desk */
+  constructor(store, desk) {
+    this.store = store;
+    this.desk = desk;
+    this.node.append(
+      h("h2", { id: "search-title" }, t("Certificate"), this.#verdict),
+      this.#bound,
+      this.#bar,
+      this.#said,
+      h("div", { class: "search-acts" }, this.#go, this.#longer, this.#stop),
+      h("label", { class: "check" }, this.#auto, t("Search by itself when you rest")),
+    );
+    store.subscribe((state, before) => this.#onState(state, before));
+  }
+
+  /** The schedule that is searched: the first that can be. @returns {{slot: number, plan: Plan, spec: Spec} | null} */
+  #target() {
+    const specs = specsOf(this.store.get());
+    const slot = specs.findIndex((spec) => this.desk.family(spec.family)?.sought);
+    return slot < 0 ? null : { slot, plan: this.desk.all[slot], spec: specs[slot] };
+  }
+
+  /** As the plans say now. */
+  show() {
+    const target = this.#target();
+    show(this.node, target !== null);
+    if (!target) return;
+    const { plan, spec } = target;
+    const bound = this.#boundOf(spec);
+    const span = plan.figures?.longestStage ?? NaN;
+    const current = plan.shown === plan.asked && bound && Number.isFinite(span);
+    const gap = current ? span / bound.lower_bound - 1 : NaN;
+    const optimal = current && span <= bound.lower_bound * (1 + MET);
+    setText(
+      this.#verdict,
+      optimal ? t("optimal") : Number.isNaN(gap) ? "…" : t("{gap} above the bound", { gap: formatPercent(gap) }),
+    );
+    this.#verdict.className = `verdict ${optimal ? "exact" : "not"}`;
+    setText(
+      this.#bound,
+      bound
+        ? tame(
+            t("No order's longest stage is below {bound}: {why}. This one's is {span}.", {
+              bound: formatNumber(bound.lower_bound),
+              why: tr(bound.bound),
+              span: formatNumber(span),
+            }),
+          )
+        : "",
+    );
+    this.#progress(Boolean(optimal), spec);
+  }
+
+  /** @param {boolean} optimal @param {Spec} spec */
+  #progress(optimal, spec) {
+    const going = this.#running !== null;
+    show(this.#bar, going);
+    show(this.#stop, going);
+    show(this.#go, !going && !optimal);
+    show(this.#longer, !going && !optimal);
+    setText(this.#said, this.#problem || this.#words(going, spec));
+    if (!this.#running) return;
+    const spent = this.#last && this.#last.id === this.#running.id ? this.#last.seconds : 0;
+    this.#bar.value = Math.min(1, spent / this.#running.seconds);
+  }
+
+  /** @param {boolean} going @param {Spec} spec */
+  #words(going, spec) {
+    const told = this.#last;
+    const mine = told !== null && this.#running?.id === told.id;
+    if (going && (!mine || told.status === "queued"))
+      return mine && told.position > 0
+        ? t("In line: {count} before this one.", { count: told.position })
+        : t("Starting …");
+    if (going && told)
+      return t("{seconds} s, {count} orders timed, {better} times better.", {
+        seconds: told.seconds.toFixed(1),
+        count: formatCount(told.evaluations),
+        better: told.better,
+      });
+    if (spec.effort === null) return t("Constructed at once; a search may find a better order.");
+    return t("Found among {count} orders (seed {seed}). The link gives the same order again.", {
+      count: formatCount(spec.effort),
+      seed: spec.seed,
+    });
+  }
+
+  /** @param {Spec} spec @returns {Bound | null} */
+  #boundOf(spec) {
+    const key = base(spec);
+    const found = this.#bounds.get(key);
+    if (found !== undefined || this.#running?.key === key) return found ?? null;
+    if (!this.desk.plans().some((plan) => plan.asked === spec)) return null;
+    this.#bounds.set(key, null);
+    const query = this.desk.query({ ...spec, effort: null, seed: 1 });
+    getAnswer(`/api/bound${query}`).then(
+      (bound) => {
+        this.#bounds.set(key, bound);
+        this.show();
+      },
+      () => this.#bounds.delete(key),
+    );
+    return null;
+  }
+
+  /**
+   * @param {import("../../core/state/link.js").State} state
+   * @param {import("../../core/state/link.js").State} before
+   */
+  #onState(state, before) {
+    if (state.spec === before.spec && state.others === before.others) return;
+    const target = this.#target();
+    if (this.#running && (!target || target.slot !== this.#running.slot || base(target.spec) !== this.#running.key))
+      this.#halt();
+    this.#problem = "";
+    clearTimeout(this.#timer);
+    const was = target && specAt(before, target.slot);
+    if (!target || target.spec.effort !== null || !this.#auto.checked || (was && base(was) === base(target.spec)))
+      return;
+    this.#timer = window.setTimeout(() => this.#start(NATURAL_S), REST);
+  }
+
+  /** @param {number} seconds */
+  async #start(seconds) {
+    clearTimeout(this.#timer);
+    const target = this.#target();
+    if (!target || target.plan.error || target.plan.asked !== target.spec) return;
+    const spec = { ...target.spec, effort: null };
+    this.#problem = "";
+    this.#running = { slot: target.slot, key: base(target.spec), id: "", seconds, began: performance.now() };
+    const mine = this.#running;
+    this.show();
+    const line = await connect();
+    if (!this.#listening) line.on("search", (/** @type {Told} */ told) => this.#take(told));
+    this.#listening = true;
+    if (!line.connected && !line.active) {
+      this.#end(t("The server does not answer."));
+      return;
+    }
+    line.emit("search", { spec, seconds }, (/** @type {any} */ answer) => {
+      if (this.#running !== mine) return;
+      if (answer?.error) this.#end(tr(answer.error.message));
+      else mine.id = answer.id;
+    });
+  }
+
+  #halt() {
+    const going = this.#running;
+    this.#running = null;
+    if (going) connect().then((line) => line.emit("search_stop", {}));
+    this.show();
+  }
+
+  /** @param {string} problem */
+  #end(problem) {
+    this.#problem = problem;
+    this.#running = null;
+    this.show();
+  }
+
+  /** @param {Told} told */
+  #take(told) {
+    const going = this.#running;
+    if (!going || (going.id !== "" && told.id !== going.id)) return;
+    going.id = told.id;
+    this.#last = told;
+    const over = ["finished", "stopped", "failed"].includes(told.status);
+    if (told.order) this.#use(going.slot, told);
+    if (over) this.#end(told.status === "failed" ? tr(told.error?.message ?? "") : "");
+    else this.show();
+  }
+
+  /** Put what was found on the timeline, and into the link. @param {number} slot @param {Told} told */
+  #use(slot, told) {
+    const now = specAt(this.store.get(), slot);
+    if (!now || !told.order || base(now) !== this.#running?.key) return;
+    const spec = { ...now, effort: told.spec.effort, seed: told.spec.seed };
+    keepOrder(this.desk.query(spec), decode(told.order));
+    this.store.set(putAt(this.store.get(), slot, spec), "replace");
+  }
+}

@@ -1,0 +1,194 @@
+// The arithmetic: from a model and a machine to milliseconds and bytes, each step with its formula and its numbers.
+import { ask, detailPath, known, shelf, titlesOf } from "../../data/costs/api.js";
+import { fullest } from "../../data/costs/device_bytes.js";
+import { bytesText, mathText, quantity } from "../../data/costs/quantities.js";
+import { filled, h, replace } from "../../ui/dom.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { formatNumber } from "../../core/timeline/scale.js";
+
+/** @import {Fullest} from "../../data/costs/device_bytes.js" */
+/** @import {Priced, Step} from "../../data/costs/api.js" */
+/** @import {Plan} from "../../data/plan.js" */
+/** @import {Store} from "../../data/store.js" */
+
+/** What the letters of the formulas stand for. @returns {Record<string, string>} */
+const letterNames = () => ({
+  s: t("sequence"),
+  b: t("micro-batch"),
+  h: t("hidden size"),
+  a: t("heads"),
+  k: t("key and value heads"),
+  d: t("feed-forward size"),
+  V: t("vocabulary"),
+  L: t("layers"),
+  Z: t("parameters of a layer, printed"),
+  p: t("devices"),
+  v: t("chunks"),
+  t: t("tensor-parallel degree"),
+  e: t("efficiency"),
+  P: t("peak FLOP/s"),
+  H: t("memory bandwidth, B/s"),
+  X: t("link, B/s"),
+  y: t("latency of a hop, s"),
+  q: t("micro-batches held at most"),
+});
+
+/**
+ * @param {Store} store
+ * @param {() => Plan} plan the first schedule
+ * @param {() => void} open the section where a model is chosen
+ */
+export function createArithmetic(store, plan, open) {
+  const panel = h("div");
+  let shown = "";
+
+  function show() {
+    if (panel.hidden) return;
+    const { preset, spec } = store.get();
+    if (!preset) {
+      if (shown !== "nothing") replace(panel, nothing(open));
+      shown = "nothing";
+      return;
+    }
+    const { memory, schedule, shown: drawn } = plan();
+    if (!schedule || drawn?.p !== spec.p || drawn?.v !== spec.v) return; // until the schedule is here
+    const path = detailPath(preset, spec, memory);
+    const priced = known(path);
+    if (!priced) {
+      if (!shown) replace(panel, h("p", { text: t("Asking for the arithmetic …") }));
+      ask(path).then(show, () => {});
+      return;
+    }
+    const now = [path, drawn.family, drawn.w_share, shelf() !== undefined].join(" ");
+    if (now === shown) return;
+    shown = now;
+    replace(
+      panel,
+      h("h2", { text: t("{preset}: from the model to milliseconds and bytes", { preset: titlesOf(preset) }) }),
+      h("p", { class: "counted", text: t("Counted are {what}.", { what: mathText(tr(priced.counted)) }) }),
+      h("div", { class: "arithmetic" }, steps(priced), memoryOf(priced, fullest(priced, plan()))),
+      letters(priced),
+    );
+  }
+
+  return { panel, show };
+}
+
+/** @param {() => void} open */
+const nothing = (open) =>
+  h(
+    "p",
+    { class: "note" },
+    ...filled(
+      t("The costs are plain numbers. {choose} to have them in milliseconds, with every step of the arithmetic here."),
+      { choose: h("button", { type: "button", class: "link", onclick: open }, t("Choose a model and a machine")) },
+    ),
+  );
+
+/** @param {Priced} priced */
+function steps({ arithmetic }) {
+  const head = h(
+    "tr",
+    {},
+    ...[t("Quantity"), t("Formula"), t("With the numbers")].map((text) => h("th", { scope: "col", text })),
+    h("th", { scope: "col", class: "value", text: t("Value") }),
+  );
+  return h(
+    "table",
+    { class: "steps-table", id: "arithmetic" },
+    h("thead", {}, head),
+    h("tbody", {}, ...arithmetic.map(row)),
+  );
+}
+
+/** @param {Step} step */
+function row({ name, symbol, formula, numbers, value, unit }) {
+  const letter = symbol && symbol.length < 4 ? h("i", { text: `${symbol} = ` }) : "";
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row", text: tr(name) }),
+    h("td", { class: "formula" }, letter, mathText(formula)),
+    h("td", { class: "formula", text: mathText(numbers) }),
+    h("td", { class: "value", title: `${value} ${tr(unit)}`, text: quantity(value, unit) }),
+  );
+}
+
+/** @param {Priced} priced */
+function letters({ names }) {
+  const used = Object.entries(letterNames()).filter(([name]) => name in names);
+  return h(
+    "dl",
+    { class: "letters" },
+    ...used.map(([name, text]) =>
+      h(
+        "div",
+        {},
+        h("dt", { text: name }),
+        h("dd", { text: `${text} ${mathText(String(Number(names[name].toPrecision(6))))}` }),
+      ),
+    ),
+  );
+}
+
+/** What a device keeps for each parameter. @returns {Record<string, string>} */
+const stateNames = () => ({ weights: t("weights"), gradients: t("gradients"), optimizer: t("optimizer") });
+
+/** What the fullest device holds against what it has. @param {Priced} priced @param {Fullest | null} worst */
+function memoryOf({ vocabulary_ratio }, worst) {
+  const ratio = h(
+    "p",
+    { class: "ratio", id: "vocabulary-ratio" },
+    ...filled(
+      t("Vocabulary ratio {ratio}: the output layer has that many times the parameters of a transformer layer."),
+      { ratio: h("b", { text: vocabulary_ratio.toFixed(2) }) },
+    ),
+  );
+  if (!worst) return h("section", { class: "bytes" }, ratio);
+  const { rank, held, parts, total, limit, fits } = worst;
+  const whole = Math.max(total, limit);
+  const bar = h(
+    "div",
+    { class: "bytes-bar", "aria-hidden": "true" },
+    ...parts.map(([, size], at) => {
+      const part = h("i", { class: `part-${at}` });
+      part.style.width = `${(100 * size) / whole}%`;
+      return part;
+    }),
+    h("u"),
+  );
+  bar.style.setProperty("--limit", `${(100 * limit) / whole}%`);
+  const list = parts.map(([name, size], at) =>
+    h(
+      "div",
+      {},
+      h(
+        "dt",
+        {},
+        h("i", { class: `part-${at}` }),
+        name === "activations" ? t("activations, {held} held", { held: formatNumber(held) }) : stateNames()[name],
+      ),
+      h("dd", { text: bytesText(size) }),
+    ),
+  );
+  return h(
+    "section",
+    { class: "bytes", id: "bytes" },
+    h("h3", { text: t("Memory of the fullest device, rank {rank}", { rank }) }),
+    bar,
+    h(
+      "dl",
+      {},
+      ...list,
+      h("div", { class: "sum" }, h("dt", { text: t("together") }), h("dd", { text: bytesText(total) })),
+      h("div", {}, h("dt", { text: t("the device has") }), h("dd", { text: bytesText(limit) })),
+    ),
+    h("p", {
+      class: fits ? "within" : "over",
+      text: fits
+        ? t("Fits, with {size} to spare.", { size: bytesText(limit - total) })
+        : t("Does not fit: {size} too much.", { size: bytesText(total - limit) }),
+    }),
+    ratio,
+  );
+}

@@ -1,0 +1,223 @@
+// The fields of a model or machine of one's own: a box a number with its unit, and what is wrong with it beneath it.
+// Knows no preset: what the numbers are now, and what becomes of a new one, is told it.
+import { h, replace, sentence, setText, show } from "../../ui/dom.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { called, range, read, shown } from "../../core/state/own_values.js";
+
+/** @import {SpecError} from "../../data/api.js" */
+/** @import {Bounds, OwnField} from "../../core/state/own_values.js" */
+/** @typedef {number | boolean | null} OwnValue */
+/**
+ * @typedef {object} OwnActs
+ * @property {(name: string) => any} now
+ * @property {(name: string) => Bounds} bounds
+ * @property {(name: string, value: OwnValue, how: "push" | "replace") => void} put
+ * @property {() => void} undo   back to the preset that the numbers began as
+ */
+/** @typedef {{field: OwnField, node: HTMLElement, box: HTMLInputElement, problem: HTMLElement, refused: boolean}} Row
+ *   refused: the problem is the server's, not the text's */
+
+export class OwnFields {
+  /** @type {Row[]} */
+  #rows;
+  /** @type {[string, HTMLInputElement][]} */
+  #truths;
+  #hint;
+  #undo = h("button", { type: "button", class: "link", onclick: () => this.acts.undo() });
+  #from = "";
+
+  /**
+   * @param {string} legend
+   * @param {OwnField[]} fields
+   * @param {[string, string][]} truths name and label of those that are true or false
+   * @param {OwnActs} acts
+   */
+  constructor(legend, fields, truths, acts) {
+    this.acts = acts;
+    this.#hint = h("p", { class: "own-hint", id: `own-hint-${fields[0].name}` });
+    this.#rows = fields.map((field) => this.#row(field));
+    this.#truths = truths.map(([name]) => [
+      name,
+      h("input", {
+        type: "checkbox",
+        id: `own-${name}`,
+        onchange: (/** @type {Event} */ { target }) =>
+          acts.put(name, /** @type {HTMLInputElement} */ (target).checked, "push"),
+      }),
+    ]);
+    this.node = h(
+      "fieldset",
+      { class: "own", hidden: true },
+      h("legend", { class: "visually-hidden", text: legend }),
+      ...this.#rows.map(({ node }) => node),
+      ...this.#truths.map(([, box], at) => h("label", { class: "check" }, box, truths[at][1])),
+      this.#hint,
+      this.#undo,
+    );
+    this.node.addEventListener("focusout", () => this.#explain(null));
+  }
+
+  /** @param {OwnField} field @returns {Row} */
+  #row(field) {
+    const id = `own-${field.name}`;
+    const box = h("input", {
+      type: "text",
+      id,
+      inputmode: "decimal",
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: field.empty,
+      "aria-describedby": `${id}-problem ${this.#hint.id}`,
+    });
+    const problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
+    const label = h("label", { for: id, text: field.label, "aria-label": field.called ? called(field) : null });
+    const row = {
+      field,
+      box,
+      problem,
+      refused: false,
+      node: h("div", { class: "own-field" }, label, box, h("span", { class: "unit", text: field.unit ?? "" }), problem),
+    };
+    box.addEventListener("change", () => this.#commit(row));
+    box.addEventListener("keydown", (event) => this.#key(row, event));
+    box.addEventListener("focus", () => this.#explain(field));
+    return row;
+  }
+
+  /** What the field takes, while one is in it. @param {OwnField | null} field */
+  #explain(field) {
+    const { acts } = this;
+    const values = field && { name: called(field), range: range(field, acts.bounds(field.name)), hint: field.hint };
+    setText(
+      this.#hint,
+      !values
+        ? t("These begin as {preset}'s.", { preset: this.#from })
+        : values.hint
+          ? t("{name}: {range}; {hint}.", values)
+          : t("{name}: {range}.", values),
+    );
+  }
+
+  /** @param {Row} row @param {KeyboardEvent} event */
+  #key(row, event) {
+    const { field, box } = row;
+    if (event.key === "Enter") this.#commit(row);
+    if (event.key === "Escape" && (box.value !== this.#text(field) || !row.problem.hidden)) {
+      event.stopPropagation();
+      this.#write(row);
+    }
+    const way = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+    const from = Number(box.value);
+    if (!way || box.value.trim() === "" || !Number.isFinite(from)) return;
+    event.preventDefault();
+    // One, or one in the second digit of what has no natural step.
+    const step = (field.whole ? 1 : 10 ** Math.floor(Math.log10(Math.abs(from) || 10) - 1)) * (event.shiftKey ? 10 : 1);
+    box.value = String(Number((from + way * step).toPrecision(12)));
+    this.#commit(row, "replace");
+  }
+
+  /** @param {Row} row @param {"push" | "replace"} [how] */
+  #commit(row, how = "push") {
+    const { field, box } = row;
+    if (box.value === this.#text(field)) {
+      this.#complain(row, null);
+      return;
+    }
+    const got = read(field, box.value, this.acts.bounds(field.name));
+    if ("value" in got) {
+      this.#complain(row, null);
+      this.acts.put(field.name, got.value, how);
+    } else this.#complain(row, got.message, got.nearest ?? this.acts.now(field.name));
+  }
+
+  /** @param {OwnField} field */
+  #text = (field) => shown(field, this.acts.now(field.name));
+
+  /** @param {Row} row @param {string | null} message @param {number | null} [nearest] */
+  #complain(row, message, nearest) {
+    const { field, node, box, problem } = row;
+    row.refused = false;
+    if (message === null && problem.hidden) return;
+    show(problem, message !== null);
+    node.toggleAttribute("data-bad", message !== null);
+    box.setAttribute("aria-invalid", String(message !== null));
+    const value = shown(field, nearest);
+    const words =
+      value === ""
+        ? t("Leave {symbol} out", { symbol: called(field) })
+        : t("Use {field} = {value}", { field: called(field), value: `${value}${field.unit ? ` ${field.unit}` : ""}` });
+    replace(
+      problem,
+      h("span", { text: sentence(message ?? "") }),
+      nearest === undefined
+        ? ""
+        : h(
+            "div",
+            {},
+            h("button", { type: "button", class: "button", onclick: () => this.#take(field, nearest) }, words),
+          ),
+    );
+  }
+
+  /** @param {OwnField} field @param {number | null} value */
+  #take(field, value) {
+    const row = this.#rows.find((each) => each.field === field);
+    if (!row) return;
+    this.#complain(row, null);
+    this.acts.put(field.name, value, "push");
+    this.#write(row);
+    row.box.focus();
+  }
+
+  /** @param {Row} row */
+  #write(row) {
+    this.#complain(row, null);
+    row.box.value = this.#text(row.field);
+  }
+
+  /**
+   * The numbers as they are now; a text that is wrong stays for its owner to mend.
+   * @param {string} from the preset that they began as
+   * @param {boolean} changed
+   */
+  fill(from, changed) {
+    for (const row of this.#rows) if (row.problem.hidden) row.box.value = this.#text(row.field);
+    for (const [name, box] of this.#truths) box.checked = Boolean(this.acts.now(name));
+    this.#from = from;
+    if (!this.node.contains(document.activeElement)) this.#explain(null);
+    setText(this.#undo, t("Back to {preset}", { preset: from }));
+    show(this.#undo, changed);
+  }
+
+  /**
+   * Forget what was wrong: other numbers are asked for, or (refused) the server takes them now.
+   * @param {boolean} [refused]
+   */
+  calm(refused = false) {
+    for (const row of this.#rows) if (!refused || row.refused) this.#write(row);
+  }
+
+  /** The server's names as they stand here. @param {string} message */
+  #plainly(message) {
+    return this.#rows.reduce(
+      (text, { field }) => text.replace(new RegExp(`\\b${field.name}\\b`, "g"), called(field).toLowerCase()),
+      message,
+    );
+  }
+
+  /** What the server refused, if it is about one of these. @param {SpecError} error @returns {boolean} */
+  refuse({ field: name, value, message, nearest }) {
+    const row = this.#rows.find(({ field }) => field.name === name);
+    if (!row || this.node.hidden) return false;
+    const { field } = row;
+    const got = typeof value === "number" ? read(field, shown(field, value), this.acts.bounds(name)) : { value: null };
+    row.box.value = typeof value === "number" ? shown(field, value) : this.#text(field);
+    this.#complain(
+      row,
+      "message" in got ? got.message : this.#plainly(tr(message)),
+      /** @type {number | undefined} */ (nearest),
+    );
+    row.refused = true;
+    return true;
+  }
+}

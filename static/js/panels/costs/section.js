@@ -1,0 +1,375 @@
+// "Model and machine": which model on which machine the costs come from. Nothing changes until Apply; from then on each
+// choice does at once, until a cost is changed by hand.
+import { FIELDS_OF, MODELS, ask, evenly, isOwn, plainOf, shelf, titlesOf } from "../../data/costs/api.js";
+import { Balance } from "./balance.js";
+import { fullest } from "../../data/costs/device_bytes.js";
+import { OwnFields } from "./own_values.js";
+import { bytesText } from "../../data/costs/quantities.js";
+import { h, replace, sentence, setText, show } from "../../ui/dom.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { machineFields, modelFields } from "../../core/state/own_values.js";
+import { formatCount } from "../../core/timeline/scale.js";
+import { plainPreset } from "../../core/state/link_preset.js";
+import { including } from "../../ui/slider_stops.js";
+
+/** @import {SpecError} from "../../data/api.js" */
+/** @import {Pricing} from "../../data/costs/pricing.js" */
+/** @import {Entry, Shelf} from "../../data/costs/api.js" */
+/** @import {OwnValue} from "./own_values.js" */
+/** @import {Plan} from "../../data/plan.js" */
+/** @import {Store} from "../../data/store.js" */
+/** @import {Preset} from "../../core/state/link_preset.js" */
+/** @typedef {"tp" | "sequence" | "micro_batch"} Choice */
+/** @typedef {"model" | "machine"} Part */
+
+const SEQUENCES = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
+const POWERS = [1, 2, 4, 8, 16];
+const CUSTOM = "custom"; // the entry for free numbers, which are edited from any other
+const OWN = "own"; // in a list of presets: numbers of one's own
+/** @type {Part[]} */
+const PARTS = ["model", "machine"];
+/** Fields of one's own that have a key of their own in the preset. */
+const CHOSEN = ["sequence", "micro_batch", "efficiency"];
+
+export class CostsSection {
+  #said = h("small");
+  #model = h("select", { id: "preset-model" });
+  #machine = h("select", { id: "preset-machine" });
+  #sequence = h("select", { id: "preset-sequence" });
+  #micro = h("select", { id: "preset-micro_batch" });
+  #tp = h("select", { id: "preset-tp" });
+  #efficiency = h("input", { type: "range", id: "preset-efficiency", min: 5, max: 100, step: 5 });
+  #percent = h("output", { for: "preset-efficiency" });
+  #heads = h("input", { type: "checkbox", id: "preset-heads" });
+  #problem = h("div", { class: "problem", id: "preset-problem", role: "alert", hidden: true });
+  #verdict = h("p", { class: "verdict-line", id: "preset-fits" });
+  #apply = h(
+    "button",
+    { type: "button", class: "button primary", id: "preset-apply", onclick: () => this.#put("push") },
+    t("Apply"),
+  );
+  #arithmetic = h(
+    "button",
+    { type: "button", class: "button soft", id: "preset-arithmetic", "aria-controls": "panel-costs" },
+    t("Show the arithmetic"),
+  );
+  #form = h("div", { class: "pricing-form" });
+  node = h(
+    "details",
+    { class: "pricing", id: "pricing" },
+    h("summary", {}, h("span", { text: t("Model and machine") }), this.#said),
+    this.#form,
+  );
+  /** @type {Preset} */
+  #draft = plainPreset("");
+  #filled = false;
+  /** Whose fields are open. @type {Record<Part, boolean>} */
+  #editing = { model: false, machine: false };
+  /** @type {Record<Part, OwnFields>} */
+  #own;
+
+  /**
+   * @param {Store} store
+   * @param {Pricing} pricing
+   * @param {{plan: () => Plan, title: (family: string) => string}} shown the first schedule
+   * @param {{arithmetic: () => void, changed: () => void}} acts open and close it; the models are known
+   */
+  constructor(store, pricing, { plan, title }, { arithmetic, changed }) {
+    this.store = store;
+    this.pricing = pricing;
+    this.plan = plan;
+    this.changed = changed;
+    this.balance = new Balance(store, title);
+    this.#arithmetic.addEventListener("click", arithmetic);
+    /** @param {Part} part */
+    const acts = (part) => ({
+      now: (/** @type {string} */ name) => this.#now(name),
+      bounds: (/** @type {string} */ name) => /** @type {Shelf} */ (shelf()).bounds[name],
+      put: (/** @type {string} */ name, /** @type {OwnValue} */ value, /** @type {"push" | "replace"} */ how) =>
+        this.#putOwn(name, value, how),
+      undo: () => this.#pick(part, this.#named(part)),
+    });
+    this.#own = {
+      model: new OwnFields(
+        t("Your own model"),
+        modelFields(),
+        [
+          ["gated", t("Gated feed-forward, three matrices")],
+          ["flash", t("Flash attention")],
+        ],
+        acts("model"),
+      ),
+      machine: new OwnFields(t("Your own machine"), machineFields(), [], acts("machine")),
+    };
+    this.#build();
+    this.node.addEventListener("toggle", () => {
+      if (this.node.open) this.#load();
+    });
+    this.#draft = store.get().origin ?? this.#draft;
+    if (store.get().preset) queueMicrotask(() => this.#load());
+  }
+
+  #build() {
+    /** @param {string} text @param {HTMLElement} input @param {HTMLElement} [beside] */
+    const row = (text, input, beside) =>
+      h("div", { class: "choice" }, h("label", { for: input.id, text }), input, beside);
+    replace(
+      this.#form,
+      row(t("Model"), this.#model),
+      this.#own.model.node,
+      row(t("Sequence"), this.#sequence),
+      row(t("Micro-batch"), this.#micro),
+      row(t("Machine"), this.#machine),
+      this.#own.machine.node,
+      row(t("Tensor ∥"), this.#tp),
+      row(t("Efficiency"), this.#efficiency, this.#percent),
+      h("label", { class: "check" }, this.#heads, t("Embedding and head")),
+      this.#problem,
+      this.#verdict,
+      h("div", { class: "pricing-acts" }, this.#apply, this.#arithmetic),
+      this.balance.node,
+    );
+    this.#model.addEventListener("change", () => this.#pick("model", this.#model.value));
+    this.#machine.addEventListener("change", () => this.#pick("machine", this.#machine.value));
+    for (const [name, select] of /** @type {[Choice, HTMLSelectElement][]} */ ([
+      ["sequence", this.#sequence],
+      ["micro_batch", this.#micro],
+      ["tp", this.#tp],
+    ])) {
+      select.addEventListener("change", () =>
+        this.#choose({ [name]: this.#unlessPlain(name, Number(select.value)) }, "push"),
+      );
+    }
+    this.#efficiency.addEventListener("input", () =>
+      this.#choose(
+        {
+          efficiency: /** @type {number | null} */ (
+            this.#unlessPlain("efficiency", Number(this.#efficiency.value) / 100)
+          ),
+        },
+        "replace",
+      ),
+    );
+    this.#heads.addEventListener("change", () => this.#choose({ heads: this.#heads.checked }, "push"));
+  }
+
+  async #load() {
+    try {
+      await ask(MODELS);
+      this.#filled = true;
+    } catch {
+      this.#complain(t("The server does not say which models it knows. Close and open this to ask again."));
+    }
+    this.changed();
+  }
+
+  /** The preset that is named, in full. @param {Part} part @returns {string} */
+  #named = (part) => this.#draft[part] ?? shelf()?.defaults[part];
+
+  /**
+   * Another preset, which ends numbers of one's own; or those, beginning as the preset that was there.
+   * @param {Part} part
+   * @param {string} value
+   */
+  #pick(part, value) {
+    this.#editing[part] = value === OWN;
+    this.#own[part].calm();
+    if (value === OWN) {
+      this.#fill();
+      return;
+    }
+    const even = evenly(this.#draft);
+    const own = Object.fromEntries(Object.entries(even.own).filter(([name]) => !FIELDS_OF[part].includes(name)));
+    const standard = part === "machine" && value === shelf()?.defaults.machine;
+    this.#choose({ [part]: standard ? null : value, own }, "push");
+  }
+
+  /** null for what the server takes by itself. @param {string} name @param {string | number} value */
+  #unlessPlain(name, value) {
+    return value === plainOf(this.#draft, name) ? null : value;
+  }
+
+  /**
+   * What a field is without a word about itself: printed parameters do not outlive another shape.
+   * @param {string} name
+   */
+  #before(name) {
+    const reshaped = shelf()?.shape.some(
+      (field) => field in this.#draft.own && this.#draft.own[field] !== plainOf(this.#draft, field),
+    );
+    return reshaped && (name === "parameters" || name === "stored") ? null : plainOf(this.#draft, name);
+  }
+
+  /** What a field is now. @param {string} name */
+  #now(name) {
+    const draft = evenly(this.#draft);
+    if (name in draft.own) return draft.own[name];
+    return draft[/** @type {keyof Preset} */ (name)] ?? this.#before(name);
+  }
+
+  /** @param {string} name @param {OwnValue} value @param {"push" | "replace"} how */
+  #putOwn(name, value, how) {
+    if (CHOSEN.includes(name)) {
+      this.#choose({ [name]: this.#unlessPlain(name, /** @type {number} */ (value)) }, how);
+      return;
+    }
+    const own = { ...evenly(this.#draft).own, [name]: value };
+    if (value === this.#before(name)) delete own[name];
+    this.#choose({ own }, how);
+  }
+
+  /** @param {Partial<Preset>} change @param {"push" | "replace"} how */
+  #choose(change, how) {
+    this.#draft = { ...evenly(this.#draft), ...change };
+    if (this.store.get().preset) this.#put(how);
+    else this.#fill();
+  }
+
+  /** @param {"push" | "replace"} how */
+  #put(how) {
+    this.store.set({ preset: this.#draft }, how);
+  }
+
+  /** @param {string} text */
+  #complain(text) {
+    show(this.#problem, text !== "");
+    setText(this.#problem, text);
+  }
+
+  /** Everything as the state says. */
+  sync() {
+    const { preset } = this.store.get();
+    const { pricing } = this;
+    if (preset) this.#draft = preset;
+    this.node.classList.toggle("is-applied", preset !== null);
+    setText(
+      this.#said,
+      !preset
+        ? ""
+        : pricing.error
+          ? t("{preset}: not possible", { preset: titlesOf(preset) })
+          : t("{preset}, ms", { preset: titlesOf(preset) }),
+    );
+    this.#said.classList.toggle("bad", pricing.error !== null);
+    if (!this.node.open) return;
+    if (shelf()) for (const part of PARTS) this.#own[part].calm(true);
+    if (pricing.error) this.#refuse(pricing.error);
+    else if (pricing.offline) this.#complain(t("The server does not answer; the costs are the last ones."));
+    else if (this.#filled) this.#complain("");
+    show(this.#apply, preset === null);
+    show(this.#arithmetic, preset !== null);
+    this.weigh();
+    const shown = this.store.get().view.tab === "costs";
+    setText(this.#arithmetic, shown ? t("Hide the arithmetic") : t("Show the arithmetic"));
+    this.#arithmetic.setAttribute("aria-expanded", String(shown));
+    this.balance.sync();
+    this.#fill();
+  }
+
+  /** Does the schedule on the screen fit the machine's memory? */
+  weigh() {
+    if (!this.node.open) return;
+    const worst = fullest(this.pricing.priced, this.plan());
+    show(this.#verdict, worst !== null);
+    if (!worst) return;
+    const sums = t("{total} of {limit} on rank {rank}", {
+      total: bytesText(worst.total),
+      limit: bytesText(worst.limit),
+      rank: worst.rank,
+    });
+    setText(this.#verdict, worst.fits ? t("Fits: {sums}", { sums }) : t("Does not fit: {sums}", { sums }));
+    this.#verdict.classList.toggle("bad", !worst.fits);
+  }
+
+  /**
+   * What the server refused: by the field it is about where that is open, with the nearest legal value as a button.
+   * @param {SpecError} error
+   */
+  #refuse(error) {
+    const { field, message, nearest } = error;
+    this.#fill();
+    if (PARTS.some((part) => this.#own[part].refuse(error))) {
+      this.#complain("");
+      return;
+    }
+    const legal = nearest !== undefined && nearest !== null && (field === "p" || field === "v" || field in this.#draft);
+    show(this.#problem, true);
+    replace(
+      this.#problem,
+      h("span", { text: sentence(tr(message)) }),
+      legal
+        ? h(
+            "div",
+            {},
+            h(
+              "button",
+              { type: "button", class: "button", onclick: () => this.#correct(field, nearest) },
+              t("Use {field} = {value}", { field, value: nearest }),
+            ),
+          )
+        : "",
+    );
+  }
+
+  /** @param {string} field @param {any} value */
+  #correct(field, value) {
+    if (field === "p" || field === "v")
+      this.store.set({ spec: { ...this.store.get().spec, [field]: value } }, "replace");
+    else this.#choose({ [field]: value }, "replace");
+  }
+
+  /** The form as the draft says, once the models are known. */
+  #fill() {
+    const known = shelf();
+    if (!known) return;
+    if (!this.#draft.model) this.#draft = plainPreset(known.defaults.model ?? known.models[0].name);
+    this.#fillPart("model", this.#model, known.models);
+    this.#fillPart("machine", this.#machine, known.machines);
+    options(this.#sequence, including(SEQUENCES, this.#now("sequence")).map(counted), this.#now("sequence"));
+    options(this.#micro, including(POWERS, this.#now("micro_batch")).map(counted), this.#now("micro_batch"));
+    options(this.#tp, including(POWERS, this.#now("tp")).map(counted), this.#now("tp"));
+    const percent = Math.round(this.#now("efficiency") * 1000) / 10;
+    this.#efficiency.value = String(percent);
+    this.#efficiency.style.setProperty("--fill", `${((percent - 5) / 95) * 100}%`);
+    setText(this.#percent, `${percent} %`);
+    this.#heads.checked = this.#draft.heads;
+  }
+
+  /**
+   * A list of presets, and the fields of one's own with it.
+   * @param {Part} part
+   * @param {HTMLSelectElement} select
+   * @param {Entry[]} entries
+   */
+  #fillPart(part, select, entries) {
+    const own = isOwn(this.#draft, part);
+    const open = own || this.#editing[part];
+    const from = entries.find((entry) => entry.name === this.#named(part))?.title ?? this.#named(part);
+    const mine = part === "model" ? t("Own model") : t("Own machine");
+    const text = open ? mine : t("{own} …", { own: mine });
+    options(
+      select,
+      [...entries.filter(({ name }) => name !== CUSTOM).map(named), [OWN, text]],
+      open ? OWN : this.#named(part),
+    );
+    show(this.#own[part].node, open);
+    if (open) this.#own[part].fill(from, own);
+    for (const input of part === "model" ? [this.#sequence, this.#micro] : [this.#efficiency])
+      show(/** @type {HTMLElement} */ (input.parentElement), !open);
+  }
+}
+
+/** @param {Entry} entry @returns {[string, string]} */
+const named = (entry) => [entry.name, entry.title];
+/** @param {number} x @returns {[string, string]} */
+const counted = (x) => [String(x), formatCount(x)];
+
+/** @param {HTMLSelectElement} select @param {[string, string][]} list value and text @param {unknown} value */
+function options(select, list, value) {
+  const now = list.map((each) => each.join()).join();
+  if (select.dataset.list !== now) {
+    select.dataset.list = now;
+    replace(select, ...list.map(([name, text]) => h("option", { value: name, text })));
+  }
+  select.value = String(value);
+}

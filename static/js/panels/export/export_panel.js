@@ -1,0 +1,242 @@
+// The export tab: the schedules on the screen as a picture for print or slides, and as files for other programs.
+import { Offline, Refusal } from "../../data/api.js";
+import { handBlob } from "../charts/save.js";
+import { context, h, replace, sentence, setText } from "../../ui/dom.js";
+import { pictureOf } from "./pictures.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { letter } from "../../core/state/schedules.js";
+import { specQuery } from "../../core/state/link.js";
+
+/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plan} from "../../data/plan.js" */
+/** @import {Timeline} from "../../timeline/timeline.js" */
+
+const MM = 96 / 25.4; // px
+const SHARP = 3; // pixels of a PNG for each of the picture's
+const MOST_PIXELS = 16_000; // of a PNG's side; browsers draw no larger canvas
+/** Widths by name: px, and mm where the file should say so. @type {Record<string, {px: number, mm?: number}>} */
+const WIDTHS = {
+  column: { px: Math.round(84 * MM), mm: 84 },
+  page: { px: Math.round(174 * MM), mm: 174 },
+  slide: { px: 1280 },
+  wide: { px: 1920 },
+};
+/** What other programs read. */
+const FORMATS = ["torch-csv", "chrome-trace", "json"];
+
+export class ExportPanel {
+  #window = select("export-window", t("Show"), [
+    ["sight", t("what is in sight")],
+    ["all", t("the whole step")],
+  ]);
+  #width = select("export-width", t("Width"), [
+    ["page", t("a page, 174 mm")],
+    ["column", t("a column, 84 mm")],
+    ["slide", t("a slide, 1280 px")],
+    ["wide", t("wide, 1920 px")],
+  ]);
+  #row = select("export-row", t("Rows"), [
+    ["0", t("as many as fit a page")],
+    ["8", t("low")],
+    ["14", t("medium")],
+    ["22", t("tall")],
+  ]);
+  #scheme = select("export-scheme", t("Ground"), [
+    ["light", t("light")],
+    ["dark", t("dark")],
+    ["none", t("none, for light paper")],
+  ]);
+  #numbers = box("export-numbers", t("Micro-batch numbers"), true);
+  #legend = box("export-legend", t("Legend"), true);
+  #title = box("export-title", t("Headings"), true);
+  #source = box("export-source", t("Address of the view"), false);
+  #preview = h("div", { class: "export-preview", role: "img", "aria-label": t("Preview of the picture") });
+  #said = h("p", { class: "note", role: "status", id: "export-said" });
+  #files = h("div", { class: "export-files" });
+  #address = "";
+
+  /** @param {Desk} desk @param {Timeline} timeline @param {() => void} share opens the share dialog */
+  constructor(desk, timeline, share) {
+    this.desk = desk;
+    this.timeline = timeline;
+    const choices = [
+      this.#window,
+      this.#width,
+      this.#row,
+      this.#scheme,
+      this.#numbers,
+      this.#legend,
+      this.#title,
+      this.#source,
+    ];
+    for (const { input } of choices) input.addEventListener("change", () => this.show());
+    const button = (
+      /** @type {string} */ id,
+      /** @type {string} */ text,
+      /** @type {() => void} */ act,
+      kind = "soft",
+    ) => h("button", { type: "button", class: `button ${kind}`, id, onclick: act }, text);
+    this.panel = h(
+      "div",
+      { class: "export" },
+      h(
+        "section",
+        { class: "export-picture" },
+        h("h2", { text: t("Picture") }),
+        h("div", { class: "export-choices" }, ...choices.map(({ node }) => node)),
+        h(
+          "div",
+          { class: "panel-row" },
+          button("export-svg", t("SVG"), () => this.#svg(), "primary"),
+          button("export-png", t("PNG, three times as sharp"), () => this.#png()),
+          button("export-print", t("Print"), () => print()),
+        ),
+        this.#said,
+      ),
+      this.#preview,
+      h(
+        "section",
+        {},
+        h("h2", { text: t("Order and times") }),
+        this.#files,
+        h("h2", { text: t("A page that plays") }),
+        h("p", {
+          class: "note",
+          text: t(
+            "One file with this view that plays and has live costs, without a server; also code to embed it, and short links.",
+          ),
+        }),
+        button("export-share", t("Share …"), share),
+      ),
+    );
+  }
+
+  /** The picture as it would be now; `file` says its size in millimetres where the reader chose them. */
+  #draw() {
+    const { px, mm } = WIDTHS[this.#width.input.value];
+    const all = { t0: 0, t1: this.timeline.total() };
+    const drawn = pictureOf(this.desk, {
+      window: this.#window.input.value === "all" ? all : this.timeline.visible(),
+      width: px,
+      row: Number(this.#row.input.value),
+      scheme: this.#scheme.input.value,
+      numbers: this.#numbers.input.checked,
+      legend: this.#legend.input.checked,
+      title: this.#title.input.checked,
+      link: this.#source.input.checked ? this.desk.store.link() : "",
+    });
+    const file = mm
+      ? drawn.svg.replace(/ width="\d+" height="\d+"/, ` width="${mm}mm" height="${(drawn.height / MM).toFixed(2)}mm"`)
+      : drawn.svg;
+    return { ...drawn, file };
+  }
+
+  /** The preview and the list of files, as the schedules are now. */
+  show() {
+    if (this.panel.hidden) return;
+    const { svg, width, height } = this.#draw();
+    const mine = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    URL.revokeObjectURL(this.#address);
+    this.#address = mine;
+    replace(this.#preview, h("img", { src: mine, width, height, alt: "" }));
+    setText(
+      this.#said,
+      t("{width} × {height} px, {size} kB as SVG; words stay words.", {
+        width,
+        height,
+        size: Math.ceil(svg.length / 1000),
+      }),
+    );
+    replace(this.#files, ...this.desk.plans().map((plan) => this.#filesOf(plan)));
+  }
+
+  /** @param {Plan} plan */
+  #filesOf(plan) {
+    const spec = plan.shown ?? plan.asked;
+    const at = this.desk.plans().indexOf(plan);
+    const names = {
+      "torch-csv": t("Order as torch's CSV"),
+      "chrome-trace": t("Chrome trace"),
+      json: t("JSON with all times"),
+    };
+    const title = this.desk.family(spec.family)?.title ?? spec.family;
+    const said = h("span", { class: "problem", role: "status", hidden: true });
+    return h(
+      "div",
+      { class: "panel-row", role: "group", "aria-label": title },
+      h("span", { class: "export-name", text: this.desk.plans().length > 1 ? `${letter(at)} · ${title}` : title }),
+      ...FORMATS.map((form) =>
+        h(
+          "button",
+          { type: "button", class: "button soft", "data-format": form, onclick: () => this.#file(plan, form, said) },
+          names[/** @type {keyof typeof names} */ (form)],
+        ),
+      ),
+      said,
+    );
+  }
+
+  /** @param {Plan} plan @param {string} form @param {HTMLElement} said */
+  async #file(plan, form, said) {
+    said.hidden = true;
+    try {
+      const { name, blob } = await download(
+        `/api/export${specQuery(plan.shown ?? plan.asked, this.desk.store.defaults)}&format=${form}`,
+      );
+      handBlob(name, blob);
+    } catch (problem) {
+      said.hidden = false;
+      setText(said, problem instanceof Refusal ? sentence(tr(problem.message)) : t("The server does not answer."));
+    }
+  }
+
+  #name() {
+    const { family, p, m } = this.desk.store.get().spec;
+    return `bubbleline-${[family, ...this.desk.store.get().others.map((other) => other.family)].join("-")}-p${p}-m${m}`;
+  }
+
+  #svg() {
+    handBlob(`${this.#name()}.svg`, new Blob([this.#draw().file], { type: "image/svg+xml" }));
+  }
+
+  async #png() {
+    const { svg, width, height } = this.#draw();
+    const sharp = Math.min(SHARP, MOST_PIXELS / Math.max(width, height));
+    const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    const image = new Image(width, height);
+    image.src = address;
+    await image.decode();
+    const canvas = h("canvas", { width: Math.round(width * sharp), height: Math.round(height * sharp) });
+    context(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(address);
+    canvas.toBlob((blob) => {
+      if (blob) handBlob(`${this.#name()}.png`, blob);
+    });
+  }
+}
+
+/** A file from the server under the name that it gives it. @param {string} path */
+async function download(path) {
+  /** @type {Response} */
+  let response;
+  try {
+    response = await fetch(path, { headers: { Prefer: "handling=lenient" } });
+  } catch {
+    throw new Offline();
+  }
+  const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
+  if (!response.ok || !name) throw new Refusal((await response.json()).error, response.status);
+  return { name, blob: await response.blob() };
+}
+
+/** @param {string} id @param {string} label @param {[string, string][]} options */
+function select(id, label, options) {
+  const input = h("select", { id }, ...options.map(([value, text]) => h("option", { value, text })));
+  return { node: h("label", { class: "choice" }, h("span", { text: label }), input), input };
+}
+
+/** @param {string} id @param {string} label @param {boolean} checked */
+function box(id, label, checked) {
+  const input = h("input", { type: "checkbox", id, checked });
+  return { node: h("label", { class: "check" }, input, label), input };
+}

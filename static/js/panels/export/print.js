@@ -1,0 +1,63 @@
+// The page on paper: the schedules as a vector picture over the whole step, their figures and laws, and where they are
+// from.
+// Made when the reader prints, however they do it, and gone again afterwards.
+import { byId, h } from "../../ui/dom.js";
+import { pictureOf } from "./pictures.js";
+import { t } from "../../core/i18n/language.js";
+
+/** @import {Desk} from "../../data/plans.js" */
+/** @import {Timeline} from "../../timeline/timeline.js" */
+
+const WIDTH = 1040; // px: a landscape page
+const HEIGHT = 440; // px: of the picture, where figures of several schedules stand under it
+const [AXIS, TITLE] = [44, 34]; // px of legend and axis, and over each schedule
+
+/** Rows with which several schedules take the width of the page; 0: as tall as one looks best. @param {Desk} desk */
+function rowHeight(desk) {
+  const plans = desk.plans();
+  const rows = plans.reduce((sum, { shown }) => sum + (shown?.p ?? 0), 0);
+  return plans.length > 1
+    ? Math.max(4, Math.min(24, Math.floor((HEIGHT - AXIS - TITLE * plans.length) / Math.max(1, rows))))
+    : 0;
+}
+
+/** @param {Desk} desk @param {Timeline} timeline */
+export function createPrint(desk, timeline) {
+  /** @type {HTMLElement | null} */
+  let sheet = null;
+
+  function remove() {
+    sheet?.remove();
+    sheet = null;
+  }
+
+  window.addEventListener("beforeprint", () => {
+    remove();
+    const { svg } = pictureOf(desk, {
+      window: timeline.visible(),
+      width: WIDTH,
+      row: rowHeight(desk),
+      scheme: "light",
+      numbers: true,
+      legend: true,
+      title: true,
+      link: "",
+    });
+    const drawing = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    const figures = byId("figures").cloneNode(true);
+    /** @type {Element} */ (figures).removeAttribute("id");
+    for (const node of /** @type {Element} */ (figures).querySelectorAll("[id], button, input, progress")) {
+      if (node.matches("button, input, progress")) node.remove();
+      else node.removeAttribute("id");
+    }
+    sheet = h(
+      "section",
+      { class: desk.plans().length > 1 ? "sheet many" : "sheet" },
+      drawing,
+      figures,
+      h("p", { class: "sheet-foot" }, `${t("Bubbleline")} · `, desk.store.link()),
+    );
+    document.body.append(sheet);
+  });
+  window.addEventListener("afterprint", remove);
+}

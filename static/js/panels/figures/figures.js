@@ -1,0 +1,285 @@
+// The right column: figures that matter, each named by its window and denominator, one column a schedule.
+import { timeNumber, timeText, unit } from "../../data/costs/time_unit.js";
+import { byId, h, replace, setText } from "../../ui/dom.js";
+import { createCap } from "./memory_limit.js";
+import { t } from "../../core/i18n/language.js";
+import { messages } from "../../core/schedule/metrics.js";
+import { formatBytes, formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { letter } from "../../core/state/schedules.js";
+
+/** @import {Plan} from "../../data/plan.js" */
+/** @import {Desk} from "../../data/plans.js" */
+/** @import {Figures} from "../../core/schedule/metrics.js" */
+/**
+ * @typedef {{figures: Figures, plan: Plan, held: number | null}} Source held: the most bytes of activations on a rank,
+ *   where a run of it is there
+ */
+/**
+ * @typedef {{name: string, hint?: string, lead?: boolean, of: (source: Source) => string, time?: (figures: Figures) =>
+ *   number, sign?: () => string, short?: (source: Source) => string}} Row time: a row of times, which go without their
+ *   unit where columns are narrow; short: with fewer digits, where there are many; sign: what stands after each figure,
+ *   or after the row's name where there are many columns
+ */
+
+const percent = () => " %";
+const perSecond = () => (unit() ? " / s" : "");
+const MANY = 3; // columns that leave no room for signs after figures
+
+/** @returns {Row[]} */
+const bubbleRows = () => [
+  {
+    name: t("of total"),
+    hint: t("idle ÷ all time"),
+    lead: true,
+    sign: percent,
+    of: ({ figures }) => formatPercent(figures.bubble.global.ofTotal),
+  },
+  {
+    name: t("of ideal"),
+    hint: t("idle ÷ work"),
+    sign: percent,
+    of: ({ figures }) => formatPercent(figures.bubble.global.ofIdeal),
+  },
+];
+/** @returns {Row[]} */
+const spanRows = () => [
+  {
+    name: t("of total"),
+    hint: t("idle ÷ longest stage"),
+    sign: percent,
+    of: ({ figures }) => formatPercent(figures.bubble.span.ofTotal),
+  },
+  { name: t("of ideal"), sign: percent, of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal) },
+];
+/** @param {boolean} measured there is a run of one of them @returns {Row[]} */
+const restRows = (measured) => [
+  { name: t("Makespan"), of: ({ figures }) => timeText(figures.makespan), time: (figures) => figures.makespan },
+  {
+    name: t("Longest stage"),
+    hint: t("the span"),
+    of: ({ figures }) => timeText(figures.longestStage),
+    time: (figures) => figures.longestStage,
+  },
+  {
+    name: t("Throughput"),
+    hint: unit() ? t("micro-batches a second") : t("a unit of time"),
+    sign: perSecond,
+    of: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan),
+    short: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan, 3),
+  },
+  {
+    name: t("Efficiency"),
+    hint: t("of ideal throughput"),
+    sign: percent,
+    of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal),
+  },
+  { name: t("Peak memory"), hint: t("micro-batches"), of: ({ plan }) => formatNumber(plan.memory) },
+  ...(measured
+    ? [
+        {
+          name: t("Measured peak"),
+          hint: t("in the run"),
+          of: (/** @type {Source} */ { held }) => (held === null ? "–" : formatBytes(held)),
+        },
+      ]
+    : []),
+  { name: t("Peak in flight"), hint: t("chunks"), of: ({ plan }) => formatNumber(plan.peak) },
+  {
+    name: t("Messages"),
+    hint: t("a step"),
+    of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–"),
+  },
+];
+
+/**
+ * Micro-batches in a second where times are milliseconds.
+ * @param {number} m
+ * @param {number} makespan
+ * @param {number} [digits]
+ */
+const throughput = (m, makespan, digits) =>
+  unit()
+    ? `${((1000 * m) / makespan).toPrecision(digits ?? 4)} / s`
+    : formatNumber(digits ? Number((m / makespan).toPrecision(digits)) : m / makespan);
+
+/** @param {Row} row @param {Source} source @param {number} columns */
+function written(row, source, columns) {
+  if (columns > 1 && row.time) return timeNumber(row.time(source.figures));
+  const many = columns >= MANY;
+  const [text, sign] = [many && row.short ? row.short(source) : row.of(source), row.sign?.() ?? ""];
+  return many && sign && text.endsWith(sign) ? text.slice(0, -sign.length) : text;
+}
+
+/** @param {number | null} x */
+const isThere = (x) => x !== null;
+
+/** @param {Desk} desk @param {HTMLElement} search  how good a sought order is */
+export function createFigures(desk, search) {
+  const home = byId("figures");
+  const holder = h("div");
+  const meaning = h("p", { class: "meaning", id: "meaning" });
+  const law = h("div", { id: "law" });
+  const cap = createCap(desk);
+  home.append(
+    holder,
+    cap.node,
+    search,
+    h("h2", { text: t("Law") }),
+    law,
+    h("h2", { text: t("What B means here") }),
+    meaning,
+  );
+  // what the tables are for: how many plans, which unit of time, whether one was run
+  let [columns, counted, measured] = [0, "", false];
+  let whole = h("h2"); // the last heading, over the times
+  /** @type {{cells: HTMLElement[], row: Row}[]} */
+  let rows = [];
+  /** @type {HTMLElement[][]} by table */
+  let heads = [];
+
+  /** @param {string} title @param {string} hint @param {Row[]} list */
+  function table(title, hint, list) {
+    const body = h("tbody");
+    for (const row of list) {
+      const cells = Array.from({ length: columns }, () => h("td", { text: "–" }));
+      rows.push({ cells, row });
+      body.append(
+        h(
+          "tr",
+          { class: row.lead ? "lead" : null },
+          h(
+            "th",
+            { scope: "row", title: row.hint },
+            row.name,
+            columns >= MANY && row.sign ? row.sign() : "",
+            row.hint && columns === 1 ? h("small", { text: ` ${row.hint}` }) : "",
+          ),
+          ...cells,
+        ),
+      );
+    }
+    const tops = Array.from({ length: columns }, () => h("th", { scope: "col" }));
+    heads.push(tops);
+    // names are seen once, over the first table, and read over each
+    const unseen = heads.length > 1 ? "visually-hidden" : null;
+    const head =
+      columns > 1
+        ? h(
+            "thead",
+            { class: unseen },
+            h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden", text: t("Figure") })), ...tops),
+          )
+        : null;
+    whole = h("h2", { title: hint }, title);
+    return [
+      whole,
+      h(
+        "table",
+        { class: ["fig-table", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] },
+        h("colgroup", {}, h("col")),
+        head,
+        body,
+      ),
+    ];
+  }
+
+  /** @param {number} count @param {boolean} beside whether something was measured */
+  function build(count, beside) {
+    [columns, counted, measured] = [count, unit(), beside];
+    rows = [];
+    heads = [];
+    replace(
+      holder,
+      ...table(t("Bubble, global"), t("first start to last end"), bubbleRows()),
+      ...table(
+        t("Bubble, span"),
+        t("each device's own first start to its last end, the longest; as the zero-bubble papers count"),
+        spanRows(),
+      ),
+      ...table(t("Whole step"), "", restRows(measured)),
+    );
+  }
+  build(1, false);
+
+  return {
+    law,
+    /**
+     * @param {Plan[]} plans
+     * @param {(id: string) => number | null} peakOf what a run of a plan held at most, in bytes
+     */
+    show(plans, peakOf) {
+      const peaks = plans.map(({ id }) => peakOf(id));
+      if (plans.length !== columns || counted !== unit() || measured !== peaks.some(isThere))
+        build(plans.length, peaks.some(isThere));
+      home.classList.toggle(
+        "is-stale",
+        plans.some((plan) => plan.shown !== plan.asked && plan.error !== null),
+      );
+      plans.forEach((plan, at) => {
+        const { figures } = plan;
+        for (const { cells, row } of rows)
+          setText(cells[at], figures ? written(row, { figures, plan, held: peaks[at] }, columns) : "–");
+        for (const tops of heads) nameHead(tops[at], titleOf(desk, plan), columns > 2 ? letter(at) : null);
+      });
+      setText(whole, columns > 1 && unit() ? t("Whole step, {unit}", { unit: unit() }) : t("Whole step"));
+      cap.show(plans);
+      setText(
+        meaning,
+        plans
+          .map((plan) => meaningOf(desk, plan, plans.length > 1))
+          .filter((x, k, all) => all.indexOf(x) === k)
+          .join(t(" ")),
+      );
+    },
+  };
+}
+
+/** @param {Desk} desk @param {Plan} plan */
+const titleOf = (desk, { shown, asked }) => desk.family((shown ?? asked).family)?.title ?? asked.family;
+
+/**
+ * Names do not fit over many columns; the headings of the lanes have name and letter.
+ * @param {HTMLElement} head
+ * @param {string} title
+ * @param {string | null} short
+ */
+function nameHead(head, title, short) {
+  setText(head, short ?? title);
+  if (head.title !== title) head.title = title;
+}
+
+const staleness = () =>
+  t(
+    "Every backward updates the weights at once: nothing is drained between steps, where 1F1B flushes and pays its " +
+      "bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s updates late, " +
+      "so the training is no longer plain SGD.",
+  );
+
+/** @param {Desk} desk @param {Plan} plan @param {boolean} named */
+function meaningOf(desk, plan, named) {
+  const family = desk.family((plan.shown ?? plan.asked).family);
+  if (!family) return "";
+  const whose = (/** @type {string} */ text) => (named ? t("{family}: {text}", { family: family.title, text }) : text);
+  if (family.backward === "full") {
+    const full = whose(t("B is the full backward pass, input and weight gradient in one op: b = i + w."));
+    return family.asynchronous ? full + t(" ") + staleness() : full;
+  }
+  if (family.backward === "split") {
+    return named
+      ? whose(
+          t(
+            "the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.",
+          ),
+        )
+      : t(
+          "The backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.",
+        );
+  }
+  return whose(
+    t(
+      "B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient and W the weight gradient.",
+    ),
+  );
+}
+
+/** @typedef {ReturnType<typeof createFigures>} FiguresPanel */

@@ -1,0 +1,146 @@
+// The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation
+// agrees.
+import { h, replace } from "../../ui/dom.js";
+import { judge, mathmlTerms, speaks, vars } from "../../core/schedule/formula.js";
+import { language, t, tr } from "../../core/i18n/language.js";
+import { formatNumber } from "../../core/timeline/scale.js";
+
+/** @import {Law} from "../../core/schedule/types.js" */
+/** @import {Plan} from "../../data/plan.js" */
+/** @import {Desk} from "../../data/plans.js" */
+
+const MOST = 3;
+
+/** @param {HTMLElement} home @param {Plan[]} plans @param {Desk} desk */
+export function showLaws(home, plans, desk) {
+  const parts = plans.flatMap((plan) => lawsOf(plan, desk, plans.length > 1));
+  replace(home, ...parts);
+  fitFormulas(home);
+}
+
+/** @param {Plan} plan @param {Desk} desk @param {boolean} two */
+function lawsOf(plan, desk, two) {
+  const { shown, schedule, figures } = plan;
+  if (!shown || !schedule || !figures) return [];
+  const family = desk.family(shown.family);
+  if (!family) return [];
+  const names = { ...vars(shown, { stages: schedule.placement.stages, n: schedule.n }), lifo: Number(shown.lifo) };
+  const judged = family.laws.filter((law) => speaks(law, names)).map((law) => ({ law, ...judge(law, names) }));
+  // One entry a quantity and window, the exact one where a family offers several.
+  const best = judged.filter(
+    (each, at) =>
+      judged.findIndex(
+        (other) =>
+          sameKind(other.law, each.law) &&
+          (other.exact || !judged.some((any) => any.exact && sameKind(any.law, each.law))),
+      ) === at,
+  );
+  if (!best.length)
+    return [
+      h("p", {
+        class: "meaning",
+        text: t("{family} has no closed form; the simulation is the law.", { family: family.title }),
+      }),
+    ];
+  const kept = two ? [best.find((each) => each.law.quantity === "bubble") ?? best[0]] : best.slice(0, MOST);
+  return kept.map((each) => lawNode(each, measure(each.law, plan), names, two ? family.title : null));
+}
+
+/** @param {Law} a @param {Law} b */
+const sameKind = (a, b) => a.quantity === b.quantity && a.window === b.window;
+
+/** What the simulation says of a law's quantity. @param {Law} law @param {Plan} plan */
+function measure(law, { figures, peak, schedule }) {
+  if (!figures || !schedule) return NaN;
+  if (law.quantity === "peak") return peak;
+  const whole = law.window === "span" ? figures.longestStage : figures.makespan;
+  if (law.quantity === "makespan") return whole;
+  return whole - figures.busy.reduce((a, b) => a + b, 0) / schedule.p;
+}
+
+/**
+ * @param {{law: Law, value: number, exact: boolean, why: string | null}} judged
+ * @param {number} simulated
+ * @param {import("../../core/schedule/types.js").Vars} names
+ * @param {string | null} whose a family's title, where there are several
+ */
+function lawNode({ law, value, exact, why }, simulated, names, whose) {
+  const agrees = Math.abs(value - simulated) <= 1e-9 * Math.max(1, Math.abs(simulated));
+  const node = h(
+    "div",
+    { class: "law", "data-law": `${law.quantity}-${law.window}` },
+    h("h3", { text: whose === null ? title(law) : t("{family}: {text}", { family: whose, text: title(law) }) }),
+  );
+  const maths = h("div", { class: "maths" });
+  maths.innerHTML = mathmlTerms(law.formula, null).join("");
+  const numbers = h("div", { class: "maths numbers" });
+  numbers.innerHTML = mathmlTerms(law.formula, names).join("");
+  numbers.querySelector("math")?.prepend(equals());
+  for (const each of [maths, numbers]) tame(each);
+  const verdict =
+    exact && agrees
+      ? t("exact here")
+      : agrees
+        ? t("equal here")
+        : exact
+          ? t("differs from the simulation")
+          : t("not exact here");
+  node.append(
+    maths,
+    numbers,
+    h(
+      "p",
+      {},
+      h("span", { class: "value", text: `= ${formatNumber(value)}` }),
+      h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict }),
+    ),
+  );
+  const reason = exact
+    ? ""
+    : sentence(tr(why ?? "")) + t(" ") + t("The simulation gives {value}.", { value: formatNumber(simulated) });
+  if (reason) node.append(h("p", { class: "why", text: reason }));
+  if (law.source) node.append(h("p", { class: "source", text: sentence(tr(law.source)) }));
+  return node;
+}
+
+function equals() {
+  const sign = document.createElementNS("http://www.w3.org/1998/Math/MathML", "mo");
+  sign.textContent = "=";
+  return sign;
+}
+
+/**
+ * Fractions in full size, and brackets that only around something tall: some fonts stretch them by their neighbours.
+ * @param {HTMLElement} node
+ */
+function tame(node) {
+  for (const math of node.querySelectorAll("math")) math.setAttribute("displaystyle", "true");
+  for (const sign of node.querySelectorAll("mo")) {
+    if (/^[()]$/.test(sign.textContent ?? "") && !sign.parentElement?.querySelector("mfrac, mtable"))
+      sign.setAttribute("stretchy", "false");
+  }
+}
+
+/** Formulas that are too wide shrink a little before they scroll. @param {HTMLElement} home */
+function fitFormulas(home) {
+  const math = [...home.querySelectorAll("math")];
+  const room = home.clientWidth;
+  const widths = math.map((each) => each.getBoundingClientRect().width);
+  math.forEach((each, at) => {
+    if (widths[at] > room && room > 0) each.style.fontSize = `${Math.max(11, (15 * room) / widths[at])}px`;
+  });
+}
+
+/** @param {Law} law */
+function title(law) {
+  if (law.quantity === "peak") return t("Peak, chunks in flight on the worst rank");
+  const span = law.window === "span";
+  if (law.quantity === "bubble") return span ? t("Idle time of a device, span") : t("Idle time of a device, global");
+  return span ? t("Makespan, span") : t("Makespan, global");
+}
+
+/** @param {string} text */
+const sentence = (text) =>
+  text
+    ? `${text.startsWith("arXiv") || language() !== "en" ? text[0] : text[0].toUpperCase()}${text.slice(1)}${/[.。]$/.test(text) ? "" : t(".")}`
+    : "";

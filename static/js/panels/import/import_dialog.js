@@ -1,0 +1,265 @@
+// The import dialog: a file or a pasted text, what it is taken for, and where it goes. A refusal leaves all as it was
+// given.
+import { Offline, Refusal } from "../../data/api.js";
+import { byId, h, replace, sentence, setText, show } from "../../ui/dom.js";
+import { areTraces, askOrder, askRun, readFile } from "./read.js";
+import { putImported } from "../../data/imported.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { IDS, letter, specsOf } from "../../core/state/schedules.js";
+
+/** @import {Desk} from "../../data/plans.js" */
+/** @import {Given} from "./read.js" */
+/**
+ * @typedef {{desk: Desk, addRun: (id: string) => string, said: (text: string) => void}} Parts addRun: the runs of a
+ *   link with one more; said: a word in passing
+ */
+
+const TYPES = ".csv,.txt,.json,.gz,text/csv,application/json,application/gzip";
+const EXAMPLE = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1";
+const PASTED = 400_000; // characters of a file that are shown; a larger one is named only
+
+/**
+ * @param {Parts} parts
+ * @returns {(at?: number | null, files?: File[]) => void} opens it: for a schedule's place, or with files
+ */
+export function createImport(parts) {
+  /** @type {ImportDialog | null} */
+  let dialog = null;
+  const open = (/** @type {number | null} */ at = null, /** @type {File[]} */ files = []) => {
+    dialog ??= new ImportDialog(parts);
+    dialog.open(at, files);
+  };
+  listenToDrops((files) => open(null, files));
+  return open;
+}
+
+class ImportDialog {
+  /** @type {Given[]} what files gave; empty where the text was typed */
+  #files = [];
+  #at = 0;
+  #asking = false;
+  #text = h("textarea", {
+    id: "import-text",
+    rows: 6,
+    spellcheck: "false",
+    autocapitalize: "none",
+    autocomplete: "off",
+    placeholder: EXAMPLE,
+    "aria-describedby": "import-said",
+  });
+  #pick = h("input", { type: "file", id: "import-file", multiple: true, accept: TYPES, hidden: true });
+  #said = h("p", { class: "share-said", id: "import-said", role: "status" });
+  #wrong = h("p", { class: "problem", id: "import-wrong", role: "alert", hidden: true });
+  #where = h("select", { id: "import-where" });
+  #take = h("button", { type: "submit", class: "button primary", id: "import-take" }, t("Import"));
+
+  /** @param {Parts} parts */
+  constructor(parts) {
+    this.parts = parts;
+    const close = h(
+      "button",
+      { type: "button", class: "button icon", "aria-label": t("Close"), onclick: () => this.node.close() },
+      "×",
+    );
+    const choose = h(
+      "button",
+      { type: "button", class: "button soft", onclick: () => this.#pick.click() },
+      t("Choose a file …"),
+    );
+    const form = h(
+      "form",
+      { onsubmit: (/** @type {Event} */ event) => this.#submit(event) },
+      h(
+        "section",
+        {},
+        h(
+          "p",
+          { class: "share-text" },
+          t(
+            "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for each rank, or Chrome's format with ops named 2F0.",
+          ),
+        ),
+        h(
+          "div",
+          { class: "import-give" },
+          choose,
+          this.#pick,
+          h("span", { class: "import-or", text: t("or drop it on the page, or paste it:") }),
+        ),
+        h("label", { class: "visually-hidden", for: "import-text", text: t("Text of the order or the trace") }),
+        this.#text,
+        this.#said,
+        this.#wrong,
+      ),
+      h(
+        "section",
+        { class: "import-end" },
+        h("label", { for: "import-where", text: t("Put it") }),
+        this.#where,
+        this.#take,
+      ),
+    );
+    this.node = h(
+      "dialog",
+      { class: "share import", id: "import-dialog", "aria-labelledby": "import-title" },
+      h("div", { class: "share-head" }, h("h2", { id: "import-title", text: t("Import an order or a trace") }), close),
+      form,
+    );
+    this.node.addEventListener("keydown", (event) => event.stopPropagation()); // the timeline's keys rest
+    this.node.addEventListener("click", (event) => {
+      if (event.target === this.node) this.node.close();
+    });
+    this.#pick.addEventListener("change", () => {
+      this.#read([...(this.#pick.files ?? [])]);
+      this.#pick.value = "";
+    });
+    this.#text.addEventListener("input", () => {
+      this.#files = [];
+      this.#text.placeholder = EXAMPLE;
+      this.#look();
+    });
+    document.body.append(this.node);
+  }
+
+  /** @param {number | null} at the schedule whose place it may take, null for one more @param {File[]} files */
+  open(at, files) {
+    this.#at = at ?? 0;
+    show(this.#wrong, false);
+    this.#look(at === null ? "add" : "replace");
+    if (!this.node.open) this.node.showModal();
+    if (files.length) this.#read(files);
+  }
+
+  /** @returns {Given[]} */
+  #given() {
+    if (this.#files.length) return this.#files;
+    return this.#text.value.trim() ? [{ name: t("The text"), text: this.#text.value }] : [];
+  }
+
+  /** @param {File[]} files */
+  async #read(files) {
+    if (!files.length) return;
+    show(this.#wrong, false);
+    setText(this.#said, t("Reading …"));
+    try {
+      this.#files = await Promise.all(files.map(readFile));
+      const [one] = this.#files;
+      const shown = this.#files.length === 1 && one.text.length <= PASTED;
+      this.#text.value = shown ? one.text : "";
+      this.#text.placeholder = shown
+        ? EXAMPLE
+        : this.#files.map(({ name, text }) => `${name} (${Math.ceil(text.length / 1000)} kB)`).join("\n");
+      this.#look();
+      this.#take.focus();
+    } catch (problem) {
+      this.#look();
+      this.#complain(problem);
+    }
+  }
+
+  /** Say what it is taken for, and offer the places it can go to. @param {string} [wanted] the place to begin with */
+  #look(wanted = this.#where.value) {
+    const given = this.#given();
+    const traces = areTraces(given);
+    const state = this.parts.desk.store.get();
+    const full = state.others.length === IDS.length - 1;
+    const title = this.parts.desk.family(specsOf(state)[this.#at].family)?.title ?? "";
+    const place = h("option", {
+      value: "replace",
+      text: t("in place of {letter}, {title}", { letter: letter(this.#at), title }),
+    });
+    const more = h("option", {
+      value: "add",
+      disabled: full,
+      text: full ? t("as one more schedule (four are on the screen)") : t("as one more schedule"),
+    });
+    replace(this.#where, traces ? h("option", { value: "run", text: t("its times only, under A") }) : "", more, place);
+    const legal = traces ? "run" : full ? "replace" : wanted;
+    this.#where.value = legal === "run" && !traces ? "add" : legal || "add";
+    const names = this.#files.map(({ name }) => name).join(", ");
+    const what = traces ? t("a trace: its times become a measured lane") : t("an order in torch's CSV");
+    setText(
+      this.#said,
+      !given.length ? "" : names ? t("{names}: {what}", { names, what }) : t("The text is taken for {what}", { what }),
+    );
+    this.#take.disabled = !given.length || this.#asking;
+  }
+
+  /** @param {Event} event */
+  async #submit(event) {
+    event.preventDefault();
+    const given = this.#given();
+    if (!given.length || this.#asking) return;
+    this.#asking = true;
+    this.#take.disabled = true;
+    setText(this.#said, t("Asking …"));
+    show(this.#wrong, false);
+    try {
+      await (areTraces(given) ? this.#takeTrace(given) : this.#takeOrder(given));
+      this.#files = [];
+      this.#text.value = "";
+      this.#text.placeholder = EXAMPLE;
+      this.node.close();
+    } catch (problem) {
+      this.#complain(problem);
+    } finally {
+      this.#asking = false;
+      this.#look();
+    }
+  }
+
+  /** @param {Given[]} given */
+  async #takeOrder(given) {
+    const spec = await askOrder(given);
+    putImported(this.parts.desk.store, spec, this.#where.value === "replace" ? this.#at : null, {});
+    this.parts.said(t("The order is in the link: p {p}, m {m}, v {v}.", { p: spec.p, m: spec.m, v: spec.v }));
+  }
+
+  /** @param {Given[]} given */
+  async #takeTrace(given) {
+    const { store } = this.parts.desk;
+    const where = this.#where.value;
+    const { id, spec } = await askRun(given);
+    const view = { run: this.parts.addRun(id), tab: "run" };
+    if (where === "run") store.setView(view, "push");
+    else putImported(store, spec, where === "replace" ? this.#at : null, view, spec.costs);
+    this.parts.said(t("The trace is kept as a run: p {p}, m {m}.", { p: spec.p, m: spec.m }));
+  }
+
+  /** @param {unknown} problem */
+  #complain(problem) {
+    const text =
+      problem instanceof Refusal
+        ? sentence(tr(problem.message))
+        : problem instanceof Offline
+          ? t("The server does not answer. What you gave is still here; try again in a moment.")
+          : sentence(problem instanceof Error ? problem.message : String(problem));
+    setText(this.#wrong, text);
+    show(this.#wrong, true);
+    this.#wrong.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/**
+ * Files may be dropped anywhere on the page; elsewhere the browser would leave it.
+ * @param {(files: File[]) => void} take
+ */
+function listenToDrops(take) {
+  const hint = h("div", { class: "drop-hint", hidden: true }, h("strong", { text: t("Drop an order or a trace") }));
+  byId("stage").append(hint);
+  let timer = 0;
+  window.addEventListener("dragover", (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = "copy";
+    show(hint, true);
+    clearTimeout(timer); // dragover comes again and again while a file hangs over the page
+    timer = window.setTimeout(() => show(hint, false), 300);
+  });
+  window.addEventListener("drop", (event) => {
+    if (!event.dataTransfer?.files.length) return;
+    event.preventDefault();
+    show(hint, false);
+    take([...event.dataTransfer.files]);
+  });
+}

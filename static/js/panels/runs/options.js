@@ -1,0 +1,194 @@
+// What a person chooses for the next run besides its schedule: pace, unit, type of numbers, device, training steps,
+// seed.
+// What cannot be had is shown and says why. Knows no server; what is typed is judged there.
+import { createDeviceList } from "./device_list.js";
+import { h, setText } from "../../ui/dom.js";
+import { choiceFor, gpusOf, whereRuns } from "../../core/measured/devices.js";
+import { t } from "../../core/i18n/language.js";
+
+/** @import {Devices} from "../../core/measured/devices.js" */
+/** @import {Asked} from "../../data/runs/client.js" */
+/**
+ * @typedef {{devices: Devices | null, p: number, asynchronous: boolean}} Here what there is to run on, and what is to
+ *   run
+ */
+
+const PLAIN = { mode: "auto", unit_ms: null, dtype: "float32", device: "auto", steps: 1, seed: 0 };
+/** The same of a run on a cluster. */
+export const PLACED = { spread: "pack", arrange: "given", hops: "given" };
+
+const modes = () => ({
+  auto: t("whatever suits the device"),
+  paced: t("paced: each op lasts as planned"),
+  free: t("free: as fast as it goes"),
+});
+const devices = () => ({ auto: t("automatic"), cpu: "CPU", cuda: "GPU" });
+
+/** @param {() => void} changed */
+export function createRunOptions(changed) {
+  const where = h("p", { class: "run-where", id: "run-where" });
+  const have = createDeviceList();
+  const mode = list("mode", t("Pace"), modes(), changed);
+  const unit = box("unit", t("Unit"), "ms", t("auto"), t("How long one unit of the costs lasts in a paced run"));
+  const dtype = list("dtype", t("Numbers"), { float32: "float32", bfloat16: "bfloat16" }, changed);
+  const device = list("device", t("Device"), devices(), changed);
+  const steps = box(
+    "steps",
+    t("Steps"),
+    "",
+    "1",
+    t("Training steps with an optimizer; the last one is drawn and measured"),
+  );
+  const seed = box("seed", t("Seed"), "", "0", t("What the model and its data are made from"));
+  const spread = list(
+    "spread",
+    t("Placement"),
+    { pack: t("pack: few hosts"), spread: t("spread: many hosts") },
+    changed,
+    t("Ranks on as few hosts as can be, or on as many"),
+  );
+  const arrange = list(
+    "arrange",
+    t("Rank order"),
+    { given: t("as hosts come"), latency: t("by latency") },
+    changed,
+    t("Ranks in the order of the hosts, or so that neighbours in the pipeline are those that are quickest to reach"),
+  );
+  const hops = list(
+    "hops",
+    t("Hop time"),
+    { given: t("as in the costs"), measured: t("as measured") },
+    changed,
+    t(
+      "Hops of the plan as long as the costs say, or as long as the longest measured between neighbours before the run",
+    ),
+  );
+  const placed = [spread, arrange, hops];
+  for (const { label } of placed) label.hidden = true; // until there is a cluster
+  const node = h(
+    "fieldset",
+    { class: "run-options", "aria-describedby": "run-where" },
+    h("legend", { class: "visually-hidden", text: t("Options of the next run") }),
+    ...[mode, unit, dtype, device, steps, seed, ...placed].map((each) => each.label),
+    where,
+    have.node,
+  );
+
+  /** @returns {Asked} what is typed as it stands where it is no number: the server says what is wrong with it */
+  const chosen = () => ({
+    mode: mode.control.value,
+    unit_ms: unit.control.disabled ? null : typed(unit.control.value, null),
+    dtype: dtype.control.value,
+    device: device.control.value,
+    steps: steps.control.disabled ? 1 : typed(steps.control.value, 1),
+    seed: typed(seed.control.value, 0),
+    ...(spread.label.hidden
+      ? {}
+      : { spread: spread.control.value, arrange: arrange.control.value, hops: hops.control.value }),
+  });
+
+  return {
+    node,
+    chosen,
+    /** @param {Partial<Asked> | null | undefined} asked as another run was asked for */
+    choose(asked) {
+      const all = { ...PLACED, ...chosen(), ...asked };
+      mode.control.value = all.mode;
+      spread.control.value = all.spread;
+      arrange.control.value = all.arrange;
+      hops.control.value = all.hops;
+      dtype.control.value = all.dtype;
+      device.control.value = all.device;
+      unit.control.value = all.unit_ms === null ? "" : String(all.unit_ms);
+      steps.control.value = all.steps === PLAIN.steps ? "" : String(all.steps);
+      seed.control.value = all.seed === PLAIN.seed ? "" : String(all.seed);
+    },
+    /** What can be had, and where a run would run. @param {Here} here */
+    tell(here) {
+      const { devices: told, p } = here;
+      forbid(unit, mode.control.value === "free" ? t("A free run has no pace") : "");
+      const missing = told ? missingGpu(told) : "";
+      const option = /** @type {HTMLOptionElement} */ (device.control.options[2]);
+      option.disabled = missing !== "";
+      setText(option, missing || devices().cuda);
+      if (missing && device.control.value === "cuda") device.control.value = "auto";
+      forbid(steps, oneStep(here, device.control.value));
+      for (const { label } of placed) label.hidden = told?.engine !== "ray";
+      const free =
+        told && paceOf(told, p, mode.control.value) === "free"
+          ? t("A free run has no pace, so a hop has no length in its costs")
+          : "";
+      forbid(hops, free);
+      if (free) hops.control.value = PLACED.hops;
+      have.show(told);
+      setText(where, told ? whereRuns(told, p, mode.control.value, device.control.value) : "");
+    },
+  };
+}
+
+/** The mode that a run would have. @param {Devices} told @param {number} p @param {string} mode that is asked for */
+const paceOf = (told, p, mode) => (mode === "auto" ? choiceFor(told, p)?.mode : mode);
+
+/** Why no GPU can be chosen; "" where one can, or where nothing is known. @param {Devices} told */
+const missingGpu = (told) => (told.devices.length && !gpusOf(told).length ? t("GPU: none here") : "");
+
+/**
+ * Why a run has one training step; "" where it can have more.
+ * @param {Here} here
+ * @param {string} device that is asked for
+ */
+function oneStep({ devices: told, p, asynchronous }, device) {
+  if (asynchronous) return t("Here every micro-batch is a training step already");
+  const gpus = told && device !== "cpu" ? gpusOf(told).length : 0;
+  return gpus >= p ? t("Where every rank has a GPU of its own, a run is one step") : "";
+}
+
+/** @param {string} text @param {number | null} empty @returns {any} */
+const typed = (text, empty) =>
+  text.trim() === "" ? empty : Number.isFinite(Number(text)) ? Number(text) : text.trim();
+
+/**
+ * @param {string} name
+ * @param {string} label
+ * @param {Record<string, string>} choices
+ * @param {() => void} changed
+ * @param {string} [title]
+ */
+function list(name, label, choices, changed, title = "") {
+  const control = h(
+    "select",
+    { id: `run-${name}`, onchange: changed, title: title || null },
+    ...Object.entries(choices).map(([value, text]) => h("option", { value, text })),
+  );
+  return { control, title, label: h("label", {}, h("span", { text: label }), control) };
+}
+
+/** @param {string} name @param {string} label @param {string} unit @param {string} empty @param {string} title */
+function box(name, label, unit, empty, title) {
+  const control = h("input", {
+    type: "text",
+    id: `run-${name}`,
+    inputmode: "decimal",
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: empty,
+    title,
+  });
+  return {
+    control,
+    title,
+    label: h("label", {}, h("span", { text: label }), h("span", { class: "run-box" }, control, unit)),
+  };
+}
+
+/**
+ * A box that means nothing now says why.
+ * @param {{control: HTMLInputElement | HTMLSelectElement, title: string}} one
+ * @param {string} why "" where it means something
+ */
+function forbid({ control, title }, why) {
+  control.disabled = why !== "";
+  control.title = why || title;
+}
+
+/** @typedef {ReturnType<typeof createRunOptions>} RunOptions */

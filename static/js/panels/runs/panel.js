@@ -1,0 +1,230 @@
+// The run tab: how far a run is, in words, and what it showed when it is over.
+import { h, replace, sentence as asSentence, setText, show as showNode } from "../../ui/dom.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { afterRun, calibrationText } from "./after.js";
+import { isOver } from "../../data/runs/client.js";
+import { facts } from "./facts.js";
+import { createRunOptions } from "./options.js";
+import { residualLists } from "./residuals.js";
+
+/** @import {Run} from "../../data/runs/client.js" */
+/** @import {Residuals} from "./residuals.js" */
+/** @import {Calibration} from "../../core/measured/calibration.js" */
+/**
+ * @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, calibrate: () => void, hop: () =>
+ *   void, chosen: () => void, another: () => boolean, startAll: () => void, pick: (i: number) => void, showing: () =>
+ *   HTMLElement}} RunActs hop: the plan is to have the run's hop time; chosen: the next run is to be another; another:
+ *   there is room for one more measured lane
+ */
+/**
+ * @typedef {{lost: boolean, calibration: Calibration | null, planned: number | null, residuals: Residuals | null}}
+ *   Beside what is known of a run besides itself; planned: the peak memory of its plan
+ */
+
+const STEPS = /** @type {const} */ (["queued", "warming", "running", "verified", "finished"]);
+
+const stepNames = () => ({
+  queued: t("queued"),
+  warming: t("warming up"),
+  running: t("running"),
+  verified: t("verified"),
+  finished: t("finished"),
+});
+
+/** @param {RunActs} acts */
+export function createRunPanel(acts) {
+  const panel = h("div", { class: "run-panel" });
+  const options = createRunOptions(acts.chosen);
+  const all = h("button", {
+    type: "button",
+    class: "button soft",
+    id: "run-all",
+    hidden: true,
+    onclick: acts.startAll,
+    title: t("One after the other on the same workers, each drawn under its plan"),
+  });
+  const meter = createMeter();
+  let shown = ""; // the run as it was last built
+
+  function idle() {
+    shown = "";
+    replace(
+      panel,
+      h(
+        "p",
+        {},
+        t(
+          "Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as it ends. The gradients are compared with a run of the same model without a pipeline.",
+        ),
+      ),
+      options.node,
+      all,
+    );
+  }
+
+  /** Several schedules are on the screen: they can run one after the other. @param {number} plans */
+  function several(plans) {
+    showNode(all, plans > 1);
+    setText(all, t("Run all {n} schedules", { n: plans }));
+  }
+
+  /** @param {string} message @param {string} [hint] @param {{text: string, act: () => void} | null} [remedy] */
+  function problem(message, hint, remedy) {
+    shown = "";
+    const better = remedy
+      ? h("button", { type: "button", class: "button soft", id: "run-nearest", onclick: remedy.act }, remedy.text)
+      : "";
+    replace(
+      panel,
+      h("p", { class: "note bad", role: "alert", text: message }),
+      hint ? h("p", { text: hint }) : "",
+      h(
+        "p",
+        { class: "panel-row" },
+        better,
+        h("button", { type: "button", class: "button soft", onclick: () => acts.start(false) }, t("Try again")),
+        h("button", { type: "button", class: "button", onclick: acts.leave }, t("Back to the plan")),
+      ),
+      options.node,
+    );
+  }
+
+  /**
+   * What does not change with every op: made anew only when the run gets on, so that a button stays under the pointer.
+   */
+  /** @param {Run} run @param {boolean} room @param {Beside} beside */
+  function rebuild(run, room, { lost, calibration, planned, residuals }) {
+    const over = isOver(run);
+    const moving = run.status === "running" || run.status === "warming";
+    const again = run.mode === "imported" ? t("Run the schedule here") : t("Run again");
+    const button = (/** @type {string} */ text, /** @type {() => void} */ act, kind = "soft", id = "") =>
+      h("button", { type: "button", class: `button ${kind}`, id: id || null, onclick: act }, text);
+    const acting = over
+      ? [
+          button(again, () => acts.start(false)),
+          room ? button(t("Run once more, beside it"), () => acts.start(true), "", "run-beside") : "",
+          button(t("Close the run"), acts.leave, ""),
+        ]
+      : [button(t("Cancel"), acts.cancel, "soft", "cancel")];
+    replace(
+      panel,
+      h(
+        "div",
+        { class: "panel-row" },
+        steps(run),
+        moving ? meter.node : "",
+        h("span", { class: "top-space" }),
+        ...acting,
+      ),
+      lost
+        ? h("p", {
+            class: "note",
+            role: "status",
+            text: t(
+              "The connection to the server is lost. What came so far stays; the page goes on by itself once the server answers.",
+            ),
+          })
+        : "",
+      sentence(run),
+      run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "",
+      run.status === "finished" ? afterRun(run, acts.calibrate, acts.hop, acts.showing()) : "",
+      calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "",
+      run.why ? h("p", { class: "run-why", text: whyMode(run.why) }) : "",
+      facts(run, planned),
+      residuals ? residualLists(residuals, acts.pick) : "",
+      over ? options.node : "",
+      over ? all : "",
+    );
+  }
+
+  /** @param {Run} run @param {number} done @param {number} total @param {Beside} beside */
+  function show(run, done, total, beside) {
+    const room = acts.another();
+    const key = JSON.stringify({ ...run, ops: null, seq: 0, room, ...beside });
+    if (key !== shown) rebuild(run, room, beside);
+    shown = key;
+    meter.set(done, total);
+  }
+
+  idle();
+  return { panel, idle, problem, show, several, options };
+}
+
+/** Why the run has the mode that it has, as the runner said it. @param {string} why */
+const whyMode = (why) => asSentence(tr(why));
+
+/** @param {Run} run */
+function steps(run) {
+  if (run.mode === "imported")
+    return h("p", {
+      class: "run-elsewhere",
+      text:
+        run.device === "simulated"
+          ? t("Times that Bubbleline worked out, read back from a trace.")
+          : t("Measured elsewhere; read from a trace."),
+    });
+  const at = STEPS.indexOf(/** @type {"queued"} */ (run.status));
+  const ended = run.status === "failed" || run.status === "cancelled";
+  const names = stepNames();
+  const list = STEPS.map((step, k) =>
+    h("li", {
+      class: ended ? null : k < at || run.status === "finished" ? "done" : k === at ? "now" : null,
+      text:
+        step === "queued" && run.status === "queued" && run.position
+          ? t("queued, number {n} in line", { n: run.position })
+          : names[step],
+    }),
+  );
+  if (ended)
+    list.push(
+      h("li", {
+        class: run.status === "failed" ? "bad" : "now",
+        text: run.status === "failed" ? t("failed") : t("cancelled"),
+      }),
+    );
+  return h("ol", { class: "steps", "aria-label": t("Progress of the run") }, ...list);
+}
+
+/** How many ops have ended, as a bar and in numbers. */
+function createMeter() {
+  const bar = h("i");
+  const box = h(
+    "span",
+    { class: "meter", role: "progressbar", "aria-label": t("Ops that have ended"), "aria-valuemin": 0 },
+    bar,
+  );
+  const words = h("span");
+  return {
+    node: h("span", { class: "progress" }, box, words),
+    /** @param {number} done @param {number} total */
+    set(done, total) {
+      bar.style.transform = `scaleX(${total ? done / total : 0})`;
+      box.setAttribute("aria-valuenow", String(done));
+      box.setAttribute("aria-valuemax", String(total));
+      setText(words, total ? t("{done} of {total} ops", { done, total }) : "");
+    },
+  };
+}
+
+/** @param {Run} run */
+function sentence(run) {
+  if (run.status === "queued")
+    return h("p", { text: run.position === 1 ? t("Next in line.") : t("Other runs go first.") });
+  if (run.status === "warming" && run.waiting)
+    return h("p", { title: tr(run.waiting), text: t("The run waits for a place on the cluster.") });
+  if (run.status === "warming")
+    return h("p", { text: t("The workers load the model. The first op starts when all of them are ready.") });
+  if (run.status === "cancelled")
+    return h("p", { class: "note", text: t("The run was cancelled. The ops that ended before are on the timeline.") });
+  if (run.status === "failed") return h("p", { class: "note bad", role: "alert", text: reason(run) });
+  const notes = run.notes ?? [];
+  return notes.length ? h("ul", { class: "run-notes" }, ...notes.map((note) => h("li", { text: tr(note) }))) : "";
+}
+
+/** @param {Run} run */
+function reason(run) {
+  const error = run.error;
+  if (!error) return t("The run failed, and the runner did not say why.");
+  const text = error.message ? tr(error.message) : t("no reason given");
+  return t("The run failed: {reason}", { reason: `${text}${/[.。]$/.test(text) ? "" : t(".")}` });
+}

@@ -1,0 +1,225 @@
+// A run as a row of the list: what it was, what came of it, and what can be done with it.
+import { h, replace, sentence } from "../../ui/dom.js";
+import { locale } from "../../ui/languages.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { isOver } from "../../data/runs/client.js";
+import { deviceName, modeName, unusual } from "./facts.js";
+
+/** @import {Listed} from "./list.js" */
+/**
+ * @typedef {{title: string, shown: boolean, others: boolean, chosen: boolean, link: string, add: () => void, only: ()
+ *   => void, choose: (on: boolean) => void, rename: (name: string, keys: boolean) => void, remove: () => void, say:
+ *   (text: string) => void}} RowActs
+ */
+
+const LONGEST_NAME = 80;
+
+/** The columns. */
+export const widths = () => [
+  { cls: "", text: t("schedule") },
+  { cls: "", text: t("mode, device") },
+  { cls: "num", text: t("makespan") },
+  { cls: "num", text: t("bubble") },
+  { cls: "", text: t("outcome") },
+  { cls: "", text: t("when") },
+];
+
+/** @param {Listed} run @param {RowActs} acts */
+export function rowOf(run, acts) {
+  const title = titleOf(run, acts.title);
+  const ready = run.status === "finished";
+  const pick = ready
+    ? h("input", {
+        type: "checkbox",
+        "aria-label": t("Compare {run}", { run: title }),
+        checked: acts.chosen,
+        onchange: (/** @type {Event} */ event) => acts.choose(/** @type {HTMLInputElement} */ (event.target).checked),
+      })
+    : "";
+  const head = h("th", { scope: "row" }, ...named(run, acts.title));
+  const doing = h("td", { class: "run-acts" });
+  const row = h(
+    "tr",
+    { "data-row": run.id, class: acts.shown ? "is-shown" : null },
+    h("td", { class: "run-pick" }, pick),
+    head,
+    cell(
+      t("mode, device"),
+      run.mode ? modeName(run.mode) : "–",
+      [run.device ? deviceName(run.device) : "", ...unusual(run)].filter(Boolean).join(", "),
+    ),
+    figure(t("makespan"), run, (each) => each?.makespan, run.mode === "imported" ? milliseconds : short),
+    figure(t("bubble"), run, (each) => each?.bubble?.global?.of_total, formatPercent),
+    outcome(run),
+    cell(t("when"), new Date(run.created * 1000).toLocaleString(locale(), { dateStyle: "short", timeStyle: "short" })),
+    doing,
+  );
+  replace(doing, ...deeds(run, acts, title, head, doing));
+  return row;
+}
+
+/** @param {Listed} run @param {string} title of its schedule */
+const titleOf = (run, title) => run.name || (run.mode === "imported" ? t("Imported trace") : title);
+
+/** Its name, and under it what it is; without a name, what it is. @param {Listed} run @param {string} title */
+function named({ name, mode, spec }, title) {
+  const what = mode === "imported" ? t("Imported trace") : title;
+  const sizes = `p ${spec.p} · m ${spec.m}${spec.v > 1 ? ` · v ${spec.v}` : ""}`;
+  return name
+    ? [h("b", { text: name }), h("small", { text: `${what} · ${sizes}` })]
+    : [what, h("small", { text: sizes })];
+}
+
+/** @param {string} label read out where the columns have no heads @param {string} text @param {string} [more] */
+const cell = (label, text, more) => h("td", { "data-label": label }, text, more ? h("small", { text: more }) : "");
+
+/** @param {number} x */
+const short = (x) => formatNumber(Math.round(x * 100) / 100);
+
+/** @param {number} x */
+const milliseconds = (x) => `${short(x)} ms`;
+
+/**
+ * What was measured, and under it what was predicted.
+ * @param {string} label
+ * @param {Listed} run
+ * @param {(figures: any) => unknown} of
+ * @param {(x: number) => string} say
+ */
+function figure(label, run, of, say) {
+  const [real, plan] = [of(run.measured), of(run.predicted)];
+  return h(
+    "td",
+    { class: "num", "data-label": label },
+    typeof real === "number" ? say(real) : "–",
+    typeof real === "number" && typeof plan === "number"
+      ? h("small", { text: t("predicted {value}", { value: say(plan) }) })
+      : "",
+  );
+}
+
+/** @param {Listed} run */
+function outcome(run) {
+  const { word, tone, more } = outcomeOf(run);
+  return h(
+    "td",
+    { class: "run-outcome", "data-label": t("outcome") },
+    h("span", { class: `run-word ${tone}`, text: word }),
+    more ? h("small", { text: more }) : "",
+  );
+}
+
+/** @param {Listed} run */
+function outcomeOf({ status, mode, verified, error, position }) {
+  if (status === "finished" && mode === "imported") return { word: t("not verified here"), tone: "", more: "" };
+  if (status === "finished")
+    return verified
+      ? { word: `✓ ${t("verified")}`, tone: "good", more: "" }
+      : { word: `✗ ${t("NOT equal to the reference")}`, tone: "bad", more: "" };
+  if (status === "failed")
+    return { word: `✗ ${t("failed")}`, tone: "bad", more: error?.message ? sentence(tr(error.message)) : "" };
+  if (status === "queued" && position)
+    return { word: t("queued, number {n} in line", { n: position }), tone: "", more: "" };
+  return { word: tr(status), tone: "", more: "" };
+}
+
+/**
+ * @param {Listed} run
+ * @param {RowActs} acts
+ * @param {string} title
+ * @param {HTMLElement} head
+ * @param {HTMLElement} home of the buttons
+ */
+function deeds(run, acts, title, head, home) {
+  /** @param {string} text @param {() => void} act @param {{cls?: string, run?: string}} [more] */
+  const button = (text, act, more = {}) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: `link ${more.cls ?? ""}`,
+        "data-run": more.run ?? null,
+        onclick: act,
+        "aria-label": `${text}: ${title}`,
+      },
+      text,
+    );
+  const open = acts.shown
+    ? [h("span", { class: "run-on", text: t("on the timeline") })]
+    : acts.others
+      ? [button(t("Add"), acts.add, { run: run.id }), button(t("Only this"), acts.only)]
+      : [button(t("Show"), acts.only, { run: run.id })];
+  return [
+    ...open,
+    button(t("Rename"), () => askName(run, acts, head), { cls: "run-rename" }),
+    button(t("Copy link"), () => copy(acts)),
+    isOver(run) ? button(t("Delete"), () => askDelete(run, acts, title, head, home)) : "",
+  ];
+}
+
+/** @param {RowActs} acts */
+async function copy({ link, say }) {
+  try {
+    await navigator.clipboard.writeText(link);
+    say(t("The link to the run is copied."));
+  } catch {
+    say(t("This browser copies nothing by itself; the link is {link}", { link }));
+  }
+}
+
+/**
+ * The name becomes a field: Enter and leaving it save, Esc does not.
+ * @param {Listed} run
+ * @param {RowActs} acts
+ * @param {HTMLElement} head
+ */
+function askName(run, acts, head) {
+  const field = h("input", {
+    type: "text",
+    class: "run-name",
+    maxlength: LONGEST_NAME,
+    "aria-label": t("Name of the run"),
+    placeholder: t("a name, such as: before lunch"),
+  });
+  field.value = run.name;
+  let done = false;
+  const end = (/** @type {boolean} */ keep, keys = true) => {
+    if (done) return;
+    done = true;
+    acts.rename(keep ? field.value : (run.name ?? ""), keys);
+  };
+  field.addEventListener("keydown", (event) => {
+    event.stopPropagation(); // the timeline's keys rest
+    if (event.key === "Enter" || event.key === "Escape") end(event.key === "Enter");
+  });
+  field.addEventListener("blur", () => end(true, false));
+  replace(head, field);
+  field.focus();
+  field.select();
+}
+
+/**
+ * @param {Listed} run
+ * @param {RowActs} acts
+ * @param {string} title
+ * @param {HTMLElement} head
+ * @param {HTMLElement} home
+ */
+function askDelete(run, acts, title, head, home) {
+  const sure = h("button", { type: "button", class: "link danger", onclick: acts.remove }, t("Delete for good"));
+  const keep = h(
+    "button",
+    {
+      type: "button",
+      class: "link",
+      onclick: () => {
+        replace(home, ...deeds(run, acts, title, head, home));
+        home.querySelector("button")?.focus();
+      },
+    },
+    t("Keep it"),
+  );
+  replace(home, h("span", { role: "alert", text: t("Links to it will lead nowhere.") }), sure, keep);
+  keep.focus();
+}

@@ -1,0 +1,151 @@
+// The share dialog: the link to this view, copied at once; a short one on request; code for a frame; a file that plays.
+import { Offline, Refusal, postJson } from "../../data/api.js";
+import { byId, h, replace, sentence, setText } from "../../ui/dom.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { createEmbedPart } from "./embed.js";
+import { createFilePart } from "./file.js";
+import { linkRow } from "./link_row.js";
+
+/** @import {Store} from "../../data/store.js" */
+/** @typedef {{code: string, url: string, query: string, name: string | null}} Short  as the server gives it */
+
+const LONG = 300; // characters; programs that show links cut them somewhere above
+
+/** @param {Store} store */
+export function createShare(store) {
+  /** @type {ReturnType<typeof createDialog> | null} */
+  let dialog = null;
+  byId("share").addEventListener("click", () => {
+    dialog ??= createDialog(store);
+    dialog.open();
+  });
+}
+
+/** @param {Store} store */
+function createDialog(store) {
+  const said = h("p", { class: "share-said", role: "status" });
+  const link = linkRow("share-link", t("Link to this view"), said);
+  const short = createShortPart(() => store.search());
+  const parts = [createEmbedPart(store), createFilePart(store)];
+  const close = h(
+    "button",
+    { type: "button", class: "button icon", "aria-label": t("Close"), onclick: () => node.close() },
+    "×",
+  );
+  const node = h(
+    "dialog",
+    { class: "share", id: "share-dialog", "aria-labelledby": "share-title" },
+    h("div", { class: "share-head" }, h("h2", { id: "share-title", text: t("Share this view") }), close),
+    h("section", {}, link.node, said),
+    short.node,
+    ...parts.map((part) => part.node),
+  );
+  node.addEventListener("click", (event) => {
+    if (event.target === node) node.close();
+  });
+  document.body.append(node);
+
+  return {
+    open() {
+      link.set(store.link());
+      short.reset();
+      for (const part of parts) part.reset();
+      node.showModal();
+      link.copy(sayLink(store.link()));
+    },
+  };
+}
+
+/** What the link is. @param {string} link */
+function sayLink(link) {
+  if (link.length > LONG + location.origin.length)
+    return t("Copied. It is {n} characters long, which some programs cut; a short link is safer.", { n: link.length });
+  if (link.includes("?z="))
+    return t("Copied. There is much in this view, so the link is packed; a short link is easier to pass on.");
+  return t("Copied. The whole view is in it, and nobody keeps it.");
+}
+
+/** @param {() => string} query */
+function createShortPart(query) {
+  const said = h("p", { class: "share-said", role: "status" });
+  const name = h("input", {
+    id: "share-name",
+    type: "text",
+    maxlength: 40,
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: "false",
+    placeholder: "gpipe-lesson",
+    "aria-describedby": "share-short-said",
+  });
+  said.id = "share-short-said";
+  const make = h("button", { type: "submit", class: "button soft", id: "share-short-make" }, t("Make a short link"));
+  const made = linkRow("share-short", t("Short link"), said);
+  const form = h(
+    "form",
+    { class: "share-row", onsubmit: submit },
+    h("label", { for: "share-name", text: t("Short link, with a name if you like") }),
+    h("div", { class: "share-take" }, h("span", { class: "share-prefix", text: `${location.host}/s/` }), name, make),
+  );
+  made.node.hidden = true;
+
+  /** @param {Event} event */
+  async function submit(event) {
+    event.preventDefault();
+    make.disabled = true;
+    setText(said, t("Asking …"));
+    try {
+      /** @type {Short} */
+      const answer = await postJson("/api/links", { query: query(), name: name.value.trim() || null });
+      made.set(location.origin + answer.url);
+      made.node.hidden = false;
+      await made.copy(t("Copied. It leads to this view as it is now and is kept on this server."));
+    } catch (problem) {
+      complain(problem);
+    } finally {
+      make.disabled = false;
+    }
+  }
+
+  /** @param {unknown} problem */
+  function complain(problem) {
+    if (!(problem instanceof Refusal)) {
+      setText(
+        said,
+        problem instanceof Offline
+          ? t("The server does not answer. The link above works without a short one.")
+          : String(problem),
+      );
+      return;
+    }
+    const { message, nearest } = problem.error;
+    replace(
+      said,
+      h("span", { class: "share-problem", text: sentence(tr(message)) }),
+      nearest === undefined || nearest === null
+        ? null
+        : h(
+            "button",
+            {
+              type: "button",
+              class: "link",
+              onclick: () => {
+                name.value = String(nearest);
+                name.focus();
+                form.requestSubmit();
+              },
+            },
+            t("Use {name}", { name: String(nearest) }),
+          ),
+    );
+  }
+
+  return {
+    node: h("section", {}, form, made.node, said),
+    /** The view may be another than last time. */
+    reset() {
+      made.node.hidden = true;
+      setText(said, "");
+    },
+  };
+}

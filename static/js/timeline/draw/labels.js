@@ -1,0 +1,83 @@
+// The text pass: the micro-batch inside an op that is wide enough, with its kind when wider still.
+import { RECTANGLES, boxes } from "./boxes.js";
+import { paintsFor } from "../../ui/palette.js";
+import { KIND_PAIR, LETTERS, chunkOf, globalMicro, kindOf, pairChunks } from "../../core/schedule/ops.js";
+
+/** @import {Lane} from "../../data/lanes.js" */
+/** @import {Micros} from "../../core/schedule/ops.js" */
+
+/** @type {string[][]} numbers as text by kind (under a pair's without a letter), so that no frame makes strings */
+const TEXT = Array.from(LETTERS, () => []);
+const BARE = KIND_PAIR;
+
+const done = new Uint8Array(RECTANGLES);
+
+/** @param {number} kind @param {number} k */
+function text(kind, k) {
+  return (TEXT[kind][k] ??= kind === BARE ? String(k) : LETTERS[kind] + k);
+}
+
+const SMALLER = [10, 9];
+
+/** Labels in a size that suits the lane; ops too narrow for that get a smaller one, in passes of their own. */
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros
+ * @param {((box: number) => string) | null} [inkOf] of a box, where it is not the one of its kind */
+export function drawLabels(ctx, lane, height, micros, inkOf = null) {
+  if (height < 11) return;
+  const size = Math.min(13, Math.max(9, Math.floor(height * 0.5)));
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  done.fill(0, 0, boxes.n);
+  for (const each of [size, ...SMALLER.filter((small) => small < size)]) {
+    ctx.font = `500 ${each}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
+    drawPass(ctx, lane, height, micros, each * 0.62, inkOf);
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Lane} lane
+ * @param {number} height
+ * @param {Micros} micros
+ * @param {number} digit
+ * @param {((box: number) => string) | null} inkOf
+ */
+function drawPass(ctx, { schedule }, height, micros, digit, inkOf) {
+  const { chunks, codes, m } = schedule;
+  const { ink } = paintsFor(chunks);
+  const wide = digit * String(m - 1).length; // of the largest number, so that ops of one length are labelled alike
+  for (let n = 0; n < boxes.n; n++) {
+    const b = boxes.order[n];
+    if (done[b] || boxes.room[b] < digit + 2) continue;
+    const code = codes[boxes.op[b]];
+    const kind = kindOf(code, chunks);
+    const micro = globalMicro(schedule, boxes.slot[b] + chunkOf(code, chunks), micros.first[boxes.op[b]]);
+    ctx.fillStyle = inkOf ? inkOf(b) : ink[boxes.cls[b]];
+    if (kind === KIND_PAIR) {
+      done[b] = drawPair(ctx, b, height, wide, micro, pairBackward(schedule, b, micros));
+      continue;
+    }
+    if (boxes.room[b] < wide + 2) continue;
+    const letter = boxes.room[b] >= wide + digit + 12;
+    ctx.fillText(text(letter ? kind : BARE, micro), boxes.x[b] + (boxes.w[b] - 1) / 2, boxes.y[b] + height / 2 + 0.5);
+    done[b] = 1;
+  }
+}
+
+/** @param {Lane["schedule"]} schedule @param {number} b @param {Micros} micros */
+function pairBackward(schedule, b, micros) {
+  const i = boxes.op[b];
+  const chunk = pairChunks(schedule.codes[i], schedule.chunks)[1];
+  return globalMicro(schedule, boxes.slot[b] + chunk, micros.second ? micros.second[i] : 0);
+}
+
+/** Forward's number above left, backward's below right of the diagonal; 0 when there is no room. */
+/** @param {CanvasRenderingContext2D} ctx @param {number} b @param {number} height @param {number} wide
+ *  @param {number} forward @param {number} backward */
+function drawPair(ctx, b, height, wide, forward, backward) {
+  if (boxes.room[b] < (height < 26 ? 2 * wide : 1.4 * wide) + 8) return 0;
+  const y = boxes.y[b] + height / 2 + 0.5;
+  ctx.fillText(text(BARE, forward), boxes.x[b] + boxes.w[b] * 0.26, y - height * 0.2);
+  ctx.fillText(text(BARE, backward), boxes.x[b] + boxes.w[b] * 0.74, y + height * 0.2);
+  return 1;
+}

@@ -1,0 +1,167 @@
+// The memory strips above the rows, and the button that shows them. Levels are drawn as each pixel's maximum, in runs
+// of
+// equal height, so that a strip costs at most one rectangle a pixel however many ops there are. Of a run they are what
+// it
+// measured, with what the plan counts as a line over it.
+import { font, xOf } from "./axis.js";
+import { byId, h, icon } from "../../ui/dom.js";
+import { colour } from "../../ui/palette.js";
+import { t } from "../../core/i18n/language.js";
+import { alive } from "../../core/measured/live_memory.js";
+import { formatBytes, formatNumber } from "../../core/timeline/scale.js";
+import { held, levelAt, maxima, stripsByDefault } from "../../core/timeline/memory_strips.js";
+
+/** @import {Lane, Scene} from "../../data/lanes.js" */
+/** @import {Row} from "../../core/timeline/layout.js" */
+/** @import {Store} from "../../data/store.js" */
+/** @typedef {CanvasRenderingContext2D} Ctx */
+
+const DUST = 1e-9; // of a cap; shares of activations add up with some
+const READABLE = 10; // px of a strip beside which a number can stand
+const ICON = "M1 14V9h3V6h3V3h3v4h2v3h3v4z";
+
+let levels = new Float32Array(0);
+
+/** Are the strips drawn? The reader's word, else where memory is what the schedule is about. @param {string | null} mem
+ * @param {Lane[]} lanes */
+export const stripsShown = (mem, lanes) =>
+  mem === null ? stripsByDefault(lanes.map(({ spec }) => spec)) : mem === "1";
+
+/** What the full height of a strip stands for: one scale for all lanes, so that they compare. @param {Lane[]} lanes */
+export const fullHeight = (lanes) =>
+  lanes.reduce(
+    (most, { schedule, times, spec }) => Math.max(most, held(schedule, times, spec).top, spec.memory ?? 0),
+    0,
+  );
+
+/** @param {Scene} scene @param {Ctx} ctx @param {number} dpr @param {number} height of the plot */
+export function paintStrips(scene, ctx, dpr, height) {
+  const { layout, lanes, t0, t1, full } = scene;
+  if (!full) return;
+  const columns = Math.max(1, Math.round(layout.plotWidth * dpr));
+  if (levels.length < columns) levels = new Float32Array(columns);
+  ctx.save();
+  ctx.scale(1 / dpr, 1 / dpr); // whole pixels of the device, so that equal levels have equal heights
+  lanes.forEach((lane, at) => {
+    lane.want?.();
+    const { steps } = held(lane.schedule, lane.times, lane.spec);
+    const real = alive(lane.schedule, lane.times, lane.spec, lane.details);
+    const stop = Math.max(0, Math.min(columns, Math.ceil(((lane.end - t0) / (t1 - t0)) * columns)));
+    for (const row of layout.groups[at].rows) {
+      if (row.stripY + row.stripH < 0 || row.stripY > height) continue;
+      const strip = placeOf(row, Math.round(layout.plotLeft * dpr), stop, dpr, full);
+      maxima((real?.steps ?? steps)[row.rank], t0, t1, columns, levels);
+      if (real) for (let x = 0; x < stop; x++) levels[x] /= real.unit;
+      paintStrip(ctx, strip, real ? null : lane.spec.memory);
+      if (!real) continue;
+      maxima(steps[row.rank], t0, t1, columns, levels);
+      paintLine(ctx, strip);
+    }
+  });
+  ctx.restore();
+}
+
+/**
+ * @typedef {{left: number, stop: number, foot: number, thin: number, rise: (level: number) => number}} Strip in pixels
+ *   of the device; stop: columns that are drawn; thin: the width of a line; rise: how high a level is drawn
+ */
+
+/**
+ * @param {Row} row
+ * @param {number} left
+ * @param {number} stop
+ * @param {number} dpr
+ * @param {number} full
+ * @returns {Strip}
+ */
+function placeOf(row, left, stop, dpr, full) {
+  const foot = Math.round((row.stripY + row.stripH) * dpr);
+  const air = row.stripH < READABLE ? 1 : 2; // above, so that a full strip does not touch the row over it
+  const room = Math.max(1, foot - Math.round(row.stripY * dpr) - Math.round(air * dpr));
+  return {
+    left,
+    stop,
+    foot,
+    thin: Math.max(1, Math.round(dpr)),
+    rise: (level) => (level > 0 ? Math.max(1, Math.round((level / full) * room)) : 0),
+  };
+}
+
+/** @param {Ctx} ctx @param {Strip} strip @param {number | null} cap */
+function paintStrip(ctx, { left, stop, foot, thin, rise }, cap) {
+  const limit = cap === null ? Infinity : cap * (1 + DUST);
+  const capped = cap === null ? Infinity : rise(cap);
+  const [fill, over] = [colour("plot-held"), colour("plot-cap")];
+  for (let x = 0; x < stop;) {
+    const from = x;
+    const tall = rise(levels[x]);
+    const beyond = levels[x] > limit;
+    while (x < stop && rise(levels[x]) === tall && levels[x] > limit === beyond) x++;
+    ctx.fillStyle = fill;
+    ctx.fillRect(left + from, foot - Math.min(tall, capped), x - from, Math.min(tall, capped));
+    if (!beyond) continue;
+    const more = Math.max(1, tall - capped);
+    ctx.fillStyle = over;
+    ctx.fillRect(left + from, foot - capped - more, x - from, more);
+  }
+  ctx.fillStyle = over;
+  if (cap !== null) ctx.fillRect(left, foot - capped, stop, thin);
+}
+
+/** A line along the levels. @param {Ctx} ctx @param {Strip} strip */
+function paintLine(ctx, { left, stop, foot, thin, rise }) {
+  ctx.fillStyle = colour("plot-ink");
+  let last = 0;
+  for (let x = 0; x < stop;) {
+    const from = x;
+    const tall = rise(levels[x]);
+    while (x < stop && rise(levels[x]) === tall) x++;
+    if (tall) ctx.fillRect(left + from, foot - tall, x - from, thin);
+    const high = Math.max(tall, last);
+    if (tall !== last)
+      ctx.fillRect(left + from, foot - high, thin, high - Math.min(tall, last) + (Math.min(tall, last) ? thin : 0));
+    last = tall;
+  }
+}
+
+/** What each rank holds at the playhead, beside it. @param {Scene} scene @param {Ctx} ctx @param {number | null} at */
+export function writeHeld(scene, ctx, at) {
+  const { layout, lanes, full } = scene;
+  if (at === null || !full || at < scene.t0 || at > scene.t1) return;
+  const x = xOf(scene, at);
+  const flip = x > layout.plotLeft + layout.plotWidth - 44;
+  ctx.font = font(11);
+  ctx.textBaseline = "middle";
+  ctx.textAlign = flip ? "right" : "left";
+  lanes.forEach((lane, n) => {
+    const { steps } = held(lane.schedule, lane.times, lane.spec);
+    const real = alive(lane.schedule, lane.times, lane.spec, lane.details);
+    for (const row of layout.groups[n].rows) {
+      if (row.stripH < READABLE) continue;
+      const text = real ? formatBytes(levelAt(real.steps[row.rank], at)) : formatNumber(levelAt(steps[row.rank], at));
+      const y = row.stripY + row.stripH / 2;
+      ctx.lineWidth = 3;
+      ctx.lineJoin = "round";
+      ctx.strokeStyle = colour("surface");
+      ctx.strokeText(text, x + (flip ? -5 : 5), y);
+      ctx.fillStyle = colour("ink");
+      ctx.fillText(text, x + (flip ? -5 : 5), y);
+    }
+  });
+}
+
+/** The button beside the playback that shows and hides the strips. @param {Store} store @param {() => Lane[]} lanes */
+export function createStripsButton(store, lanes) {
+  const button = h(
+    "button",
+    { type: "button", class: "button strips", id: "strips", title: t("Memory that each rank holds over time (H)") },
+    icon(ICON),
+    h("span", { text: t("Memory") }),
+  );
+  button.setAttribute("aria-label", t("Memory strips"));
+  const shown = () => stripsShown(store.get().view.mem, lanes());
+  const toggle = () => store.setView({ mem: shown() ? "0" : "1" });
+  button.addEventListener("click", toggle);
+  byId("transport").append(button);
+  return { toggle, sync: () => button.setAttribute("aria-pressed", String(shown())) };
+}

@@ -1,0 +1,250 @@
+// Draws the ops. Few enough: rectangles grouped by colour, with labels on their own pass. Too many: binned to pixels.
+import { paintBarriers } from "./barriers.js";
+import { drawBinned } from "./binned_ops.js";
+import { boxEnd, boxes, gather, inset, isDense } from "./boxes.js";
+import { binCopies, paintCopies } from "./copy_lanes.js";
+import { colour, hatchPattern, paintsFor } from "../../ui/palette.js";
+import { RELOAD, copyAt } from "../../core/schedule/copies.js";
+import { copyRows, copyTimes } from "../../core/timeline/copy_rows.js";
+import { opsInWindow } from "../../core/timeline/layout.js";
+import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "../../core/schedule/ops.js";
+import { hatched, paintHatch } from "./hatch_pattern.js";
+import { drawLabels } from "./labels.js";
+import { binResiduals, paintPlanned, paintResiduals } from "./residuals.js";
+import { isMeasured } from "../../data/lanes.js";
+import { plannedTimes } from "../../data/matched_plan.js";
+import { QUICKER, pyramidOf } from "../../data/binned_orders.js";
+
+/** @import {Scene, Lane} from "../../data/lanes.js" */
+/** @import {Row} from "../../core/timeline/layout.js" */
+
+/** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} dpr */
+export function paintOps(scene, ctx, dpr) {
+  const { layout, lanes, t0, t1 } = scene;
+  const sight = lanes.map((_, at) => rowsInSight(layout.groups[at].rows, ctx.canvas.height / dpr));
+  const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
+  const dense = isDense(
+    visible,
+    sight.reduce((sum, rows) => sum + rows.length, 0),
+    layout.plotWidth * dpr,
+  );
+  lanes.forEach((lane, at) => {
+    const rows = sight[at];
+    paintBubbles(ctx, lane, rows, scene, dpr);
+    const plan = isMeasured(lane) && (scene.late || rows.some(({ footH }) => footH)) ? plannedTimes(lane, lanes) : null;
+    const late = plan && scene.late ? scene.late : 0;
+    if (dense) {
+      if (plan && late) binResiduals(ctx, lane, plan, late, rows, scene, dpr);
+      else binOps(ctx, lane, rows, scene, dpr, visible > QUICKER);
+      binCopies(ctx, lane, rows, scene, dpr);
+      if (plan) paintPlanned(ctx, lane, plan, rows, scene, dpr, true);
+      return;
+    }
+    for (const part of byHeight(rows)) {
+      gather(lane.schedule, lane.times, part, scene, dpr);
+      const inkOf = plan && late ? paintResiduals(ctx, lane, plan, late, part[0].h) : null;
+      paintBoxes(ctx, lane, part[0].h, dpr, inkOf !== null);
+      if (lane.costs.comm > 0 && !isMeasured(lane)) paintMessages(ctx, lane, scene, part[0].h);
+      drawLabels(ctx, lane, part[0].h, micros(lane.schedule), inkOf);
+      paintCopies(ctx, lane, part, scene, dpr);
+      if (plan) paintPlanned(ctx, lane, plan, part, scene, dpr, false);
+    }
+    paintBarriers(ctx, lane, layout.groups[at].rows, scene);
+  });
+}
+
+/** Rows of one height each: pinned ranks stand on top and may be taller. @param {Row[]} rows */
+function byHeight(rows) {
+  const thin = rows.findIndex(({ h }) => h !== rows[0].h);
+  if (thin < 0) return rows.length ? [rows] : [];
+  return [rows.slice(0, thin), rows.slice(thin)];
+}
+
+/** @param {Row[]} rows @param {number} height of the plot */
+const rowsInSight = (rows, height) => rows.filter((row) => row.y < height && row.copyY + row.copyH > 0);
+
+/** @param {Lane} lane @param {Row[]} rows @param {number} t0 @param {number} t1 */
+function countVisible(lane, rows, t0, t1) {
+  const { schedule, times } = lane;
+  const copies = copyRows(schedule);
+  const copied = copyTimes(schedule, times);
+  let n = 0;
+  for (const { rank } of rows) {
+    const [lo, hi] = opsInWindow(schedule, times, rank, t0, t1);
+    const [from, to] = copies ? opsInWindow(copies, copied, rank, t0, t1) : [0, 0];
+    n += hi - lo + to - from;
+  }
+  return n;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Lane} lane
+ * @param {Row[]} rows
+ * @param {Scene} scene
+ * @param {number} dpr
+ * @param {boolean} many so many that a pyramid is quicker
+ */
+function binOps(ctx, { id, schedule, times }, rows, { layout, t0, t1 }, dpr, many) {
+  const band = {
+    key: id,
+    source: schedule,
+    owner: times,
+    times,
+    paints: paintsFor(schedule.chunks),
+    pyramid: many ? pyramidOf(times) : null,
+  };
+  drawBinned(ctx, band, rows, {
+    left: layout.plotLeft,
+    width: layout.plotWidth,
+    t0,
+    t1,
+    dpr,
+    bar: barOf(layout.laneHeight),
+  });
+}
+
+/** How tall the bars are that tell kinds apart, 0 where there is no room. @param {number} height of a row */
+const barOf = (height) => (height >= 12 ? Math.min(4, Math.max(2, Math.round(height / 9))) : 0);
+
+/** The hatch lies under a whole row, from the first moment to the last; ops cover it. */
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Lane} lane
+ * @param {Row[]} rows
+ * @param {Scene} scene
+ * @param {number} dpr
+ */
+function paintBubbles(ctx, lane, rows, { layout, t0, t1 }, dpr) {
+  const k = layout.plotWidth / (t1 - t0);
+  const from = Math.max(0, -t0 * k);
+  const to = Math.min(layout.plotWidth, (lane.end - t0) * k);
+  if (to <= from) return;
+  ctx.fillStyle = hatchPattern(dpr) ?? colour("plot-row");
+  ctx.save();
+  ctx.scale(1 / dpr, 1 / dpr); // the pattern's tile is in device pixels
+  for (const row of rows) {
+    ctx.fillRect((layout.plotLeft + from) * dpr, row.y * dpr, (to - from) * dpr, row.h * dpr);
+  }
+  ctx.restore();
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Lane} lane
+ * @param {number} height
+ * @param {number} dpr
+ * @param {boolean} filled already, with colours that do not tell kinds: only what else tells them is drawn
+ */
+function paintBoxes(ctx, lane, height, dpr, filled) {
+  const lines = hatched();
+  const paints = paintsFor(lane.schedule.chunks);
+  const { chunks, codes } = lane.schedule;
+  const bar = barOf(height);
+  for (let at = 0; at < boxes.n; at = boxEnd(at)) {
+    const cls = boxes.cls[boxes.order[at]];
+    const to = boxEnd(at);
+    const kind = kindOf(codes[boxes.op[boxes.order[at]]], chunks);
+    ctx.fillStyle = paints.fill[cls];
+    for (let n = filled ? to : at; n < to; n++) {
+      const b = boxes.order[n];
+      ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), height);
+    }
+    if (lines) paintHatch(ctx, at, to, height, kind, paints.ink[cls], dpr);
+    if (kind === KIND_PAIR && !filled) paintForwardHalves(ctx, at, to, height, paintsFor(chunks), cls);
+    else if (bar) paintBars(ctx, at, to, height, bar, kind, filled ? colour("plot-ink") : paints.edge[cls]);
+  }
+}
+
+/** Kind without colour: I has a bar below, W above, the full backward both, since B = I + W; F has none. S has a corner
+ * above, T one below. */
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} from
+ * @param {number} to
+ * @param {number} height
+ * @param {number} bar
+ * @param {number} kind
+ * @param {string} edge
+ */
+function paintBars(ctx, from, to, height, bar, kind, edge) {
+  if (kind === KIND_F || kind === KIND_PAIR) return;
+  ctx.fillStyle = edge;
+  if (kind === KIND_S || kind === KIND_T) {
+    paintCorners(ctx, from, to, height, kind);
+    return;
+  }
+  for (let n = from; n < to; n++) {
+    const b = boxes.order[n];
+    if (boxes.w[b] < 3) continue;
+    if (kind !== KIND_W) ctx.fillRect(boxes.x[b], boxes.y[b] + height - bar, inset(boxes.w[b]), bar);
+    if (kind !== KIND_I) ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), bar);
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} from
+ * @param {number} to
+ * @param {number} height
+ * @param {number} kind
+ */
+function paintCorners(ctx, from, to, height, kind) {
+  const size = Math.min(8, Math.round(height / 3));
+  ctx.beginPath();
+  for (let n = from; n < to; n++) {
+    const b = boxes.order[n];
+    if (boxes.w[b] < 5) continue;
+    const wide = Math.min(size, boxes.w[b] / 2);
+    const right = boxes.x[b] + inset(boxes.w[b]);
+    const corner = kind === KIND_S ? boxes.y[b] : boxes.y[b] + height;
+    ctx.moveTo(right - wide, corner);
+    ctx.lineTo(right, corner);
+    ctx.lineTo(right, kind === KIND_S ? corner + size : corner - size);
+  }
+  ctx.fill();
+}
+
+/** The forward half of an overlapped pair: the upper left of a split diagonal. */
+/** @param {CanvasRenderingContext2D} ctx @param {number} from @param {number} to @param {number} height
+ *  @param {{top: Uint32Array}} paints @param {number} cls */
+function paintForwardHalves(ctx, from, to, height, paints, cls) {
+  const c = paints.top[cls];
+  ctx.fillStyle = `rgb(${c & 255}, ${(c >> 8) & 255}, ${(c >> 16) & 255})`;
+  ctx.beginPath();
+  for (let n = from; n < to; n++) {
+    const b = boxes.order[n];
+    ctx.moveTo(boxes.x[b], boxes.y[b]);
+    ctx.lineTo(boxes.x[b] + inset(boxes.w[b]), boxes.y[b]);
+    ctx.lineTo(boxes.x[b], boxes.y[b] + height);
+  }
+  ctx.fill();
+}
+
+/** Does an op begin because its activation is back? Then no message came last. @param {Lane} lane @param {number} slot
+ * @param {number} i */
+function reloadedLast({ schedule, times }, slot, i) {
+  const { chunks, codes } = schedule;
+  const back = copyAt(schedule, RELOAD, slot + chunkOf(codes[i], chunks), micros(schedule).first[i]);
+  return back >= 0 && kindOf(codes[i], chunks) !== KIND_F && times.end[back] >= times.start[i];
+}
+
+/** A wait always ends with a message's arrival (or a reload's end), so the last hop of it is a message in flight. */
+/** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {Scene} scene @param {number} height */
+function paintMessages(ctx, lane, { layout, t0, t1 }, height) {
+  const { schedule, times, costs } = lane;
+  const k = layout.plotWidth / (t1 - t0);
+  const { start, end } = times;
+  const tall = Math.max(2, Math.round(height / 3));
+  ctx.fillStyle = colour("k-c");
+  for (let b = 0; b < boxes.n; b++) {
+    const i = boxes.op[b];
+    const first = schedule.offsets[boxes.slot[b] / schedule.chunks] === i;
+    const idleFrom = first ? 0 : end[i - 1];
+    if (start[i] - idleFrom <= 1e-9 || (schedule.copies && reloadedLast(lane, boxes.slot[b], i))) continue;
+    const wide = Math.min(costs.comm, start[i] - idleFrom) * k;
+    const x = layout.plotLeft + (start[i] - t0) * k - wide;
+    const cut = Math.max(layout.plotLeft, x);
+    if (cut < x + wide) ctx.fillRect(cut, boxes.y[b] + (height - tall) / 2, x + wide - cut, tall);
+  }
+}

@@ -1,0 +1,245 @@
+// What lies over the ops and changes often: the playhead and what is ahead of it, outlines of the traced op and its
+// links.
+import { boxOf, font, xOf } from "./axis.js";
+import { drawBarriers, nameBarriers } from "./barriers.js";
+import { inset } from "./boxes.js";
+import { isMeasured } from "../../data/lanes.js";
+import { wayOf } from "./messages.js";
+import { colour } from "../../ui/palette.js";
+import { drawPlannedMark } from "./planned_outline.js";
+import { t } from "../../core/i18n/language.js";
+import { messagesOf } from "../../core/schedule/message_flow.js";
+import { KIND_S, kindOf } from "../../core/schedule/ops.js";
+
+/** @import {Scene} from "../../data/lanes.js" */
+/** @import {Trace} from "../explain/trace.js" */
+/** @import {Box} from "./axis.js" */
+/** @import {OpRef} from "../../core/schedule/types.js" */
+/** @typedef {CanvasRenderingContext2D} Ctx */
+
+/** Ops that have not begun at the playhead lie under a veil. */
+/** @param {Scene} scene @param {Ctx} ctx @param {number | null} at @param {number} height */
+export function drawPlayhead(scene, ctx, at, height) {
+  if (at === null) return;
+  const { layout } = scene;
+  const left = layout.plotLeft;
+  const right = left + layout.plotWidth;
+  const x = xOf(scene, at);
+  ctx.fillStyle = colour("plot-dim");
+  const veil = Math.max(left, x);
+  for (const group of layout.groups) {
+    if (isMeasured(group) || veil >= right || !group.rows.length) continue;
+    const top = group.rows[0].stripY;
+    ctx.fillRect(veil, top, right - veil, group.top + group.height - top);
+  }
+  if (x < left - 1 || x > right + 1) return;
+  ctx.fillStyle = colour("mark-head");
+  ctx.fillRect(
+    Math.round(x) - 0.5,
+    layout.axisHeight - 8,
+    1,
+    Math.min(height, layout.contentHeight) - layout.axisHeight + 8,
+  );
+  ctx.beginPath();
+  ctx.moveTo(x - 5, layout.axisHeight - 12);
+  ctx.lineTo(x + 5, layout.axisHeight - 12);
+  ctx.lineTo(x, layout.axisHeight - 4);
+  ctx.fill();
+}
+
+/** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace @param {boolean} selected */
+export function drawTrace(scene, ctx, trace, selected) {
+  if (trace.op) drawOp(scene, ctx, trace, trace.op, selected);
+  if (trace.idle) drawIdle(scene, ctx, trace);
+  if (trace.message !== undefined) drawMessage(scene, ctx, trace);
+  if (trace.step) drawStep(scene, ctx, trace);
+}
+
+/** An op with what it needs and unblocks: lines and rings first, heads, dots and words over them. */
+/** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace @param {OpRef} op @param {boolean} selected */
+function drawOp(scene, ctx, trace, op, selected) {
+  const here = boxOf(scene, trace.lane.id, op.rank, op.i);
+  if (here && isMeasured(trace.lane)) drawPlannedMark(scene, ctx, trace.lane, op, here);
+  drawBarriers(scene, ctx, trace, (box, mark) => outline(ctx, box, mark, SOLID, 2));
+  const sides = [
+    { list: trace.needs, mark: colour("mark-needs"), dash: SOLID, into: true, name: t("needs") },
+    { list: trace.frees, mark: colour("mark-frees"), dash: DASHED, into: false, name: t("unblocks") },
+    // neighbours in the row need none
+  ].map(({ list, ...side }) => ({
+    ...side,
+    boxes: list
+      .filter(({ kind }) => kind === "data")
+      .flatMap(({ ref }) => {
+        const box = boxOf(scene, trace.lane.id, ref.rank, ref.i);
+        return box ? [{ box, joined: here !== null && !atBarrier(trace.lane, side.into ? ref.i : op.i) }] : [];
+      }),
+  }));
+  for (const { boxes, mark, dash, into } of sides) {
+    for (const { box, joined } of boxes) {
+      if (here && joined) drawLink(ctx, into ? box : here, into ? here : box, mark, dash);
+      outline(ctx, box, mark, dash, 2);
+    }
+  }
+  if (here) outline(ctx, here, colour("mark-here"), SOLID, selected ? 3 : 2);
+  for (const { boxes, mark, into, name } of sides) {
+    if (here && into && boxes.some(({ joined }) => joined)) drawHead(ctx, here, mark);
+    for (const { box } of boxes) (into ? drawDot : drawHead)(ctx, box, mark);
+    for (const { box } of boxes.filter(({ joined }) => joined || !here).slice(0, NAMED))
+      drawTag(scene, ctx, box, name, mark);
+  }
+  nameBarriers(scene, ctx, trace);
+}
+
+/**
+ * Does what an op hands on pass a barrier? Its line stands for the links of all ranks.
+ * @param {Trace["lane"]} lane
+ * @param {number} i
+ */
+const atBarrier = ({ schedule }, i) => i < schedule.count && kindOf(schedule.codes[i], schedule.chunks) >= KIND_S;
+
+/** How long a level of memory holds. @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
+function drawStep(scene, ctx, { lane, rank, step }) {
+  const row = scene.layout.groups.find((group) => group.id === lane.id)?.rows.find((each) => each.rank === rank);
+  if (!row || !step) return;
+  const left = scene.layout.plotLeft;
+  const x = Math.max(left, xOf(scene, step.from));
+  const right = Math.min(left + scene.layout.plotWidth, xOf(scene, step.to));
+  const level = step.real ? step.real.level / step.real.unit : step.level;
+  const tall = Math.max(3, (level / scene.full) * (row.stripH - 2));
+  outline(
+    ctx,
+    { x, y: row.stripY + row.stripH - tall, w: Math.max(1, right - x), h: tall },
+    colour("mark-here"),
+    SOLID,
+    1.5,
+  );
+}
+
+const SOLID = /** @type {number[]} */ ([]);
+const DASHED = [5, 3];
+
+/** A ring outside the op with a halo, so that it shows on every fill. */
+/** @param {Ctx} ctx @param {Box} box @param {string} mark @param {number[]} dash @param {number} width */
+function outline(ctx, box, mark, dash, width) {
+  const x = box.x - 1;
+  const w = Math.max(2, inset(box.w)) + 2;
+  ctx.setLineDash(SOLID);
+  ctx.lineWidth = width + 2;
+  ctx.strokeStyle = colour("surface");
+  ctx.strokeRect(x, box.y - 1, w, box.h + 2);
+  ctx.setLineDash(dash);
+  ctx.lineWidth = width;
+  ctx.strokeStyle = mark;
+  ctx.strokeRect(x, box.y - 1, w, box.h + 2);
+  ctx.setLineDash(SOLID);
+}
+
+const SAG = 22; // px
+const NAMED = 3; // ops whose part is written beside them; a barrier has one for each rank
+const TAG = 13; // px of height
+
+/** A curve from one op's end to another's start; within a row it sags, so that it strikes no label out. */
+/** @param {Ctx} ctx @param {Box} from @param {Box} to @param {string} mark @param {number[]} dash */
+function drawLink(ctx, from, to, mark, dash) {
+  const x0 = from.x + from.w;
+  const y0 = from.y + from.h / 2;
+  const y1 = to.y + to.h / 2;
+  const bend = Math.max(10, Math.abs(to.x - x0) / 2);
+  const sag = Math.abs(y1 - y0) < 1 && to.x - x0 > from.h / 2 ? Math.min(SAG, from.h) : 0;
+  for (const pass of [colour("surface"), mark]) {
+    ctx.strokeStyle = pass;
+    ctx.lineWidth = pass === mark ? 2 : 3.5;
+    ctx.setLineDash(pass === mark ? dash : SOLID);
+    ctx.beginPath();
+    ctx.moveTo(x0, y0);
+    ctx.bezierCurveTo(x0 + bend, y0 + sag, to.x - bend, y1 + sag, to.x, y1);
+    ctx.stroke();
+  }
+  ctx.setLineDash(SOLID);
+}
+
+/** The head of an arrow that comes in at an op's start. @param {Ctx} ctx @param {Box} box @param {string} mark */
+function drawHead(ctx, box, mark) {
+  const size = Math.min(8, Math.max(5, box.h / 3));
+  const y = box.y + box.h / 2;
+  ctx.beginPath();
+  ctx.moveTo(box.x + 1.5, y);
+  ctx.lineTo(box.x - size, y - size * 0.7);
+  ctx.lineTo(box.x - size, y + size * 0.7);
+  ctx.closePath();
+  ctx.lineWidth = 2;
+  ctx.strokeStyle = colour("surface");
+  ctx.stroke();
+  ctx.fillStyle = mark;
+  ctx.fill();
+}
+
+/**
+ * Where a value comes from: a dot at the end of the op that makes it.
+ * @param {Ctx} ctx
+ * @param {Box} box
+ * @param {string} mark
+ */
+function drawDot(ctx, box, mark) {
+  ctx.fillStyle = mark;
+  ctx.beginPath();
+  ctx.arc(box.x + inset(box.w), box.y + box.h / 2, Math.min(4.5, Math.max(2.5, box.h / 5)), 0, 2 * Math.PI);
+  ctx.fill();
+}
+
+/** What an op is to the traced one, in a word on its upper edge: colour and dashes are not all that tells. */
+/** @param {Scene} scene @param {Ctx} ctx @param {Box} box @param {string} text @param {string} mark */
+function drawTag({ layout }, ctx, box, text, mark) {
+  ctx.font = font(10);
+  const wide = Math.round(ctx.measureText(text).width + 8);
+  const x = Math.max(layout.plotLeft, Math.min(box.x - 2, layout.plotLeft + layout.plotWidth - wide));
+  const y = Math.max(layout.axisHeight, box.y - (box.h > 2 * TAG ? TAG / 2 : TAG));
+  ctx.fillStyle = mark;
+  ctx.fillRect(x, y, wide, TAG);
+  ctx.fillStyle = colour("surface");
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.fillText(text, x + 4, y + TAG / 2 + 0.5);
+}
+
+/**
+ * A message: the op that sends it, the op that takes it, and the way between.
+ * @param {Scene} scene
+ * @param {Ctx} ctx
+ * @param {Trace} trace
+ */
+function drawMessage(scene, ctx, { lane, message = -1 }) {
+  const all = messagesOf(lane.schedule);
+  const sender = boxOf(scene, lane.id, all.from[message], all.giver[message]);
+  const receiver = boxOf(scene, lane.id, all.to[message], all.taker[message]);
+  const mark = colour("mark-here");
+  const dash = all.gradient[message] ? DASHED : SOLID;
+  for (const box of [sender, receiver]) if (box) outline(ctx, box, mark, dash, 2);
+  const way = wayOf(scene, lane, message);
+  const [from, to] = way ? [way.from, way.to] : [sender, receiver];
+  if (from && to) drawLink(ctx, from, to, mark, dash);
+  if (to) drawHead(ctx, to, mark);
+  if (way) drawDot(ctx, way.from, mark);
+  if (sender) drawTag(scene, ctx, sender, t("sends"), mark);
+  if (receiver) drawTag(scene, ctx, receiver, t("receives"), mark);
+}
+
+/** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
+function drawIdle(scene, ctx, trace) {
+  const idle = trace.idle;
+  const group = scene.layout.groups.find((g) => g.id === trace.lane.id);
+  const row = group?.rows.find((r) => r.rank === trace.rank);
+  if (!idle || !row) return;
+  const left = scene.layout.plotLeft;
+  const x = Math.max(left, xOf(scene, idle.from));
+  const w = Math.min(left + scene.layout.plotWidth, xOf(scene, idle.to)) - x;
+  outline(ctx, { x, y: row.y, w, h: row.h }, colour("ink-3"), SOLID, 1.5);
+  if (!idle.awaits) return;
+  const awaited = boxOf(scene, trace.lane.id, idle.awaits.rank, idle.awaits.i);
+  if (!awaited) return;
+  drawLink(ctx, awaited, { x: x + w, y: row.y, w: 0, h: row.h }, colour("mark-needs"), SOLID);
+  outline(ctx, awaited, colour("mark-needs"), SOLID, 2);
+  drawHead(ctx, { x: x + w, y: row.y, w: 0, h: row.h }, colour("mark-needs"));
+  drawDot(ctx, awaited, colour("mark-needs"));
+  drawTag(scene, ctx, awaited, t("awaited"), colour("mark-needs"));
+}

@@ -1,0 +1,262 @@
+// The totals of the selected area, in a small panel beside it: how long, busy, idle, and by kind; a column for each
+// schedule.
+import { timeNumber, timeText } from "../../data/costs/time_unit.js";
+import { h, replace, show } from "../../ui/dom.js";
+import { isMeasured } from "../../data/lanes.js";
+import { t } from "../../core/i18n/language.js";
+import { COPY_LETTERS } from "../../core/schedule/copies.js";
+import { reaches, totals } from "../../core/timeline/area.js";
+import { KIND_PAIR, LETTERS } from "../../core/schedule/ops.js";
+import { formatPercent } from "../../core/timeline/scale.js";
+import { announce } from "../../ui/live_region.js";
+
+/** @import {Box} from "../draw/axis.js" */
+/** @import {Lane} from "../../data/lanes.js" */
+/** @import {Area, Reach, Share, Totals} from "../../core/timeline/area.js" */
+/** @typedef {{lane: Lane, reach: Reach, sums: Totals}} Part  of the area, in one lane group */
+
+const AWAY = 10; // px between the area and the panel
+const MARGIN = 8;
+const SMALL = { width: 520, height: 300 }; // px of a plot that a whole panel would cover
+
+/** @param {HTMLElement} plot @param {{clear: () => void, zoom: () => void}} acts */
+export function createAreaPanel(plot, acts) {
+  const body = h("div");
+  const more = h(
+    "button",
+    {
+      type: "button",
+      class: "button soft more",
+      "aria-expanded": "false",
+      onclick: () => {
+        const open = node.classList.toggle("full");
+        more.setAttribute("aria-expanded", String(open));
+        size = sizeOf(node);
+        lay();
+      },
+    },
+    t("By kind"),
+  );
+  const node = h(
+    "section",
+    { class: "area-panel", id: "area", "aria-label": t("Selected area"), hidden: true },
+    body,
+    h(
+      "div",
+      { class: "area-acts" },
+      h(
+        "button",
+        { type: "button", class: "button soft", onclick: acts.zoom, title: t("Zoom to it ({key})", { key: "F" }) },
+        t("Zoom to it"),
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "button soft",
+          onclick: acts.clear,
+          title: t("Clear the area ({key})", { key: "Esc" }),
+        },
+        t("Clear"),
+      ),
+      more,
+    ),
+  );
+  plot.append(node);
+  /** @type {{area: Area | null, key: string, times: unknown[]}} */
+  let shown = { area: null, key: "", times: [] };
+  let size = { width: 0, height: 0 };
+  let wasSmall = false;
+  /** @type {Box[]} */
+  let beside = [];
+
+  function lay() {
+    const { x, y } = placeFor(beside, size, plot);
+    node.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+  }
+
+  /** Totals again only where the area or what it lies on changed. @param {Area} area @param {Lane[]} lanes */
+  function fill(area, lanes) {
+    const key = lanes.map(({ id }) => id).join() + document.documentElement.lang + timeText(1);
+    if (area === shown.area && key === shown.key && lanes.every(({ times }, at) => times === shown.times[at])) return;
+    shown = { area, key, times: lanes.map(({ times }) => times) };
+    replace(body, tableOf(area, partsOf(area, lanes), lanes.length > 1));
+    size = sizeOf(node);
+  }
+
+  return {
+    open: () => !node.hidden,
+    /**
+     * @param {Area | null} area
+     * @param {Lane[]} lanes
+     * @param {Box[]} boxes where it is on the screen
+     * @param {boolean} dragging
+     */
+    show(area, lanes, boxes, dragging) {
+      show(node, area !== null);
+      node.classList.toggle("passive", dragging);
+      if (!area) {
+        shown.area = null;
+        return;
+      }
+      const small = plot.clientWidth < SMALL.width || plot.clientHeight < SMALL.height;
+      if (node.classList.toggle("small", small) !== wasSmall) shown.area = null; // its size is another
+      wasSmall = small;
+      fill(area, lanes);
+      beside = boxes;
+      lay();
+    },
+    /** @param {Area} area @param {Lane[]} lanes */
+    say: (area, lanes) =>
+      announce(
+        partsOf(area, lanes)
+          .map((part) => sentenceOf(part, lanes.length > 1))
+          .join(t(" ")),
+      ),
+  };
+}
+
+/** @param {HTMLElement} node */
+const sizeOf = (node) => ({ width: node.offsetWidth, height: node.offsetHeight });
+
+/** @param {Area} area @param {Lane[]} lanes @returns {Part[]} */
+function partsOf(area, lanes) {
+  const groups = lanes.map(({ id, schedule }) => ({ id, p: schedule.p }));
+  return reaches(area, groups).flatMap((reach) => {
+    const lane = lanes.find(({ id }) => id === reach.lane);
+    return lane ? [{ lane, reach, sums: totals(lane, reach, area.t0, area.t1) }] : [];
+  });
+}
+
+/**
+ * Below the area, else above, else beside it, else in the plot's lower corner: where it hides the least of it.
+ * @param {Box[]} boxes
+ * @param {{width: number, height: number}} size
+ * @param {HTMLElement} plot
+ */
+function placeFor(boxes, { width, height }, plot) {
+  const [wide, tall] = [plot.clientWidth, plot.clientHeight];
+  const corner = { x: wide - width - MARGIN, y: tall - height - MARGIN };
+  if (!boxes.length) return corner;
+  const top = Math.min(...boxes.map(({ y }) => y));
+  const foot = Math.max(...boxes.map((box) => box.y + box.h));
+  const { x, w } = boxes[0];
+  const across = Math.min(Math.max(MARGIN, x + w / 2 - width / 2), wide - width - MARGIN);
+  const down = Math.min(Math.max(MARGIN + 24, top), tall - height - MARGIN);
+  if (foot + AWAY + height <= tall) return { x: across, y: foot + AWAY };
+  if (top - AWAY - height >= 24) return { x: across, y: top - AWAY - height };
+  if (x + w + AWAY + width <= wide) return { x: x + w + AWAY, y: down };
+  if (x - AWAY - width >= 0) return { x: x - AWAY - width, y: down };
+  return corner;
+}
+
+/** What each kind is called. @param {number} kind */
+function nameOf(kind) {
+  return [
+    t("forward"),
+    t("input gradient"),
+    t("weight gradient"),
+    t("full backward"),
+    t("overlapped pair"),
+    t("output layer's shard"),
+    t("its gradients"),
+  ][kind];
+}
+
+/** @param {number} first @param {number} last */
+const ranksText = (first, last) =>
+  first === last ? t("rank {rank}", { rank: first }) : t("ranks {first} to {last}", { first, last });
+
+/** @param {Area} area @param {Part[]} parts @param {boolean} several schedules are on the screen */
+function tableOf({ t0, t1 }, parts, several) {
+  const heads = parts.map(
+    ({ lane, reach }) => `${several ? `${titleOf(lane)} · ` : ""}${ranksText(reach.first, reach.last)}`,
+  );
+  const kinds = unionOf(parts, (sums) => sums.kinds);
+  const copies = unionOf(parts, (sums) => sums.copies);
+  const rows = [
+    rowOf(t("duration"), parts, ({ duration }) => timeText(duration), "extra"),
+    rowOf(t("busy"), parts, ({ busy }) => timeText(busy)),
+    rowOf(t("idle"), parts, ({ idle }) => timeText(idle)),
+    rowOf(t("bubble"), parts, ({ bubble }) => formatPercent(bubble), "lead"),
+    rowOf(
+      t("ops"),
+      parts,
+      ({ ops, cut }) => (cut ? t("{ops}, {cut} of them cut", { ops, cut }) : String(ops)),
+      "extra",
+    ),
+    ...kinds.map((kind) =>
+      kindRow(kind, nameOf(kind), kind === KIND_PAIR ? "FB" : LETTERS[kind], parts, (sums) => sums.kinds, "kinds"),
+    ),
+    ...copies.map((kind) =>
+      kindRow(kind, kind ? t("reload") : t("offload"), COPY_LETTERS[kind], parts, (sums) => sums.copies, "copies"),
+    ),
+  ];
+  return h(
+    "table",
+    {},
+    h("caption", { class: "visually-hidden" }, t("Totals of the selected area")),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col" }, t("{from} to {to}", { from: timeNumber(t0), to: timeText(t1) })),
+        ...heads.map((text) => h("th", { scope: "col", text })),
+      ),
+    ),
+    h("tbody", {}, ...rows),
+  );
+}
+
+/** @param {Lane} lane */
+const titleOf = ({ id }) => (isMeasured({ id }) ? t("measured") : id.toUpperCase());
+
+/** @param {Part[]} parts @param {(sums: Totals) => Share[]} of */
+const unionOf = (parts, of) =>
+  [...new Set(parts.flatMap(({ sums }) => of(sums).map(({ kind }) => kind)))].sort((a, b) => a - b);
+
+/** @param {string} name @param {Part[]} parts @param {(sums: Totals) => string} text @param {string} [cls] */
+const rowOf = (name, parts, text, cls) =>
+  h(
+    "tr",
+    { class: cls },
+    h("th", { scope: "row", text: name }),
+    ...parts.map(({ sums }) => h("td", { text: text(sums) })),
+  );
+
+/**
+ * A kind's time, and how many ops of it.
+ * @param {number} kind
+ * @param {string} name
+ * @param {string} letter
+ * @param {Part[]} parts
+ * @param {(sums: Totals) => Share[]} of
+ * @param {string} cls
+ */
+function kindRow(kind, name, letter, parts, of, cls) {
+  const cells = parts.map(({ sums }) => {
+    const share = of(sums).find((each) => each.kind === kind);
+    return h("td", {}, timeText(share?.time ?? 0), h("small", { text: `× ${share?.ops ?? 0}` }));
+  });
+  return h(
+    "tr",
+    { class: cls },
+    h("th", { scope: "row" }, h("i", { class: `kind k-${letter.toLowerCase()}`, text: letter }), name),
+    ...cells,
+  );
+}
+
+/** @param {Part} part @param {boolean} several */
+function sentenceOf({ lane, reach, sums }, several) {
+  const said = t("{duration} on {ranks}: busy {busy}, idle {idle}, bubble {bubble}, {ops} ops.", {
+    duration: timeText(sums.duration),
+    ranks: ranksText(reach.first, reach.last),
+    busy: timeText(sums.busy),
+    idle: timeText(sums.idle),
+    bubble: formatPercent(sums.bubble),
+    ops: sums.ops,
+  });
+  return several ? `${titleOf(lane)}: ${said}` : said;
+}

@@ -1,0 +1,423 @@
+// The card beside an op or a bubble: what it is, when it runs, what it needs and unblocks; or why the rank is idle.
+import {
+  bytesLines,
+  copiedLines,
+  messageLines as measuredMessage,
+  pair,
+  sayBytes,
+  stepLines as measuredStep,
+} from "./card_details.js";
+import { tame, timeNumber, timeText } from "../../data/costs/time_unit.js";
+import { byId, h, replace, setText, show } from "../../ui/dom.js";
+import { isMeasured } from "../../data/lanes.js";
+import { barriersAt } from "../../core/schedule/barriers.js";
+import { OFFLOAD, copyOf } from "../../core/schedule/copies.js";
+import { whyIdle } from "../../core/explain/why_idle.js";
+import { t } from "../../core/i18n/language.js";
+import { arrives, messagesOf } from "../../core/schedule/message_flow.js";
+import { shortText } from "../../core/explain/narrate.js";
+import { KIND_F, KIND_PAIR, KIND_S, chunkOf, kindOf, opText, partText, rankOf } from "../../core/schedule/ops.js";
+import { formatNumber } from "../../core/timeline/scale.js";
+import { held, levelAt } from "../../core/timeline/memory_strips.js";
+import { spentBefore, spentText } from "../../core/measured/waits.js";
+import { plannedTimes } from "../../data/matched_plan.js";
+import { versions } from "../../core/schedule/weight_versions.js";
+
+/** @import {Trace} from "./trace.js" */
+/** @import {Lane} from "../../data/lanes.js" */
+/** @import {Idle} from "../../core/explain/why_idle.js" */
+/** @import {Times} from "../../core/schedule/types.js" */
+/** @import {Box} from "../draw/axis.js" */
+/** @import {Join} from "../../core/schedule/barriers.js" */
+
+const MOST = 3;
+
+/** By kind. */
+const kindNames = () => [
+  t("Forward"),
+  t("Input gradient"),
+  t("Weight gradient"),
+  t("Full backward"),
+  t("Overlapped forward and backward"),
+  t("Output layer's shard"),
+  t("Gradients of the output layer's shard"),
+];
+
+/** @param {HTMLElement} plot @param {() => Lane[]} lanes all on the timeline */
+export function createCard(plot, lanes) {
+  const node = h("div", { class: "card", id: "card", hidden: true });
+  plot.append(node);
+  /** @type {Trace | null} */
+  let shown = null;
+  let width = 0;
+  let height = 0;
+
+  /** @param {Trace | null} trace @param {Box | null} anchor  where it belongs, in the plot's pixels */
+  function put(trace, anchor) {
+    if (!trace || !anchor) {
+      shown = null;
+      show(node, false);
+      return;
+    }
+    if (trace !== shown) {
+      shown = trace;
+      replace(node, ...linesOf(trace, lanes));
+      show(node, true);
+      width = node.offsetWidth;
+      height = node.offsetHeight;
+    }
+    const roomBelow = plot.clientHeight - (anchor.y + anchor.h);
+    const y = roomBelow > height + 16 || anchor.y < height + 16 ? anchor.y + anchor.h + 10 : anchor.y - height - 10;
+    const x = Math.min(Math.max(8, anchor.x), plot.clientWidth - width - 8);
+    node.style.transform = `translate(${Math.round(x)}px, ${Math.round(Math.max(4, Math.min(y, plot.clientHeight - height - 4)))}px)`;
+  }
+
+  return { put };
+}
+
+/** @param {Trace} trace @param {() => Lane[]} lanes */
+function linesOf(trace, lanes) {
+  if (trace.step) return measuredStep(trace.rank, trace.step) ?? stepLines(trace);
+  if (trace.message !== undefined) return measuredMessage(trace) ?? messageLines(trace);
+  if (!trace.op) return idleLines(trace);
+  return trace.op.i < trace.lane.schedule.count ? opLines(trace, lanes) : copyLines(trace);
+}
+
+/** @param {Trace} trace @param {() => Lane[]} lanes */
+function opLines(trace, lanes) {
+  const { lane, op } = trace;
+  if (!op) return [];
+  const { schedule, times } = lane;
+  const kind = kindOf(schedule.codes[op.i], schedule.chunks);
+  const start = times.start[op.i];
+  const end = times.end[op.i];
+  const before = op.index > 0 ? times.end[op.i - 1] : 0;
+  const lines = [
+    h("h2", {}, h("code", { text: shortText(schedule, op.i) }), kindNames()[kind]),
+    h(
+      "p",
+      { class: "times" },
+      pair(t("start"), timeNumber(start)),
+      pair(t("end"), timeNumber(end)),
+      pair(t("takes"), timeText(end - start)),
+      pair(t("wait"), timeNumber(Math.max(0, start - before))),
+    ),
+    h("p", { text: whereIs(lane, op.rank, op.i, kind) + hostOf(lane, op.rank) }),
+    ...waitLines(trace.lane, op.rank, before, start),
+  ];
+  if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
+  if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
+  if (isMeasured(lane)) lines.push(...bytesLines(lane, op.i), ...measured(trace, plannedTimes(lane, lanes())));
+  const { waits, meets } = barriersAt(schedule, times, op.i);
+  const across = (/** @type {number} */ giver) =>
+    giver < schedule.count && kindOf(schedule.codes[giver], schedule.chunks) >= KIND_S;
+  // a barrier has its own line
+  const needed = trace.needs.filter((link) => link.kind === "data" && !across(link.ref.i));
+  const freed = trace.frees.filter((link) => link.kind === "data" && !across(op.i));
+  if (waits)
+    lines.push(
+      row("needs", `● ${t("needs")}`, `${t("barrier {join}", { join: sayJoin(lane, waits) })}${waitsHop(lane, waits)}`),
+    );
+  if (needed.length) lines.push(list("needs", `● ${t("needs")}`, needed));
+  if (meets)
+    lines.push(row("frees", `▶ ${t("meets")}`, t("all ranks at barrier {join}", { join: sayJoin(lane, meets) })));
+  if (freed.length) lines.push(list("frees", `▶ ${t("unblocks")}`, freed));
+  if (trace.needs.every((link) => link.kind === "order"))
+    lines.push(
+      h("p", {
+        text: trace.needs.length
+          ? t("Needs nothing but its rank's previous op.")
+          : t("Needs nothing: it starts the step."),
+      }),
+    );
+  return lines;
+}
+
+/** Why its rank stood idle before an op: also for those who come by keyboard and cannot point at the gap. */
+/** @param {Lane} lane @param {number} rank @param {number} from @param {number} to */
+function waitLines(lane, rank, from, to) {
+  const { id, schedule, times, costs, spec } = lane;
+  const little = isMeasured({ id }) ? 1e-3 : 1e-9; // between any two measured ops a moment passes
+  if (to - from <= little * Math.max(1, times.makespan)) return [];
+  const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
+  return why
+    ? [h("p", { class: "before", text: [tame(why.sentence), spentSaid(lane, why)].filter(Boolean).join(t(" ")) })]
+    : [];
+}
+
+/** Of a run on a cluster, where the rank was. @param {Lane} lane @param {number} rank */
+const hostOf = ({ hosts }, rank) => (hosts?.[rank] ? t(", host {host}", { host: hosts[rank] }) : "");
+
+/** @param {Lane} lane @param {number} rank @param {number} i @param {number} kind */
+function whereIs({ schedule }, rank, i, kind) {
+  const stage = schedule.placement.stage[rank * schedule.chunks + chunkOf(schedule.codes[i], schedule.chunks)];
+  if (kind === KIND_PAIR) return t("on rank {rank}; both results are there at its end", { rank });
+  if (kind >= KIND_S) return t("on rank {rank}: 1/{p} of the vocabulary", { rank, p: schedule.p });
+  if (schedule.chunks === 1) return t("stage {stage} on rank {rank}", { stage, rank });
+  return t("stage {stage} on rank {rank}, chunk {chunk}", {
+    stage,
+    rank,
+    chunk: chunkOf(schedule.codes[i], schedule.chunks),
+  });
+}
+
+/** Past a barrier all ranks are a hop away. @param {Lane} lane @param {Join} join */
+const waitsHop = ({ schedule, costs }, { opens }) =>
+  schedule.p > 1 && costs.comm > 0 && Number.isFinite(opens)
+    ? t(", there at {time}", { time: timeNumber(opens + costs.comm) })
+    : "";
+
+/** "C1 of micro-batch 3, opens at 5.25: 2S3 on rank 2 comes last" @param {Lane} lane @param {Join} join */
+function sayJoin({ schedule, times }, { name, micro, opens, ops, last }) {
+  if (!Number.isFinite(opens)) return t("{name} of micro-batch {micro}, not open yet", { name, micro });
+  const about = { name, micro, opens: timeNumber(opens), op: opText(schedule, last), rank: rankOf(schedule, last) };
+  if (!ops.every((i) => times.end[i] === opens))
+    return t("{name} of micro-batch {micro}, opens at {opens}: {op} on rank {rank} comes last", about);
+  return schedule.p === 1
+    ? t("{name} of micro-batch {micro}, opens at {opens}", about)
+    : t("{name} of micro-batch {micro}, opens at {opens} for all at once", about);
+}
+
+/** @param {Lane} lane @param {number} rank @param {number} time */
+const holdsAt = ({ schedule, times, spec }, rank, time) =>
+  t("memory held from its start: {n}", { n: formatNumber(levelAt(held(schedule, times, spec).steps[rank], time)) });
+
+/** @param {Trace} trace */
+function copyLines({ lane, op, needs, frees }) {
+  if (!op) return [];
+  const { schedule, times } = lane;
+  const { kind, chunk, slot, micro } = copyOf(schedule, op.i);
+  const [start, end] = [times.start[op.i], times.end[op.i]];
+  const when =
+    kind === OFFLOAD
+      ? t("its memory is free from {time}", { time: timeNumber(end) })
+      : t("it takes memory again from {time}", { time: timeNumber(start) });
+  const where =
+    schedule.chunks > 1
+      ? t("copy lane of rank {rank}, chunk {chunk}", { rank: op.rank, chunk })
+      : t("copy lane of rank {rank}", { rank: op.rank });
+  return [
+    h("h2", {}, h("code", { text: opText(schedule, op.i) }), copyTitle(kind, partText(schedule, slot, KIND_F, micro))),
+    h(
+      "p",
+      { class: "times" },
+      pair(t("start"), timeNumber(start)),
+      pair(t("end"), timeNumber(end)),
+      pair(t("takes"), timeText(end - start)),
+    ),
+    ...copiedLines(lane, op.i),
+    h("p", { text: `${where}${t("; ")}${when}` }),
+    ...(needs.length ? [list("needs", `● ${t("needs")}`, needs)] : []),
+    ...(frees.length ? [list("frees", `▶ ${t("unblocks")}`, frees)] : []),
+  ];
+}
+
+/** @param {number} kind of copy @param {string} op whose activation it is */
+const copyTitle = (kind, op) =>
+  kind === OFFLOAD ? t("Offload of {op}'s activation", { op }) : t("Reload of {op}'s activation", { op });
+
+/** @param {Trace} trace */
+function messageLines({ lane, message = -1 }) {
+  const { schedule, times, costs } = lane;
+  const all = messagesOf(schedule);
+  const [giver, taker] = [all.giver[message], all.taker[message]];
+  const sent = times.end[giver];
+  const there = arrives(all, times, costs, message);
+  const title = all.gradient[message] ? t("Gradient on its way") : t("Activation on its way");
+  const wait = times.start[taker] - there;
+  const used = Number.isFinite(wait)
+    ? t("{op} takes it at {time}, {wait} after it is there", {
+        op: shortText(schedule, taker),
+        time: timeNumber(times.start[taker]),
+        wait: timeText(Math.max(0, wait)),
+      })
+    : t("{op} has not begun yet", { op: shortText(schedule, taker) });
+  return [
+    h("h2", { text: title }),
+    h(
+      "p",
+      { class: "times" },
+      pair(t("sent"), timeNumber(sent)),
+      pair(t("there"), timeNumber(there)),
+      pair(t("in flight"), timeText(there - sent)),
+    ),
+    h("p", {
+      text: t("{op} on rank {from} to rank {to}", {
+        op: shortText(schedule, giver),
+        from: all.from[message],
+        to: all.to[message],
+      }),
+    }),
+    h("p", { text: used }),
+  ];
+}
+
+/** @param {Trace} trace */
+function stepLines({ lane, rank, step }) {
+  if (!step) return [];
+  const cap = lane.spec.memory;
+  const most = { most: formatNumber(step.peak), cap: formatNumber(cap ?? 0) };
+  const over = cap !== null && step.level > cap * (1 + 1e-9);
+  const limit =
+    cap === null
+      ? t("the most it holds is {most}", most)
+      : over
+        ? t("the most it holds is {most}; its limit is {cap}, which is exceeded here", most)
+        : t("the most it holds is {most}; its limit is {cap}", most);
+  return [
+    h("h2", { text: t("Rank {rank} holds {n}", { rank, n: formatNumber(step.level) }) }),
+    h("p", {
+      text: t("from {from} to {to}, in one micro-batch's activations on a device", {
+        from: timeNumber(step.from),
+        to: timeText(step.to),
+      }),
+    }),
+    h("p", { text: limit }),
+  ];
+}
+
+/** Which weights an op of an asynchronous schedule uses. @param {Lane["schedule"]} schedule @param {number} i */
+function weightsOf(schedule, i) {
+  const { used, late } = versions(schedule);
+  if (kindOf(schedule.codes[i], schedule.chunks) === KIND_F)
+    return t("weights: version {version}, the newest", { version: used[i] });
+  if (late[i] === 1)
+    return t("weights: version {version} as its forward, 1 update late; then the next update", { version: used[i] });
+  return t("weights: version {version} as its forward, {late} updates late; then the next update", {
+    version: used[i],
+    late: late[i],
+  });
+}
+
+/** What the plan said of the same op. @param {Trace} trace @param {Times} plan */
+function measured({ lane, op }, plan) {
+  if (!op) return [];
+  const [start, end] = [lane.times.start[op.i], lane.times.end[op.i]];
+  const [due, done] = [plan.start[op.i], plan.end[op.i]];
+  return [
+    h(
+      "p",
+      { class: "times planned" },
+      h("span", { text: t("planned:") }),
+      planned(t("start"), due, start - due),
+      planned(t("takes"), done - due, end - start - (done - due)),
+      planned(t("end"), done, end - done),
+    ),
+  ];
+}
+
+/**
+ * A planned time, and how much more it became; a moment in a thousand is nothing.
+ * @param {string} name
+ * @param {number} time
+ * @param {number} more
+ */
+function planned(name, time, more) {
+  const size = timeNumber(Math.round(Math.abs(more) * 1000) / 1000);
+  return h(
+    "span",
+    {},
+    `${name} ${timeNumber(time)} `,
+    h("b", { text: Number(size) === 0 ? "±0" : `${more > 0 ? "+" : "−"}${size}` }),
+  );
+}
+
+/** A pair without its suffix: the card says what it is. @param {string} text */
+const short = (text) => text.replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
+
+/** @param {string} cls @param {string} title @param {Trace["needs"]} links */
+function list(cls, title, links) {
+  const once = links.filter((link, at) => links.findIndex((other) => other.ref.i === link.ref.i) === at);
+  const some = once.slice(0, MOST).map((link) =>
+    h("div", {
+      text: t("{op} on rank {rank}, there at {time}", {
+        op: short(link.text),
+        rank: link.ref.rank,
+        time: timeNumber(link.arrives),
+      }),
+    }),
+  );
+  if (once.length > MOST) some.push(h("div", { text: t("and {n} more", { n: once.length - MOST }) }));
+  return h("div", { class: cls }, h("b", { text: title }), h("div", {}, ...some));
+}
+
+/** @param {string} cls @param {string} title @param {string} text */
+const row = (cls, title, text) => h("div", { class: cls }, h("b", { text: title }), h("div", { text }));
+
+/** Why a rank is idle, in a word over the sentence. @param {string} kind of an idle stretch */
+function reasonOf(kind) {
+  if (kind === "fill") return t("fill");
+  if (kind === "cap") return t("memory cap");
+  if (kind === "drain") return t("drain");
+  return kind === "overhead" ? t("overhead") : t("waits");
+}
+
+/** @param {Trace} trace */
+function idleLines({ lane, idle }) {
+  if (!idle) return [];
+  const title = t("Idle for {time}: {reason}", { time: timeText(idle.to - idle.from), reason: reasonOf(idle.kind) });
+  return [h("h2", { text: title }), h("p", { text: tame(idle.sentence) }), ...spentLine(lane, idle)];
+}
+
+/**
+ * What the runner noted of an idle stretch of a run, in numbers; "" where it is a plan's.
+ * @param {Lane} lane
+ * @param {Idle} idle
+ */
+const spentSaid = ({ schedule, times, noted }, { next, from }) =>
+  noted && next >= 0 && Number.isFinite(times.start[next])
+    ? spentText(spentBefore(schedule, times, noted, next, from), noted)
+    : "";
+
+/** @param {Lane} lane @param {Idle} idle */
+function spentLine(lane, idle) {
+  const text = spentSaid(lane, idle);
+  return text ? [h("p", { class: "before", text })] : [];
+}
+
+/** One sentence for screen readers. @param {Trace | null} trace */
+export function say(trace) {
+  const node = byId("plot-said");
+  if (!trace?.op) {
+    setText(node, tame(trace?.idle?.sentence ?? ""));
+    return;
+  }
+  const { schedule, times } = trace.lane;
+  const i = trace.op.i;
+  setText(
+    node,
+    t("{title} {op}, rank {rank}, {from} to {to}{needs}.", {
+      title: titleOf(schedule, i),
+      op: opText(schedule, i),
+      rank: `${trace.rank}${hostOf(trace.lane, trace.rank)}`,
+      from: timeNumber(times.start[i]),
+      to: timeText(times.end[i]),
+      needs: needsSaid(trace),
+    }) +
+      waitSaid(trace) +
+      sayBytes(trace.lane, i),
+  );
+}
+
+/** Why its rank waited, spoken. @param {Trace} trace */
+function waitSaid({ lane, op }) {
+  if (!op || op.i >= lane.schedule.count) return "";
+  const lines = waitLines(lane, op.rank, op.index > 0 ? lane.times.end[op.i - 1] : 0, lane.times.start[op.i]);
+  return lines.map(({ textContent }) => ` ${textContent}`).join("");
+}
+
+/** @param {Lane["schedule"]} schedule @param {number} i */
+function titleOf(schedule, i) {
+  if (i < schedule.count) return kindNames()[kindOf(schedule.codes[i], schedule.chunks)];
+  const { kind, slot, micro } = copyOf(schedule, i);
+  return `${copyTitle(kind, partText(schedule, slot, KIND_F, micro))}${t(",")}`;
+}
+
+/** What an op needs, spoken; a barrier once and not for each rank. @param {Trace} trace */
+function needsSaid({ lane, op, needs }) {
+  if (!op) return "";
+  const { waits } = barriersAt(lane.schedule, lane.times, op.i);
+  const said = needs.filter((link) => !waits || !waits.ops.includes(link.ref.i)).map((link) => link.reason);
+  if (waits) said.unshift(t("needs barrier {join}", { join: sayJoin(lane, waits) }));
+  return said.length ? t("; ") + tame(said.join(t("; "))) : "";
+}

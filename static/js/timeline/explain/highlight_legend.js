@@ -1,0 +1,107 @@
+// What the marks of the critical path, a followed micro-batch and the lanes of messages mean. Stands in the legend
+// where its
+// last line has room, so that a switch never moves the timeline, and in the list above the telling line always.
+import { byId, context, h, replace } from "../../ui/dom.js";
+import { colour, residualPaints } from "../../ui/palette.js";
+import { drawnScale } from "../../data/matched_plan.js";
+import { t } from "../../core/i18n/language.js";
+import { formatNumber } from "../../core/timeline/scale.js";
+
+/** @import {ViewState} from "../../core/state/link.js" */
+/** @typedef {{text: string, draw: (ctx: CanvasRenderingContext2D) => void}} Entry */
+
+const [WIDE, TALL] = [44, 24]; // px of a swatch, drawn at half that
+
+/** @param {number[]} dash @param {string} token */
+const line = (dash, token) => (/** @type {CanvasRenderingContext2D} */ ctx) => {
+  ctx.strokeStyle = colour(token);
+  ctx.lineWidth = 4;
+  ctx.setLineDash(dash);
+  ctx.beginPath();
+  ctx.moveTo(0, TALL / 2);
+  ctx.lineTo(WIDE, TALL / 2);
+  ctx.stroke();
+};
+
+/** @param {boolean} hollow */
+const bar = (hollow) => (/** @type {CanvasRenderingContext2D} */ ctx) => {
+  ctx.fillStyle = colour("k-c");
+  ctx.fillRect(0, 6, WIDE, 12);
+  ctx.fillStyle = colour("plot-row");
+  if (hollow) ctx.fillRect(3, 9, WIDE - 6, 6);
+};
+
+/** @param {CanvasRenderingContext2D} ctx */
+function foot(ctx) {
+  ctx.fillStyle = colour("k-f");
+  ctx.fillRect(0, 0, WIDE, 13);
+  ctx.fillRect(6, 17, WIDE - 6, 6);
+}
+
+/** From early to late. @param {CanvasRenderingContext2D} ctx */
+function scale(ctx) {
+  const { fill } = residualPaints();
+  fill.forEach((paint, at) => {
+    ctx.fillStyle = paint;
+    ctx.fillRect(Math.round((at * WIDE) / fill.length), 4, Math.ceil(WIDE / fill.length), 16);
+  });
+}
+
+/** @param {ViewState} view @returns {Entry[]} */
+function entries({ crit, micro, lane, planned, late }) {
+  const list = [];
+  if (crit) list.push({ text: t("critical path"), draw: line([], "mark-path") });
+  if (micro !== null) {
+    list.push(
+      { text: t("way forward"), draw: line([], "mark-way") },
+      { text: t("way back"), draw: line([11, 7], "mark-way") },
+      { text: t("to W, copies"), draw: line([3, 7], "mark-way") },
+    );
+  }
+  if (lane)
+    list.push(
+      { text: t("activation: sent above, received below"), draw: bar(false) },
+      { text: t("gradient"), draw: bar(true) },
+    );
+  if (planned) list.push({ text: t("below it: its plan"), draw: foot });
+  if (late && drawnScale() > 0) {
+    const full = formatNumber(drawnScale());
+    list.push({ text: t("{full} early to {full} late", { full }), draw: scale });
+  }
+  return list;
+}
+
+/** @param {Entry} entry */
+function item({ text, draw }) {
+  const node = h("canvas", { width: WIDE, height: TALL, "aria-hidden": "true" });
+  draw(context(node));
+  return h("span", {}, node, text);
+}
+
+/** The marks in use, for the list. @param {ViewState} view */
+export function lensKey(view) {
+  const list = entries(view);
+  return list.length ? h("p", { class: "lens-key" }, ...list.map(item)) : null;
+}
+
+const inLegend = h("span", { class: "lens-key", "aria-hidden": "true" });
+/** @type {ViewState | null} */
+let told = null;
+
+/**
+ * Write the marks in use into the legend, if they fit behind its last entry.
+ * @param {ViewState | null} [view] the one that was told last, where the legend itself was written again
+ */
+export function fitLensKey(view = told) {
+  told = view;
+  if (!view) return;
+  const legend = byId("legend");
+  const list = entries(view);
+  replace(inLegend, ...list.map(item)); // again each time: the colours may be others
+  inLegend.remove();
+  const last = legend.lastElementChild;
+  if (!list.length || !(last instanceof HTMLElement)) return;
+  const tall = legend.offsetHeight;
+  legend.append(inLegend);
+  if (legend.offsetHeight !== tall || inLegend.offsetTop > last.offsetTop + last.offsetHeight) inLegend.remove();
+}

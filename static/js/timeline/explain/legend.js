@@ -1,0 +1,193 @@
+// What the colours and the bars mean, for the kinds on the screen. The swatches are drawn as the timeline draws ops.
+import { hasRoom } from "../draw/barriers.js";
+import { isDense } from "../draw/boxes.js";
+import { drawArrow } from "../draw/copy_lanes.js";
+import { byId, context, h, replace } from "../../ui/dom.js";
+import { fitLensKey } from "./highlight_legend.js";
+import { hatched, kindPattern } from "../draw/hatch_pattern.js";
+import { colour, copyPaints, hatchPattern, paintsFor } from "../../ui/palette.js";
+import { SHADES } from "../../core/timeline/bins.js";
+import { OFFLOAD, RELOAD } from "../../core/schedule/copies.js";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, kindOf } from "../../core/schedule/ops.js";
+import { alive } from "../../core/measured/live_memory.js";
+import { formatBytes, formatNumber } from "../../core/timeline/scale.js";
+import { t } from "../../core/i18n/language.js";
+
+/** @import {Lane, Scene} from "../../data/lanes.js" */
+
+const names = () => [
+  t("F forward"),
+  t("I input gradient"),
+  t("W weight gradient"),
+  t("B full backward = I + W"),
+  t("F and B overlapped"),
+  t("S output layer's shard"),
+  t("T its gradients"),
+]; // by kind
+const KINDS = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR, KIND_S, KIND_T];
+const [WIDE, TALL] = [44, 24]; // px of a swatch, drawn at half that
+let shown = "";
+
+/** @type {WeakMap<Lane["schedule"], number[]>} */
+const kindsIn = new WeakMap();
+
+/** @param {Lane["schedule"]} schedule */
+function kindsOf(schedule) {
+  let found = kindsIn.get(schedule);
+  if (!found) {
+    const seen = new Uint8Array(256);
+    for (let i = 0; i < schedule.count; i++) seen[schedule.codes[i]] = 1;
+    found = KINDS.filter((kind) => seen.some((is, code) => is && kindOf(code, schedule.chunks) === kind));
+    kindsIn.set(schedule, found);
+  }
+  return found;
+}
+
+/** @param {Scene} scene @param {boolean} [again] colours changed */
+export function drawLegend(scene, again) {
+  const { lanes } = scene;
+  const kinds = new Set(lanes.flatMap((lane) => kindsOf(lane.schedule)));
+  const chunks = Math.max(1, ...lanes.map((lane) => lane.schedule.chunks));
+  const both = lanes.some((lane) => lane.schedule.placement.kind === "bidirectional");
+  const parts = KINDS.filter((kind) => kinds.has(kind)).map((kind) => entry(`k${kind}`, names()[kind]));
+  if (lanes.some((lane) => lane.costs.comm > 0)) parts.push(entry("message", t("message in flight")));
+  parts.push(entry("bubble", t("bubble")));
+  const barred = lanes.filter((lane) => lane.schedule.barriers > 0);
+  if (barred.length)
+    parts.push(
+      entry(
+        "barrier",
+        barred.some((lane) => hasRoom(lane, scene))
+          ? t("barrier opens: all ranks have done S, or T")
+          : t("barriers, once zoomed in: all have done S, T"),
+      ),
+    ); // about as wide, so that a zoom moves nothing
+  parts.push(...copyEntries(scene), ...stripEntries(scene));
+  const [ops, rows] = [
+    lanes.reduce((sum, lane) => sum + lane.schedule.count, 0),
+    lanes.reduce((sum, lane) => sum + lane.schedule.p, 0),
+  ];
+  // of the whole, so that a zoom moves nothing
+  const dense = isDense(ops, rows, scene.layout.plotWidth * devicePixelRatio);
+  if (dense) parts.push({ mark: "", text: t("narrower than a pixel: stacked by share") });
+  if (chunks > 1) parts.push({ mark: "", text: both ? t("lighter: the other direction") : t("lighter: later chunk") });
+  const key = JSON.stringify([parts, scene.late ?? 0]); // the scale of what is late stands behind it
+  if (key === shown && !again) return;
+  shown = key;
+  replace(byId("legend"), ...parts.map(({ mark, text }) => h("span", {}, mark ? swatch(mark) : null, text)));
+  fitLensKey();
+}
+
+/** @param {string} mark @param {string} text */
+const entry = (mark, text) => ({ mark, text });
+
+/** @param {Scene} scene */
+function copyEntries({ lanes, layout }) {
+  const copying = lanes.findIndex((lane) => lane.schedule.copies);
+  if (copying < 0) return [];
+  if (!layout.groups[copying]?.rows[0]?.copyH) return [entry("", t("copy lanes: no room for so many ranks"))];
+  return [entry("offload", t("offload to host memory")), entry("reload", t("reload"))];
+}
+
+/** @param {Scene} scene */
+function stripEntries({ lanes, full }) {
+  if (!full) return [];
+  const caps = lanes.some((lane) => lane.spec.memory !== null);
+  const weights = lanes.some((lane) => (lane.spec.weights ?? 0) > 0);
+  const all = formatNumber(full);
+  const text = weights
+    ? t("activations held and stashed weights; full height {all}", { all })
+    : t("activations held; full height {all}", { all });
+  const real = lanes.flatMap((lane) => alive(lane.schedule, lane.times, lane.spec, lane.details) ?? []);
+  const bytes = real.length === 1 ? t(", measured {bytes}", { bytes: formatBytes(full * real[0].unit) }) : "";
+  const counted = real.length ? [entry("counted", t("as the plan counts"))] : [];
+  return [entry("held", `${text}${bytes}`), ...counted, ...(caps ? [entry("over", t("above its limit"))] : [])];
+}
+
+/** @param {string} mark what an entry shows: a kind of op, or a name */
+function swatch(mark) {
+  const node = h("canvas", { width: WIDE, height: TALL, "aria-hidden": "true" });
+  const ctx = context(node);
+  if (mark[0] === "k") drawKind(ctx, Number(mark.slice(1)));
+  else if (mark === "offload" || mark === "reload") drawCopy(ctx, mark === "offload" ? OFFLOAD : RELOAD);
+  else if (mark === "held" || mark === "over") drawHeld(ctx, mark === "over");
+  else if (mark === "counted") drawCounted(ctx);
+  else {
+    ctx.fillStyle = mark === "barrier" ? colour("plot-row") : (hatchPattern(2) ?? colour("plot-row"));
+    ctx.fillRect(0, 0, WIDE, TALL);
+    ctx.fillStyle = colour("k-c");
+    if (mark === "message") ctx.fillRect(0, 8, WIDE, 8);
+    if (mark === "barrier") ctx.fillRect(WIDE / 2 - 2, 0, 4, TALL);
+  }
+  return node;
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {number} kind */
+function drawKind(ctx, kind) {
+  const cls = 1 + kind * SHADES;
+  const { fill, ink, edge, top } = paintsFor(kind === KIND_PAIR ? 2 : 1);
+  ctx.fillStyle = fill[cls];
+  ctx.fillRect(0, 0, WIDE, TALL);
+  const lines = hatched() ? kindPattern(kind, ink[cls], 2) : null;
+  if (lines) {
+    ctx.fillStyle = lines;
+    ctx.fillRect(0, 0, WIDE, TALL);
+  }
+  ctx.fillStyle = edge[cls];
+  if (kind === KIND_I || kind === KIND_B) ctx.fillRect(0, 19, WIDE, 5);
+  if (kind === KIND_W || kind === KIND_B) ctx.fillRect(0, 0, WIDE, 5);
+  if (kind === KIND_S) corner(ctx, WIDE, 0, -12, 12);
+  if (kind === KIND_T) corner(ctx, WIDE, TALL, -12, -12);
+  if (kind !== KIND_PAIR) return;
+  const c = top[cls];
+  ctx.fillStyle = `rgb(${c & 255}, ${(c >> 8) & 255}, ${(c >> 16) & 255})`;
+  corner(ctx, 0, 0, WIDE, TALL);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x
+ * @param {number} y
+ * @param {number} wide
+ * @param {number} tall
+ */
+function corner(ctx, x, y, wide, tall) {
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(x + wide, y);
+  ctx.lineTo(x, y + tall);
+  ctx.fill();
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {number} kind of copy */
+function drawCopy(ctx, kind) {
+  const cls = 1 + kind * SHADES;
+  const { fill, ink } = copyPaints();
+  ctx.fillStyle = fill[cls];
+  ctx.fillRect(0, 4, WIDE, 16);
+  ctx.fillStyle = ink[cls];
+  ctx.scale(2, 2);
+  drawArrow(ctx, 7.5, TALL / 4, 5, kind);
+}
+
+/** A line along levels, as it lies over what was measured. @param {CanvasRenderingContext2D} ctx */
+function drawCounted(ctx) {
+  ctx.fillStyle = colour("plot-ink");
+  [
+    [0, 14, 11],
+    [11, 7, 22],
+    [33, 14, 11],
+  ].forEach(([x, y, wide]) => ctx.fillRect(x, y, wide, 2));
+  for (const x of [11, 31]) ctx.fillRect(x, 7, 2, 9);
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {boolean} over */
+function drawHeld(ctx, over) {
+  [10, 16, 22, 14].forEach((tall, at) => {
+    ctx.fillStyle = colour("plot-held");
+    ctx.fillRect(11 * at, TALL - Math.min(tall, over ? 14 : tall), 11, Math.min(tall, over ? 14 : tall));
+    ctx.fillStyle = colour("plot-cap");
+    if (over && tall > 14) ctx.fillRect(11 * at, TALL - tall, 11, tall - 14);
+  });
+  if (over) ctx.fillRect(0, TALL - 14, WIDE, 2);
+}

@@ -1,0 +1,161 @@
+// The line under the timeline that tells what happens at the playhead, or what the critical path and a followed
+// micro-batch come to; and the list above it of what each rank does and why.
+import { tame, timeText } from "../../data/costs/time_unit.js";
+import { byId, h, replace, sentence, setText, show } from "../../ui/dom.js";
+import { journeyOf, pathOf } from "./highlights.js";
+import { fitLensKey, lensKey } from "./highlight_legend.js";
+import { t } from "../../core/i18n/language.js";
+import { copyingText, doing, doingText, momentOf, narrate, phaseText } from "../../core/explain/narrate.js";
+import { journeyChip, journeySentence, pathChip, pathSentence } from "./path_sentences.js";
+
+/** @import {Lane} from "../../data/lanes.js" */
+/** @import {Playback} from "../interact/playback.js" */
+/** @import {Store} from "../../data/store.js" */
+/**
+ * @typedef {{store: Store, lanes: () => Lane[], titleOf: (id: string) => string, playback: Playback, tell: HTMLElement,
+ *   stepper: HTMLElement}} Parts
+ */
+
+const MOST_RANKS = 64;
+const OFTEN = 150; // ms between two lists while it plays
+
+/** @param {Parts} parts */
+export function createNarration(parts) {
+  const { store, lanes, playback, tell, stepper } = parts;
+  const said = h("p", { class: "told", id: "told", "aria-live": "polite" });
+  const chips = h("span", { class: "told-chips", "aria-hidden": "true" });
+  const more = h(
+    "button",
+    {
+      type: "button",
+      class: "button told-more",
+      id: "told-more",
+      "aria-expanded": "false",
+      "aria-controls": "told-panel",
+    },
+    t("Ranks"),
+    h("span", { class: "told-arrow", "aria-hidden": "true" }),
+  );
+  const panel = h("div", {
+    class: "told-panel",
+    id: "told-panel",
+    hidden: true,
+    role: "region",
+    "aria-label": t("What each rank does"),
+    tabindex: "0",
+  });
+  byId("transport").before(h("div", { class: "telling", id: "telling" }, tell, stepper, chips, said, more, panel));
+  const toggle = () => store.setView({ story: store.get().view.story === "ranks" ? null : "ranks" });
+  more.addEventListener("click", toggle);
+  said.addEventListener("click", toggle); // on a phone it is cut short; the list above has all of it
+  let listed = "";
+  let listedAt = 0;
+
+  /** Only where something is new, and seldom while it plays. */
+  function list() {
+    const now = performance.now();
+    const { crit, micro, lane: mail } = store.get().view;
+    const key =
+      `${crit} ${micro} ${mail}` +
+      lanes()
+        .map(
+          (lane) =>
+            `${lane.id} ${lane.end} ${playback.at === null ? "" : momentOf(lane, playback.at)} ${lensSentences(store, lane).join()}`,
+        )
+        .join("|");
+    if (key === listed || (playback.playing && now - listedAt < OFTEN)) return;
+    listed = key;
+    listedAt = now;
+    replace(
+      panel,
+      h("p", { class: "told-whole", text: said.textContent ?? "" }),
+      lensKey(store.get().view),
+      ...lanes().flatMap((lane) => listOf(parts, lane)),
+    );
+  }
+
+  return {
+    /** Where the legend, or what is drawn besides, has changed. */
+    key: () => fitLensKey(store.get().view),
+    /** Bring the line up to date; called once a frame at most. */
+    show() {
+      const lane = lanes()[0];
+      if (!lane) return;
+      const live = playback.playing ? "off" : "polite"; // heard when stepping, not while it runs
+      if (said.getAttribute("aria-live") !== live) said.setAttribute("aria-live", live);
+      const { text: plain, beside } = sentences(store, lane, playback.at);
+      const text =
+        lanes().length > 1 && plain ? t("{title}: {text}", { title: parts.titleOf(lane.id), text: plain }) : plain;
+      setText(said, tame(text));
+      setText(chips, tame(beside));
+      if (!playback.playing && said.title !== tame(text)) said.title = tame(text);
+      const open = store.get().view.story === "ranks";
+      more.setAttribute("aria-expanded", String(open));
+      show(panel, open);
+      if (open) list();
+      else listed = "";
+    },
+  };
+}
+
+/** @param {Store} store @param {Lane} lane */
+function lensSentences(store, lane) {
+  const path = pathOf(store, lane);
+  const journey = journeyOf(store, lane);
+  return [journey && journeySentence(lane, journey), path && pathSentence(path)].filter((text) => text !== null);
+}
+
+/**
+ * The sentence, and what is kept beside it in a few words.
+ * @param {Store} store
+ * @param {Lane} lane
+ * @param {number | null} at
+ */
+function sentences(store, lane, at) {
+  const silent = store.get().view.story === "0";
+  const own = silent || at === null ? lensSentences(store, lane).join(t(" ")) : "";
+  if (silent) return { text: own, beside: "" };
+  if (at === null)
+    return {
+      text: own || t("Play, or step with the arrow keys, and this line tells what happens and why."),
+      beside: "",
+    };
+  const [path, journey] = [pathOf(store, lane), journeyOf(store, lane)];
+  const beside = [journey && journeyChip(journey), path && t("critical path: {parts}", { parts: pathChip(path) })];
+  return { text: narrate(lane, at), beside: beside.filter(Boolean).join(" · ") };
+}
+
+/** What each rank of a lane does, as a table. @param {Parts} parts @param {Lane} lane */
+function listOf({ store, lanes, titleOf, playback }, lane) {
+  const head = [
+    lanes().length > 1 ? h("h3", { text: titleOf(lane.id) }) : "",
+    ...lensSentences(store, lane).map((text) => h("p", { text: tame(text) })),
+  ];
+  if (playback.at === null)
+    return [...head, h("p", { text: t("Put the playhead somewhere to see what each rank does there.") })];
+  const at = momentOf(lane, playback.at);
+  const rows = Array.from({ length: Math.min(lane.schedule.p, MOST_RANKS) }, (_, rank) => rowOf(lane, rank, at));
+  const hidden = lane.schedule.p - rows.length;
+  const columns = [t("Rank"), t("Phase"), t("Does"), t("Why")].map((text) => h("th", { scope: "col", text }));
+  const table = h(
+    "table",
+    {},
+    h("caption", { text: t("At {at}", { at: timeText(at) }) }),
+    h("thead", {}, h("tr", {}, ...columns)),
+    h("tbody", {}, ...rows),
+  );
+  return [...head, table, hidden > 0 ? h("p", { text: t("and {n} more ranks", { n: hidden }) }) : ""];
+}
+
+/** @param {Lane} lane @param {number} rank @param {number} at */
+function rowOf(lane, rank, at) {
+  const now = doing(lane, rank, at);
+  return h(
+    "tr",
+    { class: now.i < 0 ? "idle" : null },
+    h("th", { scope: "row", text: rank }),
+    h("td", { text: phaseText(now.phase) }),
+    h("td", { text: tame([doingText(lane, now), copyingText(lane, rank, at)].filter(Boolean).join(t("; "))) }),
+    h("td", { class: "why", text: now.idle ? sentence(tame(now.idle.why)) : "" }),
+  );
+}

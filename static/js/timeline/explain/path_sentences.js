@@ -1,0 +1,99 @@
+// What the page says in words of a lane: its critical path, the way of a micro-batch, and both in a few words.
+import { timeNumber, timeText } from "../../data/costs/time_unit.js";
+import { OFFLOAD, RELOAD } from "../../core/schedule/copies.js";
+import { t } from "../../core/i18n/language.js";
+import { shortText } from "../../core/explain/narrate.js";
+import { LETTERS, KIND_PAIR, rankOf } from "../../core/schedule/ops.js";
+import { formatPercent } from "../../core/timeline/scale.js";
+
+/** @import {Lane} from "../../data/lanes.js" */
+/** @import {Path} from "../../core/explain/critical_path.js" */
+/** @import {Journey} from "../../core/explain/micro_batch_path.js" */
+/** @typedef {{name: string, length: number}} Piece  of a critical path */
+
+/** What a path is made of, in the order of the kinds; only what there is. @param {Path} path @returns {Piece[]} */
+function pieces({ work, copies, flight, gap }) {
+  const kinds = Array.from(work, (length, kind) => ({
+    name: kind === KIND_PAIR ? t("overlapped F and B") : LETTERS[kind],
+    length,
+  }));
+  return [
+    ...kinds,
+    { name: t("offload"), length: copies[OFFLOAD] },
+    { name: t("reload"), length: copies[RELOAD] },
+    { name: t("messages"), length: flight },
+    { name: t("waiting for the rank itself"), length: gap },
+  ].filter(({ length }) => length > 0);
+}
+
+/** @param {Piece[]} list @param {(piece: Piece) => string} say */
+const joined = (list, say) => list.map(say).join(t(", "));
+
+/** @param {Path} path */
+export function pathSentence(path) {
+  const parts = joined(pieces(path), ({ name, length }) =>
+    t("{name} {part}", { name, part: `${timeNumber(length)} (${formatPercent(length / path.length)})` }),
+  );
+  return t("Critical path, {length} long: {parts}; {ops} ops in a chain, {hops} times from rank to rank.", {
+    length: timeText(path.length),
+    parts,
+    ops: path.steps.length,
+    hops: path.hops,
+  });
+}
+
+const MOST = 2; // pieces in a few words
+
+/** Its largest pieces. @param {Path} path */
+export function pathChip(path) {
+  const all = pieces(path).sort((a, b) => b.length - a.length);
+  const said = joined(all.slice(0, MOST), ({ name, length }) =>
+    t("{name} {part}", { name, part: formatPercent(length / path.length) }),
+  );
+  return all.length > MOST ? t("{parts} and more", { parts: said }) : said;
+}
+
+/** @param {Lane} lane @param {Journey} journey */
+export function journeySentence(
+  { schedule },
+  { micro, rank, enters, forwardDone, backwardDone, weightsDone, weights, longest },
+) {
+  const at = (/** @type {number} */ time) => (Number.isFinite(time) ? timeNumber(time) : t("not yet"));
+  const head = weights.length
+    ? t(
+        "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, weight gradients at {weights}.",
+        {
+          micro,
+          enters: at(enters),
+          rank,
+          forward: at(forwardDone),
+          backward: at(backwardDone),
+          weights: at(weightsDone),
+        },
+      )
+    : t("Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.", {
+        micro,
+        enters: at(enters),
+        rank,
+        forward: at(forwardDone),
+        backward: at(backwardDone),
+      });
+  if (!longest) return head + t(" ") + t("It never waits.");
+  return (
+    head +
+    t(" ") +
+    t("Longest wait: {wait} before {op} on rank {rank}, from {from} to {to}.", {
+      wait: timeText(longest.to - longest.from),
+      op: shortText(schedule, longest.i),
+      rank: rankOf(schedule, longest.i),
+      from: timeNumber(longest.from),
+      to: timeNumber(longest.to),
+    })
+  );
+}
+
+/** @param {Journey} journey */
+export const journeyChip = ({ micro, enters, weightsDone }) =>
+  Number.isFinite(weightsDone)
+    ? t("micro-batch {micro}: {from} to {to}", { micro, from: timeNumber(enters), to: timeNumber(weightsDone) })
+    : t("micro-batch {micro}", { micro });

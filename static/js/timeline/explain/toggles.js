@@ -1,0 +1,155 @@
+// The switches of what the timeline explains on demand: critical path, a followed micro-batch, messages, narration.
+// Buttons
+// and keys do the same; the state is the link's.
+import { byId, h, icon, setText } from "../../ui/dom.js";
+import { microsOf } from "../../core/explain/micro_batch_path.js";
+import { t } from "../../core/i18n/language.js";
+
+/** @import {Binding} from "../../app/keys.js" */
+/** @import {Lane} from "../../data/lanes.js" */
+/** @import {Store} from "../../data/store.js" */
+/** @import {Trace} from "./trace.js" */
+/**
+ * @typedef {{store: Store, lanes: () => Lane[], traced: () => Trace | null}} Parts traced: what is hovered, else
+ *   selected
+ */
+
+const PATH = "M1 10h4.6l3.5-7H15v2.4h-4.4L7.1 12.4H1z";
+const STEPS = "M1 1.5h5v3.4H1zM5.5 6.3h5v3.4h-5zM10 11.1h5v3.4h-5z";
+const MAIL = "M1 4h9V1.6L14.6 5 10 8.4V6H1zM15 12H6v2.4L1.4 11 6 7.6V10h9z";
+const TELL = "M1.5 2h13v9.5H7.2L3.6 15v-3.5H1.5z";
+
+/** What the switches do. @param {Parts} parts */
+function createActs({ store, lanes, traced }) {
+  const view = () => store.get().view;
+  return {
+    path: () => store.setView({ crit: view().crit ? null : "1" }),
+    mail: () => store.setView({ lane: view().lane ? null : "comm" }),
+    tell: () => store.setView({ story: view().story === "0" ? null : "0" }),
+
+    /** Follow the op's micro-batch; a pair's other one the second time; the one that is followed no more. */
+    follow() {
+      const trace = traced();
+      const now = view().micro;
+      const choice = trace?.op ? microsOf(trace.lane.schedule, trace.op.i) : [now ?? 0];
+      const next = now === null ? choice[0] : choice[choice.indexOf(now) + 1];
+      store.setView({ micro: next ?? null });
+    },
+
+    /** @param {1 | -1} way */
+    other(way) {
+      const now = view().micro;
+      const all = lanes().reduce((most, { schedule }) => Math.max(most, schedule.m), 1);
+      store.setView({ micro: now === null ? 0 : (Math.min(now, all - 1) + way + all) % all });
+    },
+  };
+}
+
+/** @param {Parts} parts */
+export function createToggles(parts) {
+  const acts = createActs(parts);
+  const crit = toggle(
+    "crit",
+    t("Critical"),
+    t(
+      "Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the step (C)",
+    ),
+    PATH,
+    acts.path,
+  );
+  const followed = toggle(
+    "micro",
+    t("Micro-batch"),
+    t("Follow a micro-batch: the selected op's, or the first (T)"),
+    STEPS,
+    acts.follow,
+  );
+  const messages = toggle("mail", t("Messages"), t("Messages of each rank under its row (L)"), MAIL, acts.mail);
+  byId("transport").append(crit, followed, messages);
+  const story = h(
+    "button",
+    {
+      type: "button",
+      class: "button icon tell",
+      id: "tell",
+      "aria-label": t("Narration"),
+      title: t("Tell what happens (N)"),
+      onclick: acts.tell,
+    },
+    icon(TELL),
+  );
+  const { stepper, number } = createStepper(acts.other);
+
+  return {
+    story,
+    stepper,
+    keys: () => keysOf(acts),
+    sync() {
+      const view = parts.store.get().view;
+      press(crit, view.crit !== null);
+      press(followed, view.micro !== null);
+      press(messages, view.lane !== null);
+      press(story, view.story !== "0");
+      stepper.hidden = view.micro === null;
+      setText(number, String(view.micro ?? ""));
+    },
+  };
+}
+
+/** @param {(way: 1 | -1) => void} other */
+function createStepper(other) {
+  const number = h("b", { id: "followed" });
+  /** @param {string} title @param {string} key @param {1 | -1} way @param {string} text */
+  const button = (title, key, way, text) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "button icon",
+        "aria-label": title,
+        title: `${title} (${key})`,
+        onclick: () => other(way),
+      },
+      text,
+    );
+  const stepper = h(
+    "span",
+    { class: "stepper", role: "group", "aria-label": t("Micro-batch that is followed") },
+    button(t("Previous micro-batch"), "[", -1, "‹"),
+    number,
+    button(t("Next micro-batch"), "]", 1, "›"),
+  );
+  return { stepper, number };
+}
+
+/** @param {ReturnType<typeof createActs>} acts @returns {Binding[]} */
+function keysOf({ path, follow, other, mail, tell }) {
+  const part = t("Explain");
+  return [
+    { part, keys: ["c", "C"], show: "C", say: t("the critical path: show and hide"), act: path },
+    {
+      part,
+      keys: ["t", "T"],
+      show: "T",
+      say: t("follow the micro-batch of the op under the pointer, or of the selected one"),
+      act: follow,
+    },
+    { part, keys: ["["], show: "[", say: t("follow the previous micro-batch"), act: () => other(-1) },
+    { part, keys: ["]"], show: "]", say: t("follow the next micro-batch"), act: () => other(1) },
+    { part, keys: ["l", "L"], show: "L", say: t("the messages of each rank: show and hide"), act: mail },
+    { part, keys: ["n", "N"], show: "N", say: t("tell what happens at the playhead: on and off"), act: tell },
+  ];
+}
+
+/** @param {HTMLElement} button @param {boolean} on */
+const press = (button, on) => button.setAttribute("aria-pressed", String(on));
+
+/** @param {string} id @param {string} text @param {string} title @param {string} path @param {() => void} act */
+function toggle(id, text, title, path, act) {
+  return h(
+    "button",
+    { type: "button", class: "button lens", id, title, "aria-label": text, onclick: act },
+    icon(path),
+    h("span", { text }),
+  );
+}

@@ -1,0 +1,150 @@
+// Marks in time: small flags on the axis with their time and the distance to the mark before. A click on one removes
+// it.
+import { font, xOf } from "../draw/axis.js";
+import { timeNumber, timeText } from "../../data/costs/time_unit.js";
+import { h, replace, show } from "../../ui/dom.js";
+import { colour } from "../../ui/palette.js";
+import { t } from "../../core/i18n/language.js";
+import { MOST_MARKS, marksText, readMarks, toggleMark } from "../../core/state/marks.js";
+import { announce } from "../../ui/live_region.js";
+
+/** @import {Scene} from "../../data/lanes.js" */
+/** @import {Store} from "../../data/store.js" */
+/** @import {Timeline} from "../timeline.js" */
+/** @typedef {{t: number, node: HTMLElement}} Flag */
+
+const PADDING = 11; // px beside a flag's text, both sides
+const BETWEEN = 4; // px between time and distance
+const BARE = 8; // px of a flag without text
+
+export class Marks {
+  #home = h("div", { class: "marks", role: "group", "aria-label": t("Marks") });
+  /** @type {Flag[]} */
+  #flags = [];
+  #made = "";
+
+  /** @param {Store} store @param {Timeline} timeline @param {(text: string) => void} toast */
+  constructor(store, timeline, toast) {
+    this.store = store;
+    this.timeline = timeline;
+    this.toast = toast;
+    timeline.plot.append(this.#home);
+  }
+
+  list() {
+    return readMarks(this.store.get().view.marks) ?? [];
+  }
+
+  /**
+   * Put a mark there, or take away the one that is there.
+   * @param {number} time
+   * @param {number} reach how near counts as there
+   */
+  toggle(time, reach) {
+    const before = this.list();
+    const marks = toggleMark(before, Number(time.toPrecision(7)), reach);
+    if (marks.length > MOST_MARKS) {
+      this.toast(t("At most {n} marks: click one to remove it.", { n: MOST_MARKS }));
+      return;
+    }
+    this.store.setView({ marks: marksText(marks) });
+    announce(
+      marks.length > before.length
+        ? t("Mark put at {time}.", { time: timeText(time) })
+        : t("Mark removed; {n} left.", { n: marks.length }),
+    );
+  }
+
+  busy() {
+    return this.list().length > 0 || this.#flags.length > 0;
+  }
+
+  /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} height */
+  draw(scene, ctx, height) {
+    this.#make();
+    const { layout } = scene;
+    const foot = Math.min(height, layout.contentHeight);
+    ctx.fillStyle = colour("mark-flag");
+    flagsAt(scene, ctx, this.list()).forEach(({ x, look, inside, flip }, at) => {
+      const { node } = this.#flags[at];
+      show(node, inside);
+      if (!inside) return;
+      ctx.fillRect(Math.round(x) - 0.5, 0, 1, layout.axisHeight - 2);
+      for (const group of layout.groups) {
+        const top = group.rows[0]?.stripY ?? foot;
+        ctx.fillRect(Math.round(x) - 0.5, top, 1, Math.max(0, Math.min(foot, group.top + group.height) - top));
+      }
+      node.className = `mark ${look}${flip ? " flip" : ""}`;
+      node.style.transform = `translateX(${Math.round(x)}px)${flip ? " translateX(-100%)" : ""}`;
+    });
+  }
+
+  /** The flags again, where the marks changed. */
+  #make() {
+    const marks = this.list();
+    const texts = marks.map((time) => timeNumber(time)).join();
+    if (texts === this.#made) return;
+    this.#made = texts;
+    const focused = this.#flags.findIndex(({ node }) => node === document.activeElement);
+    this.#flags = marks.map((time, at) => this.#flag(time, at > 0 ? time - marks[at - 1] : null));
+    replace(this.#home, ...this.#flags.map(({ node }) => node));
+    if (focused >= 0) (this.#flags[Math.min(focused, marks.length - 1)]?.node ?? this.timeline.plot).focus();
+  }
+
+  /** @param {number} time @param {number | null} since the mark before */
+  #flag(time, since) {
+    const { label, gap } = textsOf(time, since);
+    const say =
+      since === null
+        ? t("Mark at {time}. Press to remove it.", { time: timeText(time) })
+        : t("Mark at {time}, {gap} after the one before. Press to remove it.", {
+            time: timeText(time),
+            gap: timeText(since),
+          });
+    const node = h(
+      "button",
+      { type: "button", class: "mark", "aria-label": say, title: say, onclick: () => this.toggle(time, 0) },
+      h("b", { text: label }),
+      gap ? h("span", { text: gap }) : null,
+    );
+    return { t: time, node };
+  }
+}
+
+/** @param {number} time @param {number | null} since the mark before */
+const textsOf = (time, since) => ({ label: timeNumber(time), gap: since === null ? "" : `+${timeNumber(since)}` });
+
+/** Where the flags of marks stand, and how much of their text has room before the next one: all, the time, or neither.
+ * @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number[]} marks
+ * @returns {{x: number, width: number, look: "" | "short" | "short bare", inside: boolean, flip: boolean}[]} */
+function flagsAt(scene, ctx, marks) {
+  const { plotLeft, plotWidth } = scene.layout;
+  ctx.font = font(11);
+  return marks.map((time, at) => {
+    const { label, gap } = textsOf(time, at > 0 ? time - marks[at - 1] : null);
+    const x = xOf(scene, time);
+    const short = ctx.measureText(label).width + PADDING;
+    const long = short + (gap ? ctx.measureText(gap).width + BETWEEN : 0);
+    const room = at + 1 < marks.length ? xOf(scene, marks[at + 1]) - x - 1 : Infinity;
+    const look = room >= long ? "" : room >= short ? "short" : "short bare";
+    return {
+      x,
+      look,
+      width: room >= long ? long : room >= short ? short : BARE,
+      inside: x >= plotLeft - 0.5 && x <= plotLeft + plotWidth + 0.5,
+      flip: room === Infinity && x + long > plotLeft + plotWidth + 8,
+    };
+  });
+}
+
+/**
+ * The stretches of the axis that flags take.
+ * @param {Scene} scene
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {string | null} text the marks as the link has them
+ * @returns {[number, number][]}
+ */
+export const flagged = (scene, ctx, text) =>
+  flagsAt(scene, ctx, readMarks(text) ?? [])
+    .filter(({ inside }) => inside)
+    .map(({ x, width, flip }) => (flip ? [x - width, x] : [x, x + width]));

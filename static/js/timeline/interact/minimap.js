@@ -1,0 +1,85 @@
+// The whole of time in a strip: every lane group, the window in sight, the playhead.
+import { drawBinned } from "../draw/binned_ops.js";
+import { copyBand, placesOf } from "../draw/copy_lanes.js";
+import { begin, resize, surface } from "../../ui/canvas.js";
+import { dragMinimap } from "./minimap_drag.js";
+import { colour, paintsFor } from "../../ui/palette.js";
+import { lanes as rowsOf } from "../../core/timeline/layout.js";
+import { pyramidOf } from "../../data/binned_orders.js";
+
+/** @import {Scene} from "../../data/lanes.js" */
+
+const PAD = 4;
+const STRIP = "strip"; // one image for all that it shows, one after the other
+const ROOM_FOR_COPIES = 6; // px of a rank in the strip
+
+/**
+ * @param {HTMLCanvasElement} node
+ * @param {import("./minimap_drag.js").Window} timeline
+ */
+export function createMinimap(node, timeline) {
+  const strip = surface(node);
+  const still = surface(document.createElement("canvas"));
+  let left = 40;
+  let width = 1;
+
+  /** Ops change seldom: they are drawn once, the window and the playhead over them every time. @param {Scene} scene */
+  function drawOps(scene) {
+    const wide = node.parentElement?.clientWidth ?? 0; // not its own: resize sets that
+    left = scene.layout.plotLeft;
+    width = scene.layout.plotWidth;
+    resize(still, wide, 40);
+    const ctx = begin(still);
+    const rows = scene.lanes.reduce((sum, lane) => sum + lane.schedule.p, 0) || 1;
+    const gap = scene.lanes.length > 1 ? 2 : 0;
+    const each = (40 - 2 * PAD - gap * (scene.lanes.length - 1)) / rows;
+    let y = PAD;
+    for (const lane of scene.lanes) {
+      const copies = each >= ROOM_FOR_COPIES ? copyBand(lane) : null;
+      const copy = copies ? each / 4 : 0;
+      const at = rowsOf({ p: lane.schedule.p, top: y, laneHeight: each - copy, gap: 0, copy });
+      const band = {
+        key: STRIP,
+        source: lane.schedule,
+        owner: lane.times,
+        times: lane.times,
+        paints: paintsFor(lane.schedule.chunks),
+        pyramid: pyramidOf(lane.times),
+      };
+      const frame = { left, width, t0: 0, t1: timeline.total(), dpr: still.dpr, bar: 0 };
+      ctx.fillStyle = colour("plot-hatch");
+      ctx.fillRect(left, y, (lane.end / timeline.total()) * width, (each - copy) * lane.schedule.p);
+      drawBinned(ctx, band, at, frame);
+      if (copies) drawBinned(ctx, { ...copies, key: STRIP }, placesOf(at), frame);
+      y += each * lane.schedule.p + gap;
+    }
+  }
+
+  /** @param {number | null} at */
+  function draw(at) {
+    resize(strip, still.width, 40);
+    const ctx = begin(strip);
+    ctx.drawImage(still.node, 0, 0, still.width, 40);
+    const { t0, t1 } = timeline.window();
+    const k = width / timeline.total();
+    const a = left + t0 * k;
+    const b = left + t1 * k;
+    if (t1 - t0 < timeline.total() * 0.999) {
+      ctx.fillStyle = colour("plot-dim");
+      ctx.fillRect(left, 0, a - left, 40);
+      ctx.fillRect(b, 0, left + width - b, 40);
+      ctx.strokeStyle = colour("accent");
+      ctx.lineWidth = 2;
+      ctx.strokeRect(a, 1, Math.max(4, b - a), 38);
+      ctx.fillStyle = colour("accent");
+      for (const x of [a, Math.max(a + 4, b)]) ctx.fillRect(x - 3, 13, 6, 14); // edges to be taken hold of
+    }
+    if (at === null) return;
+    ctx.fillStyle = colour("mark-head");
+    ctx.fillRect(left + at * k - 0.5, 0, 1.5, 40);
+  }
+
+  dragMinimap(node, () => ({ left, width }), timeline);
+
+  return { drawOps, draw };
+}

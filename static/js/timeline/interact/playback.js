@@ -1,0 +1,107 @@
+// The playhead: play, pause, step by op, speed, scrub. Time runs in the plan's units, the whole schedule in eight
+// seconds at 1x.
+import { invalidate, startTicking, stopTicking } from "../../ui/frame_loop.js";
+import { nextEdge } from "../../core/timeline/edges.js";
+import { nearestEdge } from "../../core/timeline/snap.js";
+
+/** @import {Lane} from "../../data/lanes.js" */
+/** @typedef {{lanes: () => Lane[], total: () => number, onChange: () => void, onMove: (t: number) => void}} Parts */
+
+const WHOLE = 8000; // ms
+const LONGEST_FRAME = 100; // ms; after a pause of the browser the playhead goes on where it was
+export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
+
+export class Playback {
+  /** @type {number | null} null: no playhead, all is shown */
+  at = null;
+  playing = false;
+  speed = 1;
+  #last = 0;
+  #intro = false;
+
+  /** @param {Parts} parts */
+  constructor(parts) {
+    this.parts = parts;
+  }
+
+  /** @param {number} now */
+  #tick = (now) => {
+    const elapsed = this.#last ? Math.min(LONGEST_FRAME, now - this.#last) : 0;
+    const total = this.parts.total();
+    this.#last = now;
+    this.at = (this.at ?? 0) + (elapsed / WHOLE) * this.speed * total;
+    if (this.at >= total) {
+      this.at = null;
+      this.stop();
+    } else {
+      this.parts.onMove(this.at);
+    }
+    invalidate("overlay", "minimap", "figures");
+  };
+
+  stop() {
+    if (!this.playing) return;
+    this.playing = false;
+    this.#intro = false;
+    stopTicking(this.#tick);
+    this.parts.onChange();
+  }
+
+  play() {
+    if (this.playing) return;
+    if (this.at === null || this.at >= this.parts.total()) this.at = 0;
+    this.playing = true;
+    this.#last = 0;
+    startTicking(this.#tick);
+    this.parts.onChange();
+  }
+
+  toggle() {
+    if (this.playing) this.stop();
+    else this.play();
+  }
+
+  /** @param {number | null} t */
+  seek(t) {
+    this.stop();
+    const end = this.parts.lanes().length ? this.parts.total() : Infinity; // a link's moment waits for its schedule
+    this.at = t === null ? null : Math.min(Math.max(0, t), end);
+    this.parts.onChange();
+  }
+
+  /**
+   * To a time that a hand means: the edge of an op nearby, if there is one within reach.
+   * @param {number} t
+   * @param {number} reach
+   */
+  seekNear(t, reach) {
+    this.seek(nearestEdge(this.parts.lanes(), t, reach)?.t ?? t);
+  }
+
+  /** To the next (or the previous) moment at which an op or a copy of any rank starts or ends. @param {1 | -1} way */
+  step(way) {
+    const from = this.at ?? (way > 0 ? 0 : this.parts.total());
+    let to = way > 0 ? Infinity : 0;
+    for (const lane of this.parts.lanes()) {
+      const edge = nextEdge(lane.schedule, lane.times, from, way);
+      to = way > 0 ? Math.min(to, edge) : Math.max(to, edge);
+    }
+    this.seek(Number.isFinite(to) ? to : this.parts.total());
+  }
+
+  /** @param {number} speed */
+  setSpeed(speed) {
+    this.speed = speed;
+    this.parts.onChange();
+  }
+
+  /** The opening sweep; the first thing the reader does ends it with everything shown. */
+  playIntro() {
+    this.play();
+    this.#intro = true;
+  }
+
+  endIntro() {
+    if (this.#intro) this.seek(null);
+  }
+}

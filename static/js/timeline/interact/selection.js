@@ -1,0 +1,115 @@
+// The selected op: by click or keyboard, kept as text so that it survives another schedule and travels in the link.
+import { traceOp } from "../explain/trace.js";
+import { opAt, firstEndingAfter, rankOrder } from "../../core/timeline/layout.js";
+import { find, opText, rowsOf } from "../../core/schedule/ops.js";
+import { readPins } from "../../core/state/marks.js";
+
+/** @import {Lane} from "../../data/lanes.js" */
+/** @import {Store} from "../../data/store.js" */
+/** @import {Trace} from "../explain/trace.js" */
+
+export class Selection {
+  /** @type {Trace | null} */
+  #trace = null;
+
+  /** @param {Store} store @param {() => Lane[]} lanes @param {() => void} changed */
+  constructor(store, lanes, changed) {
+    this.store = store;
+    this.lanes = lanes;
+    this.changed = changed;
+  }
+
+  /** The link says "2F5", or "2F5@b" in the second plan, "2F5@run" in the run. @returns {Trace | null} */
+  current() {
+    const [text, id = "a"] = (this.store.get().view.sel ?? "").split("@");
+    const lane = text ? this.lanes().find((each) => each.id === id) : null;
+    const op = lane ? find(lane.schedule, text) : null;
+    if (!lane || !op || !Number.isFinite(lane.times.end[op.i])) this.#trace = null;
+    else if (this.#trace?.op?.i !== op.i || this.#trace.lane !== lane || lane.live) this.#trace = traceOp(lane, op);
+    return this.#trace;
+  }
+
+  /** An op of a lane; an area, which says something else is of interest, goes. @param {Lane} lane @param {number} i */
+  choose(lane, i) {
+    if (!Number.isFinite(lane.times.end[i])) return;
+    const text = opText(lane.schedule, i);
+    this.store.setView({ sel: lane.id === "a" ? text : `${text}@${lane.id}`, area: null });
+    this.changed();
+  }
+
+  /** @param {Trace | null} trace */
+  select(trace) {
+    if (trace?.op) this.choose(trace.lane, trace.op.i);
+    else this.clear();
+  }
+
+  clear() {
+    if (!this.store.get().view.sel) return;
+    this.store.setView({ sel: null });
+    this.changed();
+  }
+
+  /** Its ranks from top to bottom. @param {Lane} lane */
+  #order({ id, schedule }) {
+    return rankOrder(schedule.p, readPins(this.store.get().view.pin)?.[id]);
+  }
+
+  /** The first op in sight. @param {number} t0 */
+  #first(t0) {
+    const lane = this.lanes()[0];
+    if (!lane) return;
+    const [rank] = this.#order(lane);
+    const i = firstEndingAfter(lane.schedule, lane.times, rank, t0);
+    if (i < lane.schedule.offsets[rank + 1]) this.choose(lane, i);
+  }
+
+  /** The next or the previous op on the row, of copies the next copy. @param {1 | -1} way @param {number} t0 */
+  step(way, t0) {
+    const now = this.current();
+    if (!now?.op) {
+      this.#first(t0);
+      return;
+    }
+    const offsets = rowsOf(now.lane.schedule, now.op.i);
+    const i = now.op.i + way;
+    if (i >= offsets[now.rank] && i < offsets[now.rank + 1]) this.choose(now.lane, i);
+  }
+
+  /** To the row above or below at the same moment: a rank's copies lie between its ops and those of the next rank; from
+   * the last rank of a group it goes to the first of the next. */
+  /** @param {1 | -1} way @param {number} t0 */
+  climb(way, t0) {
+    const now = this.current();
+    if (!now?.op) {
+      this.#first(t0);
+      return;
+    }
+    const t = (now.lane.times.start[now.op.i] + now.lane.times.end[now.op.i]) / 2;
+    const copying = now.op.i >= now.lane.schedule.count;
+    if (copying !== way > 0 && this.#land(now.lane, now.rank, t, way > 0)) return;
+    let lane = now.lane;
+    let order = this.#order(lane);
+    let at = order.indexOf(now.rank) + way;
+    if (at < 0 || at >= order.length) {
+      const neighbour = this.lanes()[this.lanes().indexOf(lane) + way];
+      if (!neighbour) return;
+      lane = neighbour;
+      order = this.#order(lane);
+      at = way > 0 ? 0 : order.length - 1;
+    }
+    const rank = order[at];
+    if (way > 0 || !this.#land(lane, rank, t, true)) this.#land(lane, rank, t, false);
+  }
+
+  /** Choose what runs at a time, or next, on a row of ops or of copies; false where a rank has none. */
+  /** @param {Lane} lane @param {number} rank @param {number} t @param {boolean} copies */
+  #land(lane, rank, t, copies) {
+    const { schedule, times } = lane;
+    const rows = copies ? schedule.copies : schedule;
+    if (!rows || rows.offsets[rank] === rows.offsets[rank + 1]) return false;
+    const here = opAt(rows, times, rank, t);
+    const last = rows.offsets[rank + 1] - 1;
+    this.choose(lane, here >= 0 ? here : Math.min(last, firstEndingAfter(rows, times, rank, t)));
+    return true;
+  }
+}

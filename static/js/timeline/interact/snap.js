@@ -1,0 +1,86 @@
+// Times under the pointer stick to the edges of ops nearby, and a quiet line says where. Alt or Ctrl lets go.
+import { xOf } from "../draw/axis.js";
+import { invalidate } from "../../ui/frame_loop.js";
+import { colour } from "../../ui/palette.js";
+import { tickStep } from "../../core/timeline/scale.js";
+import { nearestEdge } from "../../core/timeline/snap.js";
+
+/** @import {Scene} from "../../data/lanes.js" */
+/** @import {Timeline} from "../timeline.js" */
+/** @import {Reach} from "../../core/timeline/area.js" */
+/** @typedef {{altKey: boolean, ctrlKey: boolean, pointerType?: string}} Hand  the event of a pointer */
+
+const REACH = 6; // px
+const FINGER = 12;
+
+export class Snap {
+  /** @type {{t: number, lane: string | null, rank: number} | null} where a time stuck; no lane: to a mark */
+  #hint = null;
+
+  /** @param {Timeline} timeline @param {() => number[]} marks they hold as op edges do */
+  constructor(timeline, marks) {
+    this.timeline = timeline;
+    this.marks = marks;
+  }
+
+  /** A few pixels as time. @param {Hand} [hand] */
+  reach(hand) {
+    const { layout, t0, t1 } = this.timeline.scene;
+    return ((hand?.pointerType === "touch" ? FINGER : REACH) * (t1 - t0)) / layout.plotWidth;
+  }
+
+  /** The time that is meant. @param {number} t @param {Hand} hand @param {Reach[]} [only] these ranks' ops */
+  at(t, hand, only) {
+    this.#hint = hand.altKey || hand.ctrlKey ? null : this.#nearest(t, this.reach(hand), only);
+    invalidate("overlay");
+    return this.#hint ? this.#hint.t : this.#round(t);
+  }
+
+  /** To a round number within the pixel, since more digits mean nothing. @param {number} t */
+  #round(t) {
+    const { layout, t0, t1 } = this.timeline.scene;
+    const step = tickStep(t1 - t0, layout.plotWidth);
+    return Number((Math.round(t / step) * step).toPrecision(12));
+  }
+
+  /** @param {number} t @param {number} reach @param {Reach[]} [only] */
+  #nearest(t, reach, only) {
+    const edge = nearestEdge(this.timeline.lanes, t, reach, only);
+    const mark = this.marks().reduce((best, each) => (Math.abs(each - t) < Math.abs(best - t) ? each : best), Infinity);
+    return Math.abs(mark - t) <= Math.min(reach, edge ? Math.abs(edge.t - t) : Infinity)
+      ? { t: mark, lane: null, rank: 0 }
+      : edge;
+  }
+
+  /** The hand lets go. */
+  end() {
+    if (!this.#hint) return;
+    this.#hint = null;
+    invalidate("overlay");
+  }
+
+  busy() {
+    return this.#hint !== null;
+  }
+
+  /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} height */
+  draw(scene, ctx, height) {
+    const hint = this.#hint;
+    if (!hint) return;
+    const { layout } = scene;
+    const x = xOf(scene, hint.t);
+    if (x < layout.plotLeft || x > layout.plotLeft + layout.plotWidth) return;
+    ctx.strokeStyle = colour("accent");
+    ctx.lineWidth = 1;
+    ctx.setLineDash([2, 3]);
+    ctx.beginPath();
+    ctx.moveTo(Math.round(x) + 0.5, layout.axisHeight - 4);
+    ctx.lineTo(Math.round(x) + 0.5, Math.min(height, layout.contentHeight));
+    ctx.stroke();
+    ctx.setLineDash([]);
+    const row = layout.groups.find(({ id }) => id === hint.lane)?.rows.find(({ rank }) => rank === hint.rank);
+    if (!row) return;
+    ctx.fillStyle = colour("accent");
+    ctx.fillRect(Math.round(x) - 1, row.y, 3, row.h);
+  }
+}

@@ -1,0 +1,256 @@
+// The timeline: which window of time is in sight, what is under the pointer; and it draws all that.
+import { boxOf, drawAxis, drawGrid, drawRanks, timeAt } from "./draw/axis.js";
+import { begin, resize, surface } from "../ui/canvas.js";
+import { byId, h } from "../ui/dom.js";
+import { invalidate, onStage } from "../ui/frame_loop.js";
+import { arrange, laneOf, totalTime } from "../data/lanes.js";
+import { flagged } from "./interact/marks.js";
+import { createMinimap } from "./interact/minimap.js";
+import { drawPlayhead, drawTrace } from "./draw/overlay.js";
+import { messageAt, paintMail } from "./draw/messages.js";
+import { paintOps } from "./draw/ops.js";
+import { residualScale } from "../data/matched_plan.js";
+import { preparePyramids } from "../data/binned_orders.js";
+import { colour } from "../ui/palette.js";
+import { fullHeight, paintStrips, stripsShown, writeHeld } from "./draw/memory_strips.js";
+import { hit, scrolled } from "../core/timeline/layout.js";
+import { readPins } from "../core/state/marks.js";
+import { clamp, fit, zoomAt } from "../core/timeline/viewport.js";
+import { sameTrace, traceAt } from "./explain/trace.js";
+
+/** @import {Lane, Scene} from "../data/lanes.js" */
+/** @import {Store} from "../data/store.js" */
+/** @import {Trace} from "./explain/trace.js" */
+/** @import {View} from "../core/timeline/viewport.js" */
+/**
+ * @typedef {{busy: () => boolean, draw: (scene: Scene, ctx: CanvasRenderingContext2D, height: number) => void}} Layer
+ *   what lies over the ops besides; busy: there is something to draw
+ */
+/**
+ * @typedef {{playhead: () => number | null, selected: () => Trace | null, hovered: (trace: Trace | null, x: number, y:
+ *   number) => void}} Parts
+ */
+
+const AROUND = 30; // px that stay between a row brought into sight and the edge
+const DEEPEST = 20_000; // the smallest window is this part of the whole
+
+export class Timeline {
+  plot = byId("plot");
+  /** @type {Lane[]} */
+  lanes = [];
+  /** @type {Trace | null} */
+  hover = null;
+  /** Did the reader move the window? Then nothing else may. */
+  moved = false;
+  /** @type {Layer[]} from the lowest to the uppermost */
+  layers = [];
+  /** @type {import("./explain/highlights.js").Lens | null} what dims the ops on demand, under everything else */
+  lens = null;
+  #base = surface(h("canvas"), { alpha: false });
+  #over = surface(h("canvas", { class: "overlay" }));
+  #scroll = 0;
+  /** @type {{x: number, y: number} | null} */
+  #pointer = null;
+  #stripOld = true;
+  #overEmpty = false;
+
+  /** @param {Store} store @param {Parts} parts */
+  constructor(store, parts) {
+    this.store = store;
+    this.parts = parts;
+    /** @type {Scene} */
+    this.scene = { layout: arrange([], 1, 1, false), lanes: [], t0: 0, t1: 1, full: 0 };
+    this.plot.append(this.#base.node, this.#over.node);
+    this.minimap = createMinimap(/** @type {HTMLCanvasElement} */ (byId("minimap")), {
+      total: () => this.total(),
+      least: () => this.total() / DEEPEST,
+      window: () => this.visible(),
+      look: (view) => this.look(view),
+      centre: (t) => this.centre(t),
+    });
+    onStage("base", () => this.drawBase());
+    onStage("overlay", () => this.drawOver());
+    onStage("minimap", () => this.minimap.draw(parts.playhead()));
+    new ResizeObserver(() => {
+      this.redraw();
+      this.drawBase(); // at once: a resized canvas is empty until it is drawn
+      this.drawOver();
+      invalidate("figures");
+    }).observe(this.plot);
+  }
+
+  total() {
+    return totalTime(this.lanes);
+  }
+
+  /** The window of time in sight. @returns {View} */
+  visible() {
+    const { t0, t1 } = this.store.get().view;
+    const total = this.total();
+    return t0 === null && t1 === null ? fit(total) : clamp({ t0: t0 ?? 0, t1: t1 ?? total }, total);
+  }
+
+  /** The reader wants this window. @param {View} view */
+  look(view) {
+    const all = view.t1 - view.t0 >= this.total() * 0.9999;
+    this.moved = true;
+    this.store.setView({ t0: all ? null : view.t0, t1: all ? null : view.t1 });
+  }
+
+  /** A window nobody asked for (playback, a live run): it leaves no mark in the URL. @param {View} view */
+  follow(view) {
+    this.store.setView({ t0: view.t0, t1: view.t1 }, "none");
+  }
+
+  /** @param {number} t */
+  centre(t) {
+    const { t0, t1 } = this.visible();
+    const half = (t1 - t0) / 2;
+    this.look(clamp({ t0: t - half, t1: t + half }, this.total()));
+  }
+
+  /** @param {number} factor @param {number} [t] where; under the pointer if it is there, else in the middle */
+  zoom(factor, t) {
+    const view = this.visible();
+    const under =
+      this.#pointer && this.#pointer.x >= this.scene.layout.plotLeft ? timeAt(this.scene, this.#pointer.x) : null;
+    this.look(zoomAt(view, t ?? under ?? (view.t0 + view.t1) / 2, factor, this.total(), this.total() / DEEPEST));
+  }
+
+  /** What is at a place of the plot? @param {number} x @param {number} y @returns {Trace | null} */
+  probe(x, y) {
+    const found = hit(this.scene.layout, x, y);
+    if (!found || !found.inPlot || y < this.scene.layout.axisHeight) return null;
+    const lane = laneOf(this.lanes, found.group);
+    if (lane && found.part === "comm") return messageAt(this.scene, lane, found.rank, x, y);
+    return lane && traceAt(lane, found.rank, timeAt(this.scene, x), found.part);
+  }
+
+  /** The pointer is here now. @param {{x: number, y: number} | null} at */
+  point(at) {
+    this.#pointer = at;
+    const next = at && this.probe(at.x, at.y);
+    if (sameTrace(next, this.hover)) return;
+    this.hover = next;
+    this.parts.hovered(next, at?.x ?? 0, at?.y ?? 0);
+    invalidate("overlay");
+  }
+
+  /** The keyboard took over: what lies under a resting pointer is not what the reader looks at. */
+  unhover() {
+    if (!this.hover) return;
+    this.hover = null;
+    this.parts.hovered(null, 0, 0);
+    invalidate("overlay");
+  }
+
+  /** Everything, because ops, costs, sizes or colours changed. */
+  redraw() {
+    this.#stripOld = true;
+    invalidate("base", "overlay", "minimap");
+  }
+
+  /** @param {Lane[]} lanes */
+  show(lanes) {
+    this.lanes = lanes;
+    this.redraw();
+  }
+
+  /** What may wait until the ops are on the screen: the strip below, and what is under the pointer now. */
+  settle() {
+    if (this.#stripOld && this.lanes.length) this.minimap.drawOps(this.scene);
+    preparePyramids(this.lanes);
+    this.#stripOld = false;
+    if (this.#pointer) this.point(this.#pointer);
+  }
+
+  /** @param {number} dy */
+  scrollBy(dy) {
+    this.#scroll += dy;
+    invalidate("base", "overlay", "figures");
+  }
+
+  /** Scroll so that a rank is in sight, if it is not. @param {string} lane @param {number} rank */
+  showRank(lane, rank) {
+    if (!this.scrolls()) return;
+    const layout = this.#arrange();
+    const group = layout.groups.find((each) => each.id === lane);
+    const at = group ? group.rows.findIndex((each) => each.rank === rank) : -1;
+    if (!group || at < group.pinned) return; // a pinned rank stays in sight with its group
+    const row = group.rows[at];
+    const head = layout.axisHeight + group.rows[Math.min(group.pinned, group.rows.length - 1)].stripY - group.top;
+    const least = row.commY + row.commH - this.plot.clientHeight + AROUND;
+    this.scrollBy(Math.max(least, Math.min(this.#scroll, row.stripY - head - AROUND)) - this.#scroll);
+  }
+
+  /** Rows as they stand before any scrolling. */
+  #arrange() {
+    const { mem, pin, lane, planned } = this.store.get().view;
+    return arrange(
+      this.lanes,
+      this.plot.clientWidth,
+      this.plot.clientHeight,
+      stripsShown(mem, this.lanes),
+      lane === "comm",
+      readPins(pin) ?? {},
+      planned !== null,
+    );
+  }
+
+  /** Are there more rows than fit? */
+  scrolls() {
+    return this.scene.layout.contentHeight > this.plot.clientHeight;
+  }
+
+  /** @param {string} lane @param {number} rank @param {number} i */
+  box(lane, rank, i) {
+    return boxOf(this.scene, lane, rank, i);
+  }
+
+  drawBase() {
+    const width = this.plot.clientWidth;
+    const height = this.plot.clientHeight;
+    const base = this.#base;
+    resize(base, width, height);
+    const strips = stripsShown(this.store.get().view.mem, this.lanes);
+    const layout = this.#arrange();
+    this.plot.classList.toggle("scrolls", layout.contentHeight > height);
+    this.#scroll = Math.max(0, Math.min(this.#scroll, layout.contentHeight - height));
+    const { t0, t1 } = this.visible();
+    this.scene = {
+      layout: scrolled(layout, this.#scroll),
+      lanes: this.lanes,
+      t0,
+      t1,
+      full: strips ? fullHeight(this.lanes) : 0,
+      late: this.store.get().view.late ? residualScale(this.lanes) : 0,
+    };
+    const ctx = begin(base);
+    ctx.fillStyle = colour("surface");
+    ctx.fillRect(0, 0, width, height);
+    drawGrid(this.scene, ctx, height);
+    paintStrips(this.scene, ctx, base.dpr, height);
+    paintOps(this.scene, ctx, base.dpr);
+    paintMail(this.scene, ctx, height);
+    drawRanks(this.scene, ctx);
+    drawAxis(this.scene, ctx, width, flagged(this.scene, ctx, this.store.get().view.marks));
+  }
+
+  drawOver() {
+    const over = this.#over;
+    const head = this.parts.playhead();
+    const selected = this.parts.selected();
+    const empty =
+      head === null && !selected && !this.hover && !this.lens?.active() && !this.layers.some((layer) => layer.busy());
+    // a canvas not touched is not sent again
+    if (!resize(over, this.#base.width, this.#base.height) && empty && this.#overEmpty) return;
+    this.#overEmpty = empty;
+    const ctx = begin(over);
+    this.lens?.draw(this.scene, ctx, over.width, over.height);
+    drawPlayhead(this.scene, ctx, head, over.height);
+    writeHeld(this.scene, ctx, head);
+    if (selected) drawTrace(this.scene, ctx, selected, true);
+    if (this.hover && !sameTrace(this.hover, selected)) drawTrace(this.scene, ctx, this.hover, false);
+    for (const layer of this.layers) if (layer.busy()) layer.draw(this.scene, ctx, over.height);
+  }
+}

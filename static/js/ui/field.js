@@ -1,0 +1,208 @@
+// One number with a slider and a box: arrows step, typed values commit on Enter or on leaving, the wheel never changes
+// it.
+import { h, replace, sentence, setText, show } from "./dom.js";
+import { t, tr } from "../core/i18n/language.js";
+import { formatNumber } from "../core/timeline/scale.js";
+
+/** @import {SpecError} from "../data/api.js" */
+
+/**
+ * @typedef {object} FieldOptions
+ * @property {string} name      the field of the spec
+ * @property {string} symbol    how the papers write it
+ * @property {string} label     in words
+ * @property {() => number[]} stops   where the slider stops, ascending
+ * @property {number} step      of the arrow keys in the box
+ * @property {string} [empty]   what an empty box means, where null is legal
+ * @property {boolean} [list]   takes one entry a stage, comma separated
+ * @property {boolean} [boxOnly]   a wide box without a slider
+ * @property {() => number} [rest]   where the slider rests when the box is empty
+ */
+/** @typedef {number | number[] | null} Value */
+/**
+ * @typedef {"typed" | "stepped" | "dragged"} Way into the box; with an arrow key on the slider; with the pointer on it
+ */
+/** @typedef {{pick: (value: Value, event: Event, way: Way) => void, near: (options: FieldOptions) => void,
+ *   share: (list: number[]) => number}} FieldActs  share: one number that stands for a list with one entry a stage */
+
+export class Field {
+  /** @type {Value} */
+  #value = null;
+  #held = false; // the pointer is down on the slider
+
+  /** @param {FieldOptions} options @param {FieldActs} acts */
+  constructor(options, acts) {
+    const id = `field-${options.name}`;
+    this.options = options;
+    this.acts = acts;
+    this.stops = options.stops();
+    this.slider = h("input", { type: "range", min: 0, step: 1, "aria-label": options.label, id: `${id}-slider` });
+    this.box = h("input", {
+      type: "text",
+      id,
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: options.empty,
+      inputmode: options.list ? "text" : "decimal",
+      "aria-describedby": `${id}-problem`,
+    });
+    this.problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
+    this.range = h("b");
+    const one = h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        title: t("One number for all stages: their mean"),
+        "aria-label": t("{symbol}: one number for all stages, their mean", options),
+        onclick: (/** @type {Event} */ event) => this.#flatten(event),
+      },
+      t("mean"),
+    );
+    this.stages = h("div", { class: "stages", hidden: true }, this.range, `${t("per stage")} · `, one);
+    this.node = h(
+      "div",
+      { class: "field", title: options.label },
+      h("label", { for: id, text: options.symbol }),
+      this.slider,
+      this.stages,
+      this.box,
+      this.problem,
+    );
+    this.slider.addEventListener("input", (event) =>
+      acts.pick(this.stops[Number(this.slider.value)], event, this.#held ? "dragged" : "stepped"),
+    );
+    this.slider.addEventListener("pointerdown", () => {
+      this.#held = true;
+    });
+    for (const kind of ["pointerup", "pointercancel", "blur"])
+      this.slider.addEventListener(kind, () => {
+        this.#held = false;
+      });
+    this.box.addEventListener("change", (event) => this.#commit(event));
+    this.box.addEventListener("keydown", (event) => this.#key(event));
+    for (const [node, kind] of /** @type {[HTMLElement, string][]} */ ([
+      [this.slider, "pointerenter"],
+      [this.slider, "focus"],
+      [this.box, "focus"],
+    ])) {
+      node.addEventListener(kind, () => acts.near(options));
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.key === "Escape") this.box.value = textOf(this.#value);
+    if (event.key === "Enter") this.#commit(event);
+    if (this.box.readOnly) return;
+    const way = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+    const from = Number(this.box.value);
+    if (!way || this.box.value === "" || !Number.isFinite(from)) return;
+    event.preventDefault();
+    const to = Math.max(0, from + this.options.step * way * (event.shiftKey ? 10 : 1));
+    this.acts.pick(Number(to.toPrecision(10)), event, "typed");
+  }
+
+  /** @param {Event} event */
+  #commit(event) {
+    const { options, box } = this;
+    if (box.value.trim() === textOf(this.#value)) return;
+    const read = readValue(box.value, options);
+    if (read === undefined) {
+      this.complain({
+        field: options.name,
+        value: box.value,
+        message: options.list
+          ? t("{symbol} must be a number, or a list with one for each stage", options)
+          : t("{symbol} must be a number", options),
+      });
+    } else {
+      this.acts.pick(read, event, "typed");
+    }
+  }
+
+  /** @param {Event} event */
+  #flatten(event) {
+    if (Array.isArray(this.#value)) this.acts.pick(Number(this.acts.share(this.#value).toPrecision(5)), event, "typed");
+  }
+
+  /** @param {Value} value */
+  set(value) {
+    const { slider, box, options } = this;
+    const text = textOf(value);
+    this.#value = value;
+    if (!this.#held) this.stops = options.stops(); // under a hand that drags the scale stays what it is
+    const last = this.stops.length - 1;
+    const rest = value ?? options.rest?.();
+    const at = typeof rest === "number" ? nearestStop(this.stops, rest) : 0;
+    if (slider.max !== String(last)) slider.max = String(last);
+    if (slider.value !== String(at)) slider.value = String(at);
+    slider.style.setProperty("--fill", `${last > 0 ? (100 * at) / last : 0}%`);
+    slider.setAttribute("aria-valuetext", text || (options.empty ?? ""));
+    const byStage = Array.isArray(value) && !options.boxOnly;
+    this.node.classList.toggle("by-stage", byStage);
+    this.node.classList.toggle("wide-box", options.boxOnly === true);
+    show(slider, !byStage && !options.boxOnly);
+    show(this.stages, byStage);
+    if (Array.isArray(value)) setText(this.range, `${short(Math.min(...value))}–${short(Math.max(...value))}`);
+    if (box.value !== text) box.value = text;
+  }
+
+  /** What cannot be changed here, and where it stands why. @param {string | null} why the id of that text */
+  lock(why) {
+    if (this.slider.disabled === (why !== null)) return;
+    this.slider.disabled = this.box.readOnly = why !== null;
+    this.node.classList.toggle("is-locked", why !== null);
+    this.box.setAttribute("aria-describedby", `field-${this.options.name}-problem${why ? ` ${why}` : ""}`);
+  }
+
+  /** Say what is wrong beside the field, with the nearest legal value as a button. */
+  /** @param {SpecError | null} error @param {(value: any) => void} [apply] @param {string} [whose] */
+  complain(error, apply, whose) {
+    const { problem, options } = this;
+    if (!error && problem.hidden) return;
+    show(problem, error !== null);
+    this.node.toggleAttribute("data-bad", error !== null);
+    this.box.setAttribute("aria-invalid", String(error !== null));
+    const text = error ? sentence(tr(error.message)) : "";
+    const message = h("span", { text: error && whose ? t("{family}: {text}", { family: whose, text }) : text });
+    const legal = error?.nearest;
+    const label =
+      legal === null
+        ? t("Leave {symbol} out", options)
+        : t("Use {field} = {value}", { field: options.symbol, value: legal });
+    replace(
+      problem,
+      message,
+      legal === undefined || !apply
+        ? ""
+        : h("div", {}, h("button", { type: "button", class: "button", onclick: () => apply(legal) }, label)),
+    );
+  }
+}
+
+/** Three digits tell stages apart. @param {number} x */
+const short = (x) => formatNumber(Number(x.toPrecision(3)));
+
+/** @param {Value} value */
+function textOf(value) {
+  if (value === null) return "";
+  return Array.isArray(value) ? value.join(",") : String(value);
+}
+
+/** undefined: no number. @param {string} text @param {FieldOptions} options @returns {Value | undefined} */
+function readValue(text, options) {
+  const trimmed = text.trim();
+  if (trimmed === "") return options.empty === undefined ? undefined : null;
+  const parts = trimmed.split(/[,;\s]+/).map(Number);
+  if (parts.some((x) => !Number.isFinite(x))) return undefined;
+  if (parts.length > 1) return options.list ? parts : undefined;
+  return parts[0];
+}
+
+/** @param {number[]} stops @param {number} value */
+function nearestStop(stops, value) {
+  let best = 0;
+  for (let at = 1; at < stops.length; at++) if (Math.abs(stops[at] - value) < Math.abs(stops[best] - value)) best = at;
+  return best;
+}

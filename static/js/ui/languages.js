@@ -1,0 +1,67 @@
+// The languages there are, and how the page comes to speak one: by its link, else as the browser prefers.
+import { language, speak, t } from "../core/i18n/language.js";
+import { pairsOf } from "../core/state/long_link.js";
+
+/** @typedef {import("../core/i18n/language.js").Catalogue} Catalogue */
+
+/**
+ * @type {{code: string, name: string, tag: string, load: () => Promise<{TEXTS: Catalogue, SERVERS: Catalogue}>}[]} name
+ *   in itself; tag for lang="..."
+ */
+export const LANGUAGES = [
+  { code: "en", name: "English", tag: "en", load: async () => ({ TEXTS: {}, SERVERS: {} }) },
+  { code: "zh", name: "简体中文", tag: "zh-Hans", load: () => import("../core/i18n/zh/zh.js") },
+];
+
+/** The one a link or a browser asks for. @param {string | null} wanted @param {readonly string[]} preferred */
+export function chosen(wanted, preferred) {
+  const byName = LANGUAGES.find(({ code }) => code === wanted);
+  if (byName) return byName;
+  for (const tag of preferred) {
+    const found = LANGUAGES.find(({ code }) => tag.toLowerCase().split("-")[0] === code);
+    if (found) return found;
+  }
+  return LANGUAGES[0];
+}
+
+/**
+ * Speak what a link or the browser asks for, from here on; before anything of the page is made.
+ * @param {string} search the link's query
+ */
+export async function learn(search) {
+  const { said, packed } = pairsOf(search);
+  const wanted = [...said, ...packed].find(([key]) => key === "lang")?.[1] ?? null;
+  const { code, tag, load } = chosen(wanted, navigator.languages);
+  if (code === language()) return;
+  const { TEXTS, SERVERS } = await load();
+  speak(code, TEXTS, SERVERS);
+  document.documentElement.lang = tag;
+  translate(document.body);
+}
+
+/** How dates are written: as the browser does where it speaks the page's language. */
+export const locale = () =>
+  navigator.languages.find((tag) => tag.toLowerCase().split("-")[0] === language()) ?? language();
+
+/** A text that begins in Chinese. */
+const HAN = /^[\u4e00-\u9fff]/;
+
+/**
+ * The texts that stand in the page's HTML: elements marked data-t, by their words and their labels.
+ * @param {Element} root
+ */
+function translate(root) {
+  for (const node of root.querySelectorAll("[data-t]")) {
+    for (const child of node.childNodes) {
+      const text = child.nodeType === Node.TEXT_NODE ? child.textContent?.trim() : "";
+      if (!text) continue;
+      const said = t(text);
+      // Chinese words stand side by side without spaces
+      child.textContent = HAN.test(said) ? said : (child.textContent ?? "").replace(text, said);
+    }
+    for (const name of ["aria-label", "title", "aria-roledescription"]) {
+      const text = node.getAttribute(name);
+      if (text) node.setAttribute(name, t(text));
+    }
+  }
+}

@@ -1,0 +1,231 @@
+// Colours for the canvas, read once a theme from the CSS tokens: by kind, and by chunk through lightness alone.
+import { context, h } from "./dom.js";
+import { CLASSES, SHADES, kindOfClass, shadeOfClass } from "../core/timeline/bins.js";
+import { COPY_LETTERS } from "../core/schedule/copies.js";
+import { KIND_B, KIND_F, KIND_PAIR } from "../core/schedule/ops.js";
+
+/** @typedef {[number, number, number]} Rgb */
+/**
+ * @typedef {{fill: string[], ink: string[], edge: string[], top: Uint32Array, bottom: Uint32Array, rim: Uint32Array}}
+ *   Paints by paint class; top, bottom and rim are pixels: of the upper and the lower half of an op, and of its edge
+ */
+
+const TOKENS = [
+  "k-f",
+  "k-i",
+  "k-w",
+  "k-b",
+  "k-s",
+  "k-t",
+  "k-c",
+  "k-out",
+  "k-in",
+  "surface",
+  "plot-row",
+  "plot-hatch",
+  "plot-grid",
+  "plot-ink",
+  "plot-dim",
+  "plot-held",
+  "plot-cap",
+  "mark-needs",
+  "mark-frees",
+  "mark-here",
+  "mark-head",
+  "mark-flag",
+  "mark-find",
+  "mark-path",
+  "mark-way",
+  "plot-veil",
+  "ink",
+  "ink-3",
+  "accent",
+  "line",
+  "early-3",
+  "early-2",
+  "early-1",
+  "on-time",
+  "late-1",
+  "late-2",
+  "late-3",
+];
+const RESIDUALS = TOKENS.slice(-7); // from early to late
+const KINDS = ["k-f", "k-i", "k-w", "k-b", "", "k-s", "k-t"]; // by kind; a pair has two
+const COPIES = ["k-out", "k-in"]; // by kind of copy
+const DARK_INK = "#000000";
+const LIGHT_INK = "#ffffff";
+
+/** @type {Record<string, string>} */
+let colours = {};
+/** @type {Map<number, Paints>} by chunks a rank; those of copies under 0 */
+const paints = new Map();
+/** @type {CanvasPattern | null} */
+let hatch = null;
+let hatchScale = 0;
+
+/** The tokens as they are, or as they would be on a light or a dark page. @param {"light" | "dark"} [scheme] */
+function tokens(scheme) {
+  const probe = h("span", { hidden: true });
+  if (scheme) probe.style.colorScheme = scheme;
+  document.body.append(probe);
+  const next = /** @type {Record<string, string>} */ ({});
+  for (const token of TOKENS) {
+    probe.style.color = `var(--${token})`;
+    next[token] = getComputedStyle(probe).color;
+  }
+  probe.remove();
+  return next;
+}
+
+/** Read the tokens again after a change of theme. */
+export function readPalette() {
+  colours = tokens();
+  paints.clear();
+  hatch = null;
+}
+
+/** @param {string} token without its dashes */
+export const colour = (token) => colours[token];
+
+/** @param {string} css "rgb(1, 2, 3)" @returns {Rgb} */
+function parse(css) {
+  const [r, g, b] = (css.match(/[\d.]+/g) ?? []).map(Number);
+  return [r, g, b];
+}
+
+/** @param {Rgb} a @param {Rgb} b @param {number} t @returns {Rgb} */
+const mix = (a, b, t) => [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t];
+
+/** @param {Rgb} c */
+const css = (c) => `rgb(${Math.round(c[0])}, ${Math.round(c[1])}, ${Math.round(c[2])})`;
+
+/** The little-endian pixel of ImageData. @param {Rgb} c */
+const pixel = (c) => ((255 << 24) | (Math.round(c[2]) << 16) | (Math.round(c[1]) << 8) | Math.round(c[0])) >>> 0;
+
+/** Relative luminance, WCAG. @param {Rgb} c */
+function luminance(c) {
+  const [r, g, b] = c.map((x) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** Light text where it reaches a contrast of 4.5, else dark text, which then does. @param {Rgb} c */
+const inkOn = (c) => (1.05 / (luminance(c) + 0.05) >= 4.5 ? LIGHT_INK : DARK_INK);
+
+/**
+ * @param {number} kind
+ * @param {number} shade
+ * @param {number} chunks
+ * @param {Record<string, string>} [from] tokens
+ * @returns {Rgb}
+ */
+function tint(kind, shade, chunks, from = colours) {
+  return mix(parse(from[KINDS[kind]]), [255, 255, 255], (0.55 * shade) / Math.min(chunks, SHADES));
+}
+
+/**
+ * The colours of a picture that leaves the page.
+ * @param {"light" | "dark"} [scheme]
+ * @returns {import("../core/drawing/picture.js").Colours}
+ */
+export function pictureColours(scheme) {
+  const from = tokens(scheme);
+  const of = (/** @type {number} */ kind, /** @type {number} */ chunk, /** @type {number} */ chunks) =>
+    tint(kind === KIND_PAIR ? KIND_B : kind, chunk % SHADES, chunks, from);
+  return {
+    fill: (...op) => css(of(...op)),
+    ink: (...op) => inkOn(of(...op)),
+    edge: (...op) => css(mix(of(...op), [0, 0, 0], 0.34)),
+    copy: (kind) => from[COPIES[kind]],
+    message: from["k-c"],
+    surface: from.surface,
+    ink1: from.ink,
+    ink2: from["plot-ink"],
+    row: from["plot-row"],
+    hatch: from["plot-hatch"],
+    grid: from["plot-grid"],
+  };
+}
+
+/** The paints of a schedule with this many chunks a rank. @param {number} chunks @returns {Paints} */
+export function paintsFor(chunks) {
+  let found = paints.get(chunks);
+  if (!found) {
+    found = {
+      fill: [""],
+      ink: [""],
+      edge: [""],
+      top: new Uint32Array(CLASSES),
+      bottom: new Uint32Array(CLASSES),
+      rim: new Uint32Array(CLASSES),
+    };
+    for (let cls = 1; cls < CLASSES; cls++) {
+      const kind = kindOfClass(cls);
+      const shade = shadeOfClass(cls);
+      const upper = tint(kind === KIND_PAIR ? KIND_F : kind, shade, chunks);
+      const lower = kind === KIND_PAIR ? tint(KIND_B, chunks > 1 ? 1 - (shade % 2) : 0, chunks) : upper;
+      found.fill.push(css(lower));
+      found.ink.push(inkOn(kind === KIND_PAIR ? mix(upper, lower, 0.5) : lower));
+      found.edge.push(css(mix(lower, [0, 0, 0], 0.34)));
+      found.rim[cls] = pixel(mix(lower, [0, 0, 0], 0.34));
+      found.top[cls] = pixel(upper);
+      found.bottom[cls] = pixel(lower);
+    }
+    paints.set(chunks, found);
+  }
+  return found;
+}
+
+/**
+ * The paints of copy lanes, by the classes of `copyRows`: one colour a direction, whatever the chunk.
+ * @returns {Paints}
+ */
+export function copyPaints() {
+  let found = paints.get(0);
+  if (!found) {
+    found = {
+      fill: [""],
+      ink: [""],
+      edge: [""],
+      top: new Uint32Array(CLASSES),
+      bottom: new Uint32Array(CLASSES),
+      rim: new Uint32Array(CLASSES),
+    };
+    for (let cls = 1; cls <= COPY_LETTERS.length * SHADES; cls++) {
+      const c = parse(colours[COPIES[kindOfClass(cls)]]);
+      found.fill.push(css(c));
+      found.ink.push(inkOn(c));
+      found.edge.push(css(mix(c, [0, 0, 0], 0.34)));
+      found.top[cls] = found.bottom[cls] = pixel(c);
+      found.rim[cls] = pixel(mix(c, [0, 0, 0], 0.34));
+    }
+    paints.set(0, found);
+  }
+  return found;
+}
+
+/** The colours of residuals, from the earliest to the latest, and those of text on them. */
+export const residualPaints = () => ({
+  fill: RESIDUALS.map(colour),
+  ink: RESIDUALS.map((token) => inkOn(parse(colours[token]))),
+});
+
+/** The quiet hatch of a bubble. @param {number} dpr */
+export function hatchPattern(dpr) {
+  if (hatch && hatchScale === dpr) return hatch;
+  const size = Math.round(6 * dpr);
+  const tile = h("canvas", { width: size, height: size });
+  const ctx = context(tile);
+  ctx.fillStyle = colours["plot-row"];
+  ctx.fillRect(0, 0, size, size);
+  ctx.strokeStyle = colours["plot-hatch"];
+  ctx.lineWidth = Math.max(1, dpr * 0.8);
+  ctx.beginPath();
+  for (const shift of [-size, 0, size]) {
+    ctx.moveTo(shift - 1, size + 1);
+    ctx.lineTo(shift + size + 1, -1);
+  }
+  ctx.stroke();
+  hatch = ctx.createPattern(tile, "repeat");
+  hatchScale = dpr;
+  return hatch;
+}

@@ -1,0 +1,204 @@
+"""Charts beside the frontier: figures and tables agree with each other and with the core."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.charts.appearance import Look
+from backend.charts.bubble_curves import bubble_m
+from backend.charts.bubble_map import bubble, value_of
+from backend.charts.catalogue import KINDS
+from backend.charts.chart import Chart, Plan, spread_apart
+from backend.charts.memory import MOST_STEPS, memory, thinned
+from backend.charts.messages import messages
+from backend.charts.offload import HIDDEN, SEQUENCE, offload
+from backend.charts.time_split import MOST_BARS, NAMES, split
+from backend.charts.vocabulary import vocabulary
+from backend.schedule.analysis.sweep import grid
+from backend.schedule.families.registry import FAMILIES, order
+from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.hardware.models import MODELS
+from backend.schedule.hardware.ratios import GUIDE_BYTES, GUIDE_FLOPS, offload_ratio, output_layers
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.memory import curve, peak_memory
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import simulate
+from backend.schedule.spec import Spec
+from backend.theme_tokens import tokens
+
+LOOK = Look("light", 900, 400, "span")
+
+
+def plan(family: str, p: int = 4, m: int = 8, name: str = "a", **more: Any) -> Plan:
+    more.setdefault("v", FAMILIES[family].v[1])
+    return Plan(name, Spec(family, p, m, **more), FAMILIES[family].title)
+
+
+def look(name: str, theme: str = "light", width: int = 900, height: int = 400) -> Look:
+    return Look(theme, width, height, KINDS[name].heights[0])
+
+
+def drawn(name: str, *plans: Plan, **more: Any) -> Chart:
+    return KINDS[name].draw(plans or (plan("1f1b"),), look(name, **more), None)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", KINDS)
+def test_every_chart_names_its_axes_says_how_to_read_it_and_has_all_points_in_its_table(name: str, theme: str) -> None:
+    chart = drawn(name, plan("1f1b"), plan("zb-h1", name="b"), theme=theme)
+    body = json.loads(json.dumps(chart.as_dict()))
+    layout = body["figure"]["layout"]
+    assert layout["xaxis"]["title"]["text"]
+    assert layout["yaxis"].get("title", {}).get("text") or name == "vocabulary"
+    assert all(read.endswith(".") for read in body["reads"])
+    assert body["reads"]
+    assert all(len(row["cells"]) == len(body["columns"]) for row in body["rows"])
+    points: set[int] = set()
+    for trace in body["figure"]["data"]:
+        points |= set(np.ravel(trace.get("customdata") or []).astype(int).tolist())
+    assert points == set(range(len(body["rows"])))
+    assert layout["template"]["layout"]["font"]["color"] == tokens(theme)["ink-2"]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_narrow_figure_keeps_room_for_its_plot(name: str) -> None:
+    layout = drawn(name, plan("1f1b"), plan("dualpipe", name="b"), width=280, height=320).figure.layout
+    margin = layout.margin
+    assert layout.width - margin.l - margin.r >= 90
+    assert layout.height - margin.t - margin.b >= 100
+
+
+def test_the_heat_map_has_each_sizes_bubble_where_the_table_has_it() -> None:
+    chart = bubble(plan("dualpipe", 4, 8), Look("light", 900, 400, "global-ideal"))
+    ps, ms, cells = grid(Spec("dualpipe", 4, 8))
+    legal, refused = chart.figure.data[:2]
+    for y, line in enumerate(cells):
+        for x, found in enumerate(line):
+            row = chart.rows[legal.customdata[y][x]]
+            assert row.cells[:2] == (ps[y], ms[x])
+            if found.figures is None:
+                assert (legal.z[y][x], refused.z[y][x], row.put) == (None, 0.0, None)
+                assert found.problem in refused.hovertext[y][x]
+            else:
+                assert legal.z[y][x] == pytest.approx(100 * found.figures.global_bubble.of_ideal)
+                assert row.put == {"p": ps[y], "m": ms[x]}
+    assert [row.cells[:2] for row in chart.rows if row.mark] == [(4, 8)]
+
+
+def test_the_four_bubbles_are_the_four_of_the_figures() -> None:
+    shown = figures(simulate(order(Spec("zb-h1", 4, 8)), Costs(), 1))
+    assert [value_of(shown, y) for y in KINDS["bubble"].heights] == [
+        shown.span_bubble.of_total, shown.global_bubble.of_total,
+        shown.span_bubble.of_ideal, shown.global_bubble.of_ideal,
+    ]  # fmt: skip
+
+
+def test_bars_stack_to_the_makespan_and_thousands_of_ranks_are_few_bars() -> None:
+    one, many = plan("1f1b"), plan("gpipe", 200, 2, "b")
+    chart = split([one, many], look("split"))
+    assert chart.notes == (f"More than {MOST_BARS // 2} ranks: each bar is the mean of neighbouring ranks.",)
+    heights = np.sum([trace.y for trace in chart.figure.data], axis=0)
+    assert heights[:4] == pytest.approx([33.0] * 4)
+    assert len(heights) == 4 + MOST_BARS // 2
+    work = sum(row.cells[3] for row in chart.rows if row.cells[0] == "A 1F1B" and row.cells[2] == NAMES["F"])
+    assert work == 4 * 8
+
+
+def test_lines_against_m_are_the_simulations_and_the_schedules_on_the_screen_are_ringed() -> None:
+    chart = bubble_m([plan("zb-h1"), plan("gpipe", name="b", m=16)], LOOK)
+    lines = {trace.name: trace for trace in chart.figure.data if trace.name}
+    at = list(lines["ZB-H1"].x).index(8)
+    timeline = simulate(order(Spec("zb-h1", 4, 8)), Costs(), 1)
+    assert lines["ZB-H1"].y[at] == pytest.approx(100 * figures(timeline).span_bubble.of_total)
+    assert [100 * 3 / (m + 3) for m in lines["GPipe"].x] == pytest.approx(list(lines["GPipe"].y))
+    rings = {trace.text[0]: (trace.x[0], trace.y[0]) for trace in chart.figure.data if trace.mode == "markers+text"}
+    assert rings["A"] == pytest.approx((8, lines["ZB-H1"].y[at]))
+    assert rings["B"] == pytest.approx((16, 100 * 3 / 19))
+    assert {row.mark: row.cells[:2] for row in chart.rows if row.mark} == {"A": ("ZB-H1", 8), "B": ("GPipe", 16)}
+
+
+def test_memory_rises_to_each_ranks_peak_and_the_limit_is_a_line() -> None:
+    shown = plan("1f1b", memory=3.0)
+    chart = memory([shown], look("memory"))
+    timeline = simulate(order(shown.spec), Costs(), 1)
+    assert [row.cells[2] for row in chart.rows] == peak_memory(timeline, 1.0, 1, 1.0).tolist()
+    lines = [trace for trace in chart.figure.data if trace.customdata is not None]
+    assert [max(trace.y) for trace in lines] == [4.0, 3.0, 2.0, 1.0]
+    when, held = curve(timeline, 0)
+    assert list(zip(lines[0].x[1:], lines[0].y[1:], strict=True)) == list(zip(when, held, strict=True))
+    limit = next(trace for trace in chart.figure.data if trace.name == "limit")
+    assert limit.y == (3.0, 3.0)
+
+
+def test_a_line_of_many_steps_hides_no_peak() -> None:
+    held = np.zeros(5000)
+    held[::7] = np.arange(len(held[::7]))
+    when, kept = thinned(np.arange(5000.0), held)
+    assert len(when) == len(kept) == MOST_STEPS
+    assert kept.max() == held.max()
+    edges = [*when.astype(int), 5000]
+    assert kept.tolist() == [held[a:b].max() for a, b in pairwise(edges)]
+
+
+def test_what_would_be_held_without_copies_is_drawn_above() -> None:
+    chart = memory([plan("gis", m=16, v=4, offload="full")], look("memory"))
+    bare = next(trace for trace in chart.figure.data if trace.name == "without copies")
+    assert max(bare.y) > 2 * max(max(trace.y) for trace in chart.figure.data if trace.customdata is not None)
+
+
+def test_bytes_are_messages_times_what_one_has() -> None:
+    model = MODELS["zb-6.2b"]
+    chart = messages([plan("interleaved", v=3)], look("messages"), model)
+    unit = chart.columns[3][0]
+    assert unit == "GB"
+    each = 2 * model.micro_batch * model.sequence * model.hidden
+    for row in chart.rows:
+        assert row.cells[3] == pytest.approx(row.cells[2] * each / 1e9, abs=1e-6)
+    marked = [row for row in chart.rows if row.mark]
+    assert [row.cells[:3] for row in marked] == [("Interleaved 1F1B", 3, 2 * 8 * 11)]
+    assert chart.figure.layout.yaxis2.range[1] / chart.figure.layout.yaxis.range[1] == pytest.approx(each / 1e9)
+
+
+def test_offloads_map_is_k_and_its_line_is_where_k_is_one() -> None:
+    chart = offload(plan("gis", v=4), Look("light", 900, 400, "guide"), None)
+    for row in chart.rows:
+        h, s, k = row.cells
+        assert k == pytest.approx(10 / (3 * (6 * h + s)) * 220e12 / 15e9, rel=1e-3)
+        assert row.put == {"costs": {"O": pytest.approx(k * 3 / 2, rel=1e-3)}}
+    heat, line = chart.figure.data[:2]
+    assert heat.z[SEQUENCE.index(4096)][HIDDEN.index(4096)] == pytest.approx(np.log2(1.7051), abs=1e-3)
+    hidden = 2 ** np.interp(line.x, np.arange(len(HIDDEN)), np.log2(HIDDEN))
+    sequence = 2 ** np.interp(line.y, np.arange(len(SEQUENCE)), np.log2(SEQUENCE))
+    assert offload_ratio(hidden, sequence, GUIDE_FLOPS, GUIDE_BYTES) == pytest.approx(np.ones(len(hidden)), rel=1e-6)
+
+
+def test_offload_on_a_machine_uses_its_rates() -> None:
+    setting = Setting.read({"p": 1, "machine": "a100", "efficiency": 0.5})
+    chart = offload(plan("gis", v=4), Look("light", 900, 400, "machine"), setting)
+    assert chart.rows[0].cells[2] == pytest.approx(10 / (3 * 7 * 1024) * 156e12 / 32e9, rel=1e-3)
+    assert "Rates of A100 80GB SXM: 156 TFLOP/s reached, 32 GB/s to host memory." in chart.reads
+
+
+def test_a_models_output_layer_is_put_on_the_timeline_in_its_proportion() -> None:
+    chart = vocabulary(plan("1f1b", costs=Costs(F=2.0)), look("vocabulary"), MODELS["gemma2-9b"])
+    top, found = chart.rows[0], output_layers()[0]
+    assert (top.cells[0], top.mark) == ("Gemma2-9B", "m")
+    assert top.put == {
+        "costs": {"S": pytest.approx(2 * found.forward, rel=1e-4), "T": pytest.approx(4 * found.forward, rel=1e-4)}
+    }
+
+
+@given(st.lists(st.floats(0, 300), max_size=15))
+def test_names_at_the_ends_of_lines_keep_their_room_and_their_order(at: list[float]) -> None:
+    spots = spread_apart(at, 15, 0, 300)
+    ordered = sorted(range(len(at)), key=lambda each: at[each])
+    for one, other in pairwise(ordered):
+        assert spots[other] - spots[one] >= 15 - 1e-9
+    assert all(-1e-9 <= spot <= 300 + 1e-9 for spot in spots)

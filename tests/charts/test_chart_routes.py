@@ -1,0 +1,58 @@
+"""Charts over HTTP: other schedules, models and machines in the address, and refusals."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from flask.testing import FlaskClient
+
+from backend.charts.appearance import Look
+from backend.charts.catalogue import KINDS
+from backend.charts.chart import Plan
+from backend.schedule.spec import Spec
+from tests.conftest import error_of
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_chart_is_answered_with_its_figure_its_words_and_its_numbers(client: FlaskClient, name: str) -> None:
+    body = client.get(f"/api/charts/{name}?family=zb-h1&p=4&m=8&theme=dark&width=600&height=300").get_json()
+    asked = Plan("a", Spec("zb-h1", 4, 8), "ZB-H1")
+    expected = KINDS[name].draw([asked], Look("dark", 600, 300, KINDS[name].heights[0]), None).as_dict()
+    assert body == json.loads(json.dumps({"spec": Spec("zb-h1", 4, 8).to_json()} | expected))
+
+
+def test_other_schedules_are_drawn_too_and_one_that_is_illegal_is_left_out_with_the_reason(client: FlaskClient) -> None:
+    query = "p=4&m=8&b.family=zb-h1&b.p=4&b.m=8&c.family=dualpipe&c.p=4&c.m=7"
+    body = client.get(f"/api/charts/split?{query}").get_json()
+    assert {row["cells"][0] for row in body["rows"]} == {"A 1F1B", "B ZB-H1"}
+    assert [note for note in body["notes"] if note.startswith("C is left out: DualPipe needs")]
+
+
+def test_a_model_and_a_machine_are_named_behind_m(client: FlaskClient) -> None:
+    body = client.get("/api/charts/messages?p=4&m=8&m.model=zb-1.5b&m.layers=8,16").get_json()
+    assert any("Zero Bubble 1.5B" in each for each in body["reads"])
+    rates = client.get("/api/charts/offload?y=machine&m.model=llama3-70b&m.machine=b200").get_json()["reads"]
+    assert any("B200" in each for each in rates)
+
+
+@pytest.mark.parametrize(
+    ("url", "field"),
+    [
+        ("nothing", "chart"),
+        ("bubble?y=sideways", "y"),
+        ("bubble?family=dualpipe&p=4&m=7", "m"),
+        ("split?p=4&x.p=4", "x.p"),
+        ("split?p=4&p=5", "p"),
+        ("split?p=1024&m=512", "m"),
+        ("messages?m.model=nobody", "model"),
+        ("offload?m.flops=-1&m.model=custom", "flops"),
+        ("memory?width=2", "width"),
+        ("split?found=1", "found"),
+    ],
+)
+def test_a_wrong_question_is_refused_by_its_field(client: FlaskClient, url: str, field: str) -> None:
+    response = client.get(f"/api/charts/{url}")
+    assert response.status_code == 400
+    assert error_of(response)["field"] == field
+    assert client.get(f"/api/charts/{url}", headers={"Prefer": "handling=lenient"}).status_code == 200

@@ -1,0 +1,189 @@
+"""Charts as figures: their colours are the page's, their names cover nothing, their words are true. And over HTTP."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from itertools import pairwise
+
+import pytest
+from flask.testing import FlaskClient
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.charts.appearance import Look
+from backend.charts.axes import Frame, ticks
+from backend.charts.label_placement import LINE, RIM, Box, Tag, place, width_of
+from backend.charts.pareto import figure
+from backend.charts.pareto_scene import clusters, scene_of
+from backend.charts.theme import template
+from backend.schedule.analysis import pareto
+from backend.schedule.families.registry import FAMILIES
+from backend.schedule.spec import Spec
+from backend.theme_tokens import ALL_THEMES, TOKENS, font, tokens
+from tests.conftest import error_of
+
+ASKED = Spec("zb-h1", 4, 8, memory=3.0)
+POINTS = pareto.points(ASKED) + pareto.frontier(ASKED, [2.0, 4.0], pareto.constructed)
+LOOK = Look("light", 900, 400, "throughput")
+
+
+def luminance(colour: str) -> float:
+    full = colour if len(colour) == 7 else "#" + "".join(2 * each for each in colour[1:])
+    parts = (int(full[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    r, g, b = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+@pytest.mark.parametrize("theme", ALL_THEMES)
+def test_every_group_has_a_colour_of_the_page_that_can_be_read(theme: str) -> None:
+    ours = tokens(theme)
+    for group in {family.group for family in FAMILIES.values()}:
+        name = f"g-{group.replace(' ', '-').lower()}"
+        assert f"--{name}: " in TOKENS.read_text()
+        light, dark = sorted((luminance(ours[name]), luminance(ours["surface"])), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, name
+    assert template(theme).layout.font.family == font()
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 500), st.floats(0, 300), st.integers(3, 24)), max_size=18),
+    st.lists(st.tuples(st.floats(0, 500), st.floats(0, 300)), max_size=10),
+)
+def test_no_name_covers_a_name_a_point_or_the_edge(
+    points: list[tuple[float, float, int]], others: list[tuple[float, float]]
+) -> None:
+    tags = [Tag(x, y, "n" * letters) for x, y, letters in points]
+    marks = [*others, *((tag.x, tag.y) for tag in tags)]
+    places = place(tags, marks, [], 500, 300)
+    boxes = [
+        Box(tag.x + spot[0], tag.y + spot[1], width_of(tag.text), LINE)
+        for tag, spot in zip(tags, places, strict=True)
+        if spot is not None
+    ]
+    for at, box in enumerate(boxes):
+        assert box.within(500, 300)
+        assert not any(box.meets(other) for other in boxes[:at])
+        assert not any(box.meets(Box(x, y, 2 * RIM, 2 * RIM)) for x, y in marks)
+
+
+def test_a_lone_point_has_its_name_close_by() -> None:
+    spot = place([Tag(250, 150, "1F1B")], [(250, 150)], [], 500, 300)[0]
+    assert spot is not None
+    assert math.hypot(*spot) < RIM + width_of("1F1B")
+
+
+def test_ticks_have_room_and_keep_whole_p() -> None:
+    found = ticks(0.22, 9.0, 400, 44)
+    assert 1.0 in found
+    px = 400 / math.log(9.0 / 0.22)
+    assert all(math.log(b / a) * px >= 44 for a, b in pairwise(found))
+    assert len(found) >= 6
+
+
+def test_a_frame_puts_the_ends_of_its_ranges_on_its_edges() -> None:
+    frame = Frame(500, 400, 1, (0.25, 4.0), (50.0, 100.0))
+    wide, high = frame.inner
+    assert frame.at(0.25, 50.0) == pytest.approx((0, high))
+    assert frame.at(4.0, 100.0) == pytest.approx((wide, 0))
+    assert frame.at(1.0, 75.0) == pytest.approx((wide / 2, high / 2))
+
+
+@pytest.mark.parametrize("y", ["throughput", "bubble"])
+def test_every_point_is_drawn_once_where_its_figures_say(y: str) -> None:
+    drawn, _ = figure(ASKED, POINTS, Look("dark", 900, 400, y))
+    seen: dict[int, tuple[float, float]] = {}
+    for trace in drawn.data:
+        for at, *spot in zip(trace.customdata or (), trace.x, trace.y, strict=False):
+            assert at not in seen
+            seen[at] = (spot[0], spot[1])
+    for at, point in enumerate(POINTS):
+        share = point.figures.throughput if y == "throughput" else point.figures.span.of_total
+        assert seen[at] == pytest.approx((point.figures.memory / 4, 100 * share))
+
+
+def test_the_line_holds_the_points_that_nothing_beats_and_rises() -> None:
+    drawn, _ = figure(ASKED, POINTS, LOOK)
+    line = next(trace for trace in drawn.data if trace.name == "best")
+    best = {
+        (p.figures.memory / 4, 100 * p.figures.throughput)
+        for p, b in zip(POINTS, pareto.dominated(POINTS), strict=True)
+        if b is None
+    }
+    assert set(zip(line.x[:-1], line.y[:-1], strict=True)) == best
+    assert list(line.y) == sorted(line.y)
+
+
+def test_the_one_on_the_screen_is_ringed_and_told_against_the_line() -> None:
+    drawn, reads = figure(ASKED, POINTS, LOOK)
+    ring = next(trace for trace in drawn.data if trace.name == "A")
+    own = next(point for point in POINTS if point.spec == ASKED).figures
+    assert (ring.x[0], ring.y[0]) == (own.memory / 4, 100 * own.throughput)
+    assert "ZB-H1, ringed, is not on it: ZB-V holds no more and reaches 100.0 % instead of" in reads
+    assert "limit 3" in [note.text for note in drawn.layout.annotations]
+    names = [note.text for note in drawn.layout.annotations]
+    assert any(name.startswith("ZB-H1") for name in names)
+
+
+def test_families_that_stand_together_share_a_name() -> None:
+    scene = scene_of(ASKED, POINTS, LOOK)
+    shared = next(cluster for cluster in clusters(scene).values() if len(cluster) > 1)
+    spots = [scene.pixel(at) for at in shared]
+    assert max(math.dist(spots[0], spot) for spot in spots) < 10
+    drawn, _ = figure(ASKED, POINTS, LOOK)
+    assert "1F1B, PipeDream" in [note.text for note in drawn.layout.annotations]
+
+
+def test_the_answer_has_the_figure_its_words_and_its_points(client: FlaskClient) -> None:
+    body = client.get("/api/charts/pareto?family=zb-h1&p=4&m=8&theme=dark&width=600&height=300").get_json()
+    asked = Spec("zb-h1", 4, 8)
+    points = pareto.points(asked) + pareto.frontier(asked, None, pareto.constructed)
+    assert body["points"] == json.loads(json.dumps(pareto.described(points, asked)))
+    assert (body["figure"]["layout"]["width"], body["figure"]["layout"]["height"]) == (600, 300)
+    assert body["figure"]["layout"]["template"]["layout"]["font"]["color"] == tokens("dark")["ink-2"]
+    assert body["reads"].startswith("Further left holds less")
+    assert body["error_found"] is None
+
+
+def test_what_is_sought_may_be_left_out(client: FlaskClient) -> None:
+    body = client.get("/api/charts/pareto?p=4&m=8&found=0").get_json()
+    assert (body["found"], {point["limit"] for point in body["points"]}) == (False, {None})
+
+
+def test_a_setting_too_large_to_seek_for_still_shows_the_families(client: FlaskClient) -> None:
+    body = client.get("/api/charts/pareto?p=16&m=128").get_json()
+    assert body["error_found"]["field"] == "m"
+    assert len(body["points"]) == len(FAMILIES) - len(pareto.SOUGHT)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("p=0", "p"),
+        ("theme=red", "theme"),
+        ("width=1", "width"),
+        ("height=99999", "height"),
+        ("y=x", "y"),
+        ("found=2", "found"),
+        ("q=1", "q"),
+    ],
+)
+def test_a_wrong_question_is_refused_by_its_field(client: FlaskClient, query: str, field: str) -> None:
+    response = client.get(f"/api/charts/pareto?{query}")
+    assert response.status_code == 400
+    assert error_of(response)["field"] == field
+    lenient = client.get(f"/api/charts/pareto?{query}", headers={"Prefer": "handling=lenient"})
+    assert (lenient.status_code, lenient.get_json()["error"]["field"]) == (200, field)
+
+
+def test_plotlys_script_is_kept_for_a_year_and_writes_no_style_sheet(client: FlaskClient) -> None:
+    path = client.get("/").get_data(as_text=True).split('data-plotly="')[1].split('"')[0]
+    answer = client.get(path, headers={"Accept-Encoding": "deflate"})
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert answer.mimetype == "text/javascript"
+    text = zlib.decompress(answer.data)
+    assert b"plotly.js v" in text[:200]
+    assert b'document.createElement("style");e.id=' in text
+    assert b'if(!1){var e=document.createElement("style");e.id=' in text
+    assert client.get(path.replace("plotly-", "plotly-0")).status_code == 404

@@ -1,0 +1,120 @@
+"""What the command line makes of a run's measurements: calibration, traces that come back, sweeps, devices."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app import cli
+from backend.schedule.families import registry
+from backend.schedule.interop import run_trace, trace_import
+from backend.schedule.simulation.simulate import simulate
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(cli, args)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    file = tmp_path_factory.mktemp("trace") / "run.json"
+    sizes = ("-p", "2", "-m", "4", "--unit-ms", "4", "--comm", "0.5")
+    return call("run", "zb-h1", *sizes, "--calibrate", "--trace", str(file)), file
+
+
+def test_run_calibrates_and_tells_costs_prediction_and_where_idle_time_went(done: tuple[Result, Path]) -> None:
+    result, _ = done
+    assert result.exit_code == 0, result.output
+    for words in (
+        "costs measured, in ms:",
+        "makespan at these costs",
+        "with each op's own time",
+        "idle time went to",
+        "noting an op takes",
+    ):
+        assert words in result.output
+    shape = json.loads(result.output.splitlines()[-1])
+    found = shape["calibration"]
+    assert set(found["costs"]) == {"F", "I", "W", "comm"}
+    assert all(len(found["costs"][key]) == 2 for key in "FIW")
+    assert len(found["residual_ms"]) == len(shape["ops"])
+    assert found["error"] == pytest.approx(shape["calibrated"]["error"])
+    unit = shape["unit_ms"]
+    assert found["costs"]["F"] == pytest.approx([unit * cost for cost in shape["calibrated"]["costs"]["F"]])
+
+
+def test_a_run_tells_its_messages_and_bytes(done: tuple[Result, Path]) -> None:
+    shape = json.loads(done[0].output.splitlines()[-1])
+    assert len(shape["messages"]) == 8  # an activation and a gradient for each micro-batch
+    assert {message["what"] for message in shape["messages"]} == {"activation", "gradient"}
+    assert all(message["posted"] <= message["taken"] for message in shape["messages"])
+    assert sum(op["received"] for op in shape["ops"]) == sum(message["bytes"] for message in shape["messages"])
+    assert sum(op["sent"] for op in shape["ops"]) == sum(message["bytes"] for message in shape["messages"])
+
+
+def test_the_trace_of_a_run_comes_back_with_its_times_device_and_messages(done: tuple[Result, Path]) -> None:
+    result, file = done
+    shape, data = json.loads(result.output.splitlines()[-1]), json.loads(file.read_text())
+    back = trace_import.load(data)
+    assert back.timeline is not None
+    assert back.device == "cpu"
+    first = min(op["start"] for op in shape["ops"])
+    assert back.timeline.end.tolist() == pytest.approx([(op["end"] - first) / 1e6 for op in shape["ops"]], abs=1e-5)
+    ends = [event for event in data["traceEvents"] if event["ph"] in "sf"]
+    assert len(ends) == 2 * len(shape["messages"])
+    assert all(event["args"]["posted_us"] <= event["args"]["taken_us"] for event in ends)
+    again = call("import", str(file))
+    assert again.exit_code == 0, again.output
+    assert "a whole schedule: 24 ops, p 2, m 4" in again.output
+
+
+@pytest.mark.parametrize(
+    "spec", [{"family": "dualpipe", "p": 4, "m": 8}, {"family": "v-half", "p": 3, "m": 6}], ids=str
+)
+def test_every_arrow_of_a_trace_has_the_message_it_stands_for(spec: dict[str, object]) -> None:
+    read = registry.read(spec)
+    timeline = simulate(registry.order(read), read.timing, read.v)
+    rows = [[rank, k, 0, int(a * 1e6), int(b * 1e6), 0] for rank in range(read.p)
+            for k, (a, b) in enumerate(zip(*timeline.rank(rank), strict=True))]  # fmt: skip
+    again = run_trace.timeline_of(timeline.order, rows[::-1])
+    assert again.end.tolist() == pytest.approx((timeline.end * 1e6).tolist())
+    keys = run_trace._links(timeline.order)
+    assert len(keys) == len(set(keys))
+    messages = [[0, 1, *key, 1000, 2000, 3000, 4] for key in keys]
+    data = run_trace.trace(again, "t", "cpu", [{}] * len(timeline.order), messages)
+    ends = [event for event in data["traceEvents"] if event["ph"] in "sf"]
+    assert len(ends) == 2 * len(keys)
+    assert all(event["args"]["bytes"] == 4 for event in ends)
+
+
+def test_a_trace_that_cannot_be_written_is_told_after_the_run(tmp_path: Path) -> None:
+    done = call("run", "gpipe", "-p", "1", "-m", "1", "--trace", str(tmp_path / "no" / "such.json"))
+    assert done.exit_code == 1
+    assert "cannot be written" in done.output
+
+
+def test_a_sweep_runs_several_on_the_same_workers_and_sets_predicted_beside_measured() -> None:
+    done = call("run-sweep", "gpipe", "1f1b", "zb-h1", "-p", "2", "-m", "3", "--unit-ms", "2", "--json")
+    assert done.exit_code == 0, done.output
+    rows = [json.loads(line) for line in done.output.splitlines()]
+    assert [row["spec"]["family"] for row in rows] == ["gpipe", "1f1b", "zb-h1"]
+    assert all(row["verified"] and row["measured"]["makespan"] > 0.9 * row["predicted"]["makespan"] for row in rows)
+    assert all(set(row["calibrated"]) == {"costs", "predicted", "error", "replayed"} for row in rows)
+
+
+def test_a_sweep_with_one_that_cannot_be_runs_nothing() -> None:
+    done = call("run-sweep", "1f1b", "dualpipe", "-p", "3", "-m", "6")
+    assert done.exit_code == 2
+    assert "nearest legal value: 4" in done.output
+
+
+def test_devices_are_listed_with_the_mode_of_a_run_and_why() -> None:
+    done = call("devices")
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("cpu: ")
+    assert "GiB" in done.output
+    assert "CPU core" in done.output
+    assert "64 ranks: " in done.output

@@ -1,0 +1,86 @@
+"""`python app.py run`: a real run on real worker processes, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app import cli
+from backend.schedule import result
+from backend.schedule.families import registry
+from backend.schedule.spec import Spec
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(cli, ["run", *args])
+
+
+def test_run_executes_verifies_and_prints_everything_on_its_last_line() -> None:
+    done = call("zb-h1", "-p", "2", "-m", "3", "--unit-ms", "2", "--json")
+    assert done.exit_code == 0, done.output
+    shape = json.loads(done.output.splitlines()[-1])
+    assert (shape["status"], shape["verified"], shape["device"]) == ("finished", True, "cpu")
+    assert shape["max_grad_error"] < 1e-5
+    planned = result.result(Spec("zb-h1", 2, 3))
+    assert shape["predicted"]["makespan"] == planned["makespan"]
+    assert shape["predicted"]["bubble"] == planned["bubble"]
+    assert set(shape["measured"]) == set(shape["predicted"])
+    assert shape["measured"]["makespan"] > 0.9 * planned["makespan"]
+    order = registry.order(Spec("zb-h1", 2, 3))
+    for rank in range(2):
+        rows = [op for op in shape["ops"] if op["rank"] == rank]
+        assert [row["op"] for row in rows] == [op.text() for op in order.row(rank)]
+        assert all(row["ready"] <= row["start"] <= row["end"] for row in rows)
+
+
+def test_run_executes_an_imported_order(tmp_path: Path) -> None:
+    file = tmp_path / "order.csv"
+    file.write_text("0F0,0F1,0I1,0B0,0W1\n1F0,1F1,1B1,1I0,1W0\n")
+    done = call("--csv", str(file), "--unit-ms", "1")
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("verified: ")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ([], "family: name a FAMILY"),
+        (["1f1b", "--unit-ms", "nan"], "unit_ms must be a finite number"),
+        (["1f1b", "--unit-ms", "-1"], "unit_ms must be from 0.001"),
+        (["dualpipe", "-p", "3"], "nearest legal value: 4"),
+        (["1f1b", "-p", "400", "-m", "500"], "at most 64 ranks"),
+        (["1f1b", "--mode", "fast"], "fast"),
+    ],
+)
+def test_a_run_that_cannot_be_says_why_and_leaves_with_2(args: list[str], words: str) -> None:
+    done = call(*args)
+    assert done.exit_code == 2, done.output
+    assert words in done.output
+    assert "Traceback" not in done.output
+
+
+def test_a_wrong_order_in_a_file_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    file = tmp_path / "order.csv"
+    file.write_text("0F0,0B0\n1F0\n")
+    done = call("--csv", str(file))
+    assert done.exit_code == 1
+    assert "rank 1 never does 1B0" in done.output
+
+
+def test_a_runner_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUBBLELINE_RUNNER", f"{sys.executable} -c 'raise SystemExit(3)'")
+    done = call("1f1b", "-p", "2", "-m", "2")
+    assert done.exit_code == 1
+    assert "the runner ended with exit code 3" in done.output
+
+
+def test_what_only_a_cluster_has_is_refused_here_with_the_way_out() -> None:
+    done = call("1f1b", "-p", "2", "-m", "2", "--unit-ms", "2", "--hops", "measured", "--json")
+    assert done.exit_code == 2
+    error = json.loads(done.output)["error"]
+    assert (error["field"], error["nearest"]) == ("hops", "given")
+    assert "make run ENGINE=ray" in error["message"]

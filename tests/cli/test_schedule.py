@@ -1,0 +1,120 @@
+"""The command line, as a person or a script drives it: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app import cli
+from backend.schedule.families import registry
+
+
+def call(*args: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(cli, list(args), input=stdin)
+
+
+@pytest.mark.parametrize("family", registry.FAMILIES)
+def test_show_draws_every_family_and_its_law(family: str) -> None:
+    done = call("show", family, "-p", "4", "-m", "8")
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert [line[:4] for line in lines[1:5]] == ["  0 ", "  1 ", "  2 ", "  3 "]
+    assert len({len(line) for line in lines[1:5]}) == 1
+    assert "of total" in done.output
+    assert "law: " in done.output
+
+
+def test_show_draws_ops_where_they_run() -> None:
+    done = call("show", "1f1b", "-p", "2", "-m", "2", "--columns", "18")
+    assert done.output.splitlines()[1:3] == ["  0 F0F1....B0--..B1--", "  1 ..F0B0--F1B1--...."]
+
+
+def test_show_json_is_the_result_with_times_only_when_asked() -> None:
+    plain = json.loads(call("show", "zb-h1", "--json").output)
+    timed = json.loads(call("show", "zb-h1", "--json", "--times").output)
+    assert "start" not in plain
+    assert timed.pop("start")[0][0] == 0.0
+    assert timed.pop("end")[0][0] == 1.0
+    assert plain == timed
+    assert plain["spec"]["family"] == "zb-h1"
+
+
+def test_show_takes_costs_as_numbers_and_as_lists() -> None:
+    shape = json.loads(
+        call("show", "1f1b", "-p", "2", "-m", "4", "--f", "1,2", "--i", "3", "--comm", "0.5", "--json").output
+    )
+    costs = {"F": [1.0, 2.0], "I": 3.0, "W": 1.0, "comm": 0.5, "FB": None, "S": None, "T": None, "O": None}
+    assert shape["spec"]["costs"] == costs
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["show", "dualpipe", "-p", "3"], "nearest legal value: 4"),
+        (["show", "nope"], "family"),
+        (["show", "1f1b", "-p", "1000000000"], "p must be from 1 to 1024"),
+        (["show", "1f1b", "-p", "x"], "not a valid integer"),
+        (["show", "1f1b", "--f", "nan"], "finite"),
+        (["show", "1f1b", "--f", "1,x"], "numbers separated by commas"),
+        (["show", "1f1b", "--comm", "-1"], "comm must be from 0"),
+        (["export", "dualpipe", "--format", "torch-csv"], "every stage on two"),
+        (["export", "1f1b", "--format", "png"], "png"),
+    ],
+)
+def test_bad_input_leaves_with_2_and_a_sentence(args: list[str], words: str) -> None:
+    done = call(*args)
+    assert done.exit_code == 2
+    assert words in done.output
+    assert "Traceback" not in done.output
+
+
+def test_show_json_of_an_illegal_spec_is_the_error_shape() -> None:
+    done = call("show", "dualpipe", "-p", "4", "-m", "7", "--json")
+    assert done.exit_code == 2
+    assert json.loads(done.output) == {
+        "spec": {"family": "dualpipe", "p": 4, "m": 7},
+        "error": {
+            "field": "m", "value": 7, "limit": 8, "nearest": 8,
+            "message": "DualPipe needs at least 2p = 8 micro-batches",
+        },
+    }  # fmt: skip
+
+
+def test_sweep_answers_every_line_in_order_and_goes_on_after_an_illegal_one() -> None:
+    lines = ['{"family":"gpipe","p":2,"m":2}', '{"family":"gpipe","p":0}', "{", '{"p":NaN}', "", '{"family":"zb-h2"}']
+    done = call("sweep", stdin="\n".join(lines))
+    answers: list[dict[str, Any]] = [json.loads(line) for line in done.output.splitlines()]
+    assert done.exit_code == 2
+    assert [answer.get("error", {}).get("field") for answer in answers] == [None, "p", "spec", "p", None]
+    assert answers[0]["order"] == ["0F0 0F1 0B0 0B1", "1F0 1F1 1B0 1B1"]
+    assert call("sweep", stdin=lines[0]).exit_code == 0
+
+
+def test_export_check_export_gives_the_same_file(tmp_path: Path) -> None:
+    file = tmp_path / "order.csv"
+    assert call("export", "dualpipev", "-p", "3", "-m", "7", "--format", "torch-csv", "-o", str(file)).exit_code == 0
+    done = call("check", str(file))
+    assert done.exit_code == 0
+    assert "a schedule of" in done.output
+    assert ", v" in done.output
+
+
+def test_check_tells_the_first_violation_and_leaves_with_1(tmp_path: Path) -> None:
+    file = tmp_path / "order.csv"
+    file.write_text("0F0,0B0\n1F0\n")
+    done = call("check", str(file))
+    assert done.exit_code == 1
+    assert done.output == "order.csv: line 2: rank 1 never does 1B0, the full backward of micro-batch 0 in stage 1\n"
+    file.write_bytes(b"\xff\xfe\x00")
+    assert call("check", str(file)).exit_code == 1
+
+
+def test_export_writes_a_chrome_trace_and_json() -> None:
+    trace = json.loads(call("export", "gpipe", "--format", "chrome-trace").output)
+    assert sum(event["ph"] == "X" for event in trace["traceEvents"]) == 4 * 16
+    shape = json.loads(call("export", "gpipe", "--format", "json").output)
+    assert len(shape["end"]) == 4

@@ -1,0 +1,206 @@
+"""Whole runs on a Ray cluster of this host alone: the same schedules, verified; ranks that are lost; a head that goes.
+
+One cluster for the whole file; the last test ends it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.schedule.families import registry
+from tests.runner.test_local_engine import assert_every_op_reported_once_and_in_order
+from tests.support.runner_client import LAST, TINY, Event, RunnerProgram, alive, gone
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install -r requirements-cluster.txt"
+)
+RANKS = 2
+LONG: dict[str, Any] = {"spec": {"family": "1f1b", "p": RANKS, "m": 200}, "mode": "paced", "unit_ms": 20, "model": TINY}
+SHORT: dict[str, Any] = {"spec": {"family": "1f1b", "p": RANKS, "m": 3}, "mode": "paced", "unit_ms": 1, "model": TINY}
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[RunnerProgram]:
+    program = RunnerProgram("runner", "--engine", "ray")
+    yield program
+    program.close()
+
+
+def processes(runner: RunnerProgram, part: str) -> list[int]:
+    """The processes that the runner started, directly or not, with a word in their command line."""
+    found = []
+    for pid in runner.descendants():
+        try:
+            if part in Path(f"/proc/{pid}/cmdline").read_text():
+                found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+def finished(events: list[Event]) -> Event:
+    last = events[-1]
+    assert last["event"] == "finished", last
+    assert last["verified"]
+    return last
+
+
+def failed(runner: RunnerProgram, victim: int, number: signal.Signals = signal.SIGKILL) -> str:
+    """The words with which a long run ends one of whose processes gets a signal."""
+    os.kill(victim, number)
+    since = time.monotonic()
+    last = runner.until(*LAST, timeout=20)[-1]
+    assert last["event"] == "failed", last
+    assert time.monotonic() - since < 8
+    return last["error"]["message"]
+
+
+def start_long(runner: RunnerProgram) -> list[int]:
+    """A run in its midst; the processes of its ranks, in no order."""
+    runner.start(**LONG)
+    runner.until("op_batch")
+    return list(boards(runner))
+
+
+def boards(runner: RunnerProgram) -> dict[int, str]:
+    """The board of each rank's process; one that a smaller run has no use for keeps its old one."""
+    maps = {pid: Path(f"/proc/{pid}/maps").read_text() for pid in processes(runner, "forkserver")}
+    return {pid: found[1] for pid, text in maps.items() if (found := re.search(r" (/\S+/board)", text))}
+
+
+def test_the_cluster_says_what_it_is(runner: RunnerProgram) -> None:
+    ready = runner.ready
+    assert ready["engine"] == "ray"
+    (host,) = ready["cluster"]["hosts"]
+    assert (ready["cluster"]["state"], host["alive"], host["head"]) == ("up", True, True)
+    assert host["cpus"]["total"] == len(os.sched_getaffinity(0))
+    assert ready["devices"][0]["host"] == host["name"]
+    assert processes(runner, "gcs_server")
+    assert processes(runner, "dashboard/dashboard.py") == processes(runner, "--disable-frontend")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"family": "1f1b"},
+        {"family": "zb-h1"},
+        {"family": "dualpipe", "p": 2, "m": 4},
+        {"family": "1f1b", "vocabulary": "parallel-1"},
+        {"family": "gis", "v": 2, "offload": "full"},
+    ],
+    ids=str,
+)
+def test_schedules_run_with_the_gradients_of_a_single_process(runner: RunnerProgram, spec: dict[str, object]) -> None:
+    whole = {"p": RANKS, "m": 6} | spec
+    events = runner.run(spec=whole, mode="paced", unit_ms=1, model=TINY)
+    last = finished(events)
+    name = runner.ready["cluster"]["hosts"][0]["name"]
+    assert last["hosts"] == [name] * int(str(whole["p"]))
+    assert [clock["host"] for clock in last["clocks"]] == [name]
+    assert last["clock_ns"] < 1_000_000
+    assert {(link["from"], link["to"]) for link in last["links"]} >= {(0, 1)}
+    assert all(0 < link["latency_ns"] < 50_000_000 for link in last["links"])
+    running = next(event for event in events if event["event"] == "running")
+    assert running["hosts"] == last["hosts"]
+    only = [event for event in events if event["event"] != "cluster"]
+    assert_every_op_reported_once_and_in_order(registry.order(registry.read(whole)), only)
+
+
+def test_a_cluster_run_of_several_steps_trains(runner: RunnerProgram) -> None:
+    last = finished(runner.run(**SHORT, steps=3))
+    assert len(last["losses"]) == 3
+    assert finished(runner.run(spec=SHORT["spec"], mode="free", model=TINY))["mode"] == "free"
+
+
+def test_the_next_run_is_in_the_same_processes(runner: RunnerProgram) -> None:
+    finished(runner.run(**SHORT))
+    before = processes(runner, "forkserver")
+    since = time.monotonic()
+    finished(runner.run(**SHORT))
+    assert time.monotonic() - since < 3
+    assert processes(runner, "forkserver") == before
+
+
+def test_hops_are_as_measured_where_that_is_asked_for(runner: RunnerProgram) -> None:
+    events = runner.run(**SHORT, hops="measured", arrange="latency")
+    last = finished(events)
+    longest = max(link["latency_ns"] for link in last["links"])
+    assert last["hop_ms"] == pytest.approx(longest / 1e6)
+    spec = registry.read(dict(SHORT["spec"]))
+    assert last["predicted"]["makespan"] > 2 * (RANKS + 2)
+    assert spec.costs.comm == 0
+    refused = runner.run(spec=SHORT["spec"], mode="free", hops="measured")[-1]
+    assert (refused["event"], refused["error"]["field"]) == ("error", "hops")
+
+
+def test_gpus_that_the_cluster_has_not_are_refused(runner: RunnerProgram) -> None:
+    last = runner.run(**SHORT, device="cuda")[-1]
+    assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "device", "cpu")
+
+
+def test_a_cancelled_cluster_run_ends_at_once_and_the_next_one_works(runner: RunnerProgram) -> None:
+    start_long(runner)
+    since = time.monotonic()
+    runner.send(cmd="cancel", id=f"run-{runner.number}")
+    assert runner.until(*LAST)[-1]["event"] == "cancelled"
+    assert time.monotonic() - since < 1
+    finished(runner.run(**SHORT))
+
+
+def test_a_process_that_is_killed_or_stopped_is_named_with_its_host_and_replaced(runner: RunnerProgram) -> None:
+    name = runner.ready["cluster"]["hosts"][0]["name"]
+    victim = start_long(runner)[1]
+    message = failed(runner, victim)
+    assert f"'s process {victim} on {name} ended (SIGKILL) in op" in message
+    finished(runner.run(**SHORT))
+    victim = start_long(runner)[1]
+    assert f"(its process {victim} on {name} is stopped)" in failed(runner, victim, signal.SIGSTOP)
+    assert gone([victim], within=5)
+    finished(runner.run(**SHORT))
+
+
+def test_a_run_goes_on_without_a_rank_that_only_a_larger_one_needed(runner: RunnerProgram) -> None:
+    finished(runner.run(**SHORT))
+    before = boards(runner)
+    runner.start(spec=SHORT["spec"] | {"p": RANKS - 1, "m": 12}, mode="paced", unit_ms=50, model=TINY)
+    runner.until("op_batch")
+    (spare,) = [pid for pid, board in boards(runner).items() if before[pid] == board]
+    os.kill(parent(parent(spare)), signal.SIGKILL)  # its actor; between them is the server that forks ranks
+    finished(runner.until(*LAST))
+    finished(runner.run(**SHORT))
+
+
+def test_an_actor_that_is_killed_is_named_with_its_host_and_replaced(runner: RunnerProgram) -> None:
+    message = failed(runner, parent(parent(start_long(runner)[0])))
+    assert f" on {runner.ready['cluster']['hosts'][0]['name']} ended in op" in message
+    finished(runner.run(**SHORT))
+
+
+def test_a_head_that_goes_ends_the_run_and_the_runner_and_all_that_it_started(runner: RunnerProgram) -> None:
+    start_long(runner)
+    family = runner.descendants()
+    (head,) = processes(runner, "gcs_server")
+    address = runner.ready["cluster"]["address"]
+    os.kill(head, signal.SIGKILL)
+    since = time.monotonic()
+    events = runner.until(*LAST, timeout=20)
+    assert time.monotonic() - since < 8
+    message = f"the head of the Ray cluster at {address} has not answered for 5 s"
+    assert (events[-1]["event"], events[-1]["error"]["message"]) == ("failed", message)
+    lost = [event for event in events if event["event"] == "cluster"][-1]
+    assert (lost["state"], lost["why"]) == ("lost", message)
+    assert runner.worker.process.wait(10) == 3
+    assert gone(family, within=10), [pid for pid in family if alive(pid)]

@@ -1,0 +1,249 @@
+"""The cluster engine across three hosts: real schedules with verified gradients, clocks that differ by hours, code that
+only the cluster brings; then hosts that die, links that are cut, and a head that is restarted.
+
+The hosts are namespaces on this machine (tests/support/hosts.py), one set for the whole file. The tests run
+in order; those that break something come last.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cluster_client import Runners, actors, await_hosts, tenant, together, under_way, verified
+from tests.support.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts
+from tests.support.runner_client import LAST, TINY, Event, RunnerProgram
+
+MISSING = (
+    "Ray is not installed: pip install -r requirements-cluster.txt"
+    if importlib.util.find_spec("ray") is None
+    else can_make_hosts()
+)
+pytestmark = pytest.mark.skipif(MISSING is not None, reason=f"{MISSING}")
+
+ENDS_WITHIN_S = 8.0  # a run from the failure of a host to the error that names it
+SECOND = 1_000_000_000
+FAR_S = 0.01  # one way to a host that is far away
+THREE = {"spec": {"family": "1f1b", "p": 3, "m": 6}, "model": TINY, "spread": "spread"}
+TWO = {**THREE, "spec": {"family": "1f1b", "p": 2, "m": 6}}
+LONG = {"mode": "paced", "unit_ms": 100}
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Hosts]:
+    with Hosts() as made:
+        made.give_token(secrets.token_hex(32))
+        together(*(lambda name=name: made.ray(name) for name in NAMES))  # type: ignore[misc]
+        yield made
+
+
+@pytest.fixture(scope="module")
+def runners(hosts: Hosts) -> Iterator[Runners]:
+    made = Runners(hosts)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def runner(runners: Runners) -> RunnerProgram:
+    return runners()
+
+
+@pytest.fixture(scope="module")
+def intruder(hosts: Hosts) -> Iterator[subprocess.Popen[str]]:
+    """Somebody on a host of the cluster with another token: Ray tries for 20 s, beside the other tests."""
+    hosts.check("head", "sh", "-c", "umask 077; echo ffffffffffffffffffffffffffffffff > /tmp/wrong")
+    before = hosts.enter("head", {"RAY_AUTH_TOKEN_PATH": "/tmp/wrong"})
+    program = ("-c", "import ray, sys; ray.init(address=sys.argv[1])", hosts.address)
+    process = subprocess.Popen(
+        [*before, sys.executable, *program], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.usefixtures("intruder")
+def test_the_runner_names_three_hosts_and_what_is_free_on_them(runner: RunnerProgram) -> None:
+    assert runner.ready["engine"] == "ray"
+    cluster = runner.ready["cluster"]
+    assert cluster["state"] == "up"
+    assert {host["name"] for host in cluster["hosts"] if host["alive"]} == set(NAMES)
+    assert [host["name"] for host in cluster["hosts"] if host["head"]] == ["head"]
+    assert {host["address"] for host in cluster["hosts"]} == {"10.77.0.1", "10.77.0.2", "10.77.0.3"}
+    assert all(host["cpus"]["total"] == 2 for host in cluster["hosts"])
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"family": "1f1b", "p": 3, "m": 6},
+        {"family": "zb-h1", "p": 3, "m": 6},
+        {"family": "interleaved", "p": 3, "m": 6, "v": 2},
+        {"family": "v-half", "p": 3, "m": 6},
+        {"family": "1f1b", "p": 3, "m": 6, "vocabulary": "parallel-1"},
+    ],
+    ids=lambda spec: "-".join(str(part) for part in spec.values()),
+)
+def test_a_schedule_across_three_hosts_has_the_gradients_of_a_single_process(
+    runner: RunnerProgram, spec: dict[str, Any]
+) -> None:
+    last = verified(runner.run(spec=spec, model=TINY, mode="paced", unit_ms=2, spread="spread"))
+    assert set(last["hosts"]) == set(NAMES)
+
+
+def test_clocks_hours_apart_are_aligned_within_what_is_claimed(runner: RunnerProgram) -> None:
+    events = runner.run(**THREE, mode="paced", unit_ms=20)
+    last = verified(events)
+    clocks = {clock["host"]: clock for clock in last["clocks"]}
+    assert set(clocks) == set(NAMES)
+    for name, clock in clocks.items():
+        ahead = AHEAD_S[name] * SECOND
+        assert abs(abs(clock["offset_ns"]) - ahead) <= clock["uncertainty_ns"], clock
+        assert clock["uncertainty_ns"] < 20_000_000
+    assert last["clock_ns"] >= max(clock["uncertainty_ns"] for clock in last["clocks"])
+    rows = [row for event in events if event["event"] == "op_batch" for row in event["ops"]]
+    begin, end = min(row[2] for row in rows), max(row[4] for row in rows)
+    assert 0 < end - begin < 20 * SECOND
+
+
+def test_neighbours_tell_the_latency_of_their_link(runner: RunnerProgram) -> None:
+    last = verified(runner.run(**THREE, mode="paced", unit_ms=2))
+    assert [(link["from"], link["to"]) for link in last["links"]] == [(0, 1), (1, 2)]
+    for link in last["links"]:
+        assert link["hosts"] == [last["hosts"][link["from"]], last["hosts"][link["to"]]]
+        assert 0 < link["latency_ns"] < 100_000_000
+        assert link["uncertainty_ns"] >= 0
+
+
+@pytest.mark.skipif(not Path("/dev/net/tun").exists(), reason="no /dev/net/tun here, which long cables are made of")
+def test_a_host_that_is_far_away_is_put_at_the_end_if_asked_and_the_plan_takes_its_latency(
+    hosts: Hosts, runner: RunnerProgram
+) -> None:
+    run = {**THREE, "mode": "paced", "unit_ms": 20}
+    hosts.lengthen("worker-1", FAR_S)
+    try:
+        given = verified(runner.run(**run))
+        near = verified(runner.run(**run, arrange="latency", hops="measured"))
+    finally:
+        hosts.shorten("worker-1")
+    assert given["hosts"] == ["head", "worker-1", "worker-2"]
+    assert all(link["latency_ns"] >= FAR_S * SECOND for link in given["links"])
+    assert near["hosts"].index("worker-1") != 1
+    within, across = sorted(link["latency_ns"] for link in near["links"])
+    assert within < FAR_S * SECOND / 2 < FAR_S * SECOND <= across
+    assert near["hop_ms"] == pytest.approx(across / 1e6)
+    hops = 4  # that a step of 1F1B on three ranks waits for: two on its way down, two on its way back
+    assert near["predicted"]["makespan"] - given["predicted"]["makespan"] >= hops * near["hop_ms"] / 20 * 0.99
+
+
+def test_the_code_reaches_the_other_hosts_by_the_cluster_alone(hosts: Hosts, runner: RunnerProgram) -> None:
+    verified(runner.run(**THREE, mode="paced", unit_ms=2))
+    for name in NAMES[1:]:
+        assert hosts.check(name, "ls", "runner", "backend").split() == ["backend:", "runner:"]
+        found = hosts.check(name, "find", "/tmp", "-path", "*/runner/model/stage.py").split()
+        assert found
+        assert all(path.startswith("/tmp/ray/") for path in found)
+
+
+def test_a_second_run_finds_its_actors_warm(hosts: Hosts, runner: RunnerProgram) -> None:
+    verified(runner.run(**THREE, mode="paced", unit_ms=2))
+    before = actors(hosts)
+    begin = time.monotonic()
+    runner.start(**THREE, mode="paced", unit_ms=2)
+    runner.until("running")
+    took = time.monotonic() - begin
+    verified(runner.until(*LAST))
+    assert actors(hosts) == before
+    assert took < 3.0
+
+
+def test_a_run_outlives_a_link_that_is_away_for_a_moment(hosts: Hosts, runner: RunnerProgram) -> None:
+    under_way(runner, **THREE, **LONG)
+    hosts.cut("worker-1")
+    time.sleep(0.7)
+    hosts.mend("worker-1")
+    verified(runner.until(*LAST))
+
+
+def failing(runner: RunnerProgram, fail: Callable[[], object], host: str, **run: Any) -> Event:
+    """The end of a run during which a host fails: in time, and naming the host."""
+    running = under_way(runner, **(run or THREE), **LONG)
+    assert host in running["hosts"]
+    begin = time.monotonic()
+    fail()
+    last = runner.until(*LAST)[-1]
+    took = time.monotonic() - begin
+    assert last["event"] == "failed", last
+    assert host in last["error"]["message"]
+    assert took < ENDS_WITHIN_S
+    return last
+
+
+def test_a_cut_link_ends_the_run_with_the_name_of_the_host_behind_it_and_the_next_uses_what_is_left(
+    hosts: Hosts, runner: RunnerProgram
+) -> None:
+    try:
+        failing(runner, lambda: hosts.cut("worker-2"), "worker-2")
+        last = verified(runner.run(**THREE, mode="paced", unit_ms=2))
+    finally:
+        hosts.mend("worker-2")
+    assert set(last["hosts"]) == {"head", "worker-1"}
+
+
+def test_a_run_that_finds_no_place_says_what_is_missing(hosts: Hosts, runner: RunnerProgram) -> None:
+    with tenant(hosts):
+        run = runner.start(spec={"family": "1f1b", "p": 4, "m": 6}, model=TINY)
+        words = ""
+        while not words.startswith("3 of 4 ranks have a place"):  # once the ranks that were there are gone
+            event = runner.until("waiting", *LAST, timeout=10)[-1]
+            assert event["event"] == "waiting", event
+            words = event["message"]
+        assert "each asks for 1 CPU; free: head " in words
+        runner.send(cmd="cancel", id=run)
+        assert runner.until(*LAST)[-1]["event"] == "cancelled"
+
+
+def test_a_host_that_comes_back_is_used_again(hosts: Hosts, runner: RunnerProgram) -> None:
+    hosts.stop_ray("worker-2")  # as a service manager does; it ends by itself once it hears that it was given up
+    hosts.ray("worker-2")
+    await_hosts(runner, *NAMES)
+    last = verified(runner.run(**THREE, mode="paced", unit_ms=2))
+    assert set(last["hosts"]) == set(NAMES)
+
+
+def test_nobody_joins_without_the_token(intruder: subprocess.Popen[str]) -> None:
+    _, said = intruder.communicate(timeout=60)
+    assert intruder.returncode != 0
+    assert "token" in said.lower()
+
+
+def test_a_head_that_is_restarted_ends_the_runner_with_words_and_a_new_one_connects(
+    hosts: Hosts, runners: Runners
+) -> None:
+    runner = runners()
+    failing(runner, lambda: hosts.stop_ray("head"), "head")
+    lost = runner.until("cluster", timeout=ENDS_WITHIN_S)[-1]
+    while lost["state"] != "lost":
+        lost = runner.until("cluster", timeout=ENDS_WITHIN_S)[-1]
+    assert f"head of the Ray cluster at {hosts.address}" in lost["why"]
+    assert runner.worker.process.wait(10) != 0
+    runners.end()
+    together(lambda: hosts.stop_ray("worker-1"), lambda: hosts.stop_ray("worker-2"))  # which ask the new head in vain
+    together(lambda: hosts.ray("head"), lambda: hosts.ray("worker-1"))  # worker-2 stays without
+    again = runners()
+    assert {host["name"] for host in again.ready["cluster"]["hosts"] if host["alive"]} == {"head", "worker-1"}
+    last = verified(again.run(**TWO, mode="paced", unit_ms=2))
+    assert set(last["hosts"]) == {"head", "worker-1"}
+
+
+def test_a_host_that_dies_ends_the_run_with_its_name(hosts: Hosts, runner: RunnerProgram) -> None:
+    failing(runner, lambda: hosts.kill("worker-1"), "worker-1", **TWO)

@@ -1,0 +1,214 @@
+"""What the cluster engine is made of, without a cluster: hosts as Ray lists them, who may use them, their clocks."""
+
+from __future__ import annotations
+
+import socket
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from backend.config import Config, ConfigError
+from runner.engines.base import Ask, EngineError
+from runner.engines.ray import access, clocks
+from runner.engines.ray.clocks import Asker, Echo, HostClock, same_clock
+from runner.engines.ray.hosts import Host, bundle, machine_of, missing, read_hosts, shortest_way, well_spread
+from runner.engines.ray.reachability import silent_hosts
+from runner.telemetry import clock
+from runner.telemetry.clock_sync import Exchange
+from tests.support.runner_client import RunnerProgram
+
+SECOND = 1_000_000_000
+
+
+def node(key: str, name: str, address: str, alive: bool = True, **resources: float) -> dict[str, object]:
+    """A host as Ray lists it."""
+    found = {"NodeID": key, "NodeManagerHostname": name, "NodeManagerAddress": address, "Alive": alive}
+    return found | {"Resources": resources, "DeathReasonMessage": "" if alive else "it went"}
+
+
+HEAD = node("a", "head", "10.0.0.1", **{"CPU": 0.0, "memory": 100, "node:__internal_head__": 1})
+NODES = [node("c", "two", "10.0.0.3", CPU=2, memory=300), HEAD, node("b", "one", "10.0.0.2", CPU=2, GPU=1, memory=200)]
+
+
+def test_hosts_come_head_first_with_what_is_free_and_the_ranks_that_sit_there() -> None:
+    hosts = read_hosts(NODES, {"b": {"CPU": 0.5, "GPU": 1, "memory": 150.0}})
+    assert [host.name for host in hosts] == ["head", "one", "two"]
+    assert hosts[1].as_dict([0, 1]) == {
+        "name": "one", "address": "10.0.0.2", "alive": True, "head": False,
+        "cpus": {"total": 2, "free": 0.5}, "gpus": {"total": 1, "free": 1}, "memory": {"total": 200, "free": 150},
+        "ranks": [0, 1],
+    }  # fmt: skip
+    machine = machine_of(hosts)
+    assert (machine.cores, machine.gpus, machine.memory, machine.shares) == (4, 1, 600, False)
+
+
+def test_a_host_that_is_gone_is_listed_until_it_is_back() -> None:
+    gone = node("old", "two", "10.0.0.3", alive=False)
+    assert [(host.name, host.alive) for host in read_hosts([HEAD, gone], {})] == [("head", True), ("two", False)]
+    assert read_hosts([HEAD, gone], {})[1].as_dict([])["why"] == "it went"
+    assert [host.alive for host in read_hosts([*NODES, gone], {})] == [True, True, True]
+
+
+def test_hosts_of_one_name_are_told_apart() -> None:
+    same = [node("a", "vm", "10.0.0.1"), node("b", "vm", "10.0.0.2"), node("c", "vm", "10.0.0.2")]
+    assert [host.name for host in read_hosts(same, {})] == ["vm (10.0.0.1)", "vm (10.0.0.2)", "vm (10.0.0.2) #2"]
+
+
+def test_ranks_ask_for_a_core_each_and_for_parts_where_there_are_more_ranks() -> None:
+    hosts = read_hosts(NODES, {})
+    assert bundle(Ask(4), hosts) == {"CPU": 1.0}
+    assert bundle(Ask(5), hosts) == {"CPU": 0.5}
+    assert bundle(Ask(12), hosts) == {"CPU": 0.333}
+    assert bundle(Ask(1, device="cuda"), hosts) == {"CPU": 1.0, "GPU": 1.0}
+
+
+def test_what_a_run_waits_for_is_said_by_host() -> None:
+    hosts = read_hosts(NODES, {"b": {"CPU": 1.0}, "c": {"CPU": 0.5}})
+    words = "1 of 3 ranks have a place; each asks for 1 CPU; free: one 1 of 2 CPU, two 0.5 of 2 CPU"
+    assert missing(Ask(3), {"CPU": 1.0}, hosts) == words
+    assert missing(Ask(1), {"CPU": 1.0}, hosts) == ""
+    assert missing(Ask(1), {"CPU": 1.0}, hosts[:1]).endswith("free: no host has any")
+
+
+@pytest.mark.parametrize("count", [5, 11])
+def test_hosts_are_ordered_so_that_neighbours_are_near(count: int) -> None:
+    places = [(7 * host) % count for host in range(count)]  # along a line, listed out of order
+    way = shortest_way([[abs(one - other) for other in places] for one in places])
+    along = [places[host] for host in way]
+    assert along in (sorted(along), sorted(along, reverse=True))
+
+
+def test_ranks_to_be_spread_are_not_where_they_should_be_once_another_host_has_room() -> None:
+    hosts = [Host(key, key, "", True, False, {"CPU": 2.0}, {"CPU": free}) for key, free in (("a", 0.0), ("b", 2.0))]
+    assert not well_spread(Ask(2, spread="spread"), {"a"}, hosts)
+    assert well_spread(Ask(2, spread="spread"), {"a", "b"}, hosts)
+    assert well_spread(Ask(2, spread="pack"), {"a"}, hosts)
+    assert well_spread(Ask(2, spread="spread"), {"a"}, hosts[:1])
+
+
+def test_a_host_that_ray_lists_but_that_lets_nobody_in_is_silent() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as there, socket.create_server(("127.0.0.1", 0)) as closed:
+        ports = {"there": there.getsockname()[1], "gone": closed.getsockname()[1]}
+        closed.close()
+        hosts = [Host(name, name, "127.0.0.1", True, False, {}, {}, port=port) for name, port in ports.items()]
+        assert [host.name for host in silent_hosts(hosts)] == ["gone"]
+
+
+def test_a_token_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    path = Path(access.make_token(str(tmp_path)))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert len(path.read_text()) == 64
+    access.check_token(str(path))
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
+def test_a_token_that_others_can_read_is_refused_with_the_way_out(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "token"
+    path.write_text("secret")
+    path.chmod(mode)
+    with pytest.raises(EngineError, match=f"others may read {path} .* chmod 600"):
+        access.check_token(str(path))
+
+
+def test_a_token_that_is_not_there_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access.os, "environ", {access.TOKEN_FILE: str(tmp_path / "none")})
+    with pytest.raises(EngineError, match=r"BUBBLELINE_RAY_TOKEN_FILE: .*none cannot be read .*RAY_AUTH_MODE=disabled"):
+        access.grant("10.0.0.1:6379", str(tmp_path))
+
+
+def test_the_token_of_a_cluster_is_named_to_ray_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = access.make_token(str(tmp_path))
+    environ = {access.TOKEN_FILE: path, access.RAYS_TOKEN: "another"}
+    monkeypatch.setattr(access.os, "environ", environ)
+    access.grant("10.0.0.1:6379", str(tmp_path))
+    assert (environ["RAY_AUTH_MODE"], environ["RAY_AUTH_TOKEN_PATH"]) == ("token", path)
+    assert access.RAYS_TOKEN not in environ
+    assert path.startswith(str(tmp_path))
+
+
+def test_hosts_get_the_sources_of_ranks_and_nothing_else(tmp_path: Path) -> None:
+    code = Path(access.gather_sources(str(tmp_path)))
+    found = {path.relative_to(code).parts[0] for path in code.rglob("*")}
+    assert found == {"runner", "backend"}
+    assert {path.name for path in (code / "backend").iterdir()} == {"__init__.py", "schedule"}
+    assert sum(path.stat().st_size for path in code.rglob("*.py")) < 2**20
+    assert not list(code.rglob("*.pyc"))
+
+
+def test_a_clock_is_asked_over_a_connection_that_needs_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clocks, "ANSWER_S", 0.2)
+    echo = Echo("127.0.0.1", b"s" * clocks.SECRET_BYTES)
+    asker = Asker("127.0.0.1", echo.port, echo.secret)
+    before = clock.common.ahead
+    try:
+        found = HostClock(ours=False)
+        found.add(asker.ask(20, 12345))
+        assert clock.common.ahead == 12345
+        assert abs(found.at(clock.now())) <= found.facts("x")["uncertainty_ns"]  # type: ignore[operator]
+    finally:
+        clock.common.ahead = before
+        asker.close()
+    stranger = Asker("127.0.0.1", echo.port, b"x" * clocks.SECRET_BYTES)
+    with pytest.raises((OSError, EOFError)):
+        stranger.ask(1)
+
+
+def test_of_many_comparisons_the_one_counts_that_says_most_about_now() -> None:
+    host, lead, begin = HostClock(ours=False), 3_600 * SECOND, clock.now()
+    for at, way in ((0, 1_000), (SECOND, 400_000)):  # a quick one, then a slow one a second later
+        there = begin + at + way + lead
+        host.add([Exchange(begin + at, there, there, begin + at + 2 * way)])
+    assert abs(host.at(begin + SECOND) - lead) <= 1
+    assert 200_000 < host.worst < 210_000  # of 200 ppm over a second, rather than 400 us
+    host.restart()
+    host.at(begin)
+    assert host.worst < 3_000
+
+
+def test_this_hosts_own_clock_is_known_and_has_no_offset() -> None:
+    assert same_clock() == same_clock()
+    ours = HostClock(ours=True)
+    assert ours.at(0) == 0
+    assert ours.facts("here")["drift_ppm"] == 0.0
+
+
+def test_the_lead_of_a_host_is_shared_by_its_processes(tmp_path: Path) -> None:
+    one, other = clock.Common(), clock.Common()
+    one.share(str(tmp_path / "lead"))
+    other.share(str(tmp_path / "lead"))
+    one.ahead = -5
+    assert other.ahead == -5
+    assert clock.Common().ahead == 0
+
+
+def test_settings_name_the_engine_and_its_address_to_the_runner() -> None:
+    python = sys.executable
+    assert Config.from_env({}).runner == (python, "-m", "runner")
+    ray = {"BUBBLELINE_ENGINE": "ray"}
+    assert Config.from_env(ray).runner == (python, "-m", "runner", "--engine", "ray")
+    there = ray | {"BUBBLELINE_RAY_ADDRESS": "10.0.0.1:6379"}
+    assert Config.from_env(there).runner[-2:] == ("--address", "10.0.0.1:6379")
+    assert Config.from_env(there | {"BUBBLELINE_RUNNER": "a b"}).runner == ("a", "b")
+    for wrong in ({"BUBBLELINE_ENGINE": "slurm"}, {"BUBBLELINE_RAY_ADDRESS": "10.0.0.1"}):
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            Config.from_env(wrong)
+
+
+def test_without_the_cluster_engine_no_process_has_anything_of_ray() -> None:
+    runner = RunnerProgram()
+    try:
+        assert runner.ready["engine"] == "local"
+        assert "cluster" not in runner.ready
+        last = runner.run(spec={"p": 2, "m": 2}, mode="free")[-1]
+        assert last["verified"]
+        assert "hosts" not in last
+        for pid in (runner.worker.process.pid, *runner.descendants()):
+            maps = Path(f"/proc/{pid}/maps").read_text()
+            assert "/ray/" not in maps
+        refused = runner.run(spec={"p": 2, "m": 2}, spread="spread")[-1]
+        assert (refused["event"], refused["error"]["field"], refused["error"]["nearest"]) == ("error", "spread", "pack")
+        assert "make run ENGINE=ray" in refused["error"]["message"]
+    finally:
+        runner.close()

@@ -1,0 +1,230 @@
+"""What the server says of a cluster behind the runner: hosts and who is busy there, by route and by socket; and of runs
+on it. The runner is a fake that says what one on Ray says."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from flask import Flask
+from flask.testing import FlaskClient
+
+from backend.config import Config
+from backend.runs import cluster_state
+from backend.runs.run import Run
+from backend.runs.store import Store
+from backend.web.factory import create_app
+from backend.web.sockets.cluster_feed import ClusterFeed
+from tests.conftest import FAKE_RUNNER, Server, error_of, launch, until
+from tests.support.web_pages import Page
+
+PLACED = ("hosts", "clocks", "links")
+HOSTS = ["head", "worker-1", "worker-2"]
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose runner has a cluster."""
+    made = launch(tmp_path_factory.mktemp("hosts"), "--cluster", "--pause", "0.05", BUBBLELINE_SILENCE_S="0.5")
+    until(lambda: ask(made, "devices")["state"] == "ready")
+    yield made
+    made.stop()
+    assert made.process.stdout is not None
+    made.process.stdout.close()
+
+
+class ClusterPage(Page):
+    """A page that watches the cluster."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(server, transports=["websocket"])
+        self.told: list[dict[str, Any]] = []
+        self.io.on("cluster", self.told.append)
+
+
+@pytest.fixture
+def viewer(hosts: Server) -> Iterator[ClusterPage]:
+    page = ClusterPage(hosts)
+    yield page
+    page.io.disconnect()
+
+
+def ask(server: Server, path: str) -> Any:
+    return requests.get(f"{server.url}/api/{path}", timeout=5).json()
+
+
+def start_run(server: Server, m: int, p: int = 2, **chosen: Any) -> str:
+    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"p": p, "m": m}} | chosen, timeout=5)
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["id"])
+
+
+def over(server: Server, run_id: str) -> dict[str, Any]:
+    until(lambda: ask(server, f"runs/{run_id}")["status"] in ("finished", "failed", "cancelled"))
+    run: dict[str, Any] = ask(server, f"runs/{run_id}")
+    return run
+
+
+def free(told: dict[str, Any]) -> list[int]:
+    return [host["cpus"]["free"] for host in told["hosts"]]
+
+
+def test_a_local_engine_has_no_cluster_and_that_is_no_error(client: FlaskClient, server: Server) -> None:
+    assert client.get("/api/cluster").get_json() == {"engine": "local"}
+    assert ask(server, "cluster") == {"engine": "local"}
+
+
+def test_a_cluster_is_told_with_its_hosts_and_devices_know_theirs(hosts: Server) -> None:
+    told = ask(hosts, "cluster")
+    assert (told["engine"], told["state"], told["address"]) == ("ray", "up", "10.77.0.1:6379")
+    assert [host["name"] for host in told["hosts"]] == HOSTS
+    devices = ask(hosts, "devices")
+    assert (devices["engine"], [each["host"] for each in devices["devices"]]) == ("ray", HOSTS)
+
+
+def test_who_watches_the_cluster_is_told_how_it_is_and_every_change(hosts: Server, viewer: ClusterPage) -> None:
+    assert viewer.ask("watch_cluster") == {"ok": True}
+    until(lambda: viewer.told)
+    assert viewer.told[0] == ask(hosts, "cluster")
+    over(hosts, start_run(hosts, m=2, spread="spread"))
+    until(lambda: len(viewer.told) > 2)
+    assert [free(told) for told in viewer.told] == [[0, 4, 4], [0, 3, 3], [0, 4, 4]]
+    assert [host["ranks"] for host in viewer.told[1]["hosts"]] == [[], [0], [1]]
+    assert viewer.ask("unwatch_cluster") == {"ok": True}
+    before = len(viewer.told)
+    over(hosts, start_run(hosts, m=1, spread="spread"))
+    assert len(viewer.told) == before
+
+
+def test_a_run_keeps_its_hosts_clocks_and_links_also_on_disk(hosts: Server, tmp_path: Path) -> None:
+    run = over(hosts, start_run(hosts, m=1, spread="spread", hops="measured"))
+    assert run["hosts"] == ["worker-1", "worker-2"]
+    assert [clock["host"] for clock in run["clocks"]] == run["hosts"]
+    assert run["links"] == [{"from": 0, "to": 1, "hosts": run["hosts"], "latency_ns": 182_000, "uncertainty_ns": 9_000}]
+    assert (run["asked"]["spread"], run["asked"]["hops"]) == ("spread", "measured")
+    assert "arrange" not in run["asked"], "what is as usual is not said"
+    kept, store = Run("a", run["spec"], "auto", None, 0.0), Store(tmp_path / "runs.sqlite3")
+    kept.apply({"event": "finished"} | run)
+    store.open()
+    store.save(kept)
+    again = store.load("a")
+    assert again is not None
+    assert {key: again.summary()[key] for key in PLACED} == {key: run[key] for key in PLACED}
+    store.close()
+
+
+def test_a_run_that_waits_for_resources_says_which_and_is_not_taken_for_hung(hosts: Server) -> None:
+    run_id = start_run(hosts, m=109)
+    until(lambda: ask(hosts, f"runs/{run_id}").get("waiting"))
+    time.sleep(0.8)  # more than the silence after which a run counts as hung
+    run = ask(hosts, f"runs/{run_id}")
+    assert (run["status"], run["waiting"][:27]) == ("warming", "2 of 4 ranks have a place; ")
+    assert ask(hosts, "cluster")["waiting"] == run["waiting"]
+    requests.post(f"{hosts.url}/api/runs/{run_id}/cancel", json={}, timeout=5)
+    assert "waiting" not in over(hosts, run_id)
+    until(lambda: ask(hosts, "cluster")["waiting"] == "")
+
+
+def test_a_host_that_is_lost_is_named_and_its_devices_are_gone(start: Callable[..., Server]) -> None:
+    server = start("--cluster")
+    run = over(server, start_run(server, m=110, spread="spread"))
+    assert (run["status"], run["error"]["field"]) == ("failed", "host")
+    assert "worker-2" in run["error"]["message"]
+    assert [host["alive"] for host in ask(server, "cluster")["hosts"]] == [True, True, False]
+    until(lambda: [each["host"] for each in ask(server, "devices")["devices"]] == HOSTS[:2])
+
+
+def test_a_runner_that_dies_leaves_a_cluster_that_is_lost_until_the_next_one_has_it(
+    start: Callable[..., Server],
+) -> None:
+    server = start("--cluster", "--start", "0.3")
+    page = ClusterPage(server)
+    page.ask("watch_cluster")
+    over(server, start_run(server, m=101))
+    until(lambda: [told.get("state") for told in page.told][-2:] == ["lost", "up"])
+    assert "exit code 3" in page.told[-2]["why"]
+    page.io.disconnect()
+
+
+def test_a_cluster_that_lets_nobody_in_is_said_to_whoever_wants_a_run(start: Callable[..., Server]) -> None:
+    server = start("--cluster", "--never")
+    run = over(server, start_run(server, m=1))
+    assert (run["status"], run["error"]["message"]) == ("failed", "no Ray cluster answers at 10.77.0.1:6379")
+    told = ask(server, "cluster")
+    assert (told["engine"], told["state"], told["why"]) == ("ray", "lost", run["error"]["message"])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "usual"),
+    [("spread", "spread", "pack"), ("arrange", "latency", "given"), ("hops", "measured", "given")],
+)
+def test_what_only_a_cluster_knows_is_refused_by_a_local_engine_with_the_way_out(
+    app: Flask, client: FlaskClient, key: str, value: str, usual: str
+) -> None:
+    asked = {"spec": {"p": 2}, key: value}
+    assert client.post("/api/runs", json=asked).status_code == 202, (
+        "a runner that has not said its engine judges itself"
+    )
+    app.extensions["bubbleline"].runs.client.engine = "local"
+    assert client.post("/api/runs", json=asked | {key: usual}).status_code == 202
+    error = error_of(client.post("/api/runs", json=asked))
+    assert (error["field"], error["value"], error["nearest"]) == (key, value, usual)
+    assert "ENGINE=ray" in error["message"]
+    assert error_of(client.post("/api/runs", json=asked | {key: "far"}))["field"] == key
+
+
+def test_a_server_for_a_cluster_says_so_before_its_runner_is_there(tmp_path: Path) -> None:
+    made = create_app(Config(port=0, database=tmp_path / "runs.sqlite3", engine="ray", runner=FAKE_RUNNER))
+    asked = made.test_client()
+    assert asked.get("/api/cluster").get_json() == {"engine": "ray"}
+    assert asked.get("/api/devices").get_json()["engine"] == "ray"
+    made.extensions["bubbleline"].runs.stop()
+
+
+def test_measured_hops_need_a_pace(client: FlaskClient) -> None:
+    error = error_of(client.post("/api/runs", json={"hops": "measured", "mode": "free"}))
+    assert (error["field"], error["nearest"]) == ("hops", "given")
+
+
+def test_a_cluster_that_cannot_be_read_is_refused_and_one_without_words_has_empty_ones() -> None:
+    assert cluster_state.read({}) == {"address": "", "state": "", "why": "", "hosts": [], "links": [], "waiting": ""}
+    for told in ({"hosts": {}}, {"hosts": [1]}, {"links": [None]}, {"why": None}):
+        with pytest.raises(ValueError, match="cannot be read"):
+            cluster_state.read(told)
+
+
+class Slow:
+    """A transport whose viewers are free when a test says so."""
+
+    def __init__(self) -> None:
+        self.free: set[str] = set()
+        self.sent: list[tuple[list[str], Any]] = []
+
+    def idle(self, viewer: str) -> bool:
+        return viewer in self.free
+
+    def tell(self, viewers: list[str], event: str, text: str) -> None:
+        assert event == "cluster"
+        self.sent.append((viewers, json.loads(text)))
+
+
+def test_a_viewer_who_is_slow_gets_the_last_state_only_and_once() -> None:
+    slow, state = Slow(), {"n": 0}
+    feed = ClusterFeed(slow, lambda: state)
+    slow.free = {"a"}
+    feed.watch("a")
+    feed.watch("b")
+    for state["n"] in (1, 2, 3):
+        feed.notify()
+    slow.free = {"b"}
+    feed._again()
+    feed._again()
+    assert slow.sent == [(["a"], {"n": n}) for n in range(4)] + [(["b"], {"n": 3})]
+    feed.drop("b")
+    feed.notify()
+    assert len(slow.sent) == 5

@@ -1,0 +1,165 @@
+// The page's own texts against its Chinese catalogue: every text has a Chinese one, none is left over, and no text on
+// the
+// page goes past t(...).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TEXTS } from "../../../static/js/core/i18n/zh/zh.js";
+import { holesOf, readSources, readTemplates, textsOf, textsOfHtml } from "../support/page_texts.js";
+
+const { said, odd, bare } = readSources();
+const templates = readTemplates();
+const everything = [...said, ...templates.said];
+
+/** Han characters or their punctuation. */
+const HAN = /[\u3001\u3002\u4e00-\u9fff\uff08-\uff1f]/;
+/** The same in every language: names, symbols, op texts, forms. */
+const SAME = new Set([
+  "Bubbleline",
+  "op",
+  "rank",
+  "rank {rank}",
+  "Rank {rank}",
+  "Rank",
+  "SVG",
+  "HBM",
+  "tokens",
+  "{n} kB",
+  "{name} {part}",
+  "t {at} / {end}",
+  " ",
+  "Flash attention",
+  "{own} …",
+]);
+/**
+ * Strings that look like texts and are none: the program's own words, by file and beginning.
+ * @type {[string, string][]}
+ */
+const PROGRAM = [
+  ["data/api.js", "Refusal"],
+  ["data/api.js", "Offline"], // an error's name
+  // what stands on the keys
+  ["app/keys.js", "Page "],
+  ["app/keys.js", "Enter"],
+  ["app/keys.js", "Esc"],
+  ["app/keys.js", "Shift "],
+  ["timeline/explain/area_panel.js", "translate("],
+  ["timeline/explain/card.js", "translate("],
+  ["timeline/explain/lane_headings.js", "badge "],
+  ["panels/figures/figures.js", "fig-table"],
+  ["timeline/interact/marks.js", "mark {}"],
+  ["timeline/interact/marks.js", "short bare"],
+  // classes and ids
+  ["panels/controls/search.js", "verdict "],
+  ["panels/compare/table.js", "explained "],
+  ["panels/costs/own_values.js", "{}-problem"],
+  ["timeline/draw/axis.js", "{}px "],
+  ["timeline/draw/labels.js", "500 "],
+  ["timeline/draw/copy_lanes.js", "500 "],
+  ["panels/charts/cube_paint.js", "system-ui"],
+  ["panels/charts/cube_paint.js", "{}px "],
+  ["core/drawing/picture.js", "Helvetica"], // fonts
+  ["panels/charts/cube_paint.js", "<"],
+  ["core/drawing/mathml.js", "<"],
+  ["core/drawing/picture.js", "<"], // markup
+  ["core/schedule/formula.js", "{} if {} else"], // a formula as the server writes it
+  ["core/schedule/wire.js", ""], // what only a broken server could send, told as one that does not answer
+  ["panels/share/share.js", "gpipe-lesson"], // an example of a name
+];
+const at = (/** @type {{file: string, line: number, text: string}} */ { file, line, text }) =>
+  `${file}:${line}: ${text}`;
+
+test("every text of the page has a Chinese one", () => {
+  assert.ok(everything.length > 900, "the texts are found");
+  assert.deepEqual(everything.filter(({ text }) => !Object.hasOwn(TEXTS, text)).map(at), []);
+});
+
+test("the Chinese ones have the same holes and have Chinese in them, unless they are the same in every language", () => {
+  for (const [english, chinese] of Object.entries(TEXTS)) {
+    assert.deepEqual(holesOf(chinese).sort(), holesOf(english).sort(), english);
+    assert.ok(HAN.test(chinese) || SAME.has(english), `${english}: ${chinese}`);
+  }
+  assert.deepEqual(
+    [...SAME].filter((english) => !Object.hasOwn(TEXTS, english) || HAN.test(TEXTS[english])),
+    [],
+    "listed for nothing",
+  );
+});
+
+test("no Chinese text is left over from an English one that is gone", () => {
+  const used = new Set(everything.map(({ text }) => text));
+  assert.deepEqual(
+    Object.keys(TEXTS).filter((english) => !used.has(english)),
+    [],
+  );
+});
+
+test("Chinese sentences have full-width punctuation, and a space between Chinese and Latin letters or numbers", () => {
+  for (const chinese of Object.values(TEXTS)) {
+    assert.doesNotMatch(chinese, /[\u4e00-\u9fff][,;:?!.](?![\w{])/, chinese);
+    assert.doesNotMatch(chinese, /[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]/, chinese);
+  }
+});
+
+test("what goes to t is a literal with values for all of its holes, so that it can be read out of the source", () => {
+  // it translates what the HTML marks
+  assert.deepEqual(odd.filter(({ file }) => file !== "static/js/ui/languages.js").map(at), []);
+  const wrong = said.filter(
+    ({ text, names, partly }) => names !== null && !partly && holesOf(text).some((hole) => !names.includes(hole)),
+  );
+  assert.deepEqual(wrong.map(at), []);
+  assert.deepEqual(
+    said.filter(({ text, names }) => names?.some((name) => !holesOf(text).includes(name))).map(at),
+    [],
+    "values for no hole",
+  );
+});
+
+test("no text of the page goes past t", () => {
+  const known = (/** @type {{file: string, text: string}} */ { file, text }) =>
+    PROGRAM.some(([name, begin]) => file === `static/js/${name}` && text.startsWith(begin));
+  assert.deepEqual(bare.filter((each) => !known(each)).map(at), []);
+  assert.deepEqual(
+    PROGRAM.filter(
+      ([name, begin]) => !bare.some(({ file, text }) => file === `static/js/${name}` && text.startsWith(begin)),
+    ),
+    [],
+    "listed for nothing",
+  );
+  assert.deepEqual(templates.bare.map(at), []);
+});
+
+test("the test finds what it looks for", () => {
+  const found = (/** @type {string} */ code) => textsOf("a.js", code).bare.map(({ text }) => text);
+  assert.deepEqual(
+    found('h("p", { class: "a b", text: "wait" }, "for", x ? "rank 3" : y); h("b", { "aria-label": `at ${x} now` })'),
+    ["wait", "for", "rank 3", "at {} now"],
+  );
+  assert.deepEqual(
+    found('setText(node, "idle"); node.title = "Idle"; ctx.fillText(`${n} ops`, 0, 0); toast("Copied")'),
+    ["idle", "Idle", "{} ops", "Copied"],
+  );
+  assert.deepEqual(
+    found(
+      'const a = { b: "Costs of a device", c: ["one stage"] }; if (a === "what is this") node.querySelector("a b");',
+    ),
+    ["Costs of a device", "one stage"],
+  );
+  const { said: texts, odd: strange } = textsOf(
+    "a.js",
+    'import { t } from "../core/i18n/language.js"; t("a " + "{b}", { b }); t(x); t(`c`); t("{d}", rest)',
+  );
+  assert.deepEqual(
+    texts.map(({ text, names }) => [text, names]),
+    [
+      ["a {b}", ["b"]],
+      ["c", []],
+      ["{d}", null],
+    ],
+  );
+  assert.equal(strange.length, 1);
+  const html = textsOfHtml("a.html", '<p data-t title="Why">One<b>Two</b> <i data-t>Three</i></p><style>a b</style>');
+  assert.deepEqual(
+    [html.said, html.bare].map((list) => list.map(({ text }) => text)),
+    [["Why", "One", "Three"], ["Two"]],
+  );
+});

@@ -1,0 +1,65 @@
+// What the comparison asks of the server, and the order of its rows.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { columns, comparisonUrl, inOrder, leastOf } from "../../../static/js/panels/compare/comparison.js";
+
+/** @typedef {import("../../../static/js/panels/compare/comparison.js").Row} Row */
+/** @typedef {import("../../../static/js/core/schedule/types.js").Spec} Spec */
+
+const DEFAULTS = /** @type {Spec} */ ({
+  family: "1f1b",
+  p: 4,
+  m: 8,
+  v: 1,
+  group: null,
+  memory: null,
+  w_share: 1,
+  lifo: false,
+  recompute: "none",
+  layers: null,
+  vocabulary: "plain",
+  offload: "none",
+  shared_link: false,
+  weights: null,
+  effort: null,
+  seed: 1,
+  order: null,
+  costs: { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: null },
+});
+const fixed = /** @type {any} */ ({ v: { min: 1, default: 1, max: 1 } });
+const free = /** @type {any} */ ({ v: { min: 1, default: 2, max: 64 } });
+
+/** @param {string} title @param {number} makespan @param {number} [p] */
+const row = (title, makespan, p = 4) =>
+  /** @type {Row} */ (/** @type {unknown} */ ({ title, makespan, spec: { ...DEFAULTS, p } }));
+const makespan = /** @type {import("../../../static/js/panels/compare/comparison.js").Column} */ (
+  columns().find((column) => column.id === "makespan")
+);
+
+test("v is asked for only where the family on the screen leaves a choice of it", () => {
+  assert.equal(comparisonUrl(DEFAULTS, DEFAULTS, fixed, null), "/api/compare?p=4&m=8");
+  assert.equal(comparisonUrl({ ...DEFAULTS, v: 3 }, DEFAULTS, free, null), "/api/compare?p=4&m=8&v=3");
+});
+
+test("a chosen set is named, and costs that differ from the defaults go along", () => {
+  const spec = { ...DEFAULTS, costs: { ...DEFAULTS.costs, F: [1, 2, 3, 4] } };
+  const query = new URLSearchParams(comparisonUrl(spec, DEFAULTS, fixed, ["1f1b", "zb-h1"]).split("?")[1]);
+  assert.deepEqual(Object.fromEntries(query), { p: "4", m: "8", F: "1,2,3,4", families: "1f1b,zb-h1" });
+});
+
+test("rows sort by number or by name, either way, and ties stay as they were", () => {
+  const rows = [row("b", 3), row("c", 1), row("a", 3)];
+  const titles = (/** @type {string | null} */ id, /** @type {1 | -1} */ way) =>
+    inOrder(rows, id, way)
+      .map((each) => each.title)
+      .join("");
+  assert.equal(titles("makespan", 1), "cba");
+  assert.equal(titles("makespan", -1), "bac");
+  assert.equal(titles("schedule", 1), "abc");
+  assert.equal(titles(null, 1), "bca");
+});
+
+test("the least is marked among rows of the same work only, and not where all are alike", () => {
+  assert.equal(leastOf([row("a", 3), row("b", 5), row("c", 1, 8)], makespan, DEFAULTS), 3);
+  assert.ok(Number.isNaN(leastOf([row("a", 3), row("b", 3 + 1e-9)], makespan, DEFAULTS)));
+});

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { versions } from "../../../static/js/core/schedule/weight_versions.js";
+import { build } from "../../../static/js/core/schedule/placement.js";
+
+/** @import {Schedule} from "../../../static/js/core/schedule/types.js" */
+
+/** 1F1B on two ranks, without a flush. @type {Schedule} */
+const PIPEDREAM = /** @type {any} */ ({
+  placement: build("looped", 2, 1),
+  p: 2,
+  m: 3,
+  n: 3,
+  v: 1,
+  chunks: 1,
+  count: 12,
+  micro: [],
+  codes: Uint8Array.of(0, 0, 3, 0, 3, 3, 0, 3, 0, 3, 0, 3),
+  offsets: Int32Array.of(0, 6, 12),
+});
+
+test("a backward uses the weights of its forward, and is late by the updates in between", () => {
+  const { used, late, held } = versions(PIPEDREAM);
+  assert.deepEqual([...used], [0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 2, 2]);
+  assert.deepEqual([...late], [0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual([...held], [2, 1]);
+});
+
+test("versions are worked out once a schedule", () => assert.equal(versions(PIPEDREAM), versions(PIPEDREAM)));

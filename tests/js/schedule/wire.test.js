@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { micros } from "../../../static/js/core/schedule/ops.js";
+import { decode } from "../../../static/js/core/schedule/wire.js";
+import { DEFAULTS, bytes, wireBody } from "../support/helpers.js";
+
+const header = {
+  spec: { ...DEFAULTS, p: 2, m: 2 },
+  placement: "looped",
+  chunks: 1,
+  counts: 4,
+  stored: 0,
+  barriers: 0,
+  copies: 0,
+};
+const codes = [0, 0, 3, 3, 0, 3, 0, 3];
+
+test("a body gives back its spec, its rows and its placement", () => {
+  const schedule = decode(wireBody(header, codes));
+  assert.deepEqual(schedule.spec, header.spec);
+  assert.deepEqual([...schedule.codes], codes);
+  assert.deepEqual([...schedule.offsets], [0, 4, 8]);
+  assert.equal(schedule.n, 2);
+  assert.equal(schedule.placement.stages, 2);
+  assert.deepEqual(schedule.micro, []);
+});
+
+test("rows of different lengths come as one count a rank", () => {
+  const schedule = decode(wireBody({ ...header, counts: [3, 5] }, codes));
+  assert.deepEqual([...schedule.offsets], [0, 3, 8]);
+});
+
+test("a stored column is read although it is not aligned", () => {
+  for (const pad of ["", " ", "  ", "   "]) {
+    // the header's length shifts the columns over all four alignments
+    const body = wireBody(JSON.stringify({ ...header, stored: 1 }) + pad, codes, [0, 1, 1, 0, 0, 1, 1, 0]);
+    assert.deepEqual([...decode(body).micro[0]], [0, 1, 1, 0, 0, 1, 1, 0]);
+  }
+});
+
+test("a second stored column numbers the backward halves", () => {
+  const paired = {
+    spec: { ...DEFAULTS, p: 1, m: 2, family: "dualpipe" },
+    placement: "bidirectional",
+    chunks: 2,
+    counts: 2,
+    stored: 2,
+    barriers: 0,
+    copies: 0,
+  };
+  const schedule = decode(wireBody(paired, [0, 8], [0, 0, -1, 0]));
+  assert.deepEqual([...(micros(schedule).second ?? [])], [-1, 0]);
+});
+
+test("copies follow with what they are and when they are issued", () => {
+  const body = wireBody({ ...header, copies: [2, 0] }, [...codes, 0, 1, ...[1, 0, 0, 0], ...[2, 0, 0, 0]]);
+  const { copies, count } = decode(body);
+  assert.equal(count, 8);
+  assert.deepEqual(copies && [[...copies.codes], [...copies.offsets], [...copies.issued]], [
+    [0, 1],
+    [8, 10, 10],
+    [1, 2],
+  ]);
+});
+
+/** @type {[string, ArrayBuffer, RegExp][]} */
+const garbage = [
+  ["nothing", new ArrayBuffer(0), /0 bytes are too few/],
+  ["a header longer than the body", bytes("/////w=="), /claims 4294967295 bytes of 0/],
+  ["a header that is no JSON", wireBody("{nonsense", []), /no JSON/],
+  ["a header that is a number", wireBody("7", []), /no object/],
+  ["no spec", wireBody({ ...header, spec: null }, codes), /no spec/],
+  ["p as text", wireBody({ ...header, spec: { ...header.spec, p: "2" } }, codes), /no spec with p and m/],
+  ["no chunks", wireBody({ ...header, chunks: 0 }, codes), /chunks is 0/],
+  ["a made-up placement", wireBody({ ...header, placement: "ring" }, codes), /unknown placement "ring"/],
+  ["three columns", wireBody({ ...header, stored: 3 }, codes), /stored is 3/],
+  ["too few counts", wireBody({ ...header, counts: [8] }, codes), /counts/],
+  ["three barriers", wireBody({ ...header, barriers: 3 }, codes), /barriers is 3/],
+  ["too few counts of copies", wireBody({ ...header, copies: [1] }, codes), /copies is neither/],
+  ["a byte too many", wireBody(header, [...codes, 0]), /bytes where the header asks for/],
+  ["a byte too few", wireBody(header, codes.slice(1)), /bytes where the header asks for/],
+  ["a code that nothing has", wireBody(header, [...codes.slice(1), 7]), /op 7 has code 7, the limit is 7/],
+  [
+    "a micro-batch that nothing has",
+    wireBody({ ...header, stored: 1 }, codes, [0, 1, 1, 0, 0, 1, 1, 2]),
+    /op 7 has micro-batch 2/,
+  ],
+  [
+    "odd m in two directions",
+    wireBody({ ...header, spec: { ...header.spec, m: 3 }, placement: "bidirectional", chunks: 2 }, codes),
+    /does not divide/,
+  ],
+];
+for (const [name, body, message] of garbage) {
+  test(`a body with ${name} is refused in words`, () => assert.throws(() => decode(body), message));
+}

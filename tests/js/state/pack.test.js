@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { pack, unpack } from "../../../static/js/core/state/pack.js";
+import { format, parse } from "../../../static/js/core/state/link.js";
+import { LONGEST, shortened } from "../../../static/js/core/state/long_link.js";
+import { plainPreset } from "../../../static/js/core/state/link_preset.js";
+import { DEFAULTS, seeded } from "../support/helpers.js";
+
+/** @import {Spec} from "../../../static/js/core/schedule/types.js" */
+/** @import {State} from "../../../static/js/core/state/link.js" */
+
+/** @type {[string, string][]} texts and their packed forms, as they were published */
+const published = JSON.parse(readFileSync(new URL("../../golden/packed.json", import.meta.url), "utf8"));
+const FAMILIES = ["zb-auto", "v-half", "interleaved", "dualpipev", "gis"];
+
+test("packed links are read as they were published, and written as they were", () => {
+  for (const [text, packed] of published) {
+    assert.equal(unpack(packed), text);
+    assert.equal(pack(text), packed);
+  }
+});
+
+test("any text of a query comes back", () => {
+  const random = seeded(3);
+  for (let round = 0; round < 120; round++) {
+    const text = Array.from({ length: Math.floor(random() * 200) }, () =>
+      String.fromCharCode(32 + Math.floor(random() * 95)),
+    ).join("");
+    assert.equal(unpack(/** @type {string} */ (pack(text))), text);
+  }
+});
+
+test("what is no query has no packed form, and what is no packed form no text", () => {
+  assert.equal(pack("ü"), null);
+  assert.equal(pack("a\nb"), null);
+  for (const bad of ["", "A", "AA", "AAA", "!!!!", "nothing at all", "nvYQc68s<script>"])
+    assert.equal(unpack(bad), null, bad);
+});
+
+test("a packed link of which a part is missing or wrong is refused, not read as another view", () => {
+  const packed = /** @type {string} */ (pack("family=zb-h1&p=8&m=32&F=1.5,62*1,1.5"));
+  let read = 0;
+  for (let cut = 0; cut < packed.length; cut++) {
+    if (unpack(packed.slice(0, cut)) !== null) read++;
+    const other = packed[cut] === "A" ? "B" : "A";
+    if (unpack(packed.slice(0, cut) + other + packed.slice(cut + 1)) !== null) read++;
+  }
+  assert.ok(read <= 2, `${read} of ${2 * packed.length}`); // the last character has bits to spare
+});
+
+test("a short query stays as it is; a long one is packed under z, and what stands beside z counts first", () => {
+  assert.equal(shortened("?family=zb-h1&p=8"), "?family=zb-h1&p=8");
+  const long = `?p=128&F=${Array.from({ length: 128 }, (_, k) => 1 + (k % 7) / 10).join(",")}&theme=dark`;
+  assert.ok(long.length > LONGEST);
+  const packed = shortened(long);
+  assert.match(packed, /^\?z=[\w-]+$/);
+  assert.deepEqual(parse(packed, DEFAULTS).state, parse(long, DEFAULTS).state);
+  const beside = parse(`${packed}&theme=light`, DEFAULTS);
+  assert.deepEqual([beside.state.view.theme, beside.problems], ["light", []]);
+});
+
+test("a broken z is reported, and the rest of the link counts", () => {
+  const { state, problems } = parse("?z=AAAAA&p=7", DEFAULTS);
+  assert.equal(state.spec.p, 7);
+  assert.deepEqual(
+    problems.map(({ field }) => field),
+    ["z"],
+  );
+});
+
+/** @param {() => number} random @param {number} n */
+const number = (random, n) => Number((1 + 90 * random()).toPrecision(n));
+
+/**
+ * A spec with a value of its own in every field.
+ * @param {() => number} random
+ * @param {number} stages of lists; 0 for none
+ * @param {number} digits
+ * @returns {Spec}
+ */
+function ownSpec(random, stages, digits) {
+  /** @param {number} most */
+  const whole = (most) => 1 + Math.floor(random() * most);
+  const cost = () => (stages ? Array.from({ length: stages }, () => number(random, digits)) : number(random, digits));
+  return {
+    family: FAMILIES[whole(5) - 1],
+    p: stages || whole(128),
+    m: whole(1024),
+    v: whole(8),
+    group: whole(64),
+    memory: number(random, 4),
+    w_share: Number(random().toPrecision(4)),
+    lifo: true,
+    recompute: "selective",
+    layers: null,
+    vocabulary: "parallel-1",
+    offload: "selective",
+    shared_link: true,
+    weights: number(random, 3),
+    effort: whole(1e6),
+    seed: whole(99),
+    order: null,
+    costs: {
+      F: cost(),
+      I: cost(),
+      W: cost(),
+      comm: number(random, digits),
+      FB: number(random, digits),
+      S: number(random, digits),
+      T: number(random, digits),
+      O: number(random, digits),
+    },
+  };
+}
+
+/** Every view key at once. @param {() => number} random @returns {State["view"]} */
+function fullView(random) {
+  const plain = parse("", DEFAULTS).state.view;
+  return {
+    ...plain,
+    t0: number(random, 7),
+    t1: Number((100 + number(random, 6)).toPrecision(7)),
+    at: number(random, 7),
+    sel: "127F1023@b",
+    theme: "dark",
+    tab: "compare",
+    run: "0f3a9c2e1b",
+    families: "-gpipe,gis,v-auto",
+    mem: "1",
+    chart: "pareto:bubble",
+  };
+}
+
+/** @type {[string, (random: () => number) => State][]} */
+const views = [
+  [
+    "every field and every view key at once, with five digits",
+    (random) => ({ spec: ownSpec(random, 0, 5), others: [], preset: null, view: fullView(random) }),
+  ],
+  [
+    "lists of 32 stages by hand, no two entries alike",
+    (random) => {
+      const { F, I, W } = ownSpec(random, 32, 3).costs;
+      return {
+        spec: { ...DEFAULTS, p: 32, costs: { ...DEFAULTS.costs, F, I, W } },
+        others: [],
+        preset: null,
+        view: { ...fullView(random), families: null },
+      };
+    },
+  ],
+  [
+    "four schedules and every view key",
+    (random) => ({
+      spec: { ...DEFAULTS, family: "zb-h1", p: 16, m: 64 },
+      others: [8, 16, 32].map((p) => ({
+        ...DEFAULTS,
+        family: FAMILIES[Math.floor(random() * 5)],
+        p,
+        m: 96,
+        v: 4,
+        memory: number(random, 3),
+      })),
+      preset: null,
+      view: fullView(random),
+    }),
+  ],
+  [
+    "a model and a machine of one's own in every number, and every view key",
+    (random) => ({
+      spec: { ...DEFAULTS, p: 16, m: 64 },
+      others: [],
+      view: fullView(random),
+      preset: {
+        ...plainPreset("llama3-70b"),
+        machine: "a100-80",
+        tp: 8,
+        efficiency: 0.37,
+        heads: true,
+        sequence: 8192,
+        micro_batch: 2,
+        own: {
+          layers: 81,
+          hidden: 5120,
+          attention_heads: 40,
+          kv_heads: 10,
+          ffn: 13824,
+          vocabulary: 152064,
+          parameters: 3.5e8,
+          stored: 1.25e9,
+          gated: true,
+          flash: false,
+          flops: 4e14,
+          memory: 6.4e10,
+          hbm_bandwidth: 2e12,
+          intra_bandwidth: 2e11,
+          inter_bandwidth: 2.5e10,
+          host_bandwidth: 5e10,
+          intra_latency: 1.5e-6,
+          inter_latency: 1e-5,
+          per_node: 4,
+        },
+      },
+    }),
+  ],
+];
+for (const [name, make] of views) {
+  test(`under ${LONGEST} characters and exact: ${name}`, () => {
+    const random = seeded(17);
+    for (let round = 0; round < 25; round++) {
+      const state = make(random);
+      const link = format(state, DEFAULTS);
+      assert.ok(link.length < LONGEST, `${link.length}: ${link}`);
+      const { state: back, problems } = parse(link, DEFAULTS);
+      assert.deepEqual([back, problems], [state, []]);
+    }
+  });
+}

@@ -1,7 +1,0 @@
-// Reads a JSON list of the server's texts and writes what a reader of Chinese sees instead.
-import { readFileSync } from "node:fs";
-import { SERVERS, TEXTS } from "../../static/js/lang/zh.js";
-import { speak, tr } from "../../static/js/pure/lang.js";
-
-speak("zh", TEXTS, SERVERS);
-console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(tr)));

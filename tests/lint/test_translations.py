@@ -1,0 +1,93 @@
+"""What the server writes is all there in Chinese: the collected sentences, and real answers as the page reads them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from backend.runs import options
+from backend.schedule.families.registry import FAMILIES
+from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
+from backend.schedule.hardware.machines import MACHINES
+from backend.schedule.hardware.models import MODELS
+from backend.web.address.query import KEYS
+from backend.web.routes.pareto_chart import LOOKS
+from tests.support import sentences
+from tests.support.server_answers import texts
+
+TESTS = Path(__file__).parents[1]
+NODE = shutil.which("node")
+WORD = re.compile(r"[A-Za-z](?:[A-Za-z0-9'./_-]*[A-Za-z0-9])?")
+CITATION = re.compile(r"arXiv|SOSP|^Sea AI Lab, DualPipe could")
+
+# English that Chinese keeps: words of formats and interfaces, names of products, a term of the field.
+KEPT = set(
+    re.findall(
+        r"\S+",
+        """
+        rank op flush token FLOP flash attention torch Transformer Megatron-LM DeepSpeed DeepSeek Llama Sea AI Lab MLA
+        NVIDIA NVLink InfiniBand PCIe HGX JSON HTTP UTF-8 gzip CSV csv Chrome trace traces traceEvents ph ts dur id
+        Content-Type application/json query spec costs true false null format json torch-csv chrome-trace mode auto
+        paced free families intra inter none selective full plain redistribute interlaced reload profiler sbh bh ceil
+        torch.distributed.pipelining deepseek-ai/DualPipe PipeOffload gpipe-lesson hello chart flow-shop before
+        TFLOP/s Infinity NaN softmax make setup DeepSeek-V3 torchtitan Schedule1F1B ScheduleInterleaved1F1B
+        ScheduleDualPipeV ScheduleGPipe ScheduleLoopedBFS ScheduleZBVZeroBubble ScheduleInterleavedZeroBubble
+        """,
+    )
+)
+
+
+def names() -> set[str]:
+    """Words of names: families, models, machines, keys, what keys can be, charts."""
+    titled = [
+        text for shelf in (FAMILIES, MODELS, MACHINES) for each in shelf.values() for text in (each.name, each.title)
+    ]
+    charts = ["bubble-m", "split", "messages", "bubble", "guide", "machine"]
+    ways = [name for family in FAMILIES.values() for name in (*family.vocabulary, family.placement)]
+    ways += [*options.KEYS, *options.DTYPES, *options.DEVICES]
+    return set(re.findall(WORD, " ".join([*titled, *KEYS, *SETTING_KEYS, *LOOKS, *charts, *ways, "limit"])))
+
+
+def test_the_collected_sentences_are_those_of_the_source():
+    assert sentences.GOLDEN.read_text() == sentences.written(), "run: python -m tests.support.sentences"
+
+
+def test_a_sentence_is_collected_with_its_holes_and_what_is_no_text_for_readers_is_not(tmp_path: Path):
+    (tmp_path / "deferred_stage.py").write_text(
+        '"""A docstring of words."""\n'
+        'raise SpecError("p", p, f"{a} and " f"{b:.2f} more {\'one thing\' if c else \'two things\'}")\n'
+        'law = Law("peak", "min(p, m) + 1", "(p-1)*(f + b)")\n'
+        'log.warning("nobody %s reads this")\n'
+        'run("SELECT code FROM links")\n'
+        'x["not this one"] = "m >= p or v == 1"\n'
+    )
+    assert sorted(sentences.texts(tmp_path / "deferred_stage.py")) == [
+        "one thing",
+        "two things",
+        "{1} and {2} more {3}",
+    ]
+
+
+@pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
+def test_every_answer_of_the_server_is_read_in_chinese(client: FlaskClient):
+    asked = sorted({text for text in texts(client) if text})
+    assert len(asked) > 1500, "the questions have lost their answers"
+    found = subprocess.run(
+        [str(NODE), str(TESTS / "js" / "translate.mjs")],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    known, lacking = names() | KEPT, []
+    for text, said in zip(asked, json.loads(found.stdout), strict=True):
+        left = {word for word in re.findall(WORD, said) if re.search("[a-z]{2}", word)} - known
+        if left and not CITATION.search(text):
+            lacking.append((text, said, left))
+    assert not lacking, f"{len(lacking)}: {lacking[:5]}"

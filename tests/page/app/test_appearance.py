@@ -1,0 +1,58 @@
+"""Looks and languages: the menu, what a link keeps of it, and that every combination of them draws."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.page_queries import Open, middle, pixel, state, wait
+
+
+def test_colours_as_in_papers_are_in_the_link_and_on_the_timeline(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8")
+    x, y = middle(page, "a", "0F0")
+    page.wait_for_timeout(60)
+    standard = pixel(page, x - 12, y)
+    page.click("#theme")
+    page.locator("#look-colours-paper").check(force=True)
+    wait(page, "location.search.includes('colours=paper')")
+    page.wait_for_timeout(100)
+    assert standard == (0, 114, 178)
+    assert pixel(page, x - 12, y) == (47, 90, 168)
+    page.keyboard.press("Escape")
+    expect(page.locator("#appearance")).to_be_hidden()
+    again = open_page(page.url.split("/")[-1])
+    assert state(again)["view"]["colours"] == "paper"
+    expect(again.locator("#look-colours-paper")).to_be_checked()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_menu_is_driven_by_keys_and_the_theme_stays_in_the_link(open_page: Open, scheme: str) -> None:
+    page = open_page("?family=v-half&p=4&m=8", color_scheme=scheme)
+    page.locator("#theme").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#look-theme-auto")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    wait(page, "bubbleline.state().view.theme === 'light'")
+    page.keyboard.press("ArrowRight")
+    wait(page, "bubbleline.state().view.theme === 'dark'")
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(18, 20, 23)"
+
+
+def test_the_language_of_a_link_is_spoken_and_the_menu_changes_it(open_page: Open) -> None:
+    page = open_page("?p=4&m=8")
+    assert page.evaluate("document.documentElement.lang") == "en"
+    page.click("#theme")
+    page.locator("#look-lang-zh").check(force=True)
+    wait(
+        page, "document.documentElement.lang === 'zh-Hans' && window.bubbleline && bubbleline.samples.firstPaint() > 0"
+    )
+    assert "lang=zh" in page.url
+    expect(page.locator("#theme")).to_have_attribute("aria-label", "外观与语言")
+
+
+def test_a_chinese_browser_is_spoken_to_in_chinese(open_page: Open) -> None:
+    page = open_page("", locale="zh-CN")
+    assert page.evaluate("document.documentElement.lang") == "zh-Hans"
+    page = open_page("?lang=en", locale="zh-CN")
+    assert page.evaluate("document.documentElement.lang") == "en"

@@ -1,0 +1,101 @@
+"""axe finds no violation on any view: every tab, what opens over the page, comparing, a run, both themes, a phone."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from backend.config import PROJECT
+from tests.support.page_queries import Open, wait
+
+AXE = PROJECT / "node_modules" / "axe-core" / "axe.min.js"
+FULL = "?b.family=zb-h1&area=5-14@2-b.1&marks=2,8.5,9&pin=b.3&crit=1&lane=comm&story=ranks&at=9&micro=3&mem=1"
+TABS = [("compare", "#panel-compare tbody tr"), ("charts", "#panel-charts .main-svg"), ("block", "#panel-block svg"),
+        ("costs", "#panel-costs"), ("run", "#panel-run"),
+        ("export", "#panel-export button"), ("keys", "#panel-keys kbd")]  # fmt: skip
+
+
+def violations(page: Page) -> list[str]:
+    """Each rule that is broken and where; what axe would have to fetch again (style sheets) no rule here needs."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(f"{AXE.read_text()}; 0")
+    found: list[str] = page.evaluate(
+        """axe.run(document, { preload: false, resultTypes: ['violations'] }).then(({ violations }) =>
+          violations.flatMap(({ id, nodes }) => nodes.map(({ target, any, all, none }) =>
+            `${id} at ${target.join(' ')}: ${[...any, ...all, ...none].map(({ message }) => message).join('; ')}`)))"""
+    )
+    return found
+
+
+def open_tab(page: Page, name: str, there: str) -> None:
+    page.click(f"#tab-{name}")
+    expect(page.locator(there).first).to_be_visible(timeout=20_000)  # every family simulated, charts drawn
+
+
+def test_axe_itself_sees_what_is_wrong(open_page: Open) -> None:
+    page = open_page()
+    assert violations(page) == []
+    page.evaluate("document.querySelector('#tools button').removeAttribute('aria-label')")
+    page.evaluate("document.querySelector('#tools button').removeAttribute('title')")
+    assert any("button-name" in each for each in violations(page))
+
+
+def test_every_tab_passes(open_page: Open) -> None:
+    page = open_page()
+    for name, there in TABS:
+        open_tab(page, name, there)
+        assert violations(page) == [], name
+
+
+def test_what_opens_over_the_page_passes(open_page: Open) -> None:
+    page = open_page("?family=zb-h1")
+    page.click("#family")
+    expect(page.locator("#family-list")).to_be_visible()
+    assert violations(page) == [], "the families"
+    page.keyboard.press("Escape")
+    for button in ("#theme", "#share"):
+        page.click(button)
+        expect(page.locator(":popover-open, dialog[open]")).to_be_visible()
+        assert violations(page) == [], f"what {button} opens"
+        page.keyboard.press("Escape")
+    for summary in page.locator("#controls details > summary").all():
+        summary.click()
+    page.focus("#plot")
+    page.keyboard.press("/")
+    page.keyboard.type("9x")
+    assert violations(page) == [], "options, and a find field with a wrong text"
+    page.keyboard.press("Escape")
+    page.keyboard.press(".")
+    expect(page.locator("#card")).to_be_visible()
+    page.get_by_role("button", name="Read the schedule as a table").evaluate("node => node.click()")
+    assert violations(page) == [], "a selected op's card, and the table"
+
+
+def test_comparing_with_everything_on_passes_in_both_themes(open_page: Open) -> None:
+    for theme in ("light", "dark"):
+        page = open_page(f"{FULL}&theme={theme}")
+        expect(page.locator("#area")).to_be_visible()
+        assert violations(page) == [], theme
+
+
+def test_every_tab_passes_in_the_dark_on_a_phone(open_page: Open) -> None:
+    page = open_page("?b.family=zb-h1&sel=2F0&theme=dark", width=360, height=740, has_touch=True, is_mobile=True)
+    for name, there in TABS:
+        open_tab(page, name, there)
+        assert violations(page) == [], name
+
+
+def test_a_run_and_a_refused_spec_pass(open_page: Open) -> None:
+    page = open_page("?p=2&m=4&tab=run")
+    page.click("#run")
+    wait(page, "['finished', 'failed'].includes(bubbleline.state().run)", 20)
+    assert violations(page) == [], "a run"
+    page = open_page("?family=dualpipe&p=3", drawn=False)
+    expect(page.locator(".plot-state")).to_contain_text("No such schedule")
+    assert violations(page) == [], "a spec that is refused"
+
+
+def test_an_embed_passes(open_page: Open) -> None:
+    page = open_page("embed?family=zb-h1&theme=dark", drawn=False)
+    expect(page.locator("#plot canvas").first).to_be_visible()
+    wait(page, "!document.querySelector('#stage').classList.contains('is-empty')")
+    assert violations(page) == []

@@ -1,0 +1,181 @@
+"""The page in Simplified Chinese: nothing that a reader sees, hears or is told by a hint is left in English.
+
+What the texts are is the Node tests' business (tests/js/i18n/language.test.js, tests/js/i18n/reader.test.js); this one looks
+at what is on the screen, where a text that went past the catalogues would show. No font is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page
+
+from backend.charts.catalogue import KINDS
+from backend.schedule.families.registry import FAMILIES
+from tests.page.panels.test_chart_kinds import pick, shown
+from tests.support.page_queries import Open
+
+TEXTS = """() => {
+  const found = [];
+  const shown = (node) => node.checkVisibility({visibilityProperty: true});
+  const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.nodeType === Node.TEXT_NODE) {
+      const home = node.parentElement;
+      if (!home.closest('head, script, style, noscript, code, textarea, math') && shown(home)) found.push(node.data);
+    } else if (shown(node)) {
+      for (const name of ['title', 'aria-label', 'aria-roledescription', 'aria-valuetext', 'placeholder', 'alt']) {
+        if (node.hasAttribute(name)) found.push(node.getAttribute(name));
+      }
+    }
+  }
+  return found.map((text) => text.trim()).filter(Boolean);
+}"""
+ENGLISH = re.compile(r"[A-Za-z]{3,}(?:[ ,;:'’-]+[A-Za-z]{3,})+")
+"""Two words or more of three letters or more."""
+TITLES = sorted((family.title for family in FAMILIES.values()), key=len, reverse=True)
+NAMES = [*TITLES, "Zero Bubble", "flash attention", "Flash attention", "torch CSV", "torch profiler", "gpipe-lesson"]
+"""Of families, models, methods and programs; the same in every language."""
+IDENTIFIERS = re.compile(r"(?:[a-z0-9]+(?:-[a-z0-9]+)*, )+[a-z0-9-]+")
+"""Lists of a spec's own words, as a link has them: "plain, redistribute"."""
+
+
+CUT = """() => [...document.querySelectorAll('button, th, h2, h3, label, .lane-head strong, .tabs button')]
+  .filter((node) => node.checkVisibility() && node.clientWidth > 1 && !node.classList.contains('visually-hidden'))
+  .filter((node) => node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX !== 'visible'
+    && getComputedStyle(node).textOverflow !== 'ellipsis').map((node) => node.outerHTML.slice(0, 120))"""
+"""What does not fit in its place and is cut there."""
+
+
+def english(page: Page) -> list[str]:
+    """What is left in English of all that the page shows and says."""
+    left = []
+    for text in page.evaluate(TEXTS):
+        rest = IDENTIFIERS.sub("", text)
+        for name in NAMES:
+            rest = rest.replace(name, "")
+        if ENGLISH.search(rest):
+            left.append(text)
+    return left
+
+
+def test_the_search_for_english_finds_it(open_page: Open) -> None:
+    left = english(open_page("?p=2&m=2"))
+    assert "pipeline-parallel schedules, drawn and run" in left
+    assert any(text.startswith("Timeline. Up and down") for text in left), "labels are looked at too"
+    assert not any(text in ("p", "Bubbleline", "GPipe", "2F0") for text in left)
+
+
+TABS = [
+    ("compare", ".comparison-table tbody tr"),
+    ("charts", ".charts-figure svg"),
+    ("block", ".block-arithmetic"),
+    ("costs", "#arithmetic"),
+    ("run", "#run-mode"),
+    ("export", ".export img"),
+    ("keys", ".keys kbd"),
+]
+
+
+def test_every_tab_is_chinese(open_page: Open) -> None:
+    page = open_page("?lang=zh&family=zb-h1&p=4&m=8&m.model=llama3-70b&m.heads=1&tab=compare")
+    for tab, there in TABS:
+        if tab != "compare":
+            page.click(f"#tab-{tab}")
+        page.locator(there).first.wait_for()
+        assert english(page) == [], tab
+
+
+def test_every_chart_is_chinese(open_page: Open) -> None:
+    page = open_page("?lang=zh&family=zb-h1&p=4&m=8&tab=charts&chart=bubble", width=1440, height=900)
+    shown(page, "bubble")
+    for chart in [*KINDS, "cube"]:
+        pick(page, chart)
+        assert english(page) == [], chart
+
+
+def test_schedules_side_by_side_and_all_that_explains_them_are_chinese(open_page: Open) -> None:
+    page = open_page(
+        "?lang=zh&family=zb-h1&p=4&m=8&comm=0.2&b.family=pipedream&b.p=4&b.m=8&c.family=zb-auto&c.memory=3"
+        "&tab=compare&sel=2I3&crit=1&micro=2&lane=comm&story=ranks&at=9.5&marks=3,7&pin=1"
+    )
+    page.locator(".difference-table tbody tr").nth(2).wait_for()
+    assert page.locator(".card").is_visible()
+    page.locator("#plot").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("2F")
+    assert english(page) == []
+    page.keyboard.press("Escape")
+    page.click("#family")
+    assert english(page) == []
+
+
+def test_options_an_area_and_copies_are_chinese(open_page: Open) -> None:
+    page = open_page(
+        "?lang=zh&family=interleaved&v=2&p=4&m=8&recompute=selective&offload=full&memory=9&layers=7*2,3&area=4-20@0-2"
+    )
+    page.locator("#area").wait_for()
+    assert page.locator("#options").get_attribute("open") is not None
+    assert english(page) == []
+
+
+def test_a_sharded_output_layer_and_its_barriers_are_chinese(open_page: Open) -> None:
+    page = open_page("?lang=zh&family=1f1b&vocabulary=parallel-1&p=4&m=8&sel=2S1")
+    page.locator(".card").wait_for()
+    assert english(page) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?lang=zh&family=no-such&p=4",
+        "?lang=zh&p=0&m=x&t0=5&t1=2&marks=a&foo=1&p=3&F=1,q&m.model=a b&theme=red&sel=!",
+        "?lang=zh&family=dualpipe&p=3&m=8",
+    ],
+)
+def test_what_is_wrong_is_said_in_chinese(open_page: Open, query: str) -> None:
+    page = open_page(query, drawn=False)
+    page.locator(".problem:visible").first.wait_for()
+    assert english(page) == []
+
+
+def test_dialogs_and_menus_are_chinese(open_page: Open) -> None:
+    page = open_page("?lang=zh&family=zb-h1&p=4&m=8&tab=compare", forgive="status of 400")
+    page.click("#theme")
+    assert english(page) == []
+    page.keyboard.press("Escape")
+    page.click("#share")
+    for group in page.locator("dialog[open] summary").all():
+        group.click()
+    assert english(page) == []
+    page.keyboard.press("Escape")
+    page.locator(".comparison-lead + p button, .comparison button.link").filter(has_text="导入").first.click()
+    page.locator("#import-text").fill("2F0,wrong")
+    page.click("#import-take")
+    page.locator("#import-wrong:not([hidden])").wait_for()
+    assert english(page) == []
+
+
+def test_without_its_server_the_page_is_chinese_too(open_page: Open) -> None:
+    page = open_page("?lang=zh&family=zb-h1&p=4&m=8&tab=block", forgive="ERR_")
+    page.route("**/api/**", lambda route: route.abort())
+    page.fill("#field-m", "9")
+    page.keyboard.press("Enter")
+    page.locator("#banner:not([hidden])").wait_for()
+    page.click("#tab-compare")
+    page.locator(".comparison .bad").wait_for()
+    assert english(page) == []
+
+
+def test_an_embed_is_chinese(open_page: Open) -> None:
+    page = open_page("embed?lang=zh&family=zb-h1&p=4&m=8&sel=1F2&story=ranks&at=4")
+    assert page.evaluate("document.documentElement.lang") == "zh-Hans"
+    assert english(page) == []
+
+
+@pytest.mark.parametrize(("width", "tab"), [(360, "export"), (1440, "keys")])
+def test_nothing_chinese_makes_the_page_wider_than_the_screen(open_page: Open, width: int, tab: str) -> None:
+    page = open_page(f"?lang=zh&family=zb-h1&p=4&m=8&b.family=interleaved&b.v=2&tab={tab}", width=width, height=740)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(CUT) == []

@@ -1,0 +1,249 @@
+"""An embed in somebody else's page, and the file that plays by itself."""
+
+from __future__ import annotations
+
+import http.server
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser, Frame, Page
+
+from backend.config import PROJECT
+from backend.web.http.bundle import fresh
+from backend.web.routes import standalone
+from tests.conftest import Server, error_of
+from tests.support.page_queries import Open, state, wait
+
+DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
+SEEN = "(node => node !== null && node.getClientRects().length > 0)(document.querySelector('{}'))"
+
+
+@pytest.fixture(scope="module")
+def bundle() -> None:
+    """The bundle of the sources as they are now: the file is made of it."""
+    if not (fresh(standalone.SCRIPT) and fresh(standalone.STYLE)):
+        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page of another site that shows ours: an embed, and the whole page, which may not be shown."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    frames = [f"{server.url}/embed?family=zb-h1&p=4&m=8&t0=2&t1=20&sel=2F3&theme=light", f"{server.url}/?p=3"]
+    shown = "".join(
+        f'<iframe name="f{k}" src="{url}" width="320" height="300"></iframe>' for k, url in enumerate(frames)
+    )
+    (folder / "index.html").write_text(f"<!doctype html><title>A lesson</title>{shown}".replace("&", "&amp;"))
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args: object) -> None:
+            super().__init__(*args, directory=str(folder))  # type: ignore[arg-type]
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{site.server_port}"
+    site.shutdown()
+    site.server_close()
+
+
+@pytest.fixture
+def bare_page(browser: Browser) -> Iterator[Page]:
+    """A page that may be anywhere, on a disk or another site; what it asks for is the test's to judge."""
+    context = browser.new_context(viewport={"width": 900, "height": 640}, reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(8000)
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    yield page
+    context.close()
+    assert problems == []
+
+
+def seen(page: Page, selector: str) -> bool:
+    return bool(page.evaluate(SEEN.format(selector)))
+
+
+def framed(page: Page, name: str) -> Frame:
+    frame = page.frame(name)
+    assert frame is not None
+    return frame
+
+
+def test_only_the_embed_may_stand_in_another_sites_frame(client: FlaskClient):
+    whole, embed = (client.get(path).headers["Content-Security-Policy"] for path in ("/", "/embed"))
+    assert whole.endswith("frame-ancestors 'self'")
+    assert embed.endswith("frame-ancestors *")
+    assert whole.rpartition(";")[0] == embed.rpartition(";")[0]
+
+
+@pytest.mark.parametrize("query", ["?theme=pink&controls=%22%3E%3Cscript%3E", "?controls=all", ""])
+def test_looks_that_there_are_not_are_taken_as_none_were_named(client: FlaskClient, query: str):
+    assert 'data-theme="auto" data-controls="full"' in client.get(f"/embed{query}").text
+
+
+def test_in_a_narrow_frame_of_another_site_it_is_drawn_and_played_by_keys(bare_page: Page, elsewhere: str):
+    page = bare_page
+    page.goto(elsewhere)
+    frame = framed(page, "f0")
+    frame.wait_for_selector(".lane-head strong")
+    frame.locator("#plot").focus()
+    before = frame.evaluate("bubbleline.state()")
+    assert (before["spec"]["family"], before["window"], before["view"]["sel"]) == ("zb-h1", {"t0": 2, "t1": 20}, "2F3")
+    page.keyboard.press("w")
+    page.keyboard.press(".")
+    after = frame.evaluate("bubbleline.state()")
+    assert after["window"]["t1"] - after["window"]["t0"] < 18
+    assert after["view"]["sel"] != "2F3"
+    assert frame.evaluate("document.documentElement.scrollWidth") == 320
+    assert framed(page, "f1").evaluate("typeof bubbleline") == "undefined"  # the whole page is not shown in a frame
+
+
+def test_the_full_view_opens_as_the_embed_is_now(open_page: Open, server: Server):
+    page = open_page("embed?family=zb-h1&p=4&m=8&b.family=1f1b&controls=minimal&theme=dark")
+    page.focus("#plot")
+    for key in ("w", ".", ".", "ArrowRight"):
+        page.keyboard.press(key)
+    here = state(page)
+    with page.context.expect_page() as opened:
+        page.click("#embed-open")
+    full = opened.value
+    wait(full, DRAWN)
+    assert urlsplit(full.url).path == "/"
+    assert "controls" not in full.url
+    there = state(full)
+    for key in ("spec", "others", "at"):
+        assert there[key] == here[key], key
+    assert (there["view"]["sel"], there["view"]["theme"]) == (here["view"]["sel"], "dark")
+    assert there["window"] == pytest.approx(here["window"], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("controls", "there", "gone"),
+    [
+        ("full", ["#plot", "#transport", "#minimap", "#legend", "#embed-open"], []),
+        ("minimal", ["#plot", "#transport", "#scrub", "#embed-open"], ["#minimap", "#legend", "#speed"]),
+        ("none", ["#plot", "#embed-open"], ["#transport", "#minimap", "#legend"]),
+    ],
+)
+def test_there_are_as_many_controls_as_asked_for(open_page: Open, controls: str, there: list[str], gone: list[str]):
+    page = open_page(f"embed?family=gpipe&controls={controls}", width=720, height=420)
+    assert [name for name in there if not seen(page, name)] == []
+    assert [name for name in gone if seen(page, name)] == []
+
+
+def test_it_plays_on_a_click_and_leaves_the_address_alone(open_page: Open):
+    page = open_page("embed?family=gpipe&p=4&m=8", width=480, height=300)
+    address = page.url
+    page.get_by_role("button", name="Play").click()
+    wait(page, "bubbleline.state().playing && bubbleline.state().at > 0")
+    page.get_by_role("button", name="Pause").click()
+    wait(page, "!bubbleline.state().playing")
+    page.wait_for_timeout(300)  # the page would write its address by now
+    assert page.url == address
+
+
+def test_costs_that_follow_from_a_model_are_there_before_it_is_drawn(open_page: Open):
+    page = open_page("embed?p=8&m=16&m.model=llama3-70b&m.tp=8")
+    assert state(page)["spec"]["costs"]["F"] > 10
+
+
+def test_a_measured_run_is_said_to_be_elsewhere_and_a_bad_link_is_said(open_page: Open):
+    page = open_page("embed?p=3&run=0f3a9c2e", width=720)
+    assert "run is in the full view" in page.inner_text("#embed-foot")
+    page = open_page("embed?p=zero", width=720)
+    assert "p must be" in page.inner_text("#embed-foot").lower()
+
+
+def test_what_cannot_be_drawn_is_said_with_what_can(open_page: Open):
+    page = open_page("embed?family=dualpipe&p=4&m=7", drawn=False)
+    page.get_by_role("button", name=re.compile("Use m = ")).click()
+    wait(page, DRAWN)
+    wait(page, "bubbleline.state().plans[0].error === null")
+
+
+def open_saved(server: Server, page: Page, query: str, folder: Path) -> str:
+    """The file as a person gets it, opened from a disk with no network; gives its address."""
+    answer = page.request.get(f"{server.url}/api/standalone{query}")
+    assert answer.status == 200
+    assert "attachment" in answer.headers["content-disposition"]
+    path = folder / "lesson.html"
+    path.write_bytes(answer.body())
+    assert len(answer.body()) < 400_000
+    page.context.set_offline(True)
+    page.goto(path.as_uri())
+    wait(page, DRAWN)
+    return path.as_uri()
+
+
+def test_the_file_plays_zooms_and_follows_its_costs_without_a_server(
+    open_page: Open, bare_page: Page, server: Server, bundle, tmp_path
+):
+    query = "?family=zb-h1&p=6&m=12&b.family=interleaved&comm=0.25&sel=2F3"
+    planned = state(open_page(query))
+    asked: list[str] = []
+    page = bare_page
+    page.on("request", lambda request: asked.append(request.url))
+    file = open_saved(server, page, query, tmp_path)
+    shown = state(page)
+    assert [plan["figures"] for plan in shown["plans"]] == [plan["figures"] for plan in planned["plans"]]
+    assert shown["view"]["sel"] == "2F3"
+    page.focus("#plot")
+    page.keyboard.press("w")
+    page.get_by_role("button", name="Play").click()
+    wait(page, "bubbleline.state().at > 0")
+    page.fill("#cost-F", "2")
+    changed = state(page)
+    assert changed["total"] > shown["total"]
+    assert [changed["spec"]["costs"]["F"], changed["others"][0]["costs"]["F"]] == [2, 2]
+    page.get_by_role("button", name="Reset").click()
+    assert state(page)["total"] == shown["total"]
+    assert asked == [file]
+
+
+def test_the_files_times_are_the_servers_for_the_same_costs(
+    open_page: Open, bare_page: Page, server: Server, bundle, tmp_path
+):
+    wanted = state(open_page("?family=1f1b&p=4&m=8&F=2&W=1.5"))["plans"][0]["figures"]
+    page = bare_page
+    open_saved(server, page, "?family=1f1b&p=4&m=8", tmp_path)
+    page.fill("#cost-F", "2")
+    page.fill("#cost-W", "1.5")
+    assert state(page)["plans"][0]["figures"] == wanted
+
+
+def test_an_order_that_was_made_for_its_costs_stays_and_says_so(bare_page: Page, server: Server, bundle, tmp_path):
+    page = bare_page
+    open_saved(server, page, "?family=v-half&p=4&m=8&theme=dark", tmp_path)
+    assert page.locator("#embed-costs .embed-note").is_hidden()
+    page.fill("#cost-W", "2")
+    assert "V-Half" in page.inner_text("#embed-costs .embed-note")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.click("#theme")
+    assert page.evaluate("document.documentElement.dataset.theme") != "dark"
+
+
+def test_nothing_in_a_query_becomes_code_in_the_file(client: FlaskClient, bundle):
+    text = client.get("/api/standalone?p=3&x=</script><script>alert(1)</script>&theme=%22%3E").text
+    assert "<script>alert" not in text
+    assert text.count("<script") == 2
+    assert "default-src 'none'" in text
+    assert "'unsafe-inline'" not in text
+
+
+def test_what_has_no_file_is_said(client: FlaskClient, monkeypatch, tmp_path):
+    assert error_of(client.get("/api/standalone?p=0"))["field"] == "p"
+    monkeypatch.setattr(standalone, "SCRIPT", tmp_path / "none.js")
+    missing = client.get("/api/standalone?p=3")
+    assert missing.status_code == 503
+    assert "make setup" in error_of(missing)["message"]
+    monkeypatch.setattr(standalone, "MOST_WORK", 10)
+    assert error_of(client.get("/api/standalone?p=3"))["field"] == "m"

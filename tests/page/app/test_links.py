@@ -1,0 +1,284 @@
+"""Links: every form ever published opens what it says; sharing, short links, back, forward and copy."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.conftest import Server
+from tests.support.page_queries import Open, state, wait
+
+LISTED = ",".join(f"{1 + k % 7}.{k % 10}5" for k in range(80))  # by hand, too much for a link that can be read
+COSTS = {"F": 18.5, "I": 18.1, "W": 9.3}
+Form = tuple[str, dict[str, Any], list[dict[str, Any]], dict[str, Any]]
+FORMS: list[Form] = [
+    ("", {"family": "1f1b", "p": 4, "m": 8, "v": 1}, [], {"theme": "auto"}),
+    ("?p=3", {"family": "1f1b", "p": 3}, [], {}),
+    ("?family=zb-h1&p=8&m=32", {"family": "zb-h1", "p": 8, "m": 32}, [], {}),
+    ("?family=gpipe&p=4&m=12", {"family": "gpipe", "m": 12}, [], {}),
+    ("?family=interleaved", {"family": "interleaved", "v": 2}, [], {}),
+    ("?family=interleaved&p=4&m=8&v=2", {"family": "interleaved", "v": 2}, [], {}),
+    ("?family=interleaved&p=16&m=128&v=4&theme=light", {"p": 16, "v": 4}, [], {"theme": "light"}),
+    ("?family=interleaved-bfs&v=4", {"family": "interleaved-bfs", "v": 4}, [], {}),
+    ("?family=pipedream&p=3&m=6&weights=0.5", {"family": "pipedream", "weights": 0.5}, [], {}),
+    ("?family=dualpipe&m=8", {"family": "dualpipe"}, [], {}),
+    ("?family=dualpipev&p=2&m=4&tab=run", {"family": "dualpipev", "v": 2}, [], {"tab": "run"}),
+    ("?family=v-min&p=4&theme=light", {"family": "v-min"}, [], {}),
+    ("?memory=2.5&w_share=0.4324&family=zb-auto", {"memory": 2.5, "w_share": 0.4324}, [], {}),
+    ("?family=gpipe&lifo=true&p=4&m=8", {"lifo": True}, [], {}),
+    ("?lifo=1&family=gpipe&p=08&m=8.0&FB=&theme=auto", {"lifo": True, "p": 8}, [], {"theme": "auto"}),
+    ("?F=1.5,2*1.25,1.5&comm=0.25", {"costs.F": [1.5, 1.25, 1.25, 1.5], "costs.comm": 0.25}, [], {}),
+    ("?F=1%2C1.5%2C2%2C3.5", {"costs.F": [1, 1.5, 2, 3.5]}, [], {}),
+    ("?p=64&F=1.5,62*1.25,2", {"costs.F": [1.5, *[1.25] * 62, 2]}, [], {}),
+    ("?F=20", {"costs.F": 20}, [], {}),
+    ("?family=dualpipe&p=4&m=8&FB=2.5", {"costs.FB": 2.5}, [], {}),
+    ("?p=8&b.family=zb-h1", {"family": "1f1b", "p": 8}, [{"family": "zb-h1", "p": 8}], {}),
+    ("?b.family=1f1b", {"family": "1f1b"}, [{"family": "1f1b"}], {}),
+    ("?family=zb-h1&b.family=1f1b&b.p=8", {"family": "zb-h1", "p": 4}, [{"family": "1f1b", "p": 8}], {}),
+    ("?family=interleaved&b.family=1f1b", {"v": 2}, [{"family": "1f1b", "v": 1}], {}),
+    ("?family=interleaved&v=4&group=8&b.group=none", {"group": 8}, [{"group": None, "v": 4}], {}),
+    ("?family=gpipe&m=8&memory=4&b.family=1f1b", {"memory": 4}, [{"family": "1f1b", "memory": 4}], {}),
+    ("?p=8&b.family=zb-h1&c.family=zb-h2&d.m=16", {"p": 8}, [{"family": "zb-h1"}, {"family": "zb-h2"}, {"m": 16}], {}),
+    (
+        "?family=zb-h1&p=6&m=12&F=1.5&comm=0.25&b.family=1f1b&t0=5&t1=20&at=11&sel=2I3&theme=dark&tab=compare",
+        {"costs.F": 1.5, "costs.comm": 0.25}, [{"family": "1f1b", "costs.F": 1.5}],
+        {"t0": 5, "t1": 20, "at": 11, "sel": "2I3", "theme": "dark", "tab": "compare"},
+    ),
+    ("?sel=2F5@a&theme=dark", {}, [], {"sel": "2F5@a"}),
+    ("?family=dualpipe&m=20&p=8&sel=(0F7;7B3)OVERLAP_F_B", {}, [], {"sel": "(0F7;7B3)OVERLAP_F_B"}),
+    ("?family=zb-auto&p=4&m=9&F=18.5&I=18.1&W=9.3&b.memory=2.5", {"memory": None}, [{"memory": 2.5}], {}),
+    ("?family=v-auto&p=4&m=8&memory=2.5&effort=40&seed=3", {"effort": 40, "seed": 3}, [], {}),
+    ("?tab=compare&families=zb-h1,1f1b", {}, [], {"tab": "compare", "families": "zb-h1,1f1b"}),
+    ("?families=-gpipe", {}, [], {"families": "-gpipe"}),
+    ("?tab=charts&chart=pareto:bubble", {}, [], {"tab": "charts", "chart": "pareto:bubble"}),
+    ("?family=v-half&p=8&tab=block", {"family": "v-half"}, [], {"tab": "block"}),
+    ("?p=8&m=16&memory=5&mem=1&theme=light", {"memory": 5}, [], {"mem": "1"}),
+    ("?vocabulary=parallel-1&S=0.25&T=0.5&theme=light", {"vocabulary": "parallel-1", "costs.S": 0.25}, [], {}),
+    ("?recompute=full&layers=2,3,3,2", {"recompute": "full", "layers": [2, 3, 3, 2]}, [], {}),
+    ("?family=gis&v=4&m=16&offload=full&b.offload=none", {"offload": "full"}, [{"offload": "none"}], {}),
+    ("?family=gis&v=4&offload=full&mem=0", {"offload": "full"}, [], {"mem": "0"}),
+    ("?family=interleaved&v=2&p=2&m=4&offload=full&O=3&shared_link=true", {"shared_link": True, "costs.O": 3}, [], {}),
+    ("?m.model=zb-1.5b&tab=costs", {"model": True}, [], {"tab": "costs"}),
+    ("?p=8&m.model=mixtral-8x7b&m.machine=a100", {"model": True}, [], {}),
+    (
+        "?m.model=gemma2-27b&m.heads=1&p=8&m=8&b.family=gpipe&m.layers=6,6,6,6,6,6,6,4",
+        {"model": True}, [{"family": "gpipe"}], {},
+    ),
+    (
+        "?p=2&F=20,18&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.sequence=8192"
+        "&m.micro_batch=2&m.layers=2*39&tab=costs",
+        {"costs.F": [20, 18]}, [], {},
+    ),
+    (
+        "?p=8&m.model=llama3-70b&m.layers=48&m.hidden=5120&m.attn=40&m.kv=none&m.active=3.5e8&m.flash=0&m.flops=4e14"
+        "&m.inter_s=1.5e-6&m.node=4",
+        {"model": True}, [], {},
+    ),
+    ("?p=8&comm=3&m.model=llama3-70b&m.heads=1&m.off=1", {"model": True, "costs.comm": 3}, [], {}),
+    ("?area=12-30@0-3&marks=3,10.5&pin=0,2", {}, [], {"area": "12-30@0-3", "marks": "3,10.5", "pin": "0,2"}),
+    ("?crit=1&micro=3&lane=comm&story=ranks", {}, [], {"crit": "1", "micro": 3, "lane": "comm", "story": "ranks"}),
+    ("?z=nvIrumw2hbnw", {"family": "zb-h1", "p": 8, "m": 32}, [], {}),
+    ("?z=nvIrumw2hbnw&theme=dark&m=16", {"family": "zb-h1", "m": 16}, [], {"theme": "dark"}),
+]  # fmt: skip
+"""Each form with what it shows: of the first schedule, the others and the view. New forms are added; none goes."""
+
+
+def held(said: dict[str, Any], shown: dict[str, Any]) -> None:
+    for key, value in said.items():
+        if key == "model":
+            assert shown["costs"]["F"] != 1, "the costs follow from the model"
+            continue
+        found = shown["costs"][key.partition(".")[2]] if key.startswith("costs.") else shown[key]
+        assert found == value, f"{key} is {found}"
+
+
+def go(page: Page, query: str) -> None:
+    """To another address without loading the page anew, as a step back does."""
+    page.evaluate("q => { history.pushState(null, '', '/' + q); dispatchEvent(new PopStateEvent('popstate')); }", query)
+
+
+def shows(page: Page, form: Form) -> None:
+    query, spec, others, view = form
+    wait(
+        page, "window.bubbleline && bubbleline.samples.firstPaint() > 0 && !bubbleline.state().plans.some(p => p.stale)"
+    )
+    shown = state(page)
+    assert [plan["error"] for plan in shown["plans"]] == [None] * (1 + len(others)), query
+    assert len(shown["others"]) == len(others), query
+    for said, found in zip([spec, *others, view], [shown["spec"], *shown["others"], shown["view"]], strict=True):
+        held(said, found)
+    assert page.locator(".problem:visible").count() == 0, query
+
+
+def test_links_of_every_kind_open_what_they_say(open_page: Open, server: Server):
+    page = open_page("", width=900, height=600)
+    for form in [*FORMS[::13], *(form for form in FORMS if "model" in form[1])]:
+        page.goto(f"{server.url}/{form[0]}")
+        shows(page, form)
+
+
+def test_every_form_of_link_ever_published_shows_what_it_says(open_page: Open):
+    """Without loading the page anew each time: it reads the address as after a step back."""
+    page = open_page("", width=900, height=600)
+    for form in FORMS:
+        if "model" in form[1]:
+            continue  # opened above: a page that has not asked for a model's costs yet must load anew
+        page.evaluate(
+            "q => { history.pushState(null, '', '/' + q); dispatchEvent(new PopStateEvent('popstate')); }", form[0]
+        )
+        shows(page, form)
+
+
+def test_a_link_that_is_wrong_in_part_says_so_and_shows_the_rest(open_page: Open):
+    page = open_page("?p=8&famly=gpipe&utm_source=x&p=9")
+    assert state(page)["spec"]["p"] == 8
+    go(page, "?z=AAAAA&p=7")
+    assert state(page)["spec"]["p"] == 7
+
+
+def test_back_and_forward_walk_through_what_was_chosen(open_page: Open):
+    page = open_page("?p=4")
+    page.click("#compare-toggle")
+    wait(page, "bubbleline.state().others.length === 1 && location.search.includes('b.family')")
+    page.click("#compare-toggle")
+    wait(page, "bubbleline.state().others.length === 2 && location.search.includes('c.family')")
+    page.go_back()
+    wait(page, "bubbleline.state().others.length === 1")
+    page.go_back()
+    wait(page, "bubbleline.state().others.length === 0 && location.search === '?p=4'")
+    page.go_forward()
+    wait(page, "bubbleline.state().others.length === 1")
+    assert "b.family" in page.url
+
+
+def test_a_view_that_is_too_much_for_a_link_is_packed_in_the_address_and_comes_back(open_page: Open):
+    page = open_page(f"?p=80&F={LISTED}")
+    page.keyboard.press("w")
+    wait(page, "location.search.startsWith('?z=')")
+    assert len(urlsplit(page.url).query) < 300
+    before = state(page)
+    page.reload()
+    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    assert (state(page)["spec"], state(page)["view"]["t0"]) == (before["spec"], before["view"]["t0"])
+
+
+def copied(page: Page) -> str:
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def share(open_page: Open, query: str, **options: Any) -> Page:
+    permissions = options.pop("permissions", ["clipboard-read", "clipboard-write"])
+    page = open_page(query, permissions=permissions, **options)
+    page.click("#share")
+    wait(page, "document.querySelector('#share-dialog').open")
+    return page
+
+
+def test_one_click_copies_the_link_and_the_link_opens_the_same_view(open_page: Open):
+    page = share(open_page, "?family=zb-h1&p=8&b.family=1f1b&t0=3&t1=30&sel=2F5&theme=dark")
+    wait(page, "document.querySelector('.share-said').textContent.startsWith('Copied')")
+    link = copied(page)
+    assert link == page.input_value("#share-link") == page.url
+    before = state(page)
+    page.goto(link)
+    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    after = state(page)
+    assert [after[key] for key in ("spec", "others", "view")] == [before[key] for key in ("spec", "others", "view")]
+
+
+def test_the_dialog_takes_the_keys_while_it_is_open_and_gives_the_focus_back(open_page: Open):
+    page = share(open_page, "?p=4")
+    before = state(page)["window"]
+    page.focus("#share-dialog .share-head button")
+    page.keyboard.press("w")
+    page.keyboard.press(" ")  # closes: the button is pressed
+    wait(page, "!document.querySelector('#share-dialog').open")
+    assert state(page)["window"] == before
+    assert page.evaluate("document.activeElement.id") == "share"
+    page.keyboard.press("Enter")
+    wait(page, "document.querySelector('#share-dialog').open")
+    page.keyboard.press("Escape")
+    wait(page, "!document.querySelector('#share-dialog').open")
+
+
+def test_where_nothing_can_be_copied_the_link_is_selected(open_page: Open):
+    page = share(open_page, "?p=5", permissions=[])
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject(new Error()) } })"
+    )
+    page.click("#share-dialog .button.primary")
+    wait(page, "document.querySelector('.share-said').textContent.includes('Ctrl+C')")
+    selected = "(box => box.value.slice(box.selectionStart, box.selectionEnd))(document.activeElement)"
+    assert page.evaluate(selected) == page.url
+
+
+def test_a_short_link_is_made_only_on_request_and_leads_back_here(open_page: Open):
+    asked: list[str] = []
+    page = share(open_page, "?family=zb-h1&p=6&m=18")
+    page.on("request", lambda request: asked.append(request.url) if "/api/links" in request.url else None)
+    assert page.locator("#share-short").is_hidden()
+    page.click("#share-short-make")
+    wait(page, "document.querySelector('#share-short').value.includes('/s/')")
+    assert len(asked) == 1
+    short = page.input_value("#share-short")
+    assert len(urlsplit(short).path) == len("/s/") + 7
+    page.goto(short)
+    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    assert urlsplit(page.url).query == "family=zb-h1&p=6&m=18"
+
+
+def test_a_name_that_is_taken_or_no_name_is_said_with_one_that_will_do(open_page: Open):
+    page = share(open_page, "?p=3&m=5", forgive="Failed to load resource")
+    page.fill("#share-name", "Zero bubble!")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Use zero-bubble").click()
+    wait(page, "document.querySelector('#share-short').value.endsWith('/s/zero-bubble')")
+    page.keyboard.press("Escape")
+    go(page, "?p=3&m=6")
+    page.click("#share")
+    page.fill("#share-name", "zero-bubble")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Use zero-bubble-2").click()
+    wait(page, "document.querySelector('#share-short').value.endsWith('/s/zero-bubble-2')")
+
+
+def test_without_the_server_the_long_link_still_works(open_page: Open):
+    page = share(open_page, "?p=3", forgive="Failed to load resource")
+    page.route("**/api/links", lambda route: route.abort())
+    page.click("#share-short-make")
+    wait(page, "document.querySelector('#share-short-said').textContent.includes('does not answer')")
+    assert page.input_value("#share-link") == page.url
+
+
+def test_the_code_for_a_frame_shows_what_it_gives(open_page: Open):
+    page = share(open_page, "?family=zb-h1&p=8&tab=compare&theme=light")
+    page.click("#share-embed-part summary")
+    page.select_option("#share-theme", "dark")
+    page.select_option("#share-controls", "minimal")
+    page.select_option("#share-size", "column")
+    code = page.input_value("#share-embed")
+    assert 'width="640" height="360"' in code
+    assert "/embed?family=zb-h1&amp;p=8&amp;theme=dark&amp;controls=minimal&quot;" not in code
+    assert '/embed?family=zb-h1&amp;p=8&amp;theme=dark&amp;controls=minimal"' in code
+    frame = page.frame_locator(".share-frame iframe")
+    frame.locator(".lane-head strong", has_text="ZB-H1").wait_for(timeout=20_000)
+
+
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (1440, 900)])
+def test_the_dialog_fits_the_screen(open_page: Open, width: int, height: int):
+    page = share(open_page, "?family=zb-h1", width=width, height=height)
+    page.click("#share-file-part summary")
+    wait(page, "/^\\d+ kB$/.test(document.querySelector('#share-file-part .share-said').textContent)")
+    box = page.locator("#share-dialog").bounding_box()
+    assert box is not None
+    assert (box["x"] >= 0, box["x"] + box["width"] <= width, box["y"] + box["height"] <= height) == (True, True, True)
+    assert page.evaluate("(d => d.scrollWidth - d.clientWidth)(document.querySelector('#share-dialog'))") == 0
+
+
+def test_a_short_link_that_nobody_made_gets_a_page_with_a_way_out(open_page: Open):
+    page = open_page("s/nobody", drawn=False, forgive="Failed to load resource")
+    page.get_by_role("link", name="Open Bubbleline").click()
+    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")

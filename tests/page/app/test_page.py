@@ -1,0 +1,243 @@
+"""The page in a browser: what a reader sets, reads, compares and shares."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.page_queries import Open, figure, pixel, state, wait
+
+
+def drag(page: Page, field: str, part: float) -> None:
+    box = page.locator(f"#field-{field}-slider").bounding_box()
+    assert box
+    now = float(page.evaluate(f"(s => s.value / s.max)(document.querySelector('#field-{field}-slider'))"))
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 8 + now * (box["width"] - 16), y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 8 + part * (box["width"] - 16), y, steps=4)
+    page.mouse.up()
+
+
+def shown(page: Page, **spec: object) -> None:
+    """Wait until the first schedule on the screen has these values."""
+    tests = " && ".join(f"plan.shown?.{key} === {value!r}" for key, value in spec.items())
+    wait(page, f"(plan => plan && {tests})(bubbleline.state().plans[0])")
+
+
+def test_a_slider_drag_changes_the_schedule_and_the_figures(open_page: Open) -> None:
+    page = open_page()
+    assert figure(page, "Makespan") == "33"
+    drag(page, "m", 0.6)
+    m = state(page)["spec"]["m"]
+    assert m > 8
+    shown(page, m=m)
+    wait(page, f"document.querySelector('#figures').innerText.includes('{3 * (m + 3)}')")
+    assert page.locator("#field-m").input_value() == str(m)
+
+
+def test_cost_sliders_ask_the_server_nothing(open_page: Open) -> None:
+    page = open_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    drag(page, "F", 0.8)
+    assert state(page)["spec"]["costs"]["F"] > 2
+    wait(page, "bubbleline.state().plans[0].figures.makespan > 33")
+    assert [url for url in asked if "/api/" in url] == []
+
+
+def test_a_slider_steps_over_what_is_illegal(open_page: Open) -> None:
+    page = open_page("?family=interleaved&p=4&m=8&v=2")
+    page.hover("#field-m-slider")
+    page.wait_for_timeout(400)  # what may be asked for next is fetched meanwhile
+    seen = set()
+    page.focus("#field-m-slider")
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(30)
+        assert not state(page)["plans"][0]["stale"]
+        seen.add(state(page)["spec"]["m"])
+    assert sorted(seen) == [10, 12, 15, 16, 20, 24]
+
+
+def test_a_typed_illegal_m_offers_the_nearest_legal_value_and_the_button_applies_it(open_page: Open) -> None:
+    page = open_page("?family=interleaved&p=4&m=8&v=2")
+    page.fill("#field-m", "13")
+    page.keyboard.press("Enter")
+    problem = page.locator("#field-m-problem")
+    expect(problem).to_contain_text("m = 12")
+    assert state(page)["plans"][0]["stale"]
+    expect(page.locator(".lane-head[data-lane=a] .badge")).to_contain_text("last legal")
+    assert state(page)["plans"][0]["shown"]["m"] == 8, "the last good schedule stays"
+    problem.get_by_role("button").click()
+    shown(page, m=12)
+    expect(problem).to_be_hidden()
+
+
+def test_words_in_a_number_box_are_explained_beside_it(open_page: Open) -> None:
+    page = open_page()
+    page.fill("#field-p", "four")
+    page.keyboard.press("Enter")
+    expect(page.locator("#field-p-problem")).to_contain_text("must be a number")
+    assert state(page)["spec"]["p"] == 4
+
+
+def test_arrow_keys_in_a_box_step_by_one_and_the_wheel_changes_nothing(open_page: Open) -> None:
+    page = open_page()
+    page.focus("#field-m")
+    page.keyboard.press("ArrowUp")
+    shown(page, m=9)
+    page.mouse.wheel(0, 200)
+    assert state(page)["spec"]["m"] == 9
+
+
+def test_options_that_do_not_apply_are_hidden(open_page: Open) -> None:
+    page = open_page("?family=1f1b")
+    for name in ("v", "group", "FB", "w_share"):
+        expect(page.locator(f"#field-{name}")).to_be_hidden()
+    expect(page.locator("#lifo")).to_be_hidden()
+    expect(open_page("?family=gpipe").locator("#lifo")).to_be_visible()
+    expect(open_page("?family=dualpipe&m=8").locator("#field-FB")).to_be_visible()
+
+
+def test_the_picker_names_every_family_with_year_and_line_and_picks_by_key(open_page: Open) -> None:
+    page = open_page()
+    page.click("#family")
+    options = page.locator("[role=option]:not([data-family=imported])")
+    assert options.count() >= 8
+    assert all(re.search(r"(19|20)\d\d\s+.{20,}", text) for text in options.all_inner_texts())
+    page.keyboard.press("z")
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().plans[0].shown.family === 'zb-h1'")
+    assert "family=zb-h1" in page.url
+
+
+def test_a_link_reloads_to_the_same_view(open_page: Open) -> None:
+    link = "?family=zb-h1&p=6&m=12&F=1.5&comm=0.25&b.family=1f1b&t0=5&t1=20&at=11&sel=2I3&theme=dark&tab=compare"
+    first = open_page(link)
+    wait(first, "bubbleline.state().plans.length === 2 && bubbleline.state().plans.every(p => !p.stale)")
+    seen = {key: state(first)[key] for key in ("spec", "others", "view", "window", "at")}
+    first.wait_for_timeout(300)
+    again = open_page(first.url[first.url.index("?") :])
+    assert {key: state(again)[key] for key in ("spec", "others", "view", "window", "at")} == seen
+    assert seen["window"] == {"t0": 5, "t1": 20}
+    assert len(link) < 300
+
+
+def test_back_returns_to_the_family_before(open_page: Open) -> None:
+    page = open_page()
+    page.click("#family")
+    page.click("#family-gpipe")
+    wait(page, "bubbleline.state().plans[0].shown.family === 'gpipe'")
+    page.go_back()
+    wait(page, "bubbleline.state().plans[0].shown.family === '1f1b'")
+    page.go_forward()
+    wait(page, "bubbleline.state().plans[0].shown.family === 'gpipe'")
+
+
+def test_a_slider_drag_leaves_one_history_entry_not_many(open_page: Open) -> None:
+    page = open_page()
+    before = page.evaluate("history.length")
+    drag(page, "m", 0.5)
+    page.wait_for_timeout(350)
+    assert page.evaluate("history.length") == before
+    assert f"m={state(page)['spec']['m']}" in page.url
+
+
+def test_two_schedules_share_one_axis_and_stand_side_by_side(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8")
+    page.click("#compare-toggle")
+    wait(page, "bubbleline.state().lanes.length === 2")
+    page.wait_for_timeout(60)
+    boxes = [page.evaluate(f"bubbleline.box('{lane}', '0F1')") for lane in "ab"]
+    assert boxes[0]["x"] == boxes[1]["x"]
+    assert boxes[0]["w"] == boxes[1]["w"]
+    assert boxes[0]["y"] < boxes[1]["y"]
+    row = page.locator("#figures tr:has(th:text('Makespan')) td")
+    assert row.all_inner_texts() == ["27", "33"]
+    assert "b.family=1f1b" in page.url
+    page.go_back()
+    wait(page, "bubbleline.state().lanes.length === 1")
+
+
+def test_up_to_four_schedules_stand_under_each_other_and_each_can_be_taken_off(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8&tab=compare")
+    for count in (2, 3, 4):
+        page.click("#compare-toggle")
+        wait(page, f"bubbleline.state().lanes.length === {count}")
+    expect(page.locator("#compare-toggle")).to_be_disabled()
+    boxes = [page.evaluate(f"bubbleline.box('{lane}', '0F0')") for lane in "abcd"]
+    assert len({box["x"] for box in boxes}) == 1
+    assert sorted(boxes, key=lambda box: box["y"]) == boxes
+    rows = page.locator(".difference-table tbody tr")
+    expect(rows).to_have_count(4)
+    assert rows.nth(1).locator("td").all_inner_texts()[1:] == ["33", "+22.2 %", "27.3 %", "4"]
+    families = [each["family"] for each in state(page)["others"]]
+    assert len({"zb-h1", *families}) == 4
+    page.locator(".lane-head[data-lane=c] .lane-close").click()
+    wait(page, "bubbleline.state().lanes.length === 3")
+    assert [each["family"] for each in state(page)["others"]] == [families[0], families[2]]
+    page.locator(".lane-head[data-lane=a] .lane-close").click()
+    wait(page, "bubbleline.state().lanes.length === 2")
+    assert state(page)["spec"]["family"] == families[0]
+    page.go_back()
+    wait(page, "bubbleline.state().lanes.length === 3")
+
+
+def test_tied_schedules_move_together(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&b.family=1f1b&b.p=4")
+    page.fill("#field-m", "16")
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().plans.every(plan => plan.shown?.m === 16)")
+
+
+def test_the_law_is_mathematics_and_says_exact_or_why_not(open_page: Open) -> None:
+    page = open_page("?family=zb-h1")
+    law = page.locator("[data-law=bubble-global]")
+    expect(law).to_contain_text("exact here")
+    assert law.locator("math").count() == 2
+    page.fill("#field-comm", "0.5")
+    page.keyboard.press("Enter")
+    expect(law).to_contain_text("not exact here")
+    expect(law).to_contain_text("a hop takes time")
+
+
+@pytest.mark.parametrize(("family", "words"), [("1f1b", "B is the full backward"), ("zb-h1", "write B for this I")])
+def test_what_b_means_is_said(open_page: Open, family: str, words: str) -> None:
+    expect(open_page(f"?family={family}").locator("#meaning")).to_contain_text(words)
+
+
+def test_dark_is_dark_and_the_button_goes_round(open_page: Open) -> None:
+    page = open_page(color_scheme="dark")
+    dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert max(int(x) for x in re.findall(r"\d+", dark)[:3]) < 60
+    spot = page.evaluate("bubbleline.point('a', 0, 0)")
+    assert max(pixel(page, spot["x"] - 30, spot["y"] + 200)) < 60
+    page.click("#theme")
+    page.locator("#look-theme-light").check(force=True)
+    assert state(page)["view"]["theme"] == "light"
+    wait(page, "getComputedStyle(document.documentElement).backgroundColor === 'rgb(244, 244, 241)'")
+
+
+def test_a_phone_shows_the_timeline_first_and_nothing_overflows(open_page: Open) -> None:
+    page = open_page(
+        "?family=interleaved-zb&p=8&m=16&v=2&b.family=1f1b&tab=compare", width=360, height=740, has_touch=True
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    plot, controls = page.locator("#plot").bounding_box(), page.locator("#controls").bounding_box()
+    assert plot
+    assert controls
+    assert plot["y"] < 200
+    assert plot["y"] + plot["height"] <= controls["y"]
+    page.click("#controls summary")
+    expect(page.locator("#field-m")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_link_to_an_illegal_schedule_offers_the_way_out(open_page: Open) -> None:
+    page = open_page("?family=interleaved&p=4&m=13&v=2", drawn=False)
+    expect(page.locator(".plot-state")).to_contain_text("No such schedule")
+    page.get_by_role("button", name="Use m = 12").first.click()
+    shown(page, m=12)

@@ -1,0 +1,206 @@
+"""The block tab in a browser: drawn as the server counts it, following the sliders, named by pointer and keys."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from backend.schedule.analysis.steady_state import steady
+from backend.schedule.families.registry import FAMILIES
+from backend.schedule.spec import Spec
+from tests.support.page_queries import Open, state, wait
+
+DRAWING = ".block-drawing"
+SAID = ".block-said"
+
+
+def opened(open_page: Open, query: str, **options: object) -> Page:
+    page = open_page(f"{query}&tab=block", **options)
+    wait(page, "document.querySelector('.block-section') !== null")
+    return page
+
+
+def rows(page: Page) -> list[list[str]]:
+    found: list[list[str]] = page.evaluate(
+        "[...document.querySelectorAll('.block-arithmetic tbody tr')]"
+        ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    return found
+
+
+def at(page: Page, rank: int, slot: float) -> tuple[float, float]:
+    """Where a slot of a rank stands, from the bracket that spans the first period."""
+    box = page.locator(DRAWING).bounding_box()
+    bracket = page.locator(f"{DRAWING} .bracket").bounding_box()
+    assert box
+    assert bracket
+    period = steady(Spec("v-min", 4))["block"]["period"]
+    return bracket["x"] + (slot + 0.5) * bracket["width"] / period, box["y"] + 34 + rank * 34 + 8
+
+
+def test_a_link_opens_the_block_with_the_servers_arithmetic(open_page: Open) -> None:
+    page = opened(open_page, "?family=v-min&p=4")
+    expect(page.locator("#tab-block")).to_have_attribute("aria-selected", "true")
+    told = steady(Spec("v-min", 4))
+    expect(page.locator(".block-top p")).to_have_text(told["sentence"])
+    assert rows(page)[1] == ["rank 1", "17 + 5", "22 / 6 = 3.67", "4"]
+    assert [row[-1] for row in rows(page)] == [str(peak) for peak in told["peaks"]]
+    expect(page.locator(".block-arithmetic tfoot")).to_have_text(
+        "most at once: 4 chunks = 2 micro-batches; 1F1B holds p = 4"
+    )
+    expect(page.locator(f"{DRAWING} .period")).to_have_text("period 6 slots")
+    assert page.locator(f"{DRAWING} .one path").count() == 12  # three kinds, two chunks: ops and their marks
+
+
+def test_it_follows_devices_and_family_and_names_the_most_loaded(open_page: Open) -> None:
+    page = opened(open_page, "?family=1f1b&p=4")
+    assert [row[1] for row in rows(page)] == ["12 / 3 = 4", "9 / 3 = 3", "6 / 3 = 2", "3 / 3 = 1"]
+    expect(page.locator(".is-most th")).to_have_text("rank 0")
+    page.fill("#field-p", "6")
+    page.keyboard.press("Enter")
+    wait(page, "document.querySelectorAll('.block-arithmetic tbody tr').length === 6")
+    expect(page.locator(".block-top p")).to_contain_text("18 / 3 = 6 chunks in flight")
+    page.click("#family")
+    page.click("#family-zb-h2")
+    wait(page, "document.querySelector('.block-section')?.dataset.family === 'zb-h2'")
+    assert rows(page)[5] == ["rank 5", "33 / 3 = 11", "11"]
+    assert page.locator(".is-most").count() == 0, "all ranks hold as much"
+    page.go_back()
+    wait(page, "document.querySelector('.block-section')?.dataset.family === '1f1b'")
+
+
+def test_two_schedules_are_drawn_on_one_scale_and_one_block_once(open_page: Open) -> None:
+    page = opened(open_page, "?family=v-min&p=4&b.family=1f1b")
+    expect(page.locator(".block-mark")).to_have_text(["A", "B"])
+    widths = page.evaluate(
+        "[...document.querySelectorAll('.block-drawing .bracket')].map((node) => node.getBBox().width)"
+    )
+    assert widths[0] == pytest.approx(widths[1]), "six slots of half a device's work are three of a whole one's"
+    page.goto(page.url.replace("b.family=1f1b", "b.m=12"))
+    wait(page, "document.querySelector('.block-mark')?.textContent === 'A, B'")
+    assert page.locator(DRAWING).count() == 1
+
+
+def test_a_family_without_a_block_says_why_and_offers_those_that_have_one(open_page: Open) -> None:
+    page = opened(open_page, "?family=gpipe&p=4&m=12")
+    expect(page.locator(".block-none p")).to_contain_text("all forwards run before the first backward")
+    offered = page.locator(".block-none [data-put]")
+    assert offered.all_inner_texts() == [family.title for family in FAMILIES.values() if family.block]
+    page.click("[data-put=v-half]")
+    wait(page, "document.querySelector('.block-drawing') !== null")
+    shown = state(page)["spec"]
+    assert (shown["family"], shown["p"], shown["m"], shown["v"]) == ("v-half", 4, 12, 2)
+    page.go_back()
+    expect(page.locator(".block-none p")).to_contain_text("GPipe has no block")
+
+
+def test_too_few_micro_batches_for_the_steady_state_are_said(open_page: Open) -> None:
+    page = opened(open_page, "?family=1f1b&p=8&m=16")
+    assert page.locator(".is-remark").count() == 0
+    page.fill("#field-m", "4")
+    page.keyboard.press("Enter")
+    expect(page.locator(".is-remark")).to_contain_text(
+        "With m = 4 the last micro-batch begins before the first is done"
+    )
+    assert page.locator(DRAWING).count() == 1
+
+
+def test_the_second_schedules_buttons_change_the_second(open_page: Open) -> None:
+    page = opened(open_page, "?family=v-min&p=4&b.family=gis")
+    page.click("[data-put=v-zb]")
+    wait(page, "document.querySelectorAll('.block-drawing').length === 2")
+    assert (state(page)["spec"]["family"], state(page)["others"][0]["family"]) == ("v-min", "v-zb")
+
+
+def test_an_op_is_named_under_the_pointer_and_so_are_copies_and_lifespans(open_page: Open) -> None:
+    page = opened(open_page, "?family=v-min&p=4")
+    expect(page.locator(SAID)).to_contain_text("Strong: one micro-batch")
+    x, y = at(page, 1, 1)
+    page.mouse.move(x, y)
+    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 1, chunk 0, stage 1: slot 1;")
+    page.mouse.move(at(page, 1, 7)[0], y)
+    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k + 1 on rank 1")
+    page.mouse.move(x, y + 14)
+    expect(page.locator(SAID)).to_contain_text("keeps the activations of micro-batch k for 17 slots")
+    page.mouse.move(x, y - 60)
+    expect(page.locator(SAID)).to_contain_text("Strong: one micro-batch")
+
+
+def test_the_keys_step_from_op_to_op_and_leave_the_timeline_alone(open_page: Open) -> None:
+    page = opened(open_page, "?family=v-min&p=4")
+    page.locator("#tab-block").focus()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.classList.contains('block-drawing')"):
+            break
+    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 1, stage 7: slot 7")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(SAID)).to_contain_text("rank 1, chunk 1, stage 6: slot 6")
+    expect(page.locator(f"{DRAWING} .here")).to_be_visible()
+    assert state(page)["view"]["sel"] is None
+
+
+def test_every_slot_stands_in_a_table_too(open_page: Open) -> None:
+    page = opened(open_page, "?family=1f1b&p=3")
+    page.get_by_text("Every slot as a table").click()
+    wait(page, "document.querySelector('.block-slots') !== null")
+    cells = page.evaluate(
+        "[...document.querySelectorAll('.block-slots tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    assert cells == [["device", "F", "B"], ["rank 0", "0", "7"], ["rank 1", "1", "5"], ["rank 2", "2", "3"]]
+
+
+def test_more_devices_than_can_be_drawn_keep_the_arithmetic_and_offer_fewer(open_page: Open) -> None:
+    page = opened(open_page, "?family=zb-h1&p=128&m=128")
+    expect(page.locator(".block-top p")).to_contain_text("384 / 3 = 128 chunks in flight")
+    assert page.locator(DRAWING).count() == 0
+    page.get_by_role("button", name="Show p = 16").click()
+    wait(page, "document.querySelector('.block-drawing') !== null")
+    assert state(page)["spec"]["p"] == 16
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: Open) -> None:
+    page = opened(open_page, "?family=v-half&p=8", width=360, height=740, has_touch=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    edges = page.evaluate(
+        "['.block-arithmetic', '.block-scroll'].map((each) => document.querySelector(each))"
+        ".map((node) => node.getBoundingClientRect().right)"
+    )
+    assert max(edges) <= 360
+    assert page.locator(DRAWING).bounding_box()["width"] >= 300  # type: ignore[index]
+
+
+def test_a_finger_names_an_op_and_the_words_stay(open_page: Open) -> None:
+    page = opened(open_page, "?family=v-min&p=4", width=360, height=740, has_touch=True)
+    page.locator(DRAWING).scroll_into_view_if_needed()
+    page.touchscreen.tap(*at(page, 0, 0))
+    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0, stage 0: slot 0;")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_change_of_theme_repaints_the_block(open_page: Open) -> None:
+    page = opened(open_page, "?family=v-min&p=4&theme=light")
+    fill = "document.querySelector('.block-drawing .one path').getAttribute('fill')"
+    light = page.evaluate(fill)
+    page.click("#theme")
+    page.locator("#look-theme-dark").check(force=True)
+    wait(page, f"{fill} !== '{light}'")
+    assert page.locator(DRAWING).count() == 1
+
+
+def test_a_closed_tab_asks_nothing_and_a_server_that_went_away_is_said(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4", forgive="Failed to load resource")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.fill("#field-p", "5")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(200)
+    assert [url for url in asked if "/api/block" in url] == []
+    page.route("**/api/block*", lambda route: route.abort())
+    page.click("#tab-block")
+    expect(page.locator("#panel-block")).to_contain_text("The server does not answer.")
+    page.unroute("**/api/block*")
+    page.get_by_role("button", name="Try again").click()
+    wait(page, "document.querySelectorAll('.block-arithmetic tbody tr').length === 5")

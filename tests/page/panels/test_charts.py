@@ -1,0 +1,269 @@
+"""The charts tab in a browser: nothing of it before it opens, a figure that follows, points that go on the timeline."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from backend.schedule.analysis import pareto
+from backend.schedule.spec import Spec
+from backend.theme_tokens import tokens
+from tests.support.page_queries import Open, state, wait, wait_url
+
+READY = (
+    "document.querySelector('.main-svg') && document.querySelector('.charts-state').hidden"
+    " && !document.querySelector('.is-stale')"
+)
+WITHIN = "[...document.querySelectorAll('.charts-table .put')].some((each) => each.textContent.includes('within'))"
+FOUND = f"{READY} && {WITHIN}"
+TRACES = "document.querySelector('.js-plotly-plot').data"
+
+
+def opened(open_page: Open, query: str, **options: object) -> Page:
+    page = open_page(f"{query}&tab=charts", **options)
+    wait(page, FOUND, 20)
+    return page
+
+
+def labels(page: Page) -> list[str]:
+    return page.locator(".charts-table .put").all_inner_texts()
+
+
+def spot(page: Page, label: str) -> tuple[float, float]:
+    """Where a point stands on the screen, from plotly's own axes."""
+    found: Any = page.evaluate(
+        """(label) => {
+          const plot = document.querySelector('.js-plotly-plot');
+          const at = [...document.querySelectorAll('.charts-table tr')]
+            .find((row) => row.querySelector('.put')?.textContent === label).dataset.at;
+          const trace = plot.data.find((each) => each.customdata?.includes(Number(at)));
+          const k = trace.customdata.indexOf(Number(at));
+          const {xaxis, yaxis} = plot._fullLayout;
+          const box = plot.getBoundingClientRect();
+          return [box.left + xaxis._offset + xaxis.d2p(trace.x[k]), box.top + yaxis._offset + yaxis.d2p(trace.y[k])];
+        }""",
+        label,
+    )
+    return found[0], found[1]
+
+
+def click(page: Page, label: str) -> None:
+    """As a hand does: the pointer comes, the point answers, then the click."""
+    page.mouse.move(0, 0)
+    expect(page.locator(".hoverlayer .hovertext")).to_have_count(0)
+    page.mouse.move(*spot(page, label))
+    wait(page, f"document.querySelector('.hoverlayer .hovertext')?.textContent.startsWith('{label}')")
+    page.mouse.down()
+    page.mouse.up()
+
+
+def test_nothing_of_plotly_is_asked_for_before_the_tab_opens(open_page: Open) -> None:
+    page = open_page("?p=4&m=8")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.fill("#field-p", "5")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(400)
+    assert [url for url in asked if "plotly" in url or "charts" in url] == []
+    assert page.evaluate("typeof Plotly") == "undefined"
+    page.click("#tab-charts")
+    wait(page, FOUND, 20)
+    assert len([url for url in asked if "plotly" in url]) == 1
+    assert "tab=charts" in wait_url(page, "tab=charts")
+
+
+def test_a_link_draws_the_servers_points_and_says_how_to_read_them(open_page: Open) -> None:
+    page = opened(open_page, "?family=zb-h1&p=4&m=8")
+    asked = Spec("zb-h1", 4, 8)
+    points = pareto.points(asked) + pareto.frontier(asked, None, pareto.constructed)
+    assert sorted(labels(page)) == sorted(point.label for point in points)
+    expect(page.locator(".charts-reads")).to_contain_text("Further left holds less, further up is faster")
+    expect(page.locator(".charts-reads")).to_contain_text("ZB-H1, ringed, is not on it")
+    drawn = page.evaluate(f"{TRACES}.flatMap((trace) => trace.customdata ?? []).length")
+    assert drawn == len(points)
+    row = page.locator(".charts-table tr:has(.put:text-is('ZB-H1'))")
+    assert row.locator("td").all_inner_texts()[:2] == ["4", "88.9 %"]
+    expect(row.locator(".under")).to_have_text("A")
+
+
+def test_a_click_on_a_point_puts_it_on_the_timeline_and_shift_puts_it_under(open_page: Open) -> None:
+    page = opened(open_page, "?p=4&m=8")
+    click(page, "V-Half")
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'v-half'")
+    wait(page, f"{FOUND} && document.querySelector('.charts-reads').textContent.includes('V-Half, ringed')")
+    page.keyboard.down("Shift")
+    click(page, "ZB-auto within 8")
+    page.keyboard.up("Shift")
+    wait(page, "bubbleline.state().plans[1]?.shown?.family === 'zb-auto'")
+    assert state(page)["others"][0]["memory"] == 8
+    assert state(page)["spec"]["family"] == "v-half"
+    wait(page, f"{READY} && {TRACES}.some((trace) => trace.name === 'B')")
+    expect(page.locator(".charts-table tr.is-shown .under")).to_have_text(["A", "B"])
+    page.go_back()
+    wait(page, "bubbleline.state().plans.length === 1")
+    wait(page, f"!{TRACES}.some((trace) => trace.name === 'B')")
+
+
+def test_the_keys_step_through_the_points_and_enter_puts_one(open_page: Open) -> None:
+    page = opened(open_page, "?p=4&m=8")
+    page.focus(".charts-figure")
+    page.keyboard.press("ArrowRight")
+    said = page.locator(".charts-reads")
+    expect(said).to_have_class("charts-reads is-told")
+    first = said.inner_text()
+    page.keyboard.press("ArrowRight")
+    expect(said).not_to_have_text(first)
+    expect(page.locator(".hoverlayer .hovertext")).to_be_visible()
+    for _ in range(40):
+        if said.inner_text().startswith("ZB-V:"):
+            break
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+Enter")
+    wait(page, "bubbleline.state().plans[1]?.shown?.family === 'v-zb'")
+    page.keyboard.press("Escape")
+    expect(said).to_contain_text("Further left holds less")
+    assert state(page)["spec"]["family"] == "1f1b"
+
+
+def test_the_table_puts_points_too_and_keeps_the_focus(open_page: Open) -> None:
+    page = opened(open_page, "?p=4&m=8")
+    page.get_by_role("button", name="ZB-H2 as schedule B").focus()
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().plans[1]?.shown?.family === 'zb-h2'")
+    expect(page.get_by_role("button", name="ZB-H2 as schedule B")).to_be_focused()
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().plans.length === 1")
+    page.locator(".charts-table .put", has_text="GPipe").click()
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
+
+
+def test_it_follows_the_sliders_once_they_rest(open_page: Open) -> None:
+    page = opened(open_page, "?p=4&m=8")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for m in (9, 10, 11):
+        page.fill("#field-m", str(m))
+        page.keyboard.press("Enter")
+    wait(page, f"{FOUND} && document.querySelector('.charts-table').textContent.includes('GPipe11')")
+    drawn = [url for url in asked if "/api/charts" in url]
+    assert len(drawn) <= 4, "not one for each step"
+    assert all("m=11" in url for url in drawn[-2:])
+
+
+def test_a_slider_that_returns_leaves_the_chart_as_it_was(open_page: Open) -> None:
+    page = opened(open_page, "?p=4&m=8")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.focus("#field-m")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".charts-home")).to_have_class("charts-home is-stale")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".charts-home")).to_have_class("charts-home")
+    page.wait_for_timeout(400)
+    assert [url for url in asked if "m=9" in url and "charts" in url] == []
+
+
+def test_the_bubble_may_go_up_instead_and_the_link_says_so(open_page: Open) -> None:
+    page = opened(open_page, "?p=4&m=8")
+    page.click("[data-choice=bubble]")
+    wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
+    assert "chart=pareto:bubble" in wait_url(page, "chart=")
+    expect(page.locator("[data-choice=bubble]")).to_be_focused()
+    again = opened(open_page, page.url[page.url.index("?") :])
+    expect(again.locator("[data-choice=bubble]")).to_have_attribute("aria-pressed", "true")
+    page.go_back()
+    wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('faster')")
+
+
+def test_a_change_of_theme_repaints_the_figure(open_page: Open) -> None:
+    page = opened(open_page, "?p=4&m=8", color_scheme="light", fresh=True)
+    grey = "document.querySelector('.js-plotly-plot').layout.template.layout.font.color"
+    assert page.evaluate(grey) == tokens("light")["ink-2"]
+    page.emulate_media(color_scheme="dark")
+    wait(page, f"{grey} === '{tokens('dark')['ink-2']}'")
+
+
+def test_the_memory_limit_is_a_line(open_page: Open) -> None:
+    page = opened(open_page, "?family=zb-auto&p=4&m=8&memory=3")
+    expect(page.locator(".annotation-text", has_text="limit 3")).to_be_visible()
+    expect(page.locator(".charts-table tr.is-shown .put")).to_have_text("ZB-auto")
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "csv"])
+def test_a_chart_is_taken_away_as_a_file(open_page: Open, tmp_path: Path, form: str) -> None:
+    page = opened(open_page, "?p=4&m=8")
+    with page.expect_download() as waiting:
+        page.click(f"[data-save={form}]")
+    assert waiting.value.suggested_filename == f"bubbleline-pareto-p4-m8.{form}"
+    waiting.value.save_as(tmp_path / "file")
+    body = (tmp_path / "file").read_bytes()
+    if form == "png":
+        assert body.startswith(b"\x89PNG")
+        assert len(body) > 20_000
+    elif form == "svg":
+        assert body.startswith(b"<svg")
+        assert b"ZB-V" in body
+        assert b"p 4, m 8, f 1, i 1, w 1, c 0" in body
+    else:
+        rows = list(csv.DictReader(io.StringIO(body.decode())))
+        assert [row["memory"] for row in rows if row["schedule"] == "V-Half"] == ["3"]
+
+
+def test_a_setting_too_large_to_seek_for_offers_the_most_there_can_be(open_page: Open) -> None:
+    page = open_page("?p=16&m=128&tab=charts")
+    wait(page, READY)
+    note = page.locator(".charts > .note")
+    expect(note).to_contain_text("What can be found is not shown")
+    note.get_by_role("button").click()
+    wait(page, "bubbleline.state().plans[0].shown?.m === 85")
+    wait(page, FOUND, 30)
+    expect(note).to_be_hidden()
+
+
+def test_an_illegal_setting_and_a_server_that_went_away_are_said_in_the_figures_place(open_page: Open) -> None:
+    page = open_page("?p=4&m=8", forgive="Failed to load resource")
+    page.route("**/api/charts/**", lambda route: route.abort())
+    page.click("#tab-charts")
+    expect(page.locator(".charts-cover")).to_contain_text("The server does not answer.")
+    expect(page.locator(".charts-files")).to_be_hidden()
+    page.unroute("**/api/charts/**")
+    page.get_by_role("button", name="Try again").click()
+    wait(page, FOUND, 20)
+    page.goto(page.url.split("?")[0] + "?family=dualpipe&p=4&m=7&tab=charts")
+    expect(page.locator(".charts-cover")).to_contain_text("DualPipe needs at least 2p = 8 micro-batches")
+    page.locator(".charts-cover").get_by_role("button").click()
+    wait(page, FOUND, 20)
+
+
+def test_plotlys_script_that_does_not_come_is_asked_for_again(open_page: Open) -> None:
+    page = open_page("?p=4&m=8", forgive="Failed to load resource")
+    page.route("**/vendor/plotly*", lambda route: route.abort())
+    page.click("#tab-charts")
+    expect(page.locator(".charts-cover")).to_contain_text("The server does not answer.")
+    page.unroute("**/vendor/plotly*")
+    page.get_by_role("button", name="Try again").click()
+    wait(page, FOUND, 20)
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen_and_a_tap_puts_a_point(open_page: Open) -> None:
+    page = opened(open_page, "?p=4&m=8", width=360, height=740, has_touch=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.locator(".charts-home").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('.charts-home').scrollIntoView({block: 'center'})")
+    page.touchscreen.tap(*spot(page, "GPipe"))
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
+
+
+def test_searching_longer_goes_through_every_memory_and_the_points_say_with_what_effort(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=2&m=2&F=3&I=2&W=1&tab=charts")
+    page.locator("#charts-seek").click(timeout=15_000)
+    expect(page.locator(".charts-seeking")).to_have_text("Searched at every memory.", timeout=40_000)
+    found = page.locator(".charts-table button", has_text="within")
+    assert found.count() > 2
+    found.first.click()
+    wait(page, "location.search.includes('effort=')")

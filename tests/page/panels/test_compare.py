@@ -1,0 +1,182 @@
+"""The compare tab in a browser: rows as the server gives them, sorted, explained, and put on the screen by a click."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from backend.schedule.analysis.compare import compare
+from backend.schedule.families.registry import FAMILIES
+from backend.schedule.spec import Spec
+from tests.support.page_queries import Open, state, wait
+
+ROWS = ".comparison-table tbody tr"
+TAB = "?family=zb-h1&p=8&m=32&tab=compare"
+
+
+def names(page: Page) -> list[str]:
+    found: list[str] = page.evaluate(
+        "[...document.querySelectorAll('.comparison-table tbody tr')].map(r => r.dataset.family)"
+    )
+    return found
+
+
+def column(page: Page, name: str) -> list[str]:
+    return page.locator(f"{ROWS} [data-column={name}]").all_inner_texts()
+
+
+def opened(open_page: Open, query: str = TAB, **options: object) -> Page:
+    page = open_page(query, **options)
+    wait(page, "document.querySelector('.comparison-table tbody tr') !== null")
+    return page
+
+
+def test_the_table_is_the_servers_comparison_of_all_families(open_page: Open) -> None:
+    page = opened(open_page)
+    rows = compare(Spec(p=8, m=32))["rows"]
+    assert names(page) == list(FAMILIES)
+    assert column(page, "makespan") == [f"{row['makespan']:.10g}" for row in rows]
+    assert column(page, "global") == [f"{100 * row['bubble']['global']['of_total']:.1f} %" for row in rows]
+    assert column(page, "messages") == [str(row["messages"]) for row in rows]
+    chunked = [row["spec"]["v"] for row in rows if row["spec"]["v"] > 1]
+    assert page.locator(f"{ROWS} .size").all_inner_texts() == [f"v {v}" for v in chunked]
+
+
+def test_a_column_sorts_up_then_down_then_not_and_keeps_the_focus(open_page: Open) -> None:
+    page = opened(open_page)
+    head = page.locator("[data-sort=makespan]")
+    head.focus()
+    page.keyboard.press("Enter")
+    spans = [float(text) for text in column(page, "makespan")]
+    assert spans == sorted(spans)
+    expect(page.locator("th:has([data-sort=makespan])")).to_have_attribute("aria-sort", "ascending")
+    expect(head).to_be_focused()
+    page.keyboard.press("Enter")
+    assert [float(text) for text in column(page, "makespan")] == sorted(spans, reverse=True)
+    page.keyboard.press("Enter")
+    assert names(page) == list(FAMILIES)
+
+
+def test_a_click_on_a_row_puts_it_under_the_first_and_another_takes_it_off(open_page: Open) -> None:
+    page = opened(open_page)
+    page.click("[data-family=zb-h2] [data-column=makespan]")
+    wait(page, "bubbleline.state().plans[1]?.shown?.family === 'zb-h2'")
+    assert state(page)["plans"][1]["shown"]["m"] == 32
+    expect(page.locator("[data-family=zb-h2] .plan-mark")).to_have_text("B")
+    expect(page.locator("[data-family=zb-h1] .plan-mark")).to_have_text("A")
+    expect(page.locator(".comparison-lead")).to_contain_text("take the same time")
+    page.locator("[data-family=zb-h2] .put").focus()
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().plans.length === 1")
+    page.click("[data-family=zb-h1] [data-column=makespan]")
+    assert len(state(page)["plans"]) == 1, "the first schedule is not put under itself"
+
+
+def test_what_had_to_be_adjusted_is_said_and_put_as_it_was_built(open_page: Open) -> None:
+    page = opened(open_page, "?family=1f1b&p=5&m=13&tab=compare")
+    said = page.locator("[data-family=dualpipe] .adjusted")
+    expect(said).to_have_text("p 6, m 14")
+    said.hover()
+    expect(page.locator(".comparison-why")).to_contain_text("p = 6 instead of 5")
+    page.click("[data-family=dualpipe] [data-column=makespan]")
+    wait(page, "bubbleline.state().plans[1]?.shown?.p === 6 && bubbleline.state().plans[1].shown.m === 14")
+
+
+def test_a_claim_stands_beside_its_figure_and_says_why_they_differ(open_page: Open) -> None:
+    page = opened(open_page)
+    expect(page.locator(".comparison-why")).to_contain_text("GPipe and 1F1B have the same bubble")
+    claim = page.locator("[data-family=zb-h1] [data-claim=span]")
+    expect(claim).to_have_text("R/3 = 6.0 %")
+    claim.locator("button").focus()
+    expect(page.locator(".comparison-why")).to_contain_text("with m = 256")
+    expect(page.locator("[data-family='1f1b'] [data-claim=span]")).to_have_text("R = 17.9 %")
+    assert page.locator("[data-family='1f1b'] [data-claim=span] button").count() == 0
+    assert page.locator("[data-family=gpipe] [data-claim=span]").inner_text() == ""
+
+
+def test_who_needs_more_memory_than_the_limit_is_marked_and_says_so(open_page: Open) -> None:
+    page = opened(open_page, "?family=1f1b&p=4&m=8&memory=5&tab=compare")
+    expect(page.locator("[data-family=gpipe] .over")).to_have_text("8")
+    assert page.locator("[data-family='1f1b'] .over").count() == 0
+    page.locator("[data-family=gpipe] .over button").focus()
+    expect(page.locator(".comparison-why")).to_have_text("GPipe holds 8, over the limit of 5 that is set.")
+
+
+def test_the_reader_chooses_families(open_page: Open) -> None:
+    page = opened(open_page, "?family=zb-h1&p=8&m=32&b.family=1f1b&tab=compare")
+    page.click(".comparison-choice summary")
+    page.get_by_role("button", name="Those on the screen").click()
+    wait(page, f"document.querySelectorAll('{ROWS}').length === 2")
+    expect(page.locator(".comparison-choice summary")).to_have_text(f"2 of {len(FAMILIES)} families")
+    page.locator(".choices input[value=gpipe]").check()
+    wait(page, f"document.querySelectorAll('{ROWS}').length === 3")
+    page.keyboard.press("Escape")
+    expect(page.locator(".choices input[value=gpipe]")).to_be_hidden()
+    assert names(page) == [name for name in FAMILIES if name in ("gpipe", "1f1b", "zb-h1")]
+
+
+def test_no_family_chosen_asks_for_one(open_page: Open) -> None:
+    page = opened(open_page)
+    page.click(".comparison-choice summary")
+    page.get_by_role("button", name="Those on the screen").click()
+    page.locator(".choices input[value=zb-h1]").uncheck()
+    expect(page.locator(".comparison-scroll")).to_have_text("Choose a family to compare.")
+    page.get_by_role("button", name="All", exact=True).click()
+    wait(page, f"document.querySelectorAll('{ROWS}').length === {len(FAMILIES)}")
+
+
+def test_the_table_follows_the_setting_and_asks_nothing_while_closed(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.fill("#field-comm", "0.5")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    assert [url for url in asked if "/api/compare" in url] == []
+    page.click("#tab-compare")
+    wait(page, "document.querySelector('[data-family=gpipe] [data-column=makespan]')?.innerText === '36'")
+    page.fill("#field-comm", "0")
+    page.keyboard.press("Enter")
+    wait(page, "document.querySelector('[data-family=gpipe] [data-column=makespan]')?.innerText === '33'")
+
+
+def test_on_a_phone_only_the_table_scrolls_and_the_names_stay(open_page: Open) -> None:
+    page = opened(open_page, width=360, height=740, has_touch=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.evaluate("document.querySelector('.comparison-scroll').scrollLeft = 400")
+    box = page.locator("[data-family=zb-h1] .put").bounding_box()
+    assert box
+    assert 0 <= box["x"] < 40
+    head = page.locator("[data-sort=schedule]").bounding_box()
+    assert head
+    assert 0 <= head["x"] < 40
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_claims_are_quieter_than_figures_and_still_legible(open_page: Open, scheme: str) -> None:
+    page = opened(open_page, color_scheme=scheme)
+    ratios = page.evaluate(
+        """() => {
+          const light = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((x) => x / 255)
+            .map((x) => (x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4))
+            .reduce((sum, x, at) => sum + x * [0.2126, 0.7152, 0.0722][at], 0);
+          const ground = light(getComputedStyle(document.documentElement).backgroundColor);
+          return ['[data-column=span]', '[data-claim=span]'].map((which) => {
+            const ink = light(getComputedStyle(document.querySelector(`[data-family=zb-h2] ${which}`)).color);
+            return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+          });
+        }"""
+    )
+    figure, claim = ratios
+    assert figure > 4.5
+    assert claim > 4.5
+
+
+def test_a_server_that_went_away_is_said_with_a_way_back(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8", forgive="Failed to load resource")
+    page.route("**/api/compare*", lambda route: route.abort())
+    page.click("#tab-compare")
+    expect(page.locator(".comparison-scroll")).to_contain_text("The server does not answer.")
+    page.unroute("**/api/compare*")
+    page.get_by_role("button", name="Try again").click()
+    wait(page, f"document.querySelectorAll('{ROWS}').length === {len(FAMILIES)}")

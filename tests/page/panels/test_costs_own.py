@@ -1,0 +1,297 @@
+"""The page in a browser: a model and a machine of one's own, links that stay short, and layers balanced for either."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.page_queries import Open, figure, state, wait
+
+MODEL = "m.model=llama3-70b&m.tp=8"
+COSTS = "bubbleline.state().spec.costs"
+DRAWN = "bubbleline.state().plans.every(plan => plan.figures && !plan.stale)"
+
+
+def link(page: Page) -> str:
+    """The query of the view, after the address has come to rest."""
+    page.wait_for_timeout(320)
+    return page.url[page.url.index("?") :] if "?" in page.url else ""
+
+
+def keys(page: Page) -> dict[str, str]:
+    return dict(parse_qsl(link(page).removeprefix("?")))
+
+
+def own(page: Page, part: str = "model") -> None:
+    """Open the fields of one's own, as a reader does."""
+    if not page.locator("#preset-model").is_visible():
+        page.click("#pricing > summary")
+    page.select_option(f"#preset-{part}", "own")
+
+
+def enter(page: Page, field: str, text: str) -> None:
+    page.fill(f"#own-{field}", text)
+    page.keyboard.press("Enter")
+
+
+def asked(page: Page, query: str) -> dict:
+    found: dict = page.request.get(f"{page.evaluate('location.origin')}/api/costs?{query}").json()
+    return found
+
+
+def test_an_own_model_begins_as_the_preset_and_the_link_says_only_what_differs(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&p=8")
+    own(page)
+    expect(page.locator("#own-hidden")).to_have_value("8192")
+    expect(page.locator("#own-parameters")).to_have_value("862")
+    expect(page.locator(".choice:has(#preset-sequence)")).to_be_hidden()
+    assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8"}, "nothing differs yet"
+    enter(page, "hidden", "5120")
+    enter(page, "layers", "48")
+    enter(page, "sequence", "4,096")
+    expect(page.locator("#own-parameters")).to_have_value("")  # what is printed belongs to the printed shape
+    mine = {"m.layers": "48", "m.hidden": "5120", "m.sequence": "4096"}
+    assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8"} | mine
+    priced = asked(page, "model=llama3-70b&tp=8&p=8&hidden=5120&layers=48&sequence=4096")
+    wait(page, f"{COSTS}.F === {priced['costs']['F']:.6g}")
+    expect(page.locator("#pricing > summary")).to_contain_text("Own model on H100, ms")
+    again = open_page(link(page))
+    assert state(again)["spec"] == state(page)["spec"]
+    again.click("#pricing > summary")
+    expect(again.locator("#own-layers")).to_have_value("48")
+    again.get_by_role("button", name="Back to Llama3-70B").click()
+    assert keys(again) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "m.sequence": "4096"}
+
+
+def test_a_number_put_back_is_no_longer_in_the_link(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&m.vocab=50304")
+    page.click("#pricing > summary")
+    enter(page, "vocabulary", "128000")
+    assert keys(page) == {"m.model": "llama3-70b", "m.tp": "8"}
+
+
+def test_an_own_machine_is_entered_in_its_usual_units(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}")
+    own(page, "machine")
+    expect(page.locator("#own-flops")).to_have_value("989")
+    for field, text in (("flops", "400"), ("efficiency", "52.5"), ("memory", "64"), ("inter_latency", "7.5")):
+        enter(page, field, text)
+    mine = {"m.efficiency": "0.525", "m.flops": "4e14", "m.memory": "6.4e10", "m.inter_s": "7.5e-6"}
+    assert keys(page) == {"m.model": "llama3-70b", "m.tp": "8"} | mine
+    priced = asked(page, "model=llama3-70b&tp=8&p=4&flops=4e14&efficiency=0.525")
+    wait(page, f"{COSTS}.F === {priced['costs']['F']:.6g}")
+    expect(page.locator("#preset-fits")).to_contain_text("of 64 GB")
+    expect(page.locator("#pricing > summary")).to_contain_text("Llama3-70B on own machine")
+
+
+def test_bad_input_names_its_field_and_offers_the_nearest_legal_value(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}")
+    own(page)
+    before = state(page)["spec"]
+    field = page.locator(".own-field:has(#own-layers)")
+    for text, message, button, value in (
+        ("9000", "Layers must be 1 to 4,096.", "Use Layers = 4096", "4096"),
+        ("12.7", "Layers must be a whole number.", "Use Layers = 13", "13"),
+        ("many", "Layers must be a whole number, 1 to 4,096.", "Use Layers = 13", "13"),
+    ):
+        enter(page, "layers", text)
+        expect(field.locator(".problem")).to_contain_text(message)
+        expect(page.locator("#own-layers")).to_have_attribute("aria-invalid", "true")
+        field.get_by_role("button", name=button).click()
+        expect(field.locator(".problem")).to_be_hidden()
+        expect(page.locator("#own-layers")).to_have_value(value)
+        expect(page.locator("#own-layers")).to_be_focused()
+    wait(page, f"{COSTS}.F !== {before['costs']['F']}")
+
+
+def test_what_only_the_server_can_judge_stands_by_its_field_too(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}")
+    own(page)
+    enter(page, "attention_heads", "60")
+    field = page.locator(".own-field:has(#own-kv_heads)")
+    expect(field.locator(".problem")).to_contain_text("Key/value heads must divide attention heads, 60 here.")
+    expect(page.locator("#preset-problem")).to_be_hidden()
+    again = open_page(link(page))
+    expect(again.locator("#pricing > summary")).to_contain_text("not possible")
+    assert "ms" not in figure(again, "Makespan"), "the plain costs that are drawn are no milliseconds"
+    field.get_by_role("button", name="Use Key/value heads = 6").click()
+    expect(field.locator(".problem")).to_be_hidden()
+    assert keys(page)["m.kv"] == "6"
+
+
+def test_arrow_keys_step_a_number_and_escape_takes_a_text_back(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}")
+    own(page)
+    page.focus("#own-hidden")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#own-hidden")).to_have_value("8191")
+    expect(page.locator(".own-hint").first).to_have_text("Hidden size: 1 to 1,048,576.")
+    page.fill("#own-hidden", "x")
+    page.keyboard.press("Escape")
+    expect(page.locator("#own-hidden")).to_have_value("8191")
+
+
+def test_before_apply_own_numbers_are_only_prepared(open_page: Open) -> None:
+    page = open_page()
+    page.click("#pricing > summary")
+    page.select_option("#preset-model", "zb-1.5b")
+    own(page)
+    enter(page, "layers", "48")
+    assert (state(page)["spec"]["costs"]["F"], link(page)) == (1, "")
+    page.click("#preset-apply")
+    wait(page, f"{COSTS}.F > 1")
+    assert keys(page) == {"m.model": "zb-1.5b", "m.layers": "48"}
+
+
+def test_two_schedules_of_32_balanced_stages_stay_under_300_characters_and_come_back_bit_for_bit(
+    open_page: Open,
+) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&family=dualpipev&p=16&m=64&b.family=zb-h1&b.p=32")
+    page.click("#pricing > summary")
+    page.click("#balance")
+    wait(page, "document.querySelector('#balance-result table') !== null", 20)  # the first balance may compile
+    wait(page, DRAWN)
+    page.focus("#plot")
+    for key in ("w", "w", "."):
+        page.keyboard.press(key)
+    query = link(page)
+    assert len(f"http://127.0.0.1:5000/{query}") < 300
+    assert "m.layers=" in query
+    assert "F=" not in query, "costs follow from the model"
+    assert len(set(state(page)["spec"]["costs"]["F"])) > 2
+    again = open_page(query)
+    wait(again, DRAWN)
+    for part in ("spec", "others"):
+        assert state(again)[part] == state(page)[part], part
+    assert state(again)["window"] == pytest.approx(state(page)["window"], rel=1e-6)
+    assert [each["end"] for each in state(again)["lanes"]] == [each["end"] for each in state(page)["lanes"]]
+
+
+def test_the_first_schedule_drawn_from_a_link_has_the_models_costs_already(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&at=900&t0=500&t1=1000")
+    assert state(page)["spec"]["costs"]["F"] > 1
+    assert (state(page)["window"]["t0"], state(page)["at"]) == (500, 900)
+
+
+def test_an_old_link_with_a_model_and_its_costs_shows_the_times_that_it_showed(open_page: Open) -> None:
+    old = f"?F=271.83&I=290&W=260.5&comm=1.5&{MODEL}"
+    page = open_page(old)
+    assert state(page)["spec"]["costs"].items() >= {"F": 271.83, "I": 290, "W": 260.5, "comm": 1.5, "FB": None}.items()
+    page.keyboard.press("?")
+    assert link(page) == f"{old}&tab=keys"
+    page.fill("#field-p", "8")
+    page.keyboard.press("Enter")
+    wait(page, f"{COSTS}.F !== 271.83 && {COSTS}.comm !== 1.5")
+    assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "tab": "keys"}
+
+
+def test_a_cost_changed_by_hand_is_in_the_link_and_the_others_still_follow_from_the_model(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&family=dualpipev&p=16&m=32&b.family=zb-h1&b.p=32&m.layers=30*2,10,10")
+    page.click("#pricing > summary")
+    page.fill("#field-comm", "0.5")
+    page.keyboard.press("Enter")
+    wait(page, f"{COSTS}.comm === 0.5")
+    query = link(page)
+    assert len(query) < 200
+    assert {"comm", "m.off"} <= set(keys(page))
+    assert "F" not in keys(page)
+    again = open_page(query)
+    for part in ("spec", "others"):
+        assert state(again)[part] == state(page)[part], part
+    assert link(again) == query
+    expect(again.locator("#pricing > summary")).not_to_contain_text("H100")
+    again.click("#pricing > summary")
+    expect(again.locator("#preset-model")).to_have_value("llama3-70b")
+    again.click("#preset-apply")
+    wait(again, f"{COSTS}.comm !== 0.5")
+    assert "m.off" not in keys(again)
+
+
+def test_costs_that_a_link_could_not_tell_from_the_models_are_in_it_in_full(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&p=8")
+    page.fill("#field-comm", "0")  # what a link without comm would say too
+    page.keyboard.press("Enter")
+    wait(page, f"{COSTS}.comm === 0")
+    query = link(page)
+    assert "*" in query
+    assert "m." not in query
+    assert state(open_page(query))["spec"] == state(page)["spec"]
+
+
+def test_once_all_lists_are_changed_the_model_is_out_of_the_link(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&p=8")
+    for field in ("F", "I", "W"):
+        page.fill(f"#field-{field}", "2")
+        page.keyboard.press("Enter")
+    wait(page, f"{COSTS}.W === 2")
+    assert not [key for key in keys(page) if key.startswith("m.")]
+
+
+def test_back_and_forward_bring_the_costs_of_their_model(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}")
+    first = state(page)["spec"]
+    page.click("#pricing > summary")
+    page.select_option("#preset-model", "qwen2-72b")
+    wait(page, f"{COSTS}.F !== {first['costs']['F']}")
+    second = state(page)["spec"]
+    page.wait_for_timeout(300)
+    page.go_back()
+    wait(page, f"{COSTS}.F === {first['costs']['F']}")
+    assert state(page)["spec"] == first
+    page.go_forward()
+    wait(page, f"{COSTS}.F === {second['costs']['F']}")
+    assert state(page)["spec"] == second
+
+
+def test_layers_are_balanced_for_the_schedule_that_is_chosen(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&p=8&m=32&family=zb-h1&b.family=interleaved")
+    page.click("#pricing > summary")
+    page.click(".balance [data-slot='1']")
+    page.click("#balance")
+    result = page.locator("#balance-result")
+    expect(result).to_contain_text("A keeps even layers.", timeout=20_000)
+    even = state(page)["spec"]["costs"]["F"]
+    assert even[1] == even[6]
+    wait(page, "new Set(bubbleline.state().others[0].costs.F).size > 2")  # asked for once the layers are known
+    again = open_page(link(page))
+    again.click("#pricing > summary")
+    expect(again.locator(".balance [data-slot='1']")).to_have_attribute("aria-pressed", "true")
+    expect(again.locator("#balance")).to_have_text("Even layers again")
+    again.click(".balance [data-slot='0']")
+    expect(again.locator("#balance")).to_have_text("Balance the layers")
+    again.click("#balance")
+    expect(again.locator("#balance-result")).to_contain_text("B keeps even layers.")
+
+
+def test_layers_balanced_for_another_schedule_of_as_many_stages_are_called_that(open_page: Open) -> None:
+    page = open_page("?m.model=gemma2-27b&m.heads=1&p=8&m=8&b.family=gpipe&m.layers=6,6,6,6,6,6,6,4")
+    page.click("#pricing > summary")
+    expect(page.locator("#balance-result")).to_contain_text("balanced for something else")
+    page.get_by_role("button", name="Even layers again").click()
+    assert "m.layers" not in link(page)
+
+
+def test_the_families_compared_are_in_the_link(open_page: Open) -> None:
+    page = open_page("?p=8&m=32&tab=compare")
+    page.click(".comparison-choice summary")
+    page.uncheck(".comparison-choice input[value=gpipe]")
+    assert keys(page)["families"] == "-gpipe"
+    page.get_by_role("button", name="Those on the screen").click()
+    page.check(".comparison-choice input[value=zb-h1]")
+    assert keys(page)["families"] == "1f1b,zb-h1"
+    again = open_page(link(page))
+    wait(again, "document.querySelectorAll('.comparison-table tbody tr').length === 2")
+    again.click(".comparison-choice summary")
+    again.get_by_role("button", name="All", exact=True).click()
+    assert "families" not in link(again)
+
+
+def test_a_phone_shows_the_fields_of_ones_own_without_overflow(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&m.hidden=5120&m.flops=4e14", width=360, height=740, has_touch=True)
+    page.click("#controls > summary")
+    page.click("#pricing > summary")
+    expect(page.locator("#own-inter_latency")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate("document.querySelector('#own-hidden').getBoundingClientRect().height") >= 40

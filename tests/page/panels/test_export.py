@@ -1,0 +1,109 @@
+"""The export tab: pictures and files leave the page as they should, by real clicks in a real browser."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from backend.schedule.families.registry import order, read
+from backend.schedule.interop import torch_csv
+from backend.schedule.simulation.check import check
+from tests.support.page_queries import Open, state, wait
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def saved(page: Page, button: str) -> tuple[str, bytes]:
+    """The file that a click hands over: its name and its bytes."""
+    with page.expect_download() as handed:
+        page.locator(button).first.click()
+    return handed.value.suggested_filename, Path(handed.value.path()).read_bytes()
+
+
+def test_a_picture_is_vector_text_in_millimetres_with_a_rectangle_for_every_op(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8&b.family=1f1b&tab=export")
+    expect(page.locator("#export-said")).to_contain_text("kB as SVG")
+    name, body = saved(page, "#export-svg")
+    assert name == "bubbleline-zb-h1-1f1b-p4-m8.svg"
+    root = ElementTree.fromstring(body)  # our own file
+    assert root.get("width") == "174mm"
+    texts = [node.text or "" for node in root.iter(f"{SVG}text")]
+    assert sum(text == "7" for text in texts) == 4 * 3 + 4 * 2
+    assert any(text.startswith("A · ZB-H1") for text in texts)
+    assert "bubble 11.1 %, makespan 27" in texts
+
+
+def test_a_dark_slide_of_what_is_in_sight_has_its_own_size_and_ground(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8&t0=10&t1=20&tab=export")
+    page.select_option("#export-width", "slide")
+    page.select_option("#export-scheme", "dark")
+    _, body = saved(page, "#export-svg")
+    root = ElementTree.fromstring(body)
+    assert root.get("width") == "1280"
+    assert root.find(f"{SVG}rect").get("fill") == "rgb(25, 28, 32)"  # type: ignore[union-attr]
+    texts = [node.text for node in root.iter(f"{SVG}text")]
+    assert "12" in texts
+    assert "25" not in texts, "the axis ends at 20"
+    page.select_option("#export-window", "all")
+    _, whole = saved(page, "#export-svg")
+    assert len(whole) > len(body)
+
+
+def test_a_png_is_three_times_as_sharp_as_the_picture(open_page: Open) -> None:
+    page = open_page("?family=dualpipev&p=4&m=8&tab=export")
+    name, body = saved(page, "#export-png")
+    assert name.endswith(".png")
+    width, _ = struct.unpack(">II", body[16:24])
+    assert width == 3 * 658
+
+
+def test_the_files_of_every_schedule_are_what_the_core_writes(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8&b.family=interleaved&tab=export")
+    name, body = saved(page, "[data-format=torch-csv]")
+    assert name == "zb-h1-p4-m8.csv"
+    assert body.decode() == torch_csv.dump(order(read({"family": "zb-h1", "p": 4, "m": 8})))
+    check(torch_csv.load(body.decode()))
+    name, body = saved(page, ".export-files .panel-row:nth-child(2) [data-format=json]")
+    assert name == "interleaved-p4-m8-v2.json"
+    told = json.loads(body)
+    assert told["makespan"] == state(page)["plans"][1]["figures"]["makespan"]
+    name, body = saved(page, "[data-format=chrome-trace]")
+    assert json.loads(body)["traceEvents"]
+
+
+def test_a_format_that_cannot_hold_a_schedule_says_why(open_page: Open) -> None:
+    page = open_page("?family=dualpipe&p=4&m=8&tab=export")
+    page.locator("[data-format=torch-csv]").click()
+    expect(page.locator(".export-files .problem")).to_contain_text("DualPipe holds every stage on two")
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (360, 740)])
+def test_the_preview_fits_the_page(open_page: Open, size: tuple[int, int]) -> None:
+    page = open_page("?family=v-half&p=8&m=16&tab=export", width=size[0], height=size[1])
+    wait(
+        page, "document.querySelector('.export-preview img')?.naturalWidth > 0"
+    )  # one without an address is complete too
+    wait(page, "document.querySelector('.export-preview img').getBoundingClientRect().width > 250")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.set_viewport_size({"width": size[0] // 2 + 140, "height": size[1]})
+    wait(page, f"document.documentElement.scrollWidth <= {size[0] // 2 + 140}")  # a window that is made narrower
+
+
+def test_what_is_printed_is_one_sheet_with_the_picture_the_figures_and_the_link(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8", color_scheme="dark", fresh=True)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    sheet = page.locator(".sheet")
+    expect(sheet.locator("svg text").first).to_be_visible()
+    expect(sheet).to_contain_text("bubble 11.1 %, makespan 27")
+    expect(sheet).to_contain_text("exact here")
+    expect(sheet.locator(".sheet-foot")).to_contain_text("?family=zb-h1")
+    expect(page.locator("#plot")).to_be_hidden()
+    assert page.evaluate("document.querySelectorAll('#law').length") == 1, "no id stands twice"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(sheet).to_have_count(0)

@@ -1,0 +1,247 @@
+"""Orders and traces from elsewhere on the page: by text, file and drop, in the link, beside the planned ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from backend.schedule.families.registry import order, read
+from backend.schedule.interop import torch_csv, trace_export
+from backend.schedule.simulation.simulate import simulate
+from tests.conftest import Server
+from tests.page.app.test_axe import violations
+from tests.support.page_queries import Open, figure, middle, pixel, state, wait
+
+BAD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F0,1B1\n"
+GOOD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
+REFUSED = "status of 400"  # the browser's own note of it
+
+
+def csv_of(**spec: Any) -> str:
+    return torch_csv.dump(order(read(spec)))
+
+
+def trace_of(path: Path, **spec: Any) -> Path:
+    built = read(spec)
+    path.write_text(json.dumps(trace_export.trace(simulate(order(built), built.timing, built.v), "x")))
+    return path
+
+
+def bring(page: Page, text: str, where: str = "") -> None:
+    """Import a text through the dialog, opened from the family picker."""
+    page.click("#family")
+    page.click("[data-family=imported]")
+    page.fill("#import-text", text)
+    if where:
+        page.select_option("#import-where", where)
+    page.click("#import-take")
+
+
+def boxes(page: Page, lane: str, ops: list[str]) -> list[list[float]]:
+    found: list[list[float]] = page.evaluate(
+        "([lane, ops]) => ops.map((op) => { const b = bubbleline.box(lane, op); return [b.x, b.y, b.w, b.h]; })",
+        [lane, ops],
+    )
+    return found
+
+
+def test_a_bad_file_is_told_in_a_sentence_and_a_good_one_takes_the_place(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=8", forgive=REFUSED)
+    bring(page, BAD)
+    expect(page.locator("#import-wrong")).to_have_text("Line 2, cell 3: rank 1 does 1F0 twice.")
+    expect(page.locator("#import-text")).to_have_value(BAD)
+    assert state(page)["plans"][0]["asked"]["family"] == "1f1b"
+    page.fill("#import-text", GOOD)
+    page.click("#import-take")
+    expect(page.locator("#import-dialog")).to_be_hidden()
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
+    assert figure(page, "Makespan") == "9"
+    wait(page, "location.search.startsWith('?family=imported&p=2&m=2&order=l')")
+    page.go_back()
+    wait(page, "bubbleline.state().plans[0].shown?.family === '1f1b'")
+
+
+def test_sizes_of_an_imported_order_are_locked_and_costs_are_not(open_page: Open) -> None:
+    page = open_page("")
+    bring(page, GOOD)
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
+    for name in ("p", "m", "v"):
+        assert page.evaluate(f"document.querySelector('#field-{name}').readOnly")
+        expect(page.locator(f"#field-{name}-slider")).to_be_disabled()
+        assert "locked" in str(page.get_attribute(f"#field-{name}", "aria-describedby"))
+    expect(page.locator("#locked")).to_be_visible()
+    page.fill("#field-F", "2")
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().plans[0].figures.makespan === 12")
+    page.click("#family")
+    page.click("[data-family='zb-h1']")
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'zb-h1'")
+    assert "order=" not in page.url
+    expect(page.locator("#locked")).to_be_hidden()
+    assert not page.evaluate("document.querySelector('#field-p').readOnly")
+
+
+def test_an_exported_order_comes_back_as_the_same_picture(open_page: Open) -> None:
+    page = open_page("?family=v-half&p=4&m=8&F=18.5&I=18.1&W=9.3&comm=0.6")
+    ops = ["0F0", "3F2", "4F0", "7I1", "2W7"]
+    before, colours = boxes(page, "a", ops), [pixel(page, *middle(page, "a", op)) for op in ops]
+    span = state(page)["plans"][0]["figures"]["makespan"]
+    bring(page, csv_of(family="v-half", p=4, m=8, costs={"F": 18.5, "I": 18.1, "W": 9.3, "comm": 0.6}))
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
+    assert state(page)["plans"][0]["figures"]["makespan"] == span
+    wait(page, f"Math.abs(bubbleline.box('a', '2W7').x - {before[-1][0]}) < 0.01")
+    assert boxes(page, "a", ops) == before
+    assert [pixel(page, *middle(page, "a", op)) for op in ops] == colours
+
+
+def test_a_link_with_an_imported_order_beside_a_planned_one_opens(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4")
+    bring(page, csv_of(family="1f1b", p=4, m=8), "add")
+    wait(page, "bubbleline.state().lanes.length === 2")
+    wait(page, "location.search.includes('b.order=')")
+    assert "b.family=imported" in page.url
+    again = open_page(page.url[page.url.index("?") :])
+    assert [plan["shown"]["family"] for plan in state(again)["plans"]] == ["zb-h1", "imported"]
+    assert [lane["end"] for lane in state(again)["lanes"]] == [27, 33]
+    again.fill("#field-m", "12")  # shared by all, but for the order that has one m
+    again.keyboard.press("Enter")
+    wait(again, "bubbleline.state().plans[0].shown?.m === 12")
+    assert state(again)["plans"][1]["shown"]["m"] == 8
+
+
+def test_a_file_dropped_on_the_page_opens_the_dialog_with_it(open_page: Open) -> None:
+    page = open_page("?family=1f1b")
+    page.evaluate(
+        """(text) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], "order.csv", {type: "text/csv"}));
+          const at = {bubbles: true, cancelable: true, dataTransfer: data};
+          document.querySelector('#plot').dispatchEvent(new DragEvent('dragover', at));
+          document.querySelector('#plot').dispatchEvent(new DragEvent('drop', at));
+        }""",
+        GOOD,
+    )
+    expect(page.locator("#import-said")).to_contain_text("order.csv: an order in torch's CSV")
+    expect(page.locator("#import-text")).to_have_value(GOOD)
+    page.keyboard.press("Enter")  # the focus is on the button
+    wait(page, "bubbleline.state().lanes.length === 2")
+
+
+def test_a_trace_becomes_a_measured_lane_on_the_plans_axis(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8&tab=compare")
+    page.click("#compare-import")
+    costs = {"F": 20.0, "I": 20.0, "W": 20.0}
+    page.set_input_files("#import-file", trace_of(tmp_path / "trace.json", family="zb-h1", p=4, m=8, costs=costs))
+    expect(page.locator("#import-said")).to_contain_text("a measured lane")
+    page.click("#import-take")
+    wait(page, "bubbleline.state().lanes.length === 2")
+    head = page.locator(".lane-head[data-lane=run]")
+    expect(head).to_contain_text("not verified here")
+    assert state(page)["lanes"][1]["end"] == 27  # in the plan's unit, not in ms
+    plan, run = boxes(page, "a", ["3W7"]), boxes(page, "run", ["3W7"])
+    assert [round(x, 3) for x in plan[0][:1] + plan[0][2:3]] == [round(x, 3) for x in run[0][:1] + run[0][2:3]]
+    page.click("#tab-compare")
+    row = page.locator(".difference-table tr[data-plan=run]")
+    expect(row).to_contain_text("Imported trace")
+    expect(row).to_contain_text("±0 %")
+    page.fill("#field-F", "2")  # the axis has another unit now
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().lanes[1].end > 30")
+    head.locator(".lane-close").click()
+    wait(page, "bubbleline.state().lanes.length === 1")
+    assert "run=" not in page.url
+
+
+def test_a_trace_may_bring_its_order_and_its_costs_too(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=gpipe&p=3")
+    page.click("#tab-compare")
+    page.click("#compare-import")
+    costs = {"F": 3.0, "I": 4.0, "W": 2.0}
+    page.set_input_files("#import-file", trace_of(tmp_path / "t.json", family="dualpipe", p=4, m=8, costs=costs))
+    page.select_option("#import-where", "replace")
+    page.click("#import-take")
+    wait(page, "bubbleline.state().lanes.length === 2 && bubbleline.state().plans[0].shown?.family === 'imported'")
+    shown = state(page)["plans"][0]["shown"]
+    assert (shown["p"], shown["m"], shown["costs"]["F"]) == (4, 8, 3)
+    lanes = state(page)["lanes"]
+    assert abs(lanes[0]["end"] - lanes[1]["end"]) < 1e-6
+
+
+def test_an_incomplete_trace_is_refused_with_what_it_lacks(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=1f1b", forgive=REFUSED)
+    path = trace_of(tmp_path / "t.json", family="1f1b", p=2, m=4)
+    trace = json.loads(path.read_text())
+    path.write_text(json.dumps([event for event in trace["traceEvents"] if event["name"] != "1B2"]))
+    page.click("#tab-compare")
+    page.click("#compare-import")
+    page.set_input_files("#import-file", path)
+    page.click("#import-take")
+    expect(page.locator("#import-wrong")).to_contain_text("never does 1B2")
+    assert "run=" not in page.url
+
+
+def test_three_measured_lanes_share_the_axis_and_each_can_go(open_page: Open, server: Server, tmp_path: Path) -> None:
+    page = open_page("?family=1f1b&p=2&m=4")
+    for m in (4, 5, 6):
+        page.click("#tab-compare")
+        page.click("#compare-import")
+        page.set_input_files("#import-file", trace_of(tmp_path / f"{m}.json", family="1f1b", p=2, m=m))
+        page.click("#import-take")
+        wait(page, f"bubbleline.state().lanes.length === {m - 2}")
+    assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run", "run2", "run3"]
+    wait(page, "new URLSearchParams(location.search).get('run').split(',').length === 3")
+    again = open_page(page.url[page.url.index("?") :])
+    wait(again, "bubbleline.state().lanes.length === 4")
+    ends = [lane["end"] for lane in state(again)["lanes"]]
+    assert ends[:2] == [15, 15]
+    assert ends[1] < ends[2] < ends[3]
+    again.locator(".lane-head[data-lane=run] .lane-close").click()
+    wait(again, "bubbleline.state().lanes.length === 3")
+    assert [lane["ops"] for lane in state(again)["lanes"]] == [16, 20, 24]
+    expect(again.locator(".which.runs button")).to_have_count(2)
+    again.locator(".run-more summary").click()
+    expect(again.locator(".run-list tbody tr").first).to_be_visible()
+
+
+def test_an_imported_order_runs_and_the_run_has_its_lane(open_page: Open) -> None:
+    page = open_page("?family=1f1b")
+    bring(page, GOOD)
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
+    page.click("#run")
+    wait(page, "bubbleline.state().run === 'finished'", 15)
+    wait(page, "bubbleline.state().lanes.length === 2")
+    assert [lane["ops"] for lane in state(page)["lanes"]] == [8, 8]
+
+
+def test_the_dialog_works_by_keyboard_and_at_360_px(open_page: Open) -> None:
+    page = open_page("?family=1f1b&tab=compare", width=360, height=740, has_touch=True)
+    page.locator("#compare-import").scroll_into_view_if_needed()
+    page.focus("#compare-import")
+    page.keyboard.press("Enter")
+    expect(page.locator("#import-dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#import-dialog")).to_be_hidden()
+    assert page.evaluate("document.activeElement.id") == "compare-import"
+    page.keyboard.press("Enter")
+    box = page.locator("#import-take").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_axe_finds_nothing_wrong_with_the_dialog_the_locked_sizes_and_the_runs(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=1f1b&p=2&m=4&theme=dark", forgive=REFUSED)
+    bring(page, BAD)
+    expect(page.locator("#import-wrong")).to_be_visible()
+    assert violations(page) == [], "a refusal in the dialog"
+    page.set_input_files("#import-file", trace_of(tmp_path / "t.json", family="gpipe", p=2, m=4))
+    page.select_option("#import-where", "replace")
+    page.click("#import-take")
+    wait(page, "bubbleline.state().lanes.length === 2")
+    page.locator(".run-more summary").click()
+    expect(page.locator(".run-list tbody tr").first).to_be_visible()
+    assert violations(page) == [], "locked sizes, a measured lane, the list of runs"

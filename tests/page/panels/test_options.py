@@ -1,0 +1,95 @@
+"""Options on top of families, in the page: activation recomputation, and PipeDream's weight versions."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.support.page_queries import Open, figure, middle, state, wait
+
+
+def test_recomputation_takes_time_frees_memory_and_stays_in_the_link(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8")
+    assert (figure(page, "Makespan"), figure(page, "Peak memory")) == ("33", "4")
+    page.select_option("#recompute", "full")
+    wait(page, "document.querySelector('#figures').innerText.includes('44')")
+    assert figure(page, "Makespan") == "44"
+    assert figure(page, "Peak memory").startswith("1.17")
+    expect(page.locator("#law")).to_contain_text("exact here")
+    assert "recompute=full" in page.url
+    page.reload()
+    wait(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 44")
+    expect(page.locator("#recompute")).to_have_value("full")
+    page.go_back()
+    wait(page, "document.querySelector('#recompute').value === 'none'")
+
+
+def test_pipedream_says_which_weights_an_op_uses_and_what_staleness_costs(open_page: Open) -> None:
+    page = open_page("?family=pipedream&p=3&m=6")
+    expect(page.locator("#meaning")).to_contain_text("keeps p − s weight versions")
+    page.mouse.move(*middle(page, "a", "0B3"))
+    expect(page.locator("#card")).to_contain_text("weights: version 1 as its forward, 2 updates late")
+    assert state(page)["lanes"][0]["ops"] == 36
+
+
+def test_a_sharded_output_layer_is_chosen_in_the_group_of_options_and_its_law_holds(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8")
+    page.locator("#options summary").click()
+    page.select_option("#vocabulary", "parallel-1")
+    wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 39")  # 8 (1 + 2 + 1/4 + 1/2) + 3 (1 + 2)
+    assert figure(page, "Peak in flight") == "6"
+    expect(page.locator("[data-law=makespan-global] .verdict")).to_have_text("exact here")
+    for part in ("vocabulary=parallel-1", "S=0.25", "T=0.5"):
+        wait(page, f"location.search.includes('{part}')")
+    page.select_option("#vocabulary", "plain")  # the same work is now the last stage's
+    wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 57")
+    page.reload()
+    wait(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 57")
+    expect(page.locator("#vocabulary")).to_have_value("plain")
+    expect(page.locator("#field-S")).to_have_value("0.25")
+
+
+def test_the_choice_brings_its_costs_to_the_schedule_beside_it(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8&b.family=gpipe")
+    page.locator("#options summary").click()
+    page.select_option("#vocabulary", "parallel-2")
+    for plan, makespan in enumerate((39, 57)):
+        wait(page, f"bubbleline.state().plans[{plan}]?.figures?.makespan === {makespan}")
+
+
+def test_offload_frees_memory_and_says_k_and_a_shared_link_makes_compute_wait(open_page: Open) -> None:
+    page = open_page("?family=gis&p=4&m=16&v=2")
+    assert figure(page, "Peak memory") == "4"
+    page.locator("#options summary").click()
+    page.select_option("#offload", "selective")
+    wait(page, r"/Peak memory\D*2\s/.test(document.querySelector('#figures').innerText)")
+    expect(page.locator("#offload-means")).to_contain_text("k = 1")
+    page.select_option("#offload", "full")
+    page.locator("#shared-link").check()
+    expect(page.locator("#offload-means")).to_contain_text("k = 2")
+    expect(page.locator("#offload-means")).to_contain_text("Above k = 1 compute waits")
+    wait(page, "location.search.includes('shared_link=true')")
+    page.locator("#family").click()
+    page.locator("[data-family=zb-h1]").click()
+    wait(page, "bubbleline.state().plans[0]?.shown?.family === 'zb-h1'")
+    wait(page, "!location.search.includes('offload')")
+    assert page.locator("#offload").is_hidden()
+
+
+def test_layers_are_typed_for_each_stage_or_once_for_all(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8")
+    page.locator("#options summary").click()
+    page.fill("#field-layers", "5,5,5,1")
+    page.press("#field-layers", "Enter")
+    wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 37.5")
+    wait(page, "location.search.includes('layers=3*5,1')")
+    page.fill("#field-layers", "2")
+    page.press("#field-layers", "Enter")
+    wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 33")
+    page.fill("#field-layers", "2,2")
+    page.press("#field-layers", "Enter")
+    expect(page.locator("#field-layers-problem")).to_contain_text("one entry a stage: 4 here, not 2", timeout=5000)
+    page.locator("#field-layers-problem button").click()
+    wait(page, "location.search.includes('layers=4*1')")  # the same two layers' worth, cut evenly into four stages
+    page.fill("#field-layers", "")
+    page.press("#field-layers", "Enter")
+    wait(page, "!location.search.includes('layers')")

@@ -1,0 +1,75 @@
+"""The search in the page: its certificate, a better order while it runs, and a link that gives the same order again."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.support.page_queries import Open, wait
+
+HARD = "?family=v-auto&p=6&m=14&memory=2.5&F=18.5&I=18.1&W=9.3&comm=0.6"
+
+
+def span(page: Page) -> float:
+    return page.evaluate("bubbleline.state().plans[0].figures.longestStage")
+
+
+def test_a_search_makes_the_order_better_and_the_link_gives_it_again(open_page: Open) -> None:
+    page = open_page(HARD)
+    expect(page.locator("#search-verdict")).to_contain_text("above the bound")
+    constructed = span(page)
+    page.locator("#search-go").click()
+    expect(page.locator("#search-stop")).to_be_visible()
+    wait(page, f"bubbleline.state().plans[0].figures.longestStage < {constructed}")  # while it runs
+    expect(page.locator("#search-go")).to_be_visible(timeout=12_000)
+    expect(page.locator("#search-said")).to_contain_text("The link gives the same order again")
+    wait(page, "location.search.includes('effort=')")
+    found = span(page)
+    assert found < constructed
+    page.reload()
+    wait(page, "window.bubbleline && bubbleline.state().plans[0]?.figures")
+    assert span(page) == found
+
+
+def test_stopping_keeps_the_best_so_far_and_any_change_forgets_it(open_page: Open) -> None:
+    page = open_page(HARD)
+    page.locator("#search-auto").uncheck()
+    page.locator("#search-longer").click()
+    wait(page, "location.search.includes('effort=')")
+    page.locator("#search-stop").click()
+    expect(page.locator("#search-go")).to_be_visible()
+    assert re.search(r"effort=\d+", page.url)
+    page.fill("#field-m", "12")
+    page.press("#field-m", "Enter")
+    wait(page, "bubbleline.state().plans[0].shown?.m === 12")
+    wait(page, "!location.search.includes('effort=')")
+    expect(page.locator("#search-said")).to_contain_text("Constructed at once")
+
+
+def test_after_a_change_it_searches_by_itself_when_the_reader_rests(open_page: Open) -> None:
+    page = open_page("?family=zb-auto&p=4&m=9&memory=3&F=18.5&I=18.1&W=9.3&comm=0.6")
+    expect(page.locator("#search-said")).to_contain_text("Constructed at once")  # opening a link starts nothing
+    page.fill("#field-memory", "2.5")
+    page.press("#field-memory", "Enter")
+    wait(page, "location.search.includes('effort=')")
+
+
+def test_an_order_that_meets_the_bound_is_called_optimal_and_needs_no_search(open_page: Open) -> None:
+    page = open_page("?family=zb-auto&p=4&m=8&memory=4")
+    expect(page.locator("#search-verdict")).to_have_text("optimal")
+    assert page.locator("#search-go").is_hidden()
+
+
+def test_families_with_one_order_have_no_certificate(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8")
+    assert page.locator("#search").is_hidden()
+
+
+def test_the_second_schedule_is_searched_where_only_it_can_be(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=9&F=18.5&I=18.1&W=9.3&b.family=zb-auto&b.memory=2.5")
+    expect(page.locator("#search-verdict")).to_contain_text("above the bound")
+    page.locator("#search-go").click()
+    wait(page, "location.search.includes('b.effort=')")
+    page.locator("#search-stop").click()
+    assert "&effort=" not in page.url

@@ -1,0 +1,106 @@
+"""The cluster on the page: hosts, who is busy, which rank sits where, how far neighbours are apart, and what is said
+when something is missing or lost. The runner is a fake that says what one on Ray says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.conftest import Server, launch
+from tests.page.app.test_axe import violations
+from tests.page.runs.test_run import ended
+from tests.support.page_queries import Open, state, wait
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose runner has a cluster of three hosts."""
+    made = launch(tmp_path_factory.mktemp("hosts"), "--cluster", "--pause", "0.1")
+    yield made
+    made.stop()
+    assert made.process.stdout is not None
+    made.process.stdout.close()
+
+
+def told(page: Page, host: str) -> str:
+    """A row of the cluster's table, its cells one after the other."""
+    return " ".join(page.locator(f"#cluster [data-host='{host}']").inner_text().split())
+
+
+def test_a_server_without_a_cluster_shows_none_and_asks_nothing_of_it(open_page: Open) -> None:
+    page = open_page("?tab=run")
+    wait(page, "document.querySelector('#run-where').textContent")
+    for hidden in ("#cluster", "#run-spread", "#run-arrange", "#run-hops"):
+        expect(page.locator(hidden)).to_be_hidden()
+
+
+def test_a_run_on_hosts_is_seen_there_and_leaves_its_hops_to_the_plan(open_page: Open, hosts: Server) -> None:
+    page = open_page("?family=1f1b&p=4&m=6&tab=run", url=hosts.url)
+    panel = page.locator("#cluster")
+    expect(panel).to_contain_text("8 of 8 cores free · 2 of 2 GPUs free")
+    page.select_option("#run-spread", "spread")
+    page.select_option("#run-hops", "measured")
+    page.click("#run")
+    expect(panel).to_contain_text("4 of 8 cores free")
+    assert told(page, "worker-1") == "worker-1 10.77.0.2 · 12.9 GB free 2 of 4 in use – rank 0 rank 2"
+    assert ended(page) == "finished"
+    expect(panel).to_contain_text("8 of 8 cores free")
+    assert panel.locator(".hops li").first.inner_text().split("\n")[-2:] == ["worker-1 to worker-2", "182 (+9) µs"]
+    facts = page.locator(".run-facts")
+    for words in (
+        "worker-1: 0, 2 · worker-2: 1, 3",
+        "Clocks agree within",
+        "±21.4 µs",
+        "the plan's hop is the longest, 0.182",
+    ):
+        expect(facts).to_contain_text(words)
+    expect(page.locator(".lane-head[data-lane=run]")).to_contain_text("2 hosts")
+    assert [page.input_value(f"#run-{name}") for name in ("spread", "arrange", "hops")] == [
+        "spread",
+        "given",
+        "measured",
+    ]
+    row = page.evaluate("bubbleline.point('run', 3, 0)")
+    page.mouse.move(row["x"] - 10, row["y"])
+    assert page.get_attribute("#plot", "title") == "Rank 3 on worker-2 · Pin rank 3 on top"
+    page.focus("#use-hops")
+    page.keyboard.press("Enter")
+    assert state(page)["spec"]["costs"]["comm"] == 0.182
+    assert "comm=0.182" in page.url
+    page.select_option("#run-mode", "free")
+    expect(page.locator("#run-hops")).to_be_disabled()
+    assert violations(page) == []
+
+
+def test_what_a_run_waits_for_is_said_also_in_chinese_and_on_a_phone(open_page: Open, hosts: Server) -> None:
+    page = open_page("?family=1f1b&p=4&m=109&tab=run&lang=zh&theme=dark", url=hosts.url, width=360, height=800)
+    expect(page.locator("#cluster")).to_contain_text("集群")
+    page.click("#run")
+    expect(page.locator(".cluster-waiting")).to_contain_text("2 of 4 ranks have a place")
+    expect(page.locator("#panel-run")).to_contain_text("运行正在等待集群中的位置。")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    box = page.locator("#cluster").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360
+    assert violations(page) == []
+    page.click("#cancel")
+    assert ended(page) == "cancelled"
+    expect(page.locator(".cluster-waiting")).to_be_hidden()
+
+
+def test_a_host_that_is_lost_is_shown_with_its_ranks_and_so_is_a_server_that_is_gone(
+    open_page: Open, start: Callable[..., Server]
+) -> None:
+    server = start("--cluster")
+    page = open_page("?family=1f1b&p=4&m=110&tab=run", url=server.url, forgive="net::ERR_", fresh=True)
+    page.click("#run")
+    assert ended(page) == "failed"
+    expect(page.locator("#panel-run")).to_contain_text("host worker-2 (10.77.0.3) was lost")
+    expect(page.locator("#cluster [data-host='worker-2']")).to_contain_text("✗ lost")
+    assert told(page, "worker-2") == "worker-2 10.77.0.3 ✗ lost its health check failed rank 2 rank 3"
+    expect(page.locator(".cluster-about")).to_have_text("2 of 3 hosts · 4 of 4 cores free")
+    server.stop()
+    expect(page.locator(".cluster-waiting")).to_contain_text("connection to the server is lost")

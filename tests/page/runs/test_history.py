@@ -1,0 +1,205 @@
+"""Earlier runs on the page: found again, compared, named, deleted, exported; their costs in the plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+from playwright.sync_api import Locator, Page, expect
+
+from backend.schedule.families.registry import order, read
+from backend.schedule.interop import trace_export
+from backend.schedule.simulation.simulate import simulate
+from tests.conftest import Server, launch
+from tests.page.app.test_axe import violations
+from tests.support.page_queries import Open, state, wait
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of these tests, which see each other's runs below their own."""
+    made = launch(tmp_path_factory.mktemp("history"))
+    yield made
+    made.stop()
+    assert made.process.stdout is not None
+    made.process.stdout.close()
+
+
+def put(server: Server, **given: Any) -> str:
+    """A run from elsewhere, kept by the server: whole, with the times of its plan."""
+    spec = read({"family": "1f1b", "p": 3, "m": 4} | given)
+    trace = trace_export.trace(simulate(order(spec), spec.timing, spec.v), "x")
+    return str(requests.post(f"{server.url}/api/runs/import", json=trace, timeout=10).json()["id"])
+
+
+def failed(server: Server) -> str:
+    """A run that the fake runner fails."""
+    run_id = requests.post(f"{server.url}/api/runs", json={"spec": {"m": 105}}, timeout=10).json()["id"]
+    for _ in range(200):
+        if requests.get(f"{server.url}/api/runs/{run_id}", timeout=10).json()["status"] == "failed":
+            break
+    return str(run_id)
+
+
+def row(page: Page, run_id: str) -> Locator:
+    return page.locator(f".run-list tr[data-row='{run_id}']")
+
+
+def test_without_a_run_the_tab_says_what_would_be_there_and_where_a_run_would_run(own: Server, open_page: Open) -> None:
+    page = open_page("?tab=run&p=4", url=own.url)
+    expect(page.locator(".run-none")).to_contain_text("No run yet")
+    expect(page.locator("#run-where")).to_have_text(
+        "2 CPU cores for 4 ranks: paced, since ranks that share a core would hold each other up."
+    )
+    page.select_option("#run-mode", "free")
+    expect(page.locator("#run-where")).to_contain_text("free, as chosen")
+    page.fill("#field-p", "2")
+    page.keyboard.press("Enter")
+    page.select_option("#run-mode", "auto")
+    expect(page.locator("#run-where")).to_have_text("2 CPU cores for 2 ranks: free, since each rank has its own.")
+    assert violations(page) == []
+
+
+def test_the_table_says_what_came_of_every_run(own: Server, open_page: Open) -> None:
+    good, bad = put(own), failed(own)
+    page = open_page("?tab=run", url=own.url)
+    expect(row(page, good)).to_contain_text("not verified here")
+    expect(row(page, good)).to_contain_text("p 3 · m 4")
+    expect(row(page, good)).to_contain_text("18 ms")
+    expect(row(page, bad)).to_contain_text("rank 1 ran out of memory", ignore_case=True)
+    expect(row(page, bad).locator("input[type=checkbox]")).to_have_count(0)
+    assert [each.get_attribute("data-row") for each in page.locator(".run-list tbody tr").all()][:2] == [bad, good]
+
+
+def test_two_chosen_runs_open_as_two_lanes_and_a_third_is_added(own: Server, open_page: Open) -> None:
+    ids = [put(own, m=m) for m in (4, 5, 6)]
+    page = open_page("?tab=run&p=3&m=4", url=own.url)
+    button = page.locator("#runs-compare")
+    expect(button).to_be_disabled()
+    row(page, ids[0]).locator("input").check()
+    expect(button).to_be_disabled()
+    row(page, ids[1]).locator("input").check()
+    button.click()
+    wait(page, "bubbleline.state().lanes.length === 3")
+    assert [lane["ops"] for lane in state(page)["lanes"]] == [24, 24, 30]
+    row(page, ids[2]).get_by_role("button", name="Add").click()
+    wait(page, "bubbleline.state().lanes.length === 4")
+    expect(row(page, ids[2])).to_contain_text("on the timeline")
+    row(page, ids[2]).locator("input").check()
+    for each in ids:
+        expect(row(page, each).locator("input")).to_be_checked()
+
+
+def test_a_run_is_named_by_keyboard_and_is_still_called_so_for_the_next_visitor(own: Server, open_page: Open) -> None:
+    run_id = put(own)
+    page = open_page("?tab=run", url=own.url)
+    row(page, run_id).get_by_role("button", name="Rename").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type("before lunch")
+    page.keyboard.press("Enter")
+    expect(row(page, run_id).locator("b")).to_have_text("before lunch")
+    assert page.evaluate("document.activeElement.textContent") == "Rename"
+    page.keyboard.press("Enter")
+    page.keyboard.type("something else")
+    page.keyboard.press("Escape")
+    expect(row(page, run_id).locator("b")).to_have_text("before lunch")
+    again = open_page("?tab=run", url=own.url)
+    expect(row(again, run_id)).to_contain_text("before lunch")
+
+
+def test_a_run_is_deleted_after_a_question_and_leaves_the_timeline(own: Server, open_page: Open) -> None:
+    gone, stays = put(own), put(own, m=5)
+    page = open_page(f"?tab=run&p=3&m=4&run={gone}", url=own.url)
+    wait(page, "bubbleline.state().lanes.length === 2")
+    page.locator(".run-more summary").click()
+    row(page, gone).get_by_role("button", name="Delete").click()
+    assert violations(page) == [], "the question"
+    row(page, gone).get_by_role("button", name="Keep it").click()
+    row(page, gone).get_by_role("button", name="Delete").click()
+    row(page, gone).get_by_role("button", name="Delete for good").click()
+    wait(page, "bubbleline.state().lanes.length === 1")
+    expect(row(page, gone)).to_have_count(0)
+    expect(row(page, stays)).to_be_visible()
+    assert page.evaluate("document.activeElement.closest('tr').dataset.row")
+    assert requests.get(f"{own.url}/api/runs/{gone}", timeout=5).status_code == 404
+
+
+def test_older_runs_come_when_asked_for(own: Server, open_page: Open) -> None:
+    ids = [put(own, p=2, m=2) for _ in range(13)]
+    page = open_page("?tab=run", url=own.url)
+    rows = page.locator(".run-list tbody tr")
+    expect(rows).to_have_count(12)
+    page.click("#runs-more")
+    expect(row(page, ids[0])).to_be_visible()
+    assert [each.get_attribute("data-row") for each in rows.all()][:13] == ids[::-1]
+    assert len(rows.all()) == len(requests.get(f"{own.url}/api/runs?limit=100", timeout=5).json()["runs"])
+    expect(page.locator("#runs-more")).to_be_hidden()
+
+
+def test_the_exported_trace_of_a_run_imports_back_as_the_same_lane(own: Server, open_page: Open, tmp_path) -> None:
+    run_id = put(own)
+    page = open_page(f"?tab=run&p=3&m=4&run={run_id}", url=own.url)
+    wait(page, "bubbleline.state().lanes.length === 2")
+    with page.expect_download() as download:
+        page.click("#run-chrome-trace")
+    assert download.value.suggested_filename.endswith(f"-run-{run_id}.trace.json")
+    download.value.save_as(tmp_path / "trace.json")
+    page.click("#tab-compare")
+    page.click("#compare-import")
+    page.set_input_files("#import-file", tmp_path / "trace.json")
+    page.click("#import-take")
+    wait(page, "bubbleline.state().lanes.length === 3")
+    boxes = page.evaluate("['run', 'run2'].map((lane) => ['0F3', '2B3'].map((op) => bubbleline.box(lane, op)?.x))")
+    assert boxes[0] == pytest.approx(boxes[1])
+    with page.expect_download() as download:
+        page.click("#run-json")
+    told = json.loads(download.value.path().read_text())
+    assert len(told["ops"]) == 24
+
+
+def test_a_calibrated_plan_lies_on_its_run_op_by_op_and_back_takes_it_back(own: Server, open_page: Open) -> None:
+    costs = {"F": [1, 1.5, 1], "I": [1, 1, 2], "W": [1, 1, 1], "comm": 0.25}
+    run_id = put(own, costs=costs)
+    page = open_page(f"?tab=run&p=3&m=4&run={run_id}", url=own.url)
+    wait(page, "bubbleline.state().lanes.length === 2")
+    assert state(page)["plans"][0]["figures"]["makespan"] == 18
+    page.click("#calibrate")
+    expect(page.locator(".run-calibrated")).to_contain_text("the schedule explains the run")
+    wait(page, "bubbleline.state().plans[0].asked.costs.F.length === 3")
+    assert state(page)["plans"][0]["asked"]["costs"]["F"] == [1, 1.5, 1]
+    for op in ("0F0", "1F2", "2B3", "0B3"):
+        plan, real = (page.evaluate(f"bubbleline.box('{lane}', '{op}')") for lane in ("a", "run"))
+        assert (plan["x"], plan["w"]) == pytest.approx((real["x"], real["w"]), abs=2)
+    page.go_back()
+    wait(page, "bubbleline.state().plans[0].figures?.makespan === 18")
+    expect(page.locator(".run-calibrated")).to_have_count(0)
+
+
+def test_the_card_of_a_measured_op_says_how_far_from_its_plan_it_was(own: Server, open_page: Open) -> None:
+    run_id = put(own, costs={"F": [1, 1.5, 1], "I": [1, 1, 1], "W": [1, 1, 1], "comm": 0.25})
+    page = open_page(
+        f"?p=3&m=4&F=1.167&run={run_id}&sel=1F0%40run", url=own.url
+    )  # the run's mean costs: one axis, in ms
+    card = page.locator("#card")
+    expect(card.locator(".planned")).to_contain_text("start 1.167")
+    assert card.locator(".planned b").all_inner_texts() == ["+0.083", "+0.333", "+0.416"]
+    expect(card).to_contain_text("start 1.25")
+
+
+def test_on_a_phone_every_run_is_a_card_and_nothing_is_wider_than_the_screen(own: Server, open_page: Open) -> None:
+    good, bad = put(own), failed(own)
+    page = open_page("?tab=run&theme=dark", url=own.url, width=360, height=740, has_touch=True)
+    for each in (good, bad):
+        row(page, each).scroll_into_view_if_needed()
+        box = row(page, each).bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+        deed = row(page, each).get_by_role("button", name="Rename").bounding_box()
+        assert deed is not None
+        assert deed["height"] >= 40
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert violations(page) == []

@@ -1,0 +1,135 @@
+"""Runs on the page: from the button to the verdict, with the real runner; and what is said when things go wrong."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.conftest import Server
+from tests.support.page_queries import Open, figure, state, wait
+
+PACED = "?family=zb-h1&p=2&m=8&tab=run"
+
+
+def start_paced(page: Page) -> None:
+    page.select_option("#run-mode", "paced")
+    page.click("#run")
+
+
+def ended(page: Page, seconds: float = 30) -> str:
+    over = "(s => ['finished', 'failed', 'cancelled'].includes(s) && s)(bubbleline.state().run)"
+    found: str = wait(page, over, seconds)
+    return found
+
+
+def test_a_run_appears_op_by_op_under_the_plan_and_ends_verified(open_page: Open, live_server: Server) -> None:
+    page = open_page(PACED, url=live_server.url)
+    start_paced(page)
+    counts = set()
+    for _ in range(600):
+        if (now := state(page)["run"]) in ("verified", "finished", "failed"):
+            break
+        if now == "running":
+            counts.add(int(page.evaluate("document.querySelector('.meter')?.getAttribute('aria-valuenow') ?? 0")))
+        page.wait_for_timeout(15)
+    assert ended(page) == "finished"
+    assert len([n for n in counts if 0 < n < 48]) >= 3, "ops come one after another, not all at the end"
+    panel = page.locator("#panel-run")
+    for words in ("verified", "paced", "cpu", "Bubble, measured", "predicted", "Largest residual"):
+        expect(panel).to_contain_text(words)
+    plan, run = (page.evaluate(f"bubbleline.box('{lane}', '0F7')") for lane in ("a", "run"))
+    assert abs(run["x"] - plan["x"]) < 0.25 * page.evaluate("document.querySelector('#plot').clientWidth")
+
+
+def test_an_op_is_on_the_screen_within_150_ms_of_its_end(open_page: Open, live_server: Server) -> None:
+    page = open_page(PACED, url=live_server.url)
+    start_paced(page)
+    assert ended(page) == "finished"
+    latencies = page.evaluate("bubbleline.samples.ops()")
+    assert len(latencies) >= 40
+    assert 0 <= statistics.median(latencies) < 150
+
+
+def test_a_reload_during_a_run_picks_it_up(open_page: Open, live_server: Server) -> None:
+    page = open_page("?family=1f1b&p=2&m=24&tab=run", url=live_server.url)
+    start_paced(page)
+    wait(page, "bubbleline.state().lanes.some(lane => lane.id === 'run')", 20)
+    page.reload()
+    wait(page, "window.bubbleline && bubbleline.state().run")
+    assert ended(page) == "finished"
+    assert state(page)["lanes"][1]["ops"] == 96
+    expect(page.locator(".lane-head[data-lane=run] .badge")).to_have_text("verified")
+
+
+def test_a_run_whose_pairs_did_not_overlap_says_so(open_page: Open, live_server: Server) -> None:
+    page = open_page("?family=dualpipev&p=2&m=4&tab=run", url=live_server.url)
+    page.click("#run")
+    assert ended(page) == "finished"
+    expect(page.locator("#panel-run")).to_contain_text("not overlapped")
+    expect(page.locator(".lane-head[data-lane=run]")).to_contain_text("not overlapped")
+
+
+def test_a_finished_run_opens_by_its_link(open_page: Open, live_server: Server) -> None:
+    page = open_page("?family=1f1b&p=2&m=2", url=live_server.url)
+    page.click("#run")
+    assert ended(page) == "finished"
+    again = open_page(page.url[page.url.index("?") :], url=live_server.url)
+    assert ended(again, 5) == "finished"
+    expect(again.locator("#panel-run")).to_contain_text("verified")
+    again.get_by_role("button", name="Close the run").click()
+    wait(again, "bubbleline.state().lanes.length === 1")
+    assert "run=" not in again.url
+
+
+def test_cancel_ends_a_run_and_says_so(open_page: Open, live_server: Server) -> None:
+    page = open_page("?family=gpipe&p=2&m=48&tab=run", url=live_server.url)
+    start_paced(page)
+    wait(page, "bubbleline.state().run === 'running'", 20)
+    page.click("#cancel")
+    assert ended(page) == "cancelled"
+    expect(page.locator("#panel-run")).to_contain_text("The run was cancelled")
+
+
+def test_the_view_follows_a_live_run_until_the_reader_pans(open_page: Open, live_server: Server) -> None:
+    page = open_page("?family=1f1b&p=2&m=32&tab=run", url=live_server.url)
+    start_paced(page)
+    wait(page, "bubbleline.state().lanes.some(lane => lane.id === 'run')", 20)
+    page.focus("#plot")
+    page.keyboard.press("w")
+    page.keyboard.press("a")
+    window = state(page)["window"]
+    ended(page)
+    assert state(page)["window"] == window
+
+
+def test_a_failing_run_is_told_in_words(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=105&tab=run")  # the fake runner fails at m = 105
+    page.click("#run")
+    assert ended(page) == "failed"
+    expect(page.locator("#panel-run")).to_contain_text("rank 1 ran out of memory")
+
+
+def test_a_link_to_no_run_says_so_and_keeps_the_plan(open_page: Open) -> None:
+    page = open_page("?run=nosuchrun&tab=run", forgive="status of 404")  # the browser's own note of it
+    expect(page.locator("#panel-run")).to_contain_text("no run of that name")
+    assert figure(page, "Makespan") == "33"
+
+
+def test_without_the_server_the_page_keeps_its_last_schedule_and_costs_still_work(
+    open_page: Open, start: Callable[..., Server]
+) -> None:
+    server = start()
+    page = open_page("", url=server.url, forgive="net::ERR_")
+    server.stop()
+    page.fill("#field-m", "17")
+    page.keyboard.press("Enter")
+    expect(page.locator("#banner")).to_contain_text("does not answer")
+    assert state(page)["plans"][0]["shown"]["m"] == 8
+    expect(page.locator(".lane-head[data-lane=a] .badge")).to_contain_text("last schedule")
+    page.fill("#field-m", "8")
+    page.keyboard.press("Enter")
+    page.fill("#field-F", "2")
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().plans[0].figures.makespan === 44")

@@ -1,0 +1,71 @@
+"""What a run measured besides times, on the page: messages, bytes, live activations, asked for where somebody looks."""
+
+from __future__ import annotations
+
+import requests
+from playwright.sync_api import Page, expect
+
+from tests.conftest import Server
+from tests.page.runs.test_run import ended, start_paced
+from tests.support.page_queries import Open, middle, pixel, state, wait
+
+
+def beside(page: Page, rank: int, t: float, below: float) -> tuple[float, float]:
+    """A place under the run's row of a rank at a time."""
+    point = page.evaluate(f"bubbleline.point('run', {rank}, {t})")
+    return point["x"], point["y"] + point["h"] / 2 + below
+
+
+def longest_wait(page: Page, server: Server) -> list[float]:
+    """The row of the message that was waited for longest, its times in units of the plan."""
+    run = requests.get(f"{server.url}/api/runs/{state(page)['view']['run']}", timeout=5).json()
+    row = max(run["messages"], key=lambda row: row[7] - row[6])
+    return [*row[:5], *(time / 1e6 / run["unit_ms"] for time in row[5:8]), row[8]]
+
+
+def test_a_run_tells_bytes_messages_and_live_activations_once_somebody_looks(
+    open_page: Open, live_server: Server
+) -> None:
+    page = open_page("?family=zb-h1&p=2&m=4&tab=run&theme=light", url=live_server.url)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.extend([request.url] if "rows=bytes" in request.url else []))
+    start_paced(page)
+    assert ended(page) == "finished"
+    assert not asked, "ops are enough until somebody looks"
+    card = page.locator("#card")
+    page.mouse.move(*middle(page, "run", "1F0"))
+    expect(card).to_contain_text("activations alive after it")
+    expect(card).to_contain_text("received")
+    assert len(asked) == 1
+    page.focus("#plot")
+    page.keyboard.press("l")
+    page.keyboard.press("h")
+    wait(page, "bubbleline.point('run', 1, 0, 'strip').h > 0")
+    expect(page.locator("#legend")).to_contain_text("measured")
+    expect(page.locator("#legend")).to_contain_text("as the plan counts")
+    source, rank, _, _, _, _, begun, taken, size = longest_wait(page, live_server)
+    waited = beside(page, rank, (begun + taken) / 2, 9)
+    _, green, blue = pixel(page, *waited)
+    assert blue < 40 < 120 < green, "a rank waits: gold in its lane of what it receives"
+    page.mouse.move(*waited)
+    expect(card).to_contain_text(f"on rank {source} to")
+    expect(card).to_contain_text(f"{size / 1000:g} kB")
+    expect(card).to_contain_text(f"Rank {rank} waited")
+    foot = page.evaluate("bubbleline.point('run', 0, 1.5, 'strip')")
+    page.mouse.move(foot["x"], foot["y"])
+    expect(card).to_contain_text("Rank 0 holds")
+    expect(card).to_contain_text("The line is what the plan counts")
+    assert len(asked) == 1
+
+
+def test_messages_and_memory_of_a_run_under_way_come_with_its_ops(open_page: Open, live_server: Server) -> None:
+    page = open_page("?family=1f1b&p=2&m=48&tab=run&lane=comm&mem=1", url=live_server.url)
+    start_paced(page)
+    wait(page, "bubbleline.state().lanes.some((lane) => lane.details && lane.live)", 20)
+    ops = "bubbleline.state().lanes.find((lane) => lane.id === 'run').ops"
+    assert ended(page) == "finished"
+    assert page.evaluate(ops) == 192
+    page.mouse.move(*middle(page, "run", "1B47"))
+    expect(page.locator("#card")).to_contain_text("activations alive after it 0 B")
+    done = page.evaluate("document.querySelector('.meter')?.getAttribute('aria-valuenow') ?? '192'")
+    assert (int(done), state(page)["run"]) == (192, "finished"), "no op is counted twice"

@@ -1,0 +1,105 @@
+"""Runs that go wrong, as the page tells it: a server that is killed, a full line, a cancel at any stage, a bad disk."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.conftest import Server
+from tests.support.page_queries import Open, state, wait
+
+SLOW = ("--pause", "0.05")
+PANEL = "#panel-run"
+GONE = "ailed"  # the browser's own notes of a server that is not there: a socket failed, a request Failed
+
+
+@pytest.mark.parametrize("forget", [False, True])
+def test_a_server_killed_during_a_run_is_waited_for_and_what_became_of_the_run_is_said(
+    start: Callable[..., Server], open_page: Open, tmp_path: Path, forget: bool
+) -> None:
+    server = start(*SLOW)
+    page = open_page("?p=1&m=400&tab=run", url=server.url, forgive=GONE)
+    page.click("#run")
+    wait(page, "bubbleline.state().run === 'running'")
+    wait(page, "bubbleline.state().lanes.length === 2")
+    ops = state(page)["lanes"][1]["ops"]
+    server.stop(signal.SIGKILL)
+    expect(page.locator(PANEL)).to_contain_text("The connection to the server is lost", timeout=15_000)
+    if forget:
+        (tmp_path / "runs.sqlite3").unlink()
+        (tmp_path / "runs.sqlite3-wal").unlink(missing_ok=True)
+    start(*SLOW, port=int(server.url.rsplit(":", 1)[1]))
+    wait(page, "bubbleline.state().run === 'failed'", 15)
+    said = "no longer knows this run" if forget else "The server stopped while this run was under way"
+    expect(page.locator(PANEL)).to_contain_text(said)
+    expect(page.locator(PANEL)).not_to_contain_text("connection to the server is lost")
+    expect(page.locator(".lane-head[data-lane=run] .badge")).to_have_text("failed")
+    assert state(page)["lanes"][1]["ops"] >= ops, "what came before stays"
+    expect(page.locator("#calibrate")).to_have_count(0)
+
+
+def test_whoever_presses_run_second_sees_the_place_in_line_and_can_step_out_of_it(
+    start: Callable[..., Server], open_page: Open
+) -> None:
+    server = start(*SLOW)
+    first = open_page("?p=1&m=400&tab=run", url=server.url)
+    first.click("#run")
+    wait(first, "bubbleline.state().run === 'running'")
+    second = open_page("?p=1&m=2&tab=run", url=server.url)
+    second.click("#run")
+    expect(second.locator(PANEL)).to_contain_text("Next in line")
+    third = open_page("?p=1&m=3&tab=run", url=server.url)
+    third.click("#run")
+    expect(third.locator(PANEL)).to_contain_text("queued, number 2 in line")
+    second.click("#cancel")
+    expect(second.locator(PANEL)).to_contain_text("The run was cancelled")
+    expect(third.locator(PANEL)).to_contain_text("Next in line")
+    first.click("#cancel")
+    wait(first, "bubbleline.state().run === 'cancelled'")
+    wait(third, "bubbleline.state().run === 'finished'")
+
+
+def test_a_run_can_be_cancelled_while_its_workers_warm_up(open_page: Open) -> None:
+    page = open_page("?p=1&m=108&tab=run")  # the fake runner never ends warming at m = 108
+    page.click("#run")
+    expect(page.locator(PANEL)).to_contain_text("The workers load the model")
+    page.click("#cancel")
+    wait(page, "bubbleline.state().run === 'cancelled'")
+
+
+def test_a_runner_that_dies_is_named_and_the_next_run_works(open_page: Open) -> None:
+    page = open_page("?p=1&m=101&tab=run")  # the fake runner ends with exit code 3 at m = 101
+    page.click("#run")
+    wait(page, "bubbleline.state().run === 'failed'")
+    expect(page.locator(PANEL)).to_contain_text("The runner ended with exit code 3 during this run")
+    page.fill("#field-m", "2")
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().plans[0].shown?.m === 2")
+    page.get_by_role("button", name="Run again").click()
+    wait(page, "bubbleline.state().run === 'finished'")
+
+
+def test_a_full_line_is_told_and_the_plan_stays(start: Callable[..., Server], open_page: Open) -> None:
+    server = start("--start", "60", BUBBLELINE_QUEUE="1")
+    open_page("?tab=run", url=server.url).click("#run")
+    page = open_page("?m=9&tab=run", url=server.url, forgive="status of 503")
+    wait(page, "fetch('/api/runs').then((answer) => answer.json()).then(({ runs }) => runs.length === 1)")
+    page.click("#run")
+    expect(page.locator(PANEL)).to_contain_text("1 runs wait already; try again soon")
+    assert len(state(page)["lanes"]) == 1
+
+
+def test_a_disk_that_keeps_nothing_is_said_beside_the_run(
+    start: Callable[..., Server], open_page: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    server = start(BUBBLELINE_DATABASE=str(tmp_path / "file" / "runs.sqlite3"))
+    page = open_page("?p=1&m=4&tab=run", url=server.url)
+    page.click("#run")
+    wait(page, "bubbleline.state().run === 'finished'")
+    expect(page.locator(PANEL)).to_contain_text("The server's disk does not take this run")
+    expect(page.locator(".run-facts")).to_contain_text("verified")

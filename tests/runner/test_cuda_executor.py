@@ -1,0 +1,129 @@
+"""Ops timed by events, on streams and GPUs that are made up: a stream does what it is asked for in its own time, and
+the host learns of it later."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from backend.schedule.families import registry
+from backend.schedule.simulation.simulate import simulate
+from runner.program.compile import build
+from runner.telemetry.clock import now
+from runner.telemetry.op_board import Board, Ledger
+from runner.transport.threads import Exchange
+from runner.worker.cuda_executor import EventClock, EventWorker, StreamTransport
+from runner.worker.executor import Pace
+
+FORWARD_MS, BACKWARD_MS = 5.0, 7.5
+HERE = threading.local()
+
+
+class Stream:
+    """`until`: the time, in ms of the GPU's clock, at which it will have done all that it was asked for."""
+
+    def __init__(self) -> None:
+        self.until = 86_400_000.0
+
+
+class Event:
+    """An event that has happened by the second time it is asked, or once it was waited for."""
+
+    def __init__(self) -> None:
+        self.queries = 0
+
+    def record(self) -> None:
+        self.at = HERE.stream.until
+
+    def wait(self) -> None:
+        HERE.stream.until = max(HERE.stream.until, self.at)
+
+    def query(self) -> bool:
+        self.queries += 1
+        return self.queries > 1
+
+    def synchronize(self) -> None:
+        self.queries = 1
+
+    def elapsed_time(self, other: Event) -> float:
+        assert self.queries > 0, "asked for before it had happened"
+        return other.at - self.at
+
+
+class Part:
+    """A stage that asks its stream for some milliseconds, and passes on how many stages it went through."""
+
+    def forward(self, micro: int, x: torch.Tensor | None) -> torch.Tensor:
+        HERE.stream.until += FORWARD_MS
+        return torch.zeros(1) if x is None else x + 1
+
+    def input_gradient(self, micro: int, gradient: torch.Tensor | None) -> torch.Tensor:
+        HERE.stream.until += BACKWARD_MS
+        return torch.zeros(1) if gradient is None else gradient + 1
+
+    def weight_gradient(self, micro: int) -> None:
+        pass
+
+
+class Rank(threading.Thread):
+    """A rank of a program, with a stream of its own."""
+
+    def __init__(self, program: object, rank: int, exchange: Exchange, board: Board) -> None:
+        super().__init__(daemon=True)
+        self.clock = EventClock(Event)
+        self.ledger = Ledger(board.path, rank, board.ranks, board.places(rank))
+        mine = program.ranks[rank]  # type: ignore[attr-defined]
+        transport = StreamTransport(exchange.of("job", 1000), torch.device("cpu"), self.clock)
+        self.worker = EventWorker(self.clock, mine, [Part() for _ in mine.stages], transport, self.ledger, Pace())
+
+    def run(self) -> None:
+        HERE.stream = Stream()
+        self.zero = now()
+        self.worker.run(self.zero)
+
+
+@pytest.mark.parametrize("family", ["1f1b", "interleaved", "dualpipev"])
+def test_ops_are_noted_at_the_times_at_which_the_streams_did_them(family: str, tmp_path: Path) -> None:
+    spec = registry.read(
+        {"family": family, "p": 2, "m": 4, "costs": {"F": FORWARD_MS, "I": BACKWARD_MS, "W": 0, "FB": None}}
+    )
+    order = registry.order(spec)
+    chunks = order.chunks
+    planned = simulate(order, spec.costs, 1 if chunks == 1 else spec.v)
+    program = build(order, [1.0] * len(order))
+    counts = [len(one.steps) for one in program.ranks]
+    board = Board(f"{tmp_path}/board", counts, messages=[len(one.receives()) for one in program.ranks])
+    exchange = Exchange()
+    ranks = [Rank(program, rank, exchange, board) for rank in range(2)]
+    for rank in ranks:
+        rank.start()
+    for rank in ranks:
+        rank.join(20)
+        assert not rank.is_alive()
+    share = 1 if chunks == 1 else spec.v  # of a device's cost, which is an op's where it has several chunks
+    for number, rank in enumerate(ranks):
+        first, last = board.offsets[number], board.offsets[number + 1]
+        since = rank.clock.at - rank.zero
+        times = board.rows(number, 0, counts[number])
+        assert [(start - since) / 1e6 for start in times[:, 1]] == pytest.approx(planned.start[first:last] * share)
+        assert [(end - since) / 1e6 for end in times[:, 2]] == pytest.approx(planned.end[first:last] * share)
+        assert (times[:, 0] <= times[:, 1]).all()
+        assert (times[1:, 0] >= times[:-1, 2]).all()
+        messages = board.message_rows(number, 0, len(program.ranks[number].receives()))
+        assert len(messages) == board.taken()[number]
+        assert (messages[:, 1] <= messages[:, 2]).all()
+
+
+def test_of_several_tries_to_relate_both_clocks_the_quickest_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    HERE.stream = Stream()
+    readings = iter([0, 90, 100, 110, 200, 260, 300, 370, 400, 480])
+    monkeypatch.setattr("runner.worker.cuda_executor.now", lambda: next(readings))
+    clock = EventClock(Event)
+    clock.relate()
+    assert clock.at == 105
+    HERE.stream.until += 2.5
+    later = clock.mark()
+    assert clock.time(later) == 105 + 2_500_000

@@ -1,0 +1,91 @@
+"""The transport for backends without tags, here on gloo: one group for each direction between two ranks."""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+import torch
+
+from backend.schedule.families import registry
+from backend.schedule.order.order import Order
+from backend.schedule.order.placement import Placement
+from runner.program.compile import Program, build
+from runner.telemetry.clock import now
+from runner.telemetry.op_board import Board, Ledger, Places
+from runner.transport.gloo import gloo_group
+from runner.transport.nccl import ChannelTransport
+from runner.worker.executor import Pace, StageWorker
+from tests.support.runner_orders import random_order
+
+
+class Echo:
+    """A stage that adds one to what it gets, so that a result tells how many stages it passed."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, int, float]] = []
+
+    def forward(self, micro: int, x: torch.Tensor | None) -> torch.Tensor:
+        value = micro * 100.0 if x is None else float(x[0])
+        self.seen.append(("F", micro, value))
+        return torch.full((3,), value + 1)
+
+    def input_gradient(self, micro: int, gradient: torch.Tensor | None) -> torch.Tensor:
+        value = micro * 1000.0 if gradient is None else float(gradient[0])
+        self.seen.append(("I", micro, value))
+        return torch.full((3,), value + 1)
+
+    def weight_gradient(self, micro: int) -> None:
+        pass
+
+
+def child(pipe: Connection, program: Program, rank: int, folder: str, places: Places) -> None:
+    def make(direction: tuple[int, int], end: int) -> object:
+        return gloo_group(f"{folder}/{direction[0]}-{direction[1]}", end, 2)
+
+    mine = program.ranks[rank]
+    arrivals = [link for other in program.ranks for link in other.sends() if link.target == rank]
+    transport = ChannelTransport(make, mine.sends(), arrivals, (3,), torch.device("cpu"))
+    transport.prime()
+    parts = [Echo() for _ in mine.stages]
+    ledger = Ledger(f"{folder}/board", rank, len(program.ranks), places)
+    StageWorker(mine, parts, transport, ledger, Pace()).run(now())
+    transport.flush()
+    pipe.send([part.seen for part in parts])
+    pipe.recv()
+
+
+def orders() -> list[Order]:
+    crossing = registry.order(registry.read({"family": "dualpipe", "p": 4, "m": 8}))
+    return [crossing, random_order(Placement("looped", 3, 2), 5, seed=5), random_order(Placement("v", 2, 2), 6, seed=6)]
+
+
+@pytest.mark.parametrize("order", orders(), ids=["dualpipe", "looped", "v"])
+def test_messages_without_tags_reach_the_right_op_whatever_the_order_of_need(order: Order, tmp_path: Path) -> None:
+    program = build(order, [1.0] * len(order))
+    received = [len(one.receives()) for one in program.ranks]
+    board = Board(f"{tmp_path}/board", [len(one.steps) for one in program.ranks], messages=received)
+    context = multiprocessing.get_context("forkserver")
+    pipes, processes = [], []
+    for rank in range(order.p):
+        near, far = context.Pipe()
+        processes.append(
+            context.Process(target=child, args=(far, program, rank, str(tmp_path), board.places(rank)), daemon=True)
+        )
+        processes[-1].start()
+        pipes.append(near)
+    try:
+        assert all(pipe.poll(60) for pipe in pipes)
+        found = [pipe.recv() for pipe in pipes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+    last = order.placement.stages - 1
+    for rank, one in enumerate(program.ranks):
+        for stage, seen in zip(one.stages, found[rank], strict=True):
+            assert len(seen) == 2 * order.n
+            for kind, micro, value in seen:
+                assert value == (micro * 100 + stage if kind == "F" else micro * 1000 + last - stage)

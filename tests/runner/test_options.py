@@ -1,0 +1,175 @@
+"""Runs with options on small worker pools: each is verified, and what it costs in memory is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from backend.schedule.families import registry
+from backend.schedule.interop import torch_csv
+from runner.job.plan import plan
+from runner.model.config import MOST_BLOCKS, TINY, Shape, blocks_of
+from runner.model.reference import judge, relative_error, train_stale
+from runner.protocol import Run
+from tests.support.runner_client import TINY as MODEL
+from tests.support.runner_client import Event, RunnerProgram
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[RunnerProgram]:
+    program = RunnerProgram()
+    yield program
+    program.close()
+
+
+def verified(events: list[Event]) -> Event:
+    """The last event of a run that came out right."""
+    last = events[-1]
+    assert last["event"] == "finished", last
+    assert last["verified"], last
+    assert last["max_grad_error"] < 1e-5
+    return last
+
+
+def test_blocks_keep_the_ratios_of_the_layers() -> None:
+    assert blocks_of((24, 24, 24, 30), 4, TINY) == (4, 4, 4, 5)
+    assert blocks_of((8, 8), 2, TINY) == (1, 1)
+    assert blocks_of((31, 17, 0, 1), 4, TINY) == (MOST_BLOCKS, 4, 0, 1)
+    assert blocks_of((3, 2), 2, Shape(layers=2)) == (6, 4)
+    assert blocks_of(None, 3, Shape(layers=2)) == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("spec", "blocks"),
+    [
+        ({"family": "1f1b", "p": 2, "m": 3, "layers": [3, 1]}, (3, 1)),
+        ({"family": "v-half", "p": 2, "m": 4, "layers": [2, 1, 0, 2]}, (2, 1, 0, 2)),
+        ({"family": "dualpipe", "p": 4, "m": 8, "layers": [0, 2, 1, 0]}, (0, 2, 1, 0)),
+        ({"family": "zb-h1", "p": 2, "m": 4, "vocabulary": "redistribute"}, (5, 3)),
+    ],
+    ids=["1f1b", "v-half", "dualpipe", "redistribute"],
+)
+def test_stages_have_as_many_blocks_as_their_layers_say(
+    runner: RunnerProgram, spec: dict[str, object], blocks: tuple[int, ...]
+) -> None:
+    assert plan(Run("a", spec=spec)).training.blocks == blocks
+    verified(runner.run(spec=spec, mode="free", model=MODEL))
+
+
+def test_an_imported_order_takes_layers_and_recomputation_of_the_spec_that_comes_with_it(runner: RunnerProgram) -> None:
+    csv = torch_csv.dump(registry.order(registry.read({"family": "1f1b", "p": 2, "m": 3})))
+    verified(runner.run(csv=csv, spec={"layers": [1, 3]}, mode="free", model=MODEL))
+    less = verified(runner.run(csv=csv, spec={"recompute": "full"}, mode="free", model=MODEL | {"layers": 3}))
+    more = verified(runner.run(csv=csv, mode="free", model=MODEL | {"layers": 3}))
+    assert less["activations"]["peak_bytes"] < more["activations"]["peak_bytes"]
+    refused = runner.run(csv=csv, spec={"layers": [1, 3, 1]})[-1]
+    assert (refused["event"], refused["error"]["field"], refused["error"]["nearest"]) == ("error", "layers", 2)
+    refused = runner.run(csv=csv, spec={"vocabulary": "parallel-1"})[-1]
+    assert (refused["error"]["field"], refused["error"]["nearest"]) == ("vocabulary", "plain")
+
+
+@pytest.mark.parametrize("family", ["1f1b", "zb-h1", "dualpipe"])
+def test_recomputation_keeps_less_and_gives_the_same_gradients(runner: RunnerProgram, family: str) -> None:
+    peaks, losses = [], set()
+    for mode in ("none", "selective", "full"):
+        spec = {"family": family, "p": 2, "m": 4, "recompute": mode, "layers": [3, 3]}
+        last = verified(runner.run(spec=spec, mode="free", model=MODEL | {"layers": 2, "sequence": 8}))
+        peaks.append(last["activations"]["peak_bytes"])
+        losses.add(last["loss"])
+    assert len(losses) == 1
+    assert all(none > selective > full for none, selective, full in zip(*peaks, strict=True)), peaks
+
+
+@pytest.mark.parametrize(("p", "m", "recompute"), [(3, 7, "none"), (2, 4, "full")])
+def test_updates_after_every_backward_give_the_losses_and_weights_of_as_stale_a_single_process(
+    runner: RunnerProgram, p: int, m: int, recompute: str
+) -> None:
+    spec = {"family": "pipedream", "p": p, "m": m, "recompute": recompute}
+    last = verified(runner.run(spec=spec, mode="free", model=MODEL))
+    assert last["weight_versions"] == [p - stage for stage in range(p)]
+
+
+def test_a_reference_with_other_staleness_trains_other_weights() -> None:
+    training = plan(Run("a", spec={"family": "pipedream", "p": 2, "m": 4})).training
+    used = plan(Run("a", spec={"family": "pipedream", "p": 2, "m": 4})).used
+    assert used == ((0, 0, 1, 2), (0, 1, 2, 3))
+    losses, right = train_stale(training, used)
+    fresh_losses, fresh = train_stale(training, [range(4)] * 2)
+    assert losses[0] == fresh_losses[0]
+    verdict = judge(0.0, [right], 0.0, fresh)
+    assert not verdict.verified
+    assert max(relative_error(right[name], fresh[name]) for name in right if name.startswith("updated")) > 1e-3
+
+
+@pytest.mark.parametrize("mode", ["selective", "full"])
+def test_offload_frees_memory_and_brings_everything_back_in_time(runner: RunnerProgram, mode: str) -> None:
+    costs = {"F": 2, "I": 2, "W": 2, "O": 1}
+    spec = {"family": "gis", "p": 2, "m": 8, "v": 4, "costs": costs}
+    whole = verified(runner.run(spec=spec, mode="free", model=MODEL))["activations"]
+    spec |= {"offload": mode}
+    events = runner.run(spec=spec, mode="paced", unit_ms=16, model=MODEL)
+    kept = verified(events)["activations"]
+    assert kept["peak_bytes_without_offload"] == whole["peak_bytes"]
+    assert sum(kept["peak_bytes"]) < 0.9 * sum(whole["peak_bytes"])  # planned: half, or a quarter
+    rows = [row for event in events for row in event.get("copies", ())]
+    order = registry.order(registry.read(spec))
+    assert order.copies is not None
+    texts = [order.copies.row(rank, order.chunks) for rank in range(order.p)]
+    assert [row[:2] for row in sorted(rows)] == [[rank, k] for rank in range(2) for k in range(len(texts[rank]))]
+    went, came = ([row for row in rows if texts[row[0]][row[1]][0] == kind] for kind in (0, 1))
+    assert sum(row[5] for row in went) == sum(row[5] for row in came) > 0
+    assert all(ready <= start < end for _, _, ready, start, end, _ in rows)
+
+
+@pytest.mark.parametrize(
+    ("family", "p", "vocabulary"),
+    [
+        ("1f1b", 3, "parallel-1"),
+        ("1f1b", 3, "parallel-2"),
+        ("1f1b", 3, "interlaced"),
+        ("1f1b", 1, "parallel-1"),
+        ("gpipe", 2, "parallel-2"),
+        ("zb-h2", 3, "parallel-1"),
+        ("v-half", 2, "parallel-2"),
+        ("v-min", 2, "parallel-1"),
+    ],
+)
+def test_a_sharded_output_layer_gives_the_loss_and_gradients_of_a_whole_one(
+    runner: RunnerProgram, family: str, p: int, vocabulary: str
+) -> None:
+    spec = {"family": family, "p": p, "m": 5, "vocabulary": vocabulary}
+    events = runner.run(spec=spec, mode="free", model=MODEL | {"vocabulary": 17})
+    verified(events)
+    rows = sum(len(event["ops"]) for event in events if event["event"] == "op_batch")
+    assert rows == len(registry.order(registry.read(spec)))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"family": "zb-h1", "p": 2, "m": 4},
+        {"family": "dualpipe", "p": 2, "m": 4},
+        {"family": "1f1b", "p": 3, "m": 4, "vocabulary": "parallel-1", "recompute": "full"},
+        {"family": "gis", "p": 2, "m": 4, "v": 2, "offload": "full", "costs": {"O": 0.5}},
+    ],
+    ids=["zb-h1", "dualpipe", "1f1b-parallel-1", "gis-offload"],
+)
+def test_several_steps_train_as_a_single_process_does(runner: RunnerProgram, spec: dict[str, object]) -> None:
+    events = runner.run(spec=spec, mode="free", model=MODEL, steps=3)
+    last = verified(events)
+    assert len(set(last["losses"])) == len(last["losses"]) == 3
+    assert last["loss"] == pytest.approx(last["losses"][-1])
+    rows = [tuple(row[:2]) for event in events if event["event"] == "op_batch" for row in event["ops"]]
+    assert len(rows) == len(set(rows)) == len(registry.order(registry.read(spec)))
+
+
+def test_a_vocabulary_with_fewer_words_than_ranks_is_refused(runner: RunnerProgram) -> None:
+    spec = {"family": "1f1b", "p": 4, "m": 4, "vocabulary": "parallel-1"}
+    last = runner.run(spec=spec, model=MODEL | {"vocabulary": 3})[-1]
+    assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "model.vocabulary", 4)
+
+
+def test_steps_are_refused_where_every_micro_batch_is_one(runner: RunnerProgram) -> None:
+    last = runner.run(spec={"family": "pipedream", "p": 2, "m": 4}, steps=2)[-1]
+    assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "steps", 1)

@@ -1,0 +1,238 @@
+"""What the main process makes of what it sees: measured figures, stalls, and whom to blame. No process is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from backend.schedule.families import registry
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import simulate
+from runner.devices import here
+from runner.engines.base import Ask, Ground, Lost
+from runner.job import job, watchdog
+from runner.job.job import Job, State
+from runner.job.outcome import outcome
+from runner.job.plan import Plan, plan
+from runner.messages import Ready, Trouble
+from runner.model.config import Shape, Training
+from runner.model.stage import Stage
+from runner.protocol import Run
+from runner.telemetry.op_board import WAITING, WORKING, Board, Ledger
+from runner.worker.replicas import sum_copies
+
+UNIT_NS = 2_000_000
+
+
+def timeline() -> Any:
+    spec = registry.read({"family": "zb-h1", "p": 3, "m": 5, "costs": {"F": 2, "I": 1, "W": 1, "comm": 0.5}})
+    return simulate(registry.order(spec), spec.costs, spec.v)
+
+
+def times_of(planned: Any, factor: float) -> Any:
+    start, end = (np.rint(part * factor).astype(np.int64) for part in (planned.start, planned.end))
+    return np.stack([start, start, end, np.zeros_like(start)], axis=1)
+
+
+def test_a_run_exactly_as_planned_measures_what_was_predicted() -> None:
+    planned = timeline()
+    found = outcome(planned, times_of(planned, UNIT_NS), UNIT_NS)
+    assert found.predicted == figures(planned).as_dict()
+    assert found.measured == found.predicted
+    assert found.largest_residual["ns"] == 0
+
+
+@pytest.mark.parametrize("slower", [0.5, 1.0, 3.0])
+def test_in_free_mode_the_unit_is_fitted_so_that_only_the_arrangement_counts(slower: float) -> None:
+    planned = timeline()
+    found = outcome(planned, times_of(planned, UNIT_NS * slower), None)
+    assert found.unit_ms == pytest.approx(2.0 * slower)
+    assert found.measured["makespan"] == pytest.approx(found.predicted["makespan"])
+    assert found.measured["bubble"]["global"] == pytest.approx(found.predicted["bubble"]["global"])
+
+
+def test_the_largest_residual_names_the_op_farthest_from_its_planned_end() -> None:
+    planned = timeline()
+    times = times_of(planned, UNIT_NS)
+    at = int(planned.order.offsets[1]) + 4
+    times[at, 2] += 700_000
+    residual = outcome(planned, times, UNIT_NS).largest_residual
+    assert residual == {"rank": 1, "index": 4, "op": planned.order.row(1)[4].text(), "ns": 700_000}
+
+
+class Stalled:
+    """A run of 1F1B on three ranks whose board says what a test writes there."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: str) -> None:
+        self.plan: Plan = plan(Run("a", spec={"p": 3, "m": 4} | options, mode="paced", unit_ms=1))
+        counts = [len(one.steps) for one in self.plan.program.ranks]
+        path = str(folder / "board")
+        self.board = Board(path, counts)
+        self.ledgers = [Ledger(path, rank, 3, self.board.places(rank)) for rank in range(3)]
+        self.time = 0
+        monkeypatch.setattr(watchdog, "now", lambda: self.time)
+        self.watchdog = watchdog.Watchdog(self.plan, self.board, lambda _: "")
+
+    def did(self, rank: int, ops: int) -> None:
+        for _ in range(ops):
+            self.ledgers[rank].record(0, 0, 1, 0, 0)
+
+    def waits(self, rank: int) -> None:
+        step = self.watchdog.step(rank)
+        awaited = step.tasks[0].joined or step.tasks[0].taken
+        assert awaited is not None
+        self.ledgers[rank].enter(WAITING, step.index, awaited.tag)
+
+    def verdict(self) -> dict[str, Any]:
+        assert self.watchdog.look(0) is None
+        self.time += watchdog.FLOOR_NS
+        assert self.watchdog.look(0) is None
+        self.time += 1
+        found = self.watchdog.look(0)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def stalled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stalled]:
+    return Stalled(tmp_path, monkeypatch)
+
+
+def test_the_watchdog_blames_the_rank_that_works_while_others_wait(stalled: Stalled) -> None:
+    stalled.did(0, 3)
+    stalled.ledgers[1].enter(WORKING, 0)
+    stalled.waits(0)
+    stalled.waits(2)
+    found = stalled.verdict()
+    assert (found["value"], found["op"]) == (1, "1F0")
+    assert "rank 1 is in op 1F0" in found["message"]
+    assert "rank 0 waits in op 0B0 for the gradient of micro-batch 0 into stage 0 (rank 1 to 0)" in found["message"]
+    assert "and 1 more ranks wait" in found["message"]
+
+
+def test_the_watchdog_blames_the_rank_that_does_not_take_what_was_sent(stalled: Stalled) -> None:
+    stalled.did(0, 3)
+    for rank in range(3):
+        stalled.waits(rank)
+    found = stalled.verdict()
+    assert (found["value"], found["op"]) == (1, "1F0")
+    assert "activation of micro-batch 0 into stage 1 (rank 0 to 1), which was sent" in found["message"]
+
+
+def test_the_watchdog_blames_the_rank_whose_part_of_a_barrier_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stalled = Stalled(tmp_path, monkeypatch, vocabulary="parallel-1")
+    for rank, ops in ((0, "0T0"), (1, "1S0"), (2, "2T0")):
+        texts = [step.text for step in stalled.plan.program.ranks[rank].steps]
+        stalled.did(rank, texts.index(ops))
+        stalled.waits(rank)
+    found = stalled.verdict()
+    assert (found["value"], found["op"]) == (1, "1S0")
+    assert "rank 1 waits in op 1S0 for the output of the last stage of micro-batch 0, which was sent" in str(found)
+    waiting = "softmax statistics of all ranks of micro-batch 0, of which rank 1's part is missing"
+    assert f"rank 0 waits in op 0T0 for the {waiting}" in found["message"]
+
+
+def test_the_watchdog_is_patient_as_long_as_ops_finish(stalled: Stalled) -> None:
+    for _ in range(3):
+        stalled.did(0, 1)
+        assert stalled.watchdog.look(0) is None
+        stalled.time += watchdog.FLOOR_NS
+    assert stalled.watchdog.look(0) is None
+
+
+class Engine:
+    """An engine whose workers are names."""
+
+    start_ns = 10_000_000
+    blame_ns = -1
+    waiting = ""
+
+    def __init__(self, folder: Path) -> None:
+        self.path, self.cleared, self.doomed, self.missing = str(folder), 0, False, 0
+
+    def place(self, ask: Ask) -> None:
+        assert (ask.ranks, ask.together, ask.device) == (2, False, "cpu")
+
+    def placed(self) -> bool:
+        self.missing -= 1
+        return self.missing < 0
+
+    def ground(self, _: Plan) -> Ground:
+        return Ground(self.path, self.path, (None, None))
+
+    def watch(self, _: Board) -> None:
+        pass
+
+    def halted(self, _: int) -> str:
+        return ""
+
+    def dying(self) -> bool:
+        return self.doomed
+
+    def facts(self, over: bool) -> dict[str, Any]:
+        return {"over": over}
+
+    def clear(self) -> None:
+        self.cleared += 1
+
+    def send(self, rank: int, command: object) -> None:
+        pass
+
+
+@pytest.fixture
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Job, list[dict[str, Any]], Engine]]:
+    """A job of two ranks in the midst of its run, the events it emitted, and its engine."""
+    events: list[dict[str, Any]] = []
+    engine = Engine(tmp_path)
+    monkeypatch.setattr(job.threading, "Thread", lambda target, **_: SimpleNamespace(start=target))
+    one = Job(
+        Run("a", spec={"p": 2, "m": 2}),
+        engine,
+        here(),
+        lambda event, **fields: events.append(fields | {"event": event}),
+    )
+    one.tick()
+    for rank in range(2):
+        one.reply(rank, Ready("cpu"))
+    assert one.state is State.RUNNING
+    return one, events, engine
+
+
+def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any) -> None:
+    one, events, engine = running
+    one.reply(1, Trouble("RuntimeError: no such luck"))
+    assert one.state is State.RUNNING
+    one.tick()
+    assert (events[-1]["event"], events[-1]["error"]["value"]) == ("failed", 1)
+    assert events[-1]["error"]["message"] == "rank 1 failed in op 1F0: RuntimeError: no such luck"
+    assert engine.cleared == 1
+
+
+def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> None:
+    one, events, engine = running
+    engine.doomed = True  # of the death itself this process is told later
+    one.reply(1, Trouble("RuntimeError: connection closed by peer"))
+    one.tick()
+    assert one.state is State.RUNNING
+    one.lost(Lost(0, "rank 0's worker process 7 ended (SIGKILL)", "nobody knows why"))
+    words = "rank 0's worker process 7 ended (SIGKILL) in op 0F0: nobody knows why"
+    assert events[-1]["error"]["message"] == words
+    assert [event["event"] for event in events].count("failed") == 1
+
+
+def test_copies_of_a_stage_end_with_the_sum_of_their_gradients() -> None:
+    shape = Shape(hidden=8, heads=1, sequence=2, batch=1, vocabulary=4)
+    copies = [Stage(Training(shape, (1, 1, 1), 1, 0), 1) for _ in range(2)]
+    for factor, copy in enumerate(copies, 1):
+        for parameter in copy.parameters():
+            parameter.grad = torch.full_like(parameter, float(factor))
+    sum_copies(None, 0, copies, [((0, 0), (0, 1))], 0)
+    assert all((parameter.grad == 3).all() for copy in copies for parameter in copy.parameters())

@@ -1,0 +1,144 @@
+"""Lines that are no commands, and runs that cannot be: each is answered once, in one shape, and disturbs nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from backend.schedule.errors import OrderError, SpecError
+from runner import protocol
+from runner.job.plan import plan
+from tests.support.runner_client import TINY, RunnerProgram
+
+BAD_LINES = [
+    (b"nonsense", "line"),
+    (b"[]", "line"),
+    (b"5", "line"),
+    (b"\xff\xfe{}", "line"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": NaN}', "line"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": Infinity}', "line"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "seed": ' + b"9" * 5000 + b"}", "line"),
+    (b"[" * 100_000, "line"),
+    (b"{}", "cmd"),
+    (b'{"cmd": "dance"}', "cmd"),
+    (b'{"cmd": ["run"]}', "cmd"),
+    (b'{"cmd": "devices", "id": "a"}', "id"),
+    (b'{"cmd": "run", "spec": {}}', "id"),
+    (b'{"cmd": "run", "id": 5, "spec": {}}', "id"),
+    (b'{"cmd": "run", "id": "", "spec": {}}', "id"),
+    (b'{"cmd": "cancel"}', "id"),
+    (b'{"cmd": "run", "id": "a"}', "spec"),
+    (b'{"cmd": "run", "id": "a", "spec": []}', "spec"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "speed": 1}', "speed"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "mode": "fast"}', "mode"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "mode": 1}', "mode"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": -1}', "unit_ms"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": 0}', "unit_ms"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": 1e999}', "unit_ms"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": "20"}', "unit_ms"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": true}', "unit_ms"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "seed": 1e30}', "seed"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "seed": -1}', "seed"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "steps": 0}', "steps"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "steps": 1.5}', "steps"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "model": 7}', "model"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "p": 4}', "p"),
+    (b'{"cmd": "run", "id": "a", "csv": 4}', "csv"),
+    (b'{"cmd": "run", "id": "a", "csv": "0F0", "placement": "round"}', "placement"),
+]
+
+BAD_RUNS: list[tuple[dict[str, Any], str]] = [
+    ({"spec": {"p": 65, "m": 2}}, "p"),
+    ({"spec": {"p": -4}}, "p"),
+    ({"spec": {"p": 4, "m": 60_000}, "unit_ms": 0.01, "mode": "paced"}, "m"),
+    ({"spec": {"family": "zzz"}}, "family"),
+    ({"spec": {"pp": 4}}, "pp"),
+    ({"spec": {"costs": {"F": -1}}}, "F"),
+    ({"spec": {"p": 4, "m": 100}, "mode": "paced", "unit_ms": 50_000}, "unit_ms"),
+    ({"spec": {"p": 4, "m": 100}, "mode": "paced", "unit_ms": 200, "steps": 100}, "unit_ms"),
+    ({"spec": {"family": "pipedream"}, "steps": 2}, "steps"),
+    ({"spec": {"p": 8, "vocabulary": "parallel-2"}, "model": {"vocabulary": 7}}, "model.vocabulary"),
+    ({"spec": {"p": 2}, "mode": "free", "unit_ms": 5}, "unit_ms"),
+    ({"spec": {"costs": {"F": 0, "I": 0, "W": 0}}, "mode": "paced"}, "costs"),
+    ({"spec": {}, "model": {"width": 3}}, "width"),
+    ({"spec": {}, "model": {"hidden": 0}}, "model.hidden"),
+    ({"spec": {}, "model": {"hidden": 33, "heads": 2}}, "model.hidden"),
+    ({"spec": {}, "model": {"hidden": 4096, "sequence": 4096, "batch": 64}}, "model"),
+    ({"csv": "0F0,0B0\n1F0,1B0", "p": 3}, "p"),
+    ({"csv": "0F0,0B0\n1F0,1B0", "spec": {"costs": {"F": [1, 2, 3]}}}, "F"),
+]
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[RunnerProgram]:
+    program = RunnerProgram()
+    yield program
+    program.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "field"), BAD_LINES, ids=[text[-40:].decode("ascii", "replace") for text, _ in BAD_LINES]
+)
+def test_a_bad_line_is_refused_by_field(text: bytes, field: str) -> None:
+    with pytest.raises(protocol.LineError) as caught:
+        protocol.parse(text)
+    assert caught.value.field == field
+    json.dumps(caught.value.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(("fields", "field"), BAD_RUNS, ids=[json.dumps(fields)[:60] for fields, _ in BAD_RUNS])
+def test_a_run_that_cannot_be_is_refused_by_field_and_nearest(fields: dict[str, Any], field: str) -> None:
+    command = protocol.parse(json.dumps({"cmd": "run", "id": "a", **fields}).encode())
+    assert isinstance(command, protocol.Run)
+    with pytest.raises(SpecError) as caught:
+        plan(command)
+    assert caught.value.field == field
+    json.dumps(caught.value.as_dict(), allow_nan=False)
+
+
+def test_the_nearest_legal_unit_is_legal() -> None:
+    fields = {"spec": {"p": 4, "m": 100}, "mode": "paced"}
+    with pytest.raises(SpecError) as caught:
+        plan(protocol.Run("a", **fields, unit_ms=50_000))
+    assert plan(protocol.Run("a", **fields, unit_ms=caught.value.nearest)).unit_ms == caught.value.nearest
+
+
+def test_an_imported_order_that_deadlocks_is_refused_before_anything_runs() -> None:
+    with pytest.raises(OrderError):
+        plan(protocol.Run("a", csv="0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0"))
+
+
+def test_bad_lines_get_one_error_each_and_the_run_under_way_goes_on(runner: RunnerProgram) -> None:
+    run = runner.start(spec={"p": 2, "m": 8}, mode="paced", unit_ms=10, model=TINY)
+    runner.until("running")
+    for text, _ in BAD_LINES:
+        runner.write(text)
+    runner.write(b"")
+    events = runner.until("finished")
+    errors = [event for event in events if event["event"] == "error"]
+    assert [error["error"]["field"] for error in errors] == [field for _, field in BAD_LINES]
+    assert all({"field", "value", "message"} <= set(error["error"]) for error in errors)
+    assert {error.get("id") for error in errors} == {None, "a"}
+    assert events[-1]["id"] == run
+    assert events[-1]["verified"]
+
+
+def test_a_line_in_pieces_is_one_line_and_a_line_without_end_is_dropped(runner: RunnerProgram) -> None:
+    assert runner.worker.process.stdin is not None
+    runner.worker.process.stdin.write(b'{"cmd": "dev')
+    runner.worker.process.stdin.write(b'ices"}\n')
+    assert runner.event()["devices"][0]["kind"] == "cpu"
+    runner.worker.process.stdin.write(b"x" * (protocol.MAX_LINE + 70_000))
+    assert runner.event()["error"]["field"] == "line"
+    runner.worker.process.stdin.write(b'x\n{"cmd": "devices"}\n')
+    assert runner.event()["event"] == "devices"
+
+
+def test_a_refused_run_leaves_the_runner_free_for_the_next(runner: RunnerProgram) -> None:
+    refusal = runner.run(spec={"p": 65, "m": 2})[-1]
+    assert refusal["event"] == "error"
+    assert refusal["error"]["nearest"] == 64
+    assert runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY)[-1]["event"] == "finished"

@@ -1,0 +1,85 @@
+"""Messages through shared memory, and over gloo where there is none."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from runner.program.instructions import Link
+from runner.transport.mailbox import Mailbox, lay_out
+from runner.transport.shared_memory import ShmTransport
+from tests.support.runner_client import TINY, RunnerProgram
+
+SHAPE = (3, 5)
+
+
+def box(folder: Path, sends: list[int], tags: int, size: int = 4 * 15) -> Mailbox:
+    found = lay_out(f"{folder}/messages", str(folder), sends, tags, size)
+    Path(found.path).touch()
+    found.make()
+    return found
+
+
+def link(tag: int, source: int = 0, target: int = 1) -> Link:
+    return Link(tag, "activation", 1, tag, source, target)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_messages_are_taken_in_any_order_with_their_times(dtype: torch.dtype, tmp_path: Path) -> None:
+    shared = box(tmp_path, [4, 0], 4)
+    sender, receiver = (ShmTransport(shared, rank, SHAPE, dtype) for rank in range(2))
+    for tag in range(4):
+        sender.send(link(tag), torch.full(SHAPE, tag + 0.5), 100 + tag)
+    for tag in (2, 0, 3, 1):
+        tensor, stamp, posted = receiver.receive(link(tag))
+        assert tensor.dtype == dtype
+        assert torch.equal(tensor, torch.full(SHAPE, tag + 0.5, dtype=dtype))
+        assert stamp == 100 + tag
+        assert posted > 0
+
+
+def test_what_was_taken_makes_room_and_what_was_not_stays(tmp_path: Path) -> None:
+    shared = box(tmp_path, [6, 0], 6)
+    sender, receiver = (ShmTransport(shared, rank, SHAPE) for rank in range(2))
+    for tag in range(3):
+        sender.send(link(tag), torch.full(SHAPE, float(tag)), 0)
+    kept = receiver.receive(link(0))[0]
+    for tag in range(3, 6):  # the first of these takes the slot of message 0, for the others there is none
+        sender.send(link(tag), torch.full(SHAPE, float(tag)), 0)
+    assert len(sender.slots) == 5
+    assert torch.equal(kept, torch.zeros(SHAPE))
+    assert [float(receiver.receive(link(tag))[0][0, 0]) for tag in (5, 1, 4, 2, 3)] == [5, 1, 4, 2, 3]
+
+
+@pytest.mark.parametrize("patience", [0, 20_000])
+def test_a_receiver_sleeps_until_its_message_is_there_whatever_else_rings(patience: int, tmp_path: Path) -> None:
+    shared = box(tmp_path, [200, 200], 400)
+    ends = [ShmTransport(shared, rank, SHAPE, patience=patience) for rank in range(2)]
+    told: list[float] = []
+
+    def answer() -> None:
+        for turn in range(100):
+            ends[1].send(link(300 + turn, 1, 0), torch.zeros(SHAPE), 0)  # rings, though nobody waits for it yet
+            tensor = ends[1].receive(link(turn))[0]
+            ends[1].send(link(100 + turn, 1, 0), tensor + 1, 0)
+
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    for turn in range(100):
+        ends[0].send(link(turn), torch.full(SHAPE, float(turn)), 0)
+        told.append(float(ends[0].receive(link(100 + turn, 1, 0))[0][0, 0]))
+    thread.join(10)
+    assert told == [turn + 1.0 for turn in range(100)]
+
+
+def test_runs_go_over_gloo_where_memory_cannot_be_shared() -> None:
+    runner = RunnerProgram("tests.support.gloo_runner")
+    try:
+        for family in ("zb-h1", "dualpipe"):
+            last = runner.run(spec={"family": family, "p": 2, "m": 4}, mode="free", model=TINY, steps=2)[-1]
+            assert (last["event"], last["verified"]) == ("finished", True)
+    finally:
+        runner.close()

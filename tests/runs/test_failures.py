@@ -1,0 +1,72 @@
+"""Failures beside the runner's own: a disk that fills up, a run cancelled at each of its stages."""
+
+# ruff: noqa: F401, F811  (a fixture is imported, and named by the tests that want it)
+
+from __future__ import annotations
+
+import pytest
+
+from backend.runs.store import Store
+from tests.runs.test_manager import events, manage, submit, wait
+
+
+def fill_disk(store: Store) -> None:
+    """No page more: what SQLite then says is what it says on a full disk."""
+    assert store._connection is not None
+    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def test_a_disk_that_fills_up_during_a_run_is_told_and_the_run_is_shown_to_its_end(manage, config):
+    manager = manage("--rows", "400")
+    run = submit(manager, m=40)
+    assert run.summary()["unkept"] is None
+    wait(lambda: run.log.ops)
+    fill_disk(manager.store)
+    wait(lambda: run.over and run.unkept)
+    assert (run.status, run.log.ops) == ("finished", 16_000)
+    assert "disk does not take this run" in run.summary()["unkept"]
+    assert "full" in manager.store_error
+    following = submit(manager, m=2)
+    wait(lambda: following.over)
+    assert following.status == "finished"
+    manager.stop()
+    store = Store(config.database)
+    assert store.open() == 1  # what the disk had of it was its request
+    kept = store.load(run.id)
+    assert (kept.status, kept.log.ops, kept.facts.get("verified")) == ("failed", 0, None)
+    store.close()
+
+
+def test_a_disk_with_room_again_takes_the_run_at_its_next_change(manage):
+    manager = manage("--rows", "400")
+    wait(lambda: manager.client.state == "ready")
+    fill_disk(manager.store)
+    run = submit(manager, m=40)
+    wait(lambda: run.over and run.unkept)
+    manager.store._connection.execute("PRAGMA max_page_count = 1000000")
+    manager.rename(run.id, "kept after all")
+    assert run.unkept is None
+    kept = manager.store.load(run.id)
+    assert (kept.name, kept.status, kept.log.ops) == ("kept after all", "finished", 16_000)
+
+
+@pytest.mark.parametrize(("m", "last"), [(108, "warming"), (5000, "op_batch")])
+def test_a_run_is_cancelled_while_it_warms_up_as_while_it_runs_and_the_next_one_works(manage, m, last):
+    manager = manage("--pause", "0.02")
+    run, following = submit(manager, m=m), submit(manager)
+    wait(lambda: events(run)[-1] == last)
+    manager.cancel(run.id)
+    wait(lambda: following.over)
+    assert (run.status, following.status, manager.client.starts) == ("cancelled", "finished", 1)
+    assert manager.store.load(run.id).status == "cancelled"
+
+
+def test_two_people_who_press_run_at_once_both_know_their_place_and_take_turns(manage):
+    manager = manage("--start", "0.2")
+    mine = [submit(manager, owner="me") for _ in range(3)]
+    theirs = submit(manager, owner="you")
+    assert [run.position for run in (*mine, theirs)] == [1, 3, 4, 2]
+    wait(lambda: all(run.over for run in (*mine, theirs)))
+    assert [run.status for run in (*mine, theirs)] == ["finished"] * 4
+    assert theirs.log.rows()[0][3] < mine[1].log.rows()[0][3]

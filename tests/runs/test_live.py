@@ -1,0 +1,37 @@
+"""From the page's request to verified gradients: the server with the real runner behind it."""
+
+from __future__ import annotations
+
+import sys
+
+import requests
+
+from backend.schedule.families.registry import order, read
+from tests.conftest import until
+from tests.runs.test_manager import group_of
+from tests.support.web_pages import Page
+from tests.web.test_serve import runner_of
+
+SPEC = {"family": "1f1b", "p": 2, "m": 2}
+
+
+def test_a_run_asked_for_over_http_is_watched_live_ends_verified_and_leaves_no_process(start):
+    server = start(BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
+    answer = requests.post(server.url + "/api/runs", json={"spec": SPEC, "mode": "free"}, timeout=5).json()
+    page = Page(server, transports=["websocket"])
+    assert page.watch(answer["id"])["ok"] is True
+    until(lambda: page.over, 60)
+    page.io.disconnect()
+    run = requests.get(f"{server.url}/api/runs/{answer['id']}", timeout=5).json()
+    assert (run["status"], run["verified"], run["error"]) == ("finished", True, None), run["error"]
+    assert run["max_grad_error"] < 1e-6
+    assert page.rows() == run["ops"]
+    built = order(read(SPEC))
+    expected = {(rank, index) for rank in range(2) for index in range(len(built.row(rank)))}
+    assert {(row[0], row[1]) for row in run["ops"]} == expected
+    assert all(ready >= 0 and start_ < end for _, _, ready, start_, end, _ in run["ops"])
+    assert run["predicted"].keys() == run["measured"].keys()
+    runner = runner_of(server)
+    assert len(group_of(runner)) > 1  # its workers stay warm for the next run
+    assert server.stop() == 0
+    until(lambda: group_of(runner) == [], 1)

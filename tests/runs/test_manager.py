@@ -1,0 +1,299 @@
+"""Runs with a runner process behind them: turns, cancelling, and every way in which a runner can fail."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gevent
+import pytest
+
+from backend.config import Config
+from backend.runs import manager as manager_module
+from backend.runs import runner_client as client_module
+from backend.runs.errors import RunError
+from backend.runs.manager import Manager
+from backend.runs.options import Options
+from backend.runs.run import Run
+from backend.runs.store import Store
+from backend.schedule.spec import Spec
+from tests.conftest import FAKE_RUNNER, until
+
+
+@pytest.fixture
+def manage(config: Config) -> Iterator[Callable[..., Manager]]:
+    """Make started managers that stop with the test."""
+    made: list[Manager] = []
+
+    def make(*options: str, **changes: Any) -> Manager:
+        settings = {"runner": FAKE_RUNNER + options} | changes
+        made.append(Manager(replace(config, **settings)))
+        made[-1].start()
+        return made[-1]
+
+    yield make
+    for manager in made:
+        manager.stop()
+
+
+def submit(manager: Manager, m: int = 3, owner: str = "a") -> Run:
+    return manager.submit(owner, Spec(m=m).to_json())
+
+
+def wait(condition: Callable[[], object], seconds: float = 5.0) -> None:
+    until(condition, seconds, gevent.sleep)
+
+
+def events(run: Run) -> list[str]:
+    return [entry["event"] for entry in run.log.entries()]
+
+
+def processes() -> Iterator[tuple[int, int, int]]:
+    """Of every process that has not ended: its id, its parent's and its group's."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                state, parent, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
+                if state != "Z":
+                    yield int(entry.name), int(parent), int(group)
+
+
+def group_of(runner: int) -> list[int]:
+    """The runner and all that it started: the group of its session."""
+    return [pid for pid, _, group in processes() if group == runner]
+
+
+def children_of(parent: int) -> list[int]:
+    return [pid for pid, above, _ in processes() if above == parent]
+
+
+def test_a_run_goes_from_queued_to_finished_and_its_ops_are_all_there(manage):
+    run = submit(manage())
+    wait(lambda: run.over)
+    assert events(run) == ["queued", "warming", "running", "op_batch", "op_batch", "op_batch", "verified", "finished"]
+    assert [row[1] for row in run.log.rows()] == list(range(9))
+    assert run.facts["verified"] is True
+
+
+def test_a_finished_run_can_be_opened_by_its_id_from_disk(manage, config):
+    manager = manage()
+    run = submit(manager)
+    wait(lambda: run.over)
+    told = run.as_dict()
+    manager.stop()
+    store = Store(config.database)
+    store.open()
+    assert store.load(run.id).as_dict() == told
+    store.close()
+
+
+def test_runs_wait_in_turn_with_positions_that_count_down(manage):
+    manager = manage("--start", "0.3")
+    runs = [submit(manager) for _ in range(3)]
+    late = submit(manager, owner="b")
+    assert [run.position for run in runs] == [1, 3, 4]
+    assert late.position == 2
+    wait(lambda: all(run.over for run in runs))
+    assert [entry["position"] for entry in runs[-1].log.entries() if entry["event"] == "queued"] == [3, 4, 3, 2, 1]
+    starts = [run.log.rows()[0][3] for run in (runs[0], late, runs[1], runs[2])]
+    assert starts == sorted(starts)
+
+
+def test_a_waiting_run_is_cancelled_at_once_and_the_others_move_up(manage):
+    manager = manage("--start", "30")
+    first, second, third = (submit(manager) for _ in range(3))
+    manager.cancel(second.id)
+    assert (second.status, second.position) == ("cancelled", None)
+    assert (first.position, third.position) == (1, 2)
+
+
+def test_a_run_under_way_is_cancelled_and_the_next_one_works(manage):
+    manager = manage("--pause", "0.02")
+    run, following = submit(manager, m=5000), submit(manager)
+    wait(lambda: run.log.ops)
+    manager.cancel(run.id)
+    wait(lambda: run.over)
+    assert run.status == "cancelled"
+    wait(lambda: following.over)
+    assert following.status == "finished"
+    assert manager.client.starts == 1
+
+
+def test_a_runner_that_does_not_hear_the_cancel_is_replaced(manage, monkeypatch):
+    monkeypatch.setattr(manager_module, "CANCEL_S", 0.1)
+    manager = manage()
+    run, following = submit(manager, m=106), submit(manager)
+    wait(lambda: run.log.ops)
+    manager.cancel(run.id)
+    wait(lambda: following.over)
+    assert (run.status, following.status, manager.client.starts) == ("cancelled", "finished", 2)
+    assert manager.counts["cancelled"] == 1
+
+
+@pytest.mark.parametrize("stage", ["finished", "cancelled"])
+def test_a_run_that_is_over_cannot_be_cancelled(manage, stage):
+    manager = manage("--start", "30" if stage == "cancelled" else "0")
+    run = submit(manager)
+    if stage == "cancelled":
+        manager.cancel(run.id)
+    wait(lambda: run.over)
+    with pytest.raises(RunError, match=f"over already .{stage}"):
+        manager.cancel(run.id)
+
+
+def test_a_runner_that_dies_fails_its_run_with_a_sentence_and_the_next_one_works(manage):
+    manager = manage()
+    run, following = submit(manager, m=101), submit(manager)
+    wait(lambda: following.over)
+    assert (run.status, following.status) == ("failed", "finished")
+    assert run.facts["error"]["message"].startswith("The runner ended with exit code 3 during this run.")
+    assert len(run.log.rows()) == 3
+
+
+def test_a_killed_runner_is_noticed_though_a_worker_holds_its_output_open(manage):
+    manager = manage("--worker")
+    run, following = submit(manager, m=106), submit(manager)
+    wait(lambda: run.log.ops)
+    old = manager.client._process.pid
+    os.kill(old, signal.SIGKILL)
+    wait(lambda: run.over, 2.0)
+    assert "SIGKILL" in run.facts["error"]["message"]
+    wait(lambda: following.over)
+    assert following.status == "finished"
+    wait(lambda: group_of(old) == [], 1)  # what was killed takes a moment to go
+
+
+def test_an_idle_runner_that_is_killed_is_replaced_before_the_next_run(manage):
+    manager = manage()
+    wait(lambda: manager.client.state == "ready")
+    os.kill(manager.client._process.pid, signal.SIGKILL)
+    run = submit(manager)  # handed to the dead runner, as its death is not known yet
+    wait(lambda: run.over)
+    assert (run.status, manager.client.starts) == ("finished", 2)
+
+
+@pytest.mark.parametrize(
+    ("m", "field", "message"),
+    [
+        (102, "runner", "said nothing for 0.3 s"),
+        (103, "p", "too few devices"),
+        (104, "runner", "cannot be read"),
+        (105, "rank", "ran out of memory"),
+    ],
+)
+def test_whatever_a_runner_does_wrong_fails_one_run_with_a_reason_and_no_other(manage, m, field, message):
+    manager = manage(silence_s=0.3)
+    run, following = submit(manager, m=m), submit(manager)
+    wait(lambda: following.over)
+    assert run.status == "failed"
+    assert run.facts["error"]["field"] == field
+    assert message in run.facts["error"]["message"]
+    assert following.status == "finished"
+
+
+def test_lines_that_are_no_events_and_events_of_other_runs_change_nothing(manage):
+    run = submit(manage(), m=107)
+    wait(lambda: run.over)
+    assert (run.status, run.log.ops) == ("finished", 6)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("/nowhere/runner",), "does not start: No such file"),
+        ((*FAKE_RUNNER, "--never"), "ended with exit code 7 before it was ready"),
+    ],
+)
+def test_a_runner_that_never_starts_fails_runs_with_a_reason_instead_of_keeping_them(manage, command, message):
+    manager = manage(runner=command)
+    run = submit(manager)
+    wait(lambda: run.over)
+    assert message in run.facts["error"]["message"]
+
+
+def test_a_runner_that_takes_too_long_to_get_ready_is_given_up(manage, monkeypatch):
+    monkeypatch.setattr(client_module, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(client_module, "PAUSES_S", (0.0,))
+    manager = manage("--start", "60")
+    run = submit(manager)
+    wait(lambda: run.over)
+    assert "SIGKILL before it was ready" in run.facts["error"]["message"]
+
+
+def test_stopping_fails_what_is_under_way_and_leaves_no_process(manage, config):
+    manager = manage("--worker")
+    run, waiting = submit(manager, m=106), submit(manager)
+    wait(lambda: run.log.ops)
+    pid = manager.client._process.pid
+    assert len(group_of(pid)) == 2
+    manager.stop()
+    wait(lambda: group_of(pid) == [], 1)
+    store = Store(config.database)
+    assert store.open() == 0
+    for each in (run, waiting):
+        assert store.load(each.id).facts["error"]["message"].startswith("The server stopped")
+    assert store.load(run.id).log.ops > 0
+    store.close()
+
+
+def test_stopping_in_the_very_moment_of_a_start_leaves_no_process(config):
+    before = children_of(os.getpid())
+    for pause in range(12):
+        manager = Manager(replace(config, runner=(*FAKE_RUNNER, "--start", "60")))
+        manager.start()
+        gevent.sleep(pause / 2000)
+        manager.stop()
+        wait(lambda: children_of(os.getpid()) == before, 1)
+
+
+def test_a_disk_that_fails_is_reported_and_runs_go_on_in_memory(manage, tmp_path):
+    (tmp_path / "file").write_text("")
+    manager = manage(database=tmp_path / "file" / "runs.sqlite3")
+    assert "runs.sqlite3" in manager.store_error
+    run = submit(manager)
+    wait(lambda: run.over)
+    assert (run.status, manager.get(run.id)) == ("finished", run)
+    assert [row["id"] for row in manager.recent(10, None)] == [run.id]
+
+
+def test_memory_keeps_the_latest_runs_and_the_disk_the_others(manage):
+    manager = manage(keep=2)
+    runs = [submit(manager, m=1) for _ in range(4)]
+    wait(lambda: all(run.over for run in runs))
+    submit(manager, m=1)
+    wait(lambda: runs[0].id not in manager._runs)
+    assert manager.get(runs[0].id).as_dict() == runs[0].as_dict()
+    assert [row["id"] for row in manager.recent(10, runs[3].id)] == [run.id for run in runs[2::-1]]
+
+
+def test_a_runner_is_another_interpreter_that_gevent_has_not_touched(manage, tmp_path):
+    probe = tmp_path / "probe.py"
+    probe.write_text(
+        "import json, sys\n"
+        "print(json.dumps({'event': 'ready', 'devices': ['gevent' in sys.modules]}), flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    manager = manage(runner=(sys.executable, str(probe)))
+    wait(lambda: manager.client.state == "ready")
+    assert manager.client.devices == [False]
+
+
+def test_the_runner_gets_what_was_chosen_and_the_run_comes_back_with_it(manage, monkeypatch):
+    manager = manage()
+    wait(lambda: manager.client.state == "ready")
+    sent = []
+    send = manager.client.send
+    monkeypatch.setattr(manager.client, "send", lambda message: sent.append(message) or send(message))
+    chosen = Options("paced", 2.0, "bfloat16", "cpu", 2, 9)
+    run = manager.submit("a", Spec(m=2).to_json(), chosen)
+    wait(lambda: run.over)
+    job = {"mode": "paced", "unit_ms": 2.0, "dtype": "bfloat16", "device": "cpu", "steps": 2, "seed": 9}
+    assert [{key: message[key] for key in job} for message in sent] == [job]
+    wait(lambda: manager.store.load(run.id) is not None and manager.store.load(run.id).over)
+    assert manager.store.load(run.id).asked == job

@@ -1,0 +1,197 @@
+"""The parts of runs that need no process: the line, the log, the state of a run, the store."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.runs.errors import RunError
+from backend.runs.fair_queue import FairQueue
+from backend.runs.run import Run
+from backend.runs.run_log import KINDS, MOST_ROWS, RunLog
+from backend.runs.store import pack, unpack
+from backend.schedule.spec import Spec
+
+
+def taken(queue: FairQueue) -> list[str]:
+    return [queue.pop() for _ in range(len(queue))]
+
+
+def test_owners_take_turns_and_within_an_owner_the_first_comes_first():
+    queue = FairQueue(10, 10)
+    for owner, item in ["a1", "a2", "a3", "b1", "c1", "b2"]:
+        queue.put(owner, owner + item)
+    assert taken(queue) == ["a1", "b1", "c1", "a2", "b2", "a3"]
+
+
+def test_an_owner_just_served_stands_behind_those_who_still_wait_for_their_first_turn():
+    queue = FairQueue(10, 10)
+    queue.put("a", "a1")
+    queue.put("b", "b1")
+    assert queue.pop() == "a1"
+    queue.put("a", "a2")
+    queue.put("c", "c1")
+    assert taken(queue) == ["b1", "c1", "a2"]
+
+
+def test_a_full_line_and_a_used_up_share_are_refused_with_their_limits():
+    queue = FairQueue(3, 2)
+    queue.put("a", "a1")
+    queue.put("a", "a2")
+    with pytest.raises(RunError, match="of yours") as share:
+        queue.put("a", "a3")
+    queue.put("b", "b1")
+    with pytest.raises(RunError, match="wait already") as full:
+        queue.put("c", "c1")
+    assert (share.value.kind, share.value.limit) == ("share", 2)
+    assert (full.value.kind, full.value.limit) == ("full", 3)
+
+
+def test_an_item_can_leave_the_line_wherever_it_stands():
+    queue = FairQueue(5, 5)
+    for item in ("x", "y", "z"):
+        queue.put("a", item)
+    assert queue.remove("y")
+    assert not queue.remove("y")
+    assert list(queue) == ["x", "z"]
+
+
+def log_of(*batches: int) -> RunLog:
+    log = RunLog("r")
+    log.append("queued", position=1)
+    log.append("running")
+    for number, size in enumerate(batches):
+        log.append("op_batch", ops=[[number, k, 0, 0, 0, 0] for k in range(size)])
+    log.append("finished")
+    return log
+
+
+@given(st.lists(st.integers(0, 9), max_size=20), st.integers(0, 25), st.integers(1, 30))
+def test_whatever_a_viewer_has_the_messages_that_follow_leave_nothing_out_and_bring_nothing_twice(sizes, since, most):
+    log = log_of(*sizes)
+    cursor = since = min(since, log.seq)
+    events, rows = [], []
+    while cursor < log.seq:
+        for part in log.parts(cursor, most):
+            message = json.loads(part.text)
+            assert (message["id"], message["first"], message["seq"]) == ("r", part.first, part.seq)
+            assert part.first == cursor + 1
+            cursor = part.seq
+            events.append(message["event"])
+            rows += message.get("ops", [])
+    assert cursor == log.seq
+    assert rows == log_of(*sizes).rows()[sum(sizes[: max(0, since - 2)]) :]
+    others = [(1, "queued"), (2, "running"), (log.seq, "finished")]
+    assert [event for event in events if event != "op_batch"] == [event for seq, event in others if seq > since]
+
+
+def test_a_viewer_far_behind_gets_one_large_message_instead_of_many():
+    messages = [json.loads(part.text) for part in log_of(*[2] * 50).parts(2, most=1000)]
+    assert [(message["event"], message["first"], message["seq"]) for message in messages] == [
+        ("op_batch", 3, 52),
+        ("finished", 53, 53),
+    ]
+
+
+def test_a_message_stops_at_its_cap_but_always_carries_something():
+    parts = log_of(100, 100).parts(2, most=10)
+    assert [(part.seq, len(json.loads(part.text)["ops"])) for part in parts] == [(3, 100)]
+
+
+DETAILS = {"bytes": [[0, 0, 8, 16, 4096], [1, 0, 0, 8, 64]], "messages": [[0, 1, 0, 1, 0, 30, 25, 41, 8]]}
+
+
+def test_bytes_and_messages_go_to_those_who_ask_for_them_under_the_same_numbers():
+    log = RunLog("r")
+    log.extend({"ops": [[0, 0, 1, 2, 3, 0]], **DETAILS})
+    log.extend({"ops": [[1, 0, 1, 2, 3, 0]]})
+    log.extend({"ops": [], **DETAILS})
+    plain, whole, rest = (
+        [json.loads(part.text) for part in log.parts(0, 100, kinds)] for kinds in (("ops",), KINDS, KINDS[1:])
+    )
+    assert [(part["first"], part["seq"]) for part in plain + whole + rest] == [(1, 3)] * 3
+    assert {key for key in plain[0] if key in KINDS} == {"ops"}
+    assert [len(whole[0][kind]) for kind in KINDS] == [2, 4, 2]
+    assert whole[0]["messages"] == DETAILS["messages"] * 2
+    assert "ops" not in rest[0]
+    assert [[part.seq for part in log.parts(1, 1, kinds)] for kinds in (("ops",), KINDS)] == [[3], [2]]
+
+
+def test_what_comes_at_once_at_the_end_of_a_long_run_becomes_entries_of_bounded_length():
+    log = RunLog("r")
+    count = 2 * MOST_ROWS + 5
+    log.extend({"ops": [], "bytes": [[0, k, 1, 2, 3] for k in range(count)], "messages": DETAILS["messages"]})
+    assert log.seq == 3
+    parts = [json.loads(part.text) for part in log.parts(0, 10, KINDS)]
+    assert max(len(part["bytes"]) for part in parts) <= MOST_ROWS
+    assert [row[1] for row in log.rows("bytes")] == list(range(count))
+    assert log.rows("messages") == DETAILS["messages"]
+
+
+def a_run(run_id: str = "abc", created: float = 100.0) -> Run:
+    return Run(run_id, Spec().to_json(), "auto", None, created)
+
+
+def a_finished_run(run_id: str = "abc", created: float = 100.0, rows: int = 3) -> Run:
+    run = a_run(run_id, created)
+    run.move(1)
+    run.apply({"event": "warming", "id": run_id})
+    run.apply({"event": "running", "mode": "paced", "device": "cpu", "overlapped": True, "unit_ms": 2.0, "clock_ns": 9})
+    for k in range(rows):
+        run.apply({"event": "op_batch", "ops": [[0, k, 10**15 + k, 20 + k, 30 + k, -1]]})
+    run.apply({"event": "op_batch", "ops": [], **DETAILS})
+    run.apply({"event": "verified", "verified": True, "max_grad_error": 0.0, "loss": 1.5})
+    run.apply({"event": "finished", "verified": True, "measured": {"makespan": 3.5}, "predicted": {"makespan": 3.0}})
+    return run
+
+
+def test_a_run_tells_what_the_runner_said_of_it():
+    told = a_finished_run().as_dict()
+    assert (told["status"], told["mode"], told["device"], told["unit_ms"]) == ("finished", "paced", "cpu", 2.0)
+    assert (told["verified"], told["loss"], told["measured"]) == (True, 1.5, {"makespan": 3.5})
+    assert told["seq"] == 9
+    assert len(told["ops"]) == told["op_count"] == 3
+    assert {kind: told[kind] for kind in KINDS[1:]} == DETAILS
+
+
+def test_nothing_changes_a_run_that_is_over():
+    run = a_finished_run()
+    run.apply({"event": "failed", "error": {}})
+    assert (run.status, run.log.seq) == ("finished", 9)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"event": "op_batch", "ops": [[0, 1, 2]]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5.5]]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, True]]},
+        {"event": "op_batch", "ops": [7]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5]], "bytes": [[0, 1, 2, 3]]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5]], "bytes": [[0, 1, 2, 3, None]]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5]], "messages": [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]},
+        {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5]], "messages": [[0, 1, 2, 3, 4, 5, 6, 7, "8"]]},
+        {"event": "op_batch"},
+        {"event": "boom"},
+        {"event": None},
+    ],
+)
+def test_an_event_out_of_shape_is_refused_before_anything_is_kept(event):
+    run = a_run()
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        run.apply(event)
+    assert run.log.seq == 0
+
+
+def test_copies_of_a_batch_stand_among_its_ops_by_negative_indices_with_their_bytes_last() -> None:
+    run = Run("a", {}, "auto", None, 0.0)
+    run.apply(
+        {"event": "op_batch", "ops": [[0, 3, 1, 2, 9, 0]], "copies": [[0, 0, 9, 10, 14, 4096], [1, 5, 7, 8, 9, 64]]}
+    )
+    assert run.log.rows() == [[0, 3, 1, 2, 9, 0], [0, -1, 9, 10, 14, 4096], [1, -6, 7, 8, 9, 64]]
+    assert unpack(pack(run.log, "ops"), "ops") == run.log.rows()
+    with pytest.raises(ValueError, match="6 whole numbers"):
+        run.apply({"event": "op_batch", "ops": [], "copies": [[0, 0, 1]]})

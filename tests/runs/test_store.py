@@ -1,0 +1,142 @@
+"""The store of runs: what is written comes back, from files of today and of before, and a bad disk is told."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.runs.run_log import KINDS, WIDTHS, RunLog
+from backend.runs.store import HEAD, STOPPED, Store, StoreError, pack, unpack
+from tests.runs.test_run_parts import DETAILS, a_finished_run, a_run
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.data())
+def test_packed_rows_come_back_exactly(kind, data):
+    width = WIDTHS[kind]
+    number = st.integers(-(2**62), 2**62)
+    log = RunLog("r")
+    for rows in data.draw(st.lists(st.lists(st.lists(number, min_size=width, max_size=width), max_size=9), max_size=5)):
+        log.extend({kind: rows})
+    assert unpack(pack(log, kind), kind) == log.rows(kind)
+
+
+def test_rows_pack_small():
+    log = RunLog("r")
+    span = range(10_000)
+    log.extend(
+        {
+            "ops": [[k % 8, k // 8, 10**6 * k, 10**6 * k + 300, 10**6 * (k + 1), 0] for k in span],
+            "bytes": [[k % 8, k // 8, 8192, 8192, 10**6 + 8192 * (k % 5)] for k in span],
+            "messages": [[k % 8, k % 8 + 1, 0, 1, k // 8, 10**6 * k, 10**6 * k + 1, 10**6 * k + 9, 8192] for k in span],
+        }
+    )
+    assert [len(pack(log, kind)) < 10 * len(span) for kind in KINDS] == [True] * 3
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    made = Store(tmp_path / "deep" / "runs.sqlite3")
+    made.open()
+    yield made
+    made.close()
+
+
+def test_a_run_comes_back_whole_after_a_restart(store):
+    run = a_finished_run()
+    store.save(run)
+    store.close()
+    again = Store(store.path)
+    assert again.open() == 0
+    back = again.load(run.id)
+    again.close()
+    assert back.as_dict() == run.as_dict()
+    assert back.log.parts(0, 1) == run.log.parts(0, 1)
+
+
+def test_runs_of_an_older_database_open_and_have_no_bytes_and_messages(tmp_path):
+    run = a_finished_run()
+    log = RunLog("old")
+    log.extend({"ops": run.log.rows()})
+    head = {key: getattr(run, key) for key in HEAD}
+    events = [{"event": "op_batch", "n": 3}, {"event": "finished"}]
+    connection = sqlite3.connect(tmp_path / "old.sqlite3")
+    connection.execute(
+        "CREATE TABLE runs (id TEXT PRIMARY KEY, created REAL NOT NULL, status TEXT NOT NULL, head TEXT NOT NULL, "
+        "events TEXT NOT NULL, ops BLOB NOT NULL)"
+    )
+    row = (run.id, run.created, run.status, json.dumps(head), json.dumps(events), pack(log, "ops"))
+    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
+    connection.execute("PRAGMA user_version = 2")
+    connection.commit()
+    connection.close()
+    store = Store(tmp_path / "old.sqlite3")
+    assert store.open() == 0
+    back = store.load(run.id)
+    assert (back.log.rows(), back.log.rows("bytes"), back.log.rows("messages")) == (run.log.rows(), [], [])
+    assert store.recent(5, None)[0]["op_count"] == 3
+    store.save(a_finished_run("new"))
+    assert store.load("new").as_dict() == a_finished_run("new").as_dict()
+    store.close()
+    again = Store(tmp_path / "old.sqlite3")
+    assert again.open() == 0
+    assert again.load("new").log.rows("messages") == DETAILS["messages"]
+    again.close()
+
+
+def test_a_run_under_way_when_the_server_stopped_is_failed_at_the_next_start_and_never_finished(store):
+    run = a_run()
+    run.apply({"event": "warming"})
+    store.save(run)
+    store.close()
+    again = Store(store.path)
+    assert again.open() == 1
+    back = again.load(run.id)
+    again.close()
+    assert back.status == "failed"
+    assert back.facts["error"] == STOPPED
+    assert [entry["event"] for entry in back.log.entries()] == ["warming", "failed"]
+
+
+def test_the_list_pages_from_the_newest_and_knows_sizes_without_the_ops(store):
+    for k in range(5):
+        store.save(a_finished_run(f"r{k}", created=100.0 + k // 2, rows=k))  # pairs share a time
+    first = store.recent(2, None)
+    second = store.recent(10, (first[-1]["created"], first[-1]["id"]))
+    assert [row["id"] for row in first + second] == ["r4", "r3", "r2", "r1", "r0"]
+    assert [row["op_count"] for row in first + second] == [4, 3, 2, 1, 0]
+    assert first[0]["seq"] == a_finished_run(rows=4).log.seq
+
+
+def test_an_unknown_id_is_none(store):
+    assert store.load("'; DROP TABLE runs; --") is None
+
+
+def test_a_database_of_a_newer_version_is_left_alone_and_said_so(tmp_path):
+    path = tmp_path / "new.sqlite3"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreError, match="newer Bubbleline"):
+        Store(path).open()
+
+
+@pytest.mark.parametrize("make", [lambda p: p.write_text("not a database, " * 100), lambda p: p.mkdir()])
+def test_a_file_that_is_no_database_is_reported_with_its_name(tmp_path, make):
+    path = tmp_path / "runs.sqlite3"
+    make(path)
+    with pytest.raises(StoreError, match=r"runs\.sqlite3"):
+        Store(path).open()
+
+
+def test_a_full_disk_is_reported_and_what_was_there_stays(store):
+    store.save(a_finished_run("small"))
+    store._connection.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(StoreError, match="full"):
+        store.save(a_finished_run("large", rows=20_000))
+    assert store.load("small").status == "finished"

@@ -1,0 +1,139 @@
+"""Costs read off measured times: what was put in comes out, and what is off is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.schedule.analysis.calibrate import calibrate, neutral
+from backend.schedule.families import registry
+from backend.schedule.order.ops import Pair
+from backend.schedule.simulation.simulate import Timeline, replay, simulate
+from backend.schedule.spec import Spec
+from tests.support.strategies import optioned, specs
+
+
+def ran(spec: Spec) -> Timeline:
+    return simulate(registry.order(spec), spec.timing, spec.v)
+
+
+@settings(max_examples=60, deadline=None)
+@given(specs(max_p=5, max_m=12))
+def test_a_run_exactly_as_simulated_is_predicted_exactly_at_the_costs_read_off_it(spec: Spec) -> None:
+    measured = ran(spec)
+    found = calibrate(measured, spec.v)
+    assert found.error == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(found.residual, 0.0, atol=1e-6 * measured.end.max())
+
+
+@settings(max_examples=60, deadline=None)
+@given(optioned(max_p=4, max_m=8))
+def test_options_are_in_the_costs_that_are_read_off(spec: Spec) -> None:
+    measured = ran(spec)
+    if any(isinstance(op, Pair) for rank in range(spec.p) for op in measured.order.row(rank)):
+        return  # a forward that only pairs hold has no time of its own
+    assert calibrate(measured, spec.v).error == pytest.approx(0.0, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(specs(max_p=4, max_m=8), st.floats(0.1, 1e6), st.floats(0.0, 1e6))
+def test_neither_the_unit_nor_the_beginning_of_a_run_changes_what_is_found(
+    spec: Spec, unit: float, zero: float
+) -> None:
+    measured = ran(spec)
+    later = Timeline(measured.order, measured.start * unit + zero, measured.end * unit + zero)
+    found = calibrate(later, spec.v)
+    assert found.error == pytest.approx(0.0, abs=1e-6)
+    assert found.predicted.start.min() == pytest.approx(later.start.min())
+
+
+def test_a_slow_stage_and_a_slow_hop_are_found() -> None:
+    spec = registry.read({"p": 4, "m": 12, "family": "zb-h1", "costs": {"F": [1, 1, 3, 1], "comm": 0.25}})
+    costs = calibrate(ran(spec), 1).costs
+    np.testing.assert_allclose([costs.F, costs.I, costs.W], [[1, 1, 3, 1], [1, 1, 1, 1], [1, 1, 1, 1]])
+    assert costs.comm == pytest.approx(0.25)
+
+
+@settings(max_examples=60, deadline=None)
+@given(specs(max_p=4, max_m=8), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.25]))
+def test_a_run_whose_ops_vary_is_replayed_exactly(spec: Spec, seed: int, comm: float) -> None:
+    order = registry.order(spec)
+    measured = replay(order, np.random.default_rng(seed).uniform(0.5, 2.0, len(order)), comm)
+    found = calibrate(measured, spec.v)
+    np.testing.assert_allclose(found.replayed.end, measured.end, rtol=1e-9)
+    assert found.replay_error == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_replay_at_equal_times_is_the_simulation() -> None:
+    for given_spec in (
+        {"family": "gis", "p": 2, "m": 4, "v": 2, "offload": "full"},
+        {"p": 3, "vocabulary": "parallel-1"},
+    ):
+        spec = registry.read({"costs": {"comm": 0.5}, **given_spec})
+        plan = ran(spec)
+        again = replay(plan.order, plan.end - plan.start, 0.5, plan.copy_end - plan.copy_start)
+        np.testing.assert_allclose([*again.end, *again.copy_end], [*plan.end, *plan.copy_end])
+
+
+def test_waiting_for_whoever_is_slower_is_in_the_replay_and_not_in_the_medians() -> None:
+    order = registry.order(registry.read({"family": "1f1b", "p": 2, "m": 64}))
+    spent = np.where(np.random.default_rng(1).random(len(order)) < 0.3, 2.0, 1.0)
+    found = calibrate(replay(order, spent, 0.0), 1)
+    assert found.error < -0.2
+    assert found.replay_error == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_message_that_came_late_is_in_neither() -> None:
+    order = registry.order(registry.read({"family": "1f1b", "p": 2, "m": 16}))
+    plain = replay(order, np.ones(len(order)), 0.0)
+    late = plain.start > plain.end.max() / 2
+    measured = Timeline(order, plain.start + 3.0 * late, plain.end + 3.0 * late)
+    found = calibrate(measured, 1)
+    assert found.replay_error == pytest.approx(-3.0 / measured.end.max(), rel=0.05)
+    assert found.error == pytest.approx(found.replay_error)
+
+
+def test_one_op_that_was_disturbed_is_a_residual_and_no_cost() -> None:
+    spec = registry.read({"p": 3, "m": 9, "family": "1f1b"})
+    plain = ran(spec)
+    start, end = plain.start.copy(), plain.end.copy()
+    last = int(plain.order.offsets[1]) - 1  # rank 0's last op, which nobody waits for
+    end[last] += 5.0
+    found = calibrate(Timeline(plain.order, start, end), 1)
+    assert found.costs == replace(calibrate(plain, 1).costs)
+    assert int(np.argmax(found.residual)) == last
+    assert found.residual[last] == pytest.approx(5.0)
+    assert found.error == pytest.approx(plain.end.max() / (plain.end.max() + 5.0) - 1.0)
+
+
+def test_pauses_between_ops_count_as_cost_and_waits_for_messages_do_not() -> None:
+    spec = registry.read({"p": 2, "m": 6, "family": "gpipe", "costs": {"F": 1, "I": 1, "W": 1}})
+    slower = simulate(registry.order(spec), replace(spec.costs, F=1.1, I=1.0, W=1.1), 1)
+    code = slower.order.codes
+    reported = Timeline(slower.order, slower.start + np.where(code == code.min(), 0.1, 0.0), slower.end)
+    found = calibrate(reported, 1)
+    assert isinstance(found.costs.F, tuple)
+    assert found.costs.F[0] == pytest.approx(1.1)
+    assert found.costs.F[1] + found.costs.comm == pytest.approx(1.1)  # after a wait, a pause and a hop look the same
+    assert found.error == pytest.approx(0.0, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "given_spec",
+    [
+        {"family": "zb-h1", "p": 3, "m": 6, "layers": [3, 2, 1], "recompute": "selective"},
+        {"family": "1f1b", "p": 3, "m": 6, "vocabulary": "redistribute", "layers": [4, 4, 4]},
+        {"family": "1f1b", "p": 3, "m": 6, "vocabulary": "parallel-1"},
+        {"family": "gis", "p": 2, "m": 4, "v": 2, "offload": "full", "shared_link": True},
+    ],
+    ids=lambda spec: spec["family"],
+)
+def test_the_spec_with_measured_costs_gives_the_times_that_were_measured(given_spec: dict[str, object]) -> None:
+    spec = registry.read(given_spec)
+    measured = ran(spec)
+    again = registry.read(neutral(spec, calibrate(measured, spec.v), 2.0).to_json())
+    np.testing.assert_allclose(ran(again).end * 2.0, measured.end, rtol=1e-6)

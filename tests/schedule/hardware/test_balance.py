@@ -1,0 +1,95 @@
+"""The split of layers over stages, and the command `costs`."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from backend.cli.costs import costs as command
+from backend.schedule.families import registry
+from backend.schedule.hardware.balance import MOST_SPLITS, balance_of
+from backend.schedule.hardware.cost_model import Setting, even
+from backend.schedule.hardware.estimate import Estimate, costs_json, estimate
+from backend.schedule.simulation.simulate import simulate
+
+PLAIN = {"model": "custom", "machine": "custom", "flops": 1e12, "efficiency": 0.5, "hidden": 64, "attention_heads": 4,
+         "layers": 8, "sequence": 32, "vocabulary": 1000, "flash": False, "p": 4}  # fmt: skip
+UNEVEN = PLAIN | {"vocabulary": 3000, "heads": True, "layers": 12}
+
+
+def of(**data: Any) -> Estimate:
+    return estimate(Setting.read(data))
+
+
+@pytest.mark.parametrize("family", ["gpipe", "1f1b", "zb-h1", "zb-h2"])
+def test_a_small_balance_is_the_best_of_all_splits(family: str):
+    found = balance_of({**UNEVEN, "family": family, "m": 8})
+    spec = found.spec
+    ends = []
+    for layers in itertools.product(range(13), repeat=4):
+        if sum(layers) == 12 and layers[1] and layers[2]:
+            made = of(**UNEVEN | {"layers": list(layers)}).costs
+            ends.append(float(simulate(registry.order(spec.with_(costs=made)), made).end.max()))
+    assert found.after.makespan == pytest.approx(min(ends), rel=1e-12)
+    assert found.after.makespan < found.before.makespan
+
+
+@pytest.mark.parametrize(
+    ("family", "v"), [("1f1b", 1), ("interleaved", 2), ("v-zb", 2), ("dualpipe", 1), ("dualpipev", 2), ("gis", 2)]
+)
+def test_a_balance_keeps_all_layers_costs_no_more_and_repeats_itself(family: str, v: int):
+    data = {"model": "gemma2-9b", "heads": True, "family": family, "p": 8, "v": v, "m": 16}
+    one, two = balance_of(data), balance_of(data)
+    assert one.as_dict() == two.as_dict()
+    assert sum(one.after.layers) == sum(one.before.layers) == 42
+    assert one.before.layers == even(42, 8, v)
+    assert one.after.makespan < one.before.makespan
+    assert one.tried <= MOST_SPLITS
+    again = of(model="gemma2-9b", heads=True, p=8, v=v, layers=list(one.after.layers)).costs
+    assert again == one.after.costs
+    assert one.as_dict()["after"]["costs"] == costs_json(again)
+
+
+def test_a_balance_of_stages_that_are_equal_stays():
+    found = balance_of({**PLAIN, "family": "1f1b", "m": 8})
+    assert found.after == found.before
+
+
+def told(*arguments: str) -> Any:
+    return CliRunner().invoke(command, arguments)
+
+
+def test_the_command_shows_costs_bytes_and_arithmetic():
+    shown = told("llama3-70b", "--machine", "H200", "--tp", "8", "--heads", "--balance", "1f1b", "-m", "32")
+    assert shown.exit_code == 0
+    for part in ("Llama3-70B on H200", "10*f1 + fo", "2*b*s*h", "fits", "before", "after", "saved"):
+        assert part in shown.output
+
+
+def test_the_command_answers_in_json_what_the_core_says():
+    shown = told("zb-1.5b", "--machine", "a100", "--seq", "512", "--micro-batch", "2", "--set", "per_node=4", "--json")
+    setting = {"model": "zb-1.5b", "machine": "a100", "sequence": 512, "micro_batch": 2, "per_node": 4}
+    assert json.loads(shown.output) == json.loads(json.dumps(of(**setting).as_dict()))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("llama9",), "there is no model of that name"),
+        (("custom", "--set", "hidden"), "is not a field and a JSON value"),
+        (("custom", "--set", "hidden=[1]"), "hidden must be a whole number"),
+        (("custom", "--layers", "1,x"), "is not whole numbers"),
+        (("custom", "-p", "4", "--set", "p=8"), "p is given twice"),
+        (("custom", "-m", "4"), "without --balance"),
+        (("custom", "--balance", "zb-h9"), "there is no family of that name"),
+        (("custom", "--balance", "dualpipe", "-p", "3"), "even"),
+    ],
+)
+def test_the_command_refuses_what_is_illegal_with_code_two(arguments: tuple[str, ...], said: str):
+    shown = told(*arguments)
+    assert shown.exit_code == 2
+    assert said in shown.output

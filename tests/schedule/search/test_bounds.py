@@ -1,0 +1,166 @@
+"""Lower bounds: never above any order, of a family, of all there are, of an exhaustive search; and where they meet."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.schedule.families import registry
+from backend.schedule.families.registry import FAMILIES
+from backend.schedule.search import exact
+from backend.schedule.search.bounds import BOUNDS, EPSILON, drains, lower_bound
+from backend.schedule.search.building_block import Task
+from backend.schedule.search.improve import Budget, search
+from backend.schedule.search.initial_orders import keeps, span_of
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import simulate
+from backend.schedule.spec import Spec
+from tests.schedule.search.test_building_block import any_costs
+from tests.schedule.search.test_search import PAPER_6B, task_of, tries_of
+from tests.support.strategies import specs
+
+ONE_STREAM = [name for name, family in FAMILIES.items() if family.placement != "bidirectional" and name != "dualpipev"]
+solver = pytest.mark.skipif(not exact.available(), reason="OR-tools is not installed: pip install ortools")
+
+
+@pytest.mark.parametrize("name", ONE_STREAM)
+@given(data=st.data(), share=st.sampled_from([1.0, 0.4324, 0.1, 0.0]), uneven=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_no_family_is_below_any_bound_at_its_own_memory(
+    name: str, data: st.DataObject, share: float, uneven: bool
+) -> None:
+    spec: Spec = data.draw(specs(name))
+    if uneven and name not in ("v-min", "v-half", "zb-auto", "v-auto"):
+        spec = spec.with_(costs=data.draw(any_costs(spec.p * spec.v)))
+    order = registry.order(spec)
+    room = float(peaks(order, share)[1].max())
+    task = Task(order.placement, spec.m, spec.costs, spec.v, room, share)
+    span = figures(simulate(order, spec.costs, spec.v)).longest_stage
+    for which, bound in BOUNDS:
+        assert bound(task) <= span * (1.0 + 1e-9) + 1e-9, which
+
+
+@cache
+def all_strings(m: int) -> tuple[tuple[int, ...], ...]:
+    """Every order of m micro-batches of one chunk on one device: each I after its F, each W after its I."""
+    found = []
+
+    def go(done: tuple[int, ...], f: int, i: int, w: int) -> None:
+        if w == m:
+            found.append(done)
+        for kind, may in ((0, f < m), (1, i < f), (2, w < i)):
+            if may:
+                go((*done, kind), f + (kind == 0), i + (kind == 1), w + (kind == 2))
+
+    go((), 0, 0, 0)
+    return tuple(found)
+
+
+def all_orders(task: Task) -> list[npt.NDArray[np.uint8]]:
+    rows = [np.array(row, np.uint8) for row in all_strings(task.m)]
+    fitting = [row for row in rows if _peak(row, task.share) <= task.room + EPSILON]
+    return [np.stack(each) for each in product(fitting, repeat=task.placement.p)]
+
+
+def _peak(row: npt.NDArray[np.uint8], share: float) -> float:
+    return float(np.cumsum(np.array([1.0, share - 1.0, -share])[row]).max())
+
+
+@given(
+    costs=any_costs(2), m=st.integers(1, 3), room=st.sampled_from([1.0, 1.5, 2.0, 2.6, 3.0]),
+    share=st.sampled_from([1.0, 0.4324, 0.0]),
+)  # fmt: skip
+@settings(max_examples=12, deadline=None)
+def test_of_all_orders_there_are_none_is_below_the_bound_and_none_better_than_the_one_found(
+    costs: Costs, m: int, room: float, share: float
+) -> None:
+    task = task_of("linear", 2, m, room, costs, share)
+    least = min(span_of(task, codes) for codes in all_orders(task))
+    assert lower_bound(task).value <= least * (1.0 + 1e-9)
+    found = search(task, tries_of(task), budget=Budget(None, 3000))
+    assert found.span == pytest.approx(least, rel=1e-9, abs=1e-9)
+
+
+@solver
+@pytest.mark.parametrize(
+    ("kind", "p", "m", "room", "share"),
+    [
+        ("linear", 3, 5, 2.0, 1.0), ("linear", 4, 6, 3.0, 1.0), ("linear", 4, 6, 3.0, 0.4), ("linear", 4, 8, 3.0, 1.0),
+        ("linear", 5, 5, 2.0, 1.0), ("v", 2, 5, 3.0, 1.0), ("v", 3, 4, 4.0, 1.0), ("v", 2, 4, 3.0, 0.4),
+    ],
+)  # fmt: skip
+def test_bounds_are_not_above_the_proven_optimum_and_the_search_reaches_it_where_w_keeps_all(
+    kind: str, p: int, m: int, room: float, share: float
+) -> None:
+    task = task_of(kind, p, m, room, Costs(10.0, 12.0, 8.0, 1.0), share)
+    found = search(task, tries_of(task), budget=Budget(None, 20_000))
+    proven = exact.prove(task, found)
+    assert proven.optimal
+    assert keeps(task, proven.codes)
+    assert found.lower_bound <= proven.span * (1.0 + 1e-9)
+    assert found.span >= proven.span - 1e-9
+    if share == 1.0:
+        assert found.span == pytest.approx(proven.span)
+
+
+@solver
+def test_costs_that_are_never_whole_prove_no_more_than_holds() -> None:
+    task = task_of("linear", 3, 4, 2.0, Costs(1.0 / 3.0, 2.0**0.5 / 4.0, 0.2000001, 0.0300007))
+    found = search(task, tries_of(task), budget=Budget(None, 20_000))
+    proven = exact.prove(task, found)
+    assert proven.bound_name in (found.bound_name, exact.NAME)
+    assert found.lower_bound <= proven.lower_bound <= proven.span <= found.span
+    assert proven.gap < 1e-2
+
+
+def test_a_task_too_large_to_solve_whole_is_left_as_it_is() -> None:
+    task = task_of("linear", 8, 24, 6.0, PAPER_6B)
+    found = search(task, tries_of(task), budget=Budget(None, 100))
+    assert exact.prove(task, found) is found
+
+
+@pytest.mark.parametrize("m", [12, 24, 64])
+@pytest.mark.parametrize("costs", [PAPER_6B, Costs(3.0, 3.0, 2.0), Costs(18.522, 18.086, 9.337, 0.601)])
+def test_zb_h1_is_optimal_at_its_memory(m: int, costs: Costs) -> None:
+    """(p - 1)(f + i - w + 4c): the fill waits for a gradient, the drain for the last one, both ways with hops."""
+    span = figures(simulate(registry.order(Spec("zb-h1", 8, m, costs=costs)), costs)).longest_stage
+    bound = lower_bound(task_of("linear", 8, m, 8.0, costs))
+    assert span == pytest.approx(bound.value)
+    f, i, w = (float(each) for each in (costs.F, costs.I, costs.W) if not isinstance(each, tuple))
+    assert bound.value == pytest.approx(m * (f + i + w) + 7 * (f + i - w + 4 * costs.comm))
+
+
+def test_zb_v_is_optimal_in_the_devices_own_windows() -> None:
+    bound = lower_bound(task_of("v", 6, 20, 12.0, Costs(2.0, 2.0, 2.0)))
+    assert (bound.value, bound.name) == (20 * 6.0, "work")
+
+
+def test_memory_below_what_the_way_there_and_back_needs_is_bounded_by_lifetimes() -> None:
+    """One micro-batch at a time: nothing overlaps, so the bound is the sum of all ways."""
+    costs = Costs(2.0, 3.0, 1.0, 0.5)
+    bound = lower_bound(task_of("linear", 4, 6, 1.0, costs))
+    assert bound.name == "lifetimes"
+    assert bound.value == pytest.approx(6 * (4 * 5.0 + 6 * 0.5 + 1.0))
+
+
+def test_the_more_memory_the_lower_the_bound() -> None:
+    for kind, top in (("linear", 18), ("v", 34)):
+        values = [lower_bound(task_of(kind, 8, 24, float(room), PAPER_6B)).value for room in range(2, top)]
+        assert values == sorted(values, reverse=True)
+
+
+def test_what_is_left_after_the_last_forward_fits_the_limit() -> None:
+    task = task_of("linear", 4, 10, 3.5, Costs(), 0.4)
+    left = drains(task)
+    assert [each.gradients for each in left] == [1, 2, 3]
+    for each in left:
+        assert 0.6 * each.gradients + 0.4 * each.weights <= 3.5 + 1e-6
+        assert each.weights == 10 or 0.6 * each.gradients + 0.4 * (each.weights + 1) > 3.5

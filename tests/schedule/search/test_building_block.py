@@ -1,0 +1,156 @@
+"""Building blocks and the families made of them: memory from lifespans, laws, legality, and published spans."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.schedule.errors import SpecError
+from backend.schedule.families.family import Family
+from backend.schedule.families.v_shape.v_half import V_HALF
+from backend.schedule.families.v_shape.v_half import block as half_block
+from backend.schedule.families.v_shape.v_min import V_MIN
+from backend.schedule.families.v_shape.v_min import block as min_block
+from backend.schedule.laws.law import names
+from backend.schedule.order.placement import place
+from backend.schedule.search import building_block
+from backend.schedule.search.building_block import ENDLESS, Choice, Task
+from backend.schedule.simulation.check import check
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import simulate
+from backend.schedule.spec import Spec
+
+BLOCKS = {"v-min": min_block, "v-half": half_block}
+FAMILIES = {"v-min": V_MIN, "v-half": V_HALF}
+SPANS = json.loads((Path(__file__).parents[2] / "golden" / "spans.json").read_text())
+
+
+def span(family: Family, spec: Spec) -> float:
+    return figures(simulate(family.order(spec), spec.costs, spec.v)).longest_stage
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("p", range(1, 33))
+def test_a_blocks_lifespans_over_its_period_are_its_memory(name: str, p: int) -> None:
+    block = BLOCKS[name](p)
+    mean = block.lifespan() / block.period
+    assert mean.max() <= block.peak() <= math.ceil(mean.max()) + 1
+    assert block.peak() == (2 * ((p + 4) // 3) if name == "v-min" else 2 * (p // 2 + 1))
+    family = FAMILIES[name]
+    in_flight, _ = peaks(family.order(Spec(name, p, 4 * p, 2)))
+    assert in_flight.max() == block.peak()
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("p", [1, 2, 3, 4, 6, 7, 9, 12])
+def test_a_blocks_ops_never_meet_when_it_repeats(name: str, p: int) -> None:
+    shown = BLOCKS[name](p).as_dict()
+    for device in shown["slots"]:
+        slots = [slot % shown["period"] for chunk in device for slot in chunk]
+        assert sorted(slots) == list(range(6))
+
+
+@pytest.mark.parametrize("case", SPANS["blocks"], ids=lambda case: f"{case['family']}-{case['costs']['F']:g}")
+def test_spans_are_no_worse_than_the_published_generators_at_the_same_peak(case: dict[str, Any]) -> None:
+    family = FAMILIES[case["family"]]
+    spec = Spec(family.name, case["p"], case["m"], 2, costs=Costs(**case["costs"]))
+    assert span(family, spec) <= case["span"]
+    assert peaks(family.order(spec))[0].max() <= case["peak"]
+
+
+@pytest.mark.parametrize("p", range(3, 33))
+def test_unit_costs_give_the_idle_slots_that_were_counted_on_published_orders(p: int) -> None:
+    for m in (3 * p, 4 * p + 1):
+        unit = Costs(2.0, 2.0, 2.0)
+        least = span(V_MIN, Spec("v-min", p, m, 2, costs=unit)) - 6 * m
+        assert least == (4 * p - 5 if p % 3 else 4 * p - 7)
+        half = span(V_HALF, Spec("v-half", p, m, 2, costs=unit)) - 6 * m
+        assert half == (3 * p - 4 if p % 2 else 3 * p - 7)
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@given(p=st.integers(1, 12), m=st.integers(1, 40), f=st.integers(1, 9), same=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_laws_hold_where_they_say_exact(name: str, p: int, m: int, f: int, same: bool) -> None:
+    costs = Costs(12.0 * f, 12.0 * f, 12.0 * f if same else 24.0)
+    family, spec = FAMILIES[name], Spec(name, p, m, 2, costs=costs)
+    order = family.order(spec)
+    shown = figures(simulate(order, costs, 2))
+    found = {"bubble": shown.longest_stage - shown.busy, "peak": float(peaks(order)[0].max())}
+    for law in family.laws:
+        judged = law.judge(names(p, m, 2, p, 2 * p, costs))
+        assert not judged["exact"] or found[law.quantity] == judged["value"]
+
+
+@st.composite
+def any_costs(draw: st.DrawFn, stages: int) -> Costs:
+    """Numbers or lists, zero among them, with and without hops."""
+    one = st.one_of(st.sampled_from([0.0, 1.0, 10.0]), st.floats(0.01, 100.0))
+    each = st.one_of(one, st.tuples(*[one] * stages))
+    return Costs(draw(each), draw(each), draw(each), draw(st.sampled_from([0.0, 0.3, 7.0])))
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@given(data=st.data(), p=st.integers(1, 9), m=st.integers(1, 20))
+@settings(max_examples=40, deadline=None)
+def test_any_costs_give_a_legal_order_within_the_blocks_peak_and_the_same_one_again(
+    name: str, data: st.DataObject, p: int, m: int
+) -> None:
+    spec = Spec(name, p, m, 2, costs=data.draw(any_costs(2 * p)))
+    order = FAMILIES[name].order(spec)
+    check(order)
+    assert peaks(order)[0].max() <= BLOCKS[name](p).peak()
+    assert order.micro is None
+    assert np.array_equal(FAMILIES[name].order(spec).codes, order.codes)
+
+
+@given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), room=st.integers(2, 9))
+@settings(max_examples=25, deadline=None)
+def test_laying_and_squeezing_are_the_same_interpreted_and_compiled(
+    data: st.DataObject, p: int, m: int, room: int
+) -> None:
+    task = Task(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(room), 0.5)
+    choice = data.draw(st.sampled_from([Choice(0.3, 0.6, 0.6), Choice(0.3, ENDLESS, 0.6)]))
+    fast = building_block.lay(task, half_block(p), choice)
+    fast_squeezed = None if fast is None else building_block.squeeze(task, fast[1])
+    kernels = (building_block._fill, building_block._squeeze)
+    kept = [each.compiled for each in kernels]
+    try:
+        for each in kernels:
+            each.compiled = None
+        slow = building_block.lay(task, half_block(p), choice)
+        assert (slow is None) == (fast is None)
+        if slow is not None and fast is not None and fast_squeezed is not None:
+            assert np.array_equal(slow[1], fast[1])
+            assert np.array_equal(building_block.squeeze(task, slow[1])[1], fast_squeezed[1])
+    finally:
+        for each, function in zip(kernels, kept, strict=True):
+            each.compiled = function
+
+
+@given(data=st.data(), p=st.integers(1, 6), m=st.integers(1, 12))
+@settings(max_examples=40, deadline=None)
+def test_squeezing_never_makes_a_span_longer_nor_the_peak_higher(data: st.DataObject, p: int, m: int) -> None:
+    block = min_block(p)
+    task = Task(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(block.peak()))
+    laid = building_block.lay(task, block, Choice(0.3, ENDLESS, 0.6))
+    assert laid is not None
+    squeezed, codes = building_block.squeeze(task, laid[1])
+    assert squeezed <= laid[0] * (1 + 1e-12)
+    assert (codes != laid[1]).any() or squeezed == pytest.approx(laid[0])
+
+
+def test_a_v_has_two_chunks() -> None:
+    for family in FAMILIES.values():
+        with pytest.raises(SpecError) as caught:
+            family.legal(Spec(family.name, 4, 8, 3))
+        assert (caught.value.field, caught.value.nearest) == ("v", 2)

@@ -1,0 +1,121 @@
+"""Sought orders as specs: an effort and a seed stand for what was found, and every Result says how good it is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from backend.cli.schedule import export, show, sweep
+from backend.schedule.errors import SpecError
+from backend.schedule.families import registry
+from backend.schedule.families.searched import known, seek
+from backend.schedule.result import result
+from backend.schedule.simulation.check import check
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.spec import Spec
+
+COSTS = Costs(18.5, 18.0, 9.3, 0.6)
+SPECS = [
+    Spec("zb-auto", 4, 8, memory=3.0, costs=COSTS),
+    Spec("zb-auto", 4, 10, memory=6.0, costs=COSTS, w_share=0.4324),
+    Spec("v-auto", 3, 7, 2, memory=2.0, costs=COSTS),
+]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_effort_that_a_search_took_gives_its_order_again(spec: Spec) -> None:
+    sought, order, found = seek(spec, registry.family_of(spec), seconds=0.3)
+    check(order)
+    assert sought.effort == found.evaluations > 0
+    assert registry.order(sought).text() == order.text()
+    assert max(result(sought)["peak_memory"]) <= (spec.memory or 0) + 1e-9
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_search_is_never_worse_than_the_quick_construction_and_never_below_its_bound(spec: Spec) -> None:
+    quick, sought = result(spec), result(spec.with_(effort=20_000))
+    assert sought["longest_stage"] <= quick["longest_stage"] * (1 + 1e-12)
+    for shape in (quick, sought):
+        proof = shape["certificate"]
+        assert proof["lower_bound"] <= shape["longest_stage"] * (1 + 1e-9)
+        assert proof["gap"] == pytest.approx(shape["longest_stage"] / proof["lower_bound"] - 1, abs=1e-9)
+        assert proof["optimal"] == (proof["gap"] == 0.0)
+
+
+def test_a_search_that_is_told_to_stop_hands_over_what_it_has() -> None:
+    spec = SPECS[0]
+    told = []
+    _, order, found = seek(spec, registry.family_of(spec), None, told.append, lambda: len(told) >= 3)
+    check(order)
+    assert len(told) == 3
+    assert found.span == min(each.span for each in told)
+
+
+def test_families_with_one_order_have_no_effort_and_no_certificate() -> None:
+    with pytest.raises(SpecError) as caught:
+        registry.read({"family": "zb-h1", "effort": 5})
+    assert caught.value.field == "effort"
+    assert "certificate" not in result(Spec("zb-h1", 4, 8))
+
+
+@pytest.mark.parametrize(
+    ("data", "field"), [({"effort": 0}, "effort"), ({"effort": 1.5}, "effort"), ({"seed": -1}, "seed")]
+)
+def test_bad_effort_and_seed_are_named(data: dict[str, object], field: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        registry.read({"family": "zb-auto"} | data)
+    assert caught.value.field == field
+
+
+def test_show_searches_and_says_how_to_get_the_same_order_again() -> None:
+    args = ["zb-auto", "-p", "3", "-m", "6", "--memory", "2", "--f", "3", "--i", "2", "--w", "1"]
+    shape = json.loads(CliRunner().invoke(show, [*args, "--seconds", "0.2", "--json"]).output)
+    effort = str(shape["spec"]["effort"])
+    again = CliRunner().invoke(show, [*args, "--effort", effort]).output
+    assert f"--effort {effort} --seed 1 gives it again" in again
+    assert f"longest stage (span) {shape['longest_stage']:g}" in again
+    assert "lower bound of the span" in again
+
+
+def test_without_seconds_an_order_is_only_constructed() -> None:
+    out = CliRunner().invoke(show, ["zb-auto", "-p", "3", "-m", "6", "--seconds", "0", "--json"]).output
+    assert json.loads(out)["spec"]["effort"] is None
+
+
+def test_sweep_and_export_search_too() -> None:
+    line = json.dumps({"family": "v-auto", "p": 2, "m": 4})
+    shape = json.loads(CliRunner().invoke(sweep, ["--seconds", "0.1"], input=line).output)
+    assert shape["spec"]["effort"] > 0
+    csv = CliRunner().invoke(export, ["zb-auto", "-p", "2", "-m", "4", "--seconds", "0.1", "--format", "torch-csv"])
+    assert csv.exit_code == 0
+    assert csv.output.count("\n") == 2
+
+
+def test_the_longest_search_for_a_spec_is_what_is_known_of_it() -> None:
+    spec = Spec("zb-auto", 3, 5, memory=2.0, costs=COSTS, seed=7)
+    assert known(spec) == spec
+    for effort in (50, 400, 200):
+        registry.order(spec.with_(effort=effort))
+    assert known(spec).effort == 400
+    assert known(spec.with_(effort=1)).effort == 400
+
+
+def test_prove_goes_through_all_orders_of_a_small_schedule() -> None:
+    pytest.importorskip("ortools", reason="the solver is an optional extra: pip install 'ortools>=9.11'")
+    args = ["zb-auto", "-p", "3", "-m", "5", "--memory", "2", "--f", "3", "--i", "2", "--w", "1", "--comm", "0.5"]
+    plain = json.loads(CliRunner().invoke(show, [*args, "--effort", "3000", "--json"]).output)
+    proof = json.loads(CliRunner().invoke(show, [*args, "--effort", "3000", "--prove", "--json"]).output)
+    assert plain["certificate"]["lower_bound"] <= proof["certificate"]["lower_bound"] <= proof["longest_stage"] + 1e-9
+    assert proof["certificate"]["optimal"]
+
+
+@pytest.mark.parametrize(
+    ("args", "field"), [(["zb-h1"], "prove"), (["zb-auto", "-p", "8", "-m", "24", "--seconds", "0"], "m")]
+)
+def test_what_cannot_be_proved_is_said(args: list[str], field: str) -> None:
+    pytest.importorskip("ortools", reason="the solver is an optional extra: pip install 'ortools>=9.11'")
+    done = CliRunner().invoke(show, [*args, "--prove", "--json"])
+    assert done.exit_code == 2
+    assert json.loads(done.output)["error"]["field"] == field

@@ -1,0 +1,84 @@
+"""What the page says of a schedule (why a rank is idle, the critical path, the way of a micro-batch, messages, phases,
+narration), held to the times of every family and option by tests/js/support/explain_all.mjs."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.schedule.families.registry import FAMILIES, order, read
+from backend.schedule.order.wire import encode
+from backend.schedule.spec import Spec
+from tests.schedule.simulation.test_js_parity import NODE, random_spec
+
+TESTS = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
+
+FIXED: tuple[dict[str, Any], ...] = (
+    *({"family": name, "p": 4, "m": 8} for name in FAMILIES),
+    {"family": "1f1b", "p": 4, "m": 8, "costs": {"F": 1, "I": 1, "W": 1, "comm": 0.5}},
+    {"family": "1f1b", "p": 4, "m": 9, "vocabulary": "parallel-1", "costs": {"F": 1, "I": 1, "W": 1, "comm": 0.25}},
+    {"family": "1f1b", "p": 4, "m": 9, "vocabulary": "parallel-2"},
+    {"family": "1f1b", "p": 4, "m": 9, "vocabulary": "interlaced"},
+    {"family": "gis", "p": 2, "m": 8, "v": 4, "offload": "full", "costs": {"F": 1, "I": 1, "W": 1, "O": 2}},
+    {"family": "gpipe", "p": 3, "m": 5, "lifo": True},
+    {"family": "1f1b", "p": 4, "m": 8, "layers": [1, 3, 2, 2], "recompute": "full"},
+    {"family": "v-auto", "p": 4, "m": 12, "memory": 2.5, "costs": {"F": 3, "I": 4, "W": 2, "comm": 0.3}},
+    {"family": "zb-auto", "p": 4, "m": 12, "memory": 4, "w_share": 0.4},
+)
+
+
+def answers(specs: Sequence[Spec]) -> list[dict[str, Any]]:
+    lines = [
+        json.dumps({"wire": base64.b64encode(encode(spec, order(spec))).decode(), "spec": spec.to_json()})
+        for spec in specs
+    ]
+    command = [str(NODE), str(TESTS / "js" / "explain_all.mjs")]
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(specs)
+    return found
+
+
+def test_every_family_and_option_is_explained_as_its_times_say() -> None:
+    specs = [read(data) for data in FIXED]
+    for spec, answer in zip(specs, answers(specs), strict=True):
+        assert answer["problems"] == [], spec
+        assert answer["kinds"].get("overhead", 0) == 0, f"a plan has no overhead: {spec}"
+        if spec.p > 1 and spec.costs.comm == 0 and spec.family in ("gpipe", "1f1b", "zb-h1"):
+            assert answer["kinds"]["fill"] == spec.p - 1
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_random_specs_of_a_family_are_explained_as_their_times_say(name: str) -> None:
+    rng = random.Random(f"explain {name}")
+    specs = [random_spec(rng, name) for _ in range(4)]
+    for spec, answer in zip(specs, answers(specs), strict=True):
+        assert answer["problems"] == [], spec
+
+
+def test_the_memory_cap_is_named_where_a_schedule_holds_back_forwards_and_nowhere_else() -> None:
+    limited = {"family": "v-auto", "p": 4, "m": 12, "memory": 2.5}
+    names = ("1f1b", "gpipe")
+    specs = [*(read({"family": name, "p": 4, "m": 8}) for name in names), read(limited)]
+    counts = [Counter(answer["kinds"]) for answer in answers(specs)]
+    assert counts[0]["cap"] > 0, "1F1B stops at p micro-batches in flight"
+    assert counts[1]["cap"] == 0, "GPipe holds all of them"
+    assert counts[2]["cap"] > 0, "a limit of 2.5 binds"
+
+
+def test_a_path_through_a_pipeline_crosses_ranks_only_where_hops_are() -> None:
+    (alone,) = answers([read({"family": "gpipe", "p": 1, "m": 4})])
+    assert alone["hops"] == 0
+    (four,) = answers([read({"family": "gpipe", "p": 4, "m": 4})])
+    assert four["hops"] == 2 * 3, "down to the last stage and back up"

@@ -1,0 +1,210 @@
+"""The page's simulator (static/js/core) against the server's, bit for bit, on random legal specs of all families."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backend.schedule.errors import SpecError
+from backend.schedule.families.registry import FAMILIES, Family, family_of, order, read
+from backend.schedule.order.order import Order, micro_numbers
+from backend.schedule.order.weight_versions import weight_versions
+from backend.schedule.order.wire import encode
+from backend.schedule.result import describe
+from backend.schedule.simulation.memory import curve
+from backend.schedule.simulation.simulate import Timeline, simulate
+from backend.schedule.spec import COST_KEYS, Spec
+from backend.web.address.query import query_of, spec_of
+
+TESTS = Path(__file__).parents[2]
+GOLDEN = TESTS / "golden" / "times.json"
+NODE = shutil.which("node")
+
+pytestmark = pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
+
+COSTS = (0.1, 0.3, 0.7, 1.0, 1.7, 18.522, 18.086, 9.337, 1 / 3)  # sums of these round, so an order of adding shows
+
+
+def random_costs(rng: random.Random, family: Family, stages: int) -> dict[str, Any]:
+    """Costs per device, or a list for one of them, sometimes with hops and the costs of what options add."""
+    fields = family.fields
+    costs: dict[str, Any] = {key: rng.choice((rng.choice(COSTS), rng.random() * 20)) for key in "FIW"}
+    if rng.random() < 0.3 and stages > 1:  # in a query a list of one stage reads as the number it means
+        costs[rng.choice("FIW")] = [rng.choice(COSTS) for _ in range(stages)]
+    if rng.random() < 0.5:
+        costs["comm"] = rng.choice((0.601, rng.random()))
+    if "FB" in fields and rng.random() < 0.5:
+        costs["FB"] = rng.random() * 40
+    if family.vocabulary and rng.random() < 0.5:
+        costs |= {"S": rng.random(), "T": rng.random()}
+    if "offload" in fields and rng.random() < 0.7:
+        costs["O"] = rng.random() * 30
+    return costs
+
+
+def random_spec(rng: random.Random, name: str) -> Spec:
+    """A legal spec of a family: a random one, moved to the nearest legal values where it is not."""
+    family = FAMILIES[name]
+    least, _, most = family.v
+    p, v = rng.randint(1, 9), rng.randint(least, min(most, 5))
+    data: dict[str, Any] = {"family": name, "p": p, "m": rng.randint(1, 26), "v": v}
+    data["w_share"] = rng.choice((1.0, 0.4324))
+    if "group" in family.fields and rng.random() < 0.5:
+        data["group"] = rng.randint(1, 12)
+    data["recompute"] = rng.choice(("none", "none", "selective", "full"))
+    if "lifo" in family.fields:
+        data["lifo"] = rng.random() < 0.5
+    if "offload" in family.fields and rng.random() < 0.6:
+        data |= {"offload": rng.choice(("selective", "full")), "shared_link": rng.random() < 0.3}
+    if rng.random() < 0.5:
+        data["vocabulary"] = rng.choice(("plain", "redistribute", *family.vocabulary))
+    if family.asynchronous:
+        data["weights"] = rng.choice((None, 0.7))
+    for _ in range(12):
+        try:
+            sizes = read(data)
+            stages = sizes.p if family.placement == "bidirectional" else sizes.p * sizes.v
+            layers = [rng.randint(0, 5) for _ in range(stages - 1)] + [3] if rng.random() < 0.3 else None
+            return read(data | {"costs": random_costs(rng, family, stages), "layers": layers})
+        except SpecError as error:
+            if error.field in COST_KEYS:
+                data |= {"recompute": "none", "vocabulary": "plain"}  # which these costs do not go with
+            elif error.field == "layers":
+                continue
+            elif error.nearest is None:
+                data.pop(error.field, None)
+            else:
+                data[error.field] = error.nearest
+    raise AssertionError(f"no legal spec near {data}")
+
+
+def stored(built: Order) -> Order:
+    """The same order with its micro-batches written out."""
+    columns = [np.concatenate(parts) for parts in zip(*(micro_numbers(built, r) for r in range(built.p)), strict=True)]
+    micro = np.ascontiguousarray(np.stack(columns, 1), np.int32)
+    return replace(built, micro=micro)
+
+
+def page_answers(cases: Sequence[tuple[Spec, Order]]) -> list[dict[str, Any]]:
+    """What the page's modules make of these schedules, from their bytes alone."""
+    defaults = Spec().to_json()
+    natural = {name: family.v[1] for name, family in FAMILIES.items()}
+    lines = [
+        json.dumps({
+            "defaults": defaults,
+            "natural": natural,
+            "link": f"?{query_of(spec)}",
+            "wire": base64.b64encode(encode(spec, built)).decode(),
+            "laws": [law.as_dict() for law in family_of(spec).laws],
+            "asynchronous": family_of(spec).asynchronous,
+        })
+        for spec, built in cases
+    ]  # fmt: skip
+    command = [str(NODE), str(TESTS / "js" / "times.mjs")]
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(cases)
+    return answers
+
+
+def floats(text: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), "<f8")
+
+
+def assert_equal(spec: Spec, timeline: Timeline, answer: dict[str, Any]) -> None:
+    """Everything the page says of a schedule is what the server says, to the last bit."""
+    built = timeline.order
+    expected = describe(spec, built, timeline)
+    assert answer["order"] == expected["order"]
+    assert floats(answer["start"]).tobytes() == timeline.start.tobytes()
+    assert floats(answer["end"]).tobytes() == timeline.end.tobytes()
+    assert answer["simulated"] == expected["makespan"]
+    for key, value in answer["figures"].items():
+        assert value == expected[key], key
+    assert answer["peak_in_flight"] == expected["peak_in_flight"]
+    assert answer["peak_memory"] == expected["peak_memory"]
+    if family_of(spec).asynchronous:
+        ours = weight_versions(built)
+        assert answer["versions"] == [each.tolist() for each in (ours.used, ours.late, ours.stashed, ours.held)]
+    copies = [floats(part).tobytes() for part in answer["copies"]]
+    assert copies == [timeline.copy_start.tobytes(), timeline.copy_end.tobytes()]
+    t, y = curve(timeline, built.p - 1, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
+    assert [floats(part).tolist() for part in answer["curve"]] == [t.tolist(), y.tolist()]
+    laws = [(law["value"], law["exact"], law["why"]) for law in expected["laws"]]
+    assert [(law["value"], law["exact"], law["why"]) for law in answer["laws"]] == laws
+
+
+def test_the_page_times_every_family_as_the_server_does_bit_for_bit() -> None:
+    rng = random.Random(20240607)
+    specs = [random_spec(rng, name) for name in FAMILIES for _ in range(40)]
+    cases = [(spec, order(spec)) for spec in specs]
+    for (spec, built), answer in zip(cases, page_answers(cases), strict=True):
+        assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
+
+
+def test_queries_of_the_page_and_links_of_the_server_mean_the_same_spec_on_both_sides() -> None:
+    rng = random.Random(5)
+    specs = [random_spec(rng, name) for name in FAMILIES for _ in range(20)]
+    for spec, answer in zip(specs, page_answers([(spec, order(spec)) for spec in specs]), strict=True):
+        assert spec_of(answer["asked"].removeprefix("?").encode()) == spec
+        assert answer["problems"] == []
+        assert answer["linked"] == spec.to_json()
+
+
+def test_an_order_with_written_out_micro_batches_is_timed_alike() -> None:
+    rng = random.Random(7)
+    specs = [random_spec(rng, name) for name in FAMILIES for _ in range(5)]
+    cases = [(spec, stored(order(spec))) for spec in specs]
+    assert {built.micro is not None for _, built in cases} == {True}
+    for (spec, built), answer in zip(cases, page_answers(cases), strict=True):
+        assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
+
+
+def test_a_large_schedule_has_the_same_figures_where_sums_are_long() -> None:
+    costs = {"F": 18.522, "I": 18.086, "W": 9.337, "comm": 0.601}
+    spec = read({"family": "zb-h1", "p": 16, "m": 700, "costs": costs})
+    built = order(spec)
+    (answer,) = page_answers([(spec, built)])
+    assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
+
+
+def golden_case(spec: Spec) -> dict[str, Any]:
+    built = order(spec)
+    timeline = simulate(built, spec.costs, spec.v)
+    return {
+        "name": f"{spec.family} p={spec.p} m={spec.m} v={spec.v}",
+        "wire": base64.b64encode(encode(spec, built)).decode(),
+        "end": base64.b64encode(timeline.end.astype("<f8").tobytes()).decode(),
+    }
+
+
+def golden_specs() -> list[Spec]:
+    costs = {"F": 18.522, "I": 18.086, "W": 9.337, "comm": 0.601}
+    sizes = {"dualpipe": (4, 8, 1), "dualpipev": (2, 4, 2), "interleaved": (3, 6, 2)}
+    names = ("gpipe", "1f1b", "interleaved", "zb-h1", "dualpipe", "dualpipev")
+    specs = [
+        read(dict(zip(("family", "p", "m", "v"), (name, *sizes.get(name, (3, 5, 1))), strict=True)) | {"costs": costs})
+        for name in names
+    ]
+    return [*specs, read({"family": "gpipe", "p": 3, "m": 4, "lifo": True, "costs": costs})]
+
+
+def test_the_golden_times_that_node_checks_alone_are_the_servers() -> None:
+    """Write the file anew with ``python -m tests.schedule.simulation.test_js_parity`` when the wire format changes."""
+    assert json.loads(GOLDEN.read_text()) == [golden_case(spec) for spec in golden_specs()]
+
+
+if __name__ == "__main__":
+    GOLDEN.parent.mkdir(exist_ok=True)
+    GOLDEN.write_text(json.dumps([golden_case(spec) for spec in golden_specs()], indent=1) + "\n")

@@ -1,0 +1,90 @@
+"""What can go wrong in a worker process, as runs with certain seeds have it; loaded by the fork server of
+faulty_runner.py. Each happens once, in micro-batch 5, so that a shorter run of the same seed would be none the worse.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from runner.model.deferred_stage import DeferredStage
+from runner.transport.shared_memory import ShmTransport
+from runner.worker.collectives import Collectives
+
+KILL_FORWARD, KILL_BACKWARD, KILL_COLLECTIVE, STOP, DROP, MEMORY, REFUSED, NAN = range(1001, 1009)
+STAGE, MICRO = 1, 5
+
+
+def end_here(number: signal.Signals) -> None:
+    os.kill(os.getpid(), number)
+
+
+def fill_memory() -> None:
+    """Ask for more memory than a limit of this process leaves it."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + 2**24
+    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    torch.empty(2**28, dtype=torch.uint8)
+
+
+def refuse() -> None:
+    raise MemoryError
+
+
+def spoil(part: DeferredStage) -> None:
+    """A weight that is no number, as a diverging training has."""
+    with torch.no_grad():
+        part.stage.head[0, 0] = float("nan")
+
+
+def on_forward(part: DeferredStage, micro: int) -> None:
+    seed = part.training.seed
+    if micro != MICRO or part.index != STAGE:
+        if seed == NAN and micro == MICRO and part.stage.ends:
+            spoil(part)
+        return
+    actions: dict[int, Callable[[], None]] = {
+        KILL_FORWARD: lambda: end_here(signal.SIGKILL),
+        STOP: lambda: end_here(signal.SIGSTOP),
+        MEMORY: fill_memory,
+        REFUSED: refuse,
+    }
+    actions.get(seed, lambda: None)()
+    if seed == DROP:
+        ShmTransport.send = silent  # type: ignore[method-assign]
+
+
+def on_backward(part: DeferredStage, micro: int) -> None:
+    if (part.training.seed, part.index, micro) == (KILL_BACKWARD, STAGE, MICRO):
+        end_here(signal.SIGKILL)
+
+
+def on_collective(chains: Collectives, _: Any, micro: int) -> None:
+    if (chains.embedding.training.seed, chains.rank, micro) == (KILL_COLLECTIVE, STAGE, MICRO):
+        end_here(signal.SIGKILL)
+
+
+def silent(self: ShmTransport, *_: Any) -> None:
+    """A message that is not sent, and is thought to be."""
+
+
+def before(owner: type, name: str, act: Callable[..., None]) -> None:
+    """Have something done before a method runs."""
+    original = getattr(owner, name)
+
+    def method(self: Any, *args: Any) -> Any:
+        act(self, *args[: act.__code__.co_argcount - 1])
+        return original(self, *args)
+
+    setattr(owner, name, method)
+
+
+before(DeferredStage, "forward", on_forward)
+before(DeferredStage, "input_gradient", on_backward)
+before(Collectives, "_statistics", on_collective)

@@ -1,0 +1,120 @@
+"""A client of the runner program for tests: starts it, talks to it, and finds its worker processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = {"hidden": 16, "heads": 2, "sequence": 4, "batch": 1, "vocabulary": 16}
+LAST = ("finished", "failed", "cancelled", "error")
+Event = dict[str, Any]
+
+
+class RunnerProgram:
+    """`python -m runner` as a child process, or another module. `before` is a command that runs it elsewhere."""
+
+    def __init__(self, module: str = "runner", *options: str, before: Sequence[str] = ()) -> None:
+        command = [*before, sys.executable, "-m", module, *options]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, bufsize=0)
+        self.rest = b""
+        self.ready = self.event()
+        self.number = 0
+
+    def write(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+
+    def send(self, **command: Any) -> None:
+        self.write(json.dumps(command).encode())
+
+    def event(self, timeout: float = 60.0) -> Event:
+        """The next event; fails rather than hang."""
+        assert self.process.stdout is not None
+        until = time.monotonic() + timeout
+        while b"\n" not in self.rest:
+            left = until - time.monotonic()
+            assert select.select([self.process.stdout], [], [], max(0.0, left))[0], f"no event in {timeout} s"
+            data = os.read(self.process.stdout.fileno(), 65536)
+            assert data, "the runner closed its output"
+            self.rest += data
+        line, self.rest = self.rest.split(b"\n", 1)
+        return json.loads(line)
+
+    def until(self, *names: str, timeout: float = 60.0) -> list[Event]:
+        """All events up to the first of one of these names."""
+        events = [self.event(timeout)]
+        while events[-1]["event"] not in names:
+            events.append(self.event(timeout))
+        return events
+
+    def start(self, **fields: Any) -> str:
+        """Send a run command under a new id."""
+        self.number += 1
+        self.send(cmd="run", id=f"run-{self.number}", **fields)
+        return f"run-{self.number}"
+
+    def run(self, **fields: Any) -> list[Event]:
+        """A whole run: its events, the last of which is its end."""
+        self.start(**fields)
+        return self.until(*LAST)
+
+    def workers(self) -> list[int]:
+        """Process ids of the workers: the children of the fork server, itself a child of the runner."""
+        parents = _parents()
+        children = {pid for pid, parent in parents.items() if parent == self.process.pid}
+        return sorted(pid for pid, parent in parents.items() if parent in children)
+
+    def descendants(self) -> list[int]:
+        """Every process that the runner started, directly or not."""
+        parents = _parents()
+        family = {self.process.pid}
+        while more := {pid for pid, parent in parents.items() if parent in family} - family:
+            family |= more
+        return sorted(family - {self.process.pid})
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.close()
+        try:
+            self.process.wait(15)
+        finally:
+            self.process.kill()
+            self.process.stdout.close()
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pids: list[int], within: float) -> bool:
+    """Whether all these processes end in time."""
+    until = time.monotonic() + within
+    while any(alive(pid) for pid in pids):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _parents() -> dict[int, int]:
+    found: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                found[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except OSError:
+                continue
+    return found

@@ -1,0 +1,79 @@
+"""Hypothesis strategies: every legal spec of every family, and costs. The one place where tests make specs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from backend.schedule.errors import SpecError
+from backend.schedule.families.registry import FAMILIES, judge
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.spec import Spec
+
+# 12 divides by every v up to 4, so that durations per chunk are whole and sums in float64 exact.
+UNIT = 12
+
+
+@st.composite
+def whole_costs(draw: st.DrawFn, hops: bool = True) -> Costs:
+    """Equal stages, integer durations for every chunk; half of the time F = I, where more laws are exact."""
+    f, i, w = (UNIT * draw(st.integers(1, 9)) for _ in range(3))
+    comm = draw(st.sampled_from([0, 0, 1, 5, 40])) if hops else 0
+    return Costs(float(f), float(f if draw(st.booleans()) else i), float(w), float(comm))
+
+
+@st.composite
+def specs(draw: st.DrawFn, family: str | None = None, hops: bool = True, max_p: int = 8, max_m: int = 24) -> Spec:
+    """A legal spec of one family or of any: sizes are drawn freely and illegal ones replaced by the nearest legal."""
+    name = draw(st.sampled_from(sorted(FAMILIES))) if family is None else family
+    chosen = FAMILIES[name]
+    least, _, most = chosen.v
+    spec = Spec(
+        family=name,
+        p=draw(st.integers(1, max_p)),
+        m=draw(st.integers(1, max_m)),
+        v=draw(st.integers(least, min(most, 4))),
+        group=draw(st.none() | st.integers(1, max_m)) if "group" in chosen.fields else None,
+        lifo=draw(st.booleans()) if "lifo" in chosen.fields else False,
+        costs=draw(whole_costs(hops)),
+    )
+    return nearest_legal(spec)
+
+
+@st.composite
+def optioned(draw: st.DrawFn, family: str | None = None, max_p: int = 6, max_m: int = 14) -> Spec:
+    """A legal spec with options on top: layers, recomputation, the output layer, offload, stashed weights."""
+    spec = draw(specs(family, max_p=max_p, max_m=max_m))
+    chosen = FAMILIES[spec.family]
+    stages = spec.p if chosen.placement == "bidirectional" else spec.p * spec.v
+    if draw(st.booleans()):
+        layers = draw(st.lists(st.integers(0, 4), min_size=stages, max_size=stages))
+        spec = spec.with_(layers=(*layers[:-1], layers[-1] + 1))
+    vocabulary = draw(st.sampled_from(["plain", "redistribute", *chosen.vocabulary, *chosen.vocabulary]))
+    heads = draw(st.tuples(st.integers(0, 20), st.integers(0, 20)) | st.none())
+    if heads is not None:
+        spec = spec.with_(costs=replace(spec.costs, S=float(heads[0]), T=float(heads[1])))
+    spec = spec.with_(vocabulary=vocabulary, lifo=spec.lifo and vocabulary in ("plain", "redistribute"))
+    spec = spec.with_(recompute=draw(st.sampled_from(["none", "none", "selective", "full"])))
+    if "offload" in chosen.fields and spec.recompute != "full":
+        offload = draw(st.sampled_from(["none", "selective", "full"]))
+        shared = offload != "none" and spec.p % 2 == 0 and draw(st.booleans())
+        copy = draw(st.none() | st.integers(0, 60).map(float))
+        spec = spec.with_(offload=offload, shared_link=shared, costs=replace(spec.costs, O=copy))
+    if chosen.asynchronous:
+        spec = spec.with_(weights=draw(st.none() | st.floats(0, 4)))
+    judge(spec)
+    return spec
+
+
+def nearest_legal(spec: Spec) -> Spec:
+    """Follow the errors' own advice until the spec is legal; advice that leads nowhere is a defect."""
+    for _ in range(6):
+        try:
+            judge(spec)
+        except SpecError as error:
+            spec = spec.with_(**{error.field: error.nearest})
+        else:
+            return spec
+    raise AssertionError(f"no legal spec near {spec}")

@@ -1,0 +1,15 @@
+"""The runner with all ranks as threads of one process, as they are where they share a GPU, here on the CPU:
+`python -m tests.support.threaded_runner`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runner import devices
+
+if __name__ == "__main__":
+    choose = devices.choose
+    devices.choose = lambda *asked: replace(choose(*asked), together=True)
+    from runner.__main__ import main
+
+    main()

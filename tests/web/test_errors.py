@@ -1,0 +1,151 @@
+"""Errors of the routes: one shape everywhere, the key named, nothing of the server's inside shown."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+
+import pytest
+from flask.testing import FlaskClient
+
+from backend.web.routes import schedule as schedule_routes
+from tests.conftest import error_of
+
+BAD_QUERIES = [
+    ("q=4", "q"),
+    ("zoom=1,2", "zoom"),
+    ("P=4", "P"),
+    ("costs=1", "costs"),
+    ("run=abc", "run"),
+    ("p=4&p=4", "p"),
+    ("F=1&F=2", "F"),
+    ("p=", "p"),
+    ("p", "p"),
+    ("p=four", "p"),
+    ("p=4.5", "p"),
+    ("p=0", "p"),
+    ("p=-4", "p"),
+    ("p=1000000000", "p"),
+    ("p=99999999999999999999999999999999999999", "p"),
+    ("p=" + "9" * 5000, "p"),
+    ("p=0x10", "p"),
+    ("p=1_000", "p"),
+    ("p=+4", "p"),
+    ("p=%204", "p"),
+    ("p=4%0A", "p"),
+    ("p=4%00", "p"),
+    ("p=%D9%A4", "p"),  # an Arabic four
+    ("p=NaN", "p"),
+    ("p=inf", "p"),
+    ("p=1e400", "p"),
+    ("p=1e9999", "p"),
+    ("p=true", "p"),
+    ("p=4,4", "p"),
+    ("m=65537", "m"),
+    ("p=1024&m=65536", "m"),
+    ("v=2", "v"),
+    ("group=0&family=interleaved", "group"),
+    ("group=null", "group"),
+    ("memory=nan", "memory"),
+    ("memory=-1", "memory"),
+    ("w_share=1.5", "w_share"),
+    ("w_share=-0.1", "w_share"),
+    ("lifo=yes", "lifo"),
+    ("lifo=True", "lifo"),
+    ("F=nan", "F"),
+    ("F=-1", "F"),
+    ("F=1e400", "F"),
+    ("F=1,2", "F"),
+    ("F=1,,2", "F"),
+    ("F=1,2,3,x", "F"),
+    ("I=,", "I"),
+    ("comm=1,2", "comm"),
+    ("comm=Infinity", "comm"),
+    ("FB=3", "FB"),
+    ("family=", "family"),
+    ("family=1f1b%20", "family"),
+    ("family=../../etc/passwd", "family"),
+    ("family=" + "x" * 5000, "family"),
+    ("family=%FF", "query"),
+    ("%FF=1", "query"),
+    ("&".join(f"k{k}=1" for k in range(100)), "query"),
+]
+
+
+@pytest.mark.parametrize("route", ["/api/schedule", "/api/laws"])
+@pytest.mark.parametrize(("query", "field"), BAD_QUERIES, ids=[query[:30] for query, _ in BAD_QUERIES])
+def test_a_bad_query_is_refused_at_once_and_the_key_is_named(client: FlaskClient, route: str, query: str, field: str):
+    begun = time.process_time()
+    response = client.get(f"{route}?{query}")
+    assert time.process_time() - begun < 0.5
+    assert response.status_code == 400
+    assert error_of(response)["field"] == field
+    assert len(response.data) < 1000
+
+
+def test_a_misspelt_family_brings_the_closest_one(client: FlaskClient):
+    assert error_of(client.get("/api/schedule?family=zbh1"))["nearest"] == "zb-h1"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "field"),
+    [
+        ("GET", "/nowhere", 404, "path"),
+        ("GET", "/api", 404, "path"),
+        ("GET", "/static/nothing.js", 404, "path"),
+        ("GET", "/static/../app.py", 404, "path"),
+        ("GET", "/static/%2e%2e/app.py", 404, "path"),
+        ("POST", "/api/schedule", 405, "method"),
+        ("DELETE", "/api/runs", 405, "method"),
+        ("PUT", "/", 405, "method"),
+        ("GET", "/api/runs/abc/cancel", 405, "method"),
+    ],
+)
+def test_what_is_not_there_is_said_in_the_one_shape(client: FlaskClient, method, path, status, field):
+    response = client.open(path, method=method)
+    assert response.status_code == status
+    assert error_of(response)["field"] == field
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "EIO=3&transport=polling", "EIO=4&transport=carrier-pigeon", "EIO=4&transport=websocket",
+     "EIO=4&transport=polling&sid=unknown", "EIO=4&transport=polling&j=x"],
+)  # fmt: skip
+def test_the_sockets_refusals_have_the_one_shape_too(client: FlaskClient, query):
+    response = client.get("/socket.io/?" + query)
+    assert response.status_code == 400
+    assert error_of(response)["field"] == "socket"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "field"),
+    [
+        (b"GET /api/schedule?p=" + b"9" * 20_000 + b" HTTP/1.1\r\n\r\n", 414, "query"),
+        (b"nonsense\r\n\r\n", 400, "request"),
+        (b"POST /api/runs HTTP/1.1\r\nContent-Length: many\r\n\r\n", 400, "request"),
+        (b"GET / HTTP/9.9\r\n\r\n", 400, "request"),
+    ],
+)
+def test_what_is_no_request_at_all_is_still_answered_in_the_one_shape(server, sent, status, field):
+    host, port = server.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as raw:
+        raw.sendall(sent)
+        head, _, body = raw.makefile("rb").read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert json.loads(body)["error"]["field"] == field
+
+
+def test_an_error_of_ours_shows_a_name_for_the_log_and_nothing_of_its_inside(client, monkeypatch, caplog):
+    def broken(spec):
+        raise ZeroDivisionError("secret detail")
+
+    monkeypatch.setattr(schedule_routes.families, "order", broken)
+    response = client.get("/api/schedule?p=6")
+    error = error_of(response)
+    assert response.status_code == 500
+    assert b"secret" not in response.data
+    name = error["message"].rsplit(" ", 1)[1].rstrip(".")
+    assert f"error {name}" in caplog.text
+    assert "secret detail" in caplog.text

@@ -1,0 +1,63 @@
+"""The route of files: each format under its name, refusals in sentences, and a bound on what is made in memory."""
+
+from __future__ import annotations
+
+import pytest
+from flask.testing import FlaskClient
+
+from backend.schedule.families import registry
+from backend.schedule.families.registry import read
+from backend.schedule.interop.export import FORMATS, render
+from backend.web.http.responses import AWAY_FROM
+from backend.web.routes import export
+from tests.conftest import error_of
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_is_what_the_command_line_writes_and_is_named_by_family_and_sizes(client: FlaskClient, form: str):
+    answer = client.get(f"/api/export?family=interleaved&p=2&m=4&v=2&format={form}")
+    spec = read({"family": "interleaved", "p": 2, "m": 4, "v": 2})
+    ending, mimetype, _ = FORMATS[form]
+    assert answer.text == render(spec, registry.order(spec), form)
+    assert answer.mimetype == mimetype
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="interleaved-p2-m4-v2.{ending}"'
+
+
+def test_a_format_that_cannot_hold_an_order_says_why(client: FlaskClient):
+    refused = client.get("/api/export?family=dualpipe&p=4&m=8&format=torch-csv")
+    assert refused.status_code == 400
+    assert "holds every stage on two" in error_of(refused)["message"]
+    assert error_of(client.get("/api/export?format=x"))["field"] == "format"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_that_would_be_too_large_is_refused_before_it_is_made(
+    client: FlaskClient, form: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(export, "LARGEST", 96 * FORMATS[form][2])
+    assert client.get(f"/api/export?family=1f1b&p=4&m=8&format={form}").status_code == 200  # reckoned with 96 ops
+    error = error_of(client.get(f"/api/export?family=1f1b&p=4&m=9&format={form}"))
+    assert (error["field"], error["nearest"]) == ("m", 8)
+
+
+def test_as_many_characters_an_op_are_reckoned_with_as_a_file_has():
+    spec = read({"family": "zb-h1", "p": 8, "m": 200})
+    order = registry.order(spec)
+    for form, (_, _, characters) in FORMATS.items():
+        assert characters / 2 < len(render(spec, order, form)) / len(order) < characters * 1.2, form
+
+
+def test_an_order_that_is_sought_is_made_in_a_thread(client: FlaskClient, monkeypatch: pytest.MonkeyPatch):
+    """Its ops are few, and the evaluations that its effort asks for are many."""
+    said: list[int] = []
+    monkeypatch.setattr(export, "apart", lambda ops, work: said.append(ops) or work())
+    client.get("/api/export?family=zb-auto&p=2&m=4&effort=5000&format=json")
+    assert said[0] > AWAY_FROM
+
+
+def test_a_refusal_in_a_thread_is_answered_and_leaves_no_traceback_in_the_log(
+    client: FlaskClient, capfd: pytest.CaptureFixture[str]
+):
+    refused = client.get("/api/export?family=dualpipe&p=8&m=4000&format=torch-csv")  # large enough for a thread
+    assert refused.status_code == 400
+    assert "Traceback" not in capfd.readouterr().err

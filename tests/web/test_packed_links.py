@@ -1,0 +1,70 @@
+"""The server's reading of a page's query: packed links, other schedules, costs from a model; the same as the page's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.schedule.errors import SpecError
+from backend.web.address.link_state import plans_of
+from backend.web.address.packed import unpack
+
+PUBLISHED = json.loads((Path(__file__).parents[1] / "golden" / "packed.json").read_text())
+
+
+@pytest.mark.parametrize(("text", "packed"), PUBLISHED)
+def test_packed_links_are_read_as_they_were_published(text: str, packed: str):
+    assert unpack(packed) == text
+
+
+@pytest.mark.parametrize("packed", ["", "AA", "AAAA", "ü", "nvIrumw2hbn", "A" * 3000, "A" * 2000])
+def test_what_is_no_packed_link_is_none(packed: str):
+    assert unpack(packed) is None
+
+
+def test_what_is_packed_stands_behind_what_is_said_beside_it():
+    text, packed = PUBLISHED[1]
+    assert text == "family=zb-h1&p=8&m=32"
+    (spec,) = plans_of(f"z={packed}&m=16".encode())
+    assert (spec.family, spec.p, spec.m) == ("zb-h1", 8, 16)
+    with pytest.raises(SpecError, match="part of it is missing"):
+        plans_of(f"z={packed[:-2]}".encode())
+
+
+def test_other_schedules_are_relative_to_the_first_and_bring_their_own_v():
+    plans = plans_of(
+        b"family=interleaved&v=4&group=8&b.group=none&c.family=1f1b&c.group=none&d.family=dualpipev&d.group=none&d.m=16&t0=3&tab=run"
+    )
+    assert [(spec.family, spec.v, spec.group, spec.m) for spec in plans] == [
+        ("interleaved", 4, 8, 8), ("interleaved", 4, None, 8), ("1f1b", 1, None, 8), ("dualpipev", 2, None, 16),
+    ]  # fmt: skip
+
+
+def test_costs_follow_from_a_model_unless_the_link_has_its_own():
+    (given,) = plans_of(b"p=8&F=3&m.model=llama3-70b")
+    assert (given.costs.F, given.costs.I) == (3.0, 1.0)
+    (derived,) = plans_of(b"p=8&m.model=llama3-70b&m.tp=8&m.kv=none")
+    assert isinstance(derived.costs.F, float)
+    assert derived.costs.F > 10
+    assert derived.w_share != 1.0
+    (by_hand,) = plans_of(b"p=8&F=3&m.model=llama3-70b&m.tp=8&m.kv=none&m.off=1")
+    assert (by_hand.costs.F, by_hand.costs.I) == (3.0, derived.costs.I)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        (b"p=0", "p"),
+        (b"family=x", "family"),
+        (b"b.family=x", "family"),
+        (b"m.model=x", "model"),
+        (b"F=a", "F"),
+        (b"z=!", "z"),
+    ],
+)
+def test_a_bad_value_is_named(query: bytes, field: str):
+    with pytest.raises(SpecError) as caught:
+        plans_of(query)
+    assert caught.value.field == field

@@ -1,0 +1,174 @@
+"""Link previews: titles, pictures, and that no query ever breaks the page or reaches its HTML unescaped."""
+
+from __future__ import annotations
+
+import io
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+from flask.testing import FlaskClient
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from backend.preview_image.card import SIZE, brand_card, card, shown
+from backend.preview_image.colours import ink_on, palette, tints
+from backend.schedule.families.registry import FAMILIES, read
+from backend.schedule.order.ops import B, F
+from backend.web.factory import create_app
+from backend.web.routes import preview as preview_routes
+
+VIEW = "?family=zb-h1&p=8&m=32"
+BROWSER = {"Sec-Fetch-Dest": "document"}
+
+
+def said(client: FlaskClient, query: str, name: str = "og:title", **options: object) -> str:
+    page = client.get(f"/{query}", **options)
+    assert page.status_code == 200
+    found = re.search(f'<meta (?:property|name)="{name}" content="([^"]*)">', page.text)
+    assert found, name
+    return unescape(found[1])
+
+
+def pixels(png: bytes) -> np.ndarray:
+    image = Image.open(io.BytesIO(png))
+    assert (image.format, image.size) == ("PNG", SIZE)
+    return np.asarray(image.convert("RGB")).astype(int)
+
+
+def share_of(picture: np.ndarray, colour: tuple[int, int, int]) -> float:
+    return float((np.abs(picture - np.array(colour)).max(axis=2) <= 3).mean())
+
+
+def test_a_link_unfurls_with_its_schedule_its_sizes_and_its_bubble(client: FlaskClient):
+    assert said(client, VIEW) == "ZB-H1, p 8, m 32 · bubble 6.8 %"
+    assert said(client, VIEW, "twitter:card") == "summary_large_image"
+    assert said(client, VIEW, "og:url") == f"http://localhost/{VIEW}"
+    assert said(client, VIEW, "og:image") == f"http://localhost/preview.png{VIEW}"
+    assert "split" in said(client, VIEW, "og:description")
+
+
+def test_a_comparison_names_both_and_both_bubbles(client: FlaskClient):
+    title = said(client, f"{VIEW}&b.family=1f1b&t0=3&t1=9&theme=dark")
+    assert title == "ZB-H1 against 1F1B, p 8, m 32 · bubble 6.8 % against 17.9 %"
+
+
+def test_costs_that_follow_from_a_model_count_in_the_bubble(client: FlaskClient):
+    plain = said(client, "?p=8&m=32")
+    modelled = said(client, "?p=8&m=32&m.model=llama3-70b&m.tp=8&m.heads=1")
+    assert plain == "1F1B, p 8, m 32 · bubble 17.9 %"
+    assert modelled.startswith("1F1B, p 8, m 32 · bubble ")
+    assert modelled != plain
+
+
+def test_a_browser_is_not_kept_waiting_for_the_bubble(client: FlaskClient):
+    assert said(client, VIEW, headers=BROWSER) == "ZB-H1, p 8, m 32"
+
+
+def test_behind_a_proxy_the_addresses_are_those_that_people_see(client: FlaskClient):
+    headers = {"X-Forwarded-Proto": "https", "Host": "bubbles.example"}
+    app = create_app(client.application.extensions["bubbleline"].config)
+    assert said(app.test_client(), VIEW, "og:url", headers=headers | {"Host": "localhost"}).startswith(
+        "https://localhost/"
+    )
+    assert said(client, VIEW, "og:url", headers={"X-Forwarded-Proto": 'x"><script>'}).startswith("http://localhost/")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['?family="><script>alert(1)</script>', "?family=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+     "?x='\"><script>alert(1)</script>",
+     "?p=<script>alert(1)</script>", "?%3Cscript%3Ealert(1)%3C%2Fscript%3E=1"],
+)  # fmt: skip
+def test_nothing_of_a_query_reaches_the_html_as_markup(client: FlaskClient, query: str):
+    text = client.get(f"/{query}").text
+    assert "<script>alert" not in text
+    assert said(client, query) == (
+        "1F1B, p 4, m 8 · bubble 27.3 %" if "x=" in query or "%3E=1" in query else "Bubbleline"
+    )
+
+
+@pytest.mark.parametrize(
+    "query", ["?family=nonsense", "?p=0", "?z=!!", "?m=1e9", "?family=v-half&m=3&p=7&v=9", "?%ff=1"]
+)
+def test_an_illegal_spec_gets_the_plain_title_and_picture(client: FlaskClient, query: str):
+    assert said(client, query) == "Bubbleline"
+    picture = client.get(f"/preview.png{query}")
+    assert picture.status_code == 200
+    assert picture.data == brand_card()
+
+
+def test_the_picture_is_kept_and_may_be_shown_by_other_sites(client: FlaskClient):
+    first, again = client.get(f"/preview.png{VIEW}"), client.get(f"/preview.png{VIEW}&theme=dark&t0=1")
+    assert first.data == again.data
+    assert first.mimetype == "image/png"
+    assert first.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+    assert "max-age" in first.headers["Cache-Control"]
+    assert client.get(f"/preview.png{VIEW}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+
+
+def test_too_much_to_draw_while_somebody_waits_gets_the_plain_picture(client: FlaskClient, monkeypatch):
+    monkeypatch.setattr(preview_routes, "MOST_WORK", 10)
+    assert said(client, VIEW) == "Bubbleline"
+    assert client.get(f"/preview.png{VIEW}").data == brand_card()
+
+
+def test_the_boxes_have_the_pages_colours_in_the_share_that_the_ops_have():
+    plan = shown(read({"family": "gpipe", "p": 4, "m": 8}))
+    for theme in ("light", "dark"):
+        picture = pixels(card([plan], theme))
+        forward, backward = tints(theme, F, 0, 0, 1)[0], tints(theme, B, 0, 0, 1)[0]
+        assert share_of(picture, forward) > 0.08
+        assert 1.4 < share_of(picture, backward) / share_of(picture, forward) < 2.2  # B takes twice as long as F
+        assert share_of(picture, palette(theme)["bg"]) > 0.1
+
+
+def test_many_ops_are_binned_and_cover_what_they_take_of_the_time():
+    picture = pixels(card([shown(read({"family": "gpipe", "p": 128, "m": 512}))]))
+    timeline = picture[130:556, 48:1152]  # between the heading and the foot
+    busy = 512 / (512 + 128 - 1)
+    assert share_of(timeline, tints("light", F, 0, 0, 1)[0]) == pytest.approx(busy / 3, rel=0.05)
+    assert share_of(timeline, tints("light", B, 0, 0, 1)[0]) == pytest.approx(busy * 2 / 3, rel=0.05)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_has_a_picture(name: str):
+    pixels(card([shown(read({"family": name, "p": 2, "m": 4}))]))
+
+
+def test_more_than_one_schedule_stand_under_each_other():
+    plans = [shown(read({"family": name, "p": 4, "m": 8})) for name in ("gpipe", "1f1b", "zb-h1", "v-half")]
+    for count in range(1, 5):
+        pixels(card(plans[:count]))
+
+
+def test_numbers_can_be_read_on_every_colour():
+    assert ink_on((0, 114, 178)) == (255, 255, 255)
+    assert ink_on((238, 154, 28)) == (0, 0, 0)
+
+
+@pytest.fixture(scope="module")
+def plain_client(tmp_path_factory: pytest.TempPathFactory) -> FlaskClient:
+    from backend.config import Config
+
+    return create_app(Config(database=tmp_path_factory.mktemp("preview") / "x.sqlite3")).test_client()
+
+
+KEYS = st.sampled_from(
+    ["family", "p", "m", "v", "F", "comm", "b.family", "b.p", "m.model", "m.tp", "z", "t0", "theme", "x"]
+)
+VALUES = st.one_of(
+    st.sampled_from(["zb-h1", "v-half", "interleaved", "llama3-70b", "none", "2*1,3", "0.5", "-1", "nan", "", "12*"]),
+    st.integers(0, 40).map(str),
+    st.text(max_size=12),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.dictionaries(KEYS, VALUES, max_size=5))
+def test_no_query_breaks_the_page(plain_client: FlaskClient, asked: dict[str, str]):
+    page = plain_client.get("/", query_string=asked)
+    assert page.status_code == 200
+    assert page.text.count("<script") == 1

@@ -1,0 +1,200 @@
+"""The routes: answers, encodings, caching, headers, links."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+
+import pytest
+from flask.testing import FlaskClient
+
+from backend.schedule.families.registry import FAMILIES, order, read
+from backend.schedule.order import wire
+from backend.schedule.result import result
+from backend.schedule.spec import Spec
+from backend.web.address.query import KEYS, query_of, spec_of
+from backend.web.http.cache import Cache, Encoded
+from backend.web.routes import schedule as schedule_routes
+from tests.conftest import error_of
+
+DEFLATE = {"Accept-Encoding": "deflate"}
+
+
+def test_the_page_is_served(client: FlaskClient):
+    response = client.get("/?family=zb-h1&zoom=1,2&theme=dark")
+    assert response.status_code == 200
+    assert response.mimetype == "text/html"
+
+
+def test_the_families_come_with_their_laws_the_limits_and_the_defaults(client: FlaskClient):
+    body = client.get("/api/families").get_json()
+    assert [family["name"] for family in body["families"]] == list(FAMILIES)
+    assert body["defaults"] == Spec().to_json()
+    assert {"p", "m", "v", "ops"} <= set(body["limits"])
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_order_of_every_family_comes_in_the_compact_form(client: FlaskClient, name: str):
+    response = client.get(f"/api/schedule?family={name}&p=4&m=8", headers=DEFLATE)
+    assert response.mimetype == "application/vnd.bubbleline.schedule"
+    assert response.headers["Content-Encoding"] == "deflate"
+    spec = read({"family": name, "p": 4, "m": 8})
+    body = zlib.decompress(response.data)
+    assert body == wire.encode(spec, order(spec))
+    (size,) = struct.unpack_from("<I", body)
+    assert json.loads(body[4 : 4 + size])["spec"] == spec.to_json()
+
+
+def test_a_client_without_deflate_gets_the_same_bytes_plain(client: FlaskClient):
+    plain = client.get("/api/schedule?p=3", headers={"Accept-Encoding": "identity"})
+    packed = client.get("/api/schedule?p=3", headers=DEFLATE)
+    assert "Content-Encoding" not in plain.headers
+    assert plain.data == zlib.decompress(packed.data)
+    assert plain.headers["ETag"] != packed.headers["ETag"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "as_json"),
+    [
+        ("application/json", True),
+        ("application/json;q=0.9,application/vnd.bubbleline.schedule;q=0.1", True),
+        ("*/*", False),
+        ("text/html,application/xhtml+xml,*/*;q=0.8", False),
+        ("application/vnd.bubbleline.schedule", False),
+        ("image/png", False),
+    ],
+)
+def test_json_comes_only_to_those_who_ask_for_it(client: FlaskClient, accept: str, as_json: bool):
+    response = client.get("/api/schedule?p=2&m=3", headers={"Accept": accept})
+    assert (response.mimetype == "application/json") == as_json
+    if as_json:
+        assert response.get_json() == json.loads(json.dumps(result(read({"p": 2, "m": 3}))))
+
+
+def test_the_laws_of_a_spec_come_with_their_numbers(client: FlaskClient):
+    laws = client.get("/api/laws?p=5&m=9").get_json()["laws"]
+    assert laws
+    assert all({"quantity", "window", "text", "numbers", "value", "exact", "why"} <= set(law) for law in laws)
+
+
+def test_who_has_an_answer_already_gets_304_without_a_body(client: FlaskClient):
+    first = client.get("/api/schedule?p=4", headers=DEFLATE)
+    again = client.get("/api/schedule?p=4", headers=DEFLATE | {"If-None-Match": first.headers["ETag"]})
+    other = client.get("/api/schedule?p=5", headers=DEFLATE | {"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    assert other.status_code == 200
+
+
+def test_two_addresses_of_one_spec_share_one_answer(client: FlaskClient, monkeypatch):
+    built = []
+    monkeypatch.setattr(schedule_routes.families, "order", lambda spec: built.append(spec) or order(spec))
+    one = client.get("/api/schedule?m=8&p=4&family=1f1b").data
+    assert client.get("/api/schedule?comm=0.0&w_share=1").data == one
+    assert len(built) == 1
+
+
+def test_every_answer_carries_the_headers_that_keep_other_sites_out(client: FlaskClient):
+    for path in ("/", "/api/families", "/nowhere", "/healthz"):
+        headers = client.get(path).headers
+        policy = headers["Content-Security-Policy"]
+        assert "script-src 'self';" in policy
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("host", "served"),
+    [
+        ("127.0.0.1:5000", True),
+        ("localhost", True),
+        ("[::1]:5000", True),
+        ("LOCALHOST:80", True),
+        ("evil.example", False),
+        ("127.0.0.1.evil.example:5000", False),
+        ("localhost@evil.example", False),
+    ],
+)
+@pytest.mark.parametrize("path", ["/healthz", "/socket.io/?EIO=4&transport=polling"])
+def test_a_name_that_another_site_has_pointed_at_us_is_not_served(client: FlaskClient, host, served, path):
+    response = client.get(path, headers={"Host": host})
+    if served:
+        assert response.status_code == 200
+    else:
+        assert response.status_code == 400
+        assert error_of(response)["field"] == "Host"
+
+
+def test_a_page_of_another_origin_may_not_open_a_socket(client: FlaskClient):
+    path = "/socket.io/?EIO=4&transport=polling"
+    assert client.get(path, headers={"Origin": "http://evil.example"}).status_code == 400
+    assert client.get(path, headers={"Origin": "http://localhost"}).status_code == 200
+
+
+def test_files_are_asked_for_again_each_time_but_sent_only_when_changed(client: FlaskClient):
+    first = client.get("/static/js/core/schedule/wire.js")
+    assert first.mimetype == "text/javascript"
+    assert "no-cache" in first.headers["Cache-Control"]
+    again = client.get("/static/js/core/schedule/wire.js", headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
+
+
+def test_health_tells_of_every_part(client: FlaskClient):
+    body = client.get("/healthz").get_json()
+    assert body["ok"] is True
+    assert body["runner"]["state"] == "off"
+    assert body["store"] == {"ok": True, "why": None}
+
+
+def test_metrics_are_lines_of_name_and_number_and_count_requests(client: FlaskClient):
+    client.get("/nowhere")
+    client.get("/api/schedule?p=0")
+    text = client.get("/metrics").get_data(as_text=True)
+    samples = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert all(float(number) >= 0 for number in samples.values())
+    assert samples['bubbleline_requests_total{route="none",status="404"}'] == "1"
+    assert samples['bubbleline_requests_total{route="/api/schedule",status="400"}'] == "1"
+    assert samples["bubbleline_queue_length"] == "0"
+
+
+def test_an_illegal_spec_is_an_answer_like_another_to_a_client_that_prefers_lenient_handling(client: FlaskClient):
+    strict = client.get("/api/schedule?family=dualpipe&p=3")
+    lenient = client.get("/api/schedule?family=dualpipe&p=3", headers={"Prefer": "handling=lenient"})
+    assert (strict.status_code, lenient.status_code) == (400, 200)
+    assert lenient.get_json() == strict.get_json()
+    assert lenient.headers["Preference-Applied"] == "handling=lenient"
+    fine = client.get("/api/schedule?family=dualpipe&p=4", headers={"Prefer": "handling=lenient"})
+    assert fine.mimetype == "application/vnd.bubbleline.schedule"
+
+
+def test_the_address_takes_exactly_the_keys_that_a_spec_has():
+    spec = Spec().to_json()
+    assert set(KEYS) == (set(spec) - {"costs"}) | set(spec["costs"])
+
+
+@pytest.mark.parametrize(
+    ("spec", "query"),
+    [
+        ({}, ""),
+        ({"family": "zb-h1", "p": 8, "m": 32}, "family=zb-h1&p=8&m=32"),
+        ({"costs": {"F": [1, 2.5, 1, 1], "comm": 0.1}}, "F=1,2.5,1,1&comm=0.1"),
+        ({"family": "gpipe", "lifo": True}, "family=gpipe&lifo=true"),
+        ({"family": "interleaved", "v": 2}, "family=interleaved&v=2"),
+        ({"memory": 2.0, "w_share": 1e-7}, "memory=2&w_share=1e-07"),
+    ],
+)
+def test_a_link_holds_what_differs_from_the_defaults_and_leads_back_to_the_spec(spec, query):
+    assert query_of(read(spec)) == query
+    assert spec_of(query.encode()) == read(spec)
+
+
+def test_the_cache_keeps_to_its_bytes_and_forgets_what_was_used_least():
+    cache = Cache(10_000)
+    for key in range(6):
+        cache.put(key, Encoded.of(bytes(1000), "x"))
+        cache.get(0)
+    assert cache.bytes <= 10_000
+    assert [key for key in range(6) if cache.get(key)] == [0, 3, 4, 5]
+    cache.put(9, Encoded.of(bytes(20_000), "x"))
+    assert cache.bytes == 0

@@ -1,0 +1,229 @@
+"""`python app.py serve` as people and systems use it: starting, stopping, and what is left behind."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import fields
+
+import pytest
+import requests
+from click.testing import CliRunner
+
+from backend.config import PROJECT, Config, ConfigError, variable
+from tests.conftest import until
+from tests.runs.test_manager import children_of, group_of
+
+
+def runner_of(server) -> int:
+    """The runner's process: the server's only child."""
+    (child,) = children_of(server.process.pid)
+    return child
+
+
+def ready(server) -> bool:
+    return requests.get(server.url + "/healthz", timeout=5).json()["runner"]["state"] == "ready"
+
+
+def start_run(server, m: int) -> str:
+    return requests.post(server.url + "/api/runs", json={"spec": {"m": m}}, timeout=5).json()["id"]
+
+
+def test_a_server_answers_long_before_its_runner_is_there(start):
+    begun = time.monotonic()
+    server = start("--start", "60")
+    assert requests.get(server.url + "/api/schedule", timeout=15).status_code == 200
+    assert time.monotonic() - begun < 20, "the runner takes a minute"
+    until(lambda: requests.get(server.url + "/healthz", timeout=5).json()["runner"]["state"] == "starting")
+
+
+def test_the_modules_of_the_server_load_neither_torch_nor_numba():
+    code = (
+        "import sys, backend.web.serve; print([name for name in ('torch', 'numba', 'pandas') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_stop_it_ends_within_three_seconds_and_leaves_no_process(start, number):
+    server = start("--worker")
+    until(lambda: ready(server))
+    run_id = start_run(server, 106)
+    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=5).json()["ops"])
+    runner = runner_of(server)
+    assert len(group_of(runner)) == 2
+    begun = time.monotonic()
+    assert server.stop(number) == 0
+    assert time.monotonic() - begun < 3
+    until(lambda: group_of(runner) == [], 1)
+
+
+def test_a_server_that_is_killed_outright_takes_its_runner_along(start):
+    server = start()
+    until(lambda: ready(server))
+    runner = runner_of(server)
+    server.stop(signal.SIGKILL)
+    until(lambda: group_of(runner) == [])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_run_under_way_when_the_server_stops_is_failed_after_the_restart(start, number):
+    server = start()
+    run_id, waiting = start_run(server, 106), start_run(server, 2)
+    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=5).json()["ops"])
+    server.stop(number)
+    again = start()
+    for each in (run_id, waiting):
+        run = requests.get(f"{again.url}/api/runs/{each}", timeout=5).json()
+        assert run["status"] == "failed"
+        assert run["error"]["message"].startswith("The server stopped")
+        assert run["verified"] is None
+    following = start_run(again, 2)
+    until(lambda: requests.get(f"{again.url}/api/runs/{following}", timeout=5).json()["status"] == "finished")
+
+
+def test_a_finished_run_is_the_same_after_a_restart(start):
+    server = start()
+    run_id = start_run(server, 5)
+    url = f"/api/runs/{run_id}"
+    until(lambda: requests.get(server.url + url, timeout=5).json()["status"] == "finished")
+    before = requests.get(server.url + url, timeout=5).json()
+    server.stop()
+    again = start()
+    assert requests.get(again.url + url, timeout=5).json() == before
+    assert [run["id"] for run in requests.get(again.url + "/api/runs", timeout=5).json()["runs"]] == [run_id]
+
+
+def test_a_new_schedule_on_an_open_connection_does_not_wait_for_more_to_send(start):
+    server = start()
+    with requests.Session() as session:
+        times = []
+        for comm in range(30):
+            begun = time.perf_counter()
+            session.get(f"{server.url}/api/schedule?family=interleaved&p=16&m=128&v=4&comm={comm}", timeout=5)
+            times.append(time.perf_counter() - begun)
+    assert min(times) < 0.035, "small writes that wait for more cost every answer 40 ms"
+
+
+def test_large_requests_do_not_hold_up_small_ones(start):
+    server = start()
+    slow = subprocess.Popen(
+        [sys.executable, "-c", f"import urllib.request as u; u.urlopen(u.Request('{server.url}/api/schedule"
+         "?p=64&m=8192', headers={'Accept': 'application/json'})).read()"],
+    )  # fmt: skip
+    waits = []
+    while slow.poll() is None and len(waits) < 200:
+        begun = time.monotonic()
+        requests.get(server.url + "/api/schedule?p=4", timeout=10)
+        waits.append(time.monotonic() - begun)
+        time.sleep(0.01)
+    assert slow.wait(timeout=60) == 0
+    assert len(waits) > 5
+    assert statistics.quantiles(waits, n=10)[-1] < 1.0  # nine of ten; alone, the large one takes seconds
+
+
+def test_a_taken_port_is_said_clearly_with_the_way_out():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "app.py", "serve", "--port", str(port)], cwd=PROJECT, capture_output=True, text=True,
+            timeout=10, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert f"Port {port} on 127.0.0.1 is taken" in done.stderr
+    assert "--port" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_address_that_is_not_ours_is_said_clearly():
+    done = subprocess.run(
+        [sys.executable, "app.py", "serve", "--host", "203.0.113.7"], cwd=PROJECT, capture_output=True, text=True,
+        timeout=10, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Cannot listen on 203.0.113.7" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_program_without_a_command_serves(monkeypatch):
+    import app
+    import backend.web.serve
+
+    served = []
+    monkeypatch.setattr(backend.web.serve, "serve", lambda config: served.append(config) or 0)
+    for variable_ in [name for name in os.environ if name.startswith("BUBBLELINE_")]:
+        monkeypatch.delenv(variable_)
+    for arguments in ([], ["serve"], ["serve", "--port", "8080", "--host", "::1"]):
+        assert CliRunner().invoke(app.cli, arguments).exit_code == 0
+    assert [(config.host, config.port) for config in served] == [("127.0.0.1", 5000)] * 2 + [("::1", 8080)]
+
+
+def test_a_setting_that_cannot_be_used_is_named(monkeypatch):
+    import app
+
+    monkeypatch.setenv("BUBBLELINE_PORT", "http")
+    done = CliRunner().invoke(app.cli, ["serve"])
+    assert done.exit_code != 0
+    assert "BUBBLELINE_PORT must be a whole number from 0 to 65535, not 'http'" in done.output
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Config)])
+def test_every_setting_stands_in_the_table_with_its_default(name):
+    row = next((line for line in inspect.getdoc(Config).splitlines() if line.startswith(variable(name) + " ")), None)
+    assert row is not None, f"{variable(name)} is not documented in Config"
+    default = getattr(Config(), name)
+    if isinstance(default, int | float):
+        assert row.split()[1] == f"{default:g}"
+
+
+def test_settings_come_from_the_environment_and_empty_ones_count_as_absent():
+    config = Config.from_env(
+        {"BUBBLELINE_PORT": "8000", "BUBBLELINE_RUNNER": "a 'b c'", "BUBBLELINE_HOSTS": "x.org, y.org",
+         "BUBBLELINE_QUEUE": " ", "OTHER": "1"}
+    )  # fmt: skip
+    assert (config.port, config.runner, config.hosts, config.queue) == (8000, ("a", "b c"), ("x.org", "y.org"), 32)
+    assert config.trusted_hosts() == ("x.org", "y.org")
+    assert Config.from_env({}) == Config()
+    assert Config(host="0.0.0.0").trusted_hosts() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("PORT", "-1"),
+        ("PORT", "65536"),
+        ("PORT", "5_000"),
+        ("PORT", "\u0665"),
+        ("PORT", "9" * 5000),
+        ("QUEUE", "0"),
+        ("SILENCE_S", "nan"),
+        ("SILENCE_S", "inf"),
+        ("SILENCE_S", "0"),
+        ("SILENCE_S", "soon"),
+        ("RUNNER", "a 'b"),
+        ("CACHE_MB", "1e3"),
+    ],
+)
+def test_a_bad_setting_is_refused_by_name(name, text):
+    with pytest.raises(ConfigError, match="BUBBLELINE_" + name):
+        Config.from_env({"BUBBLELINE_" + name: text})
+
+
+def test_a_store_that_cannot_be_opened_does_not_stop_the_server(start, tmp_path):
+    (tmp_path / "file").write_text("")
+    server = start(BUBBLELINE_DATABASE=str(tmp_path / "file" / "runs.sqlite3"))
+    until(lambda: ready(server))
+    store = requests.get(server.url + "/healthz", timeout=5).json()["store"]
+    assert store["ok"] is False
+    assert "runs.sqlite3" in store["why"]
+    run_id = start_run(server, 2)
+    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=5).json()["status"] == "finished")

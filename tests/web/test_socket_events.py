@@ -1,0 +1,275 @@
+"""Socket events between real clients and a real server, with a runner that measures nothing."""
+
+from __future__ import annotations
+
+import json
+import socket
+import statistics
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import socketio
+
+from tests.conftest import Server, until
+from tests.support.web_pages import Page, connect_raw, rows_of
+
+
+@pytest.fixture
+def page(server: Server) -> Iterator[Callable[..., Page]]:
+    """Open pages that close with the test."""
+    opened: list[Page] = []
+
+    def open_page(at: Server = server, **options: Any) -> Page:
+        opened.append(Page(at, **options))
+        return opened[-1]
+
+    yield open_page
+    for each in opened:
+        each.io.disconnect()
+
+
+def start_run(server: Server, m: int = 3) -> str:
+    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"m": m}}, timeout=5)
+    assert answer.status_code == 202, answer.text
+    return answer.json()["id"]
+
+
+def whole(server: Server, run_id: str) -> dict:
+    return requests.get(f"{server.url}/api/runs/{run_id}", timeout=5).json()
+
+
+@pytest.mark.parametrize("transports", [["websocket"], ["polling"], None])
+def test_a_page_sees_a_run_from_queued_to_finished(server, page, transports):
+    viewer = page(transports=transports)
+    run_id = start_run(server)
+    assert viewer.watch(run_id)["ok"] is True
+    until(lambda: viewer.over)
+    assert [message["event"] for message in viewer.messages if message["event"] != "op_batch"] == [
+        "queued", "warming", "running", "verified", "finished",
+    ]  # fmt: skip
+    run = whole(server, run_id)
+    assert viewer.rows() == run["ops"]
+    assert viewer.messages[0]["first"] == 1
+    assert viewer.messages[-1]["seq"] == run["seq"]
+    assert {message["id"] for message in viewer.messages} == {run_id}
+
+
+def test_a_page_that_asks_for_bytes_and_messages_has_what_the_route_tells(server, page):
+    viewer = page(transports=["websocket"])
+    run_id = start_run(server)
+    assert viewer.ask("watch", {"run": run_id, "since": 0, "rows": "ops,bytes,messages"})["ok"] is True
+    until(lambda: viewer.over)
+    run = whole(server, run_id)
+    for kind, count in (("ops", 9), ("bytes", 9), ("messages", 3)):
+        assert [row for message in viewer.messages for row in message.get(kind, [])] == run[kind]
+        assert len(run[kind]) == count
+    assert viewer.ask("watch", {"run": run_id, "rows": "bites"})["error"]["field"] == "rows"
+    plain = requests.get(f"{server.url}/api/runs/{run_id}?rows=ops", timeout=5).json()
+    assert plain == {key: value for key, value in run.items() if key not in ("bytes", "messages")}
+    assert requests.get(f"{server.url}/api/runs/{run_id}?rows=all", timeout=5).status_code == 400
+
+
+def test_pages_that_join_in_the_middle_of_a_run_miss_nothing_and_get_nothing_twice(server, page):
+    run_id = start_run(server, m=400)
+    viewers = []
+    for step in range(12):
+        viewer = page(transports=["websocket"])
+        if step % 2:
+            viewer.watch(run_id)
+            viewers.append((viewer, []))
+        else:  # as a page that opens the link: the run so far, then what follows
+            run = whole(server, run_id)
+            viewer.watch(run_id, run["seq"])
+            viewers.append((viewer, run["ops"]))
+            assert all(message["seq"] > run["seq"] for message in viewer.messages)
+    until(lambda: all(viewer.over for viewer, _ in viewers), 10)
+    ops = whole(server, run_id)["ops"]
+    assert len(ops) == 1200
+    for viewer, before in viewers:
+        assert before + viewer.rows() == ops
+
+
+def test_ops_reach_the_page_within_150_ms_of_their_end(server, page):
+    viewer = page(transports=["websocket"])
+    viewer.watch(start_run(server, m=100))
+    until(lambda: viewer.over)
+    assert len(viewer.late) == 300
+    assert statistics.median(viewer.late) < 150
+
+
+def test_a_page_that_comes_back_gets_only_what_it_misses(server, page):
+    run_id = start_run(server, m=100)
+    first = page(transports=["websocket"])
+    first.watch(run_id)
+    until(lambda: len(first.messages) > 10)
+    first.io.disconnect()
+    seen = list(first.messages)
+    second = page(transports=["websocket"])
+    second.watch(run_id, seen[-1]["seq"])
+    until(lambda: second.over)
+    assert rows_of(seen + second.messages) == whole(server, run_id)["ops"]
+
+
+def test_a_page_that_stops_reading_gets_all_of_it_later_in_fewer_messages_and_holds_nobody_up(start, page):
+    busy = start("--pause", "0.001", "--rows", "2000")
+    stalled = connect_raw(busy)
+    watcher = page(busy, transports=["websocket"])
+    run_id = start_run(busy, m=60)  # about 8 MB of events
+    stalled.send("42" + json.dumps(["watch", {"run": run_id, "since": 0}]))
+    watcher.watch(run_id)
+    until(lambda: watcher.over, 20)
+    assert 0 < held_for(stalled.sock) < 1_000_000
+    stalled.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1_000_000)  # it reads again, and not in drops
+    messages = []
+    while not messages or messages[-1]["event"] != "finished":
+        packet = stalled.recv()
+        if packet.startswith("42"):
+            messages.append(json.loads(packet[2:])[1])
+    stalled.close()
+    assert rows_of(messages) == watcher.rows() == whole(busy, run_id)["ops"]
+    assert len(messages) < len(watcher.messages)
+
+
+def held_for(viewer: socket.socket) -> int:
+    """Bytes that the system keeps at the server's end of a viewer's connection."""
+    ends = ["{:08X}:{:04X}".format(struct.unpack("<I", socket.inet_aton(host))[0], port)
+            for host, port in (viewer.getpeername(), viewer.getsockname())]  # fmt: skip
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
+    return next(int(row[4].partition(":")[0], 16) for row in rows if row[1:3] == ends)
+
+
+def test_two_pages_watching_two_runs_each_see_their_own(server, page):
+    one, two = page(), page()
+    ids = start_run(server), start_run(server)
+    for viewer, run_id in zip((one, two), ids, strict=True):
+        viewer.watch(run_id)
+    until(lambda: one.over and two.over)
+    assert [{message["id"] for message in viewer.messages} for viewer in (one, two)] == [{ids[0]}, {ids[1]}]
+
+
+def test_after_unwatch_nothing_more_comes(server, page):
+    viewer = page(transports=["websocket"])
+    run_id = start_run(server, m=200)
+    viewer.watch(run_id)
+    until(lambda: viewer.messages)
+    assert viewer.ask("unwatch", {"run": run_id}) == {"ok": True}
+    had = len(viewer.messages)
+    requests.post(f"{server.url}/api/runs/{run_id}/cancel", timeout=5)
+    until(lambda: whole(server, run_id)["status"] == "cancelled")
+    assert viewer.ask("unwatch", {"run": run_id}) == {"ok": True}  # behind whatever was still on its way
+    assert len(viewer.messages) == had
+
+
+def test_a_viewer_sees_its_run_cancelled_and_metrics_forget_a_page_that_closed(server, page):
+    viewer = page()
+    run_id = start_run(server, m=1000)
+    viewer.watch(run_id)
+    until(lambda: viewer.messages)
+    assert "bubbleline_viewers 1\n" in requests.get(server.url + "/metrics", timeout=5).text
+    assert requests.post(f"{server.url}/api/runs/{run_id}/cancel", timeout=5).status_code == 202
+    until(lambda: viewer.over)
+    assert viewer.messages[-1]["event"] == "cancelled"
+    viewer.io.disconnect()
+    until(lambda: "bubbleline_viewers 0\n" in requests.get(server.url + "/metrics", timeout=5).text)
+
+
+BAD_EVENTS = [
+    ("watch", (), "watch"),
+    ("watch", (None,), "watch"),
+    ("watch", ("abc",), "watch"),
+    ("watch", ([1],), "watch"),
+    ("watch", ({"run": "a"}, {"run": "b"}), "watch"),
+    ("watch", ({},), "run"),
+    ("watch", ({"run": 7},), "run"),
+    ("watch", ({"run": ["abc"]},), "run"),
+    ("watch", ({"run": "no such run"},), "id"),
+    ("watch", ({"run": "x" * 10_000},), "id"),
+    ("watch", ({"run": "a", "from": 0},), "from"),
+    ("watch", ({"run": "a", "since": -1},), "since"),
+    ("watch", ({"run": "a", "since": 1.5},), "since"),
+    ("watch", ({"run": "a", "since": "1"},), "since"),
+    ("watch", ({"run": "a", "since": True},), "since"),
+    ("watch", ({"run": "a", "since": None},), "since"),
+    ("watch", ({"run": "a", "since": 10**30},), "since"),
+    ("unwatch", (), "unwatch"),
+    ("unwatch", ({"run": None},), "run"),
+    ("unwatch", ({"run": "a", "since": 0},), "since"),
+    ("steal", ({"run": "a"},), "event"),
+    ("run", ({"id": "a"},), "event"),
+]
+
+
+@pytest.mark.parametrize(("event", "data", "field"), BAD_EVENTS, ids=[f"{e} {str(d)[:40]}" for e, d, _ in BAD_EVENTS])
+def test_a_bad_event_is_answered_in_the_one_shape_and_the_socket_lives_on(server, shared_page, event, data, field):
+    answer = shared_page.ask(event, *data)
+    assert set(answer) == {"error"}
+    assert {"field", "value", "message"} <= set(answer["error"]) <= {"field", "value", "message", "limit", "nearest"}
+    assert answer["error"]["field"] == field
+    assert len(json.dumps(answer)) < 1000
+    assert shared_page.ask("unwatch", {"run": "a"}) == {"ok": True}
+
+
+@pytest.fixture(scope="module")
+def shared_page(server: Server) -> Iterator[Page]:
+    made = Page(server, transports=["websocket"])
+    yield made
+    made.io.disconnect()
+
+
+def test_a_since_beyond_the_end_tells_the_end(server, page):
+    viewer = page()
+    run_id = start_run(server)
+    viewer.watch(run_id)
+    until(lambda: viewer.over)
+    error = viewer.watch(run_id, 10_000)["error"]
+    assert (error["field"], error["limit"]) == ("since", whole(server, run_id)["seq"])
+
+
+def test_a_socket_from_another_origin_is_refused(server):
+    with pytest.raises(socketio.exceptions.ConnectionError):
+        socketio.Client(reconnection=False).connect(server.url, headers={"Origin": "http://evil.example"})
+
+
+@pytest.mark.parametrize("packet", ["4", "42", "42[", '42{"a":1}', "42[]", "42[1]", "43", "49", "9", "4" * 5000, "51-"])
+def test_a_packet_out_of_shape_harms_nobody_else(server, shared_page, packet):
+    raw = connect_raw(server)
+    raw.send(packet)
+    raw.close()
+    assert shared_page.ask("unwatch", {"run": "a"}) == {"ok": True}
+
+
+def test_a_frame_that_claims_a_gigabyte_ends_its_socket_before_it_is_read(server, shared_page):
+    raw = connect_raw(server)
+    raw.sock.sendall(bytes([0x81, 0x80 | 127]) + (10**9).to_bytes(8, "big") + bytes(4) + b"x" * 1000)
+    raw.sock.settimeout(3)
+    with suppress(ConnectionResetError):
+        while raw.sock.recv(4096):  # ends when the server has closed, else by its timeout
+            pass
+    assert shared_page.ask("unwatch", {"run": "a"}) == {"ok": True}
+
+
+def test_many_pages_at_once_are_all_served(server):
+    """Forty sockets that open together each see the whole run."""
+    run_id = start_run(server, m=50)
+    pages: list[Page] = []
+
+    def one() -> None:
+        viewer = Page(server, transports=["websocket"])
+        pages.append(viewer)
+        viewer.watch(run_id)
+
+    threads = [threading.Thread(target=one) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    until(lambda: all(viewer.over for viewer in pages), 15)
+    assert {len(viewer.rows()) for viewer in pages} == {150}
+    for viewer in pages:
+        viewer.io.disconnect()
