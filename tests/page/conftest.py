@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Reque
 
 from tests.conftest import Server, launch
 from tests.support.browser import launch_browser
-from tests.support.page_queries import Open, wait
+from tests.support.page_queries import COUNT_PENDING, Open, wait
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,11 @@ POOLS: WeakKeyDictionary[Browser, dict[str, list[Page]]] = WeakKeyDictionary()  
 def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Page:
     """A page that nobody uses, of a context with these options."""
     free = POOLS.setdefault(browser, {}).setdefault(kind, []) if kind is not None else []
-    return free.pop() if free else browser.new_context(**options).new_page()
+    if free:
+        return free.pop()
+    context = browser.new_context(**options)
+    context.add_init_script(COUNT_PENDING)
+    return context.new_page()
 
 
 def give_back(browser: Browser, used: Opened) -> None:
