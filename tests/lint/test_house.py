@@ -121,7 +121,8 @@ def test_no_small_module_serves_only_its_neighbour():
     problems = [
         f"{relative(path)} has {len(text(path).splitlines())} lines and serves only {user.name}: merge it into that one"
         for path, users in importers().items()
-        if len(users) == 1
+        if path.exists()
+        and len(users) == 1
         and (user := next(iter(users))).parent == path.parent
         and path.name != "__init__.py"
         and len(text(path).splitlines()) < SMALL_FILE
