@@ -9,7 +9,6 @@ import {
 } from "./card_details.js";
 import { tame, timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { byId, h, replace, setText, show } from "../../ui/dom.js";
-import { isMeasured } from "../../data/lanes.js";
 import { barriersAt } from "../../core/schedule/barriers.js";
 import { OFFLOAD, copyOf } from "../../core/schedule/copies.js";
 import { whyIdle } from "../../core/explain/why_idle.js";
@@ -107,7 +106,7 @@ function opLines(trace, lanes) {
   ];
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
   if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
-  if (isMeasured(lane)) lines.push(...bytesLines(lane, op.i), ...measured(trace, plannedTimes(lane, lanes())));
+  if (lane.kind === "run") lines.push(...bytesLines(lane, op.i), ...measured(trace, plannedTimes(lane, lanes())));
   const { waits, meets } = barriersAt(schedule, times, op.i);
   const across = (/** @type {number} */ giver) =>
     giver < schedule.count && kindOf(schedule.codes[giver], schedule.chunks) >= KIND_S;
@@ -136,8 +135,8 @@ function opLines(trace, lanes) {
 /** Why its rank stood idle before an op: also for those who come by keyboard and cannot point at the gap. */
 /** @param {Lane} lane @param {number} rank @param {number} from @param {number} to */
 function waitLines(lane, rank, from, to) {
-  const { id, schedule, times, costs, spec } = lane;
-  const little = isMeasured({ id }) ? 1e-3 : 1e-9; // between any two measured ops a moment passes
+  const { kind, schedule, times, costs, spec } = lane;
+  const little = kind === "run" ? 1e-3 : 1e-9; // between any two measured ops a moment passes
   if (to - from <= little * Math.max(1, times.makespan)) return [];
   const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
   return why
