@@ -47,7 +47,7 @@ import { createTransport } from "../timeline/interact/playback_controls.js";
 /** @import {Lane} from "../data/lanes.js" */
 /** @import {Family} from "../panels/controls/family_picker.js" */
 /** @import {Store} from "../data/store.js" */
-/** @import {Trace} from "../timeline/explain/trace.js" */
+/** @import {Trace} from "../timeline/trace.js" */
 /** @import {State} from "../core/state/link.js" */
 
 const LONGEST_REST = 300;

@@ -1,6 +1,5 @@
 // Which plan a measured lane is held against, and when that had each op: the schedule on the screen with the same
-// order,
-// else the run's own schedule at the costs that it was started with.
+// order, else the run's own schedule at the costs that it was started with.
 import { holding, peakMemory } from "../core/schedule/memory.js";
 import { residual, roundUp, sameOrder } from "../core/measured/residuals.js";
 import { simulate } from "../core/schedule/simulate.js";

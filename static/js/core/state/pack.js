@@ -1,8 +1,9 @@
 // A long query in fewer characters, for links whose readable form would be too long: z=.TEXT or z=.TEXT.NUMBERS
 //
-// NUMBERS: lists of three numbers or more, and single numbers of three digits or more, are taken out of the query. Each
-// leaves a character 1 behind and is written as bits (see numberBits), six to a character: a digit of a list then costs
-// 3.4 bits, where deflate alone needs 4.1.
+// NUMBERS: lists of three numbers or more, and single numbers of three digits or more, are taken out of the query.
+// Each leaves a character 1 behind and is written as bits (see numberBits), six to a character: a digit of a list
+// then costs 3.4 bits, where deflate alone needs 4.1.
+//
 // TEXT: a checksum of two characters, then what is left of the query, deflated (RFC 1951) with DICTIONARY as preset
 // dictionary, in base64url. fflate, not the browser's CompressionStream: that one is asynchronous, while links are read
 // and written within one event, and it takes no dictionary, without which a query of 130 characters grows.

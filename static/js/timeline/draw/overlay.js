@@ -12,7 +12,7 @@ import { messagesOf } from "../../core/schedule/message_flow.js";
 import { KIND_S, kindOf } from "../../core/schedule/ops.js";
 
 /** @import {Scene} from "../../data/lanes.js" */
-/** @import {Trace} from "../explain/trace.js" */
+/** @import {Trace} from "../trace.js" */
 /** @import {Box} from "./axis.js" */
 /** @import {OpRef} from "../../core/schedule/types.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */

@@ -6,7 +6,7 @@ import { t } from "../../core/i18n/language.js";
 import { COPY_LETTERS } from "../../core/schedule/copies.js";
 import { reaches, totals } from "../../core/timeline/area.js";
 import { KIND_PAIR, LETTERS } from "../../core/schedule/ops.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 import { announce } from "../../ui/live_region.js";
 
 /** @import {Box} from "../draw/axis.js" */

@@ -16,13 +16,13 @@ import { t } from "../../core/i18n/language.js";
 import { arrives, messagesOf } from "../../core/schedule/message_flow.js";
 import { shortText } from "../../core/explain/narrate.js";
 import { KIND_F, KIND_PAIR, KIND_S, chunkOf, kindOf, opText, partText, rankOf } from "../../core/schedule/ops.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 import { held, levelAt } from "../../core/timeline/memory_strips.js";
 import { spentBefore, spentText } from "../../core/measured/waits.js";
 import { plannedTimes } from "../../data/matched_plan.js";
 import { versions } from "../../core/schedule/weight_versions.js";
 
-/** @import {Trace} from "./trace.js" */
+/** @import {Trace} from "../trace.js" */
 /** @import {Lane} from "../../data/lanes.js" */
 /** @import {Idle} from "../../core/explain/why_idle.js" */
 /** @import {Times} from "../../core/schedule/types.js" */
