@@ -72,6 +72,7 @@ export class Desk {
     if (before && before.times === times && before.stale === stale) return before.lane;
     const lane = {
       id: plan.id,
+      kind: /** @type {"plan"} */ ("plan"),
       schedule,
       times,
       spec: shown,

@@ -1,6 +1,5 @@
 // What happens at a moment, in a sentence, and what each rank does then and why. Exact for any order: it reads the
-// order and
-// its times, never the family's name. Draws nothing.
+// order and its times, never the family's name. Draws nothing.
 //
 // A moment counts as the first one of what starts then: at 10 an op that runs from 10 is running, one that ends at 10
 // is not.
@@ -10,7 +9,7 @@ import { t } from "../i18n/language.js";
 import { firstEndingAfter } from "../timeline/layout.js";
 import { opText } from "../schedule/ops.js";
 import { phaseOf, phaseOfAll, phases } from "./phases.js";
-import { formatNumber as num } from "../timeline/scale.js";
+import { formatNumber as num } from "../i18n/numbers.js";
 
 /** @import {Idle} from "./why_idle.js" */
 /** @import {Costs, Schedule, Spec, Times} from "../schedule/types.js" */

@@ -5,7 +5,7 @@ import { t } from "../i18n/language.js";
 import { firstEndingAfter } from "../timeline/layout.js";
 import { sources, targets } from "../schedule/dependencies.js";
 import { opText, rankOf, refOf, rowsOf } from "../schedule/ops.js";
-import { formatNumber as num } from "../timeline/scale.js";
+import { formatNumber as num } from "../i18n/numbers.js";
 
 /** @import {Costs, OpRef, Schedule, Spec, Times} from "../schedule/types.js" */
 /** @import {HeldBack} from "./held_back.js" */

@@ -9,7 +9,6 @@ import {
 } from "./card_details.js";
 import { tame, timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { byId, h, replace, setText, show } from "../../ui/dom.js";
-import { isMeasured } from "../../data/lanes.js";
 import { barriersAt } from "../../core/schedule/barriers.js";
 import { OFFLOAD, copyOf } from "../../core/schedule/copies.js";
 import { whyIdle } from "../../core/explain/why_idle.js";
@@ -17,13 +16,13 @@ import { t } from "../../core/i18n/language.js";
 import { arrives, messagesOf } from "../../core/schedule/message_flow.js";
 import { shortText } from "../../core/explain/narrate.js";
 import { KIND_F, KIND_PAIR, KIND_S, chunkOf, kindOf, opText, partText, rankOf } from "../../core/schedule/ops.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 import { held, levelAt } from "../../core/timeline/memory_strips.js";
 import { spentBefore, spentText } from "../../core/measured/waits.js";
 import { plannedTimes } from "../../data/matched_plan.js";
 import { versions } from "../../core/schedule/weight_versions.js";
 
-/** @import {Trace} from "./trace.js" */
+/** @import {Trace} from "../trace.js" */
 /** @import {Lane} from "../../data/lanes.js" */
 /** @import {Idle} from "../../core/explain/why_idle.js" */
 /** @import {Times} from "../../core/schedule/types.js" */
@@ -107,7 +106,7 @@ function opLines(trace, lanes) {
   ];
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
   if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
-  if (isMeasured(lane)) lines.push(...bytesLines(lane, op.i), ...measured(trace, plannedTimes(lane, lanes())));
+  if (lane.kind === "run") lines.push(...bytesLines(lane, op.i), ...measured(trace, plannedTimes(lane, lanes())));
   const { waits, meets } = barriersAt(schedule, times, op.i);
   const across = (/** @type {number} */ giver) =>
     giver < schedule.count && kindOf(schedule.codes[giver], schedule.chunks) >= KIND_S;
@@ -136,8 +135,8 @@ function opLines(trace, lanes) {
 /** Why its rank stood idle before an op: also for those who come by keyboard and cannot point at the gap. */
 /** @param {Lane} lane @param {number} rank @param {number} from @param {number} to */
 function waitLines(lane, rank, from, to) {
-  const { id, schedule, times, costs, spec } = lane;
-  const little = isMeasured({ id }) ? 1e-3 : 1e-9; // between any two measured ops a moment passes
+  const { kind, schedule, times, costs, spec } = lane;
+  const little = kind === "run" ? 1e-3 : 1e-9; // between any two measured ops a moment passes
   if (to - from <= little * Math.max(1, times.makespan)) return [];
   const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
   return why

@@ -3,7 +3,7 @@ import { timeText } from "../../data/costs/time_unit.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { offloadName, recomputeName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Layout} from "../../core/timeline/layout.js" */
 /** @import {Desk} from "../../data/plans.js" */

@@ -4,7 +4,7 @@ import { OFFLOAD, RELOAD } from "../../core/schedule/copies.js";
 import { t } from "../../core/i18n/language.js";
 import { shortText } from "../../core/explain/narrate.js";
 import { LETTERS, KIND_PAIR, rankOf } from "../../core/schedule/ops.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Lane} from "../../data/lanes.js" */
 /** @import {Path} from "../../core/explain/critical_path.js" */

@@ -1,15 +1,14 @@
-// What the pointer or the keyboard is on: an op or a copy with what it needs and unblocks, a bubble with its reason, or
-// a
-// step of the memory strip.
-import { needs, unblocks, whyIdle } from "../../core/explain/why_idle.js";
-import { opAt } from "../../core/timeline/layout.js";
-import { refOf } from "../../core/schedule/ops.js";
-import { alive } from "../../core/measured/live_memory.js";
-import { held, levelAt, stepAt } from "../../core/timeline/memory_strips.js";
+// What the pointer or the keyboard is on: an op or a copy with what it needs and unblocks, a bubble with its reason,
+// or a step of the memory strip.
+import { needs, unblocks, whyIdle } from "../core/explain/why_idle.js";
+import { opAt } from "../core/timeline/layout.js";
+import { refOf } from "../core/schedule/ops.js";
+import { alive } from "../core/measured/live_memory.js";
+import { held, levelAt, stepAt } from "../core/timeline/memory_strips.js";
 
-/** @import {Lane} from "../../data/lanes.js" */
-/** @import {Part} from "../../core/timeline/layout.js" */
-/** @import {OpRef} from "../../core/schedule/types.js" */
+/** @import {Lane} from "../data/lanes.js" */
+/** @import {Part} from "../core/timeline/layout.js" */
+/** @import {OpRef} from "../core/schedule/types.js" */
 /** @typedef {ReturnType<typeof needs>} Links */
 /**
  * @typedef {{from: number, to: number, level: number, peak: number, real?: {level: number, peak: number, unit:
