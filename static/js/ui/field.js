@@ -4,7 +4,7 @@ import { h, replace, sentence, setText, show } from "./dom.js";
 import { t, tr } from "../core/i18n/language.js";
 import { formatNumber } from "../core/timeline/scale.js";
 
-/** @import {SpecError} from "../data/api.js" */
+/** @import {SpecError} from "../core/schedule/types.js" */
 
 /**
  * @typedef {object} FieldOptions
@@ -164,7 +164,7 @@ export class Field {
     show(problem, error !== null);
     this.node.toggleAttribute("data-bad", error !== null);
     this.box.setAttribute("aria-invalid", String(error !== null));
-    const text = error ? sentence(tr(error.message)) : "";
+    const text = error ? sentence(tr(error)) : "";
     const message = h("span", { text: error && whose ? t("{family}: {text}", { family: whose, text }) : text });
     const legal = error?.nearest;
     const label =
