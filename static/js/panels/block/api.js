@@ -1,7 +1,7 @@
 // Asks for building blocks; each answer, or refusal, is kept for as long as the page lives. Knows no DOM.
 import { Refusal, getAnswer } from "../../data/api.js";
 
-/** @import {SpecError} from "../../data/api.js" */
+/** @import {SpecError} from "../../core/schedule/types.js" */
 /** @import {Answer} from "../../core/drawing/building_block.js" */
 
 /** @type {Map<string, Answer | {error: SpecError}>} */

@@ -1,9 +1,8 @@
 // Asks for charts, and loads plotly's script when the first one is drawn. The last answers are kept. Knows no panel.
 import { Offline, getAnswer } from "../../data/api.js";
 
-/** @import {SpecError} from "../../data/api.js" */
+/** @import {Spec, SpecError} from "../../core/schedule/types.js" */
 /** @import {Point, Rows} from "../../core/drawing/chart_points.js" */
-/** @import {Spec} from "../../core/schedule/types.js" */
 /** @typedef {{data: any[], layout: any}} Figure */
 /**
  * @typedef {{spec: Spec, figure: Figure, reads: string, points: Point[], found: boolean, error_found: SpecError |

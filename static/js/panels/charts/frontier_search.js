@@ -97,7 +97,7 @@ async function searched(spec) {
     let id = "";
     /** @param {{id: string, status: string, error: {message: string} | null}} told */
     const take = (told) => {
-      if (told.id === id && OVER.has(told.status)) end(tr(told.error?.message ?? ""));
+      if (told.id === id && OVER.has(told.status)) end(tr(told.error));
     };
     /** @param {string} problem */
     const end = (problem) => {
@@ -112,7 +112,7 @@ async function searched(spec) {
     line
       .timeout(5000)
       .emit("search", { spec, seconds: SECONDS }, (/** @type {unknown} */ late, /** @type {any} */ answer) => {
-        if (late || answer?.error) end(late ? t("The server does not answer.") : tr(answer.error.message));
+        if (late || answer?.error) end(late ? t("The server does not answer.") : tr(answer.error));
         else id = answer.id;
       });
   });

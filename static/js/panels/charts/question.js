@@ -1,5 +1,6 @@
 // What a chart asks the server: of which schedules, model and machine it is, and how it is to look. Knows no panel.
 import { evenly } from "../../data/costs/api.js";
+import { isDark } from "../../ui/appearance.js";
 import { presetEntries } from "../../core/state/link_preset.js";
 import { IDS } from "../../core/state/schedules.js";
 import { specQuery } from "../../core/state/link.js";
@@ -37,10 +38,9 @@ const keys = (query, prefix) =>
  * @param {{width: number, height: number}} size
  */
 export function withLook(what, y, { theme, colours }, size) {
-  const dark = theme === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : theme === "dark";
   const look = {
     ...(y ? { y } : {}),
-    theme: (dark ? "dark" : "light") + (colours ? `-${colours}` : ""),
+    theme: (isDark(theme) ? "dark" : "light") + (colours ? `-${colours}` : ""),
     width: String(inSteps(size.width, LEAST.width)),
     height: String(inSteps(size.height, LEAST.height)),
   };

@@ -1,5 +1,5 @@
 // A chart taken away as a file: the figure as SVG or PNG through plotly, its numbers as CSV.
-import { h } from "../../ui/dom.js";
+import { saveBlob, saveUrl } from "../../ui/save_file.js";
 import { spokenFigure } from "./figure.js";
 import { colour } from "../../ui/palette.js";
 import { plotly } from "./api.js";
@@ -9,20 +9,8 @@ import { plotly } from "./api.js";
 const SHARP = 3; // pixels of a PNG for each of the page's
 const TITLE = 30; // px of a file's first line
 
-/** @param {string} name @param {string} href */
-function hand(name, href) {
-  h("a", { href, download: name }).click();
-}
-
-/** @param {string} name with its ending @param {Blob} blob */
-export function handBlob(name, blob) {
-  const url = URL.createObjectURL(blob);
-  hand(name, url);
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
-}
-
 /** @param {string} name without its ending @param {string} text */
-export const saveCsv = (name, text) => handBlob(`${name}.csv`, new Blob([text], { type: "text/csv" }));
+export const saveCsv = (name, text) => saveBlob(`${name}.csv`, new Blob([text], { type: "text/csv" }));
 
 /** @param {Chart} chart @param {string} name without its ending @param {string} title @param {"svg" | "png"} form */
 export async function savePicture(chart, name, title, form) {
@@ -53,5 +41,5 @@ export async function savePicture(chart, name, title, form) {
   const image = await (
     await plotly()
   ).toImage(figure, { format: form, width, height, scale: form === "png" ? SHARP : 1 });
-  hand(`${name}.${form}`, image);
+  saveUrl(`${name}.${form}`, image);
 }

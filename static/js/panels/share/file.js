@@ -33,7 +33,7 @@ export function createFilePart(store) {
       const body = await response.text();
       show(save, response.ok);
       if (response.ok) setText(said, t("{n} kB", { n: Math.ceil(new Blob([body]).size / 1000) }));
-      else replace(said, h("span", { class: "share-problem", text: sentence(tr(JSON.parse(body).error.message)) }));
+      else replace(said, h("span", { class: "share-problem", text: sentence(tr(JSON.parse(body).error)) }));
     } catch {
       show(save, false);
       setText(said, t("The server does not answer."));

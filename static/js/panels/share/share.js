@@ -11,14 +11,16 @@ import { linkRow } from "./link_row.js";
 
 const LONG = 300; // characters; programs that show links cut them somewhere above
 
-/** @param {Store} store */
+/** The Share button and its dialog. @param {Store} store */
 export function createShare(store) {
   /** @type {ReturnType<typeof createDialog> | null} */
   let dialog = null;
-  byId("share").addEventListener("click", () => {
+  function open() {
     dialog ??= createDialog(store);
     dialog.open();
-  });
+  }
+  byId("share").addEventListener("click", open);
+  return { open };
 }
 
 /** @param {Store} store */
@@ -118,10 +120,10 @@ function createShortPart(query) {
       );
       return;
     }
-    const { message, nearest } = problem.error;
+    const { nearest } = problem.error;
     replace(
       said,
-      h("span", { class: "share-problem", text: sentence(tr(message)) }),
+      h("span", { class: "share-problem", text: sentence(tr(problem)) }),
       nearest === undefined || nearest === null
         ? null
         : h(
