@@ -76,6 +76,7 @@ export class Desk {
       schedule,
       times,
       spec: shown,
+      family: this.family(shown.family)?.title,
       costs: timing(shown),
       end: times.makespan,
       stale,
