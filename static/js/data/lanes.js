@@ -14,6 +14,7 @@ import { layoutGroups } from "../core/timeline/layout.js";
  * @property {Schedule} schedule
  * @property {Times} times
  * @property {Spec} spec      what was asked for
+ * @property {string} [family]  the title of its family
  * @property {Costs} costs    those that ops really have
  * @property {number} end     where its time ends, in the plan's units
  * @property {boolean} stale  what is drawn is not what was asked for

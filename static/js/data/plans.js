@@ -91,6 +91,7 @@ export class Plans {
       schedule,
       times,
       spec: shown,
+      family: this.family(shown.family)?.title,
       costs: timing(shown),
       end: times.makespan,
       stale,

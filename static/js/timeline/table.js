@@ -77,7 +77,7 @@ function sectionOf(lane, title, view, pinned) {
         p,
       }),
     );
-  const head = [t("Rank"), t("Busy"), t("Idle"), t("Ops in sight")].map((text) => h("th", { scope: "col", text }));
+  const head = [t("Rank"), t("Busy"), t("Idle"), t("Visible ops")].map((text) => h("th", { scope: "col", text }));
   const rows = ranks.flatMap((rank) => rowsOf(lane, rank, view));
   return [
     h(

@@ -60,7 +60,7 @@ export function traceAt(lane, rank, t, part = "ops") {
   const i = opAt(lane.schedule, lane.times, rank, t);
   if (i >= 0) return traceOp(lane, refOf(lane.schedule, i));
   if (t < 0 || t > lane.end || lane.live) return null;
-  const idle = whyIdle(lane.schedule, lane.times, lane.costs, rank, t, lane.spec);
+  const idle = whyIdle(lane.schedule, lane.times, lane.costs, rank, t, lane.spec, lane.family);
   return idle && { lane, op: null, needs: [], frees: [], idle, step: null, rank };
 }
 

@@ -14,7 +14,8 @@ import { formatNumber as num } from "../i18n/numbers.js";
 /** @import {Idle} from "./why_idle.js" */
 /** @import {Costs, Schedule, Spec, Times} from "../schedule/types.js" */
 /** @import {Phase} from "./phases.js" */
-/** @typedef {{schedule: Schedule, times: Times, costs: Costs, spec: Spec}} Planned  a plan or a run with its times */
+/** @typedef {{schedule: Schedule, times: Times, costs: Costs, spec: Spec, family?: string}} Planned  a plan or a run
+ *   with its times; family: the title of its family */
 /**
  * @typedef {{rank: number, i: number, from: number, to: number, left: boolean}} Glance i: the op that runs, or -1;
  *   left: whether the rank has work left
@@ -25,9 +26,9 @@ const NAMED = 2; // ops, or ranks, that a sentence names before it counts the re
 
 /** @param {Planned} plan @param {number} rank @param {number} at @returns {Doing} */
 export function doing(plan, rank, at) {
-  const { schedule, times, costs, spec } = plan;
+  const { schedule, times, costs, spec, family } = plan;
   const phase = phaseOf(phases(schedule, times), rank, at);
-  return { ...glance(schedule, times, rank, at), phase, idle: whyIdle(schedule, times, costs, rank, at, spec) };
+  return { ...glance(schedule, times, rank, at), phase, idle: whyIdle(schedule, times, costs, rank, at, spec, family) };
 }
 
 /**
@@ -70,6 +71,7 @@ export function doingText({ schedule }, { i, from, to, idle }) {
   if (!idle.awaits) return t("overhead before {op} until {to}", { op: shortText(schedule, idle.next), to: num(to) });
   const giver = shortText(schedule, idle.awaits.i);
   if (idle.kind === "cap") return t("memory cap, waits for {giver} until {to}", { giver, to: num(to) });
+  if (idle.kind === "limit") return t("in-flight limit, waits for {giver} until {to}", { giver, to: num(to) });
   return t("waits for {giver} until {to}", { giver, to: num(to) });
 }
 

@@ -125,8 +125,8 @@ function opLines(trace, lanes) {
     lines.push(
       h("p", {
         text: trace.needs.length
-          ? t("Needs nothing but its rank's previous op.")
-          : t("Needs nothing: it starts the step."),
+          ? t("Needs only its rank's previous op.")
+          : t("Needs nothing: it is the first op of the step."),
       }),
     );
   return lines;
@@ -135,10 +135,10 @@ function opLines(trace, lanes) {
 /** Why its rank stood idle before an op: also for those who come by keyboard and cannot point at the gap. */
 /** @param {Lane} lane @param {number} rank @param {number} from @param {number} to */
 function waitLines(lane, rank, from, to) {
-  const { kind, schedule, times, costs, spec } = lane;
+  const { kind, schedule, times, costs, spec, family } = lane;
   const little = kind === "run" ? 1e-3 : 1e-9; // between any two measured ops a moment passes
   if (to - from <= little * Math.max(1, times.makespan)) return [];
-  const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
+  const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec, family);
   return why
     ? [h("p", { class: "before", text: [tame(why.sentence), spentSaid(lane, why)].filter(Boolean).join(t(" ")) })]
     : [];
@@ -150,7 +150,7 @@ const hostOf = ({ hosts }, rank) => (hosts?.[rank] ? t(", host {host}", { host: 
 /** @param {Lane} lane @param {number} rank @param {number} i @param {number} kind */
 function whereIs({ schedule }, rank, i, kind) {
   const stage = schedule.placement.stage[rank * schedule.chunks + chunkOf(schedule.codes[i], schedule.chunks)];
-  if (kind === KIND_PAIR) return t("on rank {rank}; both results are there at its end", { rank });
+  if (kind === KIND_PAIR) return t("on rank {rank}; both results are available at its end", { rank });
   if (kind >= KIND_S) return t("on rank {rank}: 1/{p} of the vocabulary", { rank, p: schedule.p });
   if (schedule.chunks === 1) return t("stage {stage} on rank {rank}", { stage, rank });
   return t("stage {stage} on rank {rank}, chunk {chunk}", {
@@ -163,7 +163,7 @@ function whereIs({ schedule }, rank, i, kind) {
 /** Past a barrier all ranks are a hop away. @param {Lane} lane @param {Join} join */
 const waitsHop = ({ schedule, costs }, { opens }) =>
   schedule.p > 1 && costs.comm > 0 && Number.isFinite(opens)
-    ? t(", there at {time}", { time: timeNumber(opens + costs.comm) })
+    ? t(", arrives at {time}", { time: timeNumber(opens + costs.comm) })
     : "";
 
 /** "C1 of micro-batch 3, opens at 5.25: 2S3 on rank 2 comes last" @param {Lane} lane @param {Join} join */
@@ -222,10 +222,10 @@ function messageLines({ lane, message = -1 }) {
   const [giver, taker] = [all.giver[message], all.taker[message]];
   const sent = times.end[giver];
   const there = arrives(all, times, costs, message);
-  const title = all.gradient[message] ? t("Gradient on its way") : t("Activation on its way");
+  const title = all.gradient[message] ? t("Gradient in flight") : t("Activation in flight");
   const wait = times.start[taker] - there;
   const used = Number.isFinite(wait)
-    ? t("{op} takes it at {time}, {wait} after it is there", {
+    ? t("{op} uses it at {time}, {wait} after it arrived", {
         op: shortText(schedule, taker),
         time: timeNumber(times.start[taker]),
         wait: timeText(Math.max(0, wait)),
@@ -259,10 +259,10 @@ function stepLines({ lane, rank, step }) {
   const over = cap !== null && step.level > cap * (1 + 1e-9);
   const limit =
     cap === null
-      ? t("the most it holds is {most}", most)
+      ? t("peak {most}", most)
       : over
-        ? t("the most it holds is {most}; its limit is {cap}, which is exceeded here", most)
-        : t("the most it holds is {most}; its limit is {cap}", most);
+        ? t("peak {most}; the limit is {cap}, which is exceeded here", most)
+        : t("peak {most}; the limit is {cap}", most);
   return [
     h("h2", { text: t("Rank {rank} holds {n}", { rank, n: formatNumber(step.level) }) }),
     h("p", {
@@ -329,7 +329,7 @@ function list(cls, title, links) {
   const once = links.filter((link, at) => links.findIndex((other) => other.ref.i === link.ref.i) === at);
   const some = once.slice(0, MOST).map((link) =>
     h("div", {
-      text: t("{op} on rank {rank}, there at {time}", {
+      text: t("{op} on rank {rank}, arrives at {time}", {
         op: short(link.text),
         rank: link.ref.rank,
         time: timeNumber(link.arrives),
@@ -347,6 +347,7 @@ const row = (cls, title, text) => h("div", { class: cls }, h("b", { text: title 
 function reasonOf(kind) {
   if (kind === "fill") return t("fill");
   if (kind === "cap") return t("memory cap");
+  if (kind === "limit") return t("in-flight limit");
   if (kind === "drain") return t("drain");
   return kind === "overhead" ? t("overhead") : t("waits");
 }

@@ -53,9 +53,9 @@ function entries({ crit, micro, lane, planned, late }) {
   if (crit) list.push({ text: t("critical path"), draw: line([], "mark-path") });
   if (micro !== null) {
     list.push(
-      { text: t("way forward"), draw: line([], "mark-way") },
-      { text: t("way back"), draw: line([11, 7], "mark-way") },
-      { text: t("to W, copies"), draw: line([3, 7], "mark-way") },
+      { text: t("forward path"), draw: line([], "mark-way") },
+      { text: t("backward path"), draw: line([11, 7], "mark-way") },
+      { text: t("weight gradient, copies"), draw: line([3, 7], "mark-way") },
     );
   }
   if (lane)

@@ -98,8 +98,8 @@ export function headText(plan, plans, two) {
   sizes.push(...optionsOf(spec));
   const stale = plan.shown !== plan.asked;
   let badge = "";
-  if (stale && plan.offline) badge = t("server gone: this is the last schedule");
-  else if (stale && plan.error) badge = t("not what was asked for: this is the last legal schedule");
+  if (stale && plan.offline) badge = t("Server unreachable: showing the last schedule");
+  else if (stale && plan.error) badge = t("Showing the last valid schedule");
   return {
     title: `${two ? `${plan.id.toUpperCase()} · ` : ""}${family?.title ?? spec.family}`,
     sizes: sizes.join(" · "),

@@ -85,7 +85,7 @@ const entry = (mark, text) => ({ mark, text });
 function copyEntries({ lanes, layout }) {
   const copying = lanes.findIndex((lane) => lane.schedule.copies);
   if (copying < 0) return [];
-  if (!layout.groups[copying]?.rows[0]?.copyH) return [entry("", t("copy lanes: no room for so many ranks"))];
+  if (!layout.groups[copying]?.rows[0]?.copyH) return [entry("", t("copy lanes: too many ranks to show"))];
   return [entry("offload", t("offload to host memory")), entry("reload", t("reload"))];
 }
 

@@ -72,7 +72,7 @@ export function createToggles(parts) {
       class: "button icon tell",
       id: "tell",
       "aria-label": t("Narration"),
-      title: t("Tell what happens (N)"),
+      title: t("Describe what happens (N)"),
       onclick: acts.tell,
     },
     icon(TELL),

@@ -67,7 +67,7 @@ export function createTools(store, timeline, selection, playback, toast) {
 
   addButtons([
     { name: t("Find ops"), key: "/", path: GLASS, act: () => (find.close() ? undefined : find.open()) },
-    { name: t("Put or remove a mark"), key: "M", path: FLAG, act: mark },
+    { name: t("Add or remove a mark"), key: "M", path: FLAG, act: mark },
   ]);
 
   return {
