@@ -1,10 +1,10 @@
 // The block tab: what each family on the screen repeats, drawn, and the arithmetic of its memory; or why it repeats
 // nothing.
-import { ask, blockPath, known } from "./api.js";
 import { drawBlock } from "./draw.js";
 import { arithmeticTable, slotTable } from "./table.js";
 import { onRecolour } from "../../ui/appearance.js";
 import { h, replace, sentence, setText } from "../../ui/dom.js";
+import { Refusal, getAnswer } from "../../data/api.js";
 import { moveTo } from "../../data/spec_fields.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { letter, putAt, specsOf } from "../../core/state/schedules.js";
@@ -16,6 +16,39 @@ import { MARGIN, remark, rowSizes, unitsOf } from "../../core/drawing/building_b
 /** @import {Answer} from "../../core/drawing/building_block.js" */
 /** @typedef {{spec: Spec, path: string, slot: number, mark: string, remark: string}} Wanted */
 /** @typedef {{answer: Answer, title: string, scroll: HTMLElement}} Drawing */
+
+/** @type {Map<string, Answer | {error: SpecError}>} */
+const kept = new Map();
+/** @type {Map<string, Promise<void>>} */
+const underway = new Map();
+
+/** @param {{family: string, p: number}} spec */
+const blockPath = ({ family, p }) => `/api/block?family=${encodeURIComponent(family)}&p=${p}`;
+
+/** What is here already. @param {string} path */
+const known = (path) => kept.get(path);
+
+/** Rejects with Offline only. @param {string} path @returns {Promise<void>} */
+function ask(path) {
+  if (kept.has(path)) return Promise.resolve();
+  let promise = underway.get(path);
+  if (!promise) {
+    promise = getAnswer(path)
+      .catch(refused)
+      .then((answer) => {
+        kept.set(path, answer);
+      })
+      .finally(() => underway.delete(path));
+    underway.set(path, promise);
+  }
+  return promise;
+}
+
+/** @param {unknown} problem */
+function refused(problem) {
+  if (problem instanceof Refusal) return { error: problem.error };
+  throw problem;
+}
 
 const how = () =>
   t(

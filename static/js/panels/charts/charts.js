@@ -2,20 +2,16 @@
 // take away.
 import { onRecolour } from "../../ui/appearance.js";
 import { Refusal } from "../../data/api.js";
-import { ask, forget, known, plotly } from "./api.js";
+import { answerOf, chartPath, forgetChart, isKept, requestChart, withLook } from "./answers.js";
 import { Choice } from "./choice.js";
 import { CubeView } from "./cube.js";
-import { faceOf } from "./answer.js";
-import { Figure } from "./figure.js";
+import { Figure, savePicture } from "./figure.js";
 import { FIRST, kindOf } from "./kinds.js";
-import { markAt, nextLetter, placesIn, putFirst, putUnder } from "./frontier_marks.js";
+import { FrontierSearch, markAt, nextLetter, placesIn, putFirst, putUnder } from "./frontier.js";
 import { Panel } from "./panel.js";
-import { questionOf, withLook } from "./question.js";
-import { rowTable } from "./row_table.js";
+import { plotly } from "./plotly.js";
+import { pointTable, rowTable } from "./tables.js";
 import { saveBlob } from "../../ui/save_file.js";
-import { saveCsv, savePicture } from "./save.js";
-import { Seeker } from "./frontier_search.js";
-import { pointTable } from "./point_table.js";
 import { h, sentence, show } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
 import { colour } from "../../ui/palette.js";
@@ -26,8 +22,8 @@ import { IDS, letter, specAt } from "../../core/state/schedules.js";
 import { timing } from "../../core/schedule/effective_costs.js";
 
 /** @import {Spec, SpecError} from "../../core/schedule/types.js" */
-/** @import {Chart, Plotly} from "./api.js" */
-/** @import {Face} from "./answer.js" */
+/** @import {Chart, ChartAnswer} from "./answers.js" */
+/** @import {Plotly} from "./plotly.js" */
 /** @import {Kind} from "./kinds.js" */
 /** @import {Form} from "./panel.js" */
 /** @import {Plans} from "../../data/plans.js" */
@@ -39,13 +35,13 @@ const LONG_WAIT = 250; // ms; sooner than this, the families alone would only fl
 
 class Charts {
   #timer = 0;
-  /** @type {string} the question under way, answered or refused */
+  /** @type {string} of the last request, under way or answered */
   #url = "";
-  #turn = 0; // of questions: an answer to an older one comes too late
+  #turn = 0; // counts requests: an answer to an older one is dropped
   /** @type {Chart | null} */
   #chart = null;
-  /** @type {Face | null} */
-  #face = null;
+  /** @type {ChartAnswer | null} */
+  #answer = null;
   /** @type {string | null} the kind of what is drawn or under way */
   #kind = null;
   #asked = "";
@@ -60,7 +56,7 @@ class Charts {
       chart: (id) => this.#choose(id, null),
       height: (y) => this.#choose(this.#chosen().kind.id, y),
     });
-    this.seeker = new Seeker(
+    this.search = new FrontierSearch(
       () => this.#points().filter(({ limit }) => limit !== null),
       () => this.#renew(),
     );
@@ -72,7 +68,7 @@ class Charts {
     this.parts = new Panel({
       head: this.choice.head,
       list: this.choice.list,
-      seek: this.seeker.node,
+      seek: this.search.node,
       figures: [this.figure.node, this.cube.node],
       save: (form) => this.#save(form),
     });
@@ -104,15 +100,15 @@ class Charts {
     return { kind, heights, y: heights.find(([name]) => name === y)?.[0] ?? heights[0]?.[0] ?? "" };
   }
 
-  /** The question that the state asks: what is drawn, and how it looks. */
+  /** The request of the state, without and with the look of the chart. */
   #wanted() {
     const { kind, y } = this.#chosen();
     const state = this.store.get();
-    const what = questionOf(kind, state, this.store.defaults);
+    const what = chartPath(kind, state, this.store.defaults);
     return { what, url: withLook(what, y, state.view, this.#size) };
   }
 
-  /** Follow the state. A new setting waits until the sliders rest; new looks do not. */
+  /** Follow the state: a new setting waits until the sliders rest, a new look does not. */
   show() {
     if (this.panel.hidden || !this.#size.width) return;
     const { kind, heights, y } = this.#chosen();
@@ -127,11 +123,11 @@ class Charts {
   /** @param {Kind} kind */
   #follow(kind) {
     const { what, url } = this.#wanted();
-    if (what !== this.#asked) this.seeker.halt();
+    if (what !== this.#asked) this.search.halt();
     if (url === this.#url) {
       if (url === this.#drawn) this.parts.stale(false);
       this.#mark();
-    } else if (what === this.#asked || !this.#chart || kind.id !== this.#kind || known(url)) this.#ask(what, url);
+    } else if (what === this.#asked || !this.#chart || kind.id !== this.#kind || isKept(url)) this.#ask(what, url);
     else {
       this.parts.stale(true);
       this.#timer = window.setTimeout(() => this.#ask(what, url), REST);
@@ -173,15 +169,15 @@ class Charts {
     }
   }
 
-  /** Another chart begins empty. @param {string} kind */
+  /** Begin another chart, empty. @param {string} kind */
   #begin(kind) {
     this.#kind = kind;
-    this.#chart = this.#face = null;
+    this.#chart = this.#answer = null;
     this.parts.clear();
-    show(this.seeker.node, false);
+    show(this.search.node, false);
   }
 
-  /** Where the whole answer takes its time, the families come first. @param {string} what @param {string} url */
+  /** Request the chart; where searches make it slow, the families are drawn first. @param {string} what @param {string} url */
   async #ask(what, url) {
     const turn = ++this.#turn;
     const { kind } = this.#chosen();
@@ -190,9 +186,9 @@ class Charts {
     if (this.#kind !== kind.id) this.#begin(kind.id);
     this.parts.wait(this.#chart ? t("Drawing …") : t("Drawing the first chart …"));
     try {
-      const whole = Promise.all([plotly(), ask(url)]);
+      const whole = Promise.all([plotly(), requestChart(url)]);
       if (kind.sought && (await Promise.race([whole, rest(LONG_WAIT)])) === null && this.#turn === turn) {
-        const [drawer, first] = await Promise.race([whole, Promise.all([plotly(), ask(`${url}&found=0`)])]);
+        const [drawer, first] = await Promise.race([whole, Promise.all([plotly(), requestChart(`${url}&found=0`)])]);
         if (this.#turn !== turn) return;
         if ("found" in first && !first.found) await this.#draw(drawer, first);
         this.parts.wait(t("Seeking the best at each memory …"));
@@ -215,10 +211,10 @@ class Charts {
   /** @param {Plotly} drawer @param {Chart} chart */
   async #draw(drawer, chart) {
     this.#chart = chart;
-    this.#face = faceOf(chart);
+    this.#answer = answerOf(chart);
     await this.#drawFigure(drawer);
     this.parts.fill();
-    this.seeker.sync();
+    this.search.sync();
     this.#tell(null);
     this.#mark();
     const refused = "points" in chart ? chart.error_found : null;
@@ -234,12 +230,12 @@ class Charts {
 
   /** The figure, with a ring around each schedule but the first, which has the server's. @param {Plotly} drawer */
   async #drawFigure(drawer) {
-    const [chart, face] = [this.#chart, this.#face];
-    if (!chart || !face) return;
+    const [chart, answer] = [this.#chart, this.#answer];
+    if (!chart || !answer) return;
     const rings = placesIn(this.#points(), this.plans)
       .slice(1)
       .flatMap((at, k) => Figure.ring(chart, at < 0 ? null : at, letter(k + 1), colour("accent")));
-    await this.figure.draw(drawer, chart, face, this.#chosen().kind.title, rings);
+    await this.figure.draw(drawer, chart, answer, this.#chosen().kind.title, rings);
   }
 
   /** @param {SpecError | null} error */
@@ -251,7 +247,7 @@ class Charts {
     this.parts.complain(sentence(tr(error)), use);
   }
 
-  /** A way out. @param {string} field @param {unknown} nearest */
+  /** The button with the nearest legal value. @param {string} field @param {unknown} nearest */
   #use(field, nearest) {
     return h(
       "button",
@@ -274,10 +270,10 @@ class Charts {
       );
   }
 
-  /** The same question anew: more has been found since. */
+  /** Request the same chart again: searches have found more. */
   async #renew() {
-    forget(this.#url);
-    const chart = await ask(this.#url);
+    forgetChart(this.#url);
+    const chart = await requestChart(this.#url);
     this.parts.table("", null);
     await this.#draw(await plotly(), chart);
   }
@@ -308,7 +304,7 @@ class Charts {
 
   /** @param {number} at @param {boolean} under */
   #put(at, under) {
-    const put = this.#face?.put(at);
+    const put = this.#answer?.put(at);
     if (!put) return;
     if (under) putUnder(this.plans, put, placesIn(this.#points(), this.plans).indexOf(at));
     else putFirst(this.plans, put);
@@ -316,7 +312,7 @@ class Charts {
 
   /** @param {number | null} at a point that is looked at, else how to read them all */
   #tell(at) {
-    this.parts.say((at === null ? this.#face?.reads : this.#face?.told(at)) ?? "", at !== null);
+    this.parts.say((at === null ? this.#answer?.guide : this.#answer?.describe(at)) ?? "", at !== null);
   }
 
   /** @param {Form} form */
@@ -327,9 +323,14 @@ class Charts {
     const { p, m } = spec;
     const name = `bubbleline-${kind.id}-p${p}-m${m}`;
     const title = `${kind.title}: p ${p}, m ${m}, ${costsText(spec)}`;
-    if (form === "csv") saveCsv(name, kind.local ? rowsCsv(this.cube.rows()) : (this.#face?.csv() ?? ""));
+    if (form === "csv") saveBlob(`${name}.csv`, new Blob([this.#csv(kind)], { type: "text/csv" }));
     else if (this.#chart) await savePicture(this.#chart, name, title, form);
     else saveBlob(`${name}.${form}`, /** @type {Blob} */ (await this.cube.picture(form, title)));
+  }
+
+  /** @param {Kind} kind */
+  #csv(kind) {
+    return kind.local ? rowsCsv(this.cube.rows()) : (this.#answer?.csv() ?? "");
   }
 
   /** @param {string} id @param {string | null} y */
