@@ -126,14 +126,11 @@ export const ERRORS = {
   "Only this server's own page may do this.": "只有本服务器自己的页面可以这样做。",
   "The body must be JSON, sent with Content-Type: application/json.":
     "请求体必须是 JSON，并以 Content-Type: application/json 发送。",
-  "The body must be JSON, sent with Content-Type: application/json; it may be gzipped.":
-    "请求体必须是 JSON，并以 Content-Type: application/json 发送；可用 gzip 压缩。",
   "The body must be a JSON object.": "请求体必须是 JSON 对象。",
   "The body is nested too deeply.": "请求体嵌套过深。",
   "The body is not JSON: {1}": "请求体不是 JSON：{1!}",
   "this key stands more than once in the body": "此键在请求体中出现了不止一次",
   "{1} takes an object with {2}": "{1}需要含有 {2!} 的对象",
-  "{1} takes one object with {2}": "{1} 需要一个含有 {2!} 的对象",
   "a link": "链接",
   "a run": "运行",
   "an import": "导入",
