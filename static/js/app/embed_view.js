@@ -25,7 +25,7 @@ import { createTransport } from "../timeline/interact/playback_controls.js";
 
 /** @import {Desk} from "../data/plans.js" */
 /** @import {Store} from "../data/store.js" */
-/** @import {Trace} from "../timeline/explain/trace.js" */
+/** @import {Trace} from "../timeline/trace.js" */
 /** @import {State} from "../core/state/link.js" */
 
 const REST = 90; // ms; legend and minimap wait until a drag rests

@@ -19,7 +19,7 @@ import { createHeads, headText } from "../timeline/explain/lane_headings.js";
 import { keysPanel } from "./shortcuts_panel.js";
 import { createImport } from "../panels/import/import_dialog.js";
 import { bindings, listenKeys } from "./keys.js";
-import { MEASURED_IDS, isMeasured } from "../data/lanes.js";
+import { RUN_LANE_IDS, laneOf } from "../data/lanes.js";
 import { schedulePainted } from "../ui/latency.js";
 import { showLaws } from "../panels/figures/law.js";
 import { drawLegend } from "../timeline/explain/legend.js";
@@ -47,7 +47,7 @@ import { createTransport } from "../timeline/interact/playback_controls.js";
 /** @import {Lane} from "../data/lanes.js" */
 /** @import {Family} from "../panels/controls/family_picker.js" */
 /** @import {Store} from "../data/store.js" */
-/** @import {Trace} from "../timeline/explain/trace.js" */
+/** @import {Trace} from "../timeline/trace.js" */
 /** @import {State} from "../core/state/link.js" */
 
 const LONGEST_REST = 300;
@@ -271,7 +271,7 @@ export class View {
     const state = this.store.get();
     const { family } = specAt(state, Math.max(0, IDS.indexOf(/** @type {any} */ (id)))) ?? state.spec;
     const title = this.desk.family(family)?.title ?? family;
-    return isMeasured({ id }) ? this.runs.titleOf(id) : title;
+    return laneOf(this.timeline.lanes, id)?.kind === "run" ? this.runs.titleOf(id) : title;
   }
 
   /** To an op from elsewhere on the page. @param {Lane} lane @param {number} i */
@@ -283,8 +283,9 @@ export class View {
   /** Take a lane group off the screen; what the link says of lanes follows. @param {string} id */
   #drop(id) {
     const { store } = this;
-    if (!isMeasured({ id })) return store.set(dropAt(store.get(), IDS.indexOf(/** @type {any} */ (id))), "push");
-    store.setView(withoutLane(store.get().view, MEASURED_IDS, id), "none"); // one step of the history with the next
+    if (laneOf(this.timeline.lanes, id)?.kind === "plan")
+      return store.set(dropAt(store.get(), IDS.indexOf(/** @type {any} */ (id))), "push");
+    store.setView(withoutLane(store.get().view, RUN_LANE_IDS, id), "none"); // one step of the history with the next
     this.runs.drop(id);
   }
 

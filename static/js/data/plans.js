@@ -72,9 +72,11 @@ export class Desk {
     if (before && before.times === times && before.stale === stale) return before.lane;
     const lane = {
       id: plan.id,
+      kind: /** @type {"plan"} */ ("plan"),
       schedule,
       times,
       spec: shown,
+      family: this.family(shown.family)?.title,
       costs: timing(shown),
       end: times.makespan,
       stale,

@@ -88,8 +88,8 @@ def test_copies_are_drawn_under_their_rank_and_the_hovered_reload_is_named(open_
     card = page.locator("#card")
     expect(card).to_contain_text("Reload of 0F1's activation")
     expect(card).to_contain_text("it takes memory again from 5")
-    expect(card).to_contain_text("0O1 on rank 0, there at 3.5")
-    expect(card).to_contain_text("0B1 on rank 0, there at 6.5")
+    expect(card).to_contain_text("0O1 on rank 0, arrives at 3.5")
+    expect(card).to_contain_text("0B1 on rank 0, arrives at 6.5")
     free = page.evaluate("bubbleline.point('a', 0, 14)")
     page.mouse.move(free["x"], copy["y"] + copy["h"] / 2)
     expect(card).to_be_hidden()
@@ -125,7 +125,7 @@ def test_memory_drops_in_the_strip_when_an_offload_ends(open_page: Open) -> None
     foot = strip(page, 0, 6)
     page.mouse.move(foot["x"], foot["y"])
     expect(page.locator("#card")).to_contain_text("Rank 0 holds 2.5")
-    expect(page.locator("#card")).to_contain_text("the most it holds is 2.5")
+    expect(page.locator("#card")).to_contain_text("peak 2.5")
 
 
 def test_strips_come_with_offload_go_by_key_or_button_and_stay_in_the_link(open_page: Open) -> None:

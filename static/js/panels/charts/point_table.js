@@ -2,7 +2,7 @@
 import { h } from "../../ui/dom.js";
 import { byMemory, rank, short } from "../../core/drawing/chart_points.js";
 import { t, tr } from "../../core/i18n/language.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Point} from "../../core/drawing/chart_points.js" */
 /** @typedef {(at: number, under: boolean) => void} Put */

@@ -2,7 +2,7 @@
 import { timeText } from "../../data/costs/time_unit.js";
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
-import { formatBytes, formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { letter } from "../../core/state/schedules.js";
 import { SPEC_FIELDS, showSpecField } from "../../core/state/link_fields.js";
 

@@ -1,7 +1,7 @@
 // The limit of memory beside what a schedule holds: a bar with the limit as a line across it, and the verdict in words.
 import { filled, h, replace, show } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Desk} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */

@@ -3,7 +3,7 @@ import { timeText } from "../../data/costs/time_unit.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { offloadName, recomputeName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Layout} from "../../core/timeline/layout.js" */
 /** @import {Desk} from "../../data/plans.js" */
@@ -98,8 +98,8 @@ export function headText(plan, desk, two) {
   sizes.push(...optionsOf(spec));
   const stale = plan.shown !== plan.asked;
   let badge = "";
-  if (stale && plan.offline) badge = t("server gone: this is the last schedule");
-  else if (stale && plan.error) badge = t("not what was asked for: this is the last legal schedule");
+  if (stale && plan.offline) badge = t("Server unreachable: showing the last schedule");
+  else if (stale && plan.error) badge = t("Showing the last valid schedule");
   return {
     title: `${two ? `${plan.id.toUpperCase()} · ` : ""}${family?.title ?? spec.family}`,
     sizes: sizes.join(" · "),

@@ -1,6 +1,5 @@
 // The switches of what the timeline explains on demand: critical path, a followed micro-batch, messages, narration.
-// Buttons
-// and keys do the same; the state is the link's.
+// Buttons and keys do the same; the state is the link's.
 import { byId, h, icon, setText } from "../../ui/dom.js";
 import { microsOf } from "../../core/explain/micro_batch_path.js";
 import { t } from "../../core/i18n/language.js";
@@ -8,7 +7,7 @@ import { t } from "../../core/i18n/language.js";
 /** @import {Binding} from "../../app/keys.js" */
 /** @import {Lane} from "../../data/lanes.js" */
 /** @import {Store} from "../../data/store.js" */
-/** @import {Trace} from "./trace.js" */
+/** @import {Trace} from "../trace.js" */
 /**
  * @typedef {{store: Store, lanes: () => Lane[], traced: () => Trace | null}} Parts traced: what is hovered, else
  *   selected
@@ -73,7 +72,7 @@ export function createToggles(parts) {
       class: "button icon tell",
       id: "tell",
       "aria-label": t("Narration"),
-      title: t("Tell what happens (N)"),
+      title: t("Describe what happens (N)"),
       onclick: acts.tell,
     },
     icon(TELL),

@@ -1,15 +1,14 @@
-// What the pointer or the keyboard is on: an op or a copy with what it needs and unblocks, a bubble with its reason, or
-// a
-// step of the memory strip.
-import { needs, unblocks, whyIdle } from "../../core/explain/why_idle.js";
-import { opAt } from "../../core/timeline/layout.js";
-import { refOf } from "../../core/schedule/ops.js";
-import { alive } from "../../core/measured/live_memory.js";
-import { held, levelAt, stepAt } from "../../core/timeline/memory_strips.js";
+// What the pointer or the keyboard is on: an op or a copy with what it needs and unblocks, a bubble with its reason,
+// or a step of the memory strip.
+import { needs, unblocks, whyIdle } from "../core/explain/why_idle.js";
+import { opAt } from "../core/timeline/layout.js";
+import { refOf } from "../core/schedule/ops.js";
+import { alive } from "../core/measured/live_memory.js";
+import { held, levelAt, stepAt } from "../core/timeline/memory_strips.js";
 
-/** @import {Lane} from "../../data/lanes.js" */
-/** @import {Part} from "../../core/timeline/layout.js" */
-/** @import {OpRef} from "../../core/schedule/types.js" */
+/** @import {Lane} from "../data/lanes.js" */
+/** @import {Part} from "../core/timeline/layout.js" */
+/** @import {OpRef} from "../core/schedule/types.js" */
 /** @typedef {ReturnType<typeof needs>} Links */
 /**
  * @typedef {{from: number, to: number, level: number, peak: number, real?: {level: number, peak: number, unit:
@@ -61,7 +60,7 @@ export function traceAt(lane, rank, t, part = "ops") {
   const i = opAt(lane.schedule, lane.times, rank, t);
   if (i >= 0) return traceOp(lane, refOf(lane.schedule, i));
   if (t < 0 || t > lane.end || lane.live) return null;
-  const idle = whyIdle(lane.schedule, lane.times, lane.costs, rank, t, lane.spec);
+  const idle = whyIdle(lane.schedule, lane.times, lane.costs, rank, t, lane.spec, lane.family);
   return idle && { lane, op: null, needs: [], frees: [], idle, step: null, rank };
 }
 

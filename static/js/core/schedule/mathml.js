@@ -1,9 +1,9 @@
 // Formula trees as MathML, with names or with numbers put in. Knows notation; computes nothing.
 
 import { t } from "../i18n/language.js";
-import { formatNumber } from "../timeline/scale.js";
+import { formatNumber } from "../i18n/numbers.js";
 
-/** @import {Tree, Vars} from "../schedule/types.js" */
+/** @import {Tree, Vars} from "./types.js" */
 
 /** How names are written where it is not as they stand. @type {Record<string, string>} */
 const NAMES = {
