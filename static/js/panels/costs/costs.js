@@ -1,25 +1,22 @@
-// Puts the parts about models and machines together: the section in the left column, the tab, the unit of time.
+// Costs from a model and a machine: the section in the left column, the arithmetic tab, the unit of time.
 import { CostsSection } from "./section.js";
-import { Pricing } from "../../data/costs/pricing.js";
 import { hasCosts } from "../../data/costs/derive.js";
 import { createArithmetic } from "./arithmetic_table.js";
 import { useMilliseconds } from "../../data/costs/time_unit.js";
 import { byId } from "../../ui/dom.js";
 import { invalidate } from "../../ui/frame_loop.js";
+import { onRest } from "../../ui/rest.js";
 
-/** @import {Family} from "../controls/family_picker.js" */
-/** @import {Plan} from "../../data/plan.js" */
+/** @import {Pricing} from "../../data/costs/pricing.js" */
+/** @import {Plans} from "../../data/plans.js" */
 /** @import {Store} from "../../data/store.js" */
 
-/** @param {Store} store @param {Family[]} families @param {() => Plan} plan the first schedule
- * @param {() => void} toggle opens and closes the tab */
-export function createCostsView(store, families, plan, toggle) {
-  const pricing = new Pricing(store, () => sync());
-  /** @param {string} name of a family */
-  const title = (name) => families.find((family) => family.name === name)?.title ?? name;
-  const section = new CostsSection(store, pricing, { plan, title }, { arithmetic: toggle, changed: () => sync() });
-  const arithmetic = createArithmetic(store, plan, reveal);
+/** @param {{store: Store, plans: Plans, pricing: Pricing}} parts */
+export function createCosts({ store, plans, pricing }) {
+  const section = new CostsSection({ store, plans, pricing, changed: () => sync() });
+  const arithmetic = createArithmetic(store, () => plans.first, reveal);
   let before = store.get();
+  byId("controls").append(section.node);
 
   function reveal() {
     byId("controls").setAttribute("open", "");
@@ -44,11 +41,13 @@ export function createCostsView(store, families, plan, toggle) {
     before = state;
     if (!same) sync();
   });
+  pricing.onAnswer(sync);
   sync();
-  /** The schedule is on the screen: what it holds may be new. */
-  function rest() {
+  /** Its memory follows the schedule that is drawn. */
+  function show() {
     section.weigh();
     arithmetic.show();
   }
-  return { node: section.node, panel: arithmetic.panel, rest };
+  onRest(show);
+  return { panel: arithmetic.panel, show };
 }
