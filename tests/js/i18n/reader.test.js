@@ -92,10 +92,6 @@ test("sentences within sentences, lists and what is put at their ends are read p
     ],
     ["rank 1 failed while verifying: ValueError: no such file", "rank 1 在验证时失败：ValueError：no such file"],
     [
-      "The runner ended with exit code 1 during this run. A new one is being started; try again.",
-      "runner 在此运行期间以退出码 1 结束。正在启动新的 runner；请重试。",
-    ],
-    [
       "the imported order cannot run: deadlock: rank 0 waits at 0B0 for 1B0 on rank 1; rank 1 waits at 1F0 for 0F0 on rank 0; and others; none of them can go on",
       "导入的执行顺序无法运行：死锁：rank 0 停在 0B0，等待 rank 1 上的 1B0；rank 1 停在 1F0，等待 rank 0 上的 0F0；等等；它们都无法继续",
     ],

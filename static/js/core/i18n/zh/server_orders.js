@@ -43,8 +43,6 @@ export const ORDERS = {
   "line {1}": "第 {1} 行",
   "line {1}, cell {2}": "第 {1} 行第 {2} 格",
   "line {1}, cell {2}: {3}": "第 {1} 行第 {2} 格：{3}",
-  "csv is the text of torch's CSV: one line a rank, such as 0F0,0F1,0B0,0B1":
-    "csv 是 torch 的 CSV 文本：每个 rank 一行，例如 0F0,0F1,0B0,0B1",
   "the file holds no ops: expected one line a rank, such as 0F0,0F1,0B0,0B1":
     "文件中没有 op：应为每个 rank 一行，例如 0F0,0F1,0B0,0B1",
   "the file has {1} bytes; {2} is the most": "文件有 {1} 字节，最多为 {2} 字节",
@@ -96,15 +94,4 @@ export const ORDERS = {
     "op 时间中有 {1} 是在等待尚未产生的消息：记录的区间包含等待，请看不含等待的数字",
   "an op ended {1} ms before what it needs was made: the ranks' clocks disagree by that much at least, or the files are of different steps":
     "有 op 在其所需数据产生之前 {1} ms 就结束了：各 rank 的时钟至少相差这么多，或者文件来自不同的训练步",
-  "a step of {1} ms is over {2} ms: are its times in us?": "一个训练步 {1} ms，超过 {2} ms：时间单位是否为微秒？",
-  "{1} ops of {2} rank{3} were found": "找到 {2} 个 rank 的 {1} 个 op",
-  "the trace is not a whole step: {1} ({2})": "trace 不是一个完整的训练步：{1}（{2}）",
-  'the body is a Chrome trace, or {"traces": [...]} with one for each rank':
-    '请求体应为一个 Chrome trace，或 {"traces": [...]}，每个 rank 一个',
-  "The trace is not JSON: {1}": "trace 不是 JSON：{1!}",
-  "The body begins like gzip and is not: {1}": "请求体开头像 gzip，但并不是：{1!}",
-  "The gzipped body {1}.": "gzip 压缩的请求体{1}。",
-  "is cut off": "不完整",
-  "is over {1} MB when unpacked": "解压后超过 {1} MB",
-  "{1} imported runs an hour are enough; try again later": "每小时最多导入 {1} 次运行；请稍后再试",
 };
