@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from backend.schedule import jit
 from backend.schedule.analysis.compare import message_count
 from backend.schedule.analysis.nearest_spec import fit, ops, spread
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, judge, order
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.metrics import Figures, figures
@@ -58,7 +58,8 @@ def cell(asked: Spec, p: int, m: int) -> Cell:
     except SpecError as error:
         return Cell(p, m, None, None, error.message, legal=False)
     if (size > CELL_OPS and spec is not asked) or ops(spec) > LIMITS["ops"]:
-        return Cell(p, m, spec, None, f"left out: {ops(spec):,} ops take too long here")
+        text = message("analysis.size_left_out", "left out: {ops} ops take too long here", ops=f"{ops(spec):,}")
+        return Cell(p, m, spec, None, text)
     return Cell(p, m, spec, figures(simulate(order(spec), spec.timing, spec.v)))
 
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families import apply_options, imported
 from backend.schedule.families.bidirectional.dualpipe import DUALPIPE
 from backend.schedule.families.bidirectional.dualpipev import DUALPIPEV
@@ -58,8 +58,10 @@ def family_of(spec: Spec) -> Family:
         return FAMILIES[spec.family]
     except KeyError:
         close = difflib.get_close_matches(spec.family[:40], FAMILIES, 1, 0.3)
-        message = f"there is no family of that name; there are {', '.join(FAMILIES)}"
-        raise SpecError("family", spec.family, message, nearest=close[0] if close else "1f1b") from None
+        text = message(
+            "schedule.no_such_family", "there is no family of that name; there are {names}", names=list(FAMILIES)
+        )
+        raise SpecError("family", spec.family, text, nearest=close[0] if close else "1f1b") from None
 
 
 def judge(spec: Spec) -> None:
@@ -68,8 +70,18 @@ def judge(spec: Spec) -> None:
     least, _, most = family.v
     if not least <= spec.v <= most:
         nearest = least if spec.v < least else most
-        wording = f"exactly {least}" if least == most else f"from {least} to {most}"
-        raise SpecError("v", spec.v, f"{family.title} takes v {wording}", limit=nearest, nearest=nearest)
+        text = message(
+            "schedule.family_takes_v_from",
+            "{family} takes v from {least} to {most}",
+            family=family.title,
+            least=least,
+            most=most,
+        )
+        if least == most:
+            text = message(
+                "schedule.family_takes_v_exactly", "{family} takes v exactly {v}", family=family.title, v=least
+            )
+        raise SpecError("v", spec.v, text, limit=nearest, nearest=nearest)
     apply_options.judge(spec, family)
     family.legal(spec)
 
