@@ -19,7 +19,8 @@ from backend.schedule.options.recompute import MODES
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.simulation.costs import Cost, Costs
 
-# Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before.
+# Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before. The ops of an order
+# are counted by its family (registry.judge).
 LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
 MOST_LAYERS = 10_000  # of one stage
 MOST_EFFORT, MOST_SEED = 10**9, 2**31 - 1
@@ -64,7 +65,8 @@ class Spec:
     def from_json(data: Mapping[str, Any], default_v: Mapping[str, int] | None = None) -> Spec:
         """Read a spec; keys left out take their defaults (``v``: what is natural for the family).
 
-        Raises SpecError for unknown keys, wrong types, NaN, infinity, and sizes out of range.
+        Raises SpecError for unknown keys, wrong types, NaN, infinity, and sizes out of range. Whether a family takes
+        them together, and how many ops they make, is checked by ``registry.judge``.
         """
         if not isinstance(data, Mapping):
             text = message(
@@ -101,17 +103,6 @@ class Spec:
             order=_order(data.get("order")),
             costs=_costs(data.get("costs", {})),
         )
-        ops = 3 * spec.p * spec.m * spec.v
-        if ops > LIMITS["ops"]:
-            nearest = max(1, LIMITS["ops"] // (3 * spec.p * spec.v))
-            text = message(
-                "schedule.too_many_ops",
-                "p, m and v make {ops} ops, over the limit of {most}; m = {nearest} is the most here",
-                ops=f"{ops:,}",
-                most=f"{LIMITS['ops']:,}",
-                nearest=nearest,
-            )
-            raise SpecError("m", spec.m, text, limit=nearest, nearest=nearest)
         return spec
 
     @property

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from backend.schedule.analysis.nearest_spec import fit, ops
+from backend.schedule.analysis.nearest_spec import fit
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.interleaved.interleaved import group_size
-from backend.schedule.families.registry import order
+from backend.schedule.families.registry import op_count, order
 from backend.schedule.laws.formula import evaluate, parse, text
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.memory import peak_memory
@@ -220,7 +220,7 @@ def _legal(spec: Spec) -> Spec | None:
         fitted, _ = fit(spec, spec.family, spec.v)
     except SpecError:
         return None
-    return fitted if ops(fitted) <= MOST_OPS else None
+    return fitted if op_count(fitted) <= MOST_OPS else None
 
 
 def _mean(cost: Cost, v: int) -> Cost:

@@ -15,7 +15,7 @@ import numpy as np
 
 from backend.schedule import jit
 from backend.schedule.errors import Message, SpecError, message
-from backend.schedule.families.registry import family_of, judge
+from backend.schedule.families.registry import family_of, judge, op_count
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.spec import LIMITS, Spec
@@ -44,8 +44,8 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
         stages = _stages(spec)
         spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=_spread_layers(asked, stages))
         try:
-            judge(spec)
             _judge_size(spec)
+            judge(spec)
         except SpecError as error:
             if error.nearest is None or error.field is None:
                 raise
@@ -85,15 +85,16 @@ def _stages(spec: Spec) -> int:
 
 
 def _judge_size(spec: Spec) -> None:
-    """What reading a spec refuses, where a family's own v or m made it larger."""
-    if ops(spec) > LIMITS["ops"]:
+    """Raise SpecError, without a nearest value, where a family's own v makes too many ops: at a smaller m it would not
+    be comparable."""
+    if op_count(spec) > LIMITS["ops"]:
         raise SpecError(
             "m",
             spec.m,
             message(
                 "analysis.too_many_ops",
                 "{ops} ops are over the limit of {most}",
-                ops=f"{ops(spec):,}",
+                ops=f"{op_count(spec):,}",
                 most=f"{LIMITS['ops']:,}",
             ),
         )
@@ -101,7 +102,7 @@ def _judge_size(spec: Spec) -> None:
 
 def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
     """Raise SpecError for more ops in all than one answer may have; compile if so many are worth it."""
-    whole = sum(ops(spec) for spec in specs)
+    whole = sum(op_count(spec) for spec in specs)
     if whole > LIMITS["ops"]:
         nearest = max(1, asked.m * LIMITS["ops"] // (2 * whole))
         text = message(
@@ -112,11 +113,6 @@ def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
         )
         raise SpecError("m", asked.m, text, limit=nearest, nearest=nearest)
     jit.compile_for(whole)
-
-
-def ops(spec: Spec) -> int:
-    """At most so many ops."""
-    return 3 * spec.p * spec.m * spec.v
 
 
 def _adjustments(asked: Spec, spec: Spec, reasons: dict[str, str]) -> Message | None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from backend.schedule.analysis.compare import parameters
-from backend.schedule.analysis.nearest_spec import fit, judge_sizes, ops
+from backend.schedule.analysis.nearest_spec import fit, judge_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.order.order import Order
@@ -133,7 +133,7 @@ def setting_of(asked: Spec) -> Spec:
 
 def judge_sought(asked: Spec) -> None:
     """Raise SpecError for more ops than are sought for in a few seconds."""
-    size = ops(asked.with_(v=2))
+    size = 6 * asked.p * asked.m  # F, I and W in both chunks of a V
     if size > MOST_SOUGHT:
         nearest = max(1, MOST_SOUGHT // (6 * asked.p))
         text = message(

@@ -115,6 +115,7 @@ def _family(found: Order) -> Family:
         fields=fields,
         v=(v, v, v),
         chunks=lambda spec: found.chunks,
+        ops=lambda spec: len(found) - (2 * found.p * found.m if found.barriers else 0),
         vocabulary=spread,
     )
 

@@ -173,5 +173,6 @@ DUALPIPE = Family(
     legal=legal,
     fields=("FB",),
     chunks=lambda spec: 2,
+    ops=lambda spec: spec.p * (spec.m + 2 * spec.p - 1) + 2,
     laws=laws(),
 )

@@ -62,6 +62,7 @@ DUALPIPEV = Family(
     rows=rows,
     legal=legal,
     fields=("FB",),
+    ops=lambda spec: spec.p * (2 * spec.m + 4 * spec.p - 1) + 1,
     v=(2, 2, 2),
     laws=laws("/v"),
 )
