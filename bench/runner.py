@@ -3,7 +3,7 @@
     python bench/runner.py [overhead] [reporting]
 
 1. Overhead per compute op: ranks run 1F1B with a stage that is one 8 x 8 linear layer, in free mode, by turns with
-   our StageWorker, which sends through shared memory, with the same over gloo, and with torch's
+   our RankExecutor, which sends through shared memory, with the same over gloo, and with torch's
    _PipelineScheduleRuntime, which has gloo: same processes, same module, same order. One rank sends no messages, so
    p = 1 shows what is left without them. A step's time is the slowest rank's, from a barrier to the last op with all
    sends done, and includes all receives posted; overhead is that time over a rank's ops, less what a bare loop over
@@ -44,12 +44,12 @@ from runner.program.instructions import RankProgram  # noqa: E402
 from runner.program.traffic import Traffic  # noqa: E402
 from runner.protocol import Run, line  # noqa: E402
 from runner.telemetry import clock  # noqa: E402
-from runner.telemetry.op_board import Board, Ledger, Places  # noqa: E402
+from runner.telemetry.op_board import Board, FirstRows, Ledger  # noqa: E402
 from runner.telemetry.stream import Stream  # noqa: E402
 from runner.transport.gloo import GlooTransport, Transport, gloo_group  # noqa: E402
 from runner.transport.mailbox import Mailbox, lay_out  # noqa: E402
-from runner.transport.shared_memory import ShmTransport  # noqa: E402
-from runner.worker.executor import Pace, StageWorker  # noqa: E402
+from runner.transport.shared_memory import SharedMemoryTransport  # noqa: E402
+from runner.worker.executor import Pace, RankExecutor  # noqa: E402
 from runner.worker.rank_runtime import PATIENCE_NS  # noqa: E402
 
 WIDTH, REPEATS, WARM = 8, 15, 3
@@ -88,8 +88,8 @@ def loss(out: Tensor, _: Tensor) -> Tensor:
 
 
 def ours(program: RankProgram, transport: Transport, part: PlainPart, ledger: Ledger) -> None:
-    transport.prime()
-    StageWorker(program, [part], transport, ledger, Pace()).run(clock.now())
+    transport.start_receiving()
+    RankExecutor(program, [part], transport, ledger, Pace()).run(clock.now())
     transport.flush()
 
 
@@ -118,7 +118,7 @@ def bare(module: nn.Module, micros: int) -> None:
         part.input_gradient(micro, out)
 
 
-def child(pipe: Connection, program: Program, rank: int, folder: str, places: Places, box: Mailbox) -> None:
+def child(pipe: Connection, program: Program, rank: int, folder: str, places: FirstRows, box: Mailbox) -> None:
     """Time all of them on one rank, by turns, and send the times."""
     torch.set_num_threads(1)
     ranks = len(program.ranks)
@@ -130,7 +130,7 @@ def child(pipe: Connection, program: Program, rank: int, folder: str, places: Pl
     step = torchs(program, rank, module)
     times: dict[str, list[tuple[float, ...]]] = {name: [] for name in NAMES}
     mine = program.ranks[rank]
-    shm = ShmTransport(box, rank, (1, WIDTH), patience=PATIENCE_NS if ranks <= cores() else 0)
+    shm = SharedMemoryTransport(box, rank, (1, WIDTH), patience=PATIENCE_NS if ranks <= cores() else 0)
     for _ in range(WARM + REPEATS):
         ledger = Ledger(f"{folder}/board", rank, ranks, places)
         gloo = GlooTransport(group, mine.receives(), (1, WIDTH))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from runner.model.config import Training
 from runner.program.instructions import Link, RankProgram
-from runner.telemetry.op_board import Places as BoardPlaces
+from runner.telemetry.op_board import FirstRows
 from runner.transport.mailbox import Mailbox
 
 BOARD = "board"
@@ -19,7 +19,7 @@ BOARD = "board"
 # 3e-2 between bfloat16 and float32, where no rounding is shared. 2**-5, 8 roundings, is the least power of two above.
 # A micro-batch left out or taken twice is an error of at least 1/m.
 TOLERANCE = {"float32": 1e-5, "bfloat16": 2.0**-5}
-Places = tuple[tuple[int, int], ...]
+StagePlaces = tuple[tuple[int, int], ...]
 
 
 def results_file(folder: str, rank: int) -> str:
@@ -55,11 +55,11 @@ class Setup:
     program: RankProgram
     folder: str
     meeting: str
-    rows: BoardPlaces
+    rows: FirstRows
     training: Training
     device: str
     arrivals: tuple[Link, ...]
-    replicas: tuple[Places, ...]
+    replicas: tuple[StagePlaces, ...]
     unit: float
     hop: int
     mailbox: Mailbox | None = None
@@ -68,7 +68,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Go:
+class StartStep:
     """Start the program at time `zero` of the common clock; `last`: no further step follows; `rehearsal`: the same step
     follows, as if nothing had been; `hop` as in Setup, in case it has been measured since."""
 
@@ -111,7 +111,7 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class StepDone:
     """The rank's program ran and its gradients are written: the losses of the micro-batches that ended here, the most
     bytes of activations that the rank kept at once (`whole`: with those in host memory), the most versions of its
     weights, and for how many ns it could have gone on but had no core."""
@@ -135,13 +135,13 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class RankError:
     """Something was raised in the worker."""
 
     message: str
 
 
-Command = Setup | Go | Verify
-Reply = Ready | Done | Verdict | Trouble
-Order = tuple[int, Command]  # to a rank of a process
-Answer = tuple[int, Reply]  # from one
+Command = Setup | StartStep | Verify
+Reply = Ready | StepDone | Verdict | RankError
+RankCommand = tuple[int, Command]  # to a rank of a process
+RankResponse = tuple[int, Reply]  # from one

@@ -12,7 +12,7 @@ from typing import Any
 
 from backend.schedule.errors import SpecError
 from runner import protocol
-from runner.engines.base import Engine, EngineError, Gone, Heard, Lost, News
+from runner.engines.base import Engine, EngineError, EngineEvent, EngineLost, RankLost, RankReply
 from runner.job.job import Job, State
 
 log = logging.getLogger("runner")
@@ -65,8 +65,8 @@ class Service:
         patience = self.job.patience if self.job is not None else None
         happened = wait([self.source, *self.engine.waitables()], patience)
         job = self.job
-        for news in self.engine.news(happened):
-            self.take(news)
+        for event in self.engine.events(happened):
+            self.take(event)
         if job is not None and self.job is job and job.state is not State.OVER:
             job.tick()
         if self.job is not None and self.job.state is State.OVER:
@@ -74,24 +74,24 @@ class Service:
         if self.source in happened:
             self.read()
 
-    def take(self, news: News) -> None:
+    def take(self, event: EngineEvent) -> None:
         """Something new of the engine. That a rank is lost is the job's affair, or, between jobs, a reason for new
         ones."""
         job = self.job if self.job is not None and self.job.state is not State.OVER else None
-        if isinstance(news, Heard):
+        if isinstance(event, RankReply):
             if job is not None:
-                job.reply(news.rank, news.reply)
-        elif isinstance(news, Lost):
+                job.reply(event.rank, event.reply)
+        elif isinstance(event, RankLost):
             if job is not None and job.state is not State.PLANNING:
-                job.lost(news)
+                job.lost(event)
             else:
                 self.engine.renew()
-        elif isinstance(news, Gone):
+        elif isinstance(event, EngineLost):
             if job is not None:
-                job.fail({"field": "runner", "value": None, "message": news.why})
+                job.fail({"field": "runner", "value": None, "message": event.why})
             self.code, self.stopping = GONE, True
         else:
-            self.emit(news.event, **news.fields)
+            self.emit(event.event, **event.fields)
 
     def read(self) -> None:
         """Take what stdin has and obey every whole line."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the schedule core loads while an engine boots
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class RankRequest:
     """The ranks that a run wants: a process each, on CPUs or a GPU each, or all `together` in one process; `spread` and
     `arrange` as in the run command."""
 
@@ -32,7 +32,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class JobResources:
     """What one job has: a folder for its board and what rank 0 verifies, the `meeting` place of its ranks' process
     groups (a folder, or a store's address), the group of each rank, and the memory for messages if it can be shared."""
 
@@ -43,7 +43,7 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class RankReply:
     """A rank has answered."""
 
     rank: int
@@ -51,7 +51,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class RankLost:
     """A rank is gone: `what` ended is how a sentence begins, `why` how it ends; `cause` in a word, if known."""
 
     rank: int
@@ -61,7 +61,7 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EngineNotice:
     """An event for whoever reads the runner, about no run in particular."""
 
     event: str
@@ -69,13 +69,13 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class EngineLost:
     """The engine itself is at its end: the runner has to be started again."""
 
     why: str
 
 
-News = Heard | Lost | Told | Gone
+EngineEvent = RankReply | RankLost | EngineNotice | EngineLost
 
 
 class EngineError(RuntimeError):
@@ -109,16 +109,16 @@ class Engine(Protocol):
     def waitables(self) -> Sequence[Any]:
         """What to wait on for news, as multiprocessing.connection has it."""
 
-    def news(self, happened: Sequence[object]) -> Iterable[News]:
+    def events(self, happened: Sequence[object]) -> Iterable[EngineEvent]:
         """What is new, some of what was waited on having happened."""
 
-    def place(self, ask: Ask) -> None:
+    def place(self, ask: RankRequest) -> None:
         """Have ranks ready; those that are there already are kept."""
 
     def placed(self) -> bool:
         """Whether they are; until then `waiting` may say why not. Raises SpecError where they will never be."""
 
-    def ground(self, plan: Plan) -> Ground:
+    def job_resources(self, plan: Plan) -> JobResources:
         """What a new job needs; the last job's goes."""
 
     def watch(self, board: Board) -> None:

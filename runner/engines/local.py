@@ -24,8 +24,8 @@ from uuid import uuid4
 from backend.schedule.errors import SpecError
 from runner import devices
 from runner.devices import Machine
-from runner.engines.base import Ask, Ground, Heard, Lost, News
-from runner.messages import Answer, Command, Group, Order
+from runner.engines.base import EngineEvent, JobResources, RankLost, RankReply, RankRequest
+from runner.messages import Command, Group, RankCommand, RankResponse
 from runner.protocol import ARRANGEMENTS, HOPS, SPREADS, Run
 from runner.transport import mailbox
 from runner.transport.mailbox import Mailbox
@@ -46,7 +46,7 @@ class Worker:
     """A process of the pool and the pipe to it."""
 
     process: ForkServerProcess
-    pipe: Connection[Order, Answer]
+    pipe: Connection[RankCommand, RankResponse]
 
     @property
     def pid(self) -> int:
@@ -111,29 +111,29 @@ class LocalEngine:
         """Pipes, and what tells of a process's end."""
         return [each for worker in self.workers for each in (worker.pipe, worker.process.sentinel)]
 
-    def news(self, happened: Sequence[object]) -> Sequence[News]:
+    def events(self, happened: Sequence[object]) -> Sequence[EngineEvent]:
         """The first death, or else what ranks reply; that a worker whose pipe has ended is dead, its sentinel tells."""
         for number, worker in enumerate(self.workers):
             if worker.process.sentinel in happened:
                 return [self._lost(number)]
-        found: list[News] = []
+        found: list[EngineEvent] = []
         for worker in self.workers:
             if worker.pipe in happened:
                 with suppress(EOFError, OSError):
-                    found.append(Heard(*worker.pipe.recv()))
+                    found.append(RankReply(*worker.pipe.recv()))
         return found
 
-    def _lost(self, number: int) -> Lost:
+    def _lost(self, number: int) -> RankLost:
         """A worker that died; its number is its rank's."""
         process = self.workers[number].process
         code = process.exitcode
         log.warning("worker %s, number %s, ended with exit code %s", process.pid, number, code)
         cause = signal.Signals(-code).name if code is not None and code < 0 else f"exit {code}"
         if self.together:
-            return Lost(number, f"the worker process of all ranks, {process.pid}, ended ({cause})", cause=cause)
-        return Lost(number, f"rank {number}'s worker process {process.pid} ended ({cause})", cause=cause)
+            return RankLost(number, f"the worker process of all ranks, {process.pid}, ended ({cause})", cause=cause)
+        return RankLost(number, f"rank {number}'s worker process {process.pid} ended ({cause})", cause=cause)
 
-    def place(self, ask: Ask) -> None:
+    def place(self, ask: RankRequest) -> None:
         """Make the pool fit."""
         self.resize(ask.ranks, ask.together)
 
@@ -166,12 +166,12 @@ class LocalEngine:
         with suppress(OSError):
             self.worker(rank).pipe.send((rank, command))
 
-    def ground(self, plan: Plan) -> Ground:
+    def job_resources(self, plan: Plan) -> JobResources:
         """A new folder, and memory for messages between CPUs."""
         shutil.rmtree(self.job_folder, ignore_errors=True)
         self.job_folder = tempfile.mkdtemp(dir=self.scratch.name)
         box = self._mailbox(plan) if plan.device == "cpu" and not plan.together else None
-        return Ground(self.job_folder, self.job_folder, tuple(self.groups), box)
+        return JobResources(self.job_folder, self.job_folder, tuple(self.groups), box)
 
     def watch(self, board: Board) -> None:
         """The workers write there themselves."""
@@ -244,7 +244,7 @@ class LocalEngine:
         return Worker(process, ours)
 
 
-def _child(pipe: Connection[Answer, Order]) -> None:
+def _child(pipe: Connection[RankResponse, RankCommand]) -> None:
     """A worker's first call, here so that the main process need not load torch to name it."""
     from runner.worker.process import main
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from backend.schedule.errors import OrderError, SpecError
 from runner.devices import Machine
-from runner.engines.base import Ask, Engine, Lost
+from runner.engines.base import Engine, RankLost, RankRequest
 from runner.job.plan import Plan, plan, with_hop
 from runner.job.reports import Report, setups
 from runner.job.watchdog import SECOND, Watchdog
-from runner.messages import BOARD, Done, Go, Ready, Reply, Trouble, Verdict, Verify
+from runner.messages import BOARD, RankError, Ready, Reply, StartStep, StepDone, Verdict, Verify
 from runner.program.traffic import Traffic
 from runner.protocol import Run
 from runner.telemetry import clock
@@ -94,7 +94,7 @@ class Job:
 
     def reply(self, rank: int, reply: Reply) -> None:
         """A worker has answered."""
-        if isinstance(reply, Trouble):
+        if isinstance(reply, RankError):
             message = f"rank {rank} failed{self._where(rank)}: {reply.message}"
             if self.trouble is None:
                 self.trouble = (
@@ -112,7 +112,7 @@ class Job:
             else:
                 self._step_done()
 
-    def lost(self, lost: Lost) -> None:
+    def lost(self, lost: RankLost) -> None:
         """A rank is gone. One that went before it knew of this run costs it nothing but a new set of workers."""
         if self.state in (State.PLACING, State.WARMING) and not self.restarted:
             self.restarted = True
@@ -140,10 +140,10 @@ class Job:
         if before not in (State.PLANNING, State.PLACING):
             self.engine.place(self._ask())
 
-    def _ask(self) -> Ask:
+    def _ask(self) -> RankRequest:
         """The ranks that this run wants."""
         planned, run = self.plan, self.run
-        return Ask(planned.ranks, planned.together, planned.device, run.spread, run.arrange)
+        return RankRequest(planned.ranks, planned.together, planned.device, run.spread, run.arrange)
 
     def _where(self, rank: int) -> str:
         if self.state is State.RUNNING:
@@ -163,7 +163,7 @@ class Job:
             self._seek()
 
     def _seek(self) -> None:
-        """Ask for places, and go on if they are there."""
+        """Request places, and go on if they are there."""
         self.state, self.since, self.trouble = State.PLACING, clock.now(), None
         self.engine.place(self._ask())
         self._await_places()
@@ -188,14 +188,14 @@ class Job:
 
     def _set_up(self) -> None:
         planned, self.since, self.replies = self.plan, clock.now(), {}
-        self.ground = self.engine.ground(planned)
+        self.resources = self.engine.job_resources(planned)
         counts = [len(program.steps) for program in planned.program.ranks]
         copies = [len(program.copies) for program in planned.program.ranks]
         self.traffic = Traffic(planned.program, planned.training)
-        self.board = Board(f"{self.ground.folder}/{BOARD}", counts, copies, self.traffic.received)
+        self.board = Board(f"{self.resources.folder}/{BOARD}", counts, copies, self.traffic.received)
         self.stream = Stream(self.board, self.traffic)
         self.engine.watch(self.board)
-        for rank, setup in enumerate(setups(planned, self.ground, self.board)):
+        for rank, setup in enumerate(setups(planned, self.resources, self.board)):
             self.engine.send(rank, setup)
 
     def _go(self) -> None:
@@ -220,7 +220,7 @@ class Job:
         self.replies = {}
         zero = clock.now() + self.engine.start_ns + 200_000 * self.plan.ranks
         for rank in range(self.plan.ranks):
-            self.engine.send(rank, Go(zero, self._last, self.rehearsing, int(self.plan.hop_ms * 1e6)))
+            self.engine.send(rank, StartStep(zero, self._last, self.rehearsing, int(self.plan.hop_ms * 1e6)))
         self.watchdog = Watchdog(self.plan, self.board, self.engine.halted)
         return zero
 
@@ -235,7 +235,10 @@ class Job:
             self.rehearsing = False
             self._running(self._start())
             return
-        last, self.results = self._last, [reply for _, reply in sorted(self.replies.items()) if isinstance(reply, Done)]
+        last, self.results = (
+            self._last,
+            [reply for _, reply in sorted(self.replies.items()) if isinstance(reply, StepDone)],
+        )
         found = {micro: loss for result in self.results for micro, loss in result.losses.items()}
         self.losses.append([found.get(micro, math.nan) for micro in range(self.plan.program.micros)])
         if last:
@@ -258,7 +261,7 @@ class Job:
         verify = Verify(
             training=self.plan.training,
             device=self.plan.device_of(0),
-            folder=self.ground.folder,
+            folder=self.resources.folder,
             ranks=self.plan.ranks,
             losses=tuple(loss for step in self.losses for loss in step),
             used=self.plan.used,

@@ -19,7 +19,7 @@ from backend.schedule.simulation.metrics import busy_time, figures
 from backend.schedule.simulation.simulate import Timeline
 from runner.job.idle_time import END, START, awaited, idle, slowest
 from runner.job.plan import Plan
-from runner.messages import TOLERANCE, Done, Verdict
+from runner.messages import TOLERANCE, StepDone, Verdict
 from runner.program.traffic import Traffic
 from runner.telemetry.op_board import Board
 
@@ -58,7 +58,7 @@ def outcome(plan: Timeline, times: npt.NDArray[np.int64], unit_ns: float | None)
     return Outcome(measured, figures(plan).as_dict(), figures(measured).as_dict(), unit / 1e6, residual)
 
 
-def kept(plan: Plan, results: Sequence[Done], losses: Sequence[Sequence[float]]) -> dict[str, Any]:
+def kept(plan: Plan, results: Sequence[StepDone], losses: Sequence[Sequence[float]]) -> dict[str, Any]:
     """What the ranks had to keep at once, and how the loss went from step to step."""
     activations = {"peak_bytes": [result.peak for result in results]}
     if any(program.copies for program in plan.program.ranks):
@@ -93,14 +93,14 @@ def judged(plan: Plan, board: Board, traffic: Traffic, note_ns: float, found: Ou
 
 
 def notes(
-    plan: Plan, found: Outcome, verdict: Verdict, results: Sequence[Done], losses: Sequence[Sequence[float]]
+    plan: Plan, found: Outcome, verdict: Verdict, results: Sequence[StepDone], losses: Sequence[Sequence[float]]
 ) -> dict[str, Any]:
     """What there is to say under `notes`, a sentence each; nothing where there is nothing."""
     told = doubts(verdict, losses, plan.training.dtype) + crowding(plan.mode, found, results)
     return {"notes": told} if told else {}
 
 
-def crowding(mode: str, found: Outcome, results: Sequence[Done]) -> list[str]:
+def crowding(mode: str, found: Outcome, results: Sequence[StepDone]) -> list[str]:
     """That an unpaced run had not its cores for itself: its times are then not those of its ops alone."""
     starved = [result.starved for result in results]
     most, makespan = max(starved), float(found.measured["makespan"]) * found.unit_ms * 1e6

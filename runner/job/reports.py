@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.engines.base import Ground
+from runner.engines.base import JobResources
 from runner.job.outcome import finite, judged, kept, notes, outcome
 from runner.job.plan import Plan
-from runner.messages import TOLERANCE, Done, Ready, Setup, Verdict
+from runner.messages import TOLERANCE, Ready, Setup, StepDone, Verdict
 from runner.program.traffic import Traffic
 from runner.telemetry.op_board import Board
 
 
-def setups(plan: Plan, ground: Ground, board: Board) -> Iterator[Setup]:
+def setups(plan: Plan, ground: JobResources, board: Board) -> Iterator[Setup]:
     """What each rank needs to know."""
     for rank in range(plan.ranks):
         yield Setup(
@@ -71,7 +71,7 @@ class Report:
         plan: Plan,
         board: Board,
         traffic: Traffic,
-        results: Sequence[Done],
+        results: Sequence[StepDone],
         losses: Sequence[Sequence[float]],
         verdict: Verdict,
     ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from runner.job.plan import Plan
-from runner.program.instructions import GRADIENT, STATISTICS, Join, Link, RankProgram, Step
+from runner.program.instructions import GRADIENT, STATISTICS, CollectiveInput, Link, RankProgram, Step
 from runner.telemetry.clock import now
 from runner.telemetry.op_board import FINISHED, WAITING, Board
 
@@ -74,7 +74,7 @@ class Watchdog:
             return f"rank {rank} is in op {step.text}{halted}"
         late = self._late(awaited)
         sent = ", which was sent" if not late else ""
-        if isinstance(awaited, Join) and late:
+        if isinstance(awaited, CollectiveInput) and late:
             sent = f", of which rank {late[0]}'s part is missing"
         return f"rank {rank} waits in op {step.text} for the {awaited.text()}{sent}{halted}"
 
@@ -84,14 +84,14 @@ class Watchdog:
         done = int(self.board.done()[rank])
         return steps[min(done, len(steps) - 1)]
 
-    def _awaited(self, rank: int) -> Link | Join | None:
+    def _awaited(self, rank: int) -> Link | CollectiveInput | None:
         phase, _, tag = self.board.state(rank)
         if phase != WAITING:
             return None
-        found = (task.joined or task.taken for task in self.step(rank).tasks)
+        found = (task.collective_input or task.input_link for task in self.step(rank).tasks)
         return next((one for one in found if one is not None and one.tag == tag), None)
 
-    def _late(self, awaited: Link | Join) -> list[int]:
+    def _late(self, awaited: Link | CollectiveInput) -> list[int]:
         """The ranks that have not done the op yet in which they make their part of this."""
         done = self.board.done()
         key = awaited.tag if isinstance(awaited, Link) else (awaited.what, awaited.micro)
@@ -108,10 +108,10 @@ def _makers(programs: Sequence[RankProgram]) -> dict[int | tuple[int, int], list
         for step in program.steps:
             for task in step.tasks:
                 place = (program.rank, step.index)
-                if task.given is not None:
-                    makers[task.given.tag].append(place)
-                if task.chain is not None:
-                    makers[task.chain, task.micro].append(place)
-                if task.chain == STATISTICS and program.output is not None and program.output.barriers == 1:
+                if task.output_link is not None:
+                    makers[task.output_link.tag].append(place)
+                if task.collective_output is not None:
+                    makers[task.collective_output, task.micro].append(place)
+                if task.collective_output == STATISTICS and program.output is not None and program.output.barriers == 1:
                     makers[GRADIENT, task.micro].append(place)
     return makers

@@ -21,8 +21,8 @@ from runner.program.instructions import (
     GRADIENT,
     HIDDEN,
     STATISTICS,
+    CollectiveInput,
     Copy,
-    Join,
     Link,
     Output,
     RankProgram,
@@ -68,18 +68,18 @@ def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ())
     match(program.ranks)
     if order.barriers:
         for program_of_rank in program.ranks:
-            in_turn(program_of_rank, order.m)
+            check_collective_turns(program_of_rank, order.m)
     return program
 
 
-def in_turn(program: RankProgram, micros: int) -> None:
+def check_collective_turns(program: RankProgram, micros: int) -> None:
     """Check that a rank gives its parts of each chain, and reads what the embedding's makes, for one micro-batch after
     the other: the chains go that way on all ranks. Raises OrderError naming the first op out of turn."""
     following: dict[tuple[str, int], int] = defaultdict(int)
     for step in program.steps:
         for task in step.tasks:
-            turns = [("gives", task.chain)] if task.chain is not None else []
-            if task.joined is not None and task.joined.what == EMBEDDED:
+            turns = [("gives", task.collective_output)] if task.collective_output is not None else []
+            if task.collective_input is not None and task.collective_input.what == EMBEDDED:
                 turns.append(("reads", EMBEDDED))
             for turn in turns:
                 if task.micro != following[turn]:
@@ -103,28 +103,28 @@ def _copy_row(order: Order, rank: int, durations: Iterator[float]) -> tuple[Copy
 
 def match(ranks: Sequence[RankProgram]) -> None:
     """Check that every send has exactly one receive and the reverse; raises OrderError naming the first loose end."""
-    given: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
-    taken: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
+    senders: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
+    receivers: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
     for program in ranks:
         for step in program.steps:
             for task in step.tasks:
-                if task.given is not None:
-                    given[task.given.tag].append((program.rank, step, task.given))
-                if task.taken is not None:
-                    taken[task.taken.tag].append((program.rank, step, task.taken))
-    for tag, ends in given.items():
+                if task.output_link is not None:
+                    senders[task.output_link.tag].append((program.rank, step, task.output_link))
+                if task.input_link is not None:
+                    receivers[task.input_link.tag].append((program.rank, step, task.input_link))
+    for tag, ends in senders.items():
         rank, step, link = ends[0]
         if len(ends) > 1:
             raise OrderError(f"the {link.text()} is sent {len(ends)} times", rank=ends[1][0], op=ends[1][1].text)
-        if tag not in taken:
+        if tag not in receivers:
             raise OrderError(f"the {link.text()} is sent but never received", rank=rank, op=step.text)
-    for tag, ends in taken.items():
+    for tag, ends in receivers.items():
         rank, step, link = ends[0]
         if len(ends) > 1:
             raise OrderError(f"the {link.text()} is received {len(ends)} times", rank=ends[1][0], op=ends[1][1].text)
-        if tag not in given:
+        if tag not in senders:
             raise OrderError(f"the {link.text()} is awaited but never sent", rank=rank, op=step.text)
-        _match_ends(given[tag][0], ends[0])
+        _match_ends(senders[tag][0], ends[0])
 
 
 def _match_ends(sender: tuple[int, Step, Link], receiver: tuple[int, Step, Link]) -> None:
@@ -152,20 +152,20 @@ def _task(order: Order, rank: int, op: Op) -> Task:
     if op.kind == "W":
         return Task(op.kind, op.stage, op.micro, op.chunk, None, None)
     if op.kind == "F":
-        taken = before and _link(order, "activation", op, op.stage, before[0], rank)
-        given = after and _link(order, "activation", op, op.stage + 1, rank, after[0])
+        input_link = before and _link(order, "activation", op, op.stage, before[0], rank)
+        output_link = after and _link(order, "activation", op, op.stage + 1, rank, after[0])
     else:
-        taken = after and _link(order, "gradient", op, op.stage, after[0], rank)
-        given = before and _link(order, "gradient", op, op.stage - 1, rank, before[0])
-    joined, chain = None, None
+        input_link = after and _link(order, "gradient", op, op.stage, after[0], rank)
+        output_link = before and _link(order, "gradient", op, op.stage - 1, rank, before[0])
+    collective_input, collective_output = None, None
     if order.barriers:
         if op.kind == "F":
-            joined = Join(EMBEDDED, op.micro, False) if before is None else None
-            chain = HIDDEN if after is None else None
+            collective_input = CollectiveInput(EMBEDDED, op.micro, False) if before is None else None
+            collective_output = HIDDEN if after is None else None
         else:
-            joined = Join(GRADIENT, op.micro, order.p > 1) if after is None else None
-            chain = EMBEDDING if before is None else None
-    return Task(op.kind, op.stage, op.micro, op.chunk, taken, given, joined, chain)
+            collective_input = CollectiveInput(GRADIENT, op.micro, order.p > 1) if after is None else None
+            collective_output = EMBEDDING if before is None else None
+    return Task(op.kind, op.stage, op.micro, op.chunk, input_link, output_link, collective_input, collective_output)
 
 
 def _shard_task(order: Order, rank: int, op: Op) -> Task:
@@ -173,10 +173,19 @@ def _shard_task(order: Order, rank: int, op: Op) -> Task:
     output = _output(order)
     assert output is not None, "S and T come with barriers"
     if op.kind == "S":
-        joined, chain = Join(HIDDEN, op.micro, rank != output.root), STATISTICS
+        collective_input, collective_output = CollectiveInput(HIDDEN, op.micro, rank != output.root), STATISTICS
     else:
-        joined, chain = Join(STATISTICS, op.micro, order.p > 1), GRADIENT
-    return Task(op.kind, op.stage, op.micro, op.chunk, None, None, joined, chain if chain in output.chains else None)
+        collective_input, collective_output = CollectiveInput(STATISTICS, op.micro, order.p > 1), GRADIENT
+    return Task(
+        op.kind,
+        op.stage,
+        op.micro,
+        op.chunk,
+        None,
+        None,
+        collective_input,
+        collective_output if collective_output in output.chains else None,
+    )
 
 
 def _output(order: Order) -> Output | None:

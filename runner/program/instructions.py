@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One value handed from one op to another: a message between two ranks, or a local hand-over.
+    """A value passed from one op to another: a message between two ranks, or local on one rank.
 
     `tag` is unique in a program, as what is carried (activation or gradient), the stage that takes it and the
     micro-batch are together.
@@ -44,7 +44,7 @@ _JOINED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class CollectiveInput:
     """Something that all ranks make together, as an op waits for it; `far` if it takes a hop to get there."""
 
     what: int
@@ -84,10 +84,10 @@ class Task:
     stage: int
     micro: int
     chunk: int
-    taken: Link | None
-    given: Link | None
-    joined: Join | None = None
-    chain: int | None = None
+    input_link: Link | None
+    output_link: Link | None
+    collective_input: CollectiveInput | None = None
+    collective_output: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +124,10 @@ class RankProgram:
 
     def receives(self) -> tuple[Link, ...]:
         """The messages from other ranks, in the order in which they are needed."""
-        links = (task.taken for step in self.steps for task in step.tasks)
+        links = (task.input_link for step in self.steps for task in step.tasks)
         return tuple(link for link in links if link is not None and not link.local)
 
     def sends(self) -> tuple[Link, ...]:
         """The messages to other ranks, in the order in which they are sent."""
-        links = (task.given for step in self.steps for task in step.tasks)
+        links = (task.output_link for step in self.steps for task in step.tasks)
         return tuple(link for link in links if link is not None and not link.local)

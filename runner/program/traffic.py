@@ -26,7 +26,7 @@ class Traffic:
     def __init__(self, program: Program, training: Training) -> None:
         self.bytes = HEADER_BYTES + training.message_bytes
         self.messages: list[list[tuple[int, Link]]] = [
-            [(step.index, link) for step in rank.steps for link in _taken(step)] for rank in program.ranks
+            [(step.index, link) for step in rank.steps for link in _input_links(step)] for rank in program.ranks
         ]
         self.moved = [np.array([self._of(step) for step in rank.steps], np.int64) for rank in program.ranks]
         self.rows = [_array([_row(link) for _, link in messages]) for messages in self.messages]
@@ -38,8 +38,8 @@ class Traffic:
 
     def _of(self, step: Step) -> tuple[int, int]:
         """Bytes that an op receives and sends."""
-        sent = sum(task.given is not None and not task.given.local for task in step.tasks)
-        return len(_taken(step)) * self.bytes, sent * self.bytes
+        sent = sum(task.output_link is not None and not task.output_link.local for task in step.tasks)
+        return len(_input_links(step)) * self.bytes, sent * self.bytes
 
 
 def _row(link: Link) -> list[int]:
@@ -50,5 +50,5 @@ def _array(rows: list[list[int]]) -> Ints:
     return np.array(rows, np.int64).reshape(-1, 5)
 
 
-def _taken(step: Step) -> list[Link]:
-    return [task.taken for task in step.tasks if task.taken is not None and not task.taken.local]
+def _input_links(step: Step) -> list[Link]:
+    return [task.input_link for task in step.tasks if task.input_link is not None and not task.input_link.local]

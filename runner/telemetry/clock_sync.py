@@ -4,7 +4,7 @@ Every host's CLOCK_MONOTONIC begins anywhere and runs at a rate of its own, with
 messages: the asker notes when it sent its question and when the answer came, the other when the question came and when
 it answered. Half of what the round trip took beyond the answering is the most that the offset can be wrong by, however
 unequal the two ways are (Cristian 1989; NTP, RFC 5905); so of several exchanges the one with the shortest way is kept.
-Done before and after a run, the two offsets say how much the clocks drifted meanwhile, and a time between is
+StepDone before and after a run, the two offsets say how much the clocks drifted meanwhile, and a time between is
 interpolated. Pure: knows no sockets, and measures nothing itself.
 
 The local engine has one host and one clock, and needs none of this.

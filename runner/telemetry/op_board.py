@@ -27,7 +27,7 @@ _PHASE, _INDEX, _TAG, _DONE, _COPIED, _TAKEN = range(_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class FirstRows:
     """The first rows of a rank: of its ops, its copies and the messages it receives."""
 
     ops: int
@@ -57,9 +57,9 @@ class Board:
         self.copy_times = self.table[int(self.offsets[-1]) : int(self.copy_offsets[-1])]
         self.message_times = self.table[int(self.copy_offsets[-1]) :]
 
-    def places(self, rank: int) -> Places:
+    def places(self, rank: int) -> FirstRows:
         """Where a rank's rows begin."""
-        return Places(int(self.offsets[rank]), int(self.copy_offsets[rank]), int(self.message_offsets[rank]))
+        return FirstRows(int(self.offsets[rank]), int(self.copy_offsets[rank]), int(self.message_offsets[rank]))
 
     def done(self) -> npt.NDArray[np.int64]:
         """(p,) how many ops each rank has finished."""
@@ -69,7 +69,7 @@ class Board:
         """(p,) how many copies each rank has finished."""
         return np.array(self.states[:, _COPIED])
 
-    def taken(self) -> npt.NDArray[np.int64]:
+    def received(self) -> npt.NDArray[np.int64]:
         """(p,) how many messages each rank has received."""
         return np.array(self.states[:, _TAKEN])
 
@@ -109,7 +109,7 @@ class Ledger:
     """One rank's end: writes where it is and when its ops, copies and messages ran, relative to `zero`. Ops and copies
     may be reported from two threads: they share no word."""
 
-    def __init__(self, path: str, rank: int, ranks: int, places: Places) -> None:
+    def __init__(self, path: str, rank: int, ranks: int, places: FirstRows) -> None:
         handle = os.open(path, os.O_RDWR)
         try:
             self.words = memoryview(mmap.mmap(handle, 0)).cast("q")

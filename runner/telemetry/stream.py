@@ -34,7 +34,7 @@ class Stream:
         others = {"copies": self._read(self.copies, self.board.copied().tolist(), self._copies)}
         if last or not many:
             others["bytes"] = self._read(self.bytes, done, self._bytes)
-            others["messages"] = self._read(self.messages, self.board.taken().tolist(), self._messages)
+            others["messages"] = self._read(self.messages, self.board.received().tolist(), self._messages)
         found = {name: rows for name, rows in others.items() if rows}
         return {"ops": ops} | found if ops or found else {}
 

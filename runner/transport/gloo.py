@@ -28,7 +28,7 @@ from runner.telemetry.clock import common, now
 
 WORDS = 8  # 64-bit integers before what a message carries, two of them times: 64 bytes, so that the rest is aligned
 AHEAD_BYTES = 64 * 2**20  # memory that receives posted ahead may take on a rank
-REAP = 32  # sends handed to the reaping thread at a time
+REAP = 32  # sends passed to the reaping thread at a time
 TCP = "tcp://"
 MEETING = timedelta(seconds=60)  # to reach the store of a host that is there
 FOREVER = timedelta(hours=24)  # a stalled peer is the watchdog's business, which has words for it
@@ -40,7 +40,7 @@ class Transport(Protocol):
     def receive(self, link: Link) -> tuple[Tensor, int, int]:
         """Wait for a message: what it carries, the time sent with it, and when it was started."""
 
-    def prime(self) -> None:
+    def start_receiving(self) -> None:
         """Get ready to receive."""
 
     def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
@@ -115,7 +115,7 @@ class GlooTransport:
         self.started: list[tuple[Any, Parcel]] = []
         self.reaper = _Reaper()
 
-    def prime(self) -> None:
+    def start_receiving(self) -> None:
         """Post as many receives ahead as the memory for them allows."""
         for link in islice(self.coming, max(4, AHEAD_BYTES // Parcel(self.shape, self.dtype).bytes)):
             self._post(link)

@@ -37,7 +37,7 @@ def nccl_groups(store: str, ranks: int) -> MakeGroup:
     return make
 
 
-class ChannelTransport:
+class NcclTransport:
     """The directions from and to one rank; `sends` and `arrivals` in the order in which their senders send."""
 
     def __init__(
@@ -65,15 +65,15 @@ class ChannelTransport:
         token = torch.zeros(1, device=self.device)
         work = group.send([token], RECEIVER, 0) if end == SENDER else group.recv([token], SENDER, 0)
         work.wait()
-        self.settle()
+        self.synchronize()
         return group
 
-    def settle(self) -> None:
+    def synchronize(self) -> None:
         """Wait for what this process asked of its GPU, but not for receives that are still to come."""
         if self.device.type == "cuda":
             torch.cuda.current_stream(self.device).synchronize()
 
-    def prime(self) -> None:
+    def start_receiving(self) -> None:
         """Post the first receives of each direction."""
         for direction in self.coming:
             for _ in range(AHEAD):
@@ -97,7 +97,7 @@ class ChannelTransport:
     def receive(self, link: Link) -> tuple[Tensor, int, int]:
         """Wait for a message, posting all that its sender sends before it."""
         buffer = self._next(link)
-        self.settle()
+        self.synchronize()
         stamp, started = buffer[:2].tolist()
         return self._payload(buffer), stamp + common.ahead, started + common.ahead
 
@@ -129,5 +129,5 @@ class ChannelTransport:
         """Wait until every message started here has been taken."""
         for work, _ in self.started:
             work.wait()
-        self.settle()
+        self.synchronize()
         self.started = []

@@ -24,7 +24,7 @@ from runner.transport.mailbox import HEADER, WORD, Mailbox
 DUE, POSTED, TAKEN = range(3)  # words of a slot's header
 
 
-class ShmTransport:
+class SharedMemoryTransport:
     """One rank's messages, all of one shape and type. It looks for a message for `patience` nanoseconds before it
     sleeps: waking up takes longer, but whoever looks keeps a core from others."""
 
@@ -45,7 +45,7 @@ class ShmTransport:
         for handle in (*self.bells, self.bell):
             os.close(handle)
 
-    def prime(self) -> None:
+    def start_receiving(self) -> None:
         """A message may come at any time."""
 
     def flush(self) -> None:

@@ -19,7 +19,7 @@ Message = tuple[Tensor, int, int]
 Queues = list["queue.SimpleQueue[Message]"]
 
 
-class Exchange:
+class MessageQueues:
     """What the ranks of one process have in common: the queues of the job that they are at."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class ThreadTransport:
     def __init__(self, queues: Queues, device: torch.device) -> None:
         self.queues, self.device = queues, device
 
-    def prime(self) -> None:
+    def start_receiving(self) -> None:
         """A message may come at any time."""
 
     def flush(self) -> None:

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from runner.model.embedding_shard import EmbeddingShard
 from runner.model.output_shard import Local
-from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, Join, Output
+from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, CollectiveInput, Output
 from runner.telemetry.clock import common
 
 HEADER = 16  # floats, of which the first two hold a time: 64 bytes, so that what follows stays aligned
@@ -90,7 +90,7 @@ class Collectives:
             self._publish(HIDDEN, micro, part, stamp)
         self.parts[chain].put((part, stamp))
 
-    def take(self, join: Join) -> tuple[Tensor, int]:
+    def take(self, join: CollectiveInput) -> tuple[Tensor, int]:
         """Wait for what was made together: it, and the time at which the last part of it was due."""
         with self.changed:
             self.changed.wait_for(lambda: (join.what, join.micro) in self.made or self.error is not None)

@@ -20,7 +20,7 @@ from runner.telemetry.clock import now, sleep_until
 from runner.telemetry.op_board import FINISHED, WAITING, WORKING
 from runner.transport.gloo import Transport
 from runner.transport.threads import ThreadTransport
-from runner.worker.executor import StageWorker
+from runner.worker.executor import RankExecutor
 
 TRIES = 5  # to relate both clocks
 Time = Callable[[], int]  # known once the stream is past it
@@ -72,7 +72,7 @@ class EventClock:
         return self.at + round(self.base.elapsed_time(event) * 1e6)
 
 
-class SoonTransport(Transport, Protocol):
+class StreamReceiver(Transport, Protocol):
     """What an event worker needs of a transport."""
 
     def receive_soon(self, link: Link) -> tuple[Tensor, Time]:
@@ -113,18 +113,18 @@ class Note:
     live: int
 
 
-class EventWorker(StageWorker):
+class CudaExecutor(RankExecutor):
     """Runs one rank's program on a stream; for programs without copies or parts of a vocabulary, which wait for the
     host."""
 
     def __init__(self, clock: EventClock, *parts: Any) -> None:
         super().__init__(*parts)
-        self.clock, self.soon = clock, cast(SoonTransport, self.transport)
+        self.clock, self.soon = clock, cast(StreamReceiver, self.transport)
         self.asked: deque[Note] = deque()
         self.posted: list[tuple[Time, int, int]] = []
 
-    def run(self, zero: int, settle: Callable[[], None] = lambda: None) -> None:
-        """Ask for the program's ops from time `zero` on, and note each when it has happened."""
+    def run(self, zero: int, synchronize: Callable[[], None] = lambda: None) -> None:
+        """Launch the program's ops from time `zero` on, and note each when it has happened."""
         ledger, clock = self.ledger, self.clock
         ledger.zero = zero
         sleep_until(zero)
@@ -137,8 +137,8 @@ class EventWorker(StageWorker):
             results = [self.dispatch[task.kind](task, x) for task, x in zip(step.tasks, inputs, strict=True)]
             end = clock.mark()
             for task, result in zip(step.tasks, results, strict=True):
-                if task.given is not None and result is not None:
-                    self.hand(task.given, result, 0)
+                if task.output_link is not None and result is not None:
+                    self.deliver(task.output_link, result, 0)
             del inputs, results
             self.asked.append(Note(free, start, end, tuple(messages), self.memory.live))
             while self.asked and self.asked[0].end.query():
@@ -156,11 +156,11 @@ class EventWorker(StageWorker):
         """A step's inputs, and when the messages among them were started."""
         inputs: list[Tensor | None] = []
         messages = []
-        for link in (task.taken for task in step.tasks):
+        for link in (task.input_link for task in step.tasks):
             if link is None:
                 inputs.append(None)
             elif link.local:
-                inputs.append(self.handed.pop(link.tag))
+                inputs.append(self.local_values.pop(link.tag))
             else:
                 self.ledger.enter(WAITING, step.index, link.tag)
                 tensor, posted = self.soon.receive_soon(link)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from runner.program.instructions import Join, Link, RankProgram, Step, Task
+from runner.program.instructions import CollectiveInput, Link, RankProgram, Step, Task
 from runner.telemetry.clock import now, sleep_until
 from runner.telemetry.op_board import FINISHED, WAITING, WORKING, Ledger
 from runner.transport.gloo import Transport
@@ -21,7 +21,7 @@ from runner.worker.copy_lane import CopyLane
 GRADIENTS = "IB"  # the kinds of op that use what the forward kept
 
 
-class Part(Protocol):
+class StageOps(Protocol):
     """What a worker needs of a stage: forward, input gradient and weight gradient as separate ops."""
 
     def forward(self, micro: int, x: Tensor | None) -> Tensor:
@@ -44,13 +44,13 @@ class OutputPart(Protocol):
         """T of a micro-batch."""
 
 
-class Joins(Protocol):
+class CollectivesProtocol(Protocol):
     """What a worker needs of those who make something of all ranks' parts."""
 
     def give(self, chain: int, micro: int, part: Any, stamp: int) -> None:
         """This rank's part, and when it was due; never waits."""
 
-    def take(self, join: Join) -> tuple[Tensor, int]:
+    def take(self, join: CollectiveInput) -> tuple[Tensor, int]:
         """Wait for what was made of all parts: it, and when the last part was due."""
 
 
@@ -74,25 +74,25 @@ class Pace:
     hop: int = 0
 
 
-class StageWorker:
+class RankExecutor:
     """Runs one rank's program over its parts (one a chunk)."""
 
     def __init__(
         self,
         program: RankProgram,
-        parts: Sequence[Part],
+        parts: Sequence[StageOps],
         transport: Transport,
         ledger: Ledger,
         pace: Pace,
         lane: CopyLane | None = None,
         shard: OutputPart | None = None,
-        joins: Joins | None = None,
+        collectives: CollectivesProtocol | None = None,
         memory: Held | None = None,
     ) -> None:
         self.program, self.parts, self.transport, self.ledger, self.pace = program, parts, transport, ledger, pace
-        self.lane, self.shard, self.joins = lane, shard, joins
+        self.lane, self.shard, self.collectives = lane, shard, collectives
         self.memory = memory or Nothing()
-        self.handed: dict[int, Tensor] = {}
+        self.local_values: dict[int, Tensor] = {}
         self.dispatch: dict[str, Callable[[Task, Any], Any]] = {
             "F": self.forward,
             "I": self.input_gradient,
@@ -102,8 +102,8 @@ class StageWorker:
             "T": self.output_gradients,
         }
 
-    def run(self, zero: int, settle: Callable[[], None] = lambda: None) -> None:
-        """Execute the program from time `zero` on; `settle` ends each op's work (a GPU's synchronisation).
+    def run(self, zero: int, synchronize: Callable[[], None] = lambda: None) -> None:
+        """Execute the program from time `zero` on; `synchronize` ends each op's work (a GPU's synchronisation).
 
         A paced op is due at a time of the plan: its begin plus its nominal duration, or when its work is done if that
         is later. What follows it, here and on other ranks, counts from that time and not from when this process woke
@@ -120,17 +120,17 @@ class StageWorker:
             ledger.enter(WORKING, step.index)
             start = now()
             results = [self.dispatch[task.kind](task, x) for task, x in zip(step.tasks, inputs, strict=True)]
-            settle()
+            synchronize()
             due = end = now()
             if unit:
                 due = max(due, begin + int(step.nominal * unit))
                 sleep_until(due)
                 end = now()
             for task, result in zip(step.tasks, results, strict=True):
-                if task.given is not None and result is not None:
-                    self.hand(task.given, result, due)
-                if task.chain is not None and self.joins is not None:
-                    self.joins.give(task.chain, task.micro, result, due)
+                if task.output_link is not None and result is not None:
+                    self.deliver(task.output_link, result, due)
+                if task.collective_output is not None and self.collectives is not None:
+                    self.collectives.give(task.collective_output, task.micro, result, due)
             del inputs, results  # memory that the next op must not find occupied
             ledger.record(max(begin, free_at), start, end, waited, memory.live)
             free_at = end
@@ -147,11 +147,11 @@ class StageWorker:
         inputs: list[Tensor | None] = []
         waited, paced = 0, self.pace.unit > 0
         for task in step.tasks:
-            awaited = task.joined or task.taken
+            awaited = task.collective_input or task.input_link
             if awaited is None:
                 inputs.append(None)
             elif isinstance(awaited, Link) and awaited.local:
-                inputs.append(self.handed.pop(awaited.tag))
+                inputs.append(self.local_values.pop(awaited.tag))
             else:
                 self.ledger.enter(WAITING, step.index, awaited.tag)
                 since = now()
@@ -167,20 +167,20 @@ class StageWorker:
                 begin = max(begin, self.lane.reloaded(task.chunk, task.micro))
         return inputs, begin, waited
 
-    def receive(self, awaited: Link | Join, since: int) -> tuple[Tensor, int]:
+    def receive(self, awaited: Link | CollectiveInput, since: int) -> tuple[Tensor, int]:
         """Wait, from `since` on, for something from elsewhere: it, and when it is due here."""
         if isinstance(awaited, Link):
             x, stamp, posted = self.transport.receive(awaited)
             self.ledger.record_message(posted, since, now())
             return x, stamp + self.pace.hop
-        assert self.joins is not None
-        x, stamp = self.joins.take(awaited)
+        assert self.collectives is not None
+        x, stamp = self.collectives.take(awaited)
         return x, stamp + self.pace.hop * awaited.far
 
-    def hand(self, link: Link, tensor: Tensor, stamp: int) -> None:
+    def deliver(self, link: Link, tensor: Tensor, stamp: int) -> None:
         """Pass a result on: to another rank, or to a later op of this one."""
         if link.local:
-            self.handed[link.tag] = tensor
+            self.local_values[link.tag] = tensor
         else:
             self.transport.send(link, tensor, stamp)
 

@@ -21,23 +21,34 @@ from typing import Any
 
 import torch
 
-from runner.messages import Answer, Command, Go, Group, Order, Reply, Setup, Trouble, Verify, results_file
+from runner.messages import (
+    Command,
+    Group,
+    RankCommand,
+    RankError,
+    RankResponse,
+    Reply,
+    Setup,
+    StartStep,
+    Verify,
+    results_file,
+)
 from runner.model.reference import judge, mean, train, train_stale
 from runner.telemetry import clock
 from runner.transport.gloo import gloo_group
-from runner.transport.threads import Exchange
+from runner.transport.threads import MessageQueues
 from runner.worker.rank_runtime import SHARD, RankJob
 
 _PR_SET_PDEATHSIG = 1
 
 
-def main(pipe: Connection[Answer, Order]) -> None:
+def main(pipe: Connection[RankResponse, RankCommand]) -> None:
     """The life of a worker process."""
     _die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     clock.sharpen_sleep()  # threads made from here on sleep as sharply
-    seats: dict[int, Seat] = {}
-    exchange, lock = Exchange(), threading.Lock()
+    seats: dict[int, RankThread] = {}
+    exchange, lock = MessageQueues(), threading.Lock()
 
     def reply(rank: int, message: Reply) -> None:
         with lock:
@@ -49,7 +60,7 @@ def main(pipe: Connection[Answer, Order]) -> None:
         except (EOFError, OSError):  # without the main process there is nothing to live for
             os._exit(0)
         if rank not in seats:
-            seats[rank] = Seat(rank, exchange, reply)
+            seats[rank] = RankThread(rank, exchange, reply)
         seats[rank].commands.put(command)
 
 
@@ -61,10 +72,10 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__}: {text}"
 
 
-class Seat:
+class RankThread:
     """Where one rank runs: a thread that answers commands one after the other and keeps its process group."""
 
-    def __init__(self, rank: int, exchange: Exchange, reply: Callable[[int, Reply], None]) -> None:
+    def __init__(self, rank: int, exchange: MessageQueues, reply: Callable[[int, Reply], None]) -> None:
         self.rank, self.exchange, self.reply = rank, exchange, reply
         self.group: Any = None
         self.key = ""
@@ -80,7 +91,7 @@ class Seat:
             try:
                 answer = self.answer(command)
             except Exception as error:  # whatever it was, the job's owner must hear of it
-                answer = Trouble(told(error))
+                answer = RankError(told(error))
             self.reply(self.rank, answer)
 
     def answer(self, command: Command) -> Reply:
@@ -89,9 +100,9 @@ class Seat:
             self.job = None  # lets go of the last job's tensors
             self.job = RankJob(command, self.join, self.exchange)
             return self.job.warm_up()
-        if isinstance(command, Go):
+        if isinstance(command, StartStep):
             assert self.job is not None
-            self.job.hold(command.hop)
+            self.job.set_hop(command.hop)
             return self.job.rehearse(command.zero) if command.rehearsal else self.job.run(command.zero, command.last)
         return verify(command)
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from runner.devices import cores
-from runner.messages import BOARD, Done, Group, Hop, Ready, Setup, results_file
+from runner.messages import BOARD, Group, Hop, Ready, Setup, StepDone, results_file
 from runner.model.activations import Memory
 from runner.model.deferred_stage import DeferredStage
 from runner.model.embedding_shard import EmbeddingShard
@@ -22,13 +22,13 @@ from runner.model.stage import Data, dtype_of
 from runner.telemetry import clock
 from runner.telemetry.op_board import WAITING, Ledger
 from runner.transport.gloo import GlooTransport, Transport, gloo_group, over_network
-from runner.transport.nccl import ChannelTransport, nccl_groups
-from runner.transport.shared_memory import ShmTransport
-from runner.transport.threads import Exchange, ThreadTransport
+from runner.transport.nccl import NcclTransport, nccl_groups
+from runner.transport.shared_memory import SharedMemoryTransport
+from runner.transport.threads import MessageQueues, ThreadTransport
 from runner.worker.collectives import Collectives
 from runner.worker.copy_lane import CopyLane
-from runner.worker.cuda_executor import EventClock, EventWorker, StreamTransport
-from runner.worker.executor import Pace, StageWorker
+from runner.worker.cuda_executor import CudaExecutor, EventClock, StreamTransport
+from runner.worker.executor import Pace, RankExecutor
 from runner.worker.replicas import sum_copies
 
 PATIENCE_NS = 100_000  # where every thread has a core of its own, as long as it takes to sleep and be woken
@@ -40,7 +40,7 @@ SHARD = "shard"  # in place of a chunk, of results that only all ranks have toge
 class RankJob:
     """One rank of one job: its stages, its transport and its worker."""
 
-    def __init__(self, setup: Setup, join: Callable[[Group], Any], exchange: Exchange) -> None:
+    def __init__(self, setup: Setup, join: Callable[[Group], Any], exchange: MessageQueues) -> None:
         self.setup, self.exchange = setup, exchange
         if setup.lead:
             clock.common.share(setup.lead)
@@ -71,21 +71,31 @@ class RankJob:
                 for chain in output.chains
             ]
         self.step = 0
-        self.equip()
+        self.build_step()
 
-    def equip(self) -> None:
+    def build_step(self) -> None:
         """What serves one step: transport, lane, chains, and the worker that uses them."""
         setup, program = self.setup, self.setup.program
         # Whoever reads results on the host, or is held to a pace, waits for the GPU after every op.
         free = self.device.type == "cuda" and not setup.unit and not program.copies and program.output is None
         self.events = EventClock(_event) if free else None
-        self.transport, self.joins = self.connect(), self.spread()
+        self.transport, self.collectives = self.connect(), self.spread()
         self.lane = CopyLane(program.copies, self.parts, self.ledger, setup.unit) if program.copies else None
         pace = Pace(setup.unit, setup.hop)
-        own = (program, self.parts, self.transport, self.ledger, pace, self.lane, self.shard, self.joins, self.memory)
-        self.worker = StageWorker(*own) if self.events is None else EventWorker(self.events, *own)
+        own = (
+            program,
+            self.parts,
+            self.transport,
+            self.ledger,
+            pace,
+            self.lane,
+            self.shard,
+            self.collectives,
+            self.memory,
+        )
+        self.worker = RankExecutor(*own) if self.events is None else CudaExecutor(self.events, *own)
 
-    def hold(self, hop: int) -> None:
+    def set_hop(self, hop: int) -> None:
         """Have hops last so long from here on."""
         self.setup = replace(self.setup, hop=hop)
         self.worker.pace = Pace(self.setup.unit, hop)
@@ -101,11 +111,11 @@ class RankJob:
         dtype = dtype_of(self.setup.training)
         if self.setup.mailbox is not None:
             alone = self.setup.group.ranks <= cores() and not program.copies and program.output is None
-            return ShmTransport(self.setup.mailbox, program.rank, shape, dtype, PATIENCE_NS if alone else 0)
+            return SharedMemoryTransport(self.setup.mailbox, program.rank, shape, dtype, PATIENCE_NS if alone else 0)
         if self.device.type == "cpu":
             return GlooTransport(self.group, program.receives(), shape, dtype)
         make = nccl_groups(f"{self.setup.meeting}/nccl", self.setup.group.ranks)
-        return ChannelTransport(make, program.sends(), self.setup.arrivals, shape, self.device, dtype)
+        return NcclTransport(make, program.sends(), self.setup.arrivals, shape, self.device, dtype)
 
     def spread(self) -> Collectives | None:
         """The chains of an output layer that is spread over all ranks, each over a process group of its own."""
@@ -126,7 +136,7 @@ class RankJob:
             self.device,
         )
 
-    def settle(self) -> None:
+    def synchronize(self) -> None:
         """Wait for the GPU's part of an op."""
         if self.device.type == "cuda":
             torch.cuda.current_stream(self.device).synchronize()
@@ -149,7 +159,7 @@ class RankJob:
         self.forget()
         note_ns = self.ledger.cost()
         links = self.hops() if over_network(self.setup.meeting) and self.apart and self.device.type == "cpu" else ()
-        self.prime()
+        self.start_receiving()
         shared = self.setup.together and self.device.type == "cuda"
         return Ready(f"shared GPU {self.device}" if shared else str(self.device), note_ns, links)
 
@@ -162,11 +172,11 @@ class RankJob:
         self.memory.reset()
         self.ledger.reset()
 
-    def prime(self) -> None:
+    def start_receiving(self) -> None:
         """Get ready to receive; other ranks do so too."""
-        if self.joins is not None:
-            self.joins.start()
-        self.transport.prime()
+        if self.collectives is not None:
+            self.collectives.start()
+        self.transport.start_receiving()
 
     def meet(self) -> None:
         """Exchange one message with each peer, so that connections exist before the clock runs."""
@@ -223,22 +233,22 @@ class RankJob:
     def execute(self, zero: int) -> None:
         """The program, once, and all that goes on beside it."""
         starved = clock.starved()
-        self.worker.run(zero, self.settle)
+        self.worker.run(zero, self.synchronize)
         self.starved = clock.starved() - starved
         self.transport.flush()
-        for helper in (self.lane, self.joins):
+        for helper in (self.lane, self.collectives):
             if helper is not None:
                 helper.close()
 
-    def rehearse(self, zero: int) -> Done:
+    def rehearse(self, zero: int) -> StepDone:
         """Execute the program to no end but that memory and caches are then as they are in a later step."""
         self.execute(zero)
         self.forget()
-        self.equip()
-        self.prime()
-        return Done({}, 0, 0, 0, 0)
+        self.build_step()
+        self.start_receiving()
+        return StepDone({}, 0, 0, 0, 0)
 
-    def run(self, zero: int, last: bool) -> Done:
+    def run(self, zero: int, last: bool) -> StepDone:
         """Execute the program and sum what replicas hold in common, then write the results or, before the last step,
         get ready for the next; returns what is left to say."""
         setup = self.setup
@@ -252,7 +262,7 @@ class RankJob:
         else:
             self.advance()
         versions = max(part.versions.held if part.versions else 1 for part in self.parts)
-        return Done(losses, self.memory.peak, self.memory.whole, versions, self.starved)
+        return StepDone(losses, self.memory.peak, self.memory.whole, versions, self.starved)
 
     def advance(self) -> None:
         """To the next training step."""
@@ -261,8 +271,8 @@ class RankJob:
         for part in (*self.parts, *self.shards()):
             part.advance(data)
         self.ledger.reset()
-        self.equip()
-        self.prime()
+        self.build_step()
+        self.start_receiving()
 
     def shards(self) -> list[Shard | EmbeddingShard]:
         """What this rank has of the vocabulary."""

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from runner.messages import Places
+from runner.messages import StagePlaces
 from runner.model.stage import Stage
 
 
-def sum_copies(group: Any, rank: int, stages: Sequence[Stage], copies: Sequence[Places], tag: int) -> None:
+def sum_copies(group: Any, rank: int, stages: Sequence[Stage], copies: Sequence[StagePlaces], tag: int) -> None:
     """Add up each stage's gradients over its places; `tag` and the tags after it, one a stage, must be free."""
     for number, places in enumerate(copies):
         mine = {place: _flat(stages[place[1]]) for place in places if place[0] == rank}

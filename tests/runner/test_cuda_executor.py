@@ -14,8 +14,8 @@ from backend.schedule.simulation.simulate import simulate
 from runner.program.compile import build
 from runner.telemetry.clock import now
 from runner.telemetry.op_board import Board, Ledger
-from runner.transport.threads import Exchange
-from runner.worker.cuda_executor import EventClock, EventWorker, StreamTransport
+from runner.transport.threads import MessageQueues
+from runner.worker.cuda_executor import CudaExecutor, EventClock, StreamTransport
 from runner.worker.executor import Pace
 
 FORWARD_MS, BACKWARD_MS = 5.0, 7.5
@@ -71,13 +71,13 @@ class Part:
 class Rank(threading.Thread):
     """A rank of a program, with a stream of its own."""
 
-    def __init__(self, program: object, rank: int, exchange: Exchange, board: Board) -> None:
+    def __init__(self, program: object, rank: int, exchange: MessageQueues, board: Board) -> None:
         super().__init__(daemon=True)
         self.clock = EventClock(Event)
         self.ledger = Ledger(board.path, rank, board.ranks, board.places(rank))
         mine = program.ranks[rank]  # type: ignore[attr-defined]
         transport = StreamTransport(exchange.of("job", 1000), torch.device("cpu"), self.clock)
-        self.worker = EventWorker(self.clock, mine, [Part() for _ in mine.stages], transport, self.ledger, Pace())
+        self.worker = CudaExecutor(self.clock, mine, [Part() for _ in mine.stages], transport, self.ledger, Pace())
 
     def run(self) -> None:
         HERE.stream = Stream()
@@ -96,7 +96,7 @@ def test_ops_are_noted_at_the_times_at_which_the_streams_did_them(family: str, t
     program = build(order, [1.0] * len(order))
     counts = [len(one.steps) for one in program.ranks]
     board = Board(f"{tmp_path}/board", counts, messages=[len(one.receives()) for one in program.ranks])
-    exchange = Exchange()
+    exchange = MessageQueues()
     ranks = [Rank(program, rank, exchange, board) for rank in range(2)]
     for rank in ranks:
         rank.start()
@@ -113,7 +113,7 @@ def test_ops_are_noted_at_the_times_at_which_the_streams_did_them(family: str, t
         assert (times[:, 0] <= times[:, 1]).all()
         assert (times[1:, 0] >= times[:-1, 2]).all()
         messages = board.message_rows(number, 0, len(program.ranks[number].receives()))
-        assert len(messages) == board.taken()[number]
+        assert len(messages) == board.received()[number]
         assert (messages[:, 1] <= messages[:, 2]).all()
 
 

@@ -11,7 +11,7 @@ import pytest
 from runner.job.idle_time import Awaited, idle
 from runner.job.outcome import crowding, outcome
 from runner.job.plan import plan
-from runner.messages import Done
+from runner.messages import StepDone
 from runner.program.traffic import HEADER_BYTES, Traffic
 from runner.protocol import Run
 from runner.telemetry.op_board import Board, Ledger
@@ -192,7 +192,7 @@ def test_an_unpaced_run_that_had_not_its_cores_for_itself_says_so() -> None:
     makespan = round(found.measured["makespan"] * 1e6)
 
     def said(*shares: float, mode: str = "free") -> list[str]:
-        return crowding(mode, found, [Done({}, 0, 0, 1, round(share * makespan)) for share in shares])
+        return crowding(mode, found, [StepDone({}, 0, 0, 1, round(share * makespan)) for share in shares])
 
     text = f"Rank 1 was ready for {makespan * 0.25 / 1e6:.1f} ms without a core to run on, 25% of the run."
     assert said(0.1, 0.25) == [text]

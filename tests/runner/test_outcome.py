@@ -15,12 +15,12 @@ from backend.schedule.families import registry
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from runner.devices import here
-from runner.engines.base import Ask, Ground, Lost
+from runner.engines.base import JobResources, RankLost, RankRequest
 from runner.job import job, watchdog
 from runner.job.job import Job, State
 from runner.job.outcome import outcome
 from runner.job.plan import Plan, plan
-from runner.messages import Ready, Trouble
+from runner.messages import RankError, Ready
 from runner.model.config import Shape, Training
 from runner.model.stage import Stage
 from runner.protocol import Run
@@ -85,7 +85,7 @@ class Stalled:
 
     def waits(self, rank: int) -> None:
         step = self.watchdog.step(rank)
-        awaited = step.tasks[0].joined or step.tasks[0].taken
+        awaited = step.tasks[0].collective_input or step.tasks[0].input_link
         assert awaited is not None
         self.ledgers[rank].enter(WAITING, step.index, awaited.tag)
 
@@ -158,15 +158,15 @@ class Engine:
     def __init__(self, folder: Path) -> None:
         self.path, self.cleared, self.doomed, self.missing = str(folder), 0, False, 0
 
-    def place(self, ask: Ask) -> None:
+    def place(self, ask: RankRequest) -> None:
         assert (ask.ranks, ask.together, ask.device) == (2, False, "cpu")
 
     def placed(self) -> bool:
         self.missing -= 1
         return self.missing < 0
 
-    def ground(self, _: Plan) -> Ground:
-        return Ground(self.path, self.path, (None, None))
+    def job_resources(self, _: Plan) -> JobResources:
+        return JobResources(self.path, self.path, (None, None))
 
     def watch(self, _: Board) -> None:
         pass
@@ -208,7 +208,7 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[J
 
 def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any) -> None:
     one, events, engine = running
-    one.reply(1, Trouble("RuntimeError: no such luck"))
+    one.reply(1, RankError("RuntimeError: no such luck"))
     assert one.state is State.RUNNING
     one.tick()
     assert (events[-1]["event"], events[-1]["error"]["value"]) == ("failed", 1)
@@ -219,10 +219,10 @@ def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any) -
 def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> None:
     one, events, engine = running
     engine.doomed = True  # of the death itself this process is told later
-    one.reply(1, Trouble("RuntimeError: connection closed by peer"))
+    one.reply(1, RankError("RuntimeError: connection closed by peer"))
     one.tick()
     assert one.state is State.RUNNING
-    one.lost(Lost(0, "rank 0's worker process 7 ended (SIGKILL)", "nobody knows why"))
+    one.lost(RankLost(0, "rank 0's worker process 7 ended (SIGKILL)", "nobody knows why"))
     words = "rank 0's worker process 7 ended (SIGKILL) in op 0F0: nobody knows why"
     assert events[-1]["error"]["message"] == words
     assert [event["event"] for event in events].count("failed") == 1

@@ -17,7 +17,7 @@ from runner.model.config import Shape, Training
 from runner.model.embedding_shard import EmbeddingShard
 from runner.model.output_shard import Shard
 from runner.model.stage import Data, embedding, output_layer
-from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, Copy, Join, Output
+from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, CollectiveInput, Copy, Output
 from runner.telemetry.clock import now
 from runner.telemetry.op_board import Board, Ledger
 from runner.transport.gloo import gloo_group
@@ -102,28 +102,28 @@ class Rank(threading.Thread):
         groups = [gloo_group(f"{folder}/{chain}", rank, RANKS) for chain in output.chains]
         shape = TRAINING.shape.activation
         scale, device = TRAINING.share / (shape[0] * shape[1]), torch.device("cpu")
-        self.joins = Collectives(groups, output, rank, RANKS, MICROS, shape, scale, self.embedding, device)
+        self.collectives = Collectives(groups, output, rank, RANKS, MICROS, shape, scale, self.embedding, device)
         self.stamps: list[int] = []
 
     def run(self) -> None:
-        joins = self.joins
+        joins = self.collectives
         joins.start()
         for micro in range(MICROS):
             if self.rank == self.output.first:  # which hands on to the root by a way of this test's own
-                Rank.read[micro], _ = joins.take(Join(EMBEDDED, micro, False))
+                Rank.read[micro], _ = joins.take(CollectiveInput(EMBEDDED, micro, False))
                 Rank.there[micro].set()
             if self.rank == self.output.root:
                 Rank.there[micro].wait()
                 joins.give(HIDDEN, micro, Rank.read[micro], 5)
-            hidden, stamp = joins.take(Join(HIDDEN, micro, True))
+            hidden, stamp = joins.take(CollectiveInput(HIDDEN, micro, True))
             joins.give(STATISTICS, micro, self.shard.logits(micro, hidden), stamp + 10 + self.rank)
-            statistics, stamp = joins.take(Join(STATISTICS, micro, True))
+            statistics, stamp = joins.take(CollectiveInput(STATISTICS, micro, True))
             gradient = self.shard.gradients(micro, statistics)
             self.stamps.append(stamp)
             if GRADIENT in self.output.chains:
                 joins.give(GRADIENT, micro, gradient, 2**50 + self.rank)
             if self.rank == self.output.root:
-                Rank.back[micro], stamp = joins.take(Join(GRADIENT, micro, True))
+                Rank.back[micro], stamp = joins.take(CollectiveInput(GRADIENT, micro, True))
                 self.stamps.append(stamp)
                 Rank.returned[micro].set()
             if self.rank == self.output.first:

@@ -10,7 +10,7 @@ import torch
 
 from runner.program.instructions import Link
 from runner.transport.mailbox import Mailbox, lay_out
-from runner.transport.shared_memory import ShmTransport
+from runner.transport.shared_memory import SharedMemoryTransport
 from tests.support.runner_client import TINY, RunnerProgram
 
 SHAPE = (3, 5)
@@ -30,7 +30,7 @@ def link(tag: int, source: int = 0, target: int = 1) -> Link:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_messages_are_taken_in_any_order_with_their_times(dtype: torch.dtype, tmp_path: Path) -> None:
     shared = box(tmp_path, [4, 0], 4)
-    sender, receiver = (ShmTransport(shared, rank, SHAPE, dtype) for rank in range(2))
+    sender, receiver = (SharedMemoryTransport(shared, rank, SHAPE, dtype) for rank in range(2))
     for tag in range(4):
         sender.send(link(tag), torch.full(SHAPE, tag + 0.5), 100 + tag)
     for tag in (2, 0, 3, 1):
@@ -43,7 +43,7 @@ def test_messages_are_taken_in_any_order_with_their_times(dtype: torch.dtype, tm
 
 def test_what_was_taken_makes_room_and_what_was_not_stays(tmp_path: Path) -> None:
     shared = box(tmp_path, [6, 0], 6)
-    sender, receiver = (ShmTransport(shared, rank, SHAPE) for rank in range(2))
+    sender, receiver = (SharedMemoryTransport(shared, rank, SHAPE) for rank in range(2))
     for tag in range(3):
         sender.send(link(tag), torch.full(SHAPE, float(tag)), 0)
     kept = receiver.receive(link(0))[0]
@@ -57,7 +57,7 @@ def test_what_was_taken_makes_room_and_what_was_not_stays(tmp_path: Path) -> Non
 @pytest.mark.parametrize("patience", [0, 20_000])
 def test_a_receiver_sleeps_until_its_message_is_there_whatever_else_rings(patience: int, tmp_path: Path) -> None:
     shared = box(tmp_path, [200, 200], 400)
-    ends = [ShmTransport(shared, rank, SHAPE, patience=patience) for rank in range(2)]
+    ends = [SharedMemoryTransport(shared, rank, SHAPE, patience=patience) for rank in range(2)]
     told: list[float] = []
 
     def answer() -> None:

@@ -1,6 +1,6 @@
 """The clocks of a cluster's hosts: questions and answers over a connection of their own, and what follows from them.
 
-A rank's process answers (`Echo`), the main process asks (`Asker`); what the arithmetic is, clock_sync.py knows. With every
+A rank's process answers (`ClockServer`), the main process asks (`ClockClient`); what the arithmetic is, clock_sync.py knows. With every
 question the main process says how far ahead it takes the answering host's clock to be. Does not know Ray.
 """
 
@@ -33,7 +33,7 @@ def same_clock() -> str:
         return boot
 
 
-class Echo:
+class ClockServer:
     """Answers what time it is here, to whoever knows the secret."""
 
     def __init__(self, address: str, secret: bytes) -> None:
@@ -66,7 +66,7 @@ class Echo:
                 asker.sendall(ANSWER.pack(received, now()))
 
 
-class Asker:
+class ClockClient:
     """Asks one process; the connection is made at the first question."""
 
     def __init__(self, address: str, port: int, secret: bytes) -> None:
@@ -74,7 +74,7 @@ class Asker:
         self.socket: socket.socket | None = None
 
     def ask(self, times: int, ahead: int | None = None) -> list[Exchange]:
-        """So many exchanges; raises OSError or EOFError where nobody answers in time."""
+        """Make `times` exchanges. Raises OSError or EOFError without an answer in time."""
         question = QUESTION.pack(ahead is not None, ahead or 0)
         try:
             if self.socket is None:
@@ -93,7 +93,7 @@ class Asker:
         return found
 
     def close(self) -> None:
-        """Ask no more."""
+        """Close the connection."""
         if self.socket is not None:
             self.socket.close()
             self.socket = None

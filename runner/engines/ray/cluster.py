@@ -21,9 +21,9 @@ import ray
 from ray._private import state as ray_state
 
 from runner import devices
-from runner.engines.base import Ask, EngineError
+from runner.engines.base import EngineError, RankRequest
 from runner.engines.ray.hosts import Host, bundle, missing, read_hosts
-from runner.engines.ray.pool import Pool, PoolError, ask_for_places, has_places, said
+from runner.engines.ray.pool import Pool, PoolError, is_placed, request_placement, said
 from runner.engines.ray.reachability import silent_hosts
 from runner.telemetry import clock
 
@@ -45,7 +45,7 @@ SYSTEM = {  # of a cluster of our own: how soon a host that is gone counts as go
 
 def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
     """Be part of the cluster at an address, or of a new one on this host; its address and hosts. Raises EngineError.
-    Done by a thread that stays: the processes of a cluster of our own end with the thread that started them."""
+    Runs in a thread that stays: the processes of a cluster of our own end with the thread that started them."""
     if address:
         _knock(address)
     found: queue.SimpleQueue[list[Host] | BaseException] = queue.SimpleQueue()
@@ -102,7 +102,7 @@ class Cluster(threading.Thread):
         super().__init__(name="cluster", daemon=True)
         self.changed = changed
         self.condition = threading.Condition()
-        self.wanted: Ask | None = None
+        self.wanted: RankRequest | None = None
         self.pool: Pool | None = None
         self.group: Any = None  # of places, the last that was asked for
         self.dropped: list[Any] = []
@@ -118,7 +118,7 @@ class Cluster(threading.Thread):
         """Whether this host is no longer one of the cluster, which may be another one by now at the same address."""
         return not any(host.alive and host.key == self.home for host in self.hosts)
 
-    def want(self, ask: Ask | None) -> None:
+    def want(self, ask: RankRequest | None) -> None:
         """Have other ranks, or none; those that are there are kept if they are what is asked for."""
         with self.condition:
             pool, self.wanted, self.refused = self.pool, ask, ""
@@ -163,7 +163,7 @@ class Cluster(threading.Thread):
             self.hosts = hosts
             self.changed()
 
-    def _place(self, ask: Ask) -> None:
+    def _place(self, ask: RankRequest) -> None:
         """Get places, then ranks in them."""
         for attempt in range(TRIES):
             each = self._places(ask)
@@ -192,7 +192,7 @@ class Cluster(threading.Thread):
         self.refused = why
         self.changed()
 
-    def _arrange(self, pool: Pool, ask: Ask) -> None:
+    def _arrange(self, pool: Pool, ask: RankRequest) -> None:
         """The same ranks in another order."""
         try:
             pool.arrange(ask, self.hosts, lambda: self._wants(ask))
@@ -202,11 +202,11 @@ class Cluster(threading.Thread):
             self.want(ask)
         self.changed()
 
-    def _wants(self, ask: Ask) -> bool:
+    def _wants(self, ask: RankRequest) -> bool:
         self.look()
         return self.wanted == ask and not self.closing
 
-    def _places(self, ask: Ask) -> dict[str, float] | None:
+    def _places(self, ask: RankRequest) -> dict[str, float] | None:
         """What each rank gets, once all have a place; None if nobody wants them any more."""
         asked: tuple[dict[str, float], list[str]] | None = None
         next_call = 0.0
@@ -220,8 +220,8 @@ class Cluster(threading.Thread):
                 if asked is not None:
                     Pool(ask, self.group).end()
                 asked = wish
-                self.group = ask_for_places(ask, *wish)
-            if has_places(self.group):
+                self.group = request_placement(ask, *wish)
+            if is_placed(self.group):
                 self.waiting = ""
                 return wish[0]
             words = missing(ask, wish[0], there)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from runner.engines.base import Lost
+from runner.engines.base import RankLost
 from runner.engines.ray.hosts import CPU, GPU, MEMORY, Host
 from runner.messages import Hop
 from runner.telemetry import clock
@@ -60,17 +60,17 @@ def facts_of(pool: Pool) -> dict[str, Any]:
     return {"hosts": [member.host.name for member in pool.members], "clocks": clocks, "clock_ns": worst}
 
 
-def lost_of(pool: Pool, rank: int, hosts: Sequence[Host]) -> Lost:
+def lost_of(pool: Pool, rank: int, hosts: Sequence[Host]) -> RankLost:
     """In words, and the pool is broken. Of a host that is gone, the first rank stands for all."""
     pool.broken = True
     member = pool.members[rank]
     host = next((one for one in hosts if one.key == member.host.key), member.host)
     if not host.alive:
-        return Lost(rank, f"rank {rank} on {host.name} was lost", f"host {host.name} ({host.address}) is gone")
+        return RankLost(rank, f"rank {rank} on {host.name} was lost", f"host {host.name} ({host.address}) is gone")
     if member.error is None:
         why = f"nothing has come from host {host.name} ({host.address}) for {SILENCE_S:g} s"
-        return Lost(rank, f"rank {rank}'s {member.process} was lost", why)
-    return Lost(rank, f"rank {rank}'s {member.process} ended")
+        return RankLost(rank, f"rank {rank}'s {member.process} was lost", why)
+    return RankLost(rank, f"rank {rank}'s {member.process} ended")
 
 
 def own_device(name: str) -> str:

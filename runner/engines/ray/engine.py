@@ -22,14 +22,23 @@ from uuid import uuid4
 from backend.schedule.errors import SpecError
 from runner import devices
 from runner.devices import Machine
-from runner.engines.base import Ask, EngineError, Gone, Ground, Heard, Lost, News, Told
+from runner.engines.base import (
+    EngineError,
+    EngineEvent,
+    EngineLost,
+    EngineNotice,
+    JobResources,
+    RankLost,
+    RankReply,
+    RankRequest,
+)
 from runner.engines.ray import access, cluster_facts
 from runner.engines.ray.cluster_facts import SILENCE_S, own_device
 from runner.engines.ray.hosts import machine_of
-from runner.engines.ray.op_entries import Entries
+from runner.engines.ray.op_entries import RemoteRows
 from runner.job.plan import Plan
 from runner.job.work import MAX_RANKS
-from runner.messages import Command, Go, Group, Hop, Ready, Setup, Verify
+from runner.messages import Command, Group, Hop, Ready, Setup, StartStep, Verify
 from runner.protocol import Run
 from runner.telemetry import clock
 from runner.telemetry.op_board import Board
@@ -65,7 +74,7 @@ class RayEngine:
             os.set_blocking(end, False)
         self.cluster: Cluster
         self.listening: Pool | None = None
-        self.entries: Entries | None = None
+        self.entries: RemoteRows | None = None
         self.hops: dict[int, tuple[Hop, ...]] = {}
         self.links: list[dict[str, Any]] = []  # once all ranks have measured theirs
         self.last: list[Member] = []  # of the present or the last placement
@@ -113,12 +122,12 @@ class RayEngine:
         """A pipe that rings."""
         return [self.ear]
 
-    def news(self, happened: Sequence[object]) -> Iterable[News]:
+    def events(self, happened: Sequence[object]) -> Iterable[EngineEvent]:
         """What ranks said, who is lost, and how the cluster is."""
         if self.ear in happened:
             with suppress(BlockingIOError):
                 os.read(self.ear, 65536)
-        found: list[News] = []
+        found: list[EngineEvent] = []
         with suppress(queue.Empty):
             while True:
                 pool, member, word = self.inbox.get_nowait()
@@ -130,7 +139,7 @@ class RayEngine:
                     pool.incomplete = True
         return found + self._silent() + self._tell()
 
-    def _hear(self, pool: Pool, rank: int, word: Batch | BaseException) -> list[News]:
+    def _hear(self, pool: Pool, rank: int, word: Batch | BaseException) -> list[EngineEvent]:
         if isinstance(word, BaseException):
             return [cluster_facts.lost_of(pool, rank, self.cluster.hosts)]
         if word.life != pool.life:
@@ -142,12 +151,12 @@ class RayEngine:
                 self.hops[rank] = reply.links
                 if len(self.hops) == len(pool.members):
                     self.links = cluster_facts.links_of(pool, self.hops)
-        found: list[News] = [Heard(number, reply) for number, reply in word.replies]
+        found: list[EngineEvent] = [RankReply(number, reply) for number, reply in word.replies]
         if word.lost:
-            found.append(Lost(rank, f"rank {rank}'s {pool.members[rank].process} ended ({word.lost})"))
+            found.append(RankLost(rank, f"rank {rank}'s {pool.members[rank].process} ended ({word.lost})"))
         return found
 
-    def _silent(self) -> list[News]:
+    def _silent(self) -> list[EngineEvent]:
         """Ranks, or the cluster's head, of which nothing is heard any more."""
         pool, time = self.listening, clock.now()
         why = ""
@@ -156,13 +165,13 @@ class RayEngine:
         elif self.cluster.severed:
             why = f"this host is no longer one of the Ray cluster at {self.address}"
         if why:
-            return [Told("cluster", self._cluster() | {"state": "lost", "why": why}), Gone(why)]
+            return [EngineNotice("cluster", self._cluster() | {"state": "lost", "why": why}), EngineLost(why)]
         if pool is None or pool.broken:
             return []
         late = [rank for rank, one in enumerate(pool.members) if time - one.heard > SILENCE_S * SECOND]
         return [cluster_facts.lost_of(pool, late[0], self.cluster.hosts)] if late else []
 
-    def _tell(self) -> list[News]:
+    def _tell(self) -> list[EngineEvent]:
         """The cluster, if it is another than was told, and not too often."""
         pool = self.cluster.pool
         if pool is not None and pool is not self.listening and not pool.broken:
@@ -175,7 +184,7 @@ class RayEngine:
         if early or found == self.shown[0]:
             return []
         self.shown = (found, clock.now())
-        return [Told("cluster", found)]
+        return [EngineNotice("cluster", found)]
 
     def _put(self, pool: Pool, member: Member, word: Batch | BaseException) -> None:
         self.inbox.put((pool, member, word))
@@ -187,7 +196,7 @@ class RayEngine:
         state = {"address": self.address, "state": "up", "why": "", "waiting": self.waiting}
         return state | {"hosts": cluster_facts.host_rows(self.cluster.hosts, self.last), "links": self.links}
 
-    def place(self, ask: Ask) -> None:
+    def place(self, ask: RankRequest) -> None:
         """The cluster's thread does it."""
         self.cluster.want(ask)
         if self.listening is not None and self.listening is not self.cluster.pool:
@@ -202,7 +211,7 @@ class RayEngine:
         pool = self.listening
         return pool is not None and pool is self.cluster.pool and not pool.broken and pool.ask == self.cluster.wanted
 
-    def ground(self, plan: Plan) -> Ground:
+    def job_resources(self, plan: Plan) -> JobResources:
         """A folder for the board here; ranks have theirs on their hosts, and meet in rank 0's store."""
         assert self.listening is not None
         if self.entries is not None:
@@ -210,14 +219,14 @@ class RayEngine:
         folder = tempfile.mkdtemp(dir=self.scratch.name)
         pool, count = self.listening, len(self.listening.members)
         key = f"group-{pool.version}"
-        self.entries, self.hops = Entries(folder, count), {}
+        self.entries, self.hops = RemoteRows(folder, count), {}
         for one in pool.clocks.values():
             one.restart()
         groups = tuple(
             Group(key, f"{pool.store}/{key}", rank, count, member.arrival.address)
             for rank, member in enumerate(pool.members)
         )
-        return Ground(folder, f"{pool.store}/{uuid4().hex[:12]}", groups)
+        return JobResources(folder, f"{pool.store}/{uuid4().hex[:12]}", groups)
 
     def watch(self, board: Board) -> None:
         """Where ranks' words go."""
@@ -237,7 +246,7 @@ class RayEngine:
             return
         if isinstance(command, Setup):
             command = replace(command, device=own_device(command.device))
-        elif isinstance(command, Go):
+        elif isinstance(command, StartStep):
             member.ahead = pool.clocks[member.host.key].at(clock.now())
             if self.entries is not None:
                 self.entries.begin(rank)

@@ -13,7 +13,7 @@ from itertools import pairwise, permutations
 from typing import Any
 
 from runner.devices import Machine
-from runner.engines.base import Ask
+from runner.engines.base import RankRequest
 
 HEAD = "node:__internal_head__"
 EXACT = 8  # hosts, up to which every order of them is tried
@@ -70,14 +70,14 @@ def machine_of(hosts: Sequence[Host]) -> Machine:
     return Machine(max(1, int(total[CPU])), int(total[GPU]), int(total[MEMORY]), shares=False)
 
 
-def bundle(ask: Ask, hosts: Sequence[Host]) -> dict[str, float]:
+def bundle(ask: RankRequest, hosts: Sequence[Host]) -> dict[str, float]:
     """What each rank asks for: a GPU, and a core; where ranks outnumber the cluster's cores, the like part of one."""
     cores = sum(host.total.get(CPU, 0.0) for host in hosts if host.alive)
     share = 1.0 if ask.ranks <= cores else math.floor(1000 / math.ceil(ask.ranks / max(1.0, cores))) / 1000
     return {CPU: share} | ({GPU: 1.0} if ask.device == "cuda" else {})
 
 
-def well_spread(ask: Ask, used: set[str], hosts: Sequence[Host]) -> bool:
+def well_spread(ask: RankRequest, used: set[str], hosts: Sequence[Host]) -> bool:
     """Whether ranks that are to be spread sit on as many hosts as have room for one."""
     each = bundle(ask, hosts)
     room = [
@@ -88,7 +88,7 @@ def well_spread(ask: Ask, used: set[str], hosts: Sequence[Host]) -> bool:
     return ask.spread != "spread" or len(used) >= min(ask.ranks, sum(room))
 
 
-def missing(ask: Ask, each: Mapping[str, float], hosts: Sequence[Host]) -> str:
+def missing(ask: RankRequest, each: Mapping[str, float], hosts: Sequence[Host]) -> str:
     """What a run waits for, in words; nothing where there is room for it."""
     alive = [host for host in hosts if host.alive]
     room = {

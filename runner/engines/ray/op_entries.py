@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runner.engines.ray.rank_actor import Batch
 
 
-class Entries:
+class RemoteRows:
     """Of one job, named by its `folder`, until the next."""
 
     def __init__(self, folder: str, ranks: int) -> None:

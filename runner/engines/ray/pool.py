@@ -19,8 +19,8 @@ from ray.exceptions import GetTimeoutError, OutOfMemoryError, RayError
 from ray.util.placement_group import placement_group, placement_group_table, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-from runner.engines.base import Ask
-from runner.engines.ray.clocks import SECRET_BYTES, Asker, HostClock, same_clock
+from runner.engines.base import RankRequest
+from runner.engines.ray.clocks import SECRET_BYTES, ClockClient, HostClock, same_clock
 from runner.engines.ray.hosts import GPU, Host, shortest_way, well_spread
 from runner.engines.ray.rank_actor import Arrival, Batch, RankActor
 from runner.telemetry import clock
@@ -41,7 +41,7 @@ class Member:
     actor: Actor
     host: Host
     arrival: Arrival
-    asker: Asker
+    asker: ClockClient
     heard: int = field(default_factory=clock.now)
     error: BaseException | None = None
     pid: int = 0  # of the rank's process, once it is heard
@@ -61,7 +61,7 @@ class PoolError(RuntimeError):
 class Pool:
     """The ranks of one placement, in their order."""
 
-    def __init__(self, ask: Ask, group: Any) -> None:
+    def __init__(self, ask: RankRequest, group: Any) -> None:
         self.ask, self.group = ask, group
         self.actors: list[Actor] = []
         self.members: list[Member] = []
@@ -93,7 +93,7 @@ class Pool:
         ]
         arrivals = [_patiently(one, wanted, site) for one, site in zip(begun, sites, strict=True)]
         for actor, site, arrival in zip(self.actors, sites, arrivals, strict=True):
-            self.members.append(Member(actor, site, arrival, Asker(arrival.address, arrival.port, self.secret)))
+            self.members.append(Member(actor, site, arrival, ClockClient(arrival.address, arrival.port, self.secret)))
         self.store = f"tcp://{arrivals[0].address}:{arrivals[0].store}"
         self.arrange(self.ask, hosts(), wanted)
         ours = same_clock()
@@ -103,14 +103,14 @@ class Pool:
         if unknown:
             raise PoolError(f"host {unknown[0]} cannot be reached from here")
 
-    def suits(self, ask: Ask, hosts: Sequence[Host]) -> bool:
+    def suits(self, ask: RankRequest, hosts: Sequence[Host]) -> bool:
         """Whether these ranks, or some of them, are what is asked for, on these hosts."""
         alike = replace(ask, ranks=self.ask.ranks, arrange=self.ask.arrange) == self.ask
         used = {member.host.key for member in self.members + self.spare}
         whole = not (self.broken or self.incomplete)
         return whole and alike and ask.ranks <= len(self.actors) and well_spread(ask, used, hosts)
 
-    def arrange(self, ask: Ask, hosts: list[Host], wanted: Callable[[], bool]) -> None:
+    def arrange(self, ask: RankRequest, hosts: list[Host], wanted: Callable[[], bool]) -> None:
         """Ranks host by host: in the order in which hosts are listed, or so that neighbours are near."""
         self.version += 1
         order = {host.key: number for number, host in enumerate(hosts)}
@@ -141,8 +141,8 @@ class Pool:
         return sorted(members, key=lambda member: way.index(member.host.key))
 
     def compare(self, times: int) -> list[str]:
-        """Ask every process what time it is, and tell it by how much its host's clock is ahead; the hosts that do not
-        answer, of which only the first process is asked."""
+        """Compare the clocks of all hosts and send each its offset; returns the hosts that do not
+        answer (of these only the first process is asked)."""
         silent: list[str] = []
         for member in self.members + self.spare:
             host = self.clocks[member.host.key]
@@ -203,13 +203,13 @@ class Pool:
             remove_placement_group(self.group)
 
 
-def ask_for_places(ask: Ask, each: dict[str, float], without: Sequence[str]) -> Any:
+def request_placement(ask: RankRequest, each: dict[str, float], without: Sequence[str]) -> Any:
     """A placement group, which may have to wait; never on some hosts."""
     others = [{"ray.io/node-id": f"!in({','.join(without)})"}] * ask.ranks if without else None
     return placement_group([each] * ask.ranks, strategy=ask.spread.upper(), bundle_label_selector=others)
 
 
-def has_places(group: Any) -> bool:
+def is_placed(group: Any) -> bool:
     """Whether it waits no more."""
     return bool(placement_group_table(group).get("state") == "CREATED")
 

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runner.engines.base import Heard, Lost
+from runner.engines.base import RankLost, RankReply
 from runner.engines.local import LocalEngine
-from runner.engines.ray.clocks import ANSWER_S, Asker, Echo, same_clock
-from runner.messages import BOARD, Command, Go, Reply, Setup, Trouble, Verify, results_file
+from runner.engines.ray.clocks import ANSWER_S, ClockClient, ClockServer, same_clock
+from runner.messages import BOARD, Command, RankError, Reply, Setup, StartStep, Verify, results_file
 from runner.telemetry import clock
 from runner.telemetry.op_board import Board
 
@@ -82,7 +82,7 @@ class RankActor:
 
     def begin(self, address: str, secret: bytes, meeting: bool) -> Arrival:
         """Be ready for commands, as one of all also with the store in which ranks find each other; says who this is."""
-        self.echo = Echo(address, secret)
+        self.echo = ClockServer(address, secret)
         self.engine.resize(1)
         return Arrival(address, self.echo.port, same_clock(), self._open_store(address) if meeting else 0)
 
@@ -113,12 +113,12 @@ class RankActor:
         with self.lock:
             try:
                 if isinstance(command, Setup):
-                    command = self._settle(rank, command)
-                elif isinstance(command, Go):
+                    command = self._with_local_board(rank, command)
+                elif isinstance(command, StartStep):
                     self.reported = [0, 0, 0]
                 self._pass_on(rank, command)
             except Exception as error:  # a disk that is full
-                self.troubles.append((rank, Trouble(f"{type(error).__name__}: {error}")))
+                self.troubles.append((rank, RankError(f"{type(error).__name__}: {error}")))
 
     def _pass_on(self, rank: int, command: Command) -> None:
         try:
@@ -126,7 +126,7 @@ class RankActor:
         except (OSError, IndexError):  # that it is dead, its sentinel tells
             return
 
-    def _settle(self, rank: int, setup: Setup) -> Setup:
+    def _with_local_board(self, rank: int, setup: Setup) -> Setup:
         """A folder and a board on this host, in place of the main process's."""
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -152,26 +152,26 @@ class RankActor:
                 continue
             with self.lock:
                 batch = self._read(happened if life == self.life else [])  # numbers of handles are used again
-            news = batch.replies or batch.lost or any(map(len, batch.rows)) or batch.state != last
-            if news or clock.now() - spoke > BEAT_S * 1e9:
+            event = batch.replies or batch.lost or any(map(len, batch.rows)) or batch.state != last
+            if event or clock.now() - spoke > BEAT_S * 1e9:
                 spoke, last = clock.now(), batch.state
                 yield batch
 
     def _read(self, happened: list[Any]) -> Batch:
         """The rank's process and its board since they were last looked at."""
         replies, lost, self.troubles = self.troubles, "", []
-        for news in self.engine.news(happened):
-            if isinstance(news, Heard):
-                replies.append((news.rank, news.reply))
-            elif isinstance(news, Lost):
-                lost, self.dead = news.cause, True
+        for event in self.engine.events(happened):
+            if isinstance(event, RankReply):
+                replies.append((event.rank, event.reply))
+            elif isinstance(event, RankLost):
+                lost, self.dead = event.cause, True
         board, rank, since = self.board, self.rank, self.reported
         if not self.engine.workers:  # the end is near
             return Batch(self.life, "", 0)
         pid, stopped = self.engine.workers[0].pid, bool(self.engine.halted(0))
         if board is None:
             return Batch(self.life, "", pid, stopped, replies=tuple(replies), lost=lost)
-        counts = [int(each[rank]) for each in (board.done(), board.copied(), board.taken())]
+        counts = [int(each[rank]) for each in (board.done(), board.copied(), board.received())]
         since = [min(pair) if pair[1] >= pair[0] else 0 for pair in zip(since, counts, strict=True)]
         read = (board.rows, board.copy_rows, board.message_rows)
         rows = tuple(np.array(rows(rank, *part)) for rows, *part in zip(read, since, counts, strict=True))
@@ -192,14 +192,14 @@ class RankActor:
                     held.tofile(results_file(self.folder, rank))
         except OSError as error:
             with self.lock:
-                self.troubles.append((self.rank, Trouble(str(error))))
+                self.troubles.append((self.rank, RankError(str(error))))
         self.tell(self.rank, replace(command, folder=self.folder))
 
     def probe(self, places: list[tuple[str, int]], secret: bytes) -> list[int]:
         """How long a word takes to other actors, one way, in ns."""
         found = []
         for address, port in places:
-            asker = Asker(address, port, secret)
+            asker = ClockClient(address, port, secret)
             try:
                 found.append(max(0, min(each.delay for each in asker.ask(TRIES)) // 2))
             except (OSError, EOFError, ValueError):
