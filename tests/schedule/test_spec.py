@@ -87,7 +87,7 @@ def test_a_spec_survives_json(spec: Spec) -> None:
 @settings(max_examples=60, deadline=None)
 def test_the_wire_carries_codes_counts_and_stored_micro_batches(spec: Spec) -> None:
     order = registry.order(spec)
-    body = wire.encode(spec, order)
+    body = wire.encode(order, spec.to_json())
     assert zlib.decompress(wire.compress(body)) == body
     length = int.from_bytes(body[:4], "little")
     head = json.loads(body[4 : 4 + length])

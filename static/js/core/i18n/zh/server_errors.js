@@ -91,8 +91,6 @@ export const ERRORS = {
     "不论多长，都可用 python app.py check FILE.csv 检查它，用 python app.py run --csv FILE.csv 运行它",
   "packed, the order takes {1} characters, and a link holds {2}; {3}":
     "打包后，该执行顺序占 {1} 个字符，而链接最多容纳 {2} 个；{3}",
-  "the order has {1} ops; a spec holds at most {2}": "该执行顺序有 {1} 个 op；spec 最多容纳 {2} 个",
-  "the text is not a packed order, or a part of it is missing": "这段文本不是打包的执行顺序，或缺了一部分",
   "an imported schedule has its order in the spec: import a file of torch's CSV or a trace":
     "导入的调度把执行顺序存于 spec 中：请导入 torch 的 CSV 文件或 trace",
   "the imported order has {1} = {2}, and no other size can be made of it":
