@@ -1,8 +1,8 @@
-"""Turns a checked order into one program a rank, every message matched before anything runs, and, where ranks make
-things together (the vocabulary is spread over them), every rank's parts in the same order.
+"""Compiles a checked order to one program per rank.
 
-Knows orders and placements, and no schedule by name: an imported order is treated as any other. Does not know
-how a message travels or what an op computes.
+Every message is matched with its receive before anything runs, and, where the vocabulary is spread over the ranks,
+every rank contributes to collectives in the same order. Knows orders and placements, and no schedule by name. Does not
+know how a message travels or what an op computes.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from backend.schedule.errors import OrderError
+from backend.errors import Message, RequestError, message
 from backend.schedule.order.copy_lanes import LETTERS
 from backend.schedule.order.ops import Op, Pair
 from backend.schedule.order.order import Order
@@ -29,6 +30,18 @@ from runner.program.instructions import (
     Step,
     Task,
 )
+
+
+class ProgramError(RequestError):
+    """An order whose messages or collectives do not match; `rank` and `op` name the first mismatch."""
+
+    def __init__(self, message: Message, *, rank: int, op: str | None = None) -> None:
+        super().__init__("order", op, message)
+        self.rank, self.op = rank, op
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON shape of errors with the rank as extra."""
+        return super().as_dict() | {"rank": self.rank}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +65,8 @@ class Program:
 
 
 def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ()) -> Program:
-    """The matched program of `order`; `nominal` has one duration an op, rank after rank, `copying` one a copy."""
+    """Compile an order. `nominal` (ops,) are the durations of ops, rank after rank, `copying` (copies,) those of
+    copies, both in time units. Raises ProgramError."""
     placement = order.placement
     ranks: list[RankProgram] = []
     durations, copy_durations = iter(nominal), iter(copying)
@@ -65,7 +79,7 @@ def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ())
         copies = _copy_row(order, rank, copy_durations)
         ranks.append(RankProgram(rank, stages, steps, copies, _output(order)))
     program = Program(placement.stages, order.m, tuple(ranks), _replicas(ranks))
-    match(program.ranks)
+    check_messages(program.ranks)
     if order.barriers:
         for program_of_rank in program.ranks:
             check_collective_turns(program_of_rank, order.m)
@@ -73,8 +87,8 @@ def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ())
 
 
 def check_collective_turns(program: RankProgram, micros: int) -> None:
-    """Check that a rank gives its parts of each chain, and reads what the embedding's makes, for one micro-batch after
-    the other: the chains go that way on all ranks. Raises OrderError naming the first op out of turn."""
+    """Check that a rank contributes to each chain of collectives, and reads embedded tokens, in the order of
+    micro-batches, which is the order on all ranks. Raises ProgramError naming the first op out of turn."""
     following: dict[tuple[str, int], int] = defaultdict(int)
     for step in program.steps:
         for task in step.tasks:
@@ -83,12 +97,22 @@ def check_collective_turns(program: RankProgram, micros: int) -> None:
                 turns.append(("reads", EMBEDDED))
             for turn in turns:
                 if task.micro != following[turn]:
-                    message = f"micro-batch {following[turn]} comes first: collectives take them in their order"
-                    raise OrderError(message, rank=program.rank, op=step.text)
+                    reason = message(
+                        "runner.collective_out_of_turn",
+                        "micro-batch {micro} comes first: collectives take them in their order",
+                        micro=following[turn],
+                    )
+                    raise ProgramError(reason, rank=program.rank, op=step.text)
                 following[turn] += 1
     short = [turn for turn, count in following.items() if count != micros]
     if short:
-        raise OrderError(f"a collective of {micros} micro-batches has {following[short[0]]}", rank=program.rank)
+        reason = message(
+            "runner.collective_incomplete",
+            "a collective of {micros} micro-batches has {given}",
+            micros=micros,
+            given=following[short[0]],
+        )
+        raise ProgramError(reason, rank=program.rank)
 
 
 def _copy_row(order: Order, rank: int, durations: Iterator[float]) -> tuple[Copy, ...]:
@@ -101,8 +125,8 @@ def _copy_row(order: Order, rank: int, durations: Iterator[float]) -> tuple[Copy
     )
 
 
-def match(ranks: Sequence[RankProgram]) -> None:
-    """Check that every send has exactly one receive and the reverse; raises OrderError naming the first loose end."""
+def check_messages(ranks: Sequence[RankProgram]) -> None:
+    """Check that every send has exactly one receive and the reverse. Raises ProgramError naming the first mismatch."""
     senders: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
     receivers: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
     for program in ranks:
@@ -115,27 +139,41 @@ def match(ranks: Sequence[RankProgram]) -> None:
     for tag, ends in senders.items():
         rank, step, link = ends[0]
         if len(ends) > 1:
-            raise OrderError(f"the {link.text()} is sent {len(ends)} times", rank=ends[1][0], op=ends[1][1].text)
+            reason = message(
+                "runner.sent_repeatedly", "the {link} is sent {times} times", link=link.text(), times=len(ends)
+            )
+            raise ProgramError(reason, rank=ends[1][0], op=ends[1][1].text)
         if tag not in receivers:
-            raise OrderError(f"the {link.text()} is sent but never received", rank=rank, op=step.text)
+            reason = message("runner.never_received", "the {link} is sent but never received", link=link.text())
+            raise ProgramError(reason, rank=rank, op=step.text)
     for tag, ends in receivers.items():
         rank, step, link = ends[0]
         if len(ends) > 1:
-            raise OrderError(f"the {link.text()} is received {len(ends)} times", rank=ends[1][0], op=ends[1][1].text)
+            reason = message(
+                "runner.received_repeatedly", "the {link} is received {times} times", link=link.text(), times=len(ends)
+            )
+            raise ProgramError(reason, rank=ends[1][0], op=ends[1][1].text)
         if tag not in senders:
-            raise OrderError(f"the {link.text()} is awaited but never sent", rank=rank, op=step.text)
+            reason = message("runner.never_sent", "the {link} is awaited but never sent", link=link.text())
+            raise ProgramError(reason, rank=rank, op=step.text)
         _match_ends(senders[tag][0], ends[0])
 
 
 def _match_ends(sender: tuple[int, Step, Link], receiver: tuple[int, Step, Link]) -> None:
-    """Both ends of a link must mean the same ranks; a local one must be given before it is taken."""
+    """Check that both ends of a link name the same ranks, and that a local value is made before it is taken."""
     rank, step, link = receiver
     if (link.source, link.target) != (sender[0], rank) or sender[2] != link:
-        raise OrderError(
-            f"the {link.text()} is sent by rank {sender[0]} as {sender[2].text()}", rank=rank, op=step.text
+        reason = message(
+            "runner.sent_as_other",
+            "the {link} is sent by rank {rank} as {other}",
+            link=link.text(),
+            rank=sender[0],
+            other=sender[2].text(),
         )
+        raise ProgramError(reason, rank=rank, op=step.text)
     if link.local and sender[1].index >= step.index:
-        raise OrderError(f"the {link.text()} is taken before it is made", rank=rank, op=step.text)
+        reason = message("runner.taken_before_made", "the {link} is taken before it is made", link=link.text())
+        raise ProgramError(reason, rank=rank, op=step.text)
 
 
 def _tasks(order: Order, rank: int, entry: Op | Pair) -> tuple[Task, ...]:
@@ -144,7 +182,8 @@ def _tasks(order: Order, rank: int, entry: Op | Pair) -> tuple[Task, ...]:
 
 
 def _task(order: Order, rank: int, op: Op) -> Task:
-    """A forward takes the previous stage's output and feeds the next; a gradient goes the other way; W stays."""
+    """Return the task of an op: F takes the previous stage's output and feeds the next one, gradients go the other way,
+    W has no messages."""
     if op.kind in "ST":
         return _shard_task(order, rank, op)
     before = order.placement.prev(rank, op.chunk)
@@ -169,7 +208,8 @@ def _task(order: Order, rank: int, op: Op) -> Task:
 
 
 def _shard_task(order: Order, rank: int, op: Op) -> Task:
-    """S makes of the last stage's output this rank's part of the statistics, T of these its part of the gradient."""
+    """Return the task of S, from the last stage's output to this rank's part of the statistics, or of T, from these to
+    its part of the gradient."""
     output = _output(order)
     assert output is not None, "S and T come with barriers"
     if op.kind == "S":
@@ -196,7 +236,7 @@ def _output(order: Order) -> Output | None:
 
 
 def _link(order: Order, what: str, op: Op, into: int, source: int, target: int) -> Link:
-    """The link into stage `into`. Stage and micro-batch name its stream too, so two numbers make a unique tag."""
+    """Return the link into stage `into`. Stage and micro-batch imply the stream, so two numbers make a unique tag."""
     tag = (into * order.m + op.micro) * 2 + (what == "gradient")
     return Link(tag, what, into, op.micro, source, target)
 

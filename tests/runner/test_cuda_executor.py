@@ -13,10 +13,11 @@ from backend.schedule.families import registry
 from backend.schedule.simulation.simulate import simulate
 from runner.program.compile import build
 from runner.telemetry.clock import now
+from runner.telemetry.event_clock import EventClock
 from runner.telemetry.op_board import Board, Ledger
+from runner.transport.streams import StreamTransport
 from runner.transport.threads import MessageQueues
-from runner.worker.cuda_executor import CudaExecutor, EventClock, StreamTransport
-from runner.worker.executor import Pace
+from runner.worker.cuda_executor import CudaExecutor
 
 FORWARD_MS, BACKWARD_MS = 5.0, 7.5
 HERE = threading.local()
@@ -74,10 +75,10 @@ class Rank(threading.Thread):
     def __init__(self, program: object, rank: int, exchange: MessageQueues, board: Board) -> None:
         super().__init__(daemon=True)
         self.clock = EventClock(Event)
-        self.ledger = Ledger(board.path, rank, board.ranks, board.places(rank))
+        self.ledger = Ledger(board.path, rank, board.ranks, board.first_rows(rank))
         mine = program.ranks[rank]  # type: ignore[attr-defined]
         transport = StreamTransport(exchange.of("job", 1000), torch.device("cpu"), self.clock)
-        self.worker = CudaExecutor(self.clock, mine, [Part() for _ in mine.stages], transport, self.ledger, Pace())
+        self.worker = CudaExecutor(mine, [Part() for _ in mine.stages], transport, self.ledger, None, self.clock)
 
     def run(self) -> None:
         HERE.stream = Stream()
@@ -120,7 +121,7 @@ def test_ops_are_noted_at_the_times_at_which_the_streams_did_them(family: str, t
 def test_of_several_tries_to_relate_both_clocks_the_quickest_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     HERE.stream = Stream()
     readings = iter([0, 90, 100, 110, 200, 260, 300, 370, 400, 480])
-    monkeypatch.setattr("runner.worker.cuda_executor.now", lambda: next(readings))
+    monkeypatch.setattr("runner.telemetry.event_clock.now", lambda: next(readings))
     clock = EventClock(Event)
     clock.relate()
     assert clock.at == 105

@@ -15,7 +15,7 @@ from backend.schedule.order.placement import Placement
 from runner.program.compile import Program, build
 from runner.telemetry.clock import now
 from runner.telemetry.op_board import Board, FirstRows, Ledger
-from runner.transport.gloo import gloo_group
+from runner.transport.groups import gloo_group
 from runner.transport.nccl import NcclTransport
 from runner.worker.executor import Pace, RankExecutor
 from tests.support.runner_orders import random_order
@@ -72,7 +72,7 @@ def test_messages_without_tags_reach_the_right_op_whatever_the_order_of_need(ord
     for rank in range(order.p):
         near, far = context.Pipe()
         processes.append(
-            context.Process(target=child, args=(far, program, rank, str(tmp_path), board.places(rank)), daemon=True)
+            context.Process(target=child, args=(far, program, rank, str(tmp_path), board.first_rows(rank)), daemon=True)
         )
         processes[-1].start()
         pipes.append(near)

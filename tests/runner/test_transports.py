@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from runner.program.instructions import Link
-from runner.transport.mailbox import Mailbox, lay_out
+from runner.transport.mailbox import Mailbox, MailboxNeeds, lay_out
 from runner.transport.shared_memory import SharedMemoryTransport
 from tests.support.runner_client import TINY, RunnerProgram
 
@@ -17,9 +17,9 @@ SHAPE = (3, 5)
 
 
 def box(folder: Path, sends: list[int], tags: int, size: int = 4 * 15) -> Mailbox:
-    found = lay_out(f"{folder}/messages", str(folder), sends, tags, size)
+    found = lay_out(f"{folder}/messages", str(folder), MailboxNeeds(sends, tags, size))
     Path(found.path).touch()
-    found.make()
+    found.create()
     return found
 
 
@@ -54,10 +54,10 @@ def test_what_was_taken_makes_room_and_what_was_not_stays(tmp_path: Path) -> Non
     assert [float(receiver.receive(link(tag))[0][0, 0]) for tag in (5, 1, 4, 2, 3)] == [5, 1, 4, 2, 3]
 
 
-@pytest.mark.parametrize("patience", [0, 20_000])
-def test_a_receiver_sleeps_until_its_message_is_there_whatever_else_rings(patience: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("spin", [0, 20_000])
+def test_a_receiver_sleeps_until_its_message_is_there_whatever_else_rings(spin: int, tmp_path: Path) -> None:
     shared = box(tmp_path, [200, 200], 400)
-    ends = [SharedMemoryTransport(shared, rank, SHAPE, patience=patience) for rank in range(2)]
+    ends = [SharedMemoryTransport(shared, rank, SHAPE, spin=spin) for rank in range(2)]
     told: list[float] = []
 
     def answer() -> None:
