@@ -14,9 +14,8 @@ from backend.schedule.families import registry
 from backend.schedule.order.order import Order
 from backend.schedule.spec import choice, reject_unknown
 from backend.web.address.query import pairs
+from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.request_json import only, read_object
-from backend.web.http.responses import apart
-from backend.web.routes.schedule import work_of
 from backend.web.services import services
 
 history = Blueprint("history", __name__, url_prefix="/api")
@@ -87,7 +86,7 @@ def _apart(run: Run, work: Any) -> Any:
         order: Order = registry.order(spec)
         return work(order)
 
-    return apart(max(work_of(spec), run.log.ops * 8), do)
+    return run_in_background(max(estimated_ops(spec), run.log.ops * 8), do)
 
 
 def _name(text: Any) -> str:

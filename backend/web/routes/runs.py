@@ -14,9 +14,9 @@ from backend.schedule.families.registry import read
 from backend.schedule.interop import torch_csv
 from backend.schedule.spec import Spec, reject_unknown
 from backend.web.address.query import pairs, query_of
+from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.request_json import only, read_object
-from backend.web.http.responses import apart, send
-from backend.web.routes.schedule import work_of
+from backend.web.http.responses import send
 from backend.web.services import services
 from backend.web.sockets.run_snapshot import rows_of
 
@@ -31,7 +31,7 @@ def start_run() -> tuple[Response, int]:
     spec, chosen = read(asked.get("spec", {})), options.read(asked)
     options.refuse_missing(chosen.device, services().runs.client.devices)
     options.refuse_local(chosen, services().runs.client.engine)
-    given = apart(work_of(spec), lambda: _order(spec)) if spec.effort is not None else {}
+    given = run_in_background(estimated_ops(spec), lambda: _order(spec)) if spec.effort is not None else {}
     run = services().runs.submit(request.remote_addr or "", spec.to_json(), chosen, given)
     query = query_of(spec)
     url = f"/?{query}&run={run.id}" if query else f"/?run={run.id}"

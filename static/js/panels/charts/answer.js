@@ -21,10 +21,7 @@ const pareto = ({ points, reads }) => ({
   told: (at) => spoken(points, points[at]),
   put: (at) => points[at]?.spec ?? null,
   csv: () => csv(points),
-  reads: reads
-    .split(/(?<=\.) (?=[A-Z])/)
-    .map(tr)
-    .join(t(" ")),
+  reads: reads.map(tr).join(t(" ")),
 });
 
 /** @param {import("../../core/drawing/chart_points.js").Rows} chart @returns {Face} */

@@ -1,12 +1,13 @@
 // Asks for charts, and loads plotly's script when the first one is drawn. The last answers are kept. Knows no panel.
 import { Offline, getAnswer } from "../../data/api.js";
 
+/** @import {Text} from "../../core/drawing/chart_points.js" */
 /** @import {SpecError} from "../../data/api.js" */
 /** @import {Point, Rows} from "../../core/drawing/chart_points.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
 /** @typedef {{data: any[], layout: any}} Figure */
 /**
- * @typedef {{spec: Spec, figure: Figure, reads: string, points: Point[], found: boolean, error_found: SpecError |
+ * @typedef {{spec: Spec, figure: Figure, reads: Text[], points: Point[], found: boolean, error_found: SpecError |
  *   null}} Points the frontier
  */
 /** @typedef {Points | ({spec: Spec, figure: Figure} & Rows)} Chart */

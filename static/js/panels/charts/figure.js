@@ -2,7 +2,7 @@
 // state.
 import { h } from "../../ui/dom.js";
 import { beside } from "../../core/drawing/chart_points.js";
-import { language, t, tr } from "../../core/i18n/language.js";
+import { t, tr } from "../../core/i18n/language.js";
 
 /** @import {Chart, Plot, Plotly} from "./api.js" */
 /** @import {Face} from "./answer.js" */
@@ -167,7 +167,7 @@ export class Figure {
  * @param {import("./api.js").Figure} figure @returns {import("./api.js").Figure} */
 export function spokenFigure(figure) {
   const copy = structuredClone(figure);
-  if (language() !== "en") speakParts(copy);
+  speakParts(copy);
   return copy;
 }
 
@@ -183,6 +183,7 @@ function speakParts(part) {
 function said(value) {
   if (Array.isArray(value)) return value.map(said);
   if (typeof value === "string") return value.split("<br>").map(tr).join("<br>");
+  if (typeof value?.code === "string") return tr(value);
   if (value && typeof value === "object") speakParts(value);
   return value;
 }

@@ -3,7 +3,7 @@ import { h } from "../../ui/dom.js";
 import { cellText } from "../../core/drawing/chart_points.js";
 import { t, tr } from "../../core/i18n/language.js";
 
-/** @import {Row, Rows} from "../../core/drawing/chart_points.js" */
+/** @import {Cell, Row, Rows, Text} from "../../core/drawing/chart_points.js" */
 /** @typedef {{put: (at: number, under: boolean) => void, point: (at: number | null) => void}} Acts */
 
 const MOST = 400; // rows on the page; all are in the file
@@ -13,7 +13,7 @@ export function rowTable({ columns, rows }, title, acts) {
   const head = columns.map(([name, about], k) =>
     h(
       "th",
-      { scope: "col", title: tr(about) || null, class: typeof rows[0]?.cells[k] === "string" ? "is-text" : null },
+      { scope: "col", title: tr(about) || null, class: isText(rows[0]?.cells[k]) ? "is-text" : null },
       tr(name),
       unit(about),
     ),
@@ -34,8 +34,12 @@ export function rowTable({ columns, rows }, title, acts) {
   );
 }
 
-/** A unit stands in the head where it is short; more words are told on hover. @param {string} about */
-function unit(about) {
+/** @param {Cell | undefined} cell */
+const isText = (cell) => typeof cell === "string" || (typeof cell === "object" && cell !== null);
+
+/** A unit stands in the head where it is short; more words are told on hover. @param {Text} text */
+function unit(text) {
+  const about = typeof text === "string" ? text : text.message;
   const short = about.startsWith("%") ? "%" : about.length <= 2 ? about : "";
   return short ? h("span", { class: "charts-unit", text: ` ${short}` }) : null;
 }
@@ -43,7 +47,7 @@ function unit(about) {
 /** @param {Row} row @param {number} at @param {Acts} acts */
 function rowOf(row, at, acts) {
   const [first, ...rest] = row.cells;
-  const name = typeof first === "string" ? tr(first) : cellText(first);
+  const name = cellText(first);
   const mark = row.mark ? h("span", { class: "charts-mark", text: row.mark }) : null;
   const button = row.put
     ? h(
@@ -68,9 +72,9 @@ function rowOf(row, at, acts) {
     h("th", { scope: "row" }, button, mark),
     ...rest.map((cell) =>
       h("td", {
-        class: typeof cell === "string" ? "text" : null,
-        title: typeof cell === "string" ? tr(cell) : null,
-        text: typeof cell === "string" ? tr(cell) : cellText(cell),
+        class: isText(cell) ? "text" : null,
+        title: isText(cell) ? cellText(cell) : null,
+        text: cellText(cell),
       }),
     ),
   );

@@ -26,7 +26,6 @@ export const RUNS = {
     "可用的事件有 watch、unwatch、watch_cluster、unwatch_cluster、search 与 search_stop。",
   "since must be the number of an event, 0 for all": "since 必须是事件编号，0 表示全部",
   "run must be the id of a run": "run 必须是某个运行的 id",
-  "search takes one object with spec, seconds": "search 需要一个含有 spec、seconds 的对象",
 
   // the runner's process
   "The runner {1} during this run. A new one is being started; try again.":
