@@ -23,7 +23,7 @@ GOLDEN_MESSAGES = GOLDEN.with_name("messages.json")
 # show of a link, which has no language of its own: no reader of the page sees them.
 OTHERS = (
     "backend/cli/*.py", "backend/config.py", "backend/schedule/interop/ascii.py", "backend/schedule/analysis/law_table.py",
-    "backend/web/routes/health.py", "backend/web/serve.py", "backend/web/routes/preview.py", "backend/preview_image/*.py",
+    "backend/web/routes/health.py", "backend/web/serve.py", "backend/web/address/preview.py", "backend/preview_image/*.py",
     "runner/__main__.py",
 )  # fmt: skip
 

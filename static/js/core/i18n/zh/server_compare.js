@@ -128,7 +128,4 @@ export const COMPARE = {
   "prove goes through schedules of up to {1} ops; this one has {2}":
     "prove 只能穷举至多 {1} 个 op 的调度；此调度有 {2} 个",
   "{1} has one order; what is sought can be proved": "{1} 只有一种执行顺序；可证明的是搜索得到的调度",
-  "{1} has one order; zb-auto and v-auto are sought": "{1} 只有一种执行顺序；可搜索的是 zb-auto 与 v-auto",
-  "{1} has one order; a bound is for zb-auto and v-auto": "{1} 只有一种执行顺序；下界只对 zb-auto 与 v-auto 给出",
-  "{1} searches wait already; try again soon": "已有 {1} 个搜索在等待；请稍后再试",
 };
