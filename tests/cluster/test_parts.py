@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from runner.engines.ray.reachability import silent_hosts
 
 from backend.config import Config, ConfigError
 from runner.engines.base import EngineError, RankRequest
 from runner.engines.ray import access, clocks
 from runner.engines.ray.clocks import ClockClient, ClockServer, HostClock, same_clock
 from runner.engines.ray.hosts import Host, bundle, machine_of, missing, read_hosts, shortest_way, well_spread
-from runner.engines.ray.reachability import silent_hosts
 from runner.telemetry import clock
 from runner.telemetry.clock_sync import Exchange
 from tests.support.runner_client import RunnerProgram

@@ -108,7 +108,7 @@ export function rowTable({ columns, rows }, title, acts) {
       "th",
       { scope: "col", title: tr(about) || null, class: typeof rows[0]?.cells[k] === "string" ? "is-text" : null },
       tr(name),
-      unit(about),
+      unit(tr(about)),
     ),
   );
   const body = rows.slice(0, MOST).map((row, at) => dataRow(row, at, acts));

@@ -3,7 +3,6 @@
 /** @type {import("../language.js").Catalogue} */
 export const RUNS = {
   // the queue and the store
-  "search takes one object with spec, seconds": "search 需要一个含有 spec、seconds 的对象",
 
   // the runner's process
   "the runner is busy with run {1}": "runner 正忙于运行 {1}",
