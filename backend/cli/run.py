@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from backend.cli.options import fail, spec_data, spec_options
 from backend.cli.report import as_shape, calibration_of, told_calibration, told_idle, write_trace
-from backend.cli.schedule import fail, spec_data, spec_options
 from backend.config import PROJECT, Config
 from backend.runs.run_series import Rows, RunnerGoneError, Series
 from backend.schedule.errors import OrderError, SpecError
