@@ -9,7 +9,8 @@ import { t } from "../i18n/language.js";
 import { IDS } from "./schedules.js";
 import { pairsOf, shortened } from "./long_link.js";
 import { presetParts, readPreset } from "./link_preset.js";
-import { COST_KEYS, IMPORTED, SPEC_FIELDS, readSpecField, showSpecField } from "./link_fields.js";
+import { COST_KEYS, IMPORTED, SPEC_FIELDS } from "../schedule/spec_tables.js";
+import { readSpecField, showSpecField } from "./link_fields.js";
 import { readArea } from "../timeline/area.js";
 import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./marks.js";
 
