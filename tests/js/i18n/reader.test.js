@@ -70,11 +70,14 @@ test("sentences within sentences, lists and what is put at their ends are read p
   speak("zh", TEXTS, SERVERS);
   for (const [english, chinese] of /** @type {[string, string][]} */ ([
     [
-      "no op has finished for 3.0 s: rank 1 is in op 1F0 (its process, 77, is stopped); rank 0 waits in op 0B0 for the gradient of micro-batch 0 into stage 0 (rank 1 to 0), which was sent, and 2 more ranks wait",
-      "已有 3.0 s 没有 op 完成：rank 1 正在执行 op 1F0（其进程 77 已被暂停）；rank 0 在 op 0B0 中等待微批次 0 送入阶段 0 的梯度（rank 1 到 0）（已发送），另有 2 个 rank 在等待",
+      "no op has finished for 3.0 s: rank 1 is in op 1F0 (its process, 77, is stopped); rank 0 waits in op 0B0 for " +
+        "the gradient of micro-batch 0 into stage 0 (rank 1 to 0), which was sent, and 2 more ranks wait",
+      "已有 3.0 s 没有 op 完成：rank 1 正在执行 op 1F0（其进程 77 已被暂停）；rank 0 在 op 0B0 中等待微批次 0 送入阶段 0 的梯度（rank 1 到 0）（已发送），另有 2 " +
+        "个 rank 在等待",
     ],
     [
-      "rank 3 waits in op 3S1 for the softmax statistics of all ranks of micro-batch 1, of which rank 2's part is missing",
+      "rank 3 waits in op 3S1 for the softmax statistics of all ranks of micro-batch 1, of which rank 2's part is " +
+        "missing",
       "rank 3 在 op 3S1 中等待微批次 1 的所有 rank 的 softmax 统计量（还缺 rank 2 的部分）",
     ],
     ["rank 2's worker process 4711 ended (SIGKILL) in op 2B3", "rank 2 的工作进程 4711 结束（SIGKILL），在 op 2B3 中"],
@@ -83,12 +86,15 @@ test("sentences within sentences, lists and what is put at their ends are read p
       "worker-2 上的 rank 1 失联，在 op 2F3 中：主机 worker-2 (10.77.0.3) 已离开",
     ],
     [
-      "rank 3's process 4711 on worker-1 was lost while warming up: nothing has come from host worker-1 (10.77.0.2) for 5 s",
+      "rank 3's process 4711 on worker-1 was lost while warming up: nothing has come from host worker-1 " +
+        "(10.77.0.2) for 5 s",
       "rank 3 的 worker-1 上的进程 4711 失联，在准备阶段：主机 worker-1 (10.77.0.2) 已有 5 s 没有消息",
     ],
     [
-      "2 of 4 ranks have a place; each asks for 1 CPU and 5e+08 memory; free: vm 0 of 2 CPU and 1e+09 of 2e+09 memory, worker-2 0 of 1 CPU and 1e+09 of 2e+09 memory",
-      "4 个 rank 中有 2 个已有位置；每个需要 1 CPU 和 5e+08 memory；空闲：vm 0 of 2 CPU and 1e+09 of 2e+09 memory, worker-2 0 of 1 CPU and 1e+09 of 2e+09 memory",
+      "2 of 4 ranks have a place; each asks for 1 CPU and 5e+08 memory; free: vm 0 of 2 CPU and 1e+09 of 2e+09 " +
+        "memory, worker-2 0 of 1 CPU and 1e+09 of 2e+09 memory",
+      "4 个 rank 中有 2 个已有位置；每个需要 1 CPU 和 5e+08 memory；空闲：vm 0 of 2 CPU and 1e+09 of 2e+09 memory, worker-2 0 of 1 " +
+        "CPU and 1e+09 of 2e+09 memory",
     ],
     ["rank 1 failed while verifying: ValueError: no such file", "rank 1 在验证时失败：ValueError：no such file"],
     [
@@ -96,15 +102,18 @@ test("sentences within sentences, lists and what is put at their ends are read p
       "runner 在此运行期间以退出码 1 结束。正在启动新的 runner；请重试。",
     ],
     [
-      "the imported order cannot run: deadlock: rank 0 waits at 0B0 for 1B0 on rank 1; rank 1 waits at 1F0 for 0F0 on rank 0; and others; none of them can go on",
+      "the imported order cannot run: deadlock: rank 0 waits at 0B0 for 1B0 on rank 1; rank 1 waits at 1F0 for 0F0 " +
+        "on rank 0; and others; none of them can go on",
       "导入的执行顺序无法运行：死锁：rank 0 停在 0B0，等待 rank 1 上的 1B0；rank 1 停在 1F0，等待 rank 0 上的 0F0；等等；它们都无法继续",
     ],
     [
-      "p = 4 instead of 3: DualPipe needs an even number of devices; p = 4 is the nearest; m = 12 instead of 11: DualPipe needs an even number of micro-batches; 12 is the nearest",
+      "p = 4 instead of 3: DualPipe needs an even number of devices; p = 4 is the nearest; m = 12 instead of 11: " +
+        "DualPipe needs an even number of micro-batches; 12 is the nearest",
       "p = 4，而不是 3：DualPipe 需要偶数个设备；最接近的是 p = 4；m = 12，而不是 11：DualPipe 需要偶数个微批次；最接近的是 12",
     ],
     [
-      "Claimed 0.5 of 1F1B's rate, simulated 0.6: it is 0.55 without hops, then 0.52 with p = 8 and m = 256; the claim is what that goes to",
+      "Claimed 0.5 of 1F1B's rate, simulated 0.6: it is 0.55 without hops, then 0.52 with p = 8 and m = 256; the " +
+        "claim is what that goes to",
       "声称为 1F1B 气泡率的 0.5 倍，仿真为 0.6 倍：没有跳开销时为 0.55，取 p = 8、m = 256 时变为 0.52；论文结论是其极限",
     ],
   ]))

@@ -111,7 +111,7 @@ def test_stepping_tells_each_moment_and_the_list_says_what_each_rank_does_and_wh
     rows = page.locator("#told-panel tbody tr")
     expect(rows).to_have_count(4)
     expect(rows.first).to_contain_text("warm-up")
-    expect(rows.first).to_contain_text("4 micro-batches are in flight")
+    expect(rows.first).to_contain_text("1F1B admits at most 4 in flight here")
     expect(rows.last).to_contain_text("3B0, from 4 to 6")
     page.keyboard.press("n")
     expect(told).to_have_text("")

@@ -294,7 +294,8 @@ function awaited(schedule, link, filling, came) {
     });
   if (filling)
     return t(
-      "fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which {travel}",
+      "fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which " +
+        "{travel}",
       { taker, giver, other, travel: came },
     );
   if (link.cargo === "activation")

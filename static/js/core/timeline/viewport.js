@@ -1,7 +1,8 @@
 // The visible stretch of time, immutable, within [0, total]: zoomed, panned, and dragged on the minimap.
 
 /** @typedef {{readonly t0: number, readonly t1: number}} View */
-/** @typedef {"start" | "end" | "window" | "outside"} Grip  an edge of the window on the minimap, its inside, or the rest */
+/** @typedef {"start" | "end" | "window" | "outside"} Grip  of the minimap: an edge of the window, its
+ *   inside, or the rest */
 
 /** The whole. @param {number} total @returns {View} */
 export const fit = (total) => ({ t0: 0, t1: total });

@@ -68,7 +68,8 @@ export function createCard(plot, lanes) {
     const roomBelow = plot.clientHeight - (anchor.y + anchor.h);
     const y = roomBelow > height + 16 || anchor.y < height + 16 ? anchor.y + anchor.h + 10 : anchor.y - height - 10;
     const x = Math.min(Math.max(8, anchor.x), plot.clientWidth - width - 8);
-    node.style.transform = `translate(${Math.round(x)}px, ${Math.round(Math.max(4, Math.min(y, plot.clientHeight - height - 4)))}px)`;
+    const top = Math.max(4, Math.min(y, plot.clientHeight - height - 4));
+    node.style.transform = `translate(${Math.round(x)}px, ${Math.round(top)}px)`;
   }
 
   return { put };

@@ -55,14 +55,11 @@ export function createNarration(parts) {
   function list() {
     const now = performance.now();
     const { crit, micro, lane: mail } = store.get().view;
-    const key =
-      `${crit} ${micro} ${mail}` +
-      lanes()
-        .map(
-          (lane) =>
-            `${lane.id} ${lane.end} ${playback.at === null ? "" : momentOf(lane, playback.at)} ${lensSentences(store, lane).join()}`,
-        )
-        .join("|");
+    const states = lanes().map((lane) => {
+      const moment = playback.at === null ? "" : momentOf(lane, playback.at);
+      return `${lane.id} ${lane.end} ${moment} ${lensSentences(store, lane).join()}`;
+    });
+    const key = `${crit} ${micro} ${mail} ${states.join("|")}`;
     if (key === listed || (playback.playing && now - listedAt < OFTEN)) return;
     listed = key;
     listedAt = now;

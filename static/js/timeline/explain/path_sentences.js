@@ -61,7 +61,8 @@ export function journeySentence(
   const at = (/** @type {number} */ time) => (Number.isFinite(time) ? timeNumber(time) : t("not yet"));
   const head = weights.length
     ? t(
-        "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, weight gradients at {weights}.",
+        "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, " +
+          "weight gradients at {weights}.",
         {
           micro,
           enters: at(enters),

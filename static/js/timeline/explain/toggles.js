@@ -51,7 +51,8 @@ export function createToggles(parts) {
     "crit",
     t("Critical"),
     t(
-      "Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the step (C)",
+      "Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten " +
+        "the step (C)",
     ),
     PATH,
     acts.path,
