@@ -6,7 +6,7 @@ import { useMilliseconds } from "./data/costs/time_unit.js";
 import { Desk } from "./data/plans.js";
 import { byId, h, replace, sentence } from "./ui/dom.js";
 import { EmbedView } from "./app/embed_view.js";
-import { learn } from "./ui/languages.js";
+import { loadLanguage } from "./ui/languages.js";
 import { readPalette } from "./ui/palette.js";
 import { t, tr } from "./core/i18n/language.js";
 import { createStore } from "./data/store.js";
@@ -16,7 +16,7 @@ import { expose } from "./app/inspection.js";
 /** @import {Catalogue} from "./main.js" */
 
 async function start() {
-  await learn(location.search);
+  await loadLanguage(location.search);
   readPalette();
   const query = new URLSearchParams(location.search);
   query.delete("controls"); // the server has put it into the page

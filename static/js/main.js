@@ -2,7 +2,7 @@
 import { getJson } from "./data/api.js";
 import { pricesOf } from "./data/costs/pricing.js";
 import { byId, h, replace } from "./ui/dom.js";
-import { learn } from "./ui/languages.js";
+import { loadLanguage } from "./ui/languages.js";
 import { readPalette } from "./ui/palette.js";
 import { t } from "./core/i18n/language.js";
 import { createStore } from "./data/store.js";
@@ -15,7 +15,7 @@ import { expose } from "./app/inspection.js";
  */
 
 async function start() {
-  await learn(location.search);
+  await loadLanguage(location.search);
   readPalette();
   /** @type {Catalogue} */
   let catalogue;

@@ -3,7 +3,7 @@
 import { timeText, useMilliseconds } from "./data/costs/time_unit.js";
 import { byId, h, setText } from "./ui/dom.js";
 import { EmbedView } from "./app/embed_view.js";
-import { learn } from "./ui/languages.js";
+import { loadLanguage } from "./ui/languages.js";
 import { keepOrder } from "./data/order_cache.js";
 import { IDS } from "./core/state/schedules.js";
 import { decode } from "./core/schedule/wire.js";
@@ -35,7 +35,7 @@ async function inflate(text) {
 async function start() {
   /** @type {Data} */
   const data = JSON.parse(byId("bubbleline-data").textContent ?? "");
-  await learn(data.search);
+  await loadLanguage(data.search);
   const natural = Object.fromEntries(data.families.map((family) => [family.name, family.v.default]));
   const store = createStore(data.defaults, natural, data.search);
   store.set({ spec: data.specs[0], others: data.specs.slice(1), preset: null, origin: undefined }, "none");

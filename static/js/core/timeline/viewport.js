@@ -51,14 +51,14 @@ export function zoomTo(a, b, total) {
  * @param {number} x
  * @param {number} a
  * @param {number} b the window's edges
- * @param {number} reach how near counts as on an edge
+ * @param {number} tolerance how near counts as on an edge
  * @returns {Grip}
  */
-export function gripAt(x, a, b, reach) {
+export function gripAt(x, a, b, tolerance) {
   const [start, end] = [Math.abs(x - a), Math.abs(x - b)];
-  const inside = Math.min(reach, (b - a) / 3); // a narrow window keeps a middle to be taken by
-  if (start <= (x > a ? inside : reach) && start <= end) return "start";
-  if (end <= (x < b ? inside : reach)) return "end";
+  const inside = Math.min(tolerance, (b - a) / 3); // a narrow window keeps a middle to be taken by
+  if (start <= (x > a ? inside : tolerance) && start <= end) return "start";
+  if (end <= (x < b ? inside : tolerance)) return "end";
   return x > a && x < b ? "window" : "outside";
 }
 

@@ -47,10 +47,10 @@ const MOST = 2; // pieces in a few words
 /** Its largest pieces. @param {Path} path */
 export function pathChip(path) {
   const all = pieces(path).sort((a, b) => b.length - a.length);
-  const said = joined(all.slice(0, MOST), ({ name, length }) =>
+  const shown = joined(all.slice(0, MOST), ({ name, length }) =>
     t("{name} {part}", { name, part: formatPercent(length / path.length) }),
   );
-  return all.length > MOST ? t("{parts} and more", { parts: said }) : said;
+  return all.length > MOST ? t("{parts} and more", { parts: shown }) : shown;
 }
 
 /** @param {Lane} lane @param {Journey} journey */
