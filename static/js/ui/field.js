@@ -154,8 +154,12 @@ export class Field {
     this.box.setAttribute("aria-describedby", `field-${this.options.name}-problem${why ? ` ${why}` : ""}`);
   }
 
-  /** Say what is wrong beside the field, with the nearest legal value as a button. */
-  /** @param {{field: string, value: unknown, message: string, nearest?: unknown} | null} error @param {(value: any) => void} [apply] @param {string} [whose] */
+  /**
+   * Say what is wrong beside the field, with the nearest legal value as a button.
+   * @param {{field: string, value: unknown, message: string, nearest?: unknown} | null} error
+   * @param {(value: any) => void} [apply]
+   * @param {string} [whose]
+   */
   complain(error, apply, whose) {
     const { problem, options } = this;
     if (!error && problem.hidden) return;

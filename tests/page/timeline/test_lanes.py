@@ -154,7 +154,7 @@ def test_what_is_held_above_the_limit_is_red(open_page: Open) -> None:
     within = [pixel(page, foot["x"], strip(page, 4, 20)["y"] - up) for up in range(3)]
     assert all(near(seen, HELD) for seen in within)
     page.mouse.move(foot["x"], foot["y"])
-    expect(page.locator("#card")).to_contain_text("its limit is 5, which is exceeded here")
+    expect(page.locator("#card")).to_contain_text("the limit is 5, which is exceeded here")
     expect(page.locator("#legend")).to_contain_text("above its limit")
 
 

@@ -125,14 +125,14 @@ const VIEW_FIELDS = {
 function entries(search, problems) {
   /** @type {Map<string, string>} */
   const found = new Map();
-  const { said, packed, broken } = pairsOf(search);
+  const { plain, packed, broken } = pairsOf(search);
   if (broken !== null)
     problems.push({
       field: "z",
       value: broken,
       message: t("z must be a packed view, all of it; a part of this link is missing"),
     });
-  for (const [key, value] of said) {
+  for (const [key, value] of plain) {
     if (found.has(key))
       problems.push({ field: key, value, message: t("{field} is given twice; the first one counts", { field: key }) });
     else found.set(key, value);
