@@ -57,14 +57,14 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
     started.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def live_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server with the real runner behind it."""
-    made = launch(tmp_path_factory.mktemp("live"), BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
-    yield made
-    made.stop()
-    assert made.process.stdout is not None
-    made.process.stdout.close()
+    """One server with the real runner, whose start takes seconds, for all tests that do not mind each other's runs."""
+    server = launch(tmp_path_factory.mktemp("live"), BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
+    yield server
+    server.stop()
+    assert server.process.stdout is not None
+    server.process.stdout.close()
 
 
 @pytest.fixture
