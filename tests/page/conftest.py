@@ -25,8 +25,8 @@ from playwright.sync_api import (
 )
 
 from tests.conftest import Server, launch
-from tests.support.browser import launch_browser
-from tests.support.page_queries import COUNT_PENDING, PATIENCE_S, Open, wait
+from tests.support.page.browser import launch_browser
+from tests.support.page.queries import COUNT_PENDING, PATIENCE_S, Open, wait
 
 expect.set_options(timeout=1000 * PATIENCE_S)
 

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Playwright, expect
 
 from tests.conftest import Server
-from tests.support.browser import full_chromium, launch_browser
-from tests.support.page_queries import Open, middle, state, wait
+from tests.support.page.browser import full_chromium, launch_browser
+from tests.support.page.queries import Open, middle, state, wait
 
 CHROMIUM = full_chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="every test of the page runs in this browser already")

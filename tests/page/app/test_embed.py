@@ -18,7 +18,7 @@ from backend.config import PROJECT
 from backend.web.http.bundle import fresh
 from backend.web.routes import standalone
 from tests.conftest import Server, error_of
-from tests.support.page_queries import PATIENCE_S, Open, settle, state, wait
+from tests.support.page.queries import PATIENCE_S, Open, settle, state, wait
 
 DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
 SEEN = "(node => node !== null && node.getClientRects().length > 0)(document.querySelector('{}'))"

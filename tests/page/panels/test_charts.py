@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis import pareto
 from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
-from tests.support.page_queries import Open, frames, held_timers, settle, state, wait, wait_url
+from tests.support.page.queries import Open, frames, held_timers, settle, state, wait, wait_url
 
 READY = (
     "document.querySelector('.main-svg') && document.querySelector('.charts-state').hidden"
