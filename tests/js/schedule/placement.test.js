@@ -1,3 +1,4 @@
+// Tests of which rank holds which stage.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of the view as a link, and of links read back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of areas and their totals.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

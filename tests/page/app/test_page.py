@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page_queries import Open, figure, frames, pixel, settle, state, wait
+from tests.support.page.queries import Open, figure, frames, pixel, settle, state, wait
 
 
 def drag(page: Page, field: str, part: float) -> None:

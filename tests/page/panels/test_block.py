@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis.steady_state import steady
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
-from tests.support.page_queries import Open, settle, state, wait
+from tests.support.page.queries import Open, settle, state, wait
 
 DRAWING = ".block-drawing"
 SAID = ".block-said"

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis.compare import compare
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
-from tests.support.page_queries import Open, settle, state, wait
+from tests.support.page.queries import Open, settle, state, wait
 
 ROWS = ".comparison-table tbody tr"
 TAB = "?family=zb-h1&p=8&m=32&tab=compare"

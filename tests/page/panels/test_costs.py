@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.support.page_queries import Open, figure, middle, settle, state, wait, wait_url
+from tests.support.page.queries import Open, figure, middle, settle, state, wait, wait_url
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 COSTS = "bubbleline.state().spec.costs"

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page_queries import Open, figure, settle, state, wait
+from tests.support.page.queries import Open, figure, settle, state, wait
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 COSTS = "bubbleline.state().spec.costs"

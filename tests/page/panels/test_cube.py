@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from backend.theme_tokens import tokens
-from tests.support.page_queries import Open, settle, wait
+from tests.support.page.queries import Open, settle, wait
 
 DRAWN = (
     "document.querySelector('[data-chart=cube]')?.getAttribute('aria-current') === 'true'"

@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.support.page_queries import Open, frames, middle, pixel, rgba, state, wait, wait_url
+from tests.support.page.queries import Open, frames, middle, pixel, rgba, state, wait, wait_url
 
 
 def veiled(page: Page, op: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.support.gestures import PHONE, Fingers, drag, point, view
-from tests.support.page_queries import Open, state, wait, wait_url
+from tests.support.page.gestures import PHONE, Fingers, drag, point, view
+from tests.support.page.queries import Open, state, wait, wait_url
 
 
 def test_scrubbing_sticks_to_op_edges_unless_alt_is_held(open_page: Open) -> None:
