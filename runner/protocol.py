@@ -98,7 +98,7 @@ def parse(line: bytes) -> Command:
 
 def _command(data: Any) -> Command:
     if not isinstance(data, dict):
-        example = '{"cmd": "devices"}'
+        example = json.dumps({"cmd": "devices"})
         raise RequestError(
             "line", data, message("runner.not_a_command", "a command is an object such as {example}", example=example)
         )

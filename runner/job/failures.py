@@ -32,10 +32,11 @@ def of_error(rank: int, error: RankError, place: Place) -> RunFailure:
 def of_loss(lost: RankLost, place: Place) -> RunFailure:
     """The failure of a rank that is gone."""
     op, where = place
+    text = lost.what
+    if where:
+        text = message("runner.rank_lost", "{what}{where}", what=text, where=where)
     if lost.why:
-        text = message("runner.rank_lost_why", "{what}{where}: {why}", what=lost.what, where=where, why=lost.why)
-    else:
-        text = message("runner.rank_lost", "{what}{where}", what=lost.what, where=where)
+        text = message("runner.rank_lost_because", "{what}: {why}", what=text, why=lost.why)
     return RunFailure(lost.kind, lost.rank, op, text)
 
 

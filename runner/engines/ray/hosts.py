@@ -100,12 +100,7 @@ def missing(request: RankRequest, each: Mapping[str, float], hosts: Sequence[Hos
         return ""
     needs = _amounts(f"{need:g} {kind}" for kind, need in each.items())
     free = [
-        message(
-            "runner.free_on_host",
-            "{host} {amounts}",
-            host=host.name,
-            amounts=_amounts(f"{host.free.get(kind, 0):g}/{host.total.get(kind, 0):g} {kind}" for kind in each),
-        )
+        f"{host.name} " + _amounts(f"{host.free.get(kind, 0):g}/{host.total.get(kind, 0):g} {kind}" for kind in each)
         for host in alive
         if host.total.get(CPU, 0.0)
     ]
