@@ -9,10 +9,9 @@ from backend.schedule.families.family import Family, Row, phases
 from backend.schedule.laws.law import IN_STEP, NO_SHARD_HOPS, UNIFORM, Law
 from backend.schedule.options import vocabulary
 from backend.schedule.options.vocabulary import SPREAD
+from backend.schedule.order.ops import B, F
 from backend.schedule.search.building_block import Block
 from backend.schedule.spec import Spec
-
-F, B = 0, 3
 
 
 def rows(spec: Spec) -> list[Row]:
