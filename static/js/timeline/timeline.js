@@ -16,11 +16,11 @@ import { fullHeight, paintStrips, stripsShown, writeHeld } from "./draw/memory_s
 import { hit, scrolled } from "../core/timeline/layout.js";
 import { readPins } from "../core/state/marks.js";
 import { clamp, fit, zoomAt } from "../core/timeline/viewport.js";
-import { sameTrace, traceAt } from "./explain/trace.js";
+import { sameTrace, traceAt } from "./trace.js";
 
 /** @import {Lane, Scene} from "../data/lanes.js" */
 /** @import {Store} from "../data/store.js" */
-/** @import {Trace} from "./explain/trace.js" */
+/** @import {Trace} from "./trace.js" */
 /** @import {View} from "../core/timeline/viewport.js" */
 /**
  * @typedef {{busy: () => boolean, draw: (scene: Scene, ctx: CanvasRenderingContext2D, height: number) => void}} Layer

@@ -2,9 +2,7 @@
 // it.
 import { h, replace, sentence, setText, show } from "./dom.js";
 import { t, tr } from "../core/i18n/language.js";
-import { formatNumber } from "../core/timeline/scale.js";
-
-/** @import {SpecError} from "../data/api.js" */
+import { formatNumber } from "../core/i18n/numbers.js";
 
 /**
  * @typedef {object} FieldOptions
@@ -157,14 +155,14 @@ export class Field {
   }
 
   /** Say what is wrong beside the field, with the nearest legal value as a button. */
-  /** @param {SpecError | null} error @param {(value: any) => void} [apply] @param {string} [whose] */
+  /** @param {{field: string, value: unknown, message: string, nearest?: unknown} | null} error @param {(value: any) => void} [apply] @param {string} [whose] */
   complain(error, apply, whose) {
     const { problem, options } = this;
     if (!error && problem.hidden) return;
     show(problem, error !== null);
     this.node.toggleAttribute("data-bad", error !== null);
     this.box.setAttribute("aria-invalid", String(error !== null));
-    const text = error ? sentence(tr(error.message)) : "";
+    const text = error ? sentence(tr(error)) : "";
     const message = h("span", { text: error && whose ? t("{family}: {text}", { family: whose, text }) : text });
     const legal = error?.nearest;
     const label =

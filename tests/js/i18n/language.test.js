@@ -1,6 +1,5 @@
 // The page's own texts against its Chinese catalogue: every text has a Chinese one, none is left over, and no text on
-// the
-// page goes past t(...).
+// the page goes past t(...).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TEXTS } from "../../../static/js/core/i18n/zh/zh.js";
@@ -59,7 +58,7 @@ const PROGRAM = [
   ["panels/charts/cube_paint.js", "{}px "],
   ["core/drawing/picture.js", "Helvetica"], // fonts
   ["panels/charts/cube_paint.js", "<"],
-  ["core/drawing/mathml.js", "<"],
+  ["core/schedule/mathml.js", "<"],
   ["core/drawing/picture.js", "<"], // markup
   ["core/schedule/formula.js", "{} if {} else"], // a formula as the server writes it
   ["core/schedule/wire.js", ""], // what only a broken server could send, told as one that does not answer

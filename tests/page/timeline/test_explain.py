@@ -23,7 +23,7 @@ def test_the_critical_path_stands_out_by_key_and_by_button_and_is_in_the_link(op
     page.keyboard.press("c")
     frames(page)
     expect(page.locator("#crit")).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("#told")).to_contain_text("Critical path, 33 long: F 11 (33.3 %), B 22 (66.7 %)")
+    expect(page.locator("#told")).to_contain_text("Critical path, length 33: F 11 (33.3 %), B 22 (66.7 %)")
     assert not any(veiled(page, op) for op in ("0F0", "1F0", "3B4", "2B7", "0B7"))
     assert all(veiled(page, op) for op in ("0F1", "2B3", "0B4"))
     assert "crit=1" in wait_url(page, "crit=1")
@@ -82,12 +82,12 @@ def test_messages_have_lanes_whose_bars_say_who_sends_what_to_whom(open_page: Op
     assert min(pixel(page, page.evaluate("bubbleline.point('a', 0, 10)")["x"], under)) > 200, "nothing is sent at 10"
     page.mouse.move(row["x"], under)
     card = page.locator("#card")
-    expect(card).to_contain_text("Activation on its way")
+    expect(card).to_contain_text("Activation in flight")
     expect(card).to_contain_text("0F0 on rank 0 to rank 1")
     expect(card).to_contain_text("sent 1there 2in flight 1")
     received = page.evaluate("bubbleline.point('a', 0, 15.5)")
     page.mouse.move(received["x"], received["y"] + received["h"] / 2 + 13)
-    expect(card).to_contain_text("Gradient on its way")
+    expect(card).to_contain_text("Gradient in flight")
 
 
 def test_without_a_time_for_a_hop_messages_are_ticks_that_can_still_be_found(open_page: Open) -> None:
@@ -104,7 +104,7 @@ def test_stepping_tells_each_moment_and_the_list_says_what_each_rank_does_and_wh
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     expect(told).to_have_text(
-        "At 4, warm-up: 3B0 starts on rank 3; 1 of 4 ranks work; rank 0: memory cap, waits for 1B0 until 10."
+        "At 4, warm-up: 3B0 starts on rank 3; 1 of 4 ranks work; rank 0: in-flight limit, waits for 1B0 until 10."
     )
     assert told.get_attribute("aria-live") == "polite"
     page.click("#told-more")
@@ -154,7 +154,7 @@ def test_a_bubble_tells_its_reason_to_a_finger_and_an_op_tells_why_its_rank_wait
     spot = page.evaluate("bubbleline.point('a', 0, 7)")
     page.touchscreen.tap(spot["x"], spot["y"])
     card = page.locator("#card")
-    expect(card).to_contain_text("Idle for 6: memory cap")
+    expect(card).to_contain_text("Idle for 6: in-flight limit")
     page.touchscreen.tap(*middle(page, "a", "0B0"))
     expect(card).to_contain_text("needs")
     expect(card).to_contain_text("Rank 0 is idle from 4 to 10")

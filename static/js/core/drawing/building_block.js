@@ -1,6 +1,5 @@
 // A building block as a drawing: one micro-batch's ops, its copies a period apart, and where they stand. Knows slots
-// and
-// pixels; draws nothing.
+// and pixels; draws nothing.
 import { t } from "../i18n/language.js";
 import { KIND_B, KIND_F, KIND_I, KIND_W } from "../schedule/ops.js";
 import { build } from "../schedule/placement.js";

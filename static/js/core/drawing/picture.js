@@ -1,10 +1,8 @@
 // A schedule as a vector picture for print and slides: what the timeline shows, laid out anew for a width of its own,
-// as
-// SVG text. Rectangles stay rectangles and words stay words, so that it can be edited and searched. Knows no DOM.
+// as SVG text. Rectangles stay rectangles and words stay words, so that it can be edited and searched. Knows no DOM.
 //
 // Ops too narrow to be seen at that width are drawn together with their neighbours, as what takes most of their time,
-// so
-// that a picture holds at most some rectangles a pixel however many ops there are.
+// so that a picture holds at most some rectangles a pixel however many ops there are.
 
 import { OFFLOAD, RELOAD } from "../schedule/copies.js";
 import { copyRows, copyTimes } from "../timeline/copy_rows.js";
@@ -25,7 +23,8 @@ import {
   micros,
   pairChunks,
 } from "../schedule/ops.js";
-import { formatTime, tickStep, ticks } from "../timeline/scale.js";
+import { formatTime } from "../i18n/numbers.js";
+import { tickStep, ticks } from "../timeline/scale.js";
 
 /** @import {Rows} from "../timeline/layout.js" */
 /** @import {Schedule, Times} from "../schedule/types.js" */

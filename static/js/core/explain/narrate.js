@@ -1,6 +1,5 @@
 // What happens at a moment, in a sentence, and what each rank does then and why. Exact for any order: it reads the
-// order and
-// its times, never the family's name. Draws nothing.
+// order and its times, never the family's name. Draws nothing.
 //
 // A moment counts as the first one of what starts then: at 10 an op that runs from 10 is running, one that ends at 10
 // is not.
@@ -10,12 +9,13 @@ import { t } from "../i18n/language.js";
 import { firstEndingAfter } from "../timeline/layout.js";
 import { opText } from "../schedule/ops.js";
 import { phaseOf, phaseOfAll, phases } from "./phases.js";
-import { formatNumber as num } from "../timeline/scale.js";
+import { formatNumber as num } from "../i18n/numbers.js";
 
 /** @import {Idle} from "./why_idle.js" */
 /** @import {Costs, Schedule, Spec, Times} from "../schedule/types.js" */
 /** @import {Phase} from "./phases.js" */
-/** @typedef {{schedule: Schedule, times: Times, costs: Costs, spec: Spec}} Planned  a plan or a run with its times */
+/** @typedef {{schedule: Schedule, times: Times, costs: Costs, spec: Spec, family?: string}} Planned  a plan or a run
+ *   with its times; family: the title of its family */
 /**
  * @typedef {{rank: number, i: number, from: number, to: number, left: boolean}} Glance i: the op that runs, or -1;
  *   left: whether the rank has work left
@@ -26,9 +26,9 @@ const NAMED = 2; // ops, or ranks, that a sentence names before it counts the re
 
 /** @param {Planned} plan @param {number} rank @param {number} at @returns {Doing} */
 export function doing(plan, rank, at) {
-  const { schedule, times, costs, spec } = plan;
+  const { schedule, times, costs, spec, family } = plan;
   const phase = phaseOf(phases(schedule, times), rank, at);
-  return { ...glance(schedule, times, rank, at), phase, idle: whyIdle(schedule, times, costs, rank, at, spec) };
+  return { ...glance(schedule, times, rank, at), phase, idle: whyIdle(schedule, times, costs, rank, at, spec, family) };
 }
 
 /**
@@ -71,6 +71,7 @@ export function doingText({ schedule }, { i, from, to, idle }) {
   if (!idle.awaits) return t("overhead before {op} until {to}", { op: shortText(schedule, idle.next), to: num(to) });
   const giver = shortText(schedule, idle.awaits.i);
   if (idle.kind === "cap") return t("memory cap, waits for {giver} until {to}", { giver, to: num(to) });
+  if (idle.kind === "limit") return t("in-flight limit, waits for {giver} until {to}", { giver, to: num(to) });
   return t("waits for {giver} until {to}", { giver, to: num(to) });
 }
 

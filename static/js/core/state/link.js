@@ -1,10 +1,9 @@
 // The whole view as a readable query and back: only what differs from the defaults. Knows no page and no server.
 //
 // The other schedules' keys carry "b.", "c." and "d." and are relative to the first: ?family=1f1b&p=8&b.family=zb-h1
-// compares
-// both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times over. Keys
-// that begin with "m." say from which model and machine the costs come. A query of 300 characters or more is packed
-// (z).
+// compares both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times
+// over. Keys that begin with "m." say from which model and machine the costs come. A query of 300 characters or more
+// is packed (z).
 
 import { t } from "../i18n/language.js";
 import { IDS } from "./schedules.js";

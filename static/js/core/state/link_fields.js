@@ -10,35 +10,12 @@ import { BARRIERS, OFFLOAD } from "../schedule/effective_costs.js";
 
 // The m.* keys of a link are no fields of a spec: link_preset.js has them.
 
+export const COST_KEYS = "F I W comm FB S T O".split(" ");
 /** In the order of the query. v comes after family: a family brings its own natural v. */
-export const SPEC_FIELDS = [
-  "family",
-  "p",
-  "m",
-  "v",
-  "group",
-  "memory",
-  "w_share",
-  "lifo",
-  "recompute",
-  "layers",
-  "vocabulary",
-  "offload",
-  "shared_link",
-  "weights",
-  "effort",
-  "seed",
-  "F",
-  "I",
-  "W",
-  "comm",
-  "FB",
-  "S",
-  "T",
-  "O",
-  "order",
-];
-export const COST_KEYS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
+export const SPEC_FIELDS = (
+  "family p m v group memory w_share lifo recompute layers vocabulary offload shared_link weights effort seed " +
+  `${COST_KEYS.join(" ")} order`
+).split(" ");
 
 /** The family of a schedule whose order came from elsewhere and stands in the link itself. */
 export const IMPORTED = "imported";

@@ -1,8 +1,7 @@
 // An area of the timeline, a stretch of time on some ranks, and its totals. Knows orders and times; knows no page.
 //
-// As text, in the link: "12-30@0-3" is time 12 to 30 on ranks 0 to 3 of the first plan; "12-30@b.0-3" on those of plan
-// b;
-// "12-30@2-b.1" from the first plan's rank 2 down to plan b's rank 1.
+// As text, in the link: "12-30@0-3" is time 12 to 30 on ranks 0 to 3 of the first plan; "12-30@b.0-3" on those of
+// plan b; "12-30@2-b.1" from the first plan's rank 2 down to plan b's rank 1.
 
 import { copyRows, copyTimes } from "./copy_rows.js";
 import { opsInWindow } from "./layout.js";

@@ -1,9 +1,8 @@
 // Finding ops by text: what was typed, which ops it means, and which of them comes next. Knows orders and times; knows
 // no page.
 //
-// "2F5" is one op; any part may be left out: "F5" is micro-batch 5's forward on every stage, "2F" all forwards of stage
-// 2,
-// "F" all forwards, "5" every op of micro-batch 5.
+// "2F5" is one op; any part may be left out: "F5" is micro-batch 5's forward on every stage, "2F" all forwards of
+// stage 2, "F" all forwards, "5" every op of micro-batch 5.
 
 import { COPY_LETTERS } from "../schedule/copies.js";
 import { KIND_B, KIND_F, KIND_PAIR, LETTERS, chunkOf, codesPerRank, kindOf, micros } from "../schedule/ops.js";

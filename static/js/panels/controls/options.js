@@ -4,11 +4,10 @@ import { withField } from "../../data/spec_fields.js";
 import { offloadName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
 import { BARRIERS, natural } from "../../core/schedule/effective_costs.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Field} from "../../ui/field.js" */
-/** @import {Family} from "./family_picker.js" */
-/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {Family, Spec} from "../../core/schedule/types.js" */
 /** @typedef {{spec: () => Spec, family: () => Family | null, put: (next: Spec, field: string) => void}} OptionActs */
 
 /** What a place for the output layer means; the words are the paper's. @returns {Record<string, string>} */

@@ -1,10 +1,7 @@
-// The messages of each rank as a thin lane under its row: above those it sends, below those it receives. Of a plan each
-// is a
-// bar from the end of the op that makes it until it is there. Of a run those it sends are bars from when they were
-// posted
-// until they are known to have come, those it receives bars for as long as the rank waited for them. What takes no
-// time, or
-// none that is known, is a tick; a gradient is hollow.
+// The messages of each rank as a thin lane under its row: above those it sends, below those it receives. Of a plan
+// each is a bar from the end of the op that makes it until it is there. Of a run those it sends are bars from when
+// they were posted until they are known to have come, those it receives bars for as long as the rank waited for them.
+// What takes no time, or none that is known, is a tick; a gradient is hollow.
 import { timeAt, xOf } from "./axis.js";
 import { colour } from "../../ui/palette.js";
 import { sidesOf } from "../../core/measured/run_details.js";
@@ -15,7 +12,7 @@ import { arrives, firstFrom, inbox, messagesOf } from "../../core/schedule/messa
 /** @import {Details} from "../../core/measured/run_details.js" */
 /** @import {Row} from "../../core/timeline/layout.js" */
 /** @import {Messages} from "../../core/schedule/message_flow.js" */
-/** @import {Trace} from "../explain/trace.js" */
+/** @import {Trace} from "../trace.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
 /**
  * @typedef {{all: Messages, lo: number, hi: number, at: (place: number) => number, begin: (place: number) => number,

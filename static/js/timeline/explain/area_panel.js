@@ -2,12 +2,11 @@
 // schedule.
 import { timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { h, replace, show } from "../../ui/dom.js";
-import { isMeasured } from "../../data/lanes.js";
 import { t } from "../../core/i18n/language.js";
 import { COPY_LETTERS } from "../../core/schedule/copies.js";
 import { reaches, totals } from "../../core/timeline/area.js";
 import { KIND_PAIR, LETTERS } from "../../core/schedule/ops.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 import { announce } from "../../ui/live_region.js";
 
 /** @import {Box} from "../draw/axis.js" */
@@ -211,7 +210,7 @@ function tableOf({ t0, t1 }, parts, several) {
 }
 
 /** @param {Lane} lane */
-const titleOf = ({ id }) => (isMeasured({ id }) ? t("measured") : id.toUpperCase());
+const titleOf = ({ id, kind }) => (kind === "run" ? t("measured") : id.toUpperCase());
 
 /** @param {Part[]} parts @param {(sums: Totals) => Share[]} of */
 const unionOf = (parts, of) =>

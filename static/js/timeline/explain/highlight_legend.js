@@ -1,11 +1,11 @@
 // What the marks of the critical path, a followed micro-batch and the lanes of messages mean. Stands in the legend
-// where its
-// last line has room, so that a switch never moves the timeline, and in the list above the telling line always.
+// where its last line has room, so that a switch never moves the timeline, and in the list above the telling line
+// always.
 import { byId, context, h, replace } from "../../ui/dom.js";
 import { colour, residualPaints } from "../../ui/palette.js";
 import { drawnScale } from "../../data/matched_plan.js";
 import { t } from "../../core/i18n/language.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {ViewState} from "../../core/state/link.js" */
 /** @typedef {{text: string, draw: (ctx: CanvasRenderingContext2D) => void}} Entry */
@@ -53,9 +53,9 @@ function entries({ crit, micro, lane, planned, late }) {
   if (crit) list.push({ text: t("critical path"), draw: line([], "mark-path") });
   if (micro !== null) {
     list.push(
-      { text: t("way forward"), draw: line([], "mark-way") },
-      { text: t("way back"), draw: line([11, 7], "mark-way") },
-      { text: t("to W, copies"), draw: line([3, 7], "mark-way") },
+      { text: t("forward path"), draw: line([], "mark-way") },
+      { text: t("backward path"), draw: line([11, 7], "mark-way") },
+      { text: t("weight gradient, copies"), draw: line([3, 7], "mark-way") },
     );
   }
   if (lane)

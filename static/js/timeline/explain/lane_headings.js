@@ -3,10 +3,10 @@ import { timeText } from "../../data/costs/time_unit.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { offloadName, recomputeName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Layout} from "../../core/timeline/layout.js" */
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /**
  * @typedef {{node: HTMLElement, badge: HTMLElement, title: HTMLElement, sizes: HTMLElement, bubble: HTMLElement, span:
@@ -89,17 +89,17 @@ function optionsOf(spec) {
   return words;
 }
 
-/** @param {Plan} plan @param {Desk} desk @param {boolean} two */
-export function headText(plan, desk, two) {
+/** @param {Plan} plan @param {Plans} plans @param {boolean} two */
+export function headText(plan, plans, two) {
   const spec = plan.shown ?? plan.asked;
-  const family = desk.family(spec.family);
+  const family = plans.family(spec.family);
   const sizes = [`p ${spec.p}`, `m ${spec.m}`];
   if (family && family.v.max > 1) sizes.push(`v ${spec.v}`);
   sizes.push(...optionsOf(spec));
   const stale = plan.shown !== plan.asked;
   let badge = "";
-  if (stale && plan.offline) badge = t("server gone: this is the last schedule");
-  else if (stale && plan.error) badge = t("not what was asked for: this is the last legal schedule");
+  if (stale && plan.offline) badge = t("Server unreachable: showing the last schedule");
+  else if (stale && plan.error) badge = t("Showing the last valid schedule");
   return {
     title: `${two ? `${plan.id.toUpperCase()} · ` : ""}${family?.title ?? spec.family}`,
     sizes: sizes.join(" · "),

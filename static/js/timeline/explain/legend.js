@@ -10,7 +10,7 @@ import { SHADES } from "../../core/timeline/bins.js";
 import { OFFLOAD, RELOAD } from "../../core/schedule/copies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, kindOf } from "../../core/schedule/ops.js";
 import { alive } from "../../core/measured/live_memory.js";
-import { formatBytes, formatNumber } from "../../core/timeline/scale.js";
+import { formatBytes, formatNumber } from "../../core/i18n/numbers.js";
 import { t } from "../../core/i18n/language.js";
 
 /** @import {Lane, Scene} from "../../data/lanes.js" */
@@ -85,7 +85,7 @@ const entry = (mark, text) => ({ mark, text });
 function copyEntries({ lanes, layout }) {
   const copying = lanes.findIndex((lane) => lane.schedule.copies);
   if (copying < 0) return [];
-  if (!layout.groups[copying]?.rows[0]?.copyH) return [entry("", t("copy lanes: no room for so many ranks"))];
+  if (!layout.groups[copying]?.rows[0]?.copyH) return [entry("", t("copy lanes: too many ranks to show"))];
   return [entry("offload", t("offload to host memory")), entry("reload", t("reload"))];
 }
 

@@ -117,7 +117,7 @@ function sentences(store, lane, at) {
   if (silent) return { text: own, beside: "" };
   if (at === null)
     return {
-      text: own || t("Play, or step with the arrow keys, and this line tells what happens and why."),
+      text: own || t("Play or step with the arrow keys: this line describes what happens and why."),
       beside: "",
     };
   const [path, journey] = [pathOf(store, lane), journeyOf(store, lane)];
@@ -132,11 +132,11 @@ function listOf({ store, lanes, titleOf, playback }, lane) {
     ...lensSentences(store, lane).map((text) => h("p", { text: tame(text) })),
   ];
   if (playback.at === null)
-    return [...head, h("p", { text: t("Put the playhead somewhere to see what each rank does there.") })];
+    return [...head, h("p", { text: t("Move the playhead to see what each rank does at that time.") })];
   const at = momentOf(lane, playback.at);
   const rows = Array.from({ length: Math.min(lane.schedule.p, MOST_RANKS) }, (_, rank) => rowOf(lane, rank, at));
   const hidden = lane.schedule.p - rows.length;
-  const columns = [t("Rank"), t("Phase"), t("Does"), t("Why")].map((text) => h("th", { scope: "col", text }));
+  const columns = [t("Rank"), t("Phase"), t("Activity"), t("Why")].map((text) => h("th", { scope: "col", text }));
   const table = h(
     "table",
     {},

@@ -4,7 +4,7 @@ import { OFFLOAD, RELOAD } from "../../core/schedule/copies.js";
 import { t } from "../../core/i18n/language.js";
 import { shortText } from "../../core/explain/narrate.js";
 import { LETTERS, KIND_PAIR, rankOf } from "../../core/schedule/ops.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Lane} from "../../data/lanes.js" */
 /** @import {Path} from "../../core/explain/critical_path.js" */
@@ -22,7 +22,7 @@ function pieces({ work, copies, flight, gap }) {
     { name: t("offload"), length: copies[OFFLOAD] },
     { name: t("reload"), length: copies[RELOAD] },
     { name: t("messages"), length: flight },
-    { name: t("waiting for the rank itself"), length: gap },
+    { name: t("waiting for the same rank"), length: gap },
   ].filter(({ length }) => length > 0);
 }
 
@@ -34,7 +34,7 @@ export function pathSentence(path) {
   const parts = joined(pieces(path), ({ name, length }) =>
     t("{name} {part}", { name, part: `${timeNumber(length)} (${formatPercent(length / path.length)})` }),
   );
-  return t("Critical path, {length} long: {parts}; {ops} ops in a chain, {hops} times from rank to rank.", {
+  return t("Critical path, length {length}: {parts}; {ops} ops in a chain, {hops} hops between ranks.", {
     length: timeText(path.length),
     parts,
     ops: path.steps.length,

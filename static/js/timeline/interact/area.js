@@ -14,7 +14,7 @@ import { zoomTo } from "../../core/timeline/viewport.js";
 /** @import {Hand, Snap} from "./snap.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @import {Timeline} from "../timeline.js" */
-/** @import {Trace} from "../explain/trace.js" */
+/** @import {Trace} from "../trace.js" */
 /** @typedef {{x: number, y: number}} Point */
 /** @typedef {"t0" | "t1" | "top" | "foot"} Edge */
 

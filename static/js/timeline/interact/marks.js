@@ -50,7 +50,7 @@ export class Marks {
     this.store.setView({ marks: marksText(marks) });
     announce(
       marks.length > before.length
-        ? t("Mark put at {time}.", { time: timeText(time) })
+        ? t("Mark added at {time}.", { time: timeText(time) })
         : t("Mark removed; {n} left.", { n: marks.length }),
     );
   }

@@ -2,7 +2,8 @@
 import { byId, h, icon, setText } from "../../ui/dom.js";
 import { SPEEDS } from "./playback.js";
 import { t } from "../../core/i18n/language.js";
-import { formatTime, tickStep } from "../../core/timeline/scale.js";
+import { formatTime } from "../../core/i18n/numbers.js";
+import { tickStep } from "../../core/timeline/scale.js";
 
 /** @import {Playback} from "./playback.js" */
 
