@@ -31,7 +31,6 @@ import { RUNS as RUNNING } from "./page_runs.js";
 import { TIMELINE } from "./page_timeline.js";
 import { TOLD } from "./page_told.js";
 import { CHARTS } from "./server_charts.js";
-import { CLUSTER } from "./server_cluster.js";
 import { COMPARE } from "./server_compare.js";
 import { COSTS } from "./server_costs.js";
 import { ERRORS } from "./server_errors.js";
@@ -65,7 +64,6 @@ export const SERVERS = {
   ...SCHEDULE_MESSAGES,
   ...WEB_MESSAGES,
   ...CHARTS,
-  ...CLUSTER,
   ...COMPARE,
   ...COSTS,
   ...ERRORS,
