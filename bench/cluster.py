@@ -2,9 +2,9 @@
 
     python bench/cluster.py [starts] [hops] [far] [events] [needs]
 
-The hosts are namespaces on this machine (tests/support/hosts.py; root and iproute2 are needed), so all of them share its
-cores and a wire costs next to nothing: latencies are those of the software, and more hosts add work but no cores. The local
-engine stands in the first rows of a table where it does the same.
+The hosts are namespaces on this machine (tests/support/hosts.py; root and iproute2 are needed), so all of them share
+its cores and a wire costs next to nothing: latencies are those of the software, and more hosts add work but no cores.
+Where the local engine does the same, its rows come first in the table.
 
 1. From the command to "running": first run (actors start, the code is brought) and on the warm pool, median of 5.
 2. One way between neighbours over the transport that carries messages, on one host and between two, as runs tell it.

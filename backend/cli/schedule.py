@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
+from backend.errors import RequestError
 from backend.schedule import result
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families import registry
@@ -138,7 +139,7 @@ def built(spec: Spec, seconds: float) -> tuple[Spec, Order]:
     return sought, order
 
 
-def fail(data: dict[str, Any], error: SpecError, as_json: bool) -> NoReturn:
+def fail(data: dict[str, Any], error: RequestError, as_json: bool) -> NoReturn:
     """Say what is wrong, in the shape that was asked for, and leave with 2."""
     if as_json:
         click.echo(json.dumps(result.failure(data, error)))

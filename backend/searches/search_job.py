@@ -79,7 +79,7 @@ class Job:
         try:
             family = registry.family_of(self.spec)
             sought, order, found = seek(self.spec, family, self.seconds, self._tell, lambda: self.told_to_stop)
-            status, body = "stopped" if self.told_to_stop else "finished", wire.encode(sought, order)
+            status, body = "stopped" if self.told_to_stop else "finished", wire.encode(order, sought.to_json())
             self.state = replace(self.state, status=status, spec=sought, body=body, evaluations=found.evaluations)
         except SpecError as error:
             self.state = replace(self.state, status="failed", error=error.as_dict())
@@ -101,7 +101,7 @@ class Job:
         )
         if progress.codes is not None:
             spec = self.spec.with_(effort=int(progress.evaluations))
-            body = wire.encode(spec, self._order(progress))
+            body = wire.encode(self._order(progress), spec.to_json())
             state = replace(state, spec=spec, body=body, better=state.better + 1)
         self.state = state
         self.changed()

@@ -17,7 +17,7 @@ from backend.short_links.short_links import Links
 from backend.web.http.cache import Cache
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
-from backend.web.sockets.run_snapshot import Opened
+from backend.web.sockets.run_snapshot import RunSnapshots
 
 NAME = "bubbleline"
 
@@ -34,7 +34,7 @@ class Services:
     searches: Desk
     links: Links
     imports: HourlyRate
-    opened: Opened = field(default_factory=Opened)
+    snapshots: RunSnapshots = field(default_factory=RunSnapshots)
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> how many
     started: float = field(default_factory=time.time)
 

@@ -1,22 +1,21 @@
-// Starts a page that plays by itself: orders, families and code stand in the file; costs are its own to change, and
-// times follow from them here. Asks no server for anything.
+// Starts a stand-alone HTML file: orders, families and code are in the file, and its sliders change the costs, from which
+// the times are computed here. Sends no request.
 import { timeText, useMilliseconds } from "./data/costs/time_unit.js";
 import { byId, h, setText } from "./ui/dom.js";
-import { EmbedView } from "./app/embed_view.js";
+import { createEmbedView } from "./app/embed_view.js";
+import { exposeForTests } from "./app/inspection.js";
 import { loadLanguage } from "./ui/languages.js";
 import { keepOrder } from "./data/order_cache.js";
 import { IDS } from "./core/state/schedules.js";
 import { decode } from "./core/schedule/wire.js";
 import { t } from "./core/i18n/language.js";
 import { createCostSliders } from "./app/standalone_costs.js";
-import { KeptDesk, keyOf } from "./app/standalone_plans.js";
-import { createStore } from "./data/store.js";
-import { expose } from "./app/inspection.js";
+import { Plans } from "./data/plans.js";
+import { createStore, naturalChunks } from "./data/store.js";
 
-/** @import {Family} from "./panels/controls/family_picker.js" */
+/** @import {Family, Spec} from "./core/schedule/types.js" */
 /** @import {Store} from "./data/store.js" */
 /** @import {ViewState} from "./core/state/link.js" */
-/** @import {Spec} from "./core/schedule/types.js" */
 /**
  * @typedef {{search: string, specs: Spec[], orders: string[], families: Family[], defaults: Spec, ms: boolean, link:
  *   string}} Data as backend/web/routes/standalone.py writes it; orders: deflated, in base64
@@ -24,6 +23,9 @@ import { expose } from "./app/inspection.js";
 
 /** @type {ViewState["theme"][]} */
 const THEMES = ["auto", "light", "dark"];
+
+/** The key of a plan's order in the order cache. @param {string} id */
+const keyOf = (id) => `#${id}`;
 
 /** @param {string} text @returns {Promise<ArrayBuffer>} */
 async function inflate(text) {
@@ -36,21 +38,22 @@ async function start() {
   /** @type {Data} */
   const data = JSON.parse(byId("bubbleline-data").textContent ?? "");
   await loadLanguage(data.search);
-  const natural = Object.fromEntries(data.families.map((family) => [family.name, family.v.default]));
-  const store = createStore(data.defaults, natural, data.search);
+  const store = createStore({
+    defaults: data.defaults,
+    natural: naturalChunks(data.families),
+    fixed: data.search,
+  });
   store.set({ spec: data.specs[0], others: data.specs.slice(1), preset: null, origin: undefined }, "none");
   useMilliseconds(data.ms);
   const orders = await Promise.all(data.orders.map(inflate));
   orders.forEach((body, at) => keepOrder(keyOf(IDS[at]), decode(body)));
-  foot(store, data.link);
-  const view = new EmbedView(store, (changed) => new KeptDesk(store, data.families, changed));
+  addFoot(store, data.link);
   byId("embed-costs").append(createCostSliders(store, data.specs, data.families, timeText));
-  view.begin();
-  expose(view);
+  exposeForTests(createEmbedView(store, new Plans(store, data.families, keyOf)));
 }
 
-/** Whose this is, where it comes from, and the theme. @param {Store} store @param {string} link */
-function foot(store, link) {
+/** The line below: the page that the file is from, and the theme. @param {Store} store @param {string} link */
+function addFoot(store, link) {
   const button = h("button", { type: "button", class: "button icon", id: "theme", onclick: turn });
   function turn() {
     store.setView({ theme: THEMES[(THEMES.indexOf(store.get().view.theme) + 1) % THEMES.length] });

@@ -7,35 +7,18 @@ this machine.
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, ViewportSize, sync_playwright
 
 from tests.conftest import Server, launch
-from tests.support.page_queries import Open, wait
-
-CHROMIUM = os.environ.get("BUBBLELINE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-HERE = Path(__file__).parent
-ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-        "--disable-background-networking", "--disable-component-update",
-        # Debian's script asks for a GPU's way of drawing, which without one is slow software: an eighth of these tests.
-        "--disable-gpu-rasterization", "--disable-gpu-compositing", "--disable-software-rasterizer"]  # fmt: skip
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser, a server and workers on two busy cores now and then lose a race that nobody would see: a test that
-    fails here is tried once more, and the summary counts those. A defect fails twice."""
-    for item in items:
-        if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+from tests.support.browser import launch_browser
+from tests.support.page_queries import COUNT_PENDING, Open, wait
 
 
 @dataclass(frozen=True)
@@ -50,11 +33,18 @@ class Opened:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+def playwright() -> Iterator[Playwright]:
+    """Playwright's own process; a second one in the same thread would be refused."""
+    with sync_playwright() as started:
         yield started
-        started.close()
+
+
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """The headless shell, or chromium where there is no shell; test_chromium.py replaces it by chromium."""
+    started = launch_browser(playwright)
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +105,11 @@ POOLS: WeakKeyDictionary[Browser, dict[str, list[Page]]] = WeakKeyDictionary()  
 def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Page:
     """A page that nobody uses, of a context with these options."""
     free = POOLS.setdefault(browser, {}).setdefault(kind, []) if kind is not None else []
-    return free.pop() if free else browser.new_context(**options).new_page()
+    if free:
+        return free.pop()
+    context = browser.new_context(**options)
+    context.add_init_script(COUNT_PENDING)
+    return context.new_page()
 
 
 def give_back(browser: Browser, used: Opened) -> None:

@@ -10,6 +10,42 @@ from playwright.sync_api import Page
 
 Open = Callable[..., Page]
 
+# Added to every page before its own scripts: counts requests under way and timers that are due soon. Timers of a second
+# and more are those of retries and polls, which never end.
+COUNT_PENDING = """(() => {
+  const due = new Map();
+  let requests = 0;
+  const { setTimeout: set, clearTimeout: clear, fetch: ask } = window;
+  window.setTimeout = (act, ms = 0, ...rest) => {
+    const run = (...given) => {
+      due.delete(id);
+      act(...given);
+    };
+    const id = set.call(window, run, ms, ...rest);
+    if (ms < 1000) due.set(id, ms);
+    return id;
+  };
+  window.clearTimeout = (id) => {
+    due.delete(id);
+    clear.call(window, id);
+  };
+  window.fetch = (...given) => {
+    requests += 1;
+    return ask.apply(window, given).finally(() => (requests -= 1));
+  };
+  window.pendingWork = () => due.size + requests;
+})()"""
+
+SETTLE = """(async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const end = performance.now() + 8000;
+  for (let idle = 0; idle < 3 && performance.now() < end; ) {
+    await frame();
+    idle = pendingWork() ? 0 : idle + 1;
+  }
+  return pendingWork();
+})()"""
+
 
 def wait(page: Page, expression: str, seconds: float = 8.0) -> Any:
     """Wait until an expression holds in the page (its policy forbids Playwright's own way, which needs eval)."""
@@ -19,6 +55,14 @@ def wait(page: Page, expression: str, seconds: float = 8.0) -> Any:
         if value:
             return value
         assert time.monotonic() < end, f"not within {seconds} s: {expression}; {page.evaluate('document.title')}"
+        page.wait_for_timeout(20)
+
+
+def wait_until(page: Page, true: Callable[[], object], seconds: float = 8.0) -> None:
+    """Wait until something outside of the page holds; meanwhile the browser's events are handled."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, f"not within {seconds} s"
         page.wait_for_timeout(20)
 
 
@@ -34,6 +78,12 @@ def wait_url(page: Page, part: str) -> str:
 def frames(page: Page) -> None:
     """Let the page draw what it has to."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has nothing left to do: no request under way, no timer due within a second, all drawn."""
+    pending = page.evaluate(SETTLE)
+    assert pending == 0, f"{pending} requests and timers are still pending after 8 s"
 
 
 def state(page: Page) -> dict[str, Any]:

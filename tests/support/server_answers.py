@@ -216,7 +216,7 @@ def _chart(answer: Any) -> Iterator[str]:
 
 
 def _drawn(part: Any) -> Iterator[str]:
-    """What a figure says, line by line, as static/js/panels/charts/figure.js looks it up."""
+    """What a figure says, line by line, as static/js/panels/charts/answers.js looks it up."""
     for key, value in part.items() if isinstance(part, dict) else enumerate(part):
         if isinstance(value, str) and (key in ("text", "hovertext", "name") or isinstance(part, list)):
             yield from value.split("<br>")

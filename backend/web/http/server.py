@@ -14,7 +14,7 @@ from geventwebsocket.exceptions import WebSocketError
 from geventwebsocket.handler import WebSocketHandler
 
 from backend.runs.errors import failure
-from backend.web.sockets.frames import Frames, Line
+from backend.web.sockets.frames import FrameCache, SharedFrameSocket
 
 LARGEST_EVENT = 16_384  # bytes of one message from a page; a watch has under a hundred
 # What the system does for every connection. Small writes go out at once: waiting for more would cost 40 ms an answer.
@@ -25,7 +25,7 @@ REFUSALS = {
     "400": ("400 Bad Request", failure("request", None, "This is not an HTTP request that can be read.")),
     "414": ("414 URI Too Long", failure("query", None, "The address is too long.", limit=8192)),
 }
-FRAMES = Frames()  # of all connections: what many are sent is one text
+FRAMES = FrameCache()  # of all connections: what many are sent is one text
 
 
 class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has no types
@@ -53,7 +53,7 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
         refused = super().upgrade_connection()
         if hasattr(self, "websocket"):
             self.websocket.raw_read = _bounded(self.websocket.raw_read)
-            self.environ["wsgi.websocket"] = Line(self.websocket, self.socket, FRAMES)
+            self.environ["wsgi.websocket"] = SharedFrameSocket(self.websocket, self.socket, FRAMES)
         return refused
 
 

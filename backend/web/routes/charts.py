@@ -16,9 +16,8 @@ from flask import Blueprint, Response, request
 from backend.charts.appearance import Look
 from backend.charts.catalogue import KINDS, Kind
 from backend.charts.chart import Plan
-from backend.schedule.analysis.nearest_spec import ops
 from backend.schedule.errors import SpecError
-from backend.schedule.families.registry import family_of, read
+from backend.schedule.families.registry import family_of, op_count, read
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.spec import LIMITS, choice
@@ -73,7 +72,7 @@ def asked_of(query: bytes, kind: Kind) -> Asked:
             plans.append(Plan(name, other, family_of(other).title))
         except SpecError as error:
             left_out.append(f"{name.upper()} is left out: {error.message}.")
-    whole = sum(ops(plan.spec) for plan in plans)
+    whole = sum(op_count(plan.spec) for plan in plans)
     if whole > MOST_OPS:
         nearest = max(1, spec.m * MOST_OPS // whole)
         message = f"charts are drawn for up to {MOST_OPS:,} ops; here they have {whole:,}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from backend.schedule.analysis.compare import compare
-from backend.schedule.analysis.nearest_spec import ops
-from backend.schedule.families.registry import FAMILIES
+from backend.schedule.families.registry import FAMILIES, op_count
 from backend.schedule.spec import Spec
 from backend.web.address.query import KEYS, fields_of, nested, value_of
 from backend.web.http.responses import apart, encode_json, send
@@ -25,7 +24,7 @@ def show_comparison() -> Response:
     found = cache.get(key)
     if found is None:
         # Families differ in chunks and each may be tried larger to explain a claim, hence a generous guess.
-        guess = 8 * ops(spec) * len(names)
+        guess = 8 * op_count(spec) * len(names)
         found = apart(guess, lambda: encode_json(compare(spec, names, v)))
         cache.put(key, found)
     return send(request, found)

@@ -19,11 +19,10 @@ from gevent.lock import BoundedSemaphore
 
 from backend.charts.appearance import Look
 from backend.schedule.analysis import pareto
-from backend.schedule.analysis.nearest_spec import ops
 from backend.schedule.analysis.pareto import Point
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry, searched
-from backend.schedule.families.registry import read
+from backend.schedule.families.registry import op_count, read
 from backend.schedule.order.order import Order
 from backend.schedule.spec import Spec, choice, integer
 from backend.theme_tokens import ALL_THEMES
@@ -54,7 +53,7 @@ def show_pareto() -> Response:
     cache = services().cache
     key = ("pareto", spec, tuple(look.items()), found, searched.finds() if found else None)
     if not found:
-        return send(request, cache.kept(key, lambda: apart(8 * ops(spec), lambda: _pareto(spec, look, found))))
+        return send(request, cache.kept(key, lambda: apart(8 * op_count(spec), lambda: _pareto(spec, look, found))))
     return send(request, cache.kept(key, lambda: _in_turn(key, lambda: _pareto(spec, look, found))))
 
 

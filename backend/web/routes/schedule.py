@@ -93,7 +93,7 @@ def show_block() -> Response:
 
 
 def _wire(spec: Spec) -> Encoded:
-    return Encoded.of(wire.compress(wire.encode(spec, registry.order(spec))), BINARY)
+    return Encoded.of(wire.compress(wire.encode(registry.order(spec), spec.to_json())), BINARY)
 
 
 def _result(spec: Spec) -> Encoded:

@@ -68,7 +68,7 @@ def _about(url: str, ms: bool) -> dict[str, Any]:
 def _data(plans: list[Spec]) -> dict[str, Any]:
     """The specs with their orders, and what the page must know of their families."""
     named = {spec.family: family_of(spec) for spec in plans}
-    bodies = [wire.compress(wire.encode(spec, registry.order(spec))) for spec in plans]
+    bodies = [wire.compress(wire.encode(registry.order(spec), spec.to_json())) for spec in plans]
     return {
         "specs": [spec.to_json() for spec in plans],
         "orders": [b64encode(body).decode() for body in bodies],

@@ -1,29 +1,15 @@
-// How the page looks and speaks: light or dark, which colours the kinds have, hatching, the language. All of it is in
-// the
-// link, so a lecturer shares what the room should see.
+// The menu of theme, colours, hatching and language. All of it is in the link, so that a shared view looks the same.
 import { byId, h, setText } from "../ui/dom.js";
 import { LANGUAGES } from "../ui/languages.js";
 import { language, t } from "../core/i18n/language.js";
 
 /** @import {Store} from "../data/store.js" */
 /** @import {ViewState} from "../core/state/link.js" */
-/** @typedef {Pick<ViewState, "theme" | "colours" | "hatch">} Look */
 
 const SIGNS = { auto: "◐", light: "○", dark: "●" };
 
-/** Put a look on the page; the canvas must read its colours again afterwards. @param {Look} look */
-export function wear({ theme, colours, hatch }) {
-  const { dataset } = document.documentElement;
-  dataset.theme = theme;
-  dataset.colours = colours ?? "standard";
-  dataset.hatch = hatch ?? "0";
-}
-
-/** @param {Look} a @param {Look} b */
-export const sameLook = (a, b) => a.theme === b.theme && a.colours === b.colours && a.hatch === b.hatch;
-
-/** The menu behind the button. @param {Store} store @param {() => void} repaint */
-export function createAppearance(store, repaint) {
+/** The menu behind the button. @param {Store} store */
+export function createAppearance(store) {
   const button = byId("theme");
   const groups = [
     group(
@@ -60,7 +46,7 @@ export function createAppearance(store, repaint) {
       LANGUAGES.map(({ code, name }) => [code, name]),
       (lang) => {
         store.setView({ lang }, "push");
-        location.reload(); // every text of the page is written once, when it is made
+        location.reload(); // each text is written once, when its element is made
       },
     ),
   ];
@@ -79,22 +65,20 @@ export function createAppearance(store, repaint) {
     node.style.setProperty("--right", `${Math.max(8, innerWidth - box.right)}px`);
     /** @type {HTMLElement | null} */ (node.querySelector("input:checked"))?.focus();
   });
-  node.addEventListener("keydown", (event) => event.stopPropagation()); // the timeline's keys rest
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    if (store.get().view.theme === "auto") repaint();
-  });
+  node.addEventListener("keydown", (event) => event.stopPropagation()); // not the timeline's shortcuts
 
-  /** As the state says. @param {ViewState} view */
-  function set(view) {
-    wear(view);
+  /** @param {ViewState} view */
+  function sync(view) {
     setText(button, SIGNS[view.theme]);
     button.title = t("Appearance and language");
     button.setAttribute("aria-label", button.title);
     const now = [view.theme, view.colours ?? "standard", view.hatch ?? "0", language()];
     groups.forEach((each, at) => each.set(now[at]));
-    repaint();
   }
-  return { set };
+  store.subscribe(({ view }, before) => {
+    if (view !== before.view) sync(view);
+  });
+  sync(store.get().view);
 }
 
 /**

@@ -1,23 +1,23 @@
-// The tabs along the bottom. A click opens one over the lower edge, another click on the same closes it.
+// The drawer of tabs along the bottom. A click opens a tab, another click on the same tab closes it.
 import { byId, h, setText, show } from "../ui/dom.js";
 import { t } from "../core/i18n/language.js";
 
 const BAR = 60; // px of the drawer in sight that show more than its row of tabs
 
-/** @typedef {{id: string, title: string, panel: HTMLElement, opened?: () => void}} Tab */
+/** @import {Store} from "../data/store.js" */
+/** @typedef {{id: string, title: string, panel: HTMLElement, show?: () => void}} Tab show: called when it has opened */
 
-/** @param {Tab[]} tabs @param {(id: string | null) => void} pick */
-export function createDrawer(tabs, pick) {
+/** @param {Store} store @param {Tab[]} tabs */
+export function createDrawer(store, tabs) {
   const home = byId("drawer");
   const bar = h("div", { class: "tabs", role: "tablist", "aria-label": t("Details") });
   home.append(bar);
-  /** @type {Map<string, {button: HTMLElement, dot: HTMLElement}>} */
+  /** @type {Map<string, HTMLElement>} */
   const buttons = new Map();
   let open = "";
   const jump = createJump(home);
 
   for (const { id, title, panel } of tabs) {
-    const dot = h("span", { class: "dot", hidden: true });
     const button = h(
       "button",
       {
@@ -26,10 +26,9 @@ export function createDrawer(tabs, pick) {
         id: `tab-${id}`,
         "aria-controls": `panel-${id}`,
         "aria-selected": "false",
-        onclick: () => pick(open === id ? null : id),
+        onclick: () => store.setView({ tab: open === id ? null : id }),
       },
       title,
-      dot,
     );
     panel.id = `panel-${id}`;
     panel.classList.add("panel");
@@ -39,41 +38,34 @@ export function createDrawer(tabs, pick) {
     panel.hidden = true;
     bar.append(button);
     home.append(panel);
-    buttons.set(id, { button, dot });
+    buttons.set(id, button);
   }
   bar.addEventListener("keydown", (event) => {
     const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!way) return;
     event.preventDefault();
-    const all = [...buttons.values()].map((each) => each.button);
+    const all = [...buttons.values()];
     const at = all.findIndex((each) => each === document.activeElement);
     all[(at + way + all.length) % all.length].focus();
   });
 
-  return {
-    /** @param {string | null} id */
-    set(id) {
-      const next = tabs.some((tab) => tab.id === id) ? (id ?? "") : "";
-      if (next === open) return;
-      open = next;
-      for (const tab of tabs) {
-        tab.panel.hidden = tab.id !== open;
-        buttons.get(tab.id)?.button.setAttribute("aria-selected", String(tab.id === open));
-        if (tab.id === open) tab.opened?.();
-      }
-      jump(tabs.find((tab) => tab.id === open)?.title ?? null);
-    },
-    /** Open a tab, or close it when it is open. @param {string} id */
-    toggle: (id) => pick(open === id ? null : id),
-    /** A dot on a tab: something goes on there. @param {string} id @param {boolean} on */
-    mark: (id, on) => {
-      const each = buttons.get(id);
-      if (each) each.dot.hidden = !on;
-    },
-  };
+  /** @param {string | null} id */
+  function openTab(id) {
+    const next = tabs.some((tab) => tab.id === id) ? (id ?? "") : "";
+    if (next === open) return;
+    open = next;
+    for (const tab of tabs) {
+      tab.panel.hidden = tab.id !== open;
+      buttons.get(tab.id)?.setAttribute("aria-selected", String(tab.id === open));
+      if (tab.id === open) tab.show?.();
+    }
+    jump(tabs.find((tab) => tab.id === open)?.title ?? null);
+  }
+  store.subscribe(({ view }) => openTab(view.tab));
+  openTab(store.get().view.tab);
 }
 
-/** Where the page is one long column, an open tab may lie below what is in sight: a button says so and goes there.
+/** On a narrow screen an open tab may be below the visible part of the page: this button names it and scrolls there.
  * @param {HTMLElement} home @returns {(title: string | null) => void} */
 function createJump(home) {
   let seen = false;

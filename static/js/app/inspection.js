@@ -1,22 +1,22 @@
-// What tests and benches read of the page: `window.bubbleline`, read only.
+// What tests and benchmarks read of the page: `window.bubbleline`, read only.
 import { boxOf } from "../timeline/draw/axis.js";
 import { samples } from "../ui/latency.js";
 import { laneOf } from "../data/lanes.js";
 import { find } from "../core/schedule/ops.js";
 
-/** @import {Desk} from "../data/plans.js" */
+/** @import {Plans} from "../data/plans.js" */
 /** @import {Playback} from "../timeline/interact/playback.js" */
 /** @import {Store} from "../data/store.js" */
 /** @import {Timeline} from "../timeline/timeline.js" */
 
 /**
- * @param {{store: Store, desk: Desk, timeline: Timeline, playback: Playback, runs: {run: {status: string} | null}}}
+ * @param {{store: Store, plans: Plans, timeline: Timeline, playback: Playback, runs?: {run: {status: string} | null}}}
  *   parts
  */
-export function expose({ store, desk, timeline, playback, runs }) {
+export function exposeForTests({ store, plans, timeline, playback, runs }) {
   function state() {
     const { spec, others, view } = store.get();
-    const plans = desk.plans().map((plan) => ({
+    const shown = plans.onScreen().map((plan) => ({
       id: plan.id,
       asked: plan.asked,
       shown: plan.shown,
@@ -38,18 +38,18 @@ export function expose({ store, desk, timeline, playback, runs }) {
       spec,
       others,
       view,
-      plans,
+      plans: shown,
       lanes,
       window: timeline.visible(),
       total: timeline.total(),
       at: playback.at,
       playing: playback.playing,
       hover: timeline.hover?.op?.i ?? null,
-      run: runs.run?.status ?? null,
+      run: runs?.run?.status ?? null,
     };
   }
 
-  /** Where an op stands, in the pixels of the page. @param {string} lane @param {string} text "2F0" */
+  /** The box of an op, in pixels of the page. @param {string} lane @param {string} text "2F0" */
   function box(lane, text) {
     const found = laneOf(timeline.lanes, lane);
     const op = found && find(found.schedule, text);
@@ -60,9 +60,9 @@ export function expose({ store, desk, timeline, playback, runs }) {
   }
 
   /**
-   * Where a moment on a rank stands, in the pixels of the page: the middle of its row, or the foot of its memory strip.
+   * The place of a moment on a rank, in pixels of the page: the middle of its row, or the foot of its memory strip.
+   * @param {string} lane @param {number} rank @param {number} t @param {"ops" | "strip"} [part]
    */
-  /** @param {string} lane @param {number} rank @param {number} t @param {"ops" | "strip"} [part] */
   function point(lane, rank, t, part = "ops") {
     const { layout, t0, t1 } = timeline.scene;
     const row = layout.groups.find((group) => group.id === lane)?.rows.find((each) => each.rank === rank);

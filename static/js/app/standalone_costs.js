@@ -3,8 +3,7 @@ import { h, setText, show } from "../ui/dom.js";
 import { t } from "../core/i18n/language.js";
 import { shapedByOptions } from "../core/schedule/effective_costs.js";
 
-/** @import {Family} from "../panels/controls/family_picker.js" */
-/** @import {Spec} from "../core/schedule/types.js" */
+/** @import {Family, Spec} from "../core/schedule/types.js" */
 /** @import {Store} from "../data/store.js" */
 /** @typedef {"F" | "I" | "W" | "comm"} Name */
 /** @typedef {{name: Name, label: string, input: HTMLInputElement, out: HTMLOutputElement, first: number}} Slider */

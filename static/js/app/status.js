@@ -1,4 +1,4 @@
-// The states between: nothing drawn yet, a first spec that cannot be drawn, a server that has gone.
+// What the timeline shows while there is nothing to draw: loading, a refused first spec, no server. Also brief notices.
 import { byId, h, replace, sentence, show } from "../ui/dom.js";
 import { t, tr } from "../core/i18n/language.js";
 
@@ -6,16 +6,23 @@ import { t, tr } from "../core/i18n/language.js";
 const SYMBOLS = { group: "g", comm: "c", F: "f", I: "i", W: "w" };
 
 /** @import {Plan} from "../data/plan.js" */
+/** @import {Plans} from "../data/plans.js" */
+/** @import {Store} from "../data/store.js" */
 
-/** @param {HTMLElement} plot @param {() => void} retry @param {(field: string, value: any) => void} apply */
-export function createStatus(plot, retry, apply) {
+const RETRY = 4000; // ms
+
+/** @param {Store} store @param {Plans} plans @param {HTMLElement} plot */
+export function createStatus(store, plans, plot) {
   const cover = h("div", { class: "plot-state" }, h("strong", { text: t("Asking for the first schedule …") }));
   plot.append(cover);
   byId("stage").classList.add("is-empty");
   const banner = byId("banner");
   let timer = 0;
+  const retry = () => plans.sync(true);
+  /** @param {string} field @param {any} value */
+  const apply = (field, value) => store.set({ spec: { ...store.get().spec, [field]: value } });
 
-  /** Nothing to draw: say why, in the timeline's own place. @param {Plan} plan */
+  /** Why there is nothing to draw, in place of the timeline. @param {Plan} plan */
   function showCover(plan) {
     show(cover, !plan.schedule);
     byId("stage").classList.toggle("is-empty", !plan.schedule);
@@ -30,11 +37,11 @@ export function createStatus(plot, retry, apply) {
         h("button", { type: "button", class: "button soft", onclick: retry }, t("Try now")),
       );
     } else if (plan.error) {
-      const { field, message, nearest } = plan.error;
+      const { field, nearest } = plan.error;
       replace(
         cover,
         h("strong", { text: t("No such schedule") }),
-        h("p", { text: sentence(tr(message)) }),
+        h("p", { text: sentence(tr(plan.error)) }),
         nearest === undefined
           ? ""
           : h(
@@ -48,26 +55,26 @@ export function createStatus(plot, retry, apply) {
     }
   }
 
+  plans.onAnswer(() => {
+    showCover(plans.first);
+    const offline = plans.onScreen().some((plan) => plan.offline);
+    const drawn = plans.first.schedule !== null;
+    show(banner, offline && drawn);
+    if (offline && drawn) {
+      replace(
+        banner,
+        h("span", {
+          text: t("The server does not answer. Playing, zooming and costs still work; other schedules must wait."),
+        }),
+        h("button", { type: "button", class: "button", onclick: retry }, t("Try now")),
+      );
+    }
+    clearTimeout(timer);
+    if (offline) timer = window.setTimeout(retry, RETRY);
+  });
+
   return {
-    /** @param {Plan[]} plans */
-    update(plans) {
-      showCover(plans[0]);
-      const gone = plans.some((plan) => plan.offline);
-      const drawn = plans[0].schedule !== null;
-      show(banner, gone && drawn);
-      if (gone && drawn) {
-        replace(
-          banner,
-          h("span", {
-            text: t("The server does not answer. Playing, zooming and costs still work; other schedules must wait."),
-          }),
-          h("button", { type: "button", class: "button", onclick: retry }, t("Try now")),
-        );
-      }
-      clearTimeout(timer);
-      if (gone) timer = window.setTimeout(retry, 4000);
-    },
-    /** A word in passing. @param {string} text @param {number} [ms] how long it stays */
+    /** Show a brief notice. @param {string} text @param {number} [ms] how long it stays */
     toast(text, ms = 2000) {
       replace(banner, h("span", { text }));
       show(banner, true);

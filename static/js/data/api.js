@@ -1,20 +1,22 @@
-// Talks to the server: schedules, families, runs. Turns every failure into a Refusal (the server said no) or Offline.
+// Requests to the server. Every failure is thrown as a Refusal (the server refused) or Offline (no answer).
 import { t } from "../core/i18n/language.js";
 
-/** @typedef {{field: string, value: unknown, message: string, limit?: unknown, nearest?: unknown}} SpecError */
+/** @import {SpecError} from "../core/schedule/types.js" */
 
-/** The server understood and said no. */
+/** A request that the server understood and refused. Has a `code`, `params` and a `message`, so tr() translates it. */
 export class Refusal extends Error {
   /** @param {SpecError} error @param {number} status */
   constructor(error, status) {
     super(error.message);
     this.name = "Refusal";
     this.error = error;
+    this.code = error.code;
+    this.params = error.params;
     this.status = status;
   }
 }
 
-/** Nobody answered, or not in a way that this page understands. */
+/** No answer, or one that this page does not understand. */
 export class Offline extends Error {
   constructor() {
     super(t("The server does not answer."));
@@ -40,8 +42,8 @@ async function ask(url, init) {
 /** @param {string} path */
 export const getJson = async (path) => (await ask(path, { headers: { Accept: "application/json" } })).json();
 
-/** The same for a question that may well be refused, as a reader comes by it while trying numbers: a refusal is then an
- * answer like another, not a failure for the browser to log. @param {string} path */
+/** The same for requests that are often refused, as while a reader tries numbers: the server answers refusals with
+ * status 200, so that the browser does not log them as failures. @param {string} path */
 export async function getAnswer(path) {
   const body = await (await ask(path, { headers: { Accept: "application/json", Prefer: "handling=lenient" } })).json();
   if (body.error) throw new Refusal(body.error, 400);
@@ -56,7 +58,7 @@ export async function postJson(path, body) {
 
 /** @param {string} query with its "?" @param {{signal?: AbortSignal, priority?: "high" | "low"}} [options] */
 export async function getSchedule(query, options = {}) {
-  // Lenient: an illegal spec is an answer like another, not a failure for the browser to log.
+  // Lenient: the browser does not log an illegal spec as a failed request.
   const headers = { Accept: "application/vnd.bubbleline.schedule", Prefer: "handling=lenient" };
   const response = await ask(`/api/schedule${query}`, { headers, ...options });
   if (response.headers.get("Content-Type")?.startsWith("application/json"))
@@ -65,7 +67,7 @@ export async function getSchedule(query, options = {}) {
 }
 
 /**
- * Change or delete something; what the server says to it is of no interest.
+ * Change or delete something; the body of the answer is not read.
  * @param {"PATCH" | "DELETE"} method
  * @param {string} path
  * @param {unknown} [body]

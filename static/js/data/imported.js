@@ -1,12 +1,11 @@
 // Imported orders on the page: what stands for their family, and how one takes a place among the schedules.
-import { deviceShare } from "./costs/pricing.js";
+import { deviceShare } from "./costs/preset_costs.js";
 import { t } from "../core/i18n/language.js";
 import { IDS, putAt } from "../core/state/schedules.js";
 import { format } from "../core/state/link.js";
 import { IMPORTED } from "../core/state/link_fields.js";
 
-/** @import {Family} from "../panels/controls/family_picker.js" */
-/** @import {Costs, Spec} from "../core/schedule/types.js" */
+/** @import {Costs, Family, Spec} from "../core/schedule/types.js" */
 /** @import {State} from "../core/state/link.js" */
 /** @import {Store} from "./store.js" */
 

@@ -2,8 +2,7 @@
 import { Offline, Refusal, getSchedule } from "./api.js";
 import { decode } from "../core/schedule/wire.js";
 
-/** @import {Schedule} from "../core/schedule/types.js" */
-/** @import {SpecError} from "./api.js" */
+/** @import {Schedule, SpecError} from "../core/schedule/types.js" */
 /** @typedef {{schedule: Schedule, error: null} | {schedule: null, error: SpecError}} Answer */
 
 const LIMIT_OPS = 12_000_000;

@@ -8,10 +8,9 @@ import { holding, peakInFlight, peakMemory } from "../core/schedule/memory.js";
 import { simulate } from "../core/schedule/simulate.js";
 import { shapedByOptions, timing } from "../core/schedule/effective_costs.js";
 
-/** @import {Schedule, Spec, Times} from "../core/schedule/types.js" */
+/** @import {Schedule, Spec, SpecError, Times} from "../core/schedule/types.js" */
 /** @import {Figures} from "../core/schedule/metrics.js" */
 /** @import {PlanId} from "../core/state/schedules.js" */
-/** @import {SpecError} from "./api.js" */
 
 /**
  * @typedef {object} Plan

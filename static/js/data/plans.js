@@ -1,4 +1,5 @@
-// Keeps the plans in step with the state: asks for orders, times them in the frame, and hands out lane groups.
+// The plans of the schedules on the screen, kept in step with the state: orders are requested, timed in the frame, and
+// become lane groups.
 import { invalidate } from "../ui/frame_loop.js";
 import { importedFamily } from "./imported.js";
 import { known, fetchAhead } from "./order_cache.js";
@@ -10,55 +11,69 @@ import { wholeStops } from "../ui/slider_stops.js";
 
 /** @import {Lane} from "./lanes.js" */
 /** @import {Plan} from "./plan.js" */
-/** @import {Family} from "../panels/controls/family_picker.js" */
-/** @import {Spec} from "../core/schedule/types.js" */
+/** @import {PlanId} from "../core/state/schedules.js" */
+/** @import {Family, Spec} from "../core/schedule/types.js" */
 /** @import {Store} from "./store.js" */
 
 const AHEAD_OPS = 8_000_000; // fetched ahead for one field, at most
 const LARGE = 300_000; // ops of an order whose neighbours are not worth fetching
 
-export class Desk {
+export class Plans {
   /** @type {Map<Plan, {times: object, lane: Lane, stale: boolean}>} */
   #lanes = new Map();
 
-  /** @param {Store} store @param {Family[]} families @param {() => void} changed the answer to a request is here */
-  constructor(store, families, changed) {
+  /** @type {(() => void)[]} */
+  #listeners = [];
+
+  /**
+   * @param {Store} store
+   * @param {Family[]} families
+   * @param {((id: PlanId) => string) | null} [keyOf] the key of a plan's order in the order cache, where the orders are
+   *   there from the start and stay the same whatever the costs are
+   */
+  constructor(store, families, keyOf = null) {
     this.store = store;
     this.families = families;
-    this.changed = changed;
+    this.keyOf = keyOf;
     this.all = IDS.map((id) => createPlan(id, store.get().spec));
   }
 
-  /** @param {Spec} spec */
+  /** Call a task whenever a request has been answered, refused or has failed. @param {() => void} listener */
+  onAnswer(listener) {
+    this.#listeners.push(listener);
+  }
+
+  /** The query of a spec's order. @param {Spec} spec */
   query(spec) {
     return orderQuery(spec, this.store.defaults, this.family(spec.family)?.shaped_by_costs ?? false);
   }
 
-  /** Ask for what the state says, if that is new. @param {boolean} [again] even if it is not (after being offline) */
+  /** Request the orders of the state, where they are new. @param {boolean} [again] even where not (after being offline) */
   sync(again) {
     specsOf(this.store.get()).forEach((wanted, at) => {
       const plan = this.all[at];
       if (!again && plan.asked === wanted && plan.shown) return;
-      request(plan, wanted, this.query(wanted), () => {
+      request(plan, wanted, this.keyOf?.(plan.id) ?? this.query(wanted), () => {
         invalidate("plan");
-        this.changed();
+        for (const listener of this.#listeners) listener();
       });
     });
   }
 
+  /** The plan of the first schedule. */
   get first() {
     return this.all[0];
   }
 
   /** The plans on the screen. @returns {Plan[]} */
-  plans() {
+  onScreen() {
     return this.all.slice(0, 1 + this.store.get().others.length);
   }
 
   /** Time what is new and list the lanes. @returns {Lane[]} */
   lanes() {
-    for (const plan of this.plans()) timePlan(plan);
-    return this.plans()
+    for (const plan of this.onScreen()) timePlan(plan);
+    return this.onScreen()
       .map((plan) => this.#laneOf(plan))
       .filter((lane) => lane !== null);
   }
@@ -87,8 +102,10 @@ export class Desk {
     return lane;
   }
 
-  /** What the reader may drag to next: a field's other stops, nearest first, then the neighbours in p, m and v. */
-  /** @param {Plan} plan @param {string} field @param {number[]} stops */
+  /**
+   * Fetch ahead what the reader may drag to next: a field's other stops, nearest first, then the neighbours in p, m, v.
+   * @param {Plan} plan @param {string} field @param {number[]} stops
+   */
   prefetch(plan, field, stops) {
     const spec = plan.asked;
     const value = Number(spec[/** @type {"p" | "m" | "v"} */ (field)]);
@@ -100,17 +117,17 @@ export class Desk {
     fetchAhead(specs.map((each) => this.query(each)));
   }
 
-  /** @param {Spec} spec */
-  consider(spec) {
+  /** Fetch one order ahead. @param {Spec} spec */
+  fetchAhead(spec) {
     fetchAhead([this.query(spec)]);
   }
 
-  /** What the server said of a spec, if it was asked already. @param {Spec} spec */
+  /** The answer to a spec, if it is here already. @param {Spec} spec */
   answerTo(spec) {
     return known(this.query(spec));
   }
 
-  /** @param {string} name */
+  /** The family of a name, null for an unknown one. @param {string} name */
   family(name) {
     return this.families.find((each) => each.name === name) ?? (name === IMPORTED ? importedFamily() : null);
   }

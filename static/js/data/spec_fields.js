@@ -3,9 +3,8 @@ import { t } from "../core/i18n/language.js";
 import { natural, BARRIERS } from "../core/schedule/effective_costs.js";
 import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../ui/slider_stops.js";
 
-/** @import {Family} from "../panels/controls/family_picker.js" */
+/** @import {Family, Spec} from "../core/schedule/types.js" */
 /** @import {FieldOptions} from "../ui/field.js" */
-/** @import {Spec} from "../core/schedule/types.js" */
 
 export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 /** Fields that change the order, not only its times. */

@@ -1,20 +1,35 @@
-// The one state of the page. All of it is in the URL: steps a reader would want back are pushed, drags replace.
+// The one state of the page. All of it is in the URL: steps worth a Back are pushed to the history, drags replace.
 import { mapSpecs, specAt } from "../core/state/schedules.js";
 import { format, parse } from "../core/state/link.js";
 
-/** @import {Spec} from "../core/schedule/types.js" */
+/** @import {Family, Spec} from "../core/schedule/types.js" */
 /** @import {State} from "../core/state/link.js" */
 /** @typedef {"push" | "replace" | "none"} How */
 /** @typedef {(state: State, before: State) => void} Listener */
-/** @typedef {(next: State, before: State) => State} Complete */
+/** @typedef {(next: State, before: State) => State} Derive */
 /**
- * @typedef {{change: Complete, restore: Complete, abridge: (state: State) => State}} Derives what follows from other
- *   parts of the state: filled in at every change, and at a step back or forward, and left out of a link
+ * @typedef {object} Derivations  parts of the state that follow from other parts
+ * @property {Derive} change   fills them in after a change
+ * @property {Derive} restore  fills them in where a link is read: at the start, and at steps back and forward
+ * @property {(state: State) => State} abridge  leaves them out of a link
  */
+/**
+ * @typedef {object} Setup
+ * @property {Spec} defaults
+ * @property {Record<string, number>} natural  v of a family where a link names none
+ * @property {Derivations} [derivations]
+ * @property {string | null} [fixed]  the query to begin with, where the address bar is not this page's to read or write
+ */
+/** @type {Derivations} */
+const NOTHING_DERIVED = { change: (next) => next, restore: (next) => next, abridge: (state) => state };
 
 const REPLACE_AFTER = 250; // ms of rest; browsers throttle history calls, and a drag would make one a frame
 
-/** The address bar: written at once, or when a drag rests. @param {() => string} url what it should say */
+/** v of each family where a link names none. @param {Family[]} families @returns {Record<string, number>} */
+export const naturalChunks = (families) =>
+  Object.fromEntries(families.map((family) => [family.name, family.v.default]));
+
+/** The address bar: written at once, or when a drag rests. @param {() => string} url what it should show */
 function createAddress(url) {
   let timer = 0;
 
@@ -44,12 +59,12 @@ function createAddress(url) {
 }
 
 /**
- * What was found for a spec is not what would be found for another: effort goes with the first change of anything else.
+ * Drop the effort of a search when anything else of its spec changes: the order it found belongs to the old spec.
  * @param {State} next
  * @param {State} before
  * @returns {State}
  */
-function unsought(next, before) {
+function withoutOldSearches(next, before) {
   const { spec, others } = mapSpecs(next, (now, at) => {
     const then = specAt(before, at);
     return !then || now === then || now.effort === null || now.effort !== then.effort ? now : { ...now, effort: null };
@@ -57,19 +72,16 @@ function unsought(next, before) {
   return spec === next.spec && others === next.others ? next : { ...next, spec, others };
 }
 
-/** @param {Spec} defaults @param {Record<string, number>} natural v of a family when the link names none
- * @param {string | null} [fixed] the query to begin with, where the address is not this page's to read or write */
-export function createStore(defaults, natural, fixed = null) {
+/** @param {Setup} setup */
+export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, fixed = null }) {
   const read = () => parse(fixed ?? location.search, defaults, natural);
   const first = read();
-  let { state } = first;
+  let state = derivations.restore(first.state, first.state);
   /** @type {Listener[]} */
   const listeners = [];
-  /** @type {Derives} */
-  let derives = { change: (next) => next, restore: (next) => next, abridge: (each) => each };
 
   /** The query of this view. @param {Partial<State["view"]>} [but] as if these had changed */
-  const search = (but) => format(derives.abridge({ ...state, view: { ...state.view, ...but } }), defaults, natural);
+  const search = (but) => format(derivations.abridge({ ...state, view: { ...state.view, ...but } }), defaults, natural);
   const url = () => location.pathname + search();
   const address = createAddress(url);
 
@@ -83,7 +95,7 @@ export function createStore(defaults, natural, fixed = null) {
   /** @param {Partial<State>} patch @param {How} how */
   function set(patch, how = "replace") {
     if (how === "push") address.flush();
-    become(derives.change(unsought({ ...state, ...patch }, state), state));
+    become(derivations.change(withoutOldSearches({ ...state, ...patch }, state), state));
     if (fixed !== null) return;
     if (how === "push") address.push();
     else if (how === "replace") address.later();
@@ -95,7 +107,7 @@ export function createStore(defaults, natural, fixed = null) {
   if (fixed === null) {
     window.addEventListener("popstate", () => {
       address.rest();
-      become(derives.restore(read().state, state));
+      become(derivations.restore(read().state, state));
     });
     window.addEventListener("pagehide", address.flush);
   }
@@ -105,10 +117,6 @@ export function createStore(defaults, natural, fixed = null) {
     set,
     setView,
     defaults,
-    /** Let a part of the page derive what follows from the rest. @param {Derives} by */
-    deriveBy: (by) => {
-      derives = by;
-    },
     /** what the first URL got wrong */
     problems: first.problems,
     search,

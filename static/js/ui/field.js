@@ -166,7 +166,7 @@ export class Field {
     show(problem, error !== null);
     this.node.toggleAttribute("data-bad", error !== null);
     this.box.setAttribute("aria-invalid", String(error !== null));
-    const text = error ? sentence(tr(error.message)) : "";
+    const text = error ? sentence(tr(error)) : "";
     const message = h("span", { text: error && whose ? t("{family}: {text}", { family: whose, text }) : text });
     const legal = error?.nearest;
     const label =

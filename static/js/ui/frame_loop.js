@@ -5,7 +5,7 @@
 
 /** @type {Stage[]} */
 const ORDER = ["plan", "base", "overlay", "figures", "minimap"];
-/** @type {Map<Stage, (now: number) => void>} */
+/** @type {Map<Stage, ((now: number) => void)[]>} */
 const tasks = new Map();
 /** @type {Set<Stage>} */
 const wanted = new Set();
@@ -19,9 +19,10 @@ const drawings = []; // ms
 let asked = 0;
 let drawn = false; // the stages ran since the last frame already
 
-/** Say what a stage does. @param {Stage} stage @param {(now: number) => void} task */
+/** Add a task to a stage; tasks run in the order in which they were added.
+ * @param {Stage} stage @param {(now: number) => void} task */
 export function onStage(stage, task) {
-  tasks.set(stage, task);
+  tasks.set(stage, [...(tasks.get(stage) ?? []), task]);
 }
 
 /** Ask for stages in the next frame. @param {...Stage} stages */
@@ -69,7 +70,7 @@ function runStages(now) {
   let whole = false;
   for (const stage of ORDER) {
     if (!wanted.delete(stage)) continue;
-    tasks.get(stage)?.(now);
+    for (const task of tasks.get(stage) ?? []) task(now);
     whole ||= stage === "base";
   }
   if (whole && drawings.length < LIMIT) drawings.push(performance.now() - from);

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis import pareto
 from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
-from tests.support.page_queries import Open, state, wait, wait_url
+from tests.support.page_queries import Open, settle, state, wait, wait_url
 
 READY = (
     "document.querySelector('.main-svg') && document.querySelector('.charts-state').hidden"
@@ -68,7 +68,7 @@ def test_nothing_of_plotly_is_asked_for_before_the_tab_opens(open_page: Open) ->
     page.on("request", lambda request: asked.append(request.url))
     page.fill("#field-p", "5")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(400)
+    settle(page)
     assert [url for url in asked if "plotly" in url or "charts" in url] == []
     assert page.evaluate("typeof Plotly") == "undefined"
     page.click("#tab-charts")
@@ -164,7 +164,7 @@ def test_a_slider_that_returns_leaves_the_chart_as_it_was(open_page: Open) -> No
     expect(page.locator(".charts-home")).to_have_class("charts-home is-stale")
     page.keyboard.press("ArrowDown")
     expect(page.locator(".charts-home")).to_have_class("charts-home")
-    page.wait_for_timeout(400)
+    settle(page)
     assert [url for url in asked if "m=9" in url and "charts" in url] == []
 
 

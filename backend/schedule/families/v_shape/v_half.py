@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from backend.schedule.errors import message
 from backend.schedule.families.family import Family
 from backend.schedule.families.v_shape.v_min import ENOUGH, EQUAL, MORE, repeated, two_chunks
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
@@ -25,12 +26,18 @@ V_HALF = Family(
     name="v-half",
     title="V-Half",
     year=2024,
-    source="Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.3",
-    used_by="Sea AI Lab's zero-bubble Megatron-LM",
+    source=message(
+        "schedule.v_half_source",
+        "Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.3",
+    ),
+    used_by=message("schedule.v_half_used_by", "Sea AI Lab's zero-bubble Megatron-LM"),
     group="V",
-    summary="A V of two chunks per device at half of 1F1B's memory, with about half of its bubble.",
+    summary=message(
+        "schedule.v_half_summary",
+        "A V of two chunks per device at half of 1F1B's memory, with about half of its bubble.",
+    ),
     backward="split",
-    complexity="a block of six ops, repeated",
+    complexity=message("schedule.complexity_block_six_ops_repeated", "a block of six ops, repeated"),
     placement="v",
     shaped_by_costs=True,
     block=lambda spec: block(spec.p),
@@ -43,9 +50,15 @@ V_HALF = Family(
             "span",
             "(3*p - 7 if p % 2 == 0 else 3*p - 4)*f/v",
             (UNIFORM, NO_HOPS, EQUAL, ENOUGH, MORE),
-            "counted on orders for p = 3 to 32 and m = 3p to 10p",
+            message("schedule.law_counted_on_orders", "counted on orders for p = 3 to 32 and m = 3p to 10p"),
         ),
-        Law("peak", "global", "min(p + 2 - p % 2, 2*m)", (), "counted in the block, slot by slot"),
+        Law(
+            "peak",
+            "global",
+            "min(p + 2 - p % 2, 2*m)",
+            (),
+            message("schedule.law_counted_in_block", "counted in the block, slot by slot"),
+        ),
     ),
     v=(2, 2, 2),
 )

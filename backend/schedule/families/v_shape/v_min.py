@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family, Row
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
@@ -18,9 +18,18 @@ from backend.schedule.search import building_block
 from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
 from backend.schedule.spec import Spec
 
-EQUAL = ("f == i and i == w", "the closed form counts slots; here F, I and W take different times")
-ENOUGH = ("m >= 3*p", "fewer than 3p micro-batches do not fill the pipeline")
-MORE = ("p > 2", "the form was counted for at least three devices")
+EQUAL = (
+    "f == i and i == w",
+    message("schedule.unless_equal_slots", "the closed form counts slots; here F, I and W take different times"),
+)
+ENOUGH = (
+    "m >= 3*p",
+    message("schedule.unless_filled_pipeline", "fewer than 3p micro-batches do not fill the pipeline"),
+)
+MORE = (
+    "p > 2",
+    message("schedule.unless_three_devices", "the form was counted for at least three devices"),
+)
 
 # In the block's own order, squeezed at the end, and with ops out of turn where the costs are unlike the slots. One of
 # each comes first: very large orders get only a few tries.
@@ -49,19 +58,31 @@ def repeated(spec: Spec, one: Block) -> list[Row]:
 def two_chunks(spec: Spec) -> None:
     """Raise SpecError unless each device holds two chunks."""
     if spec.v != 2:
-        raise SpecError("v", spec.v, "a V has exactly two chunks per device", limit=2, nearest=2)
+        raise SpecError(
+            "v",
+            spec.v,
+            message("schedule.v_has_two_chunks", "a V has exactly two chunks per device"),
+            limit=2,
+            nearest=2,
+        )
 
 
 V_MIN = Family(
     name="v-min",
     title="V-Min",
     year=2024,
-    source="Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.3",
-    used_by="Sea AI Lab's zero-bubble Megatron-LM",
+    source=message(
+        "schedule.v_min_source",
+        "Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.3",
+    ),
+    used_by=message("schedule.v_min_used_by", "Sea AI Lab's zero-bubble Megatron-LM"),
     group="V",
-    summary="A V of two chunks per device at a third of 1F1B's memory; unequal costs repeat a bubble every period.",
+    summary=message(
+        "schedule.v_min_summary",
+        "A V of two chunks per device at a third of 1F1B's memory; unequal costs repeat a bubble every period.",
+    ),
     backward="split",
-    complexity="a block of six ops, repeated",
+    complexity=message("schedule.complexity_block_six_ops_repeated", "a block of six ops, repeated"),
     placement="v",
     shaped_by_costs=True,
     block=lambda spec: block(spec.p),
@@ -74,9 +95,15 @@ V_MIN = Family(
             "span",
             "(4*p - 7 if p % 3 == 0 else 4*p - 5)*f/v",
             (UNIFORM, NO_HOPS, EQUAL, ENOUGH, MORE),
-            "counted on orders for p = 3 to 32 and m = 3p to 10p",
+            message("schedule.law_counted_on_orders", "counted on orders for p = 3 to 32 and m = 3p to 10p"),
         ),
-        Law("peak", "global", "min(2*floor((p + 4)/3), 2*m)", (), "counted in the block, slot by slot"),
+        Law(
+            "peak",
+            "global",
+            "min(2*floor((p + 4)/3), 2*m)",
+            (),
+            message("schedule.law_counted_in_block", "counted in the block, slot by slot"),
+        ),
     ),
     v=(2, 2, 2),
 )

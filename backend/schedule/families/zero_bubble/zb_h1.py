@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from backend.schedule.errors import message
 from backend.schedule.families.family import Family, Row, phases
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
@@ -50,12 +51,17 @@ ZB_H1 = Family(
     name="zb-h1",
     title="ZB-H1",
     year=2023,
-    source="Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 2.1",
-    used_by="Sea AI Lab's Megatron-LM fork; the order behind DeepSeek's ZB1P",
+    source=message(
+        "schedule.zb_h1_source", "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 2.1"
+    ),
+    used_by=message("schedule.zb_h1_used_by", "Sea AI Lab's Megatron-LM fork; the order behind DeepSeek's ZB1P"),
     group="zero bubble",
-    summary="1F1B with the backward split: weight gradients fill the cool-down. A third of the bubble, same memory.",
+    summary=message(
+        "schedule.zb_h1_summary",
+        "1F1B with the backward split: weight gradients fill the cool-down. A third of the bubble, same memory.",
+    ),
     backward="split",
-    complexity="five phases",
+    complexity=message("schedule.complexity_five_phases", "five phases"),
     placement="looped",
     rows=lambda spec: handcrafted(spec, 1),
     block=lambda spec: steady(spec, 1),
@@ -66,16 +72,39 @@ ZB_H1 = Family(
             "bubble",
             "global",
             "(p-1)*max(f, i, f+i-w)",
-            (UNIFORM, NO_HOPS, ("m >= p", "fewer micro-batches than devices")),
-            "arXiv 2401.10241 table 1 gives (p-1)(f+i-w), which needs w <= f and w <= i",
+            (
+                UNIFORM,
+                NO_HOPS,
+                (
+                    "m >= p",
+                    message("schedule.unless_as_many_micro_batches_as_devices", "fewer micro-batches than devices"),
+                ),
+            ),
+            message(
+                "schedule.law_zb_h1_bubble",
+                "arXiv 2401.10241 table 1 gives (p-1)(f+i-w), which needs w <= f and w <= i",
+            ),
         ),
         Law(
             "bubble",
             "span",
             "(p-1)*max(i, f+i-w)",
-            (UNIFORM, NO_HOPS, ("m >= p", "fewer micro-batches than devices")),
-            "the same, by each device's own window",
+            (
+                UNIFORM,
+                NO_HOPS,
+                (
+                    "m >= p",
+                    message("schedule.unless_as_many_micro_batches_as_devices", "fewer micro-batches than devices"),
+                ),
+            ),
+            message("schedule.law_zb_h1_span", "the same, by each device's own window"),
         ),
-        Law("peak", "global", "min(p, m)", (), "W lags by r what the warm-up is shorter by"),
+        Law(
+            "peak",
+            "global",
+            "min(p, m)",
+            (),
+            message("schedule.law_zb_h1_peak", "W lags by r what the warm-up is shorter by"),
+        ),
     ),
 )

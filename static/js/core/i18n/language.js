@@ -55,7 +55,7 @@ export function t(text, values) {
 /**
  * A sentence of the server in the reader's language: by its code and params where it has them; a plain text where a
  * catalogue has it, else as it is.
- * @param {string | Message | null | undefined} text @returns {string}
+ * @param {string | (Partial<Message> & {message: string}) | null | undefined} text @returns {string}
  */
 export function tr(text) {
   if (!text) return "";
@@ -69,10 +69,10 @@ export function tr(text) {
   return other.left < found.left ? other.said : found.said;
 }
 
-/** @param {Message} message */
-function fromCode({ code: name, params, message }) {
+/** @param {Partial<Message> & {message: string}} message */
+function fromCode({ code: name = "", params, message }) {
   const template = Object.hasOwn(servers, name) ? servers[name] : undefined;
-  if (template === undefined) return message;
+  if (template === undefined) return tr(message);
   const shown = Object.entries(params ?? {}).map(([hole, value]) => [hole, shownParam(value)]);
   return fill(template, Object.fromEntries(shown));
 }

@@ -36,6 +36,18 @@
  * @typedef {{formula: Tree, where: [Tree, string][], name?: string, quantity?: string, window?: string,
  *   source?: string, when?: Tree|null}} Law
  *
+ * @typedef {import("../i18n/language.js").Message | string} Text  a sentence or label of the server, for tr()
+ *
+ * @typedef {{min: number, default: number, max: number}} ChunkRange
+ * @typedef {{name: string, title: string, year: number, source: Text, used_by: Text, group: Text, summary: Text,
+ *   backward: "full" | "split" | "both", complexity: Text, placement: string, fields: string[], v: ChunkRange,
+ *   asynchronous: boolean, shaped_by_costs: boolean, block: boolean, sought: boolean, vocabulary: string[],
+ *   laws: Law[]}} Family  as /api/families lists it
+ * @typedef {{families: Family[], defaults: Spec}} Catalogue  the answer of /api/families
+ *
+ * @typedef {{field: string, value: unknown, message: string, code?: string, params?: Record<string, any>,
+ *   limit?: unknown, nearest?: unknown}} SpecError  a refused request; nearest: the nearest legal value, null for none
+ *
  * @typedef {{rank: number, index: number, i: number}} OpRef  index = position in the rank's row, i = flat index
  */
 

@@ -2,8 +2,7 @@
 import { Offline, getJson, postJson } from "../api.js";
 import { t } from "../../core/i18n/language.js";
 
-/** @import {Spec} from "../../core/schedule/types.js" */
-/** @import {SpecError} from "../api.js" */
+/** @import {Spec, SpecError} from "../../core/schedule/types.js" */
 /** @import {DetailRows} from "../../core/measured/run_details.js" */
 /**
  * @typedef {{mode: string, unit_ms: number | null, dtype: string, device: string, steps: number, seed: number, spread?:

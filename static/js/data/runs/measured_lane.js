@@ -1,6 +1,6 @@
 // The measured lane: a run's ops on the plan's time axis, one by one as they arrive. An op not yet run lies at
 // infinity.
-import { deviceShare } from "../costs/pricing.js";
+import { deviceShare } from "../costs/preset_costs.js";
 import { noDetails, withRows } from "../../core/measured/run_details.js";
 import { codesPerRank } from "../../core/schedule/ops.js";
 import { timing } from "../../core/schedule/effective_costs.js";

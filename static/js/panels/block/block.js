@@ -1,20 +1,54 @@
 // The block tab: what each family on the screen repeats, drawn, and the arithmetic of its memory; or why it repeats
 // nothing.
-import { ask, blockPath, known } from "./api.js";
 import { drawBlock } from "./draw.js";
 import { arithmeticTable, slotTable } from "./table.js";
+import { onRecolour } from "../../ui/appearance.js";
 import { h, replace, sentence, setText } from "../../ui/dom.js";
+import { Refusal, getAnswer } from "../../data/api.js";
 import { moveTo } from "../../data/spec_fields.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { letter, putAt, specsOf } from "../../core/state/schedules.js";
 import { MARGIN, remark, rowSizes, unitsOf } from "../../core/drawing/building_block.js";
 
-/** @import {SpecError} from "../../data/api.js" */
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Spec, SpecError} from "../../core/schedule/types.js" */
+/** @import {Plans} from "../../data/plans.js" */
+/** @import {Store} from "../../data/store.js" */
 /** @import {Answer} from "../../core/drawing/building_block.js" */
-/** @import {Spec} from "../../core/schedule/types.js" */
 /** @typedef {{spec: Spec, path: string, slot: number, mark: string, remark: string}} Wanted */
 /** @typedef {{answer: Answer, title: string, scroll: HTMLElement}} Drawing */
+
+/** @type {Map<string, Answer | {error: SpecError}>} */
+const kept = new Map();
+/** @type {Map<string, Promise<void>>} */
+const underway = new Map();
+
+/** @param {{family: string, p: number}} spec */
+const blockPath = ({ family, p }) => `/api/block?family=${encodeURIComponent(family)}&p=${p}`;
+
+/** What is here already. @param {string} path */
+const known = (path) => kept.get(path);
+
+/** Rejects with Offline only. @param {string} path @returns {Promise<void>} */
+function ask(path) {
+  if (kept.has(path)) return Promise.resolve();
+  let promise = underway.get(path);
+  if (!promise) {
+    promise = getAnswer(path)
+      .catch(refused)
+      .then((answer) => {
+        kept.set(path, answer);
+      })
+      .finally(() => underway.delete(path));
+    underway.set(path, promise);
+  }
+  return promise;
+}
+
+/** @param {unknown} problem */
+function refused(problem) {
+  if (problem instanceof Refusal) return { error: problem.error };
+  throw problem;
+}
 
 const how = () =>
   t(
@@ -55,16 +89,20 @@ class BlockPanel {
   #drawings = [];
   panel = h("div", { class: "block" }, this.#said, this.#home);
 
-  /** @param {Desk} desk */
-  constructor(desk) {
-    this.desk = desk;
-    desk.store.subscribe(() => this.show());
+  /** @param {{store: Store, plans: Plans}} parts */
+  constructor({ store, plans }) {
+    this.store = store;
+    this.plans = plans;
+    store.subscribe(() => this.show());
+    onRecolour(() => {
+      if (!this.panel.hidden) this.#fit(true);
+    });
     new ResizeObserver(() => this.#fit()).observe(this.#home);
   }
 
   /** What the state asks for, once each. @returns {Wanted[]} */
   #wanted() {
-    const specs = specsOf(this.desk.store.get());
+    const specs = specsOf(this.store.get());
     /** @type {Wanted[]} */
     const wanted = [];
     specs.forEach((spec, slot) => {
@@ -129,7 +167,7 @@ class BlockPanel {
 
   /** @param {Wanted} wanted */
   #section({ spec, path, slot, mark, remark: said }) {
-    const family = this.desk.family(spec.family);
+    const family = this.plans.family(spec.family);
     const answer = /** @type {Answer | {error: SpecError}} */ (known(path));
     const title = `${family?.title ?? spec.family}, p ${spec.p}`;
     /** @param {string} [lead] */
@@ -214,8 +252,8 @@ class BlockPanel {
 
   /** @param {SpecError} error @param {Spec} spec @param {number} slot */
   #without(error, spec, slot) {
-    const from = this.desk.family(spec.family);
-    const buttons = this.desk.families
+    const from = this.plans.family(spec.family);
+    const buttons = this.plans.families
       .filter((family) => family.block)
       .map((family) =>
         h(
@@ -232,14 +270,14 @@ class BlockPanel {
     return h(
       "div",
       { class: "block-none" },
-      h("p", { text: sentence(tr(error.message)) }),
+      h("p", { text: sentence(tr(error)) }),
       h("div", { class: "panel-row" }, h("span", { text: t("These have one:") }), ...buttons),
     );
   }
 
   /** @param {Spec} spec @param {number} slot */
   #put(spec, slot) {
-    this.desk.store.set(putAt(this.desk.store.get(), slot, spec), "push");
+    this.store.set(putAt(this.store.get(), slot, spec), "push");
   }
 
   /** Every slot as a table, made when someone opens it. @param {Answer} answer @param {string} title */
@@ -279,12 +317,7 @@ class BlockPanel {
     setText(this.#said, text ?? this.#how);
     this.#said.classList.toggle("is-told", text !== null);
   }
-
-  /** The colours are new. */
-  redraw() {
-    if (!this.panel.hidden) this.#fit(true);
-  }
 }
 
-/** @param {Desk} desk */
-export const createBlock = (desk) => new BlockPanel(desk);
+/** @param {{store: Store, plans: Plans}} parts */
+export const createBlock = (parts) => new BlockPanel(parts);

@@ -1,21 +1,19 @@
 // The charts tab: a figure that follows the setting, a sentence how to read it, its points as a table, and files to
 // take away.
-import { sameLook } from "../../app/appearance.js";
+import { onRecolour } from "../../ui/appearance.js";
 import { Refusal } from "../../data/api.js";
-import { ask, forget, known, plotly } from "./api.js";
+import { answerOf, chartPath, forgetChart, isKept, requestChart, withLook } from "./answers.js";
 import { Choice } from "./choice.js";
 import { CubeView } from "./cube.js";
-import { faceOf } from "./answer.js";
-import { Figure } from "./figure.js";
+import { Figure, savePicture } from "./figure.js";
 import { FIRST, kindOf } from "./kinds.js";
-import { markAt, nextLetter, placesIn, putFirst, putUnder } from "./frontier_marks.js";
+import { FrontierSearch, markAt, nextLetter, placesIn, putFirst, putUnder } from "./frontier.js";
 import { Panel } from "./panel.js";
-import { questionOf, withLook } from "./question.js";
-import { rowTable } from "./row_table.js";
-import { handBlob, saveCsv, savePicture } from "./save.js";
-import { Seeker } from "./frontier_search.js";
-import { pointTable } from "./point_table.js";
+import { plotly } from "./plotly.js";
+import { pointTable, rowTable } from "./tables.js";
+import { saveBlob } from "../../ui/save_file.js";
 import { h, sentence, show } from "../../ui/dom.js";
+import { onStage } from "../../ui/frame_loop.js";
 import { colour } from "../../ui/palette.js";
 import { rowsCsv, short } from "../../core/drawing/chart_points.js";
 import { MOST_OPS } from "../../core/drawing/cube.js";
@@ -23,66 +21,69 @@ import { t, tr } from "../../core/i18n/language.js";
 import { IDS, letter, specAt } from "../../core/state/schedules.js";
 import { timing } from "../../core/schedule/effective_costs.js";
 
-/** @import {SpecError} from "../../data/api.js" */
-/** @import {Chart, Plotly} from "./api.js" */
-/** @import {Face} from "./answer.js" */
+/** @import {Spec, SpecError} from "../../core/schedule/types.js" */
+/** @import {Chart, ChartAnswer} from "./answers.js" */
+/** @import {Plotly} from "./plotly.js" */
 /** @import {Kind} from "./kinds.js" */
 /** @import {Form} from "./panel.js" */
-/** @import {Desk} from "../../data/plans.js" */
-/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {Plans} from "../../data/plans.js" */
+/** @import {Store} from "../../data/store.js" */
+/** @import {Playback} from "../../timeline/interact/playback.js" */
 
 const REST = 300; // ms that a drag must rest before a chart is asked for
 const LONG_WAIT = 250; // ms; sooner than this, the families alone would only flicker
 
 class Charts {
   #timer = 0;
-  /** @type {string} the question under way, answered or refused */
+  /** @type {string} of the last request, under way or answered */
   #url = "";
-  #turn = 0; // of questions: an answer to an older one comes too late
+  #turn = 0; // counts requests: an answer to an older one is dropped
   /** @type {Chart | null} */
   #chart = null;
-  /** @type {Face | null} */
-  #face = null;
+  /** @type {ChartAnswer | null} */
+  #answer = null;
   /** @type {string | null} the kind of what is drawn or under way */
   #kind = null;
   #asked = "";
   #drawn = "";
   #size = { width: 0, height: 0 };
 
-  /** @param {Desk} desk */
-  constructor(desk) {
-    this.desk = desk;
+  /** @param {{store: Store, plans: Plans, playback: Playback}} parts */
+  constructor({ store, plans, playback }) {
+    this.store = store;
+    this.plans = plans;
     this.choice = new Choice({
       chart: (id) => this.#choose(id, null),
       height: (y) => this.#choose(this.#chosen().kind.id, y),
     });
-    this.seeker = new Seeker(
+    this.search = new FrontierSearch(
       () => this.#points().filter(({ limit }) => limit !== null),
       () => this.#renew(),
     );
     this.figure = new Figure({ put: (at, under) => this.#put(at, under), tell: (at) => this.#tell(at) });
     this.cube = new CubeView({
       tell: (text) => this.parts.say(text ?? this.cube.reads().join(t(" ")), text !== null),
-      select: (op) => desk.store.setView({ sel: op }, "push"),
+      select: (op) => store.setView({ sel: op }, "push"),
     });
     this.parts = new Panel({
       head: this.choice.head,
       list: this.choice.list,
-      seek: this.seeker.node,
+      seek: this.search.node,
       figures: [this.figure.node, this.cube.node],
       save: (form) => this.#save(form),
     });
     this.panel = this.parts.node;
-    desk.store.subscribe(({ spec, others, preset, view }, before) => {
+    store.subscribe(({ spec, others, preset, view }, before) => {
       if (
         spec !== before.spec ||
         others !== before.others ||
         preset !== before.preset ||
-        !sameLook(view, before.view) ||
         view.chart !== before.view.chart
       )
         this.show();
     });
+    onRecolour(() => this.show());
+    onStage("figures", () => this.#followPlayhead(playback.at));
     new ResizeObserver(([{ contentRect }]) => {
       this.#size = contentRect;
       this.show();
@@ -91,7 +92,7 @@ class Charts {
 
   /** The kind of chart that the link names, its variants, and the one that is shown. */
   #chosen() {
-    const { view, others } = this.desk.store.get();
+    const { view, others } = this.store.get();
     const [id, y] = (view.chart ?? "").split(":");
     const kind = kindOf(id);
     /** @type {[string, string][]} */
@@ -99,15 +100,15 @@ class Charts {
     return { kind, heights, y: heights.find(([name]) => name === y)?.[0] ?? heights[0]?.[0] ?? "" };
   }
 
-  /** The question that the state asks: what is drawn, and how it looks. */
+  /** The request of the state, without and with the look of the chart. */
   #wanted() {
     const { kind, y } = this.#chosen();
-    const state = this.desk.store.get();
-    const what = questionOf(kind, state, this.desk.store.defaults);
+    const state = this.store.get();
+    const what = chartPath(kind, state, this.store.defaults);
     return { what, url: withLook(what, y, state.view, this.#size) };
   }
 
-  /** Follow the state. A new setting waits until the sliders rest; new looks do not. */
+  /** Follow the state: a new setting waits until the sliders rest, a new look does not. */
   show() {
     if (this.panel.hidden || !this.#size.width) return;
     const { kind, heights, y } = this.#chosen();
@@ -122,22 +123,19 @@ class Charts {
   /** @param {Kind} kind */
   #follow(kind) {
     const { what, url } = this.#wanted();
-    if (what !== this.#asked) this.seeker.halt();
+    if (what !== this.#asked) this.search.halt();
     if (url === this.#url) {
       if (url === this.#drawn) this.parts.stale(false);
       this.#mark();
-    } else if (what === this.#asked || !this.#chart || kind.id !== this.#kind || known(url)) this.#ask(what, url);
+    } else if (what === this.#asked || !this.#chart || kind.id !== this.#kind || isKept(url)) this.#ask(what, url);
     else {
       this.parts.stale(true);
       this.#timer = window.setTimeout(() => this.#ask(what, url), REST);
     }
   }
 
-  /**
-   * The playhead of the timeline, once a frame; the cube shows it, and what is new on the timeline.
-   * @param {number | null} at
-   */
-  playhead(at) {
+  /** The cube has the plan and the playhead of the timeline, each frame. @param {number | null} at */
+  #followPlayhead(at) {
     if (this.panel.hidden || this.cube.node.hidden) return;
     this.#showCube(false);
     this.cube.playhead(at);
@@ -145,7 +143,7 @@ class Charts {
 
   /** @param {boolean} sized the colours or the size may be new */
   #showCube(sized) {
-    const plan = this.desk.plans()[IDS.indexOf(/** @type {any} */ (this.#chosen().y))] ?? this.desk.first;
+    const plan = this.plans.onScreen()[IDS.indexOf(/** @type {any} */ (this.#chosen().y))] ?? this.plans.first;
     const fresh = plan.shown !== null && this.cube.show(plan, timing(plan.shown).comm);
     if (sized) this.cube.resize(Math.floor(this.#size.width), Math.floor(this.#size.height));
     if (this.#kind === "cube" && !fresh) return;
@@ -158,7 +156,7 @@ class Charts {
       this.parts.say(this.cube.reads().join(t(" ")), false);
       this.parts.table("cube", () =>
         rowTable(this.cube.rows(), t("Ops in the order of time"), {
-          put: (at) => this.desk.store.setView({ sel: this.cube.nameAt(at) }, "push"),
+          put: (at) => this.store.setView({ sel: this.cube.nameAt(at) }, "push"),
           point: (at) => this.cube.point(at),
         }),
       );
@@ -171,15 +169,15 @@ class Charts {
     }
   }
 
-  /** Another chart begins empty. @param {string} kind */
+  /** Begin another chart, empty. @param {string} kind */
   #begin(kind) {
     this.#kind = kind;
-    this.#chart = this.#face = null;
+    this.#chart = this.#answer = null;
     this.parts.clear();
-    show(this.seeker.node, false);
+    show(this.search.node, false);
   }
 
-  /** Where the whole answer takes its time, the families come first. @param {string} what @param {string} url */
+  /** Request the chart; where searches make it slow, the families are drawn first. @param {string} what @param {string} url */
   async #ask(what, url) {
     const turn = ++this.#turn;
     const { kind } = this.#chosen();
@@ -188,9 +186,9 @@ class Charts {
     if (this.#kind !== kind.id) this.#begin(kind.id);
     this.parts.wait(this.#chart ? t("Drawing …") : t("Drawing the first chart …"));
     try {
-      const whole = Promise.all([plotly(), ask(url)]);
+      const whole = Promise.all([plotly(), requestChart(url)]);
       if (kind.sought && (await Promise.race([whole, rest(LONG_WAIT)])) === null && this.#turn === turn) {
-        const [drawer, first] = await Promise.race([whole, Promise.all([plotly(), ask(`${url}&found=0`)])]);
+        const [drawer, first] = await Promise.race([whole, Promise.all([plotly(), requestChart(`${url}&found=0`)])]);
         if (this.#turn !== turn) return;
         if ("found" in first && !first.found) await this.#draw(drawer, first);
         this.parts.wait(t("Seeking the best at each memory …"));
@@ -213,26 +211,31 @@ class Charts {
   /** @param {Plotly} drawer @param {Chart} chart */
   async #draw(drawer, chart) {
     this.#chart = chart;
-    this.#face = faceOf(chart);
+    this.#answer = answerOf(chart);
     await this.#drawFigure(drawer);
     this.parts.fill();
-    this.seeker.sync();
+    this.search.sync();
     this.#tell(null);
     this.#mark();
     const refused = "points" in chart ? chart.error_found : null;
     if (refused)
-      this.#complain({ ...refused, message: t("What can be found is not shown: {why}", { why: tr(refused.message) }) });
+      this.#complain({
+        field: refused.field,
+        value: refused.value,
+        nearest: refused.nearest,
+        message: t("What can be found is not shown: {why}", { why: tr(refused) }),
+      });
     else this.parts.complain("", null);
   }
 
   /** The figure, with a ring around each schedule but the first, which has the server's. @param {Plotly} drawer */
   async #drawFigure(drawer) {
-    const [chart, face] = [this.#chart, this.#face];
-    if (!chart || !face) return;
-    const rings = placesIn(this.#points(), this.desk)
+    const [chart, answer] = [this.#chart, this.#answer];
+    if (!chart || !answer) return;
+    const rings = placesIn(this.#points(), this.plans)
       .slice(1)
       .flatMap((at, k) => Figure.ring(chart, at < 0 ? null : at, letter(k + 1), colour("accent")));
-    await this.figure.draw(drawer, chart, face, this.#chosen().kind.title, rings);
+    await this.figure.draw(drawer, chart, answer, this.#chosen().kind.title, rings);
   }
 
   /** @param {SpecError | null} error */
@@ -240,18 +243,18 @@ class Charts {
     if (!error) return;
     const { field, nearest } = error;
     const use =
-      nearest === undefined || !Object.hasOwn(this.desk.store.get().spec, field) ? null : this.#use(field, nearest);
-    this.parts.complain(sentence(tr(error.message)), use);
+      nearest === undefined || !Object.hasOwn(this.store.get().spec, field) ? null : this.#use(field, nearest);
+    this.parts.complain(sentence(tr(error)), use);
   }
 
-  /** A way out. @param {string} field @param {unknown} nearest */
+  /** The button with the nearest legal value. @param {string} field @param {unknown} nearest */
   #use(field, nearest) {
     return h(
       "button",
       {
         type: "button",
         class: "link",
-        onclick: () => this.desk.store.set({ spec: { ...this.desk.store.get().spec, [field]: nearest } }, "push"),
+        onclick: () => this.store.set({ spec: { ...this.store.get().spec, [field]: nearest } }, "push"),
       },
       t("Use {field} = {value}", { field, value: nearest }),
     );
@@ -267,10 +270,10 @@ class Charts {
       );
   }
 
-  /** The same question anew: more has been found since. */
+  /** Request the same chart again: searches have found more. */
   async #renew() {
-    forget(this.#url);
-    const chart = await ask(this.#url);
+    forgetChart(this.#url);
+    const chart = await requestChart(this.#url);
     this.parts.table("", null);
     await this.#draw(await plotly(), chart);
   }
@@ -291,44 +294,49 @@ class Charts {
       this.parts.table(this.#url, () => rowTable(chart, title, { put, point }));
       return;
     }
-    const places = placesIn(chart.points, this.desk);
+    const places = placesIn(chart.points, this.plans);
     const again = this.parts.beside.dataset.key?.split(" ")[0] === this.#url;
-    const fresh = this.parts.table(`${this.#url} ${chart.found} ${places} ${nextLetter(this.desk)}`, () =>
-      pointTable(chart.points, (at) => markAt(places, at), nextLetter(this.desk), put, point),
+    const fresh = this.parts.table(`${this.#url} ${chart.found} ${places} ${nextLetter(this.plans)}`, () =>
+      pointTable(chart.points, (at) => markAt(places, at), nextLetter(this.plans), put, point),
     );
     if (fresh && again) plotly().then((drawer) => this.#drawFigure(drawer));
   }
 
   /** @param {number} at @param {boolean} under */
   #put(at, under) {
-    const put = this.#face?.put(at);
+    const put = this.#answer?.put(at);
     if (!put) return;
-    if (under) putUnder(this.desk, put, placesIn(this.#points(), this.desk).indexOf(at));
-    else putFirst(this.desk, put);
+    if (under) putUnder(this.plans, put, placesIn(this.#points(), this.plans).indexOf(at));
+    else putFirst(this.plans, put);
   }
 
   /** @param {number | null} at a point that is looked at, else how to read them all */
   #tell(at) {
-    this.parts.say((at === null ? this.#face?.reads : this.#face?.told(at)) ?? "", at !== null);
+    this.parts.say((at === null ? this.#answer?.guide : this.#answer?.describe(at)) ?? "", at !== null);
   }
 
   /** @param {Form} form */
   async #save(form) {
     const { kind, y } = this.#chosen();
-    const spec = kind.local ? specAt(this.desk.store.get(), IDS.indexOf(/** @type {any} */ (y))) : this.#chart?.spec;
+    const spec = kind.local ? specAt(this.store.get(), IDS.indexOf(/** @type {any} */ (y))) : this.#chart?.spec;
     if (!spec) return;
     const { p, m } = spec;
     const name = `bubbleline-${kind.id}-p${p}-m${m}`;
     const title = `${kind.title}: p ${p}, m ${m}, ${costsText(spec)}`;
-    if (form === "csv") saveCsv(name, kind.local ? rowsCsv(this.cube.rows()) : (this.#face?.csv() ?? ""));
+    if (form === "csv") saveBlob(`${name}.csv`, new Blob([this.#csv(kind)], { type: "text/csv" }));
     else if (this.#chart) await savePicture(this.#chart, name, title, form);
-    else handBlob(`${name}.${form}`, /** @type {Blob} */ (await this.cube.picture(form, title)));
+    else saveBlob(`${name}.${form}`, /** @type {Blob} */ (await this.cube.picture(form, title)));
+  }
+
+  /** @param {Kind} kind */
+  #csv(kind) {
+    return kind.local ? rowsCsv(this.cube.rows()) : (this.#answer?.csv() ?? "");
   }
 
   /** @param {string} id @param {string | null} y */
   #choose(id, y) {
     const plain = y === null || y === this.#chosen().heights[0]?.[0];
-    this.desk.store.setView({ chart: plain ? (id === FIRST ? null : id) : `${id}:${y}` }, "push");
+    this.store.setView({ chart: plain ? (id === FIRST ? null : id) : `${id}:${y}` }, "push");
   }
 }
 
@@ -344,5 +352,5 @@ const rest = (ms) =>
     setTimeout(() => resolve(null), ms);
   });
 
-/** @param {Desk} desk */
-export const createCharts = (desk) => new Charts(desk);
+/** @param {{store: Store, plans: Plans, playback: Playback}} parts */
+export const createCharts = (parts) => new Charts(parts);

@@ -1,15 +1,18 @@
-// The figure of a chart: plotly draws it, pointer and keys step through its points. Knows plotly, no server and no
-// state.
+// The figure of a chart: plotly draws it, pointer and keys step through its points, and it is saved as a picture.
+import { plotly } from "./plotly.js";
 import { h } from "../../ui/dom.js";
+import { colour } from "../../ui/palette.js";
+import { saveUrl } from "../../ui/save_file.js";
 import { beside } from "../../core/drawing/chart_points.js";
-import { language, t, tr } from "../../core/i18n/language.js";
+import { t } from "../../core/i18n/language.js";
 
-/** @import {Chart, Plot, Plotly} from "./api.js" */
-/** @import {Face} from "./answer.js" */
+/** @import {Chart, ChartAnswer} from "./answers.js" */
+/** @import {Plot, Plotly} from "./plotly.js" */
 
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, doubleClick: false };
 const RING = "A"; // the trace that marks the schedule on the screen
-const WORDS = new Set(["text", "hovertext", "name", "ticktext"]); // what a figure says
+const SHARP = 3; // pixels of a PNG for each of the page's
+const TITLE = 30; // px of a file's first line
 
 /** @typedef {{put: (at: number, under: boolean) => void, tell: (at: number | null) => void}} Acts */
 /** @typedef {{curveNumber: number, pointNumber: number | [number, number]}} Place */
@@ -19,8 +22,8 @@ export class Figure {
   #home = h("div", { class: "charts-plot" });
   /** @type {Chart | null} */
   #chart = null;
-  /** @type {Face | null} */
-  #face = null;
+  /** @type {ChartAnswer | null} */
+  #answer = null;
   /** @type {Plotly | null} */
   #plotly = null;
   /** @type {number | null} where the keys are */
@@ -35,26 +38,26 @@ export class Figure {
   }
 
   /**
-   * @param {Plotly} plotly
+   * @param {Plotly} drawer
    * @param {Chart} chart
-   * @param {Face} face
+   * @param {ChartAnswer} answer
    * @param {string} title
    * @param {any[]} rings of the other schedules
    */
-  async draw(plotly, chart, face, title, rings) {
+  async draw(drawer, chart, answer, title, rings) {
     const fresh = this.#plotly === null;
     if (chart !== this.#chart) this.#at = null;
     this.#chart = chart;
-    this.#face = face;
-    this.#plotly = plotly;
+    this.#answer = answer;
+    this.#plotly = drawer;
     this.node.setAttribute(
       "aria-label",
       t("{title}. Left and right step from point to point, Enter puts one on the timeline, Shift and Enter under it.", {
         title,
       }),
     );
-    const { data, layout } = spokenFigure(chart.figure);
-    const plot = await plotly.react(this.#home, [...data, ...rings], layout, CONFIG);
+    const { data, layout } = structuredClone(chart.figure); // plotly writes into what it draws
+    const plot = await drawer.react(this.#home, [...data, ...rings], layout, CONFIG);
     if (fresh) this.#listen(plot);
   }
 
@@ -66,7 +69,7 @@ export class Figure {
     });
     plot.on("plotly_hover", (event) => {
       const at = this.#under(event);
-      this.node.classList.toggle("is-over", at !== null && this.#face?.put(at) !== null);
+      this.node.classList.toggle("is-over", at !== null && this.#answer?.put(at) !== null);
       this.acts.tell(at);
     });
     plot.on("plotly_unhover", () => {
@@ -78,7 +81,7 @@ export class Figure {
   /** The point that plotly says is pointed at. @param {any} event */
   #under(event) {
     const at = event.points[0]?.customdata;
-    return typeof at === "number" && this.#face ? this.#face.front(at) : null;
+    return typeof at === "number" && this.#answer ? this.#answer.front(at) : null;
   }
 
   /**
@@ -131,9 +134,9 @@ export class Figure {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    if (way && this.#face) {
+    if (way && this.#answer) {
       event.preventDefault();
-      const at = beside(this.#face.order, (each) => this.#drawn(each), this.#at, way);
+      const at = beside(this.#answer.order, (each) => this.#drawn(each), this.#at, way);
       this.point(at);
       this.#at = at;
       this.acts.tell(at);
@@ -152,37 +155,45 @@ export class Figure {
    * @param {Chart} chart
    * @param {number | null} at
    * @param {string} name
-   * @param {string} colour
+   * @param {string} paint
    */
-  static ring(chart, at, name, colour) {
+  static ring(chart, at, name, paint) {
     const like = chart.figure.data.find((trace) => trace.name === RING);
     const trace = chart.figure.data.find((each) => each.customdata?.includes(at));
     if (!like || !trace || at === null) return [];
     const k = trace.customdata.indexOf(at);
-    return [{ ...like, name, x: [trace.x[k]], y: [trace.y[k]], marker: { ...like.marker, color: colour } }];
+    return [{ ...like, name, x: [trace.x[k]], y: [trace.y[k]], marker: { ...like.marker, color: paint } }];
   }
 }
 
-/** A copy in the reader's language: plotly fills in what it draws, and an answer that is kept must stay as it came.
- * @param {import("./api.js").Figure} figure @returns {import("./api.js").Figure} */
-export function spokenFigure(figure) {
-  const copy = structuredClone(figure);
-  if (language() !== "en") speakParts(copy);
-  return copy;
-}
-
-/** @param {any} part */
-function speakParts(part) {
-  for (const [key, value] of Object.entries(part)) {
-    if (WORDS.has(key)) part[key] = said(value);
-    else if (value && typeof value === "object" && !ArrayBuffer.isView(value)) speakParts(value);
-  }
-}
-
-/** A text line by line, or each of a list. @param {any} value @returns {any} */
-function said(value) {
-  if (Array.isArray(value)) return value.map(said);
-  if (typeof value === "string") return value.split("<br>").map(tr).join("<br>");
-  if (value && typeof value === "object") speakParts(value);
-  return value;
+/** @param {Chart} chart @param {string} name without its ending @param {string} title @param {"svg" | "png"} form */
+export async function savePicture(chart, name, title, form) {
+  const { data, layout } = structuredClone(chart.figure);
+  const { width } = layout;
+  const height = layout.height + TITLE;
+  // On the page the background shows through and the setting is beside; a file needs both itself.
+  const figure = {
+    data,
+    layout: {
+      ...layout,
+      height,
+      paper_bgcolor: colour("surface"),
+      margin: { ...layout.margin, t: layout.margin.t + TITLE },
+      legend: { ...layout.legend, y: 1 - TITLE / height },
+      title: {
+        text: title,
+        x: 0,
+        xanchor: "left",
+        y: 1,
+        yanchor: "top",
+        yref: "container",
+        pad: { l: 16, t: 10 },
+        font: { size: 14, color: colour("ink") },
+      },
+    },
+  };
+  const image = await (
+    await plotly()
+  ).toImage(figure, { format: form, width, height, scale: form === "png" ? SHARP : 1 });
+  saveUrl(`${name}.${form}`, image);
 }

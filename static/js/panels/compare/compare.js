@@ -6,16 +6,17 @@ import { createChoice } from "./family_choice.js";
 import { comparisonTable } from "./table.js";
 import { difference, differenceTable } from "./differences.js";
 import { h, replace, sentence, setText } from "../../ui/dom.js";
+import { onRest } from "../../ui/rest.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { IDS, letter, specsOf } from "../../core/state/schedules.js";
 
 /** @import {Comparison, Row} from "./comparison.js" */
-/** @import {Desk} from "../../data/plans.js" */
-/** @import {Plan} from "../../data/plan.js" */
+/** @import {Plans} from "../../data/plans.js" */
+/** @import {Store} from "../../data/store.js" */
 /** @import {Measurement} from "../runs/headings.js" */
 /**
- * @typedef {{add: () => void, bring: () => void, measured: () => Measurement[], runAll: () => void}} Acts bring: ask
- *   for a file
+ * @typedef {{store: Store, plans: Plans, addSchedule: () => void, openImport: () => void, measured: () => Measurement[],
+ *   runAll: () => void}} Parts
  */
 
 const MOST_OTHERS = IDS.length - 1;
@@ -39,21 +40,24 @@ class Compare {
   /** @type {1 | -1} */
   #way = 1;
 
-  /** @param {Desk} desk @param {Acts} acts */
-  constructor(desk, acts) {
-    this.desk = desk;
-    this.acts = acts;
+  /** @param {Parts} parts */
+  constructor(parts) {
+    const { store, plans } = parts;
+    this.store = store;
+    this.plans = plans;
+    this.parts = parts;
     this.choice = createChoice(
-      desk.families,
-      () => desk.plans().map((plan) => plan.asked.family),
-      (text) => desk.store.setView({ families: text }),
+      plans.families,
+      () => plans.onScreen().map((plan) => plan.asked.family),
+      (text) => store.setView({ families: text }),
     );
-    this.choice.set(desk.store.get().view.families);
-    desk.store.subscribe(({ view }, before) => {
+    this.choice.set(store.get().view.families);
+    store.subscribe(({ view }, before) => {
       if (view.families === before.view.families) return;
       this.choice.set(view.families);
-      this.show(desk.plans());
+      this.show();
     });
+    onRest(() => this.show());
     this.panel = h(
       "div",
       { class: "comparison" },
@@ -64,17 +68,17 @@ class Compare {
     );
   }
 
-  /** @param {Plan[]} plans */
-  show(plans) {
+  /** Follow the state. */
+  show() {
     if (this.panel.hidden) return;
-    this.#sayLead(plans);
-    const { spec } = this.desk.store.get();
+    this.#showDifferences();
+    const { spec } = this.store.get();
     const names = this.choice.names();
     if (names?.length === 0) {
       this.#clear(h("p", { class: "note", text: t("Choose a family to compare.") }));
       return;
     }
-    const url = comparisonUrl(spec, this.desk.store.defaults, this.desk.family(spec.family), names);
+    const url = comparisonUrl(spec, this.store.defaults, this.plans.family(spec.family), names);
     if (url === this.#url) this.#draw();
     else this.#ask(url);
   }
@@ -103,10 +107,10 @@ class Compare {
   /** @param {unknown} problem */
   #fail(problem) {
     const refused = problem instanceof Refusal;
-    const text = refused ? sentence(tr(problem.message)) : `${t("The server does not answer.")} `;
+    const text = refused ? sentence(tr(problem)) : `${t("The server does not answer.")} `;
     const again = refused
       ? null
-      : h("button", { type: "button", class: "link", onclick: () => this.show(this.desk.plans()) }, t("Try again"));
+      : h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again"));
     this.#clear(h("p", { class: "note bad" }, text, again));
   }
 
@@ -122,7 +126,7 @@ class Compare {
   #draw() {
     const answer = this.#answer;
     if (!answer) return;
-    const state = this.desk.store.get();
+    const state = this.store.get();
     const { spec } = state;
     /** @type {Map<string, string>} */
     const marks = new Map();
@@ -161,11 +165,11 @@ class Compare {
 
   /** @param {Row} row */
   #put(row) {
-    const { spec, others } = this.desk.store.get();
+    const { spec, others } = this.store.get();
     const rest = others.filter((other) => other.family !== row.family);
     const next = { ...spec, ...row.spec, costs: { ...spec.costs, ...row.spec.costs } };
     // Where the screen is full, the last one makes room.
-    this.desk.store.set(
+    this.store.set(
       { others: rest.length < others.length ? rest : [...others.slice(0, MOST_OTHERS - 1), next] },
       "push",
     );
@@ -177,31 +181,32 @@ class Compare {
     this.#why.classList.toggle("is-reason", text !== null);
   }
 
-  /** @param {Plan[]} plans */
-  #sayLead(plans) {
-    if (plans.length > 1) replace(this.#lead, difference(plans, this.desk));
+  /** The schedules on the screen against each other, and ways to more of them. */
+  #showDifferences() {
+    const shown = this.plans.onScreen();
+    if (shown.length > 1) replace(this.#lead, difference(shown, this.plans));
     else
       replace(
         this.#lead,
         h(
           "button",
-          { type: "button", class: "link", onclick: this.acts.add },
+          { type: "button", class: "link", onclick: this.parts.addSchedule },
           t("Put a second schedule under the first"),
         ),
         t(", or click a row."),
       );
-    const measured = this.acts.measured();
+    const measured = this.parts.measured();
     replace(
       this.#beside,
-      plans.length + measured.length > 1 ? differenceTable(plans, this.desk, measured) : null,
-      plans.length > 1
+      shown.length + measured.length > 1 ? differenceTable(shown, this.plans, measured) : null,
+      shown.length > 1
         ? h(
             "p",
             { class: "difference-more" },
             h(
               "button",
-              { type: "button", class: "link", id: "compare-run", onclick: this.acts.runAll },
-              t("Run all {n} schedules", { n: plans.length }),
+              { type: "button", class: "link", id: "compare-run", onclick: this.parts.runAll },
+              t("Run all {n} schedules", { n: shown.length }),
             ),
             t(" one after the other, to see what of this holds when they run."),
           )
@@ -211,7 +216,7 @@ class Compare {
         { class: "difference-more" },
         h(
           "button",
-          { type: "button", class: "link", id: "compare-import", onclick: () => this.acts.bring() },
+          { type: "button", class: "link", id: "compare-import", onclick: () => this.parts.openImport() },
           t("Import an order or a trace"),
         ),
         t(" to set it beside."),
@@ -220,5 +225,5 @@ class Compare {
   }
 }
 
-/** @param {Desk} desk @param {Acts} acts */
-export const createCompare = (desk, acts) => new Compare(desk, acts);
+/** @param {Parts} parts */
+export const createCompare = (parts) => new Compare(parts);

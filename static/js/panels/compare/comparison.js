@@ -4,8 +4,7 @@ import { t, tr } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { specQuery } from "../../core/state/link.js";
 
-/** @import {Family} from "../controls/family_picker.js" */
-/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {Family, Spec} from "../../core/schedule/types.js" */
 /** @typedef {{of_total: number, of_ideal: number}} Share */
 /** @typedef {{text: string, value: number, simulated: number, differs: string | null}} Claimed */
 /**

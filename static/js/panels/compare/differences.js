@@ -6,7 +6,7 @@ import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/number
 import { letter } from "../../core/state/schedules.js";
 import { SPEC_FIELDS, showSpecField } from "../../core/state/link_fields.js";
 
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Measurement} from "../runs/headings.js" */
 /** @import {Figures} from "../../core/schedule/metrics.js" */
@@ -18,15 +18,15 @@ const SAME = 1e-9;
 /** @param {Plan} plan @returns {plan is Ready} */
 const ready = (plan) => plan.figures !== null && plan.shown !== null;
 
-/** Two schedules in a sentence; of more, the fastest and the lightest. @param {Plan[]} plans @param {Desk} desk */
-export function difference(plans, desk) {
-  const all = plans.filter(ready);
-  if (all.length < plans.length) return "";
+/** Two schedules in a sentence; of more, the fastest and the lightest. @param {Plan[]} shown @param {Plans} plans */
+export function difference(shown, plans) {
+  const all = shown.filter(ready);
+  if (all.length < shown.length) return "";
   /** @param {Ready} plan */
   const name = (plan) =>
-    `${letter(plans.indexOf(plan))} (${desk.family(plan.shown.family)?.title ?? plan.shown.family})`;
+    `${letter(shown.indexOf(plan))} (${plans.family(plan.shown.family)?.title ?? plan.shown.family})`;
   const [a] = all;
-  if (all.some(({ shown }) => shown.m !== a.shown.m || shown.p !== a.shown.p))
+  if (all.some((plan) => plan.shown.m !== a.shown.m || plan.shown.p !== a.shown.p))
     return t("They differ in devices or micro-batches, so their times are not of the same work.");
   const fast = all.reduce((best, plan) => (plan.figures.makespan < best.figures.makespan * (1 - SAME) ? plan : best));
   const slow = all.reduce((worst, plan) =>
@@ -57,12 +57,12 @@ export function difference(plans, desk) {
 
 /**
  * The schedules side by side, each against the first, then what was measured.
- * @param {Plan[]} plans
- * @param {Desk} desk
+ * @param {Plan[]} shown
+ * @param {Plans} plans
  * @param {Measurement[]} [measured]
  */
-export function differenceTable(plans, desk, measured = []) {
-  const [a] = plans;
+export function differenceTable(shown, plans, measured = []) {
+  const [a] = shown;
   const heads = [t("schedule"), t("asked differently"), t("makespan"), t("against A"), t("bubble"), t("peak memory")];
   return h(
     "table",
@@ -72,7 +72,7 @@ export function differenceTable(plans, desk, measured = []) {
     h(
       "tbody",
       {},
-      ...plans.map((plan, at) =>
+      ...shown.map((plan, at) =>
         h(
           "tr",
           { "data-plan": plan.id },
@@ -80,7 +80,7 @@ export function differenceTable(plans, desk, measured = []) {
             "th",
             { scope: "row" },
             h("span", { class: "plan-mark", text: letter(at) }),
-            desk.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family,
+            plans.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family,
           ),
           h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("nothing") : "–" }),
           ...cells(plan, a, at),

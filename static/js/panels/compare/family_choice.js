@@ -3,7 +3,7 @@
 import { h, setText } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 
-/** @import {Family} from "../controls/family_picker.js" */
+/** @import {Family} from "../../core/schedule/types.js" */
 
 const NONE = "none";
 

@@ -1,5 +1,5 @@
 // The left column: which plan, family, sizes, costs, options; and what is wrong with them, beside the field.
-import { deviceShare } from "../../data/costs/pricing.js";
+import { deviceShare } from "../../data/costs/preset_costs.js";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.js";
 import { Field } from "../../ui/field.js";
 import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "../../data/spec_fields.js";
@@ -12,11 +12,10 @@ import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedul
 import { IMPORTED } from "../../core/state/link_fields.js";
 import { Picker } from "./family_picker.js";
 
-/** @import {Desk} from "../../data/plans.js" */
-/** @import {Family} from "./family_picker.js" */
+/** @import {Plans} from "../../data/plans.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
 /** @import {FieldOptions, Value, Way} from "../../ui/field.js" */
 /** @import {Plan} from "../../data/plan.js" */
-/** @import {Spec} from "../../core/schedule/types.js" */
 /** @import {Store} from "../../data/store.js" */
 
 const AHEAD_AFTER = 60; // ms of rest before the neighbours are fetched
@@ -75,19 +74,17 @@ export class Controls {
   #options;
 
   /**
-   * @param {Store} store
-   * @param {Desk} desk
-   * @param {Family[]} families
-   * @param {(at: number) => void} bring asks for an order to import in a schedule's place
+   * @param {{store: Store, plans: Plans, openImport: (at: number) => void}} parts openImport: opens the import dialog for
+   *   the place of a schedule
    */
-  constructor(store, desk, families, bring) {
+  constructor({ store, plans, openImport }) {
     this.store = store;
-    this.desk = desk;
+    this.plans = plans;
     this.picker = new Picker(
-      families,
+      plans.families,
       (family) => this.#put(moveTo(this.#spec, this.#family, family), "push"),
-      (family) => desk.consider(moveTo(this.#spec, this.#family, family)),
-      () => bring(this.#at),
+      (family) => plans.fetchAhead(moveTo(this.#spec, this.#family, family)),
+      () => openImport(this.#at),
     );
     for (const options of fieldList(
       () => this.#spec,
@@ -126,6 +123,11 @@ export class Controls {
       ...nodes("w_share", "memory"),
       this.#reset,
     );
+    store.subscribe((state, before) => {
+      if (state.spec !== before.spec || state.others !== before.others) this.sync();
+    });
+    plans.onAnswer(() => this.complain());
+    this.sync();
   }
 
   get #spec() {
@@ -134,7 +136,7 @@ export class Controls {
   }
 
   get #family() {
-    return this.desk.family(this.#spec.family);
+    return this.plans.family(this.#spec.family);
   }
 
   /** @param {Spec} next @param {"push" | "replace"} how @param {string} [field] the one that changed */
@@ -174,7 +176,7 @@ export class Controls {
     const { name } = options;
     const spec = this.#spec;
     /** @param {number} x */
-    const answer = (x) => this.desk.answerTo(withField(spec, name, x));
+    const answer = (x) => this.plans.answerTo(withField(spec, name, x));
     if (!SHAPES.includes(name) || !answer(value)?.error) return null;
     const before = Number(fieldOf(spec, name));
     const beyond = options.stops().filter((x) => way === "dragged" || (value > before ? x > value : x < value));
@@ -185,7 +187,7 @@ export class Controls {
   /** The reader's hand is on a field: fetch what it may ask for. @param {FieldOptions} options */
   #near(options) {
     if (SHAPES.includes(options.name) && !fixed(this.#spec, options.name))
-      this.desk.prefetch(this.desk.all[this.#at], options.name, options.stops());
+      this.plans.prefetch(this.plans.all[this.#at], options.name, options.stops());
   }
 
   /** As many layers in every stage. @param {number} count */
@@ -245,7 +247,7 @@ export class Controls {
 
   #drawSwitcher() {
     /** @param {Spec} spec */
-    const titleOf = (spec) => this.desk.family(spec.family)?.title ?? spec.family;
+    const titleOf = (spec) => this.plans.family(spec.family)?.title ?? spec.family;
     const all = specsOf(this.store.get());
     const buttons = all.map((each, at) =>
       h(
@@ -267,14 +269,14 @@ export class Controls {
   complain() {
     for (const field of this.#fields.values()) field.complain(null);
     show(this.#other, false);
-    this.desk.plans().forEach((plan, at) => this.#complainOf(plan, at === this.#at));
+    this.plans.onScreen().forEach((plan, at) => this.#complainOf(plan, at === this.#at));
   }
 
   /** @param {Plan} plan @param {boolean} mine */
   #complainOf(plan, mine) {
     const { error } = plan;
     if (!error) return;
-    const whose = mine ? undefined : this.desk.family(plan.asked.family)?.title;
+    const whose = mine ? undefined : this.plans.family(plan.asked.family)?.title;
     /** @param {any} value */
     const apply = (value) => {
       this.#at = IDS.indexOf(plan.id);
@@ -286,7 +288,7 @@ export class Controls {
       return;
     }
     show(this.#other, true);
-    const text = sentence(tr(error.message));
+    const text = sentence(tr(error));
     replace(
       this.#other,
       h("span", { text: whose ? t("{family}: {text}", { family: whose, text }) : text }),
@@ -301,12 +303,9 @@ export class Controls {
   }
 
   /** What a link got wrong, until another schedule is asked for. @param {{message: string}[]} problems */
-  complainOfLink(problems) {
+  showLinkProblems(problems) {
     if (!problems.length) return;
     show(this.#ofLink, true);
-    setText(
-      this.#ofLink,
-      t("The link: {problems}.", { problems: problems.map((problem) => tr(problem.message)).join(t("; ")) }),
-    );
+    setText(this.#ofLink, t("The link: {problems}.", { problems: problems.map(tr).join(t("; ")) }));
   }
 }

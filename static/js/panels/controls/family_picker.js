@@ -5,13 +5,7 @@ import { importedFamily } from "../../data/imported.js";
 import { IMPORTED } from "../../core/state/link_fields.js";
 import { t, tr } from "../../core/i18n/language.js";
 
-/** @typedef {{min: number, default: number, max: number}} ChunkRange */
-/**
- * @typedef {{name: string, title: string, year: number, source: string, used_by: string, group: string, summary:
- *   string, backward: "full" | "split" | "both", complexity: string, placement: string, fields: string[], v:
- *   ChunkRange, asynchronous: boolean, shaped_by_costs: boolean, block: boolean, sought: boolean, vocabulary: string[],
- *   laws: import("../../core/schedule/types.js").Law[]}} Family
- */
+/** @import {Family} from "../../core/schedule/types.js" */
 
 export class Picker {
   #name = h("span", { class: "family-name" });

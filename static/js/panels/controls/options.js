@@ -7,8 +7,7 @@ import { BARRIERS, natural } from "../../core/schedule/effective_costs.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Field} from "../../ui/field.js" */
-/** @import {Family} from "./family_picker.js" */
-/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {Family, Spec} from "../../core/schedule/types.js" */
 /** @typedef {{spec: () => Spec, family: () => Family | null, put: (next: Spec, field: string) => void}} OptionActs */
 
 /** What a place for the output layer means; the words are the paper's. @returns {Record<string, string>} */

@@ -1,6 +1,7 @@
 // The search of a sought family: how far its order can still be from the best, and a better one while it runs.
 import { getAnswer } from "../../data/api.js";
 import { h, setText, show } from "../../ui/dom.js";
+import { onStage } from "../../ui/frame_loop.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { connect } from "../../data/runs/client.js";
 import { keepOrder } from "../../data/order_cache.js";
@@ -9,7 +10,7 @@ import { putAt, specAt, specsOf } from "../../core/state/schedules.js";
 import { decode } from "../../core/schedule/wire.js";
 import { tame } from "../../data/costs/time_unit.js";
 
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
 /** @import {Store} from "../../data/store.js" */
@@ -59,10 +60,10 @@ export class Search {
   #timer = 0;
   #listening = false;
 
-  /** @param {Store} store @param {Desk} desk */
-  constructor(store, desk) {
+  /** @param {{store: Store, plans: Plans}} parts */
+  constructor({ store, plans }) {
     this.store = store;
-    this.desk = desk;
+    this.plans = plans;
     this.node.append(
       h("h2", { id: "search-title" }, t("Certificate"), this.#verdict),
       this.#bound,
@@ -72,13 +73,14 @@ export class Search {
       h("label", { class: "check" }, this.#auto, t("Search by itself when you rest")),
     );
     store.subscribe((state, before) => this.#onState(state, before));
+    onStage("figures", () => this.show());
   }
 
   /** The schedule that is searched: the first that can be. @returns {{slot: number, plan: Plan, spec: Spec} | null} */
   #target() {
     const specs = specsOf(this.store.get());
-    const slot = specs.findIndex((spec) => this.desk.family(spec.family)?.sought);
-    return slot < 0 ? null : { slot, plan: this.desk.all[slot], spec: specs[slot] };
+    const slot = specs.findIndex((spec) => this.plans.family(spec.family)?.sought);
+    return slot < 0 ? null : { slot, plan: this.plans.all[slot], spec: specs[slot] };
   }
 
   /** As the plans say now. */
@@ -151,9 +153,9 @@ export class Search {
     const key = base(spec);
     const found = this.#bounds.get(key);
     if (found !== undefined || this.#running?.key === key) return found ?? null;
-    if (!this.desk.plans().some((plan) => plan.asked === spec)) return null;
+    if (!this.plans.onScreen().some((plan) => plan.asked === spec)) return null;
     this.#bounds.set(key, null);
-    const query = this.desk.query({ ...spec, effort: null, seed: 1 });
+    const query = this.plans.query({ ...spec, effort: null, seed: 1 });
     getAnswer(`/api/bound${query}`).then(
       (bound) => {
         this.#bounds.set(key, bound);
@@ -200,7 +202,7 @@ export class Search {
     }
     line.emit("search", { spec, seconds }, (/** @type {any} */ answer) => {
       if (this.#running !== mine) return;
-      if (answer?.error) this.#end(tr(answer.error.message));
+      if (answer?.error) this.#end(tr(answer.error));
       else mine.id = answer.id;
     });
   }
@@ -227,7 +229,7 @@ export class Search {
     this.#last = told;
     const over = ["finished", "stopped", "failed"].includes(told.status);
     if (told.order) this.#use(going.slot, told);
-    if (over) this.#end(told.status === "failed" ? tr(told.error?.message ?? "") : "");
+    if (over) this.#end(told.status === "failed" ? tr(told.error) : "");
     else this.show();
   }
 
@@ -236,7 +238,7 @@ export class Search {
     const now = specAt(this.store.get(), slot);
     if (!now || !told.order || base(now) !== this.#running?.key) return;
     const spec = { ...now, effort: told.spec.effort, seed: told.spec.seed };
-    keepOrder(this.desk.query(spec), decode(told.order));
+    keepOrder(this.plans.query(spec), decode(told.order));
     this.store.set(putAt(this.store.get(), slot, spec), "replace");
   }
 }

@@ -9,7 +9,7 @@ import { t, tr } from "../../core/i18n/language.js";
 import { letter, specAt, specsOf } from "../../core/state/schedules.js";
 
 /** @import {Spec} from "../../core/schedule/types.js" */
-/** @import {Slot} from "../../data/costs/pricing.js" */
+/** @import {Slot} from "../../data/costs/preset_costs.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @typedef {{layers: number[], makespan: number, costs: {F: number[], I: number[], W: number[]}}} Side */
 /** @typedef {{before: Side, after: Side, p: number, m: number}} Answer */
@@ -144,7 +144,7 @@ export class Balance {
     } catch (problem) {
       replace(
         this.#result,
-        h("p", { class: "problem", text: problem instanceof Error ? sentence(tr(problem.message)) : String(problem) }),
+        h("p", { class: "problem", text: problem instanceof Error ? sentence(tr(problem)) : String(problem) }),
       );
     } finally {
       this.#button.disabled = false;

@@ -4,7 +4,7 @@ import { h, replace, sentence, setText, show } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { called, range, read, shown } from "../../core/state/own_values.js";
 
-/** @import {SpecError} from "../../data/api.js" */
+/** @import {SpecError} from "../../core/schedule/types.js" */
 /** @import {Bounds, OwnField} from "../../core/state/own_values.js" */
 /** @typedef {number | boolean | null} OwnValue */
 /**
@@ -206,7 +206,8 @@ export class OwnFields {
   }
 
   /** What the server refused, if it is about one of these. @param {SpecError} error @returns {boolean} */
-  refuse({ field: name, value, message, nearest }) {
+  refuse(error) {
+    const { field: name, value, nearest } = error;
     const row = this.#rows.find(({ field }) => field.name === name);
     if (!row || this.node.hidden) return false;
     const { field } = row;
@@ -214,7 +215,7 @@ export class OwnFields {
     row.box.value = typeof value === "number" ? shown(field, value) : this.#text(field);
     this.#complain(
       row,
-      "message" in got ? got.message : this.#plainly(tr(message)),
+      "message" in got ? got.message : this.#plainly(tr(error)),
       /** @type {number | undefined} */ (nearest),
     );
     row.refused = true;

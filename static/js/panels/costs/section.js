@@ -12,11 +12,11 @@ import { formatCount } from "../../core/i18n/numbers.js";
 import { plainPreset } from "../../core/state/link_preset.js";
 import { including } from "../../ui/slider_stops.js";
 
-/** @import {SpecError} from "../../data/api.js" */
+/** @import {SpecError} from "../../core/schedule/types.js" */
 /** @import {Pricing} from "../../data/costs/pricing.js" */
 /** @import {Entry, Shelf} from "../../data/costs/api.js" */
 /** @import {OwnValue} from "./own_values.js" */
-/** @import {Plan} from "../../data/plan.js" */
+/** @import {Plans} from "../../data/plans.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @import {Preset} from "../../core/state/link_preset.js" */
 /** @typedef {"tp" | "sequence" | "micro_batch"} Choice */
@@ -69,18 +69,18 @@ export class CostsSection {
   #own;
 
   /**
-   * @param {Store} store
-   * @param {Pricing} pricing
-   * @param {{plan: () => Plan, title: (family: string) => string}} shown the first schedule
-   * @param {{arithmetic: () => void, changed: () => void}} acts open and close it; the models are known
+   * @param {{store: Store, plans: Plans, pricing: Pricing, changed: () => void}} parts changed: called when the models
+   *   have arrived
    */
-  constructor(store, pricing, { plan, title }, { arithmetic, changed }) {
+  constructor({ store, plans, pricing, changed }) {
     this.store = store;
     this.pricing = pricing;
-    this.plan = plan;
+    this.plan = () => plans.first;
     this.changed = changed;
-    this.balance = new Balance(store, title);
-    this.#arithmetic.addEventListener("click", arithmetic);
+    this.balance = new Balance(store, (name) => plans.family(name)?.title ?? name);
+    this.#arithmetic.addEventListener("click", () =>
+      store.setView({ tab: store.get().view.tab === "costs" ? null : "costs" }),
+    );
     /** @param {Part} part */
     const acts = (part) => ({
       now: (/** @type {string} */ name) => this.#now(name),
@@ -286,7 +286,7 @@ export class CostsSection {
    * @param {SpecError} error
    */
   #refuse(error) {
-    const { field, message, nearest } = error;
+    const { field, nearest } = error;
     this.#fill();
     if (PARTS.some((part) => this.#own[part].refuse(error))) {
       this.#complain("");
@@ -296,7 +296,7 @@ export class CostsSection {
     show(this.#problem, true);
     replace(
       this.#problem,
-      h("span", { text: sentence(tr(message)) }),
+      h("span", { text: sentence(tr(error)) }),
       legal
         ? h(
             "div",

@@ -1,14 +1,16 @@
 // The export tab: the schedules on the screen as a picture for print or slides, and as files for other programs.
 import { Offline, Refusal } from "../../data/api.js";
-import { handBlob } from "../charts/save.js";
+import { onRest } from "../../ui/rest.js";
+import { saveBlob } from "../../ui/save_file.js";
 import { context, h, replace, sentence, setText } from "../../ui/dom.js";
 import { pictureOf } from "./pictures.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { letter } from "../../core/state/schedules.js";
 import { specQuery } from "../../core/state/link.js";
 
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
+/** @import {Store} from "../../data/store.js" */
 /** @import {Timeline} from "../../timeline/timeline.js" */
 
 const MM = 96 / 25.4; // px
@@ -55,9 +57,10 @@ export class ExportPanel {
   #files = h("div", { class: "export-files" });
   #address = "";
 
-  /** @param {Desk} desk @param {Timeline} timeline @param {() => void} share opens the share dialog */
-  constructor(desk, timeline, share) {
-    this.desk = desk;
+  /** @param {{store: Store, plans: Plans, timeline: Timeline, share: () => void}} parts share: opens its dialog */
+  constructor({ store, plans, timeline, share }) {
+    this.store = store;
+    this.plans = plans;
     this.timeline = timeline;
     const choices = [
       this.#window,
@@ -70,6 +73,7 @@ export class ExportPanel {
       this.#source,
     ];
     for (const { input } of choices) input.addEventListener("change", () => this.show());
+    onRest(() => this.show());
     const button = (
       /** @type {string} */ id,
       /** @type {string} */ text,
@@ -115,7 +119,7 @@ export class ExportPanel {
   #draw() {
     const { px, mm } = WIDTHS[this.#width.input.value];
     const all = { t0: 0, t1: this.timeline.total() };
-    const drawn = pictureOf(this.desk, {
+    const drawn = pictureOf(this.plans, {
       window: this.#window.input.value === "all" ? all : this.timeline.visible(),
       width: px,
       row: Number(this.#row.input.value),
@@ -123,7 +127,7 @@ export class ExportPanel {
       numbers: this.#numbers.input.checked,
       legend: this.#legend.input.checked,
       title: this.#title.input.checked,
-      link: this.#source.input.checked ? this.desk.store.link() : "",
+      link: this.#source.input.checked ? this.store.link() : "",
     });
     const file = mm
       ? drawn.svg.replace(/ width="\d+" height="\d+"/, ` width="${mm}mm" height="${(drawn.height / MM).toFixed(2)}mm"`)
@@ -147,24 +151,24 @@ export class ExportPanel {
         size: Math.ceil(svg.length / 1000),
       }),
     );
-    replace(this.#files, ...this.desk.plans().map((plan) => this.#filesOf(plan)));
+    replace(this.#files, ...this.plans.onScreen().map((plan) => this.#filesOf(plan)));
   }
 
   /** @param {Plan} plan */
   #filesOf(plan) {
     const spec = plan.shown ?? plan.asked;
-    const at = this.desk.plans().indexOf(plan);
+    const at = this.plans.onScreen().indexOf(plan);
     const names = {
       "torch-csv": t("Order as torch's CSV"),
       "chrome-trace": t("Chrome trace"),
       json: t("JSON with all times"),
     };
-    const title = this.desk.family(spec.family)?.title ?? spec.family;
+    const title = this.plans.family(spec.family)?.title ?? spec.family;
     const said = h("span", { class: "problem", role: "status", hidden: true });
     return h(
       "div",
       { class: "panel-row", role: "group", "aria-label": title },
-      h("span", { class: "export-name", text: this.desk.plans().length > 1 ? `${letter(at)} · ${title}` : title }),
+      h("span", { class: "export-name", text: this.plans.onScreen().length > 1 ? `${letter(at)} · ${title}` : title }),
       ...FORMATS.map((form) =>
         h(
           "button",
@@ -181,22 +185,22 @@ export class ExportPanel {
     said.hidden = true;
     try {
       const { name, blob } = await download(
-        `/api/export${specQuery(plan.shown ?? plan.asked, this.desk.store.defaults)}&format=${form}`,
+        `/api/export${specQuery(plan.shown ?? plan.asked, this.store.defaults)}&format=${form}`,
       );
-      handBlob(name, blob);
+      saveBlob(name, blob);
     } catch (problem) {
       said.hidden = false;
-      setText(said, problem instanceof Refusal ? sentence(tr(problem.message)) : t("The server does not answer."));
+      setText(said, problem instanceof Refusal ? sentence(tr(problem)) : t("The server does not answer."));
     }
   }
 
   #name() {
-    const { family, p, m } = this.desk.store.get().spec;
-    return `bubbleline-${[family, ...this.desk.store.get().others.map((other) => other.family)].join("-")}-p${p}-m${m}`;
+    const { family, p, m } = this.store.get().spec;
+    return `bubbleline-${[family, ...this.store.get().others.map((other) => other.family)].join("-")}-p${p}-m${m}`;
   }
 
   #svg() {
-    handBlob(`${this.#name()}.svg`, new Blob([this.#draw().file], { type: "image/svg+xml" }));
+    saveBlob(`${this.#name()}.svg`, new Blob([this.#draw().file], { type: "image/svg+xml" }));
   }
 
   async #png() {
@@ -210,7 +214,7 @@ export class ExportPanel {
     context(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
     URL.revokeObjectURL(address);
     canvas.toBlob((blob) => {
-      if (blob) handBlob(`${this.#name()}.png`, blob);
+      if (blob) saveBlob(`${this.#name()}.png`, blob);
     });
   }
 }

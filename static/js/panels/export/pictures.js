@@ -7,7 +7,7 @@ import { t } from "../../core/i18n/language.js";
 import { picture } from "../../core/drawing/picture.js";
 import { formatPercent } from "../../core/i18n/numbers.js";
 
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Schedule, Times} from "../../core/schedule/types.js" */
 /** @import {View} from "../../core/timeline/viewport.js" */
@@ -20,12 +20,12 @@ import { formatPercent } from "../../core/i18n/numbers.js";
 
 const SHAPE = 0.62; // of its width is a picture tall, where rows may choose
 
-/** @param {Desk} desk @param {Choices} choices */
-export function pictureOf(desk, { window: { t0, t1 }, width, row, scheme, numbers, legend, title, link }) {
-  const plans = /** @type {Drawn[]} */ (desk.plans().filter((plan) => plan.schedule && plan.times));
-  const rows = plans.reduce((sum, plan) => sum + plan.schedule.p, 0);
+/** @param {Plans} plans @param {Choices} choices */
+export function pictureOf(plans, { window: { t0, t1 }, width, row, scheme, numbers, legend, title, link }) {
+  const shown = /** @type {Drawn[]} */ (plans.onScreen().filter((plan) => plan.schedule && plan.times));
+  const rows = shown.reduce((sum, plan) => sum + plan.schedule.p, 0);
   const tall = row || Math.max(3, Math.min(20, Math.floor((width * SHAPE) / Math.max(1, rows))));
-  const parts = plans.map((plan) => partOf(plan, desk, plans.length > 1));
+  const parts = shown.map((plan) => partOf(plan, plans, shown.length > 1));
   const svg = picture(
     parts,
     {
@@ -46,10 +46,10 @@ export function pictureOf(desk, { window: { t0, t1 }, width, row, scheme, number
   return { svg, width, height: Number(/ height="(\d+)"/.exec(svg)?.[1] ?? width) };
 }
 
-/** @param {Drawn} plan @param {Desk} desk @param {boolean} many */
-function partOf(plan, desk, many) {
+/** @param {Drawn} plan @param {Plans} plans @param {boolean} many */
+function partOf(plan, plans, many) {
   const { schedule, times, figures } = plan;
-  const { title, sizes } = headText(plan, desk, many);
+  const { title, sizes } = headText(plan, plans, many);
   const detail = figures
     ? t("bubble {bubble}, makespan {makespan}", {
         bubble: formatPercent(figures.bubble.global.ofTotal),

@@ -5,24 +5,25 @@ import { byId, h } from "../../ui/dom.js";
 import { pictureOf } from "./pictures.js";
 import { t } from "../../core/i18n/language.js";
 
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plans} from "../../data/plans.js" */
+/** @import {Store} from "../../data/store.js" */
 /** @import {Timeline} from "../../timeline/timeline.js" */
 
 const WIDTH = 1040; // px: a landscape page
 const HEIGHT = 440; // px: of the picture, where figures of several schedules stand under it
 const [AXIS, TITLE] = [44, 34]; // px of legend and axis, and over each schedule
 
-/** Rows with which several schedules take the width of the page; 0: as tall as one looks best. @param {Desk} desk */
-function rowHeight(desk) {
-  const plans = desk.plans();
-  const rows = plans.reduce((sum, { shown }) => sum + (shown?.p ?? 0), 0);
-  return plans.length > 1
-    ? Math.max(4, Math.min(24, Math.floor((HEIGHT - AXIS - TITLE * plans.length) / Math.max(1, rows))))
+/** Rows with which several schedules take the width of the page; 0: as tall as one looks best. @param {Plans} plans */
+function rowHeight(plans) {
+  const shown = plans.onScreen();
+  const rows = shown.reduce((sum, plan) => sum + (plan.shown?.p ?? 0), 0);
+  return shown.length > 1
+    ? Math.max(4, Math.min(24, Math.floor((HEIGHT - AXIS - TITLE * shown.length) / Math.max(1, rows))))
     : 0;
 }
 
-/** @param {Desk} desk @param {Timeline} timeline */
-export function createPrint(desk, timeline) {
+/** @param {{store: Store, plans: Plans, timeline: Timeline}} parts */
+export function createPrint({ store, plans, timeline }) {
   /** @type {HTMLElement | null} */
   let sheet = null;
 
@@ -33,10 +34,10 @@ export function createPrint(desk, timeline) {
 
   window.addEventListener("beforeprint", () => {
     remove();
-    const { svg } = pictureOf(desk, {
+    const { svg } = pictureOf(plans, {
       window: timeline.visible(),
       width: WIDTH,
-      row: rowHeight(desk),
+      row: rowHeight(plans),
       scheme: "light",
       numbers: true,
       legend: true,
@@ -52,10 +53,10 @@ export function createPrint(desk, timeline) {
     }
     sheet = h(
       "section",
-      { class: desk.plans().length > 1 ? "sheet many" : "sheet" },
+      { class: plans.onScreen().length > 1 ? "sheet many" : "sheet" },
       drawing,
       figures,
-      h("p", { class: "sheet-foot" }, `${t("Bubbleline")} · `, desk.store.link()),
+      h("p", { class: "sheet-foot" }, `${t("Bubbleline")} · `, store.link()),
     );
     document.body.append(sheet);
   });

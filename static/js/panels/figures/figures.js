@@ -1,14 +1,17 @@
 // The right column: figures that matter, each named by its window and denominator, one column a schedule.
 import { timeNumber, timeText, unit } from "../../data/costs/time_unit.js";
 import { byId, h, replace, setText } from "../../ui/dom.js";
-import { createCap } from "./memory_limit.js";
+import { onStage } from "../../ui/frame_loop.js";
+import { onRest } from "../../ui/rest.js";
+import { showLaws } from "./law.js";
+import { createMemoryLimit } from "./memory_limit.js";
 import { t } from "../../core/i18n/language.js";
 import { messages } from "../../core/schedule/metrics.js";
 import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { letter } from "../../core/state/schedules.js";
 
 /** @import {Plan} from "../../data/plan.js" */
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plans} from "../../data/plans.js" */
 /** @import {Figures} from "../../core/schedule/metrics.js" */
 /**
  * @typedef {{figures: Figures, plan: Plan, held: number | null}} Source held: the most bytes of activations on a rank,
@@ -113,23 +116,26 @@ function written(row, source, columns) {
 /** @param {number | null} x */
 const isThere = (x) => x !== null;
 
-/** @param {Desk} desk @param {HTMLElement} search  how good a sought order is */
-export function createFigures(desk, search) {
+/**
+ * @param {{plans: Plans, search: HTMLElement, measuredPeak: (id: string) => number | null}} parts search: shows how good
+ *   a searched order is; measuredPeak: the most bytes that a run of a plan held, null without one
+ */
+export function createFigures({ plans, search, measuredPeak }) {
   const home = byId("figures");
   const holder = h("div");
   const meaning = h("p", { class: "meaning", id: "meaning" });
   const law = h("div", { id: "law" });
-  const cap = createCap(desk);
+  const memoryLimit = createMemoryLimit(plans);
   home.append(
     holder,
-    cap.node,
+    memoryLimit.node,
     search,
     h("h2", { text: t("Law") }),
     law,
     h("h2", { text: t("What B means here") }),
     meaning,
   );
-  // what the tables are for: how many plans, which unit of time, whether one was run
+  // what the tables are made for: how many schedules, which unit of time, whether one of them was run
   let [columns, counted, measured] = [0, "", false];
   let whole = h("h2"); // the last heading, over the times
   /** @type {{cells: HTMLElement[], row: Row}[]} */
@@ -201,41 +207,37 @@ export function createFigures(desk, search) {
   }
   build(1, false);
 
-  return {
-    law,
-    /**
-     * @param {Plan[]} plans
-     * @param {(id: string) => number | null} peakOf what a run of a plan held at most, in bytes
-     */
-    show(plans, peakOf) {
-      const peaks = plans.map(({ id }) => peakOf(id));
-      if (plans.length !== columns || counted !== unit() || measured !== peaks.some(isThere))
-        build(plans.length, peaks.some(isThere));
-      home.classList.toggle(
-        "is-stale",
-        plans.some((plan) => plan.shown !== plan.asked && plan.error !== null),
-      );
-      plans.forEach((plan, at) => {
-        const { figures } = plan;
-        for (const { cells, row } of rows)
-          setText(cells[at], figures ? written(row, { figures, plan, held: peaks[at] }, columns) : "–");
-        for (const tops of heads) nameHead(tops[at], titleOf(desk, plan), columns > 2 ? letter(at) : null);
-      });
-      setText(whole, columns > 1 && unit() ? t("Whole step, {unit}", { unit: unit() }) : t("Whole step"));
-      cap.show(plans);
-      setText(
-        meaning,
-        plans
-          .map((plan) => meaningOf(desk, plan, plans.length > 1))
-          .filter((x, k, all) => all.indexOf(x) === k)
-          .join(t(" ")),
-      );
-    },
-  };
+  function show() {
+    const shown = plans.onScreen();
+    const peaks = shown.map(({ id }) => measuredPeak(id));
+    if (shown.length !== columns || counted !== unit() || measured !== peaks.some(isThere))
+      build(shown.length, peaks.some(isThere));
+    home.classList.toggle(
+      "is-stale",
+      shown.some((plan) => plan.shown !== plan.asked && plan.error !== null),
+    );
+    shown.forEach((plan, at) => {
+      const { figures } = plan;
+      for (const { cells, row } of rows)
+        setText(cells[at], figures ? written(row, { figures, plan, held: peaks[at] }, columns) : "–");
+      for (const tops of heads) nameHead(tops[at], titleOf(plans, plan), columns > 2 ? letter(at) : null);
+    });
+    setText(whole, columns > 1 && unit() ? t("Whole step, {unit}", { unit: unit() }) : t("Whole step"));
+    memoryLimit.show();
+    setText(
+      meaning,
+      shown
+        .map((plan) => meaningOf(plans, plan, shown.length > 1))
+        .filter((x, k, all) => all.indexOf(x) === k)
+        .join(t(" ")),
+    );
+  }
+  onStage("figures", show);
+  onRest(() => showLaws(law, plans));
 }
 
-/** @param {Desk} desk @param {Plan} plan */
-const titleOf = (desk, { shown, asked }) => desk.family((shown ?? asked).family)?.title ?? asked.family;
+/** @param {Plans} plans @param {Plan} plan */
+const titleOf = (plans, { shown, asked }) => plans.family((shown ?? asked).family)?.title ?? asked.family;
 
 /**
  * Names do not fit over many columns; the headings of the lanes have name and letter.
@@ -255,9 +257,9 @@ const staleness = () =>
       "so the training is no longer plain SGD.",
   );
 
-/** @param {Desk} desk @param {Plan} plan @param {boolean} named */
-function meaningOf(desk, plan, named) {
-  const family = desk.family((plan.shown ?? plan.asked).family);
+/** @param {Plans} plans @param {Plan} plan @param {boolean} named */
+function meaningOf(plans, plan, named) {
+  const family = plans.family((plan.shown ?? plan.asked).family);
   if (!family) return "";
   const whose = (/** @type {string} */ text) => (named ? t("{family}: {text}", { family: family.title, text }) : text);
   if (family.backward === "full") {
@@ -281,5 +283,3 @@ function meaningOf(desk, plan, named) {
     ),
   );
 }
-
-/** @typedef {ReturnType<typeof createFigures>} FiguresPanel */

@@ -8,22 +8,23 @@ import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Law} from "../../core/schedule/types.js" */
 /** @import {Plan} from "../../data/plan.js" */
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plans} from "../../data/plans.js" */
 
 const MOST = 3;
 
-/** @param {HTMLElement} home @param {Plan[]} plans @param {Desk} desk */
-export function showLaws(home, plans, desk) {
-  const parts = plans.flatMap((plan) => lawsOf(plan, desk, plans.length > 1));
+/** @param {HTMLElement} home @param {Plans} plans */
+export function showLaws(home, plans) {
+  const shown = plans.onScreen();
+  const parts = shown.flatMap((plan) => lawsOf(plan, plans, shown.length > 1));
   replace(home, ...parts);
   fitFormulas(home);
 }
 
-/** @param {Plan} plan @param {Desk} desk @param {boolean} two */
-function lawsOf(plan, desk, two) {
+/** @param {Plan} plan @param {Plans} plans @param {boolean} two */
+function lawsOf(plan, plans, two) {
   const { shown, schedule, figures } = plan;
   if (!shown || !schedule || !figures) return [];
-  const family = desk.family(shown.family);
+  const family = plans.family(shown.family);
   if (!family) return [];
   const names = { ...vars(shown, { stages: schedule.placement.stages, n: schedule.n }), lifo: Number(shown.lifo) };
   const judged = family.laws.filter((law) => speaks(law, names)).map((law) => ({ law, ...judge(law, names) }));

@@ -7,11 +7,12 @@ import { putImported } from "../../data/imported.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { IDS, letter, specsOf } from "../../core/state/schedules.js";
 
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plans} from "../../data/plans.js" */
+/** @import {Store} from "../../data/store.js" */
 /** @import {Given} from "./read.js" */
 /**
- * @typedef {{desk: Desk, addRun: (id: string) => string, said: (text: string) => void}} Parts addRun: the runs of a
- *   link with one more; said: a word in passing
+ * @typedef {{store: Store, plans: Plans, addRun: (id: string) => string, announce: (text: string) => void}} Parts addRun:
+ *   the runs of the link with one more; announce: shows a brief notice
  */
 
 const TYPES = ".csv,.txt,.json,.gz,text/csv,application/json,application/gzip";
@@ -161,9 +162,9 @@ class ImportDialog {
   #look(wanted = this.#where.value) {
     const given = this.#given();
     const traces = areTraces(given);
-    const state = this.parts.desk.store.get();
+    const state = this.parts.store.get();
     const full = state.others.length === IDS.length - 1;
-    const title = this.parts.desk.family(specsOf(state)[this.#at].family)?.title ?? "";
+    const title = this.parts.plans.family(specsOf(state)[this.#at].family)?.title ?? "";
     const place = h("option", {
       value: "replace",
       text: t("in place of {letter}, {title}", { letter: letter(this.#at), title }),
@@ -211,26 +212,26 @@ class ImportDialog {
   /** @param {Given[]} given */
   async #takeOrder(given) {
     const spec = await askOrder(given);
-    putImported(this.parts.desk.store, spec, this.#where.value === "replace" ? this.#at : null, {});
-    this.parts.said(t("The order is in the link: p {p}, m {m}, v {v}.", { p: spec.p, m: spec.m, v: spec.v }));
+    putImported(this.parts.store, spec, this.#where.value === "replace" ? this.#at : null, {});
+    this.parts.announce(t("The order is in the link: p {p}, m {m}, v {v}.", { p: spec.p, m: spec.m, v: spec.v }));
   }
 
   /** @param {Given[]} given */
   async #takeTrace(given) {
-    const { store } = this.parts.desk;
+    const { store } = this.parts;
     const where = this.#where.value;
     const { id, spec } = await askRun(given);
     const view = { run: this.parts.addRun(id), tab: "run" };
     if (where === "run") store.setView(view, "push");
     else putImported(store, spec, where === "replace" ? this.#at : null, view, spec.costs);
-    this.parts.said(t("The trace is kept as a run: p {p}, m {m}.", { p: spec.p, m: spec.m }));
+    this.parts.announce(t("The trace is kept as a run: p {p}, m {m}.", { p: spec.p, m: spec.m }));
   }
 
   /** @param {unknown} problem */
   #complain(problem) {
     const text =
       problem instanceof Refusal
-        ? sentence(tr(problem.message))
+        ? sentence(tr(problem))
         : problem instanceof Offline
           ? t("The server does not answer. What you gave is still here; try again in a moment.")
           : sentence(problem instanceof Error ? problem.message : String(problem));

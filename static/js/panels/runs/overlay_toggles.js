@@ -4,7 +4,7 @@
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 
-/** @import {Binding} from "../../app/keys.js" */
+/** @import {Binding} from "../../ui/keyboard.js" */
 /** @import {Store} from "../../data/store.js" */
 
 /** @param {Store} store */
@@ -47,20 +47,20 @@ export function createShowing(store) {
   });
   /** @returns {Binding[]} */
   const keys = () => {
-    const part = t("Explain");
+    const section = t("Explain");
     return [
       {
-        part,
+        section,
         keys: ["o", "O"],
-        show: "O",
-        say: t("where the plan had the ops of a run: show and hide"),
+        label: "O",
+        description: t("where the plan had the ops of a run: show and hide"),
         act: turn("planned"),
       },
       {
-        part,
+        section,
         keys: ["r", "R"],
-        show: "R",
-        say: t("the ops of a run by how late they were: on and off"),
+        label: "R",
+        description: t("the ops of a run by how late they were: on and off"),
         act: turn("late"),
       },
     ];

@@ -1,9 +1,8 @@
 // The share dialog: the link to this view, copied at once; a short one on request; code for a frame; a file that plays.
 import { Offline, Refusal, postJson } from "../../data/api.js";
-import { byId, h, replace, sentence, setText } from "../../ui/dom.js";
+import { byId, h, replace, sentence, setText, show } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { createEmbedPart } from "./embed.js";
-import { createFilePart } from "./file.js";
 import { linkRow } from "./link_row.js";
 
 /** @import {Store} from "../../data/store.js" */
@@ -11,14 +10,16 @@ import { linkRow } from "./link_row.js";
 
 const LONG = 300; // characters; programs that show links cut them somewhere above
 
-/** @param {Store} store */
+/** The Share button and its dialog. @param {Store} store */
 export function createShare(store) {
   /** @type {ReturnType<typeof createDialog> | null} */
   let dialog = null;
-  byId("share").addEventListener("click", () => {
+  function open() {
     dialog ??= createDialog(store);
     dialog.open();
-  });
+  }
+  byId("share").addEventListener("click", open);
+  return { open };
 }
 
 /** @param {Store} store */
@@ -118,10 +119,10 @@ function createShortPart(query) {
       );
       return;
     }
-    const { message, nearest } = problem.error;
+    const { nearest } = problem.error;
     replace(
       said,
-      h("span", { class: "share-problem", text: sentence(tr(message)) }),
+      h("span", { class: "share-problem", text: sentence(tr(problem)) }),
       nearest === undefined || nearest === null
         ? null
         : h(
@@ -146,6 +147,51 @@ function createShortPart(query) {
     reset() {
       made.node.hidden = true;
       setText(said, "");
+    },
+  };
+}
+
+/** A stand-alone HTML file of the view. @param {Store} store */
+function createFilePart(store) {
+  const said = h("p", { class: "share-said", role: "status" });
+  const save = h("a", { class: "button soft", id: "share-file", download: "", href: "/api/standalone" }, t("Download"));
+  const node = h(
+    "details",
+    { class: "share-more", id: "share-file-part" },
+    h("summary", { text: t("A page that plays by itself") }),
+    h("p", {
+      class: "share-text",
+      text: t(
+        "One file with the timeline, its playback and sliders for the costs. It opens from a disk and needs no server and no network: for a lecture room, a thesis, an archive.",
+      ),
+    }),
+    h("p", { class: "share-take" }, save),
+    said,
+  );
+
+  /** How large it is, or why there is none. */
+  async function ask() {
+    if (!node.open) return;
+    const address = `/api/standalone${store.search()}`;
+    save.setAttribute("href", address);
+    setText(said, t("Asking …"));
+    try {
+      const response = await fetch(address);
+      const body = await response.text();
+      show(save, response.ok);
+      if (response.ok) setText(said, t("{n} kB", { n: Math.ceil(new Blob([body]).size / 1000) }));
+      else replace(said, h("span", { class: "share-problem", text: sentence(tr(JSON.parse(body).error)) }));
+    } catch {
+      show(save, false);
+      setText(said, t("The server does not answer."));
+    }
+  }
+
+  node.addEventListener("toggle", ask);
+  return {
+    node,
+    reset: () => {
+      node.open = false;
     },
   };
 }

@@ -6,7 +6,7 @@ import { t } from "../../core/i18n/language.js";
 import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Layout} from "../../core/timeline/layout.js" */
-/** @import {Desk} from "../../data/plans.js" */
+/** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /**
  * @typedef {{node: HTMLElement, badge: HTMLElement, title: HTMLElement, sizes: HTMLElement, bubble: HTMLElement, span:
@@ -89,10 +89,10 @@ function optionsOf(spec) {
   return words;
 }
 
-/** @param {Plan} plan @param {Desk} desk @param {boolean} two */
-export function headText(plan, desk, two) {
+/** @param {Plan} plan @param {Plans} plans @param {boolean} two */
+export function headText(plan, plans, two) {
   const spec = plan.shown ?? plan.asked;
-  const family = desk.family(spec.family);
+  const family = plans.family(spec.family);
   const sizes = [`p ${spec.p}`, `m ${spec.m}`];
   if (family && family.v.max > 1) sizes.push(`v ${spec.v}`);
   sizes.push(...optionsOf(spec));

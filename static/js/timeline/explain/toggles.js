@@ -4,7 +4,7 @@ import { byId, h, icon, setText } from "../../ui/dom.js";
 import { microsOf } from "../../core/explain/micro_batch_path.js";
 import { t } from "../../core/i18n/language.js";
 
-/** @import {Binding} from "../../app/keys.js" */
+/** @import {Binding} from "../../ui/keyboard.js" */
 /** @import {Lane} from "../../data/lanes.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @import {Trace} from "../trace.js" */
@@ -124,20 +124,26 @@ function createStepper(other) {
 
 /** @param {ReturnType<typeof createActs>} acts @returns {Binding[]} */
 function keysOf({ path, follow, other, mail, tell }) {
-  const part = t("Explain");
+  const section = t("Explain");
   return [
-    { part, keys: ["c", "C"], show: "C", say: t("the critical path: show and hide"), act: path },
+    { section, keys: ["c", "C"], label: "C", description: t("the critical path: show and hide"), act: path },
     {
-      part,
+      section,
       keys: ["t", "T"],
-      show: "T",
-      say: t("follow the micro-batch of the op under the pointer, or of the selected one"),
+      label: "T",
+      description: t("follow the micro-batch of the op under the pointer, or of the selected one"),
       act: follow,
     },
-    { part, keys: ["["], show: "[", say: t("follow the previous micro-batch"), act: () => other(-1) },
-    { part, keys: ["]"], show: "]", say: t("follow the next micro-batch"), act: () => other(1) },
-    { part, keys: ["l", "L"], show: "L", say: t("the messages of each rank: show and hide"), act: mail },
-    { part, keys: ["n", "N"], show: "N", say: t("tell what happens at the playhead: on and off"), act: tell },
+    { section, keys: ["["], label: "[", description: t("follow the previous micro-batch"), act: () => other(-1) },
+    { section, keys: ["]"], label: "]", description: t("follow the next micro-batch"), act: () => other(1) },
+    { section, keys: ["l", "L"], label: "L", description: t("the messages of each rank: show and hide"), act: mail },
+    {
+      section,
+      keys: ["n", "N"],
+      label: "N",
+      description: t("tell what happens at the playhead: on and off"),
+      act: tell,
+    },
   ];
 }
 

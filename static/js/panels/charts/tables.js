@@ -1,0 +1,170 @@
+// The numbers of a chart as a table: a row for each of its points, with a way to put it on the timeline.
+import { h } from "../../ui/dom.js";
+import { byMemory, cellText, rank, short } from "../../core/drawing/chart_points.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
+
+/** @import {Point, Row, Rows} from "../../core/drawing/chart_points.js" */
+/** @typedef {(at: number, under: boolean) => void} Put */
+/** @typedef {(at: number) => string} Mark  the letter of the schedule that a point is, "" for none */
+/** @typedef {{put: Put, point: (at: number | null) => void}} Acts */
+
+const MOST = 400; // rows on the page; all are in the file
+
+/** @returns {[string, string][]} */
+const pointColumns = () => [
+  [t("memory"), t("the fullest device, in one micro-batch's activations")],
+  [t("throughput"), t("of what a pipeline without bubbles gives")],
+  [t("bubble"), t("idle share of the longest device's own window (span, of total)")],
+  [t("beaten by"), t("what holds no more and is faster, or holds less and is as fast")],
+];
+
+/**
+ * @param {Point[]} points
+ * @param {Mark} mark
+ * @param {string} next the letter of the schedule that would be added
+ * @param {Put} put
+ * @param {(at: number | null) => void} point
+ */
+export function pointTable(points, mark, next, put, point) {
+  const rows = byMemory(points).map((at) => pointRow(points, at, mark(at), next, put, point));
+  return h(
+    "table",
+    { class: "charts-table" },
+    h("caption", { class: "visually-hidden", text: t("The points of the chart, from the least memory to the most") }),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col", text: t("schedule") }),
+        ...pointColumns().map(([name, title]) => h("th", { scope: "col", title, text: name })),
+      ),
+    ),
+    h("tbody", {}, ...rows),
+  );
+}
+
+/**
+ * @param {Point[]} points
+ * @param {number} at
+ * @param {string} mark
+ * @param {string} next
+ * @param {Put} put
+ * @param {(at: number | null) => void} point
+ */
+function pointRow(points, at, mark, next, put, point) {
+  const each = points[at];
+  const letter = mark || next;
+  const under = mark !== "" && mark !== "A";
+  const first = h(
+    "button",
+    {
+      type: "button",
+      class: "put",
+      "aria-pressed": String(mark === "A"),
+      title: t("Put it on the timeline"),
+      onclick: (/** @type {MouseEvent} */ event) => put(at, event.shiftKey),
+    },
+    tr(each.label),
+  );
+  const second = h(
+    "button",
+    {
+      type: "button",
+      class: "under",
+      "aria-pressed": String(under),
+      disabled: mark === "A",
+      "aria-label": t("{name} as schedule {letter}", { name: tr(each.label), letter }),
+      title: under
+        ? t("Take schedule {letter} off the timeline", { letter })
+        : t("Put it under the first schedule, as {letter}", { letter }),
+      onclick: () => put(at, true),
+    },
+    letter,
+  );
+  return h(
+    "tr",
+    {
+      "data-at": at,
+      class:
+        [mark && "is-shown", each.dominated_by === null && !each.moved && "is-best"].filter(Boolean).join(" ") || null,
+      onmouseenter: () => point(at),
+      onmouseleave: () => point(null),
+    },
+    h("th", { scope: "row" }, second, first),
+    h("td", { text: short(each.memory) }),
+    h("td", { text: formatPercent(each.throughput) }),
+    h("td", { text: formatPercent(each.bubble.span.of_total) }),
+    h("td", { class: "text", title: each.adjusted && tr(each.adjusted), text: rank(points, each) }),
+  );
+}
+
+/** @param {Rows} chart @param {string} title @param {Acts} acts */
+export function rowTable({ columns, rows }, title, acts) {
+  const head = columns.map(([name, about], k) =>
+    h(
+      "th",
+      { scope: "col", title: tr(about) || null, class: typeof rows[0]?.cells[k] === "string" ? "is-text" : null },
+      tr(name),
+      unit(about),
+    ),
+  );
+  const body = rows.slice(0, MOST).map((row, at) => dataRow(row, at, acts));
+  return h(
+    "table",
+    { class: "charts-table charts-rows" },
+    h(
+      "caption",
+      { class: rows.length > MOST ? "charts-more" : "visually-hidden" },
+      rows.length > MOST
+        ? t("The first {shown} of {all} rows; the CSV has all of them.", { shown: MOST, all: rows.length })
+        : title,
+    ),
+    h("thead", {}, h("tr", {}, ...head)),
+    h("tbody", {}, ...body),
+  );
+}
+
+/** Short units are shown in the head; longer texts are its title. @param {string} about */
+function unit(about) {
+  const sign = about.includes("%") ? "%" : about.length <= 2 ? about : "";
+  return sign ? h("span", { class: "charts-unit", text: ` ${sign}` }) : null;
+}
+
+/** @param {Row} row @param {number} at @param {Acts} acts */
+function dataRow(row, at, acts) {
+  const [first, ...rest] = row.cells;
+  const name = typeof first === "string" ? tr(first) : cellText(first);
+  const mark = row.mark ? h("span", { class: "charts-mark", text: row.mark }) : null;
+  const button = row.put
+    ? h(
+        "button",
+        {
+          type: "button",
+          class: "put",
+          title: t("Put it on the timeline"),
+          onclick: (/** @type {MouseEvent} */ event) => acts.put(at, event.shiftKey),
+        },
+        name,
+      )
+    : name;
+  return h(
+    "tr",
+    {
+      "data-at": at,
+      class: row.mark ? "is-shown" : null,
+      onmouseenter: () => acts.point(at),
+      onmouseleave: () => acts.point(null),
+    },
+    h("th", { scope: "row" }, button, mark),
+    ...rest.map((cell) =>
+      h("td", {
+        class: typeof cell === "string" ? "text" : null,
+        title: typeof cell === "string" ? tr(cell) : null,
+        text: typeof cell === "string" ? tr(cell) : cellText(cell),
+      }),
+    ),
+  );
+}

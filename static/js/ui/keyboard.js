@@ -1,0 +1,47 @@
+// Keyboard shortcuts: finds the binding of a pressed key, unless the focused control needs that key itself.
+
+/**
+ * @typedef {object} Binding
+ * @property {string[]} keys       as KeyboardEvent.key names them
+ * @property {string} label        how the key is shown
+ * @property {string} description  what it does, for the Shortcuts tab
+ * @property {string} section      the heading in that tab
+ * @property {(event: KeyboardEvent) => void} act
+ * @property {boolean} [shift]     with the shift key held, for keys that shift does not change
+ */
+
+const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not change
+
+/** Listen to keys everywhere except where a text field or another control needs them. @param {Binding[]} table */
+export function listenKeys(table) {
+  document.addEventListener("keydown", (event) => {
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      event.defaultPrevented ||
+      document.querySelector("dialog:modal")
+    )
+      return;
+    if (event.key === "Escape" && document.querySelector(":popover-open")) return; // it closes what is open
+    const target = event.target instanceof Element ? event.target : null;
+    const needed = keysNeededBy(target);
+    const binding = table.find(
+      (each) => each.keys.includes(event.key) && (!NAMED.test(event.key) || (each.shift ?? false) === event.shiftKey),
+    );
+    if (!binding || needed === "all" || (needed === "some" && !/^([a-zA-Z?.,/[\]]|Escape)$/.test(event.key))) return;
+    event.preventDefault();
+    binding.act(event);
+  });
+}
+
+/**
+ * Which keys the focused control needs itself: all (text), some (those that act on a control), or none.
+ * @param {Element | null} node
+ */
+function keysNeededBy(node) {
+  if (!node || node.id === "plot" || node === document.body) return "none";
+  if (node instanceof HTMLInputElement && node.type === "text") return "all";
+  if (node.closest(".picker")) return "all";
+  return node.closest("input, select, button, a, summary, [role=tab], [tabindex]") ? "some" : "none";
+}
