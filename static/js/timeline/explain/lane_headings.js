@@ -99,7 +99,7 @@ export function headText(plan, plans, two) {
   const stale = plan.shown !== plan.asked;
   let badge = "";
   if (stale && plan.offline) badge = t("server gone: this is the last schedule");
-  else if (stale && plan.error) badge = t("not what was asked for: this is the last legal schedule");
+  else if (stale && plan.error) badge = t("Showing the last valid schedule");
   return {
     title: `${two ? `${plan.id.toUpperCase()} · ` : ""}${family?.title ?? spec.family}`,
     sizes: sizes.join(" · "),

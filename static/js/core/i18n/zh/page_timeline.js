@@ -119,7 +119,7 @@ export const TIMELINE = {
   "recompute {what}": "重计算：{what}",
   "limit {limit}": "上限 {limit}",
   "server gone: this is the last schedule": "服务器已断开：这是上一次的调度",
-  "not what was asked for: this is the last legal schedule": "与所设不符：这是上一个合法的调度",
+  "Showing the last valid schedule": "与所设不符：这是上一个合法的调度",
   // shortcuts_panel.js
   "Mouse and pen": "鼠标与触控笔",
   Touch: "触摸",
@@ -158,7 +158,7 @@ export const TIMELINE = {
     "放置或移除标记：在指针、选中的 op 或播放头处",
   "pin or unpin the selected op's rank": "固定或取消固定选中 op 所在的 rank",
   "memory that each rank holds: show and hide": "每个 rank 占用的显存：显示与隐藏",
-  "all keys": "全部按键",
+  "all shortcuts": "全部快捷键",
   Play: "播放",
   "Look around": "查看",
   "Select and find": "选择与查找",
