@@ -1,4 +1,4 @@
-// Imported orders on the page: what stands for their family, and how one takes a place among the schedules.
+// Imported orders: their family, and how one is put among the schedules on the screen.
 import { deviceShare } from "./costs/preset_costs.js";
 import { t } from "../core/i18n/language.js";
 import { IDS, putAt } from "../core/state/schedules.js";
@@ -11,7 +11,7 @@ import { IMPORTED } from "../core/state/link_fields.js";
 
 const LONGEST_LINK = 7600; // characters; the server reads addresses of up to 8192
 
-/** What the page knows of a family, for one that has a single order. @returns {Family} */
+/** The family of imported orders; it has a single order. @returns {Family} */
 export const importedFamily = () => ({
   name: IMPORTED,
   title: t("Imported order"),

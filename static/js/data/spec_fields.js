@@ -9,7 +9,7 @@ import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../u
 export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 /** Fields that change the order, not only its times. */
 export const SHAPES = ["p", "m", "v", "group"];
-/** Fields that two compared schedules have in common unless told otherwise. */
+/** Fields that compared schedules share, unless the reader unties them. */
 export const SHARED = new Set(["p", "m", "F", "I", "W", "comm", "S", "T", "w_share"]);
 
 /** @param {Spec} spec @param {string} name @returns {any} */
@@ -81,7 +81,7 @@ export function fieldList(spec, family) {
     stops: () => costStops(fieldOf(spec(), name)),
   });
   /**
-   * What an empty box stands for is where its slider rests.
+   * A cost whose slider, where its box is empty, shows the default.
    * @param {"S" | "T" | "O"} name
    * @param {string} symbol
    * @param {string} label

@@ -1,7 +1,7 @@
-"""The page in Simplified Chinese: nothing that a reader sees, hears or is told by a hint is left in English.
+"""The page in Simplified Chinese: no label, announcement or tooltip is left in English.
 
-What the texts are is the Node tests' business (tests/js/i18n/language.test.js, tests/js/i18n/reader.test.js); this one looks
-at what is on the screen, where a text that went past the catalogues would show. No font is asked for.
+The Node tests (tests/js/i18n) check the catalogues; this one looks at the screen, where a text that went past them would
+show. No font is needed.
 """
 
 from __future__ import annotations

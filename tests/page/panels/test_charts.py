@@ -114,7 +114,7 @@ def test_the_keys_step_through_the_points_and_enter_puts_one(open_page: Open) ->
     page.focus(".charts-figure")
     page.keyboard.press("ArrowRight")
     said = page.locator(".charts-reads")
-    expect(said).to_have_class("charts-reads is-told")
+    expect(said).to_have_class("charts-reads is-pointed")
     first = said.inner_text()
     page.keyboard.press("ArrowRight")
     expect(said).not_to_have_text(first)

@@ -27,7 +27,7 @@ def saved(page: Page, button: str) -> tuple[str, bytes]:
 
 def test_a_picture_is_vector_text_in_millimetres_with_a_rectangle_for_every_op(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=8&b.family=1f1b&tab=export")
-    expect(page.locator("#export-said")).to_contain_text("kB as SVG")
+    expect(page.locator("#export-status")).to_contain_text("kB as SVG")
     name, body = saved(page, "#export-svg")
     assert name == "bubbleline-zb-h1-1f1b-p4-m8.svg"
     root = ElementTree.fromstring(body)  # our own file

@@ -124,7 +124,7 @@ def test_a_file_dropped_on_the_page_opens_the_dialog_with_it(open_page: Open) ->
         }""",
         GOOD,
     )
-    expect(page.locator("#import-said")).to_contain_text("order.csv: an order in torch's CSV")
+    expect(page.locator("#import-status")).to_contain_text("order.csv: an order in torch's CSV")
     expect(page.locator("#import-text")).to_have_value(GOOD)
     page.keyboard.press("Enter")  # the focus is on the button
     wait(page, "bubbleline.state().lanes.length === 2")
@@ -135,7 +135,7 @@ def test_a_trace_becomes_a_measured_lane_on_the_plans_axis(open_page: Open, tmp_
     page.click("#compare-import")
     costs = {"F": 20.0, "I": 20.0, "W": 20.0}
     page.set_input_files("#import-file", trace_of(tmp_path / "trace.json", family="zb-h1", p=4, m=8, costs=costs))
-    expect(page.locator("#import-said")).to_contain_text("a measured lane")
+    expect(page.locator("#import-status")).to_contain_text("a measured lane")
     page.click("#import-take")
     wait(page, "bubbleline.state().lanes.length === 2")
     head = page.locator(".lane-head[data-lane=run]")

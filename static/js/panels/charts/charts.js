@@ -187,7 +187,7 @@ class Charts {
     this.parts.wait(this.#chart ? t("Drawing …") : t("Drawing the first chart …"));
     try {
       const whole = Promise.all([plotly(), requestChart(url)]);
-      if (kind.sought && (await Promise.race([whole, rest(LONG_WAIT)])) === null && this.#turn === turn) {
+      if (kind.searched && (await Promise.race([whole, rest(LONG_WAIT)])) === null && this.#turn === turn) {
         const [drawer, first] = await Promise.race([whole, Promise.all([plotly(), requestChart(`${url}&found=0`)])]);
         if (this.#turn !== turn) return;
         if ("found" in first && !first.found) await this.#draw(drawer, first);

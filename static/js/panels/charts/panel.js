@@ -1,4 +1,4 @@
-// The charts tab as nodes: where the figure, its sentence, its table, its files and its troubles stand. Knows no chart.
+// The elements of the charts tab: figure, sentence, table, files and errors, whichever chart it shows.
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 
@@ -86,10 +86,10 @@ export class Panel {
     this.home.classList.toggle("is-stale", on);
   }
 
-  /** @param {string} text @param {boolean} told of one point, not how to read them all */
-  say(text, told) {
+  /** @param {string} text @param {boolean} pointed whether it describes one point, not how to read the chart */
+  say(text, pointed) {
     setText(this.#reads, text);
-    this.#reads.classList.toggle("is-told", told);
+    this.#reads.classList.toggle("is-pointed", pointed);
   }
 
   /**

@@ -114,7 +114,7 @@ class Compare {
     this.#clear(h("p", { class: "note bad" }, text, again));
   }
 
-  /** @param {Node} instead what stands where the table was */
+  /** @param {Node} instead shown in place of the table */
   #clear(instead) {
     this.#url = "";
     this.#answer = null;
@@ -155,7 +155,7 @@ class Compare {
     return active.classList.contains("put") && row ? `[data-family="${row.dataset.family}"] .put` : null;
   }
 
-  /** @param {string} id up, down, and then as the families stand */
+  /** @param {string} id ascending, descending, then in the order of the families */
   #sortBy(id) {
     if (this.#sort !== id) [this.#sort, this.#way] = [id, 1];
     else if (this.#way > 0) this.#way = -1;

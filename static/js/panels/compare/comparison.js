@@ -19,13 +19,13 @@ import { specQuery } from "../../core/state/link.js";
  * @typedef {object} Column
  * @property {string} id
  * @property {string} name
- * @property {string} hint         said on hover and to screen readers
+ * @property {string} hint         shown on hover, and for screen readers
  * @property {(row: Row) => number | string} of
  * @property {(row: Row) => string} show
  * @property {boolean} [best]      the least is marked
  * @property {(row: Row) => Claimed | null} [claim] shown beside it
  * @property {(x: number) => string} [say] how the claim's value is written
- * @property {(row: Row) => string | null} [why] said on hover
+ * @property {(row: Row) => string | null} [why] shown on hover
  */
 
 /** Whether a row needs more memory than the limit that is set. @param {Row} row */
@@ -68,11 +68,11 @@ export const columns = () => [
   },
   share(
     "span-ideal",
-    t("idle ÷ work"),
+    t("its idle ÷ work"),
     t("idle time over work in the busiest device's window"),
     (row) => row.bubble.span.of_ideal,
   ),
-  amount("makespan", t("makespan"), t("first start to last end"), (row) => row.makespan),
+  amount("makespan", t("step time"), t("first start to last end"), (row) => row.makespan),
   amount(
     "stage",
     t("busiest device's window"),

@@ -1,4 +1,4 @@
-// Schedules on the screen, told apart: what was asked differently, and what that makes of time and memory.
+// The schedules on the screen against the first: which settings differ, and the effect on time and memory.
 import { timeText } from "../../data/costs/time_unit.js";
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
@@ -63,7 +63,7 @@ export function difference(shown, plans) {
  */
 export function differenceTable(shown, plans, measured = []) {
   const [a] = shown;
-  const heads = [t("schedule"), t("settings changed"), t("makespan"), t("against A"), t("bubble"), t("peak memory")];
+  const heads = [t("schedule"), t("settings changed"), t("step time"), t("against A"), t("bubble"), t("peak memory")];
   return h(
     "table",
     { class: "difference-table" },

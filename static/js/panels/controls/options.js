@@ -124,14 +124,14 @@ export class Options {
     this.#link.checked = spec.shared_link;
     show(this.#ratio, spec.offload !== "none");
     if (spec.offload !== "none") setText(this.#ratio, ratioText(spec));
-    const active = said(spec);
+    const active = activeOptions(spec);
     replace(this.#summary, active.join(t(", ")));
     if (active.length) this.node.open = true;
   }
 }
 
 /** What is chosen, for the closed group. @param {Spec} spec */
-function said(spec) {
+function activeOptions(spec) {
   const out = [];
   if (spec.vocabulary !== "plain") out.push(vocabularyName(spec.vocabulary));
   else if (spec.costs.S !== null || spec.costs.T !== null) out.push(t("output layer"));

@@ -32,7 +32,7 @@ const PARTS = ["model", "machine"];
 const CHOSEN = ["sequence", "micro_batch", "efficiency"];
 
 export class CostsSection {
-  #said = h("small");
+  #presetName = h("small");
   #model = h("select", { id: "preset-model" });
   #machine = h("select", { id: "preset-machine" });
   #sequence = h("select", { id: "preset-sequence" });
@@ -57,7 +57,7 @@ export class CostsSection {
   node = h(
     "details",
     { class: "pricing", id: "pricing" },
-    h("summary", {}, h("span", { text: t("Model and machine") }), this.#said),
+    h("summary", {}, h("span", { text: t("Model and machine") }), this.#presetName),
     this.#form,
   );
   /** @type {Preset} */
@@ -243,14 +243,14 @@ export class CostsSection {
     if (preset) this.#draft = preset;
     this.node.classList.toggle("is-applied", preset !== null);
     setText(
-      this.#said,
+      this.#presetName,
       !preset
         ? ""
         : pricing.error
           ? t("{preset}: not possible", { preset: titlesOf(preset) })
           : t("{preset}, ms", { preset: titlesOf(preset) }),
     );
-    this.#said.classList.toggle("bad", pricing.error !== null);
+    this.#presetName.classList.toggle("bad", pricing.error !== null);
     if (!this.node.open) return;
     if (shelf()) for (const part of PARTS) this.#own[part].calm(true);
     if (pricing.error) this.#refuse(pricing.error);

@@ -27,8 +27,8 @@ const quoted = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;")
 
 /** @param {Store} store */
 export function createEmbedPart(store) {
-  const said = h("p", { class: "share-said", role: "status" });
-  const code = linkRow("share-embed", t("Code for your page"), said, true);
+  const status = h("p", { class: "share-status", role: "status" });
+  const code = linkRow("share-embed", t("Code for your page"), status, true);
   const theme = choice("share-theme", t("Theme"), [
     ["auto", t("as the reader's system")],
     ["light", t("light")],
@@ -58,7 +58,7 @@ export function createEmbedPart(store) {
     h("div", { class: "share-choices" }, theme.node, controls.node, size.node),
     frame,
     code.node,
-    said,
+    status,
   );
 
   let timer = 0;
@@ -70,7 +70,7 @@ export function createEmbedPart(store) {
     code.set(
       `<iframe src="${quoted(address)}" title="${quoted(t("Pipeline schedule"))}" width="${width}" height="${height}" loading="lazy" allowfullscreen></iframe>`,
     );
-    setText(said, "");
+    setText(status, "");
     clearTimeout(timer);
     timer = window.setTimeout(
       () => replace(frame, h("iframe", { src: address, title: t("Pipeline schedule"), width, height })),

@@ -24,8 +24,8 @@ export function createShare(store) {
 
 /** @param {Store} store */
 function createDialog(store) {
-  const said = h("p", { class: "share-said", role: "status" });
-  const link = linkRow("share-link", t("Link to this view"), said);
+  const status = h("p", { class: "share-status", role: "status" });
+  const link = linkRow("share-link", t("Link to this view"), status);
   const short = createShortPart(() => store.search());
   const parts = [createEmbedPart(store), createFilePart(store)];
   const close = h(
@@ -37,7 +37,7 @@ function createDialog(store) {
     "dialog",
     { class: "share", id: "share-dialog", "aria-labelledby": "share-title" },
     h("div", { class: "share-head" }, h("h2", { id: "share-title", text: t("Share this view") }), close),
-    h("section", {}, link.node, said),
+    h("section", {}, link.node, status),
     short.node,
     ...parts.map((part) => part.node),
   );
@@ -68,7 +68,7 @@ function sayLink(link) {
 
 /** @param {() => string} query */
 function createShortPart(query) {
-  const said = h("p", { class: "share-said", role: "status" });
+  const status = h("p", { class: "share-status", role: "status" });
   const name = h("input", {
     id: "share-name",
     type: "text",
@@ -77,11 +77,11 @@ function createShortPart(query) {
     autocapitalize: "none",
     spellcheck: "false",
     placeholder: "gpipe-lesson",
-    "aria-describedby": "share-short-said",
+    "aria-describedby": "share-short-status",
   });
-  said.id = "share-short-said";
+  status.id = "share-short-status";
   const make = h("button", { type: "submit", class: "button soft", id: "share-short-make" }, t("Make a short link"));
-  const made = linkRow("share-short", t("Short link"), said);
+  const made = linkRow("share-short", t("Short link"), status);
   const form = h(
     "form",
     { class: "share-row", onsubmit: submit },
@@ -94,7 +94,7 @@ function createShortPart(query) {
   async function submit(event) {
     event.preventDefault();
     make.disabled = true;
-    setText(said, t("Asking …"));
+    setText(status, t("Asking …"));
     try {
       /** @type {Short} */
       const answer = await postJson("/api/links", { query: query(), name: name.value.trim() || null });
@@ -112,7 +112,7 @@ function createShortPart(query) {
   function complain(problem) {
     if (!(problem instanceof Refusal)) {
       setText(
-        said,
+        status,
         problem instanceof Offline
           ? t("The server does not answer. The link above works without a short one.")
           : String(problem),
@@ -121,7 +121,7 @@ function createShortPart(query) {
     }
     const { nearest } = problem.error;
     replace(
-      said,
+      status,
       h("span", { class: "share-problem", text: sentence(tr(problem)) }),
       nearest === undefined || nearest === null
         ? null
@@ -142,18 +142,18 @@ function createShortPart(query) {
   }
 
   return {
-    node: h("section", {}, form, made.node, said),
+    node: h("section", {}, form, made.node, status),
     /** The view may be another than last time. */
     reset() {
       made.node.hidden = true;
-      setText(said, "");
+      setText(status, "");
     },
   };
 }
 
 /** A stand-alone HTML file of the view. @param {Store} store */
 function createFilePart(store) {
-  const said = h("p", { class: "share-said", role: "status" });
+  const status = h("p", { class: "share-status", role: "status" });
   const save = h("a", { class: "button soft", id: "share-file", download: "", href: "/api/standalone" }, t("Download"));
   const node = h(
     "details",
@@ -166,7 +166,7 @@ function createFilePart(store) {
       ),
     }),
     h("p", { class: "share-take" }, save),
-    said,
+    status,
   );
 
   /** How large it is, or why there is none. */
@@ -174,16 +174,16 @@ function createFilePart(store) {
     if (!node.open) return;
     const address = `/api/standalone${store.search()}`;
     save.setAttribute("href", address);
-    setText(said, t("Asking …"));
+    setText(status, t("Asking …"));
     try {
       const response = await fetch(address);
       const body = await response.text();
       show(save, response.ok);
-      if (response.ok) setText(said, t("{n} kB", { n: Math.ceil(new Blob([body]).size / 1000) }));
-      else replace(said, h("span", { class: "share-problem", text: sentence(tr(JSON.parse(body).error)) }));
+      if (response.ok) setText(status, t("{n} kB", { n: Math.ceil(new Blob([body]).size / 1000) }));
+      else replace(status, h("span", { class: "share-problem", text: sentence(tr(JSON.parse(body).error)) }));
     } catch {
       show(save, false);
-      setText(said, t("The server does not answer."));
+      setText(status, t("The server does not answer."));
     }
   }
 

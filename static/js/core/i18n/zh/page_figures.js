@@ -88,6 +88,8 @@ export const FIGURES = {
   "Other definitions": "其他定义",
   "idle ÷ all time": "空闲 ÷ 全部时间",
   "idle ÷ work": "空闲 ÷ 工作",
+  "its idle ÷ work": "其空闲 ÷ 工作",
+  "step time": "训练步时间",
   "Step time": "训练步时间",
   "Busiest device's window": "最忙设备的窗口",
   "per unit of time": "每单位时间",
