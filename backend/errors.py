@@ -79,6 +79,20 @@ def with_codes(value: Any) -> Any:
     return value
 
 
+def from_codes(value: Any) -> Any:
+    """The inverse of `with_codes`: JSON data in which every ``{"code", "params", "message"}`` is a `Message` again.
+
+    Params are kept as they are in JSON: `with_codes` gives the same text back.
+    """
+    if isinstance(value, dict):
+        if value.keys() == {"code", "params", "message"} and isinstance(value["params"], dict):
+            return _restore(str(value["message"]), str(value["code"]), value["params"])
+        return {key: from_codes(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [from_codes(each) for each in value]
+    return value
+
+
 class RequestError(ValueError):
     """A request that cannot be met.
 

@@ -43,7 +43,7 @@ def ours(family: str, p: int, m: int, v: int) -> None:
     generate, order = best(lambda: registry.order(spec), 9)
     run, _ = best(lambda: simulate(order, spec.costs, v), 9)
     memory, _ = best(lambda: peaks(order, 1.0, v), 9)
-    encode, body = best(lambda: wire.compress(wire.encode(spec, order)), 9)
+    encode, body = best(lambda: wire.compress(wire.encode(order, spec.to_json())), 9)
     whole, _ = best(lambda: everything(spec), 9)
     line = f"{family:15} p={p:<3} m={m:<5} v={v} {len(order):>8,} ops  generate {generate:6.2f}  simulate {run:6.2f}"
     print(f"{line}  memory {memory:5.2f}  wire {encode:5.2f}  all {whole:6.2f} ms  {len(body):>6,} bytes")
@@ -57,14 +57,14 @@ def everything(spec: Spec) -> bytes:
     order = registry.order(spec)
     simulate(order, spec.costs, spec.v)
     peaks(order, spec.w_share, spec.v)
-    return wire.compress(wire.encode(spec, order))
+    return wire.compress(wire.encode(order, spec.to_json()))
 
 
 def torch_peer(p: int, m: int, v: int) -> None:
     """Torch's ScheduleInterleavedZeroBubble: building it generates the order and lowers it to sends and receives."""
     from torch.distributed.pipelining import schedules
 
-    from tests.support.torch_orders import torch_rows
+    from tests.support.torch.orders import torch_rows
 
     lowering = 0.0
     original = schedules._add_send_recv

@@ -1,4 +1,4 @@
-"""What a run measured, for the terminal and for files: shared by the commands that execute schedules."""
+"""The results of runs for the terminal and for files: shared by the commands that execute schedules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.runs.run_details import told, trace
+from backend.runs.errors import RunFailure
+from backend.runs.run_details import run_details, trace
 from backend.runs.run_series import Rows
 from backend.schedule.analysis.calibrate import Calibration, calibrate
 from backend.schedule.interop import run_trace
@@ -27,36 +28,55 @@ IDLE = {
 
 
 def as_shape(last: Mapping[str, Any], order: Order, rows: Rows) -> dict[str, Any]:
-    """A finished run as the last line of output: the verdict, both sets of figures, every op with its text."""
-    return {key: value for key, value in last.items() if key not in ("event", "id")} | told(order, rows)
+    """Return a finished run as the last line of output: verdict, both sets of figures, every op with its text."""
+    facts = {key: value for key, value in last.items() if key not in ("event", "id")}
+    return facts | run_details(order, rows)
+
+
+def unfinished(last: Mapping[str, Any]) -> dict[str, Any]:
+    """Return why a run has not finished: {"error"} of a refused job, {"failure"} of a failed or cancelled run."""
+    if last["event"] == "error":
+        return {"error": last["error"]}
+    if last["event"] == "failed":
+        return {"failure": RunFailure.read(last.get("failure")).as_dict()}
+    return {"failure": RunFailure(last["event"], f"the run was {last['event']}").as_dict()}
+
+
+def failure_text(failure: Mapping[str, Any]) -> str:
+    """Return a failure in a line."""
+    place = [f"rank {failure['rank']}"] if failure["rank"] is not None else []
+    place += [f"op {failure['op']}"] if failure["op"] is not None else []
+    return f"{', '.join(place)}: {failure['message']}" if place else str(failure["message"])
 
 
 def write_trace(path: Path, shape: Mapping[str, Any], order: Order, rows: Rows, title: str) -> None:
-    """The run as a Chrome trace."""
+    """Write the run as a Chrome trace."""
     path.write_text(json.dumps(trace(order, rows, title, shape["device"])) + "\n")
 
 
 def calibration_of(order: Order, rows: Rows, v: int) -> Calibration:
-    """The costs of a run, in ms."""
+    """Return the costs of a run, in ms."""
     measured = run_trace.timeline_of(order, rows["ops"], rows["copies"])
     times = (measured.start, measured.end, measured.copy_start, measured.copy_end)
     return calibrate(Timeline(order, *(part / 1e6 for part in times)), v)
 
 
-def told_calibration(found: Calibration) -> list[str]:
-    """Costs, what they predict, and the op farthest from it."""
-    order, costs = found.measured.order, found.costs_json()
+def calibration_lines(calibration: Calibration) -> list[str]:
+    """Return lines with the costs, the makespan that they predict, and the op that is farthest from it."""
+    order, costs = calibration.measured.order, calibration.costs_json()
     lines = ["costs measured, in ms:"]
     for name, cost in costs.items():
         if cost is not None:
             shown = " ".join(f"{each:.3f}" for each in cost) if isinstance(cost, list) else f"{cost:.3f}"
             lines.append(f"  {name:<4} {shown}" + ("   by stage" if isinstance(cost, list) else ""))
-    predicted, measured = (float(one.end.max() - one.start.min()) for one in (found.predicted, found.measured))
-    lines.append(
-        f"makespan at these costs {predicted:.2f} ms, measured {measured:.2f} ms: {found.error:+.2%}; "
-        f"with each op's own time {found.replay_error:+.2%}"
+    predicted, measured = (
+        float(one.end.max() - one.start.min()) for one in (calibration.predicted, calibration.measured)
     )
-    late = found.residual
+    lines.append(
+        f"makespan at these costs {predicted:.2f} ms, measured {measured:.2f} ms: {calibration.error:+.2%}; "
+        f"with each op at its measured time {calibration.replay_error:+.2%}"
+    )
+    late = calibration.residual
     worst = int(np.argmax(np.abs(late)))
     rank = int(np.searchsorted(order.offsets, worst, side="right") - 1)
     op = order.row(rank)[worst - int(order.offsets[rank])].text()
@@ -67,14 +87,14 @@ def told_calibration(found: Calibration) -> list[str]:
     return lines
 
 
-def told_idle(shape: Mapping[str, Any]) -> list[str]:
-    """What the ranks' idle time went to, and who was slowest."""
+def idle_lines(shape: Mapping[str, Any]) -> list[str]:
+    """Return lines with the shares of the ranks' idle time, the slowest rank and the tracing overhead."""
     sums = {name: sum(shape["idle"][key]) for key, name in IDLE.items()}
     whole = sum(sums.values())
     parts = [f"{name} {amount / whole:.0%}" for name, amount in sums.items() if whole and amount / whole >= 0.005]
-    slow, noting = shape["slowest"], shape["instrumentation"]
+    slow, tracing = shape["slowest"], shape["instrumentation"]
     return [
-        f"idle time went to {', '.join(parts) or 'nothing'}",
-        f"slowest beside its plan: rank {slow['rank']}; noting an op takes {noting['op_ns'] / 1000:.1f} us, "
-        f"{noting['share']:.2%} of the step",
+        f"idle time: {', '.join(parts) or 'none'}",
+        f"slowest rank compared with its plan: {slow['rank']}; "
+        f"tracing overhead {tracing['op_ns'] / 1000:.1f} us per op, {tracing['share']:.2%} of the step",
     ]

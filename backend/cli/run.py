@@ -5,18 +5,29 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
-from backend.cli.report import as_shape, calibration_of, told_calibration, told_idle, write_trace
-from backend.cli.schedule import fail, spec_data, spec_options
+from backend.cli.report import (
+    as_shape,
+    calibration_lines,
+    calibration_of,
+    failure_text,
+    idle_lines,
+    unfinished,
+    write_trace,
+)
+from backend.cli.options import fail, spec_data, spec_options
 from backend.config import PROJECT, Config
+from backend.errors import RequestError, message
 from backend.runs.run_series import Rows, RunnerGoneError, Series
-from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
+from backend.schedule.order import wire
 from backend.schedule.order.order import Order
+from backend.schedule.simulation.check import check
 from backend.schedule.spec import number, optional
 
 DTYPES = ("float32", "bfloat16")
@@ -28,9 +39,9 @@ OPTIONS = ("mode", "unit_ms", "steps", "dtype", "device", "spread", "arrange", "
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path, exists=True, dir_okay=False),
               help="run an order from a file in torch's CSV instead of a FAMILY")  # fmt: skip
 @click.option("--mode", type=click.Choice(["auto", "paced", "free"]), default="auto", show_default=True,
-              help="paced holds each op to its nominal time, free runs as fast as it can")  # fmt: skip
+              help="paced holds each op to its planned time, free runs as fast as it can")  # fmt: skip
 @click.option("--unit-ms", type=float, help="paced: milliseconds of one unit of the costs")
-@click.option("--steps", type=int, help="training steps one after the other; ops and figures are the last one's")
+@click.option("--steps", type=int, help="training steps in sequence; ops and figures are of the last one")
 @click.option("--dtype", type=click.Choice(DTYPES), help="type of activations, messages and arithmetic")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="auto: GPUs where every rank has its own")
 @click.option("--spread", type=click.Choice(["pack", "spread"]), help="on a cluster: ranks on few hosts, or on many")
@@ -39,12 +50,12 @@ OPTIONS = ("mode", "unit_ms", "steps", "dtype", "device", "spread", "arrange", "
 @click.option("--hops", type=click.Choice(["given", "measured"]),
               help="on a cluster, paced: the plan's communication time as in the costs, or as measured")  # fmt: skip
 @click.option("--calibrate", "calibrating", is_flag=True,
-              help="the costs that ops really had, and what they predict beside what was measured")  # fmt: skip
+              help="the measured costs of the ops, and the figures that they predict")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path, dir_okay=False, writable=True),
               help="write the measured ops and messages as a Chrome trace")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="only the last line: everything, as JSON")
+@click.option("--json", "as_json", is_flag=True, help="only the last line: the whole result as JSON")
 def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: bool, **given: Any) -> None:
-    """Execute FAMILY with real tensors; its gradients are held against a single process.
+    """Execute FAMILY with real tensors; its gradients are compared with those of a single process.
 
     On this machine, or where BUBBLELINE_ENGINE=ray on the cluster at BUBBLELINE_RAY_ADDRESS (docs/cluster.md).
     """
@@ -54,9 +65,11 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     try:
         optional(number, "unit_ms", unit_ms, 0.001, 60_000)
         order, job = _order(csv_file, data, job)
-    except SpecError as error:
+    except OrderError as error:
+        raise click.ClickException(str(error)) from None
+    except RequestError as error:
         fail(data, error, as_json)
-    except (OrderError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise click.ClickException(str(error)) from None
     quiet = as_json or not sys.stderr.isatty()
     try:
@@ -65,13 +78,13 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     except RunnerGoneError as error:
         raise click.ClickException(str(error)) from None
     if last["event"] != "finished":
-        _failed(data, last, as_json)
+        _exit_unfinished(data, last, as_json)
     shape = as_shape(last, order, rows)
-    lines = _told(shape)
+    lines = _verdict_lines(shape)
     if calibrating:
-        found = calibration_of(order, rows, registry.read(data).v if data.get("family") else order.chunks)
-        shape["calibration"] = found.as_dict() | {"residual_ms": found.residual.round(6).tolist()}
-        lines += [*told_idle(shape), *told_calibration(found)]
+        calibration = calibration_of(order, rows, registry.read(data).v if data.get("family") else order.chunks)
+        shape["calibration"] = calibration.as_dict() | {"residual_ms": calibration.residual.round(6).tolist()}
+        lines += [*idle_lines(shape), *calibration_lines(calibration)]
     if trace is not None:
         _write(trace, shape, order, rows, data.get("family") or str(csv_file))
     click.echo(json.dumps(shape) if as_json else "\n".join([*lines, json.dumps(shape)]))
@@ -79,39 +92,45 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
 
 
 def _order(csv_file: Path | None, data: dict[str, Any], job: dict[str, Any]) -> tuple[Order, dict[str, Any]]:
-    """The order to run, checked, and the job that names it to the runner."""
+    """The order to run, and the job for the runner with it. Raises OrderError, RequestError."""
     if csv_file is not None:
         if data.get("family"):
-            raise SpecError("family", data["family"], "give a FAMILY or --csv FILE, not both")
-        text = csv_file.read_text()
-        order = torch_csv.read(text)
-        return order, job | {"csv": text}
+            why = message("runs.family_or_csv", "give a FAMILY or --csv FILE, not both")
+            raise RequestError("family", data["family"], why)
+        order = torch_csv.read(csv_file.read_text())
+        check(order)
+        return order, job | {"spec": {}, "order": wire.to_text(order)}  # the sizes are the order's, the costs 1
     if not data.get("family"):
-        raise SpecError("family", None, "name a FAMILY such as 1f1b, or a file with --csv", nearest="1f1b")
+        why = message("runs.family_missing", "name a FAMILY such as 1f1b, or a file with --csv")
+        raise RequestError("family", None, why, nearest="1f1b")
     spec = registry.read(data)
-    return registry.order(spec), job | {"spec": spec.to_json()}
+    order = registry.order(spec)
+    return order, job | {"spec": spec.to_json(), "order": wire.to_text(order)}
 
 
-def _progress(message: dict[str, Any]) -> None:
-    if message["event"] == "running":
-        click.echo(f"running {message['ops']} ops on {message['device']}, {message['mode']}", err=True)
-    elif message["event"] == "warming":
+def _progress(event: dict[str, Any]) -> None:
+    if event["event"] == "running":
+        click.echo(f"running {event['ops']} ops on {event['device']}, {event['mode']}", err=True)
+    elif event["event"] == "warming":
         click.echo("starting the workers ...", err=True)
-    elif message["event"] == "waiting" and message["message"]:
-        click.echo(message["message"], err=True)
+    elif event["event"] == "waiting" and event["message"]:
+        click.echo(event["message"], err=True)
 
 
-def _failed(data: dict[str, Any], last: dict[str, Any], as_json: bool) -> None:
-    error = last.get("error", {"field": "run", "message": f"the run was {last['event']}"})
+def _exit_unfinished(data: dict[str, Any], last: dict[str, Any], as_json: bool) -> NoReturn:
+    """Print why the run has not finished, and exit: 2 for a refused job, 1 for a failed or cancelled run."""
+    ending = unfinished(last)
     if as_json:
-        click.echo(json.dumps({"status": "failed", "spec": data, "error": error}))
+        click.echo(json.dumps({"status": "failed", "spec": data} | ending))
+    elif "error" in ending:
+        click.echo(f"Error: {ending['error'].get('field')}: {ending['error'].get('message')}", err=True)
     else:
-        click.echo(f"Error: {error.get('field')}: {error.get('message')}", err=True)
-    sys.exit(2 if last["event"] == "error" else 1)
+        click.echo(f"Error: {failure_text(ending['failure'])}", err=True)
+    sys.exit(2 if "error" in ending else 1)
 
 
 def _write(path: Path, shape: dict[str, Any], order: Order, rows: Rows, name: str) -> None:
-    """The trace's file; one that cannot be written fails the command, since the run is over."""
+    """Write the trace's file. Raises ClickException where it cannot be written."""
     title = f"{name} p={order.p} m={order.m}, measured on {shape['device']}, {shape['mode']}"
     try:
         write_trace(path, shape, order, rows, title)
@@ -124,13 +143,13 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _worst(clocks: list[dict[str, Any]]) -> float:
-    """The largest uncertainty, in us."""
+    """The largest uncertainty of the hosts' clocks, in us."""
     worst: int = max(each["uncertainty_ns"] for each in clocks)
     return worst / 1000
 
 
-def _told(shape: dict[str, Any]) -> list[str]:
-    """The verdict in a few lines."""
+def _verdict_lines(shape: dict[str, Any]) -> list[str]:
+    """The verdict and the figures in a few lines."""
     verdict = "verified" if shape["verified"] else "NOT VERIFIED"
     loss, reference, error = (shape[key] for key in ("loss", "reference_loss", "max_grad_error"))
     lines = [
@@ -144,12 +163,12 @@ def _told(shape: dict[str, Any]) -> list[str]:
     if "losses" in shape:
         lines.append(f"losses of the steps {' '.join(_number(each, '.4f') for each in shape['losses'])}")
     if "activations" in shape:
-        held = shape["activations"]
-        beside = held.get("peak_bytes_without_offload")
-        more = f", with those in host memory {max(beside):,}" if beside else ""
-        lines.append(f"activations held at most on a rank: {max(held['peak_bytes']):,} bytes{more}")
+        peaks = shape["activations"]
+        without = peaks.get("peak_bytes_without_offload")
+        more = f", with those in host memory {max(without):,}" if without else ""
+        lines.append(f"peak activations of a rank: {max(peaks['peak_bytes']):,} bytes{more}")
     if "weight_versions" in shape:
-        lines.append(f"weight versions held {' '.join(map(str, shape['weight_versions']))}")
+        lines.append(f"weight versions {' '.join(map(str, shape['weight_versions']))}")
     for name in ("predicted", "measured"):
         shown = shape[name]
         bubble = shown["bubble"]["global"]["of_total"]

@@ -1,4 +1,4 @@
-"""Two commands on a runner that stays warm: `run-sweep`, several schedules one after the other, and `devices`."""
+"""The commands `run-sweep` (several schedules one after the other on the same workers) and `devices`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
-from backend.cli.report import calibration_of
-from backend.cli.schedule import fail, spec_data, spec_options
+from backend.cli.report import calibration_of, failure_text, unfinished
+from backend.cli.options import fail, spec_data, spec_options
 from backend.config import PROJECT, Config
 from backend.runs.run_series import RunnerGoneError, Series
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
+from backend.schedule.order import wire
 from backend.schedule.spec import Spec
 
 COLUMNS = ("family", "predicted", "measured", "calibrated", "bubble", "measured bubble", "gradients")
@@ -24,12 +25,12 @@ COLUMNS = ("family", "predicted", "measured", "calibrated", "bubble", "measured 
 @click.option("--mode", type=click.Choice(["auto", "paced", "free"]), help="as of run")
 @click.option("--unit-ms", type=float, help="paced: milliseconds of one unit of the costs")
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16"]), help="type of activations and arithmetic")
-@click.option("--json", "as_json", is_flag=True, help="one line of JSON a schedule")
+@click.option("--json", "as_json", is_flag=True, help="one line of JSON per schedule")
 def run_sweep(family: tuple[str, ...], as_json: bool, **given: Any) -> None:
-    """Execute several schedules on the same workers and set what was predicted beside what was measured.
+    """Execute several schedules on the same workers and compare the predicted figures with the measured ones.
 
-    Makespans are in units of the costs; "calibrated" is what the simulator makes of the costs that the ops really had.
-    Exit codes: 0 all finished and verified, 1 one did not, 2 one cannot be (nothing is run then).
+    Makespans are in units of the costs; "calibrated" is the error of the simulation at the measured costs of the ops.
+    Exit codes: 0 all finished and verified, 1 one did not, 2 one is illegal (then none is run).
     """
     options = {key: given.pop(key) for key in ("mode", "unit_ms", "dtype")}
     job = {key: value for key, value in options.items() if value is not None}
@@ -54,13 +55,14 @@ def _spec(name: str, data: dict[str, Any], as_json: bool) -> Spec:
 
 def _row(series: Series, spec: Spec, job: dict[str, Any]) -> dict[str, Any]:
     """One schedule's run: figures in units of its costs."""
-    last, rows = series.run(job | {"spec": spec.to_json()})
+    order = registry.order(spec)
+    last, rows = series.run(job | {"spec": spec.to_json(), "order": wire.to_text(order)})
     if last["event"] != "finished":
-        return {"spec": spec.to_json(), "status": last["event"], "error": last.get("error")}
-    found = calibration_of(registry.order(spec), rows, spec.v)
+        return {"spec": spec.to_json(), "status": last["event"]} | unfinished(last)
+    calibration = calibration_of(order, rows, spec.v)
     keys = ("verified", "max_grad_error", "device", "mode", "unit_ms", "predicted", "measured", "slowest")
     return {"spec": spec.to_json(), "status": "finished"} | {key: last[key] for key in keys} | {
-        "calibrated": found.as_dict(), "notes": last.get("notes", [])
+        "calibrated": calibration.as_dict(), "notes": last.get("notes", [])
     }  # fmt: skip
 
 
@@ -68,13 +70,13 @@ def _line(row: dict[str, Any], head: bool) -> str:
     """A row of the table, the first with its head."""
     family = row["spec"]["family"]
     if row["status"] != "finished":
-        message = (row["error"] or {}).get("message", row["status"])
-        return f"{family:<18} {message}"
-    predicted, measured, found = row["predicted"], row["measured"], row["calibrated"]
+        why = row["error"]["message"] if "error" in row else failure_text(row["failure"])
+        return f"{family:<18} {why}"
+    predicted, measured, calibrated = row["predicted"], row["measured"], row["calibrated"]
     cells = (
         f"{predicted['makespan']:.2f}",
         f"{measured['makespan']:.2f}",
-        f"{found['error']:+.2%}",
+        f"{calibrated['error']:+.2%}",
         f"{predicted['bubble']['global']['of_total']:.2%}",
         f"{measured['bubble']['global']['of_total']:.2%}",
         "verified" if row["verified"] else "NOT VERIFIED",
@@ -84,20 +86,20 @@ def _line(row: dict[str, Any], head: bool) -> str:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="as the runner tells it")
+@click.option("--json", "as_json", is_flag=True, help="as the runner reports it")
 def devices(as_json: bool) -> None:
-    """Say what there is to run on, and in which mode a run of so many ranks will be."""
+    """List the devices, and the mode of a run by its number of ranks."""
     try:
         with Series(Config.from_env().runner, str(PROJECT)) as series:
-            found = series.ask({"cmd": "devices"}, ("devices",), lambda _: None)
+            report = series.ask({"cmd": "devices"}, ("devices",), lambda _: None)
     except RunnerGoneError as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        click.echo(json.dumps({key: found[key] for key in ("devices", "choices")}))
+        click.echo(json.dumps({key: report[key] for key in ("devices", "choices")}))
         return
-    for device in found["devices"]:
+    for device in report["devices"]:
         click.echo(_device(device))
-    for choice in found["choices"]:
+    for choice in report["choices"]:
         ranks = f"{choice['from']} to {choice['to']}" if choice["to"] > choice["from"] else f"{choice['to']}"
         word = "rank" if ranks == "1" else "ranks"
         click.echo(f"{ranks} {word}: {choice['mode']} on {choice['device']} ({choice['why']})")

@@ -1,10 +1,12 @@
-"""Errors of requests about runs. Knows nothing of HTTP: the web maps each kind to its status."""
+"""Errors of requests about runs, and failures of runs. Knows nothing of HTTP: the web maps each kind to its status."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from backend.errors import Kind, RequestError
+from backend.errors import Kind, Message, RequestError, from_codes, message
 
 
 class RunError(RequestError):
@@ -17,3 +19,60 @@ class RunError(RequestError):
 def failure(field: str | None, value: Any, message: str, limit: Any = None) -> dict[str, Any]:
     """One error in the shape of every route and event."""
     return RequestError(field, value, message, limit=limit).as_dict()
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailure:
+    """Why a run ended without finishing: what failed (the runner's own kinds, or refused, runner, server, unknown), on
+    which rank and at which op where that is known, and a sentence."""
+
+    kind: str
+    message: str
+    rank: int | None = None
+    op: str | None = None
+
+    @classmethod
+    def read(cls, data: Any) -> RunFailure:
+        """A failure as the runner sends it and the database holds it. Raises ValueError for another shape."""
+        if not isinstance(data, Mapping) or not isinstance(data.get("message"), str):
+            raise ValueError(message("runs.bad_failure", "the runner sent a failure without a message"))
+        rank, op = data.get("rank"), data.get("op")
+        return cls(
+            str(data.get("kind", "unknown")),
+            _message(data),
+            rank if isinstance(rank, int) else None,
+            None if op is None else str(op),
+        )
+
+    @classmethod
+    def refused(cls, error: Any) -> RunFailure:
+        """The runner's refusal of a job, whose `error` has the shape of every request's error."""
+        data = error if isinstance(error, Mapping) else {}
+        return cls("refused", _message(data) if data.get("message") else NO_REASON)
+
+    @classmethod
+    def stored(cls, error: Any) -> RunFailure:
+        """The failure of a run that was stored while failures were errors of fields."""
+        data = error if isinstance(error, Mapping) else {}
+        return cls("unknown", _message(data) if data.get("message") else NO_REASON)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The one JSON shape: ``{"kind", "rank", "op", "code", "params", "message"}``."""
+        code, params = "unspecified", {}
+        if isinstance(self.message, Message):
+            _, code, params = (self.message.as_dict()[key] for key in ("message", "code", "params"))
+        return {
+            "kind": self.kind, "rank": self.rank, "op": self.op,
+            "code": code, "params": params, "message": str(self.message),
+        }  # fmt: skip
+
+
+def _message(data: Mapping[str, Any]) -> str:
+    """The sentence in `data`: a Message where it has its code and params, else plain English."""
+    if isinstance(data.get("code"), str) and isinstance(data.get("params"), dict):
+        found: Message = from_codes({key: data[key] for key in ("code", "params", "message")})
+        return found
+    return str(data["message"])
+
+
+NO_REASON = message("runs.no_reason", "The runner gave no reason.")

@@ -1,8 +1,7 @@
-"""All runs: takes requests, lets them wait their turn, drives the runner one run at a time, keeps what came of it.
+"""All runs of a server: queues requests, executes one run at a time on the runner, and stores the results.
 
-Knows no HTTP and no sockets; `on_change(run)` tells whoever shows runs that a log has grown, `on_cluster()` that the
-hosts behind the runner are others, or otherwise busy. Runs in gevent's loop, where nothing changes between two waits;
-the database is reached through a thread of its own.
+`on_change(run)` is called when a run's log has grown, `on_cluster()` when the state of the runner's cluster has
+changed. Code runs in gevent's loop, where nothing changes between two waits; the database has a thread of its own.
 """
 
 from __future__ import annotations
@@ -15,28 +14,31 @@ from collections.abc import Callable
 from typing import Any
 
 import gevent
-from gevent.event import Event
+from gevent.event import Event as Signal
 from gevent.queue import Empty, SimpleQueue
 from gevent.threadpool import ThreadPool
 
 from backend.config import PROJECT, Config
+from backend.errors import message
 from backend.runs.cluster_state import LOCAL
-from backend.runs.errors import RunError
+from backend.runs.errors import RunError, RunFailure
 from backend.runs.fair_queue import FairQueue
 from backend.runs.options import PLAIN, Options
 from backend.runs.run import OVER, Run
-from backend.runs.run_log import Message
-from backend.runs.runner_client import Client
+from backend.runs.run_log import Event
+from backend.runs.runner_client import RunnerClient
 from backend.runs.store import STOPPED, Store, StoreError
 
 logger = logging.getLogger(__name__)
-KEEP_SIZE = 60_000_000  # characters of what runs that are over have measured, in memory: about 400,000 ops
-UNKEPT = "The server's disk does not take this run: it is shown for now, and gone when the server stops."
-CANCEL_S = 5.0  # what a runner may take to cancel before it is killed
+KEEP_SIZE = 60_000_000  # characters of the rows of ended runs in memory: about 400,000 ops
+UNKEPT = message(
+    "runs.not_stored", "The server could not write this run to its disk: it is lost when the server stops."
+)
+CANCEL_S = 5.0  # from a cancellation until a runner that does not answer it is killed
 
 
 class Manager:
-    """The runs of one server."""
+    """The runs of one server: the queue, the runner, the runs in memory, and the database."""
 
     def __init__(
         self,
@@ -45,7 +47,7 @@ class Manager:
         on_cluster: Callable[[], None] = lambda: None,
     ) -> None:
         self.config, self.on_change = config, on_change
-        self.client = Client(config.runner, str(PROJECT), self._on_event, self._on_death, on_cluster)
+        self.client = RunnerClient(config.runner, str(PROJECT), self._on_event, self._on_death, on_cluster)
         self.client.engine = config.engine if config.engine != LOCAL else ""  # a command of its own may have another
         self.queue = FairQueue(config.queue, config.queue_per_client)
         self.store = Store(config.database)
@@ -53,44 +55,42 @@ class Manager:
         self.counts = dict.fromkeys(sorted(OVER), 0)
         self._runs: OrderedDict[str, Run] = OrderedDict()  # all live runs and the latest of the others
         self._current: Run | None = None
-        self._mail: SimpleQueue[Message] = SimpleQueue()
-        self._wake = Event()
+        self._events: SimpleQueue[Event] = SimpleQueue()  # of the current run
+        self._wake = Signal()
         self._disk = ThreadPool(1)
         self._worker: Any = None
         self._opened = False
 
     def start(self) -> None:
-        """Open the database, start the runner and serve the queue; only the first takes (little) time."""
+        """Open the database, start the runner and work on the queue; returns before the runner is ready."""
         self.open()
         self.client.start()
         self._worker = self._worker or gevent.spawn(self._work)
 
     def open(self) -> None:
-        """Open the database once; without one, runs live in memory only."""
+        """Open the database once; without one, runs are in memory only."""
         if not self._opened:
             self._opened = True
             left = self._on_disk(self.store.open)
             if left:
-                logger.warning("%d runs were under way when the server last stopped; they are marked failed", left)
+                logger.warning("%d runs were in progress when the server last stopped; they are marked failed", left)
 
     def stop(self) -> None:
-        """End the runner; runs under way end as failed, on disk too."""
+        """End the runner; runs in progress end as failed, on disk too."""
         if self._worker is not None:
             self._worker.kill()
         self.client.stop()
         for run in [run for run in self._runs.values() if not run.over]:
-            run.apply({"event": "failed", "error": STOPPED})
+            run.fail(STOPPED)
             self._on_disk(self.store.save, run)
         self._on_disk(self.store.close)
         self._disk.kill()
 
-    def submit(
-        self, owner: str, spec: dict[str, Any], options: Options = PLAIN, given: dict[str, Any] | None = None
-    ) -> Run:
-        """Put a run into the line; RunError when there is no room. ``given`` the order as the runner reads one."""
+    def submit(self, owner: str, spec: dict[str, Any], order: str, options: Options = PLAIN) -> Run:
+        """Put a run into the queue. ``order`` is wire.to_text of its order. Raises RunError when the queue is full."""
         self.open()
         run = Run(
-            secrets.token_hex(5), spec, options.mode, options.unit_ms, time.time(), owner, given or {}, options.chosen()
+            secrets.token_hex(5), spec, options.mode, options.unit_ms, time.time(), owner, order, options.chosen()
         )
         self.queue.put(owner, run.id)
         self._remember(run)
@@ -100,55 +100,57 @@ class Manager:
         return run
 
     def keep(self, make: Callable[[str, float], Run]) -> Run:
-        """Keep a run that is over already and was not driven from here; ``make`` gets its id and time."""
+        """Store a run that is over already, such as an imported one; ``make`` receives its id and time."""
         self.open()
         run = make(secrets.token_hex(5), time.time())
         assert run.over
         self._remember(run)
-        self._keep(run)  # at once: a link to it is given out
+        self._keep(run)  # before the answer, which has a link to it
         return run
 
     def cancel(self, run_id: str) -> Run:
-        """Cancel a run, waiting or under way; RunError when it is unknown or over."""
+        """Cancel a run, queued or in progress. Raises RunError when it is unknown or over."""
         run = self.get(run_id)
         if run.over:
-            raise RunError("over", "id", run_id, f"This run is over already ({run.status}).")
+            text = message("runs.already_over", "This run is over already ({status}).", status=run.status)
+            raise RunError("over", "id", run_id, text)
         if self.queue.remove(run_id):
             self._end(run, {"event": "cancelled"})
             self._renumber()
         else:
             self.client.send({"cmd": "cancel", "id": run_id})
-            gevent.spawn_later(CANCEL_S, self._insist, run)
+            gevent.spawn_later(CANCEL_S, self._kill_if_not_cancelled, run)
         return run
 
     def rename(self, run_id: str, name: str) -> Run:
-        """Call a run by this name from now on; an empty one takes its name away."""
+        """Set the name of a run; an empty one removes it."""
         run = self.get(run_id)
         run.name = name
         self._keep(run)
         return run
 
     def remove(self, run_id: str) -> None:
-        """Forget a run that is over, on disk too; RunError when it is unknown or under way."""
+        """Delete a run that is over, on disk too. Raises RunError when it is unknown or in progress."""
         run = self.get(run_id)
         if not run.over:
-            raise RunError("over", "id", run_id, "This run is under way; cancel it first.")
+            text = message("runs.in_progress", "This run is in progress; cancel it first.")
+            raise RunError("over", "id", run_id, text)
         self._runs.pop(run_id, None)
         self._on_disk(self.store.remove, run_id)
 
     def get(self, run_id: str) -> Run:
-        """The run of this id, from memory or disk; RunError when there is none."""
+        """Return the run of this id, from memory or disk. Raises RunError when there is none."""
         self.open()
         run = self._runs.get(run_id) or self._on_disk(self.store.load, run_id)
         if run is None:
-            raise RunError("unknown", "id", run_id, "There is no run with this id.")
-        known = self._runs.get(run_id)  # another request may have loaded it during our wait
+            raise RunError("unknown", "id", run_id, message("runs.unknown", "There is no run with this id."))
+        known = self._runs.get(run_id)  # another request may have loaded it during the wait for the disk
         if known is None:
             self._remember(run)
         return known or run
 
     def recent(self, limit: int, before: str | None) -> list[dict[str, Any]]:
-        """Summaries of runs, newest first, from behind the run `before`."""
+        """Return summaries of at most `limit` runs, newest first, older than the run `before`."""
         self.open()
         start = None if before is None else self.get(before)
         key = None if start is None else (start.created, start.id)
@@ -159,7 +161,7 @@ class Manager:
         return sorted(rows.values(), key=lambda row: (row["created"], row["id"]), reverse=True)[:limit]
 
     def by_status(self) -> dict[str, int]:
-        """How many runs are in each status: under way now, over since the server started."""
+        """Count the runs by status: those in progress now, those that ended since the server started."""
         counts = dict(self.counts)
         for run in self._runs.values():
             if not run.over:
@@ -167,73 +169,88 @@ class Manager:
         return counts
 
     def _work(self) -> None:
-        """Take runs from the line, one at a time, for ever."""
+        """Execute the runs of the queue, one at a time, until the server stops."""
         while True:
             self._wake.wait()
             if not len(self.queue):
                 self._wake.clear()
                 continue
             why = self.client.wait_ready()
-            name = self.queue.pop()  # only now: while the runner starts, runs wait and can be cancelled
-            if name is None:
+            run_id = self.queue.pop()  # only now: while the runner starts, runs are queued and can be cancelled
+            if run_id is None:
                 continue
-            run = self._runs[name]
+            run = self._runs[run_id]
             self._renumber()
             if why is None:
-                self._drive(run)
+                self._execute(run)
             else:
-                self._end(run, {"event": "failed", "error": {"field": "runner", "value": None, "message": why}})
+                self._fail(run, why)
 
-    def _drive(self, run: Run) -> None:
-        """Hand one run to the runner and take its events until it is over."""
-        self._current, self._mail = run, SimpleQueue()
-        again = True  # a runner that was dead already when it got the run is no fault of the run
-        self._hand_over(run)
+    def _execute(self, run: Run) -> None:
+        """Send one run to the runner and apply its events until the run is over."""
+        self._current, self._events = run, SimpleQueue()
+        again = True  # once: a runner that had ended before it received the run is not the run's fault
+        self._send(run)
         while not run.over:
             try:
-                # A run that waits for resources hears nothing until there are some: that is no sign of a hung runner.
-                event = self._mail.get(timeout=None if run.waiting else self.config.silence_s)
+                # A run that waits for resources has no events until there are some: its runner does not hang.
+                event = self._events.get(timeout=None if run.waiting else self.config.silence_s)
                 if event["event"] == "died" and run.status == "queued" and again:
                     again = False
                     self.client.wait_ready()
-                    self._mail = SimpleQueue()  # whatever else the dead runner's end had to say
-                    self._hand_over(run)
+                    self._events = SimpleQueue()  # without further events of the runner that ended
+                    self._send(run)
                 else:
                     self._take(run, event)
             except Empty:
-                self._abandon(run, f"The runner said nothing for {self.config.silence_s:g} s; it is being restarted.")
+                text = message(
+                    "runs.runner_silent",
+                    "The runner has sent nothing for {seconds} s; it is being restarted.",
+                    seconds=f"{self.config.silence_s:g}",
+                )
+                self._abandon(run, text)
             except (ValueError, TypeError, KeyError) as error:
                 logger.error("run %s: %s", run.id, error)
-                self._abandon(run, "The runner sent something that cannot be read; it is being restarted.")
+                text = message(
+                    "runs.runner_illegible", "The runner sent something that cannot be read; it is being restarted."
+                )
+                self._abandon(run, text)
         self._current = None
 
-    def _hand_over(self, run: Run) -> None:
-        job = {"cmd": "run", "id": run.id, "spec": run.spec, "mode": run.asked_mode, "unit_ms": run.unit_ms}
-        job |= run.options | run.given
-        if not self.client.send(job):
-            self._on_death(self.client.why or "The runner stopped just before this run; try again.")
+    def _send(self, run: Run) -> None:
+        job = {"cmd": "run", "id": run.id, "spec": run.spec, "order": run.order, "mode": run.asked_mode}
+        if not self.client.send(job | {"unit_ms": run.unit_ms} | run.options):
+            stopped = message("runs.runner_stopped", "The runner stopped just before this run; try again.")
+            self._on_death(self.client.why or stopped)
 
-    def _take(self, run: Run, event: Message) -> None:
-        if event["event"] in ("error", "died"):  # "error": the runner refused the job itself
-            event = {"event": "failed", "error": event["error"]}
+    def _take(self, run: Run, event: Event) -> None:
+        """Apply an event of the runner, or the end of its process, to the current run."""
+        if event["event"] == "died":
+            event = {"event": "failed", "failure": RunFailure("runner", event["why"]).as_dict()}
+        elif event["event"] == "error":  # the runner refused the job itself
+            event = {"event": "failed", "failure": RunFailure.refused(event["error"]).as_dict()}
         if event["event"] in OVER:
             self._end(run, event)
         else:
             run.apply(event)
             self.on_change(run)
 
-    def _abandon(self, run: Run, message: str) -> None:
+    def _abandon(self, run: Run, why: str) -> None:
         self.client.kill()
-        self._end(run, {"event": "failed", "error": {"field": "runner", "value": None, "message": message}})
+        self._fail(run, why)
 
-    def _insist(self, run: Run) -> None:
+    def _fail(self, run: Run, why: str) -> None:
+        """End the run because of the runner's process; ``why`` is a sentence."""
+        self._end(run, {"event": "failed", "failure": RunFailure("runner", why).as_dict()})
+
+    def _kill_if_not_cancelled(self, run: Run) -> None:
         """Kill a runner that has not cancelled the run in time."""
         if not run.over and run is self._current:
             self._end(run, {"event": "cancelled"})
-            self._mail.put({"event": "cancelled"})
+            self._events.put({"event": "cancelled"})
             self.client.kill()
 
-    def _end(self, run: Run, event: Message) -> None:
+    def _end(self, run: Run, event: Event) -> None:
         if run.over:
             return
         run.apply(event)
@@ -241,26 +258,25 @@ class Manager:
         self.on_change(run)
         self._save(run)
 
-    def _on_event(self, event: Message) -> None:
+    def _on_event(self, event: Event) -> None:
         if self._current is not None and event.get("id") == self._current.id and event["event"] != "died":
-            self._mail.put(event)
+            self._events.put(event)
 
     def _on_death(self, why: str) -> None:
         if self._current is not None:
-            error = {"field": "runner", "value": None, "message": why}
-            self._mail.put({"event": "died", "error": error})
+            self._events.put({"event": "died", "why": why})
 
     def _renumber(self) -> None:
-        for position, name in enumerate(self.queue, start=1):
-            if self._runs[name].move(position):
-                self.on_change(self._runs[name])
+        for position, run_id in enumerate(self.queue, start=1):
+            if self._runs[run_id].move(position):
+                self.on_change(self._runs[run_id])
 
     def _remember(self, run: Run) -> None:
-        """Keep the run in memory; the oldest that are over make room, by number and by size."""
+        """Hold the run in memory; the oldest that are over are dropped, by number and by size."""
         self._runs[run.id] = run
         size = 0
         for kept, old in enumerate([old for old in reversed(self._runs.values()) if old.over], start=1):
-            size += old.log.size
+            size += old.log.size + len(old.order)
             if kept > self.config.keep or (size > KEEP_SIZE and kept > 1):
                 del self._runs[old.id]
 
@@ -268,12 +284,12 @@ class Manager:
         gevent.spawn(self._keep, run)
 
     def _keep(self, run: Run) -> None:
-        """Write the run; one that the disk does not take says so, and lives in memory."""
+        """Write the run to disk; one that cannot be written has a sentence in `unkept` and stays in memory."""
         self._on_disk(self.store.save, run)
         run.unkept = UNKEPT if self.store_error else None
 
     def _on_disk(self, call: Callable[..., Any], *args: Any) -> Any:
-        """Call the store in its thread; a disk that fails is reported and remembered, not fatal."""
+        """Call the store in its thread; a disk that fails is logged and noted in `store_error`, not fatal."""
         try:
             result = self._disk.apply(call, args)
         except StoreError as error:

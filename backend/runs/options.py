@@ -1,5 +1,7 @@
-"""What a person chooses for a run besides its schedule, read strictly. The runner has the same limits; here they are
-held so that a bad choice is refused at once and not when the run's turn comes. Starts nothing."""
+"""The options of a run besides its schedule, read strictly.
+
+The runner has the same limits; checking them here refuses a bad choice at once, not when the run's turn comes.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.errors import RequestError, message
 from backend.runs.cluster_state import LOCAL
 from backend.runs.run import MODES
-from backend.schedule.errors import SpecError
 from backend.schedule.spec import choice, integer, number
 
 DTYPES = ("float32", "bfloat16")
@@ -17,17 +19,17 @@ DEVICES = ("auto", "cpu", "cuda")
 UNIT_MS = (0.001, 10_000.0)
 MOST_STEPS = 100
 MOST_SEED = 2**31 - 1
-# Of a run on a cluster: where its ranks sit, in which order, and whether its plan takes hops as long as they are there.
+# Of a run on a cluster: few hosts or many, the order of its ranks, and whether its plan has the hops measured there.
 SPREAD, ARRANGE, HOPS = ("pack", "spread"), ("given", "latency"), ("given", "measured")
-CLUSTER = {"spread": SPREAD, "arrange": ARRANGE, "hops": HOPS}  # the usual one comes first
+CLUSTER = {"spread": SPREAD, "arrange": ARRANGE, "hops": HOPS}  # the default comes first
 KEYS = ("mode", "unit_ms", "dtype", "device", "steps", "seed", *CLUSTER)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a run is to be: its pace, how long a unit of its costs lasts (None: as the runner finds fit), the type of
-    activations and arithmetic, where it runs, how many training steps it has and what its numbers start from; on a
-    cluster, how its ranks are placed, and whether the plan's hops are as long as those measured there."""
+    """The options of a run: pace, length of a unit of its costs in ms (None: chosen by the runner), type of activations
+    and arithmetic, device, number of training steps and random seed; on a cluster, the placement of its ranks, and
+    whether the plan's hops are as long as those measured there."""
 
     mode: str = "auto"
     unit_ms: float | None = None
@@ -40,28 +42,32 @@ class Options:
     hops: str = HOPS[0]
 
     def chosen(self) -> dict[str, Any]:
-        """What is kept with a run beside mode and unit, as the runner reads it."""
+        """Return what is stored with a run besides mode and unit, with the runner's keys."""
         return {"dtype": self.dtype, "device": self.device, "steps": self.steps, "seed": self.seed} | self.placed()
 
     def placed(self) -> dict[str, str]:
-        """Of what only a cluster knows, what is not as usual: any runner takes a run that asks for none of it."""
-        return {key: value for key, (usual, _) in CLUSTER.items() if (value := getattr(self, key)) != usual}
+        """Return the options of clusters that differ from their defaults; every runner takes a run without any."""
+        return {key: value for key, (default, _) in CLUSTER.items() if (value := getattr(self, key)) != default}
 
 
 PLAIN = Options()
 
 
 def read(data: Mapping[str, Any]) -> Options:
-    """The options among the keys of a request. Raises SpecError."""
+    """Read the options among the keys of a request. Raises RequestError."""
     mode, unit_ms = choice("mode", data.get("mode", "auto"), MODES), data.get("unit_ms")
     if unit_ms is not None:
         unit_ms = number("unit_ms", unit_ms, *UNIT_MS)
         if mode == "free":
-            raise SpecError("unit_ms", unit_ms, "unit_ms goes with paced mode; free mode has no pace")
+            text = message("runs.unit_ms_is_for_paced", "unit_ms is for paced mode; free mode has no pace")
+            raise RequestError("unit_ms", unit_ms, text)
     hops = choice("hops", data.get("hops", HOPS[0]), HOPS)
     if hops == "measured" and mode == "free":
-        message = "measured hops go with paced mode: in free mode the length of a time unit is not known before the run"
-        raise SpecError("hops", hops, message, nearest=HOPS[0])
+        text = message(
+            "runs.measured_hops_are_for_paced",
+            "measured hops are for paced mode: in free mode the length of a time unit is not known before the run",
+        )
+        raise RequestError("hops", hops, text, nearest=HOPS[0])
     return Options(
         mode,
         unit_ms,
@@ -76,14 +82,21 @@ def read(data: Mapping[str, Any]) -> Options:
 
 
 def refuse_missing(device: str, devices: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse GPUs where the runner has said that there are none; what it has not said is its own to judge."""
+    """Refuse GPUs where the runner has reported devices without any. Raises RequestError."""
     if device == "cuda" and devices and not any(each.get("kind") == "cuda" for each in devices):
-        raise SpecError("device", device, "there is no GPU to run on", limit=0, nearest="cpu")
+        text = message("runs.no_gpu", "there is no GPU to run on")
+        raise RequestError("device", device, text, limit=0, nearest="cpu")
 
 
 def refuse_local(options: Options, engine: str) -> None:
-    """Refuse what only a cluster knows where the runner has said that it has none; "" is a runner that has not."""
+    """Refuse the options of clusters where the runner has reported the local engine ("": it has reported none yet).
+    Raises RequestError."""
     if engine == LOCAL:
         for key, value in options.placed().items():
-            message = f"{key} {value} needs a cluster: start the server with make run ENGINE=ray, or leave it out"
-            raise SpecError(key, value, message, nearest=CLUSTER[key][0])
+            text = message(
+                "runs.needs_cluster",
+                "{key} {value} needs a cluster: start the server with make run ENGINE=ray, or leave it out",
+                key=key,
+                value=value,
+            )
+            raise RequestError(key, value, text, nearest=CLUSTER[key][0])

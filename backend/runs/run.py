@@ -1,21 +1,19 @@
-"""One run: what was asked, how far it is, and how the runner's events change that.
-
-Pure state: knows no process, no queue, no database and no viewer.
-"""
+"""The state of one run: its request, its progress, and how the runner's events change it. Does no input or output."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
-from backend.runs.errors import failure
-from backend.runs.run_log import KINDS, WIDTHS, Message, Row, RunLog
+from backend.errors import message
+from backend.runs.errors import RunFailure
+from backend.runs.rows import FIELDS, KINDS, RowReader
+from backend.runs.run_log import Event, RunLog
 
 OVER = frozenset({"finished", "failed", "cancelled"})
 MODES = ("auto", "paced", "free")
 IMPORTED = "imported"  # the mode of a run that happened elsewhere
-# What an event of the runner sets, besides the status.
+# The facts that an event of the runner sets, besides the status.
 CARRIED = {
     "warming": (),
     "running": (
@@ -28,14 +26,14 @@ CARRIED = {
         "activations", "weight_versions", "losses", "notes", "dtype", "idle", "busy", "slowest", "instrumentation",
         "calibrated", "tolerance", "starved", "clock_ns", "hosts", "clocks", "links", "hop_ms",
     ),
-    "failed": ("error",),
+    "failed": ("failure",),
     "cancelled": (),
 }  # fmt: skip
 
 
 @dataclass(slots=True)
 class Run:
-    """A run from its request to its end; `log` holds what happened, the other fields what holds now."""
+    """A run from its request to its end: `log` has every event, the other fields the present state."""
 
     id: str
     spec: dict[str, Any]
@@ -43,18 +41,19 @@ class Run:
     unit_ms: float | None
     created: float
     owner: str = ""
-    given: dict[str, Any] = field(default_factory=dict)  # the order, where the runner would have to seek it again
-    options: dict[str, Any] = field(default_factory=dict)  # dtype, device, steps, seed as asked, see apply_options.py
-    name: str = ""  # what a person calls it
+    order: str = ""  # wire.to_text of its order; "" in runs that were stored without one, see run_order.py
+    options: dict[str, Any] = field(default_factory=dict)  # dtype, device, steps, seed as asked, see options.py
+    name: str = ""  # given by a reader
     status: str = "queued"
     position: int | None = None
-    waiting: str = ""  # for which resources, in words, while there are not enough of them for it to start
-    unkept: str | None = None  # why the database does not have it as it is now
+    waiting: str = ""  # a sentence: for which resources, while there are not enough of them for it to start
+    unkept: str | None = None  # a sentence: why the database lacks its present state
     facts: dict[str, Any] = field(default_factory=dict)
     log: RunLog = field(init=False)
+    _reader: RowReader = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.log = RunLog(self.id)
+        self.log, self._reader = RunLog(self.id), RowReader()
 
     @property
     def over(self) -> bool:
@@ -62,47 +61,52 @@ class Run:
 
     @property
     def asked(self) -> dict[str, Any] | None:
-        """What was chosen for it, so that it can be chosen again; None of a run from elsewhere."""
+        """The options that were chosen for it, for a run with the same ones; None for an imported run."""
         return {"mode": self.asked_mode, "unit_ms": self.unit_ms, **self.options} if self.options else None
 
     def move(self, position: int) -> bool:
-        """Note the run's place in the line, 1 being next; tells whether it changed."""
+        """Set the run's position in the queue, 1 being next; returns whether it changed."""
         if position == self.position:
             return False
         self.position = position
         self.log.append("queued", position=position)
         return True
 
-    def apply(self, event: Message) -> None:
-        """Take an event of the runner in; nothing changes a run that is over."""
+    def apply(self, event: Event) -> None:
+        """Apply an event of the runner; nothing changes a run that is over. Raises ValueError for an event that is
+        unknown or has not its shape."""
         name = event.get("event")
         if self.over:
             return
         if name == "op_batch":
-            ops = _rows("ops", event["ops"]) + _copies(event.get("copies", []))
-            details = {kind: _rows(kind, event[kind]) for kind in KINDS[1:] if kind in event}
-            self.log.extend({"ops": ops} | details)
+            given = [kind for kind in KINDS if kind in event or kind == "ops"]  # a batch always has ops, maybe none
+            self.log.extend({kind: self._reader.read(kind, event[kind]) for kind in given})
         elif name == "waiting":
-            self.status, self.position, self.waiting = "warming", None, str(event.get("message", ""))
+            self.status, self.position, self.waiting = "warming", None, event.get("message") or ""
             self.log.append("waiting", waiting=self.waiting)
         elif name in CARRIED:
             self.waiting = ""
             carried = {key: event[key] for key in CARRIED[name] if key in event}
+            if name == "running":
+                self._reader = RowReader(event.get("fields"))
+            elif name == "failed":
+                carried["failure"] = RunFailure.read(event.get("failure")).as_dict()
             self.facts |= carried
             self.status, self.position = name, None
-            self.log.append(name, **carried)
+            self.log.append(name, **carried, **({"fields": FIELDS} if name == "running" else {}))
         else:
-            raise ValueError(f"the runner sent an unknown event: {str(name)[:80]}")
+            text = message("runs.unknown_event", "the runner sent an unknown event: {name}", name=str(name)[:80])
+            raise ValueError(text)
 
-    def fail(self, field_: str, value: Any, message: str) -> None:
-        """End the run with an error of our own."""
-        self.apply({"event": "failed", "error": failure(field_, value, message)})
+    def fail(self, failure: RunFailure) -> None:
+        """End the run with a failure that is not the runner's report."""
+        self.apply({"event": "failed", "failure": failure.as_dict()})
 
     def summary(self) -> dict[str, Any]:
-        """The run without its ops: what a list shows."""
+        """Return the run without its rows: what a list shows."""
         facts = dict.fromkeys(
             ("device", "overlapped", "clock_ns", "predicted", "measured", "verified", "max_grad_error", "loss",
-             "reference_loss", "worst", "largest_residual", "error", "slowest", "why", "tolerance", "calibrated")
+             "reference_loss", "worst", "largest_residual", "failure", "slowest", "why", "tolerance", "calibrated")
         )  # fmt: skip
         return {
             "id": self.id, "name": self.name, "status": self.status, "position": self.position, "spec": self.spec,
@@ -112,19 +116,6 @@ class Run:
         }  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
-        """The whole run, with everything measured so far."""
-        return self.summary() | {kind: self.log.rows(kind) for kind in KINDS}
-
-
-def _rows(kind: str, rows: Any) -> list[Row]:
-    """The rows of a batch, held to their shape so that a bad one cannot spoil what is kept and sent on."""
-    found = list(rows)
-    if not {WIDTHS[kind]}.issuperset(map(len, found)) or not {int}.issuperset(map(type, chain.from_iterable(found))):
-        raise ValueError(f"the runner sent {kind} that are not rows of {WIDTHS[kind]} whole numbers")
-    return found
-
-
-def _copies(rows: Any) -> list[Row]:
-    """The copies of a batch as rows among the ops: the k-th of a rank's copy lane has the index -1 - k, and its bytes
-    where an op has its wait."""
-    return [[rank, -1 - k, *times] for rank, k, *times in _rows("ops", rows)]
+        """Return the whole run, with every row so far."""
+        rows = {kind: [list(row) for row in self.log.rows(kind)] for kind in KINDS}
+        return self.summary() | {"fields": FIELDS} | rows

@@ -1,10 +1,8 @@
-"""The log of one run: what happened, in order, each entry with a sequence number.
+"""The log of one run: numbered entries in the order of events, with rows held as the JSON text that viewers receive.
 
-Entries are appended and never changed, so a viewer is one number: the last entry it has. Rows are kept as the JSON text
-that viewers are sent, which is written once however many there are: what any of them gets next is a piece of it. Text
-is also a sixth of the memory that lists of numbers take, and nothing that the garbage collector would walk through.
-Ops are for everybody; bytes and messages, which are twice as much, for those who ask for them.
-Knows no viewers, no sockets and no database.
+Entries are appended and never changed, so a viewer is one number: the last entry it has. The text of rows is written
+once for all viewers; it takes a sixth of the memory of lists of numbers and is nothing for the garbage collector to
+walk through. Ops and copies go to every viewer; bytes and messages, twice as much, only on request.
 """
 
 from __future__ import annotations
@@ -15,16 +13,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, cast
 
-Row = list[int]
-Message = dict[str, Any]
-# The kinds of rows and how many numbers they have. Times are ns of the run's clock.
-WIDTHS = {
-    "ops": 6,  # rank, index in the rank's row, ready, start, end, recv_wait; of a copy -1 - index, and its bytes last
-    "bytes": 5,  # rank, index in the rank's row, received, sent, live after it
-    "messages": 9,  # source, target, 0 activation or 1 gradient, stage, micro-batch, posted, asked, taken, bytes
-}
-KINDS = tuple(WIDTHS)
-OPS = KINDS[:1]
+from backend.errors import with_codes
+from backend.runs.rows import TIMES, Row, named
+
+Event = dict[str, Any]
+OPS = ("ops",)
 MOST_ROWS = 8192  # of a kind in one entry: no message to a viewer is as long as a run
 
 
@@ -36,25 +29,26 @@ class Rows:
     text: str
 
     @classmethod
-    def of(cls, rows: list[Row]) -> Rows:
+    def of(cls, rows: Sequence[Row]) -> Rows:
+        """Encode rows."""
         return cls(len(rows), _json(rows)[1:-1])
 
     def read(self) -> list[Row]:
-        """The rows, read back."""
+        """Decode the rows."""
         found: list[Row] = json.loads(f"[{self.text}]")
         return found
 
 
 class Batch(dict[str, Rows]):
-    """What arrived together, by kind; kinds of which nothing did are not there."""
+    """Rows that arrived together, by kind; kinds without rows are absent."""
 
     def count(self, kinds: Iterable[str]) -> int:
-        """How many rows of these kinds there are."""
+        """Count the rows of these kinds."""
         return sum(self[kind].count for kind in kinds if kind in self)
 
 
 def joined(batches: Sequence[Batch], kind: str) -> str:
-    """All rows of a kind as JSON."""
+    """Encode all rows of a kind as one JSON list."""
     return f"[{','.join(batch[kind].text for batch in batches if kind in batch)}]"
 
 
@@ -68,76 +62,76 @@ class Part:
 
 
 class RunLog:
-    """Entry number s is the s-th thing that happened, counted from 1."""
+    """The entries of one run, numbered from 1."""
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
-        self._entries: list[Message | Batch] = []
+        self._entries: list[Event | Batch] = []
         self.ops = 0
         self.size = 0  # characters of all rows
 
     @property
     def seq(self) -> int:
-        """Number of the last entry, 0 when there is none."""
+        """The number of the last entry, 0 when there is none."""
         return len(self._entries)
 
     def append(self, event: str, **fields: Any) -> int:
-        """Add an entry and give its number."""
+        """Add an entry and return its number."""
         if event == "op_batch":
             batch = Batch({kind: Rows.of(rows) for kind, rows in fields.items() if rows})
             self._entries.append(batch)
             self.ops += batch.count(OPS)
             self.size += sum(len(rows.text) for rows in batch.values())
         else:
-            self._entries.append({"event": event, **fields})
+            self._entries.append({"event": event, **with_codes(fields)})
         return self.seq
 
     def extend(self, rows: dict[str, list[Row]]) -> int:
-        """Add rows of any kinds, however many: one entry, or as many as keep each of them short."""
+        """Add rows of any kinds as one entry, or as several where one would exceed MOST_ROWS of a kind."""
         longest = max(map(len, rows.values()), default=0)
         for at in range(0, max(1, longest), MOST_ROWS):
             self.append("op_batch", **{kind: some[at : at + MOST_ROWS] for kind, some in rows.items()})
         return self.seq
 
-    def rows(self, kind: str = "ops") -> list[Row]:
-        """All rows of a kind so far, in order of arrival."""
-        return [row for batch in self.batches(self.seq) if kind in batch for row in batch[kind].read()]
+    def rows(self, kind: str = "ops") -> list[Any]:
+        """Return all rows of a kind so far as its named tuples, in order of arrival."""
+        return [row for batch in self.batches(self.seq) if kind in batch for row in named(kind, batch[kind].read())]
 
     def batches(self, upto: int) -> list[Batch]:
-        """The rows of the entries up to this one, as they arrived."""
+        """Return the batches among the entries up to number `upto`."""
         return [entry for entry in self._entries[:upto] if isinstance(entry, Batch)]
 
-    def entries(self) -> Iterator[Message]:
-        """All entries in order, as they were appended."""
+    def entries(self) -> Iterator[Event]:
+        """Yield all entries as they were appended."""
         for entry in self._entries:
             if isinstance(entry, Batch):
                 yield {"event": "op_batch", "ops": []} | {kind: rows.read() for kind, rows in entry.items()}
             else:
                 yield entry
 
-    def outline(self) -> Iterator[Message]:
-        """All entries in order, with how many rows there are in place of the rows."""
+    def outline(self) -> Iterator[Event]:
+        """Yield all entries, with the number of rows in place of the rows."""
         for entry in self._entries:
             if isinstance(entry, Batch):
                 yield {"event": "op_batch"} | {kind: rows.count for kind, rows in entry.items()}
             else:
                 yield entry
 
-    def parts(self, since: int, most: int, kinds: Sequence[str] = OPS) -> list[Part]:
-        """What a viewer who has `since` gets next: whole entries, up to about `most` rows of these kinds.
+    def parts(self, since: int, most: int, kinds: Sequence[str] = TIMES) -> list[Part]:
+        """Return what follows entry `since`: whole entries, up to about `most` rows of these kinds.
 
-        Batches that stand side by side become one part: so a viewer who falls behind gets fewer and larger messages,
-        with nothing left out.
+        Neighbouring batches become one part, so a viewer who falls behind gets fewer and larger messages, with nothing
+        left out.
         """
         found: list[Part] = []
-        seqs = range(since + 1, self._reach(since, most, kinds) + 1)
-        for batches, side_by_side in groupby(seqs, lambda seq: isinstance(self._entries[seq - 1], Batch)):
-            numbers = list(side_by_side)
+        seqs = range(since + 1, self._last_that_fits(since, most, kinds) + 1)
+        for batches, neighbours in groupby(seqs, lambda seq: isinstance(self._entries[seq - 1], Batch)):
+            numbers = list(neighbours)
             found += [self._rows(numbers[0], numbers[-1], kinds)] if batches else map(self._event, numbers)
         return found
 
-    def _reach(self, since: int, most: int, kinds: Sequence[str]) -> int:
-        """The last entry that still fits; the first batch always does."""
+    def _last_that_fits(self, since: int, most: int, kinds: Sequence[str]) -> int:
+        """Return the last entry that still fits into `most` rows; the first batch always does."""
         rows = 0
         for seq in range(since + 1, self.seq + 1):
             entry = self._entries[seq - 1]
@@ -150,7 +144,7 @@ class RunLog:
 
     def _event(self, seq: int) -> Part:
         entry = self._entries[seq - 1]
-        return Part(seq, seq, _json({"id": self.run_id, "first": seq, "seq": seq} | cast(Message, entry)))
+        return Part(seq, seq, _json({"id": self.run_id, "first": seq, "seq": seq} | cast(Event, entry)))
 
     def _rows(self, first: int, seq: int, kinds: Sequence[str]) -> Part:
         batches = cast(list[Batch], self._entries[first - 1 : seq])

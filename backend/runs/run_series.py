@@ -1,7 +1,4 @@
-"""Runs one after the other on a runner of their own, whose workers stay warm between them: for the command line.
-
-Knows the runner's protocol, not how it works; the runner is another program.
-"""
+"""Runs one after the other on a runner of their own, whose workers stay warm between them: for the command line."""
 
 from __future__ import annotations
 
@@ -12,18 +9,20 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-Message = dict[str, Any]
+from backend.errors import from_codes, message
+from backend.runs.rows import KINDS, RowReader, named
+
+Event = dict[str, Any]
 FINAL = ("finished", "failed", "cancelled", "error")
-KEYS = ("ops", "bytes", "copies", "messages")
-Rows = dict[str, list[list[int]]]
+Rows = dict[str, list[Any]]  # by kind, as named tuples
 
 
 class RunnerGoneError(RuntimeError):
-    """The runner ended without an answer; its own words are on standard error."""
+    """The runner ended without an answer; its messages are on standard error."""
 
 
 class Series:
-    """A runner as long as the context lasts."""
+    """A runner process for the duration of the context."""
 
     def __init__(self, command: Sequence[str], cwd: str) -> None:
         self.command, self.cwd = command, cwd
@@ -39,7 +38,7 @@ class Series:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with suppress(BrokenPipeError):
-            self.process.stdin.close()  # the runner's sign to end, workers and all
+            self.process.stdin.close()  # on which the runner ends, with its workers
         try:
             self.process.wait(timeout=5)
         except subprocess.TimeoutExpired:
@@ -47,28 +46,39 @@ class Series:
             self.process.wait()
         self.process.stdout.close()
 
-    def ask(self, command: Mapping[str, Any], answers: Sequence[str], on_event: Callable[[Message], None]) -> Message:
-        """Send a command and wait for one of its answers; ``on_event`` gets what comes before. Raises RunnerGoneError
-        if the runner dies on the way."""
+    def ask(self, command: Mapping[str, Any], answers: Sequence[str], on_event: Callable[[Event], None]) -> Event:
+        """Send a command and wait for one of its answers; ``on_event`` receives the events before it. Raises
+        RunnerGoneError if the runner ends first."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(dict(command)) + "\n")
             self.process.stdin.flush()
         for line in self.process.stdout:
-            message: Message = json.loads(line)
-            if message["event"] in answers:
-                return message
-            on_event(message)
-        raise RunnerGoneError(f"the runner ended with exit code {self.process.wait()} before the run was over")
+            event: Event = json.loads(line)
+            if event["event"] != "op_batch":  # whose rows are many and hold no sentences
+                event = from_codes(event)
+            if event["event"] in answers:
+                return event
+            on_event(event)
+        code = self.process.wait()
+        raise RunnerGoneError(
+            message(
+                "runs.ended_before_run", "the runner ended with exit code {code} before the run was over", code=code
+            )
+        )
 
-    def run(self, job: Mapping[str, Any], on_event: Callable[[Message], None] = lambda _: None) -> tuple[Message, Rows]:
-        """One run: its last message, and everything that its batches held, by key."""
-        rows: Rows = {key: [] for key in KEYS}
+    def run(self, job: Mapping[str, Any], on_event: Callable[[Event], None] = lambda _: None) -> tuple[Event, Rows]:
+        """Execute one run; returns its last event and its measured rows."""
+        rows: Rows = {kind: [] for kind in KINDS}
+        reader = RowReader()
 
-        def take(message: Message) -> None:
-            for key in KEYS if message["event"] == "op_batch" else ():
-                rows[key] += message.get(key, [])
-            on_event(message)
+        def take(event: Event) -> None:
+            nonlocal reader
+            if event["event"] == "running":
+                reader = RowReader(event.get("fields"))
+            for kind in KINDS if event["event"] == "op_batch" else ():
+                rows[kind] += named(kind, reader.read(kind, event.get(kind, [])))
+            on_event(event)
 
         return self.ask({"cmd": "run", "id": "once"} | dict(job), FINAL, take), rows

@@ -1,7 +1,6 @@
-"""The runner program as a child process: JSON lines over its pipes, restarted when it dies.
+"""The runner program as a child process: JSON lines over its pipes, restarted when it ends.
 
-Knows the protocol's envelope and the life of the process; not what a run is, nor who waits for it. The runner lives
-in a session of its own, so that ending it also ends the workers that it started.
+It has a process session of its own, so that ending it also ends the workers that it started.
 """
 
 from __future__ import annotations
@@ -16,10 +15,11 @@ from typing import Any
 
 import gevent
 from gevent import subprocess
-from gevent.event import Event
+from gevent.event import Event as Signal
 
+from backend.errors import Message, from_codes, message
 from backend.runs import cluster_state
-from backend.runs.run_log import Message
+from backend.runs.run_log import Event as RunnerEvent
 
 logger = logging.getLogger(__name__)
 
@@ -28,15 +28,15 @@ PAUSES_S = (0.0, 0.5, 2.0, 5.0, 15.0)  # before the k-th start in a row that did
 STOP_S = 1.5  # from "shutdown" to SIGKILL
 
 
-class Client:
-    """One runner. `on_event` gets every message about a run; `on_death(why)` tells that the process is gone,
-    `on_cluster()` that the cluster behind it is another than before."""
+class RunnerClient:
+    """One runner process. `on_event` receives every event of a run; `on_death(why)` is called when the process has
+    ended, `on_cluster()` when the state of the cluster behind it has changed."""
 
     def __init__(
         self,
         command: Sequence[str],
         cwd: str,
-        on_event: Callable[[Message], None],
+        on_event: Callable[[RunnerEvent], None],
         on_death: Callable[[str], None],
         on_cluster: Callable[[], None] = lambda: None,
     ) -> None:
@@ -44,38 +44,38 @@ class Client:
         self.on_event, self.on_death, self.on_cluster = on_event, on_death, on_cluster
         self.state = "off"  # off, starting, ready, down (did not start), stopped
         self.devices: list[Any] = []
-        self.choices: list[Any] = []  # which of them, and which mode, a run of how many ranks would use
-        self.engine = ""  # local or ray; "" until a runner has said it
-        self.cluster: Message | None = None  # behind the runner, where there is one
-        self.why = ""  # why it is not ready, in words
+        self.choices: list[Any] = []  # the devices and the mode of a run, by its number of ranks
+        self.engine = ""  # local or ray; "" until a runner has named it
+        self.cluster: RunnerEvent | None = None  # behind the runner, where there is one
+        self.why = ""  # a sentence: why it is not ready
         self.starts = 0
         self._failures = 0
-        self._changed = Event()
+        self._changed = Signal()
         self._got_ready = False
-        self._trouble = ""  # why there is no cluster, as this process said it
+        self._no_cluster = ""  # a sentence of this process: why there is no cluster
         self._process: Any = None
-        self._life: Any = None
-        self._birth: Any = None
+        self._keeper: Any = None
+        self._spawning: Any = None
 
     def start(self) -> None:
-        """Begin to keep a runner alive; returns at once."""
-        if self._life is None:
+        """Start a runner and keep one running; returns at once."""
+        if self._keeper is None:
             self.state = "starting"
-            self._life = gevent.spawn(self._keep_alive)
+            self._keeper = gevent.spawn(self._keep_alive)
 
     def wait_ready(self) -> str | None:
-        """Wait until the runner is ready (None), or a start has failed (why)."""
+        """Wait until the runner is ready, or a start has failed: returns None, or a sentence that says why."""
         self.start()
         while self.state not in ("ready", "down", "stopped"):
             self._changed.wait()
         return None if self.state == "ready" else self.why
 
-    def send(self, message: Message) -> bool:
-        """Write one line to the runner; False when it is not there to read it."""
+    def send(self, command: RunnerEvent) -> bool:
+        """Write one line to the runner; returns False when it is not running."""
         if self.state != "ready":
             return False
         try:
-            self._process.stdin.write(json.dumps(message, allow_nan=False).encode() + b"\n")
+            self._process.stdin.write(json.dumps(command, allow_nan=False).encode() + b"\n")
             self._process.stdin.flush()
         except (OSError, ValueError):
             self.kill()
@@ -83,20 +83,20 @@ class Client:
         return True
 
     def kill(self) -> None:
-        """End the runner and its workers at once; a new one starts, and until it is there nobody can be served."""
+        """End the runner and its workers at once; a new runner starts."""
         if self.state == "ready":
             self._become("starting", "")
         if self._process is not None and self._process.poll() is None:
             _signal_group(self._process.pid, signal.SIGKILL)
 
     def stop(self) -> None:
-        """End the runner for good: ask, wait a little, then kill."""
+        """End the runner without starting another: ask, wait up to STOP_S, then kill."""
         asked = self.send({"cmd": "shutdown"})
-        self._become("stopped", "the server is stopping")
-        if self._life is not None:
-            self._life.kill()
-        if self._birth is not None:
-            self._birth.join(timeout=2)
+        self._become("stopped", message("runs.server_stopping", "the server is stopping"))
+        if self._keeper is not None:
+            self._keeper.kill()
+        if self._spawning is not None:
+            self._spawning.join(timeout=2)
         process = self._process
         if process is None:
             return
@@ -110,19 +110,21 @@ class Client:
         while True:
             gevent.sleep(PAUSES_S[min(self._failures, len(PAUSES_S) - 1)])
             try:
-                self._live_once()
+                self._run_once()
             except OSError as error:
                 self._failures += 1
-                self._become("down", f"The runner does not start: {error.strerror or error}.")
+                reason = error.strerror or str(error)
+                text = message("runs.runner_not_started", "The runner does not start: {reason}.", reason=reason)
+                self._become("down", text)
 
-    def _live_once(self) -> None:
-        """Start a runner and attend to it until it is gone."""
-        # In a greenlet of its own: starting a process waits in between, and a stop in that moment must not lose it.
-        self._birth = gevent.spawn(self._give_birth)
-        process = self._birth.get()
+    def _run_once(self) -> None:
+        """Start a runner and read its lines until it ends."""
+        # In a greenlet of its own: starting a process yields in between, and a stop in that moment must not lose it.
+        self._spawning = gevent.spawn(self._spawn)
+        process = self._spawning.get()
         if isinstance(process, OSError):
             raise process
-        self._got_ready, self._trouble = False, ""
+        self._got_ready, self._no_cluster = False, ""
         self.starts += 1
         if self.state != "down":  # a start after a failed one counts only when it gets ready
             self._become("starting", "")
@@ -135,10 +137,10 @@ class Client:
         _signal_group(process.pid, signal.SIGKILL)
         _close(process.stdin)
         _close(process.stdout)
-        self._mourn(process.returncode)
+        self._on_exit(process.returncode)
 
-    def _give_birth(self) -> Any:
-        """The new process, or the error that kept it from starting (raised here, it would only be printed)."""
+    def _spawn(self) -> Any:
+        """Return the new process, or the error that kept it from starting (raised here, it would only be printed)."""
         try:
             self._process = subprocess.Popen(
                 self.command, cwd=self.cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
@@ -148,64 +150,70 @@ class Client:
             return error
         return self._process
 
-    def _mourn(self, code: int) -> None:
-        how = f"was ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    def _on_exit(self, code: int) -> None:
+        how = _how_it_ended(code)
         logger.warning("the runner %s", how)
         self.devices, self.choices = [], []
         if self.cluster is not None:
-            self._take_cluster(cluster_state.lost(self.cluster, f"The runner {how}; a new one is being started."))
+            self._set_cluster(cluster_state.lost(self.cluster, how))
         if self._got_ready:
             self._become("starting", "")
-            self.on_death(f"The runner {how} during this run. A new one is being started; try again.")
+            self.on_death(
+                message(
+                    "runs.runner_ended",
+                    "The runner {how} during this run. A new one is being started; try again.",
+                    how=how,
+                )
+            )
         else:
             self._failures += 1
-            if self._failures > 1:  # once may be bad luck: whoever waits gets the benefit of a second start
-                self._become(
-                    "down", self._trouble or f"The runner {how} before it was ready; the server's log says more."
-                )
+            if self._failures > 1:  # the first failure may be chance: waiting runs get a second start
+                self._become("down", self._no_cluster or _ended_early(how))
 
     def _read(self, pipe: Any, patience: Any) -> None:
         for line in pipe:
             try:
-                message = json.loads(line)
-                event = message["event"]
+                event = json.loads(line)
+                name = event["event"]
+                if name != "op_batch":  # whose rows are many and hold no sentences
+                    event = from_codes(event)
             except (ValueError, TypeError, KeyError):
                 logger.warning("the runner wrote a line that is not an event: %.200r", line)
                 continue
-            if event == "ready":
+            if name == "ready":
                 patience.kill()
                 self._failures, self._got_ready = 0, True
-                self._describe(message)
+                self._describe(event)
                 self._become("ready", "")
-            elif event == "devices":
-                self._describe(message)
-            elif event == "cluster":
-                self._describe({"engine": "ray", "cluster": message})
-            elif event == "error" and "id" not in message:
-                logger.warning("the runner did not understand a line: %s", message.get("error"))
+            elif name == "devices":
+                self._describe(event)
+            elif name == "cluster":
+                self._describe({"engine": "ray", "cluster": event})
+            elif name == "error" and "id" not in event:
+                logger.warning("the runner did not understand a line: %s", event.get("error"))
             else:
-                self.on_event(message)
+                self.on_event(event)
 
-    def _describe(self, message: Message) -> None:
-        """What there is to run on, as far as the runner says it now."""
-        self.engine = message.get("engine", self.engine or cluster_state.LOCAL)
-        self.devices, self.choices = message.get("devices", self.devices), message.get("choices", self.choices)
-        if "cluster" not in message:
+    def _describe(self, event: RunnerEvent) -> None:
+        """Take the engine, devices and cluster from a runner's event that has them."""
+        self.engine = event.get("engine", self.engine or cluster_state.LOCAL)
+        self.devices, self.choices = event.get("devices", self.devices), event.get("choices", self.choices)
+        if "cluster" not in event:
             return
         try:
-            found = cluster_state.read(message["cluster"])
+            state = cluster_state.read(event["cluster"])
         except ValueError as error:
             logger.warning("%s", error)
             return
-        self._trouble = found["why"]
-        joined = cluster_state.members(found) != cluster_state.members(self.cluster)
-        self._take_cluster(found)
-        if joined and "event" not in message:
-            self.send({"cmd": "devices"})  # hosts came or went, and with them what there is to run on
+        self._no_cluster = state["why"]
+        joined = cluster_state.members(state) != cluster_state.members(self.cluster)
+        self._set_cluster(state)
+        if joined and "event" not in event:
+            self.send({"cmd": "devices"})  # hosts joined or left, and with them the devices
 
-    def _take_cluster(self, found: Message) -> None:
-        if found != self.cluster:
-            self.cluster = found
+    def _set_cluster(self, state: RunnerEvent) -> None:
+        if state != self.cluster:
+            self.cluster = state
             self.on_cluster()
 
     def _become(self, state: str, why: str) -> None:
@@ -214,8 +222,21 @@ class Client:
         self._changed.clear()
 
 
+def _how_it_ended(code: int) -> Message:
+    """How a process of this exit code ended, as a part of sentences."""
+    if code < 0:
+        return message("runs.ended_by_signal", "was ended by signal {signal}", signal=signal.Signals(-code).name)
+    return message("runs.ended_with_code", "ended with exit code {code}", code=code)
+
+
+def _ended_early(how: Message) -> Message:
+    return message(
+        "runs.runner_ended_early", "The runner {how} before it was ready; the server's log has details.", how=how
+    )
+
+
 def _signal_group(pid: int, number: int) -> None:
-    """Signal the runner and all that it started; its session's group bears its pid."""
+    """Signal the runner and every process that it started: its session's group has its pid."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
 

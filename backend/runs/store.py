@@ -1,6 +1,6 @@
-"""Runs on disk: SQLite, one row a run, whole (request, events, everything measured, figures, verdict).
+"""Runs on disk: SQLite, one table row per run with its request, order, events, measured rows, figures and verdict.
 
-Knows nothing of queues, processes or the web. Plain blocking calls: whoever has an event loop calls from a thread.
+Its calls block: a program with an event loop makes them in a thread.
 """
 
 from __future__ import annotations
@@ -15,22 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from backend.runs.errors import failure
+from backend.errors import from_codes, message, with_codes
+from backend.runs.errors import RunFailure
+from backend.runs.rows import FIELDS, KINDS, Row, with_copies_apart
 from backend.runs.run import OVER, Run
-from backend.runs.run_log import KINDS, WIDTHS, Row, RunLog
+from backend.runs.run_log import RunLog
 
-SCHEMA = 3  # since 2 a run may have a name, since 3 bytes and messages
+SCHEMA = 4  # since 2 a run may have a name, since 3 bytes and messages, since 4 its order, and copies apart from ops
 TABLE = """
 CREATE TABLE IF NOT EXISTS runs (
     id TEXT PRIMARY KEY, created REAL NOT NULL, status TEXT NOT NULL,
-    head TEXT NOT NULL, events TEXT NOT NULL, ops BLOB NOT NULL, bytes BLOB, messages BLOB
+    head TEXT NOT NULL, events TEXT NOT NULL, ops BLOB NOT NULL, bytes BLOB, messages BLOB, copies BLOB, packed TEXT
 );
 CREATE INDEX IF NOT EXISTS runs_by_age ON runs (created DESC, id DESC);
 """
-ADDED = ("bytes", "messages")  # columns that a table of schema 2 lacks; runs of that time have none
-HOLD = ",".join(("head", "events", *KINDS))  # the columns from which a run comes back
-SAVE = f"INSERT OR REPLACE INTO runs (id,created,status,{HOLD}) VALUES (?,?,?,?,?,?,?,?)"
-STOPPED = failure("server", None, "The server stopped while this run was under way; start it again.")
+ADDED = ("bytes", "messages", "copies", "packed")  # columns that tables of older schemas lack, null in their runs
+HOLD = ",".join(("head", "events", "packed", *KINDS))  # the columns that hold a run
+SAVE = f"INSERT OR REPLACE INTO runs (id,created,status,{HOLD}) VALUES (?,?,?,?,?,?,?,?,?,?)"
+STOPPED = RunFailure(
+    "server", message("runs.server_stopped", "The server stopped while this run was in progress; start it again.")
+)
 HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "options", "created", "status", "facts")
 
 
@@ -39,7 +43,7 @@ class StoreError(Exception):
 
 
 class Store:
-    """The database of runs; every method raises StoreError when the disk does not do its part."""
+    """The database of runs; every method raises StoreError when the disk fails."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,13 +51,21 @@ class Store:
         self._connection: sqlite3.Connection | None = None
 
     def open(self) -> int:
-        """Open or create the file; marks runs that a stopped server left behind, and gives their number."""
+        """Open or create the file, end the runs that a stopped server left unfinished, and return their number."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, check_same_thread=False, timeout=5)
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
             if version > SCHEMA:
-                raise StoreError(f"{self.path} was written by a newer Bubbleline (schema {version}, here {SCHEMA})")
+                raise StoreError(
+                    message(
+                        "runs.newer_schema",
+                        "{path} was written by a newer Bubbleline (schema {version}, here {known})",
+                        path=str(self.path),
+                        version=version,
+                        known=SCHEMA,
+                    )
+                )
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(TABLE)
@@ -62,7 +74,10 @@ class Store:
             return self._close_left_over()
         except (sqlite3.Error, OSError) as error:
             self.close()
-            raise StoreError(f"{self.path} cannot be used: {error}") from error
+            text = message(
+                "runs.database_unusable", "{path} cannot be used: {error}", path=str(self.path), error=str(error)
+            )
+            raise StoreError(text) from error
         except StoreError:
             self.close()
             raise
@@ -75,23 +90,24 @@ class Store:
             self._connection = None
 
     def save(self, run: Run) -> None:
-        """Write the run as it is now."""
-        head = json.dumps({key: getattr(run, key) for key in HEAD})
+        """Write the run in its present state."""
+        head = json.dumps(with_codes({key: getattr(run, key) for key in HEAD}))
         events = json.dumps(list(run.log.outline()))
-        row = (run.id, run.created, run.status, head, events, *(pack(run.log, kind) for kind in KINDS))
+        rows = (pack(run.log, kind) for kind in KINDS)
+        row = (run.id, run.created, run.status, head, events, run.order, *rows)
         self._execute(SAVE, row)
 
     def load(self, run_id: str) -> Run | None:
-        """The run of this id, whole, or None."""
+        """Read the run of this id with all its rows; None where there is none."""
         found = self._execute(f"SELECT {HOLD} FROM runs WHERE id = ?", (run_id,))
         return _revive(*found[0]) if found else None
 
     def remove(self, run_id: str) -> None:
-        """Forget the run of this id."""
+        """Delete the run of this id."""
         self._execute("DELETE FROM runs WHERE id = ?", (run_id,))
 
     def recent(self, limit: int, before: tuple[float, str] | None) -> list[dict[str, Any]]:
-        """Summaries, newest first, from behind the run (created, id)."""
+        """Return summaries, newest first, of runs older than the run (created, id)."""
         start = before if before is not None else (float("inf"), "")
         found = self._execute(
             "SELECT head, events FROM runs WHERE (created, id) < (?, ?) ORDER BY created DESC, id DESC LIMIT ?",
@@ -102,7 +118,7 @@ class Store:
     def _execute(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         with self._lock:
             if self._connection is None:
-                raise StoreError(f"{self.path} is not open")
+                raise StoreError(message("runs.database_closed", "{path} is not open", path=str(self.path)))
             try:
                 with self._connection:
                     return self._connection.execute(sql, values).fetchall()
@@ -111,9 +127,9 @@ class Store:
 
     @staticmethod
     def _add_columns(connection: sqlite3.Connection) -> None:
-        there = {column[1] for column in connection.execute("PRAGMA table_info(runs)")}
+        existing = {column[1] for column in connection.execute("PRAGMA table_info(runs)")}
         for column in ADDED:
-            if column not in there:
+            if column not in existing:
                 connection.execute(f"ALTER TABLE runs ADD COLUMN {column} BLOB")
 
     def _close_left_over(self) -> int:
@@ -121,49 +137,67 @@ class Store:
         left = self._execute(f"SELECT {HOLD} FROM runs WHERE status NOT IN ({over})", ())
         for row in left:
             run = _revive(*row)
-            run.apply({"event": "failed", "error": STOPPED})
+            run.fail(STOPPED)
             self.save(run)
         return len(left)
 
 
 def pack(log: RunLog, kind: str) -> bytes:
-    """The rows of a kind as bytes: columns of differences, deflated (about 8 bytes an op)."""
+    """Encode the rows of a kind: columns of differences, deflated (about 8 bytes per op)."""
     batches = [np.array(batch[kind].read(), np.int64) for batch in log.batches(log.seq) if kind in batch]
-    table = np.concatenate([np.empty((0, WIDTHS[kind]), np.int64), *batches]).T
+    table = np.concatenate([np.empty((0, len(FIELDS[kind])), np.int64), *batches]).T
     return zlib.compress(np.diff(table, axis=1, prepend=0).astype("<i8").tobytes(), 6)
 
 
 def unpack(blob: bytes | None, kind: str) -> list[Row]:
-    """The rows that `pack` packed; none where there is nothing."""
+    """Decode the rows that `pack` encoded; none where there is no blob."""
     if blob is None:
         return []
-    table = np.frombuffer(zlib.decompress(blob), "<i8").reshape(WIDTHS[kind], -1)
+    table = np.frombuffer(zlib.decompress(blob), "<i8").reshape(len(FIELDS[kind]), -1)
     rows: list[Row] = np.cumsum(table, axis=1).T.tolist()
     return rows
 
 
-def _revive(head: str, events: str, *blobs: bytes | None) -> Run:
-    fields = json.loads(head)
-    status, facts = fields.pop("status"), fields.pop("facts")
-    run = Run(**fields)
-    rows = {kind: iter(unpack(blob, kind)) for kind, blob in zip(KINDS, blobs, strict=True)}
+def _revive(head: str, events: str, order: str | None, *blobs: bytes | None) -> Run:
+    """The run that one table row holds."""
+    run = _without_log(head)
+    run.order = order or ""
+    stored = dict(zip(KINDS, blobs, strict=True))
+    rows = {kind: iter(unpack(blob, kind)) for kind, blob in stored.items()}
     for entry in json.loads(events):
         if entry["event"] == "op_batch":
             counts = {"ops": _ops(entry)} | entry
-            entry = {"event": "op_batch"} | {kind: list(islice(rows[kind], counts.get(kind, 0))) for kind in KINDS}
+            batch: dict[str, Any] = {kind: list(islice(rows[kind], counts.get(kind, 0))) for kind in KINDS}
+            if stored["copies"] is None:  # before schema 4 copies were among the ops
+                batch["ops"], batch["copies"] = with_copies_apart(batch["ops"])
+            entry = {"event": "op_batch"} | batch
+        elif "error" in entry:
+            entry = _with_failure(entry)
         run.log.append(**entry)
-    run.status, run.facts = status, facts
     return run
 
 
+def _without_log(head: str) -> Run:
+    """The run of a stored head, its log still empty."""
+    fields = json.loads(head)
+    status, facts = fields.pop("status"), from_codes(_with_failure(fields.pop("facts")))
+    return Run(**fields, status=status, facts=facts)
+
+
+def _with_failure(data: dict[str, Any]) -> dict[str, Any]:
+    """`data` with a `failure` in place of the `error` that runs had before schema 4."""
+    if "error" not in data:
+        return data
+    rest = {key: value for key, value in data.items() if key != "error"}
+    return rest | {"failure": None if data["error"] is None else RunFailure.stored(data["error"]).as_dict()}
+
+
 def _ops(entry: dict[str, Any]) -> int:
-    """How many ops a batch has; before schema 3 it said nothing else, under `n`."""
+    """Count the ops of a batch; before schema 3 the count was under `n`."""
     return int(entry.get("ops", entry.get("n", 0)))
 
 
 def _summary(head: str, events: str) -> dict[str, Any]:
-    """What the list shows of a stored run, without unpacking its ops."""
-    fields, entries = json.loads(head), json.loads(events)
-    status, facts = fields.pop("status"), fields.pop("facts")
-    run = Run(**fields, status=status, facts=facts)
+    """Summarize a stored run without decoding its rows."""
+    run, entries = _without_log(head), json.loads(events)
     return run.summary() | {"seq": len(entries), "op_count": sum(map(_ops, entries))}

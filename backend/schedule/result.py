@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError
 from backend.schedule.families.interleaved.interleaved import group_size
 from backend.schedule.families.registry import family_of, order
 from backend.schedule.families.searched import certificate
@@ -18,7 +18,7 @@ from backend.schedule.spec import Spec
 
 
 def result(spec: Spec, times: bool = False) -> dict[str, Any]:
-    """The Result of a spec. Raises SpecError for an illegal one."""
+    """The Result of a spec. Raises SpecError if it is illegal."""
     built = order(spec)
     return describe(spec, built, simulate(built, spec.timing, spec.v), times)
 
@@ -61,6 +61,6 @@ def law_names(spec: Spec) -> dict[str, float]:
     return sizes | {"barriers": float(spec.barriers)} | {name: float(truth) for name, truth in truths.items()}
 
 
-def failure(data: Any, error: SpecError) -> dict[str, Any]:
+def failure(data: Any, error: RequestError) -> dict[str, Any]:
     """What stands in a Result's place for a spec that is not legal."""
     return {"spec": data, "error": error.as_dict()}

@@ -133,8 +133,8 @@ def test_a_run_that_waits_for_resources_says_which_and_is_not_taken_for_hung(hos
 def test_a_host_that_is_lost_is_named_and_its_devices_are_gone(start: Callable[..., Server]) -> None:
     server = start("--cluster")
     run = over(server, start_run(server, m=110, spread="spread"))
-    assert (run["status"], run["error"]["field"]) == ("failed", "host")
-    assert "worker-2" in run["error"]["message"]
+    assert (run["status"], run["failure"]["kind"], run["failure"]["rank"]) == ("failed", "host_lost", 1)
+    assert "worker-2" in run["failure"]["message"]
     assert [host["alive"] for host in ask(server, "cluster")["hosts"]] == [True, True, False]
     until(lambda: [each["host"] for each in ask(server, "devices")["devices"]] == HOSTS[:2])
 
@@ -147,16 +147,16 @@ def test_a_runner_that_dies_leaves_a_cluster_that_is_lost_until_the_next_one_has
     page.ask("watch_cluster")
     over(server, start_run(server, m=101))
     until(lambda: [told.get("state") for told in page.told][-2:] == ["lost", "up"])
-    assert "exit code 3" in page.told[-2]["why"]
+    assert "exit code 3" in page.told[-2]["why"]["message"]
     page.io.disconnect()
 
 
 def test_a_cluster_that_lets_nobody_in_is_said_to_whoever_wants_a_run(start: Callable[..., Server]) -> None:
     server = start("--cluster", "--never")
     run = over(server, start_run(server, m=1))
-    assert (run["status"], run["error"]["message"]) == ("failed", "no Ray cluster answers at 10.77.0.1:6379")
+    assert (run["status"], run["failure"]["message"]) == ("failed", "no Ray cluster answers at 10.77.0.1:6379")
     told = ask(server, "cluster")
-    assert (told["engine"], told["state"], told["why"]) == ("ray", "lost", run["error"]["message"])
+    assert (told["engine"], told["state"], told["why"]) == ("ray", "lost", run["failure"]["message"])
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ class Slow:
     def idle(self, viewer: str) -> bool:
         return viewer in self.free
 
-    def tell(self, viewers: list[str], event: str, text: str) -> None:
+    def emit(self, viewers: list[str], event: str, text: str) -> None:
         assert event == "cluster"
         self.sent.append((viewers, json.loads(text)))
 

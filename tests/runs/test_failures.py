@@ -25,7 +25,7 @@ def test_a_disk_that_fills_up_during_a_run_is_told_and_the_run_is_shown_to_its_e
     fill_disk(manager.store)
     wait(lambda: run.over and run.unkept)
     assert (run.status, run.log.ops) == ("finished", 16_000)
-    assert "disk does not take this run" in run.summary()["unkept"]
+    assert "could not write this run" in run.summary()["unkept"]
     assert "full" in manager.store_error
     following = submit(manager, m=2)
     wait(lambda: following.over)

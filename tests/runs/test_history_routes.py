@@ -12,6 +12,7 @@ from backend.runs.run import Run
 from backend.schedule.families.registry import order, read
 from backend.schedule.interop import trace_import
 from backend.schedule.interop.run_trace import _links
+from backend.schedule.order import wire
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.conftest import error_of
@@ -27,7 +28,7 @@ def finished(app: Flask, spec: Spec, took: Spec | None = None, share: float = 1.
     """A run of `spec` in which ops took what `took` says, in units of 2 ms; only that share of them ended."""
     built = order(spec)
     timeline = simulate(built, (took or spec).timing, spec.v)
-    rows = []
+    rows, copies = [], []
     for rank in range(built.p):
         start, end = timeline.rank(rank)
         for k in range(int(len(start) * share)):
@@ -36,15 +37,15 @@ def finished(app: Flask, spec: Spec, took: Spec | None = None, share: float = 1.
     for k, (begin, end) in enumerate(zip(timeline.copy_start, timeline.copy_end, strict=True)):
         assert built.copies is not None
         rank = int((built.copies.offsets <= k).sum()) - 1
-        lane = [rank, -1 - (k - int(built.copies.offsets[rank]))]
-        rows.append([*lane, *(round(time * UNIT_MS * 1e6) for time in (begin, begin, end)), 4096])
-    sizes = [[rank, k, 8, 16, 1000 * rank + k] for rank, k, *_ in rows if k >= 0]
+        times = [round(time * UNIT_MS * 1e6) for time in (begin, begin, end)]
+        copies.append([rank, k - int(built.copies.offsets[rank]), *times, 4096])
+    sizes = [[rank, k, 8, 16, 1000 * rank + k] for rank, k, *_ in rows]
     messages = [[0, 1, *key, 2_000_000 + at, 2_500_000, 3_000_000, 8] for at, key in enumerate(_links(built))]
 
     def make(run_id: str, created: float) -> Run:
-        run = Run(run_id, spec.to_json(), "paced", UNIT_MS, created)
+        run = Run(run_id, spec.to_json(), "paced", UNIT_MS, created, order=wire.to_text(built))
         run.apply({"event": "running", "mode": "paced", "device": "cpu", "unit_ms": UNIT_MS})
-        run.apply({"event": "op_batch", "ops": rows, "bytes": sizes, "messages": messages})
+        run.apply({"event": "op_batch", "ops": rows, "copies": copies, "bytes": sizes, "messages": messages})
         run.apply({"event": "finished", "verified": True} if share == 1.0 else {"event": "cancelled"})
         return run
 
@@ -114,7 +115,7 @@ def test_the_trace_of_a_run_imports_back_with_the_same_order_and_the_same_times(
         brought = client.get(f"/api/runs/{again['id']}").get_json()
         assert (brought["mode"], brought["device"]) == ("imported", "cpu")
         for kind, cut in (("ops", slice(3, 5)), ("bytes", slice(0, 5)), ("messages", slice(0, 9))):
-            assert sorted(row[cut] for row in brought[kind]) == sorted(row[cut] for row in run.log.rows(kind))
+            assert sorted(row[cut] for row in brought[kind]) == sorted(list(row[cut]) for row in run.log.rows(kind))
         assert len(brought["messages"]) == 2 * spec.m * (spec.p * spec.v - 1)
 
 

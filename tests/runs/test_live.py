@@ -23,7 +23,7 @@ def test_a_run_asked_for_over_http_is_watched_live_ends_verified_and_leaves_no_p
     until(lambda: page.over, 60)
     page.io.disconnect()
     run = requests.get(f"{server.url}/api/runs/{answer['id']}", timeout=5).json()
-    assert (run["status"], run["verified"], run["error"]) == ("finished", True, None), run["error"]
+    assert (run["status"], run["verified"], run["failure"]) == ("finished", True, None), run["failure"]
     assert run["max_grad_error"] < 1e-6
     assert page.rows() == run["ops"]
     built = order(read(SPEC))

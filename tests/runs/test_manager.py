@@ -25,6 +25,8 @@ from backend.runs.store import Store
 from backend.schedule.spec import Spec
 from tests.conftest import FAKE_RUNNER, until
 
+ORDER = "an order, which the fake runner does not read"
+
 
 @pytest.fixture
 def manage(config: Config) -> Iterator[Callable[..., Manager]]:
@@ -43,7 +45,7 @@ def manage(config: Config) -> Iterator[Callable[..., Manager]]:
 
 
 def submit(manager: Manager, m: int = 3, owner: str = "a") -> Run:
-    return manager.submit(owner, Spec(m=m).to_json())
+    return manager.submit(owner, Spec(m=m).to_json(), ORDER)
 
 
 def wait(condition: Callable[[], object], seconds: float = 5.0) -> None:
@@ -152,7 +154,7 @@ def test_a_runner_that_dies_fails_its_run_with_a_sentence_and_the_next_one_works
     run, following = submit(manager, m=101), submit(manager)
     wait(lambda: following.over)
     assert (run.status, following.status) == ("failed", "finished")
-    assert run.facts["error"]["message"].startswith("The runner ended with exit code 3 during this run.")
+    assert run.facts["failure"]["message"].startswith("The runner ended with exit code 3 during this run.")
     assert len(run.log.rows()) == 3
 
 
@@ -163,7 +165,7 @@ def test_a_killed_runner_is_noticed_though_a_worker_holds_its_output_open(manage
     old = manager.client._process.pid
     os.kill(old, signal.SIGKILL)
     wait(lambda: run.over, 2.0)
-    assert "SIGKILL" in run.facts["error"]["message"]
+    assert "SIGKILL" in run.facts["failure"]["message"]
     wait(lambda: following.over)
     assert following.status == "finished"
     wait(lambda: group_of(old) == [], 1)  # what was killed takes a moment to go
@@ -179,21 +181,21 @@ def test_an_idle_runner_that_is_killed_is_replaced_before_the_next_run(manage):
 
 
 @pytest.mark.parametrize(
-    ("m", "field", "message"),
+    ("m", "kind", "message"),
     [
-        (102, "runner", "said nothing for 0.3 s"),
-        (103, "p", "too few devices"),
+        (102, "runner", "has sent nothing for 0.3 s"),
+        (103, "refused", "too few devices"),
         (104, "runner", "cannot be read"),
-        (105, "rank", "ran out of memory"),
+        (105, "out_of_memory", "ran out of memory"),
     ],
 )
-def test_whatever_a_runner_does_wrong_fails_one_run_with_a_reason_and_no_other(manage, m, field, message):
+def test_whatever_a_runner_does_wrong_fails_one_run_with_a_reason_and_no_other(manage, m, kind, message):
     manager = manage(silence_s=0.3)
     run, following = submit(manager, m=m), submit(manager)
     wait(lambda: following.over)
     assert run.status == "failed"
-    assert run.facts["error"]["field"] == field
-    assert message in run.facts["error"]["message"]
+    assert run.facts["failure"]["kind"] == kind
+    assert message in run.facts["failure"]["message"]
     assert following.status == "finished"
 
 
@@ -214,7 +216,7 @@ def test_a_runner_that_never_starts_fails_runs_with_a_reason_instead_of_keeping_
     manager = manage(runner=command)
     run = submit(manager)
     wait(lambda: run.over)
-    assert message in run.facts["error"]["message"]
+    assert message in run.facts["failure"]["message"]
 
 
 def test_a_runner_that_takes_too_long_to_get_ready_is_given_up(manage, monkeypatch):
@@ -223,7 +225,7 @@ def test_a_runner_that_takes_too_long_to_get_ready_is_given_up(manage, monkeypat
     manager = manage("--start", "60")
     run = submit(manager)
     wait(lambda: run.over)
-    assert "SIGKILL before it was ready" in run.facts["error"]["message"]
+    assert "SIGKILL before it was ready" in run.facts["failure"]["message"]
 
 
 def test_stopping_fails_what_is_under_way_and_leaves_no_process(manage, config):
@@ -237,7 +239,7 @@ def test_stopping_fails_what_is_under_way_and_leaves_no_process(manage, config):
     store = Store(config.database)
     assert store.open() == 0
     for each in (run, waiting):
-        assert store.load(each.id).facts["error"]["message"].startswith("The server stopped")
+        assert store.load(each.id).facts["failure"]["message"].startswith("The server stopped")
     assert store.load(run.id).log.ops > 0
     store.close()
 
@@ -291,9 +293,9 @@ def test_the_runner_gets_what_was_chosen_and_the_run_comes_back_with_it(manage, 
     send = manager.client.send
     monkeypatch.setattr(manager.client, "send", lambda message: sent.append(message) or send(message))
     chosen = Options("paced", 2.0, "bfloat16", "cpu", 2, 9)
-    run = manager.submit("a", Spec(m=2).to_json(), chosen)
+    run = manager.submit("a", Spec(m=2).to_json(), ORDER, chosen)
     wait(lambda: run.over)
-    job = {"mode": "paced", "unit_ms": 2.0, "dtype": "bfloat16", "device": "cpu", "steps": 2, "seed": 9}
+    job = {"order": ORDER, "mode": "paced", "unit_ms": 2.0, "dtype": "bfloat16", "device": "cpu", "steps": 2, "seed": 9}
     assert [{key: message[key] for key in job} for message in sent] == [job]
     wait(lambda: manager.store.load(run.id) is not None and manager.store.load(run.id).over)
-    assert manager.store.load(run.id).asked == job
+    assert manager.store.load(run.id).asked == {key: value for key, value in job.items() if key != "order"}

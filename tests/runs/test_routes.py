@@ -10,6 +10,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from backend.runs import options
+from backend.schedule.families import registry
+from backend.schedule.order import wire
 from backend.schedule.spec import Spec
 from runner import protocol
 from tests.conftest import error_of
@@ -207,3 +209,41 @@ def test_every_run_listed_is_json_that_any_reader_takes(client: FlaskClient):
     post(client, {"spec": {"costs": {"F": [1, 2, 3, 4]}}})
     listed = json.loads(client.get("/api/runs").data, parse_constant=pytest.fail)
     assert listed["runs"][0]["spec"]["costs"]["F"] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"family": "zb-h1", "p": 2, "m": 3},
+        {"family": "gis", "p": 2, "m": 6, "offload": "full"},
+        {"family": "zb-auto", "p": 2, "m": 4, "effort": 20, "seed": 3},
+        {"family": "dualpipe", "p": 4, "m": 8},
+    ],
+)
+def test_the_order_of_a_run_has_the_bytes_of_the_schedule_route(client: FlaskClient, spec):
+    run_id = post(client, {"spec": spec}).get_json()["id"]
+    response = client.get(f"/api/runs/{run_id}/order")
+    asked = client.get("/api/schedule", query_string=spec)
+    assert (response.status_code, response.mimetype) == (200, asked.mimetype)
+    assert response.data == asked.data
+
+
+def test_the_order_of_a_run_that_was_stored_without_one_is_that_of_its_spec(app: Flask, client: FlaskClient):
+    run_id = post(client, {"spec": {"p": 3}}).get_json()["id"]
+    app.extensions["bubbleline"].runs.get(run_id).order = ""
+    assert client.get(f"/api/runs/{run_id}/order").data == client.get("/api/schedule?p=3").data
+
+
+def test_the_runner_is_sent_the_order_that_the_run_is_stored_with(app: Flask, client: FlaskClient):
+    run_id = post(client, {"spec": {"family": "zb-auto", "p": 2, "m": 4, "effort": 20}}).get_json()["id"]
+    manager = app.extensions["bubbleline"].runs
+    sent = []
+    manager.client.send = lambda command: sent.append(command) or True
+    run = manager.get(run_id)
+    manager._send(run)
+    assert sent[0]["order"] == run.order == wire.to_text(registry.order(registry.read(run.spec)))
+    assert sent[0].keys().isdisjoint({"csv", "placement", "p"})
+
+
+def test_the_order_of_an_unknown_run_is_404(client: FlaskClient):
+    assert error_of(client.get("/api/runs/none/order"))["field"] == "id"

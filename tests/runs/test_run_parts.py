@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.errors import message
 from backend.runs.errors import RunError
 from backend.runs.fair_queue import FairQueue
+from backend.runs.rows import FIELDS, KINDS
 from backend.runs.run import Run
-from backend.runs.run_log import KINDS, MOST_ROWS, RunLog
-from backend.runs.store import pack, unpack
+from backend.runs.run_log import MOST_ROWS, RunLog
 from backend.schedule.spec import Spec
 
 
@@ -41,10 +42,10 @@ def test_a_full_line_and_a_used_up_share_are_refused_with_their_limits():
     queue = FairQueue(3, 2)
     queue.put("a", "a1")
     queue.put("a", "a2")
-    with pytest.raises(RunError, match="of yours") as share:
+    with pytest.raises(RunError, match="of your runs") as share:
         queue.put("a", "a3")
     queue.put("b", "b1")
-    with pytest.raises(RunError, match="wait already") as full:
+    with pytest.raises(RunError, match="are waiting already") as full:
         queue.put("c", "c1")
     assert (share.value.kind, share.value.limit) == ("share", 2)
     assert (full.value.kind, full.value.limit) == ("full", 3)
@@ -83,7 +84,7 @@ def test_whatever_a_viewer_has_the_messages_that_follow_leave_nothing_out_and_br
             events.append(message["event"])
             rows += message.get("ops", [])
     assert cursor == log.seq
-    assert rows == log_of(*sizes).rows()[sum(sizes[: max(0, since - 2)]) :]
+    assert rows == [list(row) for row in log_of(*sizes).rows()][sum(sizes[: max(0, since - 2)]) :]
     others = [(1, "queued"), (2, "running"), (log.seq, "finished")]
     assert [event for event in events if event != "op_batch"] == [event for seq, event in others if seq > since]
 
@@ -110,11 +111,12 @@ def test_bytes_and_messages_go_to_those_who_ask_for_them_under_the_same_numbers(
     log.extend({"ops": [[1, 0, 1, 2, 3, 0]]})
     log.extend({"ops": [], **DETAILS})
     plain, whole, rest = (
-        [json.loads(part.text) for part in log.parts(0, 100, kinds)] for kinds in (("ops",), KINDS, KINDS[1:])
+        [json.loads(part.text) for part in log.parts(0, 100, kinds)]
+        for kinds in (("ops",), KINDS, ("bytes", "messages"))
     )
     assert [(part["first"], part["seq"]) for part in plain + whole + rest] == [(1, 3)] * 3
     assert {key for key in plain[0] if key in KINDS} == {"ops"}
-    assert [len(whole[0][kind]) for kind in KINDS] == [2, 4, 2]
+    assert {kind: len(whole[0][kind]) for kind in KINDS if kind in whole[0]} == {"ops": 2, "bytes": 4, "messages": 2}
     assert whole[0]["messages"] == DETAILS["messages"] * 2
     assert "ops" not in rest[0]
     assert [[part.seq for part in log.parts(1, 1, kinds)] for kinds in (("ops",), KINDS)] == [[3], [2]]
@@ -128,7 +130,7 @@ def test_what_comes_at_once_at_the_end_of_a_long_run_becomes_entries_of_bounded_
     parts = [json.loads(part.text) for part in log.parts(0, 10, KINDS)]
     assert max(len(part["bytes"]) for part in parts) <= MOST_ROWS
     assert [row[1] for row in log.rows("bytes")] == list(range(count))
-    assert log.rows("messages") == DETAILS["messages"]
+    assert [list(row) for row in log.rows("messages")] == DETAILS["messages"]
 
 
 def a_run(run_id: str = "abc", created: float = 100.0) -> Run:
@@ -154,12 +156,12 @@ def test_a_run_tells_what_the_runner_said_of_it():
     assert (told["verified"], told["loss"], told["measured"]) == (True, 1.5, {"makespan": 3.5})
     assert told["seq"] == 9
     assert len(told["ops"]) == told["op_count"] == 3
-    assert {kind: told[kind] for kind in KINDS[1:]} == DETAILS
+    assert {kind: told[kind] for kind in KINDS[1:]} == DETAILS | {"copies": []}
 
 
 def test_nothing_changes_a_run_that_is_over():
     run = a_finished_run()
-    run.apply({"event": "failed", "error": {}})
+    run.apply({"event": "failed", "failure": {}})
     assert (run.status, run.log.seq) == ("finished", 9)
 
 
@@ -186,12 +188,57 @@ def test_an_event_out_of_shape_is_refused_before_anything_is_kept(event):
     assert run.log.seq == 0
 
 
-def test_copies_of_a_batch_stand_among_its_ops_by_negative_indices_with_their_bytes_last() -> None:
+def test_copies_have_rows_of_their_own() -> None:
     run = Run("a", {}, "auto", None, 0.0)
     run.apply(
         {"event": "op_batch", "ops": [[0, 3, 1, 2, 9, 0]], "copies": [[0, 0, 9, 10, 14, 4096], [1, 5, 7, 8, 9, 64]]}
     )
-    assert run.log.rows() == [[0, 3, 1, 2, 9, 0], [0, -1, 9, 10, 14, 4096], [1, -6, 7, 8, 9, 64]]
-    assert unpack(pack(run.log, "ops"), "ops") == run.log.rows()
+    assert (run.log.rows(), run.log.ops) == ([(0, 3, 1, 2, 9, 0)], 1)
+    assert [(row.index, row.bytes) for row in run.log.rows("copies")] == [(0, 4096), (5, 64)]
+
+
+def test_a_copy_of_another_width_is_refused() -> None:
+    run = Run("a", {}, "auto", None, 0.0)
     with pytest.raises(ValueError, match="6 whole numbers"):
         run.apply({"event": "op_batch", "ops": [], "copies": [[0, 0, 1]]})
+
+
+def test_rows_are_read_by_the_fields_that_the_runner_states() -> None:
+    run = a_run()
+    fields = ["end", "start", "rank", "index", "ready", "recv_wait", "more"]
+    run.apply({"event": "running", "fields": {"ops": fields}})
+    run.apply({"event": "op_batch", "ops": [[9, 5, 1, 2, 4, 3, 7]], "copies": [[0, 0, 9, 10, 14, 4096]]})
+    assert run.log.rows()[0]._asdict() == {"rank": 1, "index": 2, "ready": 4, "start": 5, "end": 9, "recv_wait": 3}
+    assert run.log.rows("copies")[0].bytes == 4096
+
+
+def test_a_runner_whose_rows_lack_a_field_is_refused() -> None:
+    with pytest.raises(ValueError, match="rows of ops lack recv_wait"):
+        a_run().apply({"event": "running", "fields": {"ops": ["rank", "index", "ready", "start", "end"]}})
+
+
+def test_viewers_learn_the_fields_with_the_event_running() -> None:
+    run = a_run()
+    run.apply({"event": "running"})
+    assert json.loads(run.log.parts(0, 10)[0].text)["fields"] == FIELDS
+
+
+def test_a_failure_keeps_kind_rank_op_and_message() -> None:
+    run = a_run()
+    message = {"code": "runner.out_of_memory", "params": {"rank": 1}, "message": "rank 1 ran out of memory"}
+    failure = {"kind": "out_of_memory", "rank": 1, "op": "1F0"} | message
+    run.apply({"event": "failed", "failure": failure})
+    assert (run.summary()["failure"], json.loads(run.log.parts(0, 1)[0].text)["failure"]) == (failure, failure)
+
+
+@pytest.mark.parametrize("failure", [None, "rank 1", {}, {"kind": "x", "message": 3}])
+def test_a_failure_out_of_shape_is_refused(failure) -> None:
+    with pytest.raises(ValueError, match="without a message"):
+        a_run().apply({"event": "failed", "failure": failure})
+
+
+def test_the_number_of_an_entry_and_its_message_codes_reach_viewers() -> None:
+    run = a_run()
+    run.apply({"event": "waiting", "message": message("runs.unknown", "There is no run with this id.")})
+    sent = json.loads(run.log.parts(0, 1)[0].text)
+    assert (sent["seq"], sent["waiting"]["code"]) == (1, "runs.unknown")

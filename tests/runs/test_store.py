@@ -10,20 +10,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.runs.run_log import KINDS, WIDTHS, RunLog
+from backend.runs.errors import RunFailure
+from backend.runs.rows import FIELDS, KINDS
+from backend.runs.run_log import RunLog
+from backend.runs.run_order import order_of
 from backend.runs.store import HEAD, STOPPED, Store, StoreError, pack, unpack
+from backend.schedule.families import registry
+from backend.schedule.order import wire
+from backend.schedule.spec import Spec
 from tests.runs.test_run_parts import DETAILS, a_finished_run, a_run
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
 def test_packed_rows_come_back_exactly(kind, data):
-    width = WIDTHS[kind]
+    width = len(FIELDS[kind])
     number = st.integers(-(2**62), 2**62)
     log = RunLog("r")
     for rows in data.draw(st.lists(st.lists(st.lists(number, min_size=width, max_size=width), max_size=9), max_size=5)):
         log.extend({kind: rows})
-    assert unpack(pack(log, kind), kind) == log.rows(kind)
+    assert unpack(pack(log, kind), kind) == [list(row) for row in log.rows(kind)]
 
 
 def test_rows_pack_small():
@@ -32,11 +38,12 @@ def test_rows_pack_small():
     log.extend(
         {
             "ops": [[k % 8, k // 8, 10**6 * k, 10**6 * k + 300, 10**6 * (k + 1), 0] for k in span],
+            "copies": [[k % 8, k // 8, 10**6 * k, 10**6 * k + 300, 10**6 * (k + 1), 4096] for k in span],
             "bytes": [[k % 8, k // 8, 8192, 8192, 10**6 + 8192 * (k % 5)] for k in span],
             "messages": [[k % 8, k % 8 + 1, 0, 1, k // 8, 10**6 * k, 10**6 * k + 1, 10**6 * k + 9, 8192] for k in span],
         }
     )
-    assert [len(pack(log, kind)) < 10 * len(span) for kind in KINDS] == [True] * 3
+    assert [len(pack(log, kind)) < 10 * len(span) for kind in KINDS] == [True] * 4
 
 
 @pytest.fixture
@@ -85,8 +92,68 @@ def test_runs_of_an_older_database_open_and_have_no_bytes_and_messages(tmp_path)
     store.close()
     again = Store(tmp_path / "old.sqlite3")
     assert again.open() == 0
-    assert again.load("new").log.rows("messages") == DETAILS["messages"]
+    assert [list(row) for row in again.load("new").log.rows("messages")] == DETAILS["messages"]
     again.close()
+
+
+def old_database(path: Path, status: str, facts: dict, events: list[dict], ops: bytes) -> None:
+    """A database of schema 3 with one run, "old"."""
+    head = {key: getattr(a_run("old"), key) for key in HEAD} | {"status": status, "facts": facts}
+    connection = sqlite3.connect(path)
+    connection.execute(
+        "CREATE TABLE runs (id TEXT PRIMARY KEY, created REAL NOT NULL, status TEXT NOT NULL, head TEXT NOT NULL, "
+        "events TEXT NOT NULL, ops BLOB NOT NULL, bytes BLOB, messages BLOB)"
+    )
+    row = ("old", 100.0, status, json.dumps(head), json.dumps(events), ops)
+    connection.execute("INSERT INTO runs (id, created, status, head, events, ops) VALUES (?, ?, ?, ?, ?, ?)", row)
+    connection.execute("PRAGMA user_version = 3")
+    connection.commit()
+    connection.close()
+
+
+def test_copies_among_the_ops_of_an_older_database_get_rows_of_their_own(tmp_path):
+    log = RunLog("old")
+    log.extend({"ops": [[0, 3, 1, 2, 9, 0], [0, -1, 9, 10, 14, 4096], [1, -6, 7, 8, 9, 64]]})
+    old_database(tmp_path / "old.sqlite3", "finished", {}, [{"event": "op_batch", "ops": 3}], pack(log, "ops"))
+    store = Store(tmp_path / "old.sqlite3")
+    store.open()
+    back = store.load("old")
+    assert back.log.rows("ops") == [(0, 3, 1, 2, 9, 0)]
+    assert back.log.rows("copies") == [(0, 0, 9, 10, 14, 4096), (1, 5, 7, 8, 9, 64)]
+    store.save(back)
+    assert store.load("old").as_dict() == back.as_dict()
+    store.close()
+
+
+def test_the_error_of_a_failed_run_of_an_older_database_is_a_failure_of_unknown_kind(tmp_path):
+    error = {"field": "rank", "value": 1, "message": "rank 1 ran out of memory"}
+    events = [{"event": "warming"}, {"event": "failed", "error": error}]
+    old_database(tmp_path / "old.sqlite3", "failed", {"error": error}, events, pack(RunLog("old"), "ops"))
+    store = Store(tmp_path / "old.sqlite3")
+    store.open()
+    failure = RunFailure("unknown", "rank 1 ran out of memory").as_dict()
+    back = store.load("old")
+    assert (back.facts, store.recent(1, None)[0]["failure"]) == ({"failure": failure}, failure)
+    assert list(back.log.entries())[-1] == {"event": "failed", "failure": failure}
+    store.close()
+
+
+def test_the_order_of_a_run_that_was_stored_without_one_is_built_from_its_spec(tmp_path):
+    old_database(tmp_path / "old.sqlite3", "finished", {}, [], pack(RunLog("old"), "ops"))
+    store = Store(tmp_path / "old.sqlite3")
+    store.open()
+    back = store.load("old")
+    assert back.order == ""
+    assert order_of(back).text() == registry.order(Spec()).text()
+    assert wire.from_text(back.order).text() == registry.order(Spec()).text()
+    store.close()
+
+
+def test_a_run_is_stored_with_its_order(store):
+    run = a_run()
+    run.order = wire.to_text(registry.order(Spec()))
+    store.save(run)
+    assert store.load(run.id).order == run.order
 
 
 def test_a_run_under_way_when_the_server_stopped_is_failed_at_the_next_start_and_never_finished(store):
@@ -99,7 +166,7 @@ def test_a_run_under_way_when_the_server_stopped_is_failed_at_the_next_start_and
     back = again.load(run.id)
     again.close()
     assert back.status == "failed"
-    assert back.facts["error"] == STOPPED
+    assert back.facts["failure"] == STOPPED.as_dict()
     assert [entry["event"] for entry in back.log.entries()] == ["warming", "failed"]
 
 

@@ -1,8 +1,8 @@
-"""A runner that measures nothing: speaks the runner's protocol, and fails in every way that a runner can.
+"""A runner for tests that executes nothing: it writes the protocol's events, and fails in every way that a runner can.
 
-What a job does follows from its number of micro-batches (see FAILURES); any other m finishes well: m batches of
-`--rows` ops, `--pause` seconds apart, each op's end being the machine's monotonic clock when it was sent.
-`--cluster` makes it a runner whose engine is ray: three hosts, ranks placed on them, links and clocks.
+The number of micro-batches selects what a job does (FAILURES); with any other m it finishes: m batches of `--rows` ops,
+`--pause` seconds apart, the end of each op being the machine's monotonic clock at sending. With `--cluster` its engine
+is ray: three hosts, ranks placed on them, links and clocks.
 """
 
 from __future__ import annotations
@@ -23,10 +23,16 @@ CHOICES = [
     {"from": 1, "to": 2, "device": "cpu", "mode": "free"},
     {"from": 3, "to": 64, "device": "cpu", "mode": "paced"},
 ]
+FIELDS = {
+    "ops": ["rank", "index", "ready", "start", "end", "recv_wait"],
+    "copies": ["rank", "index", "ready", "start", "end", "bytes"],
+    "bytes": ["rank", "index", "received", "sent", "live"],
+    "messages": ["source", "target", "gradient", "stage", "micro", "posted", "asked", "taken", "bytes"],
+}
 FIGURES = {"makespan": 3.0, "longest_stage": 3.0, "bubble": {}}
 
 
-def say(event: str, **fields: object) -> None:
+def write_event(event: str, **fields: object) -> None:
     sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
     sys.stdout.flush()
 
@@ -89,7 +95,7 @@ class FakeRunner:
             elif message["cmd"] == "run":
                 self.jobs.put(message)
             elif message["cmd"] == "devices":
-                say("devices", **self.machine())
+                write_event("devices", **self.machine())
             elif message["cmd"] == "shutdown":
                 break
         os._exit(0)
@@ -97,12 +103,13 @@ class FakeRunner:
     def serve(self) -> None:
         while True:
             job = self.jobs.get()
+            assert isinstance(job["order"], str), "a run command has its order"
             if self.cluster is not None:
                 self.cluster.place(job["spec"]["p"], job.get("spread", "pack"))
             getattr(self, "do_" + FAILURES.get(job["spec"]["m"], "well").replace(" ", "_"))(job["id"], job["spec"])
             if self.cluster is not None:
                 self.cluster.busy, self.cluster.waiting = False, ""
-                self.tell()
+                self.write_cluster()
 
     def machine(self) -> dict:
         """What `ready` and `devices` say."""
@@ -112,9 +119,9 @@ class FakeRunner:
         devices = [DEVICES[0] | {"host": host["name"]} for host in now["hosts"] if host["alive"]]
         return {"engine": "ray", "devices": devices, "choices": CHOICES, "cluster": now}
 
-    def tell(self) -> None:
+    def write_cluster(self) -> None:
         if self.cluster is not None:
-            say("cluster", **self.cluster.now())
+            write_event("cluster", **self.cluster.now())
 
     def where(self, *keys: str) -> dict:
         """Of a run on a cluster, these of its hosts, clocks and links."""
@@ -125,31 +132,32 @@ class FakeRunner:
         return {key: known[key] for key in keys}
 
     def begin(self, run: str) -> None:
-        say("warming", id=run)
-        self.tell()
-        about = {"mode": "paced", "device": "fake", "overlapped": True, "unit_ms": 1.0, "clock_ns": 50, "ops": 0}
-        say("running", id=run, **about, **self.where("hosts", "clocks"))
+        write_event("warming", id=run)
+        self.write_cluster()
+        about = {"mode": "paced", "device": "fake", "overlapped": True, "unit_ms": 1.0, "clock_ns": 50, "ops": 0,
+                 "fields": FIELDS}  # fmt: skip
+        write_event("running", id=run, **about, **self.where("hosts", "clocks"))
 
     def batch(self, run: str, index: int) -> None:
         now = time.monotonic_ns()
         first = index * self.rows
         ops = [[0, first + k, now, now, now, 0] for k in range(self.rows)]
         sizes = [[0, first + k, 8, 16, 1024 * k] for k in range(self.rows)]
-        say("op_batch", id=run, ops=ops, bytes=sizes, messages=[[0, 1, 0, 1, index, now, now, now, 16]])
+        write_event("op_batch", id=run, ops=ops, bytes=sizes, messages=[[0, 1, 0, 1, index, now, now, now, 16]])
 
     def do_well(self, run: str, spec: dict) -> None:
         self.begin(run)
         for index in range(spec["m"]):
             if run in self.cancelled:
-                say("cancelled", id=run)
+                write_event("cancelled", id=run)
                 return
             self.batch(run, index)
             time.sleep(self.pause)
         verdict = {"verified": True, "max_grad_error": 1e-7}
-        say("verified", id=run, loss=0.5, reference_loss=0.5, worst="w", **verdict)
-        say("finished", id=run, status="finished", device="fake", mode="paced", predicted=FIGURES, measured=FIGURES,
-            largest_residual={"rank": 0, "op": "0F0", "ns": 7}, **verdict,
-            **self.where("hosts", "clocks", "links"))  # fmt: skip
+        write_event("verified", id=run, loss=0.5, reference_loss=0.5, worst="w", **verdict)
+        figures = {"predicted": FIGURES, "measured": FIGURES, "largest_residual": {"rank": 0, "op": "0F0", "ns": 7}}
+        where = self.where("hosts", "clocks", "links")
+        write_event("finished", id=run, status="finished", device="fake", mode="paced", **figures, **verdict, **where)
 
     def do_die(self, run: str, spec: dict) -> None:
         self.begin(run)
@@ -161,16 +169,18 @@ class FakeRunner:
         time.sleep(3600)
 
     def do_refuse(self, run: str, spec: dict) -> None:
-        say("error", id=run, error={"field": "p", "value": spec["p"], "message": "too few devices"})
+        error = {"code": "runner.too_few", "params": {}, "field": "p", "value": spec["p"], "message": "too few devices"}
+        write_event("error", id=run, error=error)
 
     def do_bad_op(self, run: str, spec: dict) -> None:
         self.begin(run)
-        say("op_batch", id=run, ops=[[0, 1, "soon"]])
+        write_event("op_batch", id=run, ops=[[0, 1, "soon"]])
         time.sleep(3600)
 
     def do_fail(self, run: str, spec: dict) -> None:
         self.begin(run)
-        say("failed", id=run, error={"field": "rank", "value": 1, "message": "rank 1 ran out of memory"})
+        message = {"code": "runner.out_of_memory", "params": {"rank": 1}, "message": "rank 1 ran out of memory"}
+        write_event("failed", id=run, failure={"kind": "out_of_memory", "rank": 1, "op": "1F0"} | message)
 
     def do_deaf(self, run: str, spec: dict) -> None:
         self.begin(run)
@@ -179,21 +189,21 @@ class FakeRunner:
             time.sleep(0.02)
 
     def do_warm(self, run: str, spec: dict) -> None:
-        say("warming", id=run)
+        write_event("warming", id=run)
         self.until_cancelled(run)
 
     def until_cancelled(self, run: str) -> None:
         while run not in self.cancelled:
             time.sleep(0.005)
-        say("cancelled", id=run)
+        write_event("cancelled", id=run)
 
     def do_wait(self, run: str, spec: dict) -> None:
         """Wait for resources that never come."""
         found = "2 of 4 ranks have a place; a core is wanted for each of the others"
-        say("waiting", id=run, message=found)
+        write_event("waiting", id=run, message=found)
         if self.cluster is not None:
             self.cluster.waiting = found
-        self.tell()
+        self.write_cluster()
         self.until_cancelled(run)
 
     def do_lose_host(self, run: str, spec: dict) -> None:
@@ -202,9 +212,10 @@ class FakeRunner:
         self.begin(run)
         self.batch(run, 0)
         self.cluster.dead.add("worker-2")
-        self.tell()
-        message = "host worker-2 (10.77.0.3) was lost, and with it rank 1"
-        say("failed", id=run, error={"field": "host", "value": "worker-2", "message": message})
+        self.write_cluster()
+        text = "host worker-2 (10.77.0.3) was lost, and with it rank 1"
+        message = {"code": "runner.host_lost", "params": {"host": "worker-2"}, "message": text}
+        write_event("failed", id=run, failure={"kind": "host_lost", "rank": 1, "op": None} | message)
 
     def do_noise(self, run: str, spec: dict) -> None:
         sys.stdout.write('a library says hello\n[1, 2]\n{"event": "op_batch", "id": "other", "ops": []}\n')
@@ -222,13 +233,15 @@ def main() -> None:
     given = options.parse_args()
     if given.never:
         if given.cluster:
-            say("cluster", address="10.77.0.1:6379", state="lost", why="no Ray cluster answers at 10.77.0.1:6379")
+            write_event(
+                "cluster", address="10.77.0.1:6379", state="lost", why="no Ray cluster answers at 10.77.0.1:6379"
+            )
         sys.exit(7)
     if given.worker:
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
     fake = FakeRunner(given.pause, given.rows, FakeCluster() if given.cluster else None)
     time.sleep(given.start)
-    say("ready", version=1, **fake.machine())
+    write_event("ready", version=1, **fake.machine())
     threading.Thread(target=fake.read, daemon=True).start()
     fake.serve()
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES, judge
+from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
 
@@ -77,3 +79,14 @@ def nearest_legal(spec: Spec) -> Spec:
         else:
             return spec
     raise AssertionError(f"no legal spec near {spec}")
+
+
+def equal_orders(one: Order, other: Order) -> bool:
+    """Whether two orders are equal in every array and its type, not only in what they mean."""
+    arrays = [(one.codes, other.codes), (one.offsets, other.offsets)]
+    if one.micro is not None and other.micro is not None:
+        arrays.append((one.micro, other.micro))
+    if one.copies is not None and other.copies is not None:
+        arrays += [(getattr(one.copies, key), getattr(other.copies, key)) for key in ("codes", "offsets", "issued")]
+    kinds = [(each.placement, each.m, each.barriers, each.micro is None, each.copies is None) for each in (one, other)]
+    return kinds[0] == kinds[1] and all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in arrays)

@@ -8,7 +8,7 @@ import pytest
 from geventwebsocket.exceptions import WebSocketError
 from geventwebsocket.websocket import Header
 
-from backend.web.sockets.frames import Frames, Line
+from backend.web.sockets.frames import FrameCache, SharedFrameSocket
 
 
 class Connection:
@@ -49,13 +49,13 @@ TEXTS = ["", "2", "x" * 125, "x" * 126, "x" * 65_535, "x" * 65_536, "µs " * 50_
 def test_a_text_of_any_length_arrives_whole_in_pieces_too(text):
     for most in (1, 7, 10**9):
         connection = Connection(most)
-        Line(SimpleNamespace(closed=False), connection, Frames()).send(text)
+        SharedFrameSocket(SimpleNamespace(closed=False), connection, FrameCache()).send(text)
         assert text_of(connection.taken) == text
 
 
 def test_one_text_for_many_is_framed_once_and_another_anew():
-    frames, connections = Frames(), [Connection() for _ in range(5)]
-    lines = [Line(SimpleNamespace(closed=False), connection, frames) for connection in connections]
+    frames, connections = FrameCache(), [Connection() for _ in range(5)]
+    lines = [SharedFrameSocket(SimpleNamespace(closed=False), connection, frames) for connection in connections]
     for text in ("a" * 1000, "b" * 1000):
         for line in lines:
             line.send(text)
@@ -65,8 +65,10 @@ def test_one_text_for_many_is_framed_once_and_another_anew():
 
 def test_a_closed_socket_is_told_apart_and_bytes_go_the_usual_way():
     sent = []
-    line = Line(SimpleNamespace(closed=False, send=sent.append, path="/socket.io"), Connection(), Frames())
+    line = SharedFrameSocket(
+        SimpleNamespace(closed=False, send=sent.append, path="/socket.io"), Connection(), FrameCache()
+    )
     line.send(b"order")
     assert (sent, line.path) == ([b"order"], "/socket.io")
     with pytest.raises(WebSocketError):
-        Line(SimpleNamespace(closed=True), Connection(), Frames()).send("late")
+        SharedFrameSocket(SimpleNamespace(closed=True), Connection(), FrameCache()).send("late")

@@ -184,7 +184,7 @@ def test_what_a_trace_lacks_is_said(client: FlaskClient) -> None:
     assert answer.status_code == 400
     message = error_of(answer)["message"]
     assert "never does 1B2" in message
-    assert "15 ops of 2 ranks were found" in message
+    assert "(ops found: 15, ranks: 2)" in message
     assert client.get("/api/runs").get_json()["runs"] == []
 
 
@@ -231,3 +231,13 @@ def test_only_json_is_taken_and_so_many_an_hour(client: FlaskClient, app: Flask)
     trace = trace_of(p=2, m=2)
     statuses = [client.post("/api/runs/import", json=trace).status_code for _ in range(3)]
     assert statuses == [201, 201, 429]
+
+
+def test_the_order_of_an_imported_run_is_asked_for_by_its_id(client: FlaskClient) -> None:
+    run_id = client.post("/api/runs/import", json=trace_of(family="zb-h1", p=4, m=8)).get_json()["id"]
+    run = client.get(f"/api/runs/{run_id}").get_json()
+    spec = {key: value for key, value in run["spec"].items() if key in ("family", "p", "m", "v", "order")}
+    costs = {key: value for key, value in run["spec"]["costs"].items() if value is not None}
+    answer = client.get(f"/api/runs/{run_id}/order")
+    assert answer.status_code == 200
+    assert answer.data == client.get("/api/schedule", query_string=spec | costs).data

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from pathlib import Path
 
 import pytest
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError
 from backend.web.address.link_state import plans_of
 from backend.web.address.packed import unpack
 
@@ -19,17 +21,35 @@ def test_packed_links_are_read_as_they_were_published(text: str, packed: str):
     assert unpack(packed) == text
 
 
-@pytest.mark.parametrize("packed", ["", "AA", "AAAA", "ü", "nvIrumw2hbn", "A" * 3000, "A" * 2000])
+@pytest.mark.parametrize(
+    "packed",
+    [
+        *("", "AA", "AAAA", "ü", "nvIrumw2hbn", "A" * 3000, "A" * 2000),
+        *(".", "..", ".AA", ".AAA", ".AAAA", ".AAAA.", ".AA.AA", ".AAAAAA.!", "." + "A" * 3000, "." + "A" * 2000),
+    ],
+)
 def test_what_is_no_packed_link_is_none(packed: str):
     assert unpack(packed) is None
 
 
-def test_what_is_packed_stands_behind_what_is_said_beside_it():
-    text, packed = PUBLISHED[1]
-    assert text == "family=zb-h1&p=8&m=32"
+def test_what_unpacks_to_more_than_any_query_holds_is_refused():
+    deflate = zlib.compressobj(wbits=-15)
+    bomb = deflate.compress(b"a" * 1_000_000) + deflate.flush()
+    assert unpack(".AA" + base64.urlsafe_b64encode(bomb).decode().rstrip("=")) is None
+
+
+def test_a_link_of_which_a_part_is_wrong_is_refused():
+    text, packed = next((text, packed) for text, packed in PUBLISHED if "F=" in text and packed.startswith("."))
+    changed = [packed[:k] + ("B" if packed[k] == "A" else "A") + packed[k + 1 :] for k in range(len(packed))]
+    accepted = [other for other in changed if unpack(other) not in (None, text)]
+    assert accepted == []
+
+
+@pytest.mark.parametrize("packed", [packed for text, packed in PUBLISHED if text == "family=zb-h1&p=8&m=32"])
+def test_keys_beside_a_packed_link_override_what_is_packed(packed: str):
     (spec,) = plans_of(f"z={packed}&m=16".encode())
     assert (spec.family, spec.p, spec.m) == ("zb-h1", 8, 16)
-    with pytest.raises(SpecError, match="part of it is missing"):
+    with pytest.raises(RequestError, match="part of it is missing"):
         plans_of(f"z={packed[:-2]}".encode())
 
 
@@ -65,6 +85,6 @@ def test_costs_follow_from_a_model_unless_the_link_has_its_own():
     ],
 )
 def test_a_bad_value_is_named(query: bytes, field: str):
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(RequestError) as caught:
         plans_of(query)
     assert caught.value.field == field

@@ -41,7 +41,7 @@ def test_the_order_of_every_family_comes_in_the_compact_form(client: FlaskClient
     assert response.headers["Content-Encoding"] == "deflate"
     spec = read({"family": name, "p": 4, "m": 8})
     body = zlib.decompress(response.data)
-    assert body == wire.encode(spec, order(spec))
+    assert body == wire.encode(order(spec), spec.to_json())
     (size,) = struct.unpack_from("<I", body)
     assert json.loads(body[4 : 4 + size])["spec"] == spec.to_json()
 

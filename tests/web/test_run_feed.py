@@ -11,8 +11,9 @@ from itertools import pairwise
 import pytest
 
 from backend.runs.errors import RunError
+from backend.runs.rows import KINDS
 from backend.runs.run import Run
-from backend.runs.run_log import KINDS, Part
+from backend.runs.run_log import Part
 from backend.schedule.spec import Spec
 from backend.web.sockets import run_feed as feed_module
 from backend.web.sockets.run_feed import MOST_WATCHES, Feed
@@ -55,6 +56,11 @@ def a_run(name: str = "r") -> Run:
 def grow(run: Run, ops: int = 2) -> None:
     at = run.log.ops
     run.apply({"event": "op_batch", "ops": [[0, at + k, 1, 2, 3, 0] for k in range(ops)]})
+
+
+def ops_of(run: Run) -> list:
+    """All ops of a run as viewers receive them."""
+    return [list(row) for row in run.log.rows()]
 
 
 @pytest.fixture
@@ -133,12 +139,12 @@ def test_viewers_who_ask_for_bytes_and_messages_get_them_and_the_others_wait_for
     feed.watch("curious", run, run.log.seq)  # no longer
     run.apply({"event": "op_batch", "ops": [], "bytes": [[0, 1, 1, 2, 3]]})
     feed.pump()
-    assert viewers.rows("curious") == viewers.rows("plain") == run.log.rows()
+    assert viewers.rows("curious") == viewers.rows("plain") == ops_of(run)
     assert [message.get("bytes") for message in viewers.got["curious"]] == [[[0, 0, 1, 2, 3]], None]
     assert viewers.got["curious"][0]["messages"] == [[0, 1, 0, 1, 0, 1, 2, 3, 4]]
     assert all(set(message).isdisjoint({"bytes", "messages"}) for message in viewers.got["plain"])
     feed.drop("curious")
-    assert (feed._more, viewers.got["plain"][-1]["seq"]) == ({}, run.log.seq)
+    assert (feed._kinds, viewers.got["plain"][-1]["seq"]) == ({}, run.log.seq)
 
 
 def test_viewers_at_the_same_place_share_one_message(feed, viewers):
@@ -205,7 +211,7 @@ def test_a_viewer_found_gone_when_it_is_sent_to_is_let_go_and_the_others_miss_no
         grow(run)
         feed.pump()
     assert (feed.viewers(), len(viewers.got["gone"])) == (2, 1)
-    assert viewers.rows("before") == viewers.rows("behind") == run.log.rows()
+    assert viewers.rows("before") == viewers.rows("behind") == ops_of(run)
 
 
 def test_the_last_viewer_of_a_run_may_prove_to_be_gone(feed, viewers):

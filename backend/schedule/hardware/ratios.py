@@ -15,7 +15,7 @@ from backend.schedule.hardware.estimate import estimate
 from backend.schedule.hardware.models import MODELS, Model
 
 Floats = npt.NDArray[np.float64]
-# The rates at which PipeOffload's guide states its k (docs/decisions.md).
+# The rates at which PipeOffload's guide states its k (docs/decisions/13-activation-offload.md).
 GUIDE_FLOPS, GUIDE_BYTES = 220e12, 15e9
 
 

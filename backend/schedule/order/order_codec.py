@@ -21,24 +21,24 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.errors import OrderError
+from backend.schedule.errors import OrderError, message
 from backend.schedule.order.copy_lanes import Copies
 from backend.schedule.order.order import MAX_CHUNKS, Order, code_count, offsets_of
-from backend.schedule.order.placement import Kind, place
+from backend.schedule.order.placement import KINDS, Kind, place
 
 MOST_OPS = 262_144  # of a packed order: it is unpacked and checked wherever its spec is read
 MOST_RANKS, MOST_MICRO = 1024, 65_536
 MOST_BYTES = 14 * MOST_OPS + 16_384  # unpacked; deflate could make a thousand times the text of it
 LETTERS: dict[str, Kind] = {"l": "looped", "v": "v", "b": "bidirectional"}
 STORED, BARRIERS, COPIES, ALIKE = 3, 12, 16, 32
-BROKEN = "the text is not a packed order, or a part of it is missing"
+BROKEN = message("schedule.packed_order_broken", "the text is not a packed order, or a part of it is missing")
 Ints = npt.NDArray[np.int32]
 
 
 def pack(order: Order) -> str:
     """The text of an order. Raises OrderError for one that is too large to be unpacked again."""
     if len(order) > MOST_OPS:
-        raise OrderError(f"the order has {len(order):,} ops; a spec holds at most {MOST_OPS:,}")
+        raise _too_many_ops(len(order))
     copies, counts = order.copies, np.diff(order.offsets).tolist()
     stored = 0 if order.micro is None else 1 if bool((order.micro[:, 1] < 0).all()) else 2
     alike = len(set(counts)) == 1
@@ -64,29 +64,72 @@ def unpack(text: str) -> Order:
         raise OrderError(BROKEN)
     body = _Body(_inflated(text[1:]))
     p, m, chunks, flags = (body.varint() for _ in range(4))
-    stored, barriers = flags & STORED, (flags & BARRIERS) >> 2
-    if not (1 <= p <= MOST_RANKS and 1 <= m <= MOST_MICRO and 1 <= chunks <= MAX_CHUNKS and flags < 2 * ALIKE):
-        raise OrderError(BROKEN)
-    if stored > 2 or barriers > 2 or (kind == "bidirectional" and (chunks != 2 or p % 2 or m % 2)):
+    if not 1 <= p <= MOST_RANKS or flags >= 2 * ALIKE:
         raise OrderError(BROKEN)
     offsets = offsets_of([body.varint()] * p if flags & ALIKE else [body.varint() for _ in range(p)])
     if offsets[-1] > MOST_OPS:
-        raise OrderError(f"the order has {offsets[-1]:,} ops; a spec holds at most {MOST_OPS:,}")
-    codes = body.codes(int(offsets[-1]), code_count(chunks))
-    placement = place(kind, p, chunks)
-    n = m // placement.streams
-    columns = [body.column(len(codes)) for _ in range(stored)]
-    micro: Ints | None = None
-    if columns:
-        numbers = [_sums(codes, offsets, column) for column in columns] + [np.full(len(codes), -1, np.int64)]
-        table = np.stack(numbers[:2], 1)
-        if len(table) and (table.min() < -1 or table.max() >= n or (table[:, 0] < 0).any()):
-            raise OrderError(BROKEN)
-        micro = table.astype(np.int32)
-    copies = body.copies(p, chunks) if flags & COPIES else None
+        raise _too_many_ops(int(offsets[-1]))
+    codes = body.take(int(offsets[-1]))
+    columns = [_sums(codes, offsets, body.column(len(codes))) for _ in range(flags & STORED)]
+    copies = body.copies(p) if flags & COPIES else None
     if not body.over():
         raise OrderError(BROKEN)
+    return assemble(kind, (p, m, chunks), codes, offsets, columns, (flags & BARRIERS) >> 2, copies)
+
+
+def assemble(
+    kind: str,
+    sizes: tuple[int, int, int],
+    codes: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.int64],
+    columns: Sequence[npt.NDArray[np.integer]],
+    barriers: int,
+    copies: Copies | None,
+) -> Order:
+    """Build an order from parts that were read from bytes, each of which may be wrong. Raises OrderError.
+
+    ``sizes`` p, m and chunks; ``codes`` (N,), ``offsets`` (p + 1,), ``columns`` none, one or two (N,) of stored
+    micro-batches. Afterwards every array is in the range that the rest of the core counts on; whether the order can
+    run is checked by ``simulation.check.check``.
+    """
+    p, m, chunks = sizes
+    if not (1 <= p <= MOST_RANKS and 1 <= m <= MOST_MICRO and 1 <= chunks <= MAX_CHUNKS) or kind not in KINDS:
+        raise OrderError(BROKEN)
+    if barriers not in (0, 1, 2) or len(columns) > 2:
+        raise OrderError(BROKEN)
+    if kind == "bidirectional" and (chunks != 2 or p % 2 or m % 2):
+        raise OrderError(BROKEN)
+    if len(codes) and int(codes.max()) >= code_count(chunks):
+        raise OrderError(BROKEN)
+    placement = place(cast(Kind, kind), p, chunks)
+    micro = _stored(columns, m // placement.streams) if columns else None
+    if copies is not None and len(copies):
+        issued = copies.issued
+        if int(copies.codes.max()) >= 2 * chunks or int(issued.min()) < 0 or int(issued.max()) > len(codes):
+            raise OrderError(BROKEN)
     return Order(placement, m, codes, offsets, micro, barriers, copies)
+
+
+def _stored(columns: Sequence[npt.NDArray[np.integer]], n: int) -> Ints:
+    """(N, 2) stored micro-batches, each below n; -1 in the second column where an op has no backward half."""
+    table = np.full((len(columns[0]), 2), -1, np.int64)
+    for number, column in enumerate(columns):
+        table[:, number] = column
+    if len(table) and (table.min() < -1 or table.max() >= n or (table[:, 0] < 0).any()):
+        raise OrderError(BROKEN)
+    return table.astype(np.int32)
+
+
+def _too_many_ops(count: int) -> OrderError:
+    """The error of an order that is too large to be packed."""
+    return OrderError(
+        message(
+            "schedule.too_many_ops_to_pack",
+            "the order has {ops} ops; a spec holds at most {most}",
+            ops=f"{count:,}",
+            most=f"{MOST_OPS:,}",
+        )
+    )
 
 
 class _Body:
@@ -104,21 +147,18 @@ class _Body:
                 return value
         raise OrderError(BROKEN)
 
-    def codes(self, count: int, limit: int) -> npt.NDArray[np.uint8]:
-        codes = np.frombuffer(self._take(count), np.uint8).copy()  # compiled code takes no arrays that are read only
-        if count and int(codes.max()) >= limit:
-            raise OrderError(BROKEN)
-        return codes
+    def take(self, count: int) -> npt.NDArray[np.uint8]:
+        return np.frombuffer(self._take(count), np.uint8).copy()  # compiled code takes no arrays that are read only
 
     def column(self, count: int) -> Ints:
         planes = np.frombuffer(self._take(4 * count), np.uint8).reshape(4, count)
         return cast(Ints, np.ascontiguousarray(planes.T).view("<i4").ravel())
 
-    def copies(self, p: int, chunks: int) -> Copies:
+    def copies(self, p: int) -> Copies:
         offsets = offsets_of([self.varint() for _ in range(p)])
         if offsets[-1] > MOST_OPS:
             raise OrderError(BROKEN)
-        codes = self.codes(int(offsets[-1]), 2 * chunks)
+        codes = self.take(int(offsets[-1]))
         issued = np.cumsum(self.column(len(codes)), dtype=np.int64)
         if len(issued) and not (issued.min() >= 0 and issued.max() <= MOST_OPS):
             raise OrderError(BROKEN)

@@ -1,33 +1,48 @@
-"""An order as the page reads it: a JSON header and one byte an op, deflated on the way.
+"""An order as bytes: a JSON header and one byte per op. What the page and the runner receive.
 
     u32 little-endian: length of the header | header, UTF-8 JSON | N bytes of codes | stored micro-batches, if any
     | C bytes of copy codes | int32 column of C: when each copy is issued
 
-Header: ``spec`` (all of it), ``placement``, ``chunks``, ``counts`` (ops per rank, one number if all alike), ``stored``
+Header: ``p``, ``m``, ``placement``, ``chunks``, ``counts`` (ops per rank, one number if all alike), ``stored``
 (0: micro-batches implied; 1: one int32 column of N follows; 2: two columns, the second for backward halves of pairs),
-``barriers`` (0, 1, 2), ``copies`` (copies per rank, as counts).
-Read by static/js/core/schedule/wire.js.
+``barriers`` (0, 1, 2), ``copies`` (copies per rank, as counts), and for the page ``spec`` (all of it).
+
+The page gets these bytes deflated and reads them in static/js/core/schedule/wire.js. The runner gets ``to_text``: the
+bytes without a spec, deflated (zlib), in base64. Deflated because the codes repeat: the text of a large order is about
+a hundredth of its bytes. Reading is strict and bounded: hostile bytes raise OrderError.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import struct
 import zlib
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.order.order import Order
-from backend.schedule.spec import Spec
+from backend.schedule.errors import OrderError, message
+from backend.schedule.order.copy_lanes import Copies
+from backend.schedule.order.order import Order, offsets_of
+from backend.schedule.order.order_codec import MOST_RANKS, assemble
+
+MOST_OPS = 2**23  # of an order that is read: over twice what a spec may ask for
+MOST_HEADER = 2**22  # bytes: a spec may list a cost for each of 65,536 stages
+MOST_BYTES = 4 + MOST_HEADER + 14 * MOST_OPS  # 9 bytes per op with both columns, 5 per copy
+NOT_AN_ORDER = message("schedule.not_an_order", "these bytes are not an encoded order, or a part of them is missing")
 
 
-def encode(spec: Spec, order: Order) -> bytes:
-    """The body before compression."""
+def encode(order: Order, spec: Mapping[str, Any] | None = None) -> bytes:
+    """Encode an order, before compression. ``spec`` is the spec's JSON, which the page needs."""
     copies = order.copies
     stored = 0 if order.micro is None else 1 if bool((order.micro[:, 1] < 0).all()) else 2
-    header = {
-        "spec": spec.to_json(),
+    header: dict[str, Any] = {
+        "p": order.p,
+        "m": order.m,
         "placement": order.placement.kind,
         "chunks": order.chunks,
         "counts": _counts(order.offsets),
@@ -35,6 +50,8 @@ def encode(spec: Spec, order: Order) -> bytes:
         "barriers": order.barriers,
         "copies": 0 if copies is None else _counts(copies.offsets),
     }
+    if spec is not None:
+        header["spec"] = spec
     head = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
     parts = [struct.pack("<I", len(head)), head, order.codes.tobytes()]
     if order.micro is not None:
@@ -44,12 +61,92 @@ def encode(spec: Spec, order: Order) -> bytes:
     return b"".join(parts)
 
 
-def _counts(offsets: npt.NDArray[np.int64]) -> int | list[int]:
-    counts: list[int] = np.diff(offsets).tolist()
-    return counts[0] if len(set(counts)) == 1 else counts
+def decode(body: bytes) -> Order:
+    """Read the bytes of ``encode``. Raises OrderError for bytes that are not an order.
+
+    As with an imported order, every field is then in range, but the order may still lack an op or deadlock: call
+    ``simulation.check.check`` before it is executed or timed.
+    """
+    header, rest = _header(body)
+    p, stored = _whole(header, "p", 1, MOST_RANKS), _whole(header, "stored", 0, 2)
+    offsets, copy_offsets = _offsets(header, "counts", p), _offsets(header, "copies", p)
+    count, copy_count = int(offsets[-1]), int(copy_offsets[-1])
+    if len(rest) != count * (1 + 4 * stored) + 5 * copy_count:
+        raise OrderError(NOT_AN_ORDER)
+    codes = np.frombuffer(rest, np.uint8, count).copy()  # compiled code takes no arrays that are read only
+    columns = [np.frombuffer(rest, "<i4", count, count * (1 + 4 * each)) for each in range(stored)]
+    copies = None
+    if copy_count:
+        begin = count * (1 + 4 * stored)
+        copy_codes = np.frombuffer(rest, np.uint8, copy_count, begin).copy()
+        issued = np.frombuffer(rest, "<i4", copy_count, begin + copy_count).astype(np.int32)
+        copies = Copies(copy_codes, copy_offsets, issued)
+    sizes = p, _whole(header, "m", 1, 2**31), _whole(header, "chunks", 1, 256)
+    barriers, kind = _whole(header, "barriers", 0, 2), header.get("placement")
+    return assemble(kind if isinstance(kind, str) else "", sizes, codes, offsets, columns, barriers, copies)
+
+
+def to_text(order: Order) -> str:
+    """The order as base64 of its deflated bytes, without a spec: what a runner's command holds."""
+    return base64.b64encode(compress(encode(order))).decode()
+
+
+def from_text(text: str) -> Order:
+    """Read the text of ``to_text``. Raises OrderError as ``decode`` does."""
+    try:
+        inflate = zlib.decompressobj()
+        body = inflate.decompress(base64.b64decode(text, validate=True), MOST_BYTES)
+    except (binascii.Error, zlib.error, ValueError):
+        raise OrderError(NOT_AN_ORDER) from None
+    if not inflate.eof or inflate.unused_data:
+        raise OrderError(NOT_AN_ORDER)
+    return decode(body)
 
 
 def compress(body: bytes) -> bytes:
     """Zlib stream, as HTTP's Content-Encoding "deflate" has it. Level 1 for large bodies: the codes repeat so much
     that a higher level gains little and costs milliseconds."""
     return zlib.compress(body, 6 if len(body) < 100_000 else 1)
+
+
+def _counts(offsets: npt.NDArray[np.int64]) -> int | list[int]:
+    """Rows' lengths, as one number if all are alike."""
+    counts: list[int] = np.diff(offsets).tolist()
+    return counts[0] if len(set(counts)) == 1 else counts
+
+
+def _header(body: bytes) -> tuple[dict[str, Any], memoryview]:
+    """The header and what follows it."""
+    if len(body) < 4:
+        raise OrderError(NOT_AN_ORDER)
+    length = struct.unpack_from("<I", body)[0]
+    if length > min(len(body) - 4, MOST_HEADER):
+        raise OrderError(NOT_AN_ORDER)
+    try:
+        header = json.loads(body[4 : 4 + length].decode())
+    except (ValueError, RecursionError):
+        raise OrderError(NOT_AN_ORDER) from None
+    if not isinstance(header, dict):
+        raise OrderError(NOT_AN_ORDER)
+    return header, memoryview(body)[4 + length :]
+
+
+def _whole(header: Mapping[str, Any], key: str, low: int, high: int) -> int:
+    """A whole number of the header, from ``low`` to ``high``."""
+    value = header.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise OrderError(NOT_AN_ORDER)
+    return value
+
+
+def _offsets(header: Mapping[str, Any], key: str, p: int) -> npt.NDArray[np.int64]:
+    """(p + 1,) where each rank's row begins, from counts per rank or the one count of all."""
+    counts = header.get(key)
+    if not isinstance(counts, list):
+        counts = [counts] * p
+    if len(counts) != p:
+        raise OrderError(NOT_AN_ORDER)
+    offsets = offsets_of([_whole({key: each}, key, 0, MOST_OPS) for each in counts])
+    if offsets[-1] > MOST_OPS:
+        raise OrderError(NOT_AN_ORDER)
+    return offsets

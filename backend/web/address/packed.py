@@ -1,174 +1,98 @@
-"""Reads ``z=...``, the packed form of a query that would be too long: the way back of static/js/core/state/pack.js.
+"""Reads ``z=...``, the packed form of a query that would be too long; static/js/core/state/pack.js writes it.
 
-An arithmetic coder with six mixed contexts, in whole numbers only; every number here is the format and stays.
+``z=.TEXT`` or ``z=.TEXT.NUMBERS``: TEXT is a checksum of two characters and the query, deflated with DICTIONARY as
+preset dictionary, in base64url. A character 1 in the query stands where a number or a list of numbers was taken out;
+NUMBERS has them as bits, six to a character. DICTIONARY and every width here are the format: once published they stay.
+Links that do not begin with a point are of the first format (arithmetic_code.py).
 """
 
 from __future__ import annotations
 
-import copy
+import base64
 import re
-from array import array
-from functools import cache, lru_cache
+import zlib
+from collections.abc import Callable
+from functools import lru_cache
 
-ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-FORM = re.compile(r"[A-Za-z0-9_-]{3,2048}", re.ASCII)
-BITS, SLOTS, CONTEXTS, LIMIT, START, RATE = 7, 65_536, 6, 250, 14_000, 14
-MOST_PACKED = 4096  # characters that are read here: the page reads more, but has one reader to wait for it
-# fmt: off
-CURVE = (1, 2, 3, 6, 10, 16, 27, 45, 73, 120, 194, 310, 488, 747, 1101, 1546, 2047, 2549, 2994, 3348, 3607, 3785, 3901,
-         3975, 4022, 4050, 4068, 4079, 4085, 4089, 4092, 4093, 4094)
-# fmt: on
-PRIMER = (
-    "family=zb-h1&p=8&m=32&v=2&group=8&memory=2.5&w_share=0.4324&lifo=true&recompute=selective&layers=62*"
-    "2,1&vocabulary=parallel-1&offload=full&shared_link=true&weights=0.5&effort=4096&seed=7&F=1.5,62*1,1."
-    "5&I=18.09,9.337,64.123,71.234&W=54.12,0.601&comm=0.25&FB=46.1&S=0.25&T=0.5&O=22.1&b.family=interleav"
-    "ed-zb&b.p=16&b.m=64&b.v=4&b.memory=none&b.F=1&b.I=1&b.W=1&b.comm=0&c.family=v-half&c.p=32&d.family=1"
-    "f1b&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.sequence=8192&m.micro_bat"
-    "ch=2&m.layers=2*39&m.hidden=5120&m.attn=40&m.kv=none&m.ffn=13824&m.vocab=152064&m.active=3.5e8&m.sto"
-    "red=1e9&m.gated=1&m.flash=0&m.flops=4e14&m.memory=8e10&m.hbm=2e12&m.intra=2e11&m.inter=2.5e10&m.host"
-    "=5e10&m.intra_s=1.5e-6&m.inter_s=1e-5&m.node=4&m.off=1&t0=3.25&t1=9.5&at=4.25&sel=2F5@3&theme=dark&t"
-    "ab=compare&run=0f3a9c2e&families=-gpipe,dualpipe&mem=1&chart=pareto:bubble&crit=1&micro=3&lane=comm&"
-    "story=ranks&area=12-30@0-3&marks=3,10.5&pin=0,7&lang=zh&order="
-)
+from backend.web.address.arithmetic_code import ALPHABET, checksum, unpack_arithmetic
 
-
-def squash(x: int) -> int:
-    """4096 / (1 + exp(-x / 256)), between whole numbers by straight lines."""
-    if x > 2047:
-        return 4095
-    if x < -2047:
-        return 1
-    at = x // 128 + 16
-    part = x - (at - 16) * 128
-    return (CURVE[at] * (128 - part) + CURVE[at + 1] * part + 64) // 128
-
-
-def _stretch() -> list[int]:
-    """The way back, for every chance."""
-    table = [2047] * 4096
-    begin = 0
-    for x in range(-2047, 2048):
-        end = squash(x)
-        table[begin : end + 1] = [x] * (end + 1 - begin)
-        begin = max(begin, end + 1)
-    return table
-
-
-STRETCH = _stretch()
-
-
-def _kind(char: int) -> int:
-    return 48 if 48 <= char <= 57 else char
-
-
-class Model:
-    """What the coder expects."""
-
-    def __init__(self) -> None:
-        self._chances = array("H", [32_768]) * (CONTEXTS * SLOTS)
-        self._counts = bytearray(CONTEXTS * SLOTS)
-        self._weights = [START] * (3 * CONTEXTS)
-        self._at, self._inputs, self._contexts = [0] * CONTEXTS, [0] * CONTEXTS, [0] * CONTEXTS
-        self._last = [0] * 5
-        self._key, self._set, self._node, self._mixed = 0, 0, 1, 0
-
-    def chance(self) -> int:
-        """The chance of a 1 next, of 4096."""
-        total = 0
-        for k in range(CONTEXTS):
-            at = k * SLOTS + (self._contexts[k] + self._node * 509) % SLOTS
-            self._at[k] = at
-            self._inputs[k] = STRETCH[self._chances[at] // 16]
-            total += self._inputs[k] * self._weights[self._set + k]
-        self._mixed = squash(total // 65_536)
-        return self._mixed
-
-    def learn(self, bit: int) -> None:
-        """It was this bit."""
-        off = (bit * 4096 - self._mixed) * RATE
-        for k in range(CONTEXTS):
-            self._weights[self._set + k] += (self._inputs[k] * off + 32_768) // 65_536
-            at = self._at[k]
-            chance = self._chances[at]
-            step = ((65_535 - chance if bit else chance) * 2) // (2 * self._counts[at] + 3)
-            self._chances[at] = chance + step if bit else chance - step
-            self._counts[at] = min(self._counts[at] + 1, LIMIT)
-        self._node = self._node * 2 + bit
-        if self._node >= 1 << BITS:
-            self._turn(self._node - (1 << BITS))
-
-    def _turn(self, char: int) -> None:
-        self._node = 1
-        self._last = [char, *self._last[:4]]
-        a, b, c, d, e = self._last
-        if char == ord("&"):
-            self._key = 0
-        elif char == ord("="):
-            self._key += 1000
-        elif self._key < 1000:
-            self._key = (self._key * 31 + char) % 997
-        shape = _kind(a)
-        for each in (b, c, d, e):
-            shape = (shape * 37 + _kind(each)) % SLOTS
-        near = (_kind(a) * 128 + _kind(b)) * 3 + 1
-        words = (a * 131, (a * 131 + b) * 127, ((a * 131 + b) * 127 + c) * 113)
-        shapes = (near * 7, shape * 11 + 5, (self._key * 128 + _kind(a)) * 17 + 3)
-        self._contexts = [(context * 2 + k) % SLOTS for k, context in enumerate((*words, *shapes))]
-        self._set = CONTEXTS * (0 if _kind(a) == 48 else 1 if chr(a) in ",.*" else 2)
-
-
-@cache
-def _primed() -> Model:
-    """A model that has read the primer; to be copied."""
-    model = Model()
-    for char in PRIMER.encode():
-        for k in range(BITS - 1, -1, -1):
-            model.chance()
-            model.learn(char >> k & 1)
-    return model
+FORM = re.compile(r"\.([A-Za-z0-9_-]{2})([A-Za-z0-9_-]{1,2048})(?:\.([A-Za-z0-9_-]{1,4096}))?", re.ASCII)
+MOST_CHARACTERS = 65_536  # of a query, packed or not
+NUMBER_TAKEN = "\x01"
+COUNT, DECIMALS, SPREAD, WIDTH, DIGITS = 8, 3, 2, 6, 4  # widths in bits
+DICTIONARY = (
+    "&planned=1&late=1&colours=paper&hatch=1&crit=1&micro=3&lane=comm&story=0&story=ranks&marks=3,10.5&pin=0,7"
+    "&lang=en&lang=zh&area=12-30@0-3&m.active=3.5e8&m.stored=1e9&m.gated=1&m.flash=0&m.flops=4e14&m.memory=8e10"
+    "&m.hbm=2e12&m.intra=2e11&m.inter=5e10&m.host=5e10&m.intra_s=1.5e-6&m.inter_s=1e-5&m.node=8"
+    "&m.model=llama3-70b&m.machine=a100-80&m.machine=h100&m.tp=8&m.efficiency=#&m.heads=1&m.sequence=#"
+    "&m.micro_batch=2&m.layers=80&m.hidden=#&m.attn=40&m.kv=none&m.ffn=#&m.vocab=#&m.off=1&lifo=true"
+    "&recompute=full&layers=62*2,1&vocabulary=redistribute&vocabulary=interlaced&offload=full&memory=none"
+    "&group=none&d.comm=#&d.family=interleaved&d.p=#&d.m=#&d.v=1&d.memory=#&d.F=#&d.I=#&d.W=#&c.family=v-half"
+    "&c.p=#&c.m=#&c.v=1&c.memory=#&c.F=#&c.I=#&c.W=#&b.family=dualpipev&b.p=16&b.m=64&b.v=4&b.group=8"
+    "&b.memory=#&b.F=#&b.I=#&b.W=#&family=interleaved-zb&family=pipedream&family=zb-auto&family=zb-h1&p=8&m=32"
+    "&p=16&m=64&p=32&m=128&v=4&v=2&group=8&memory=#&w_share=#&lifo=true&recompute=selective"
+    "&vocabulary=parallel-1&offload=selective&shared_link=true&weights=#&effort=#&seed=7&p=16&F=#&I=#&W=#"
+    "&comm=#&FB=#&S=#&T=#&O=#&t0=#&t1=#&at=#&sel=2F5@b&theme=light&tab=charts&tab=costs&theme=dark&tab=compare"
+    "&run=0f3a9c2e&families=-gpipe,1f1b,gis,v-auto&mem=1&chart=pareto:bubble"
+).replace("#", NUMBER_TAKEN)
 
 
 @lru_cache(maxsize=64)
 def unpack(packed: str) -> str | None:
-    """The text of a packed form; None where it is none, or was cut off."""
-    if not FORM.fullmatch(packed):
+    """Return the text of a packed form; None if it is malformed or truncated."""
+    if not packed.startswith("."):
+        return unpack_arithmetic(packed)
+    parts = FORM.fullmatch(packed)
+    if parts is None:
         return None
-    code = _bytes(packed[2:])
-    model = copy.deepcopy(_primed())
-    low, high, at = 0, 0xFFFFFFFF, 4
-    value = int.from_bytes(code[:4].ljust(4, b"\0"), "big")
-    text, node = "", 1
-    while len(text) <= MOST_PACKED and at < len(code) + 8:
-        middle = low + (high - low) * model.chance() // 4096
-        bit = int(value <= middle)
-        low, high = (low, middle) if bit else (middle + 1, high)
-        model.learn(bit)
-        while low >> 24 == high >> 24:
-            low, high = low << 8 & 0xFFFFFFFF, high << 8 & 0xFFFFFFFF | 255
-            value = value << 8 & 0xFFFFFFFF | (code[at] if at < len(code) else 0)
-            at += 1
-        node = node * 2 + bit
-        if node == 1 << BITS:  # the end
-            return text if _checksum(text) == packed[:2] else None
-        if node > 1 << BITS:
-            text += chr(node - (1 << BITS))
-            node = 1
-    return None
+    try:
+        text = _with_numbers(_inflated(parts[2]), "".join(f"{ALPHABET.index(char):06b}" for char in parts[3] or ""))
+    except (ValueError, zlib.error):
+        return None
+    return text if checksum(text) == parts[1] else None
 
 
-def _checksum(text: str) -> str:
-    total = 7
-    for char in text:
-        total = (total * 31 + ord(char)) % 4093
-    return ALPHABET[total // 64] + ALPHABET[total % 64]
+def _inflated(characters: str) -> str:
+    """Return what was deflated; ValueError or zlib.error if it is no whole deflated ASCII text."""
+    deflated = base64.urlsafe_b64decode(characters + "=" * (-len(characters) % 4))
+    reader = zlib.decompressobj(-zlib.MAX_WBITS, zdict=DICTIONARY.encode())
+    text = reader.decompress(deflated, MOST_CHARACTERS + 1)
+    if not reader.eof or len(text) > MOST_CHARACTERS:
+        raise ValueError("part of it is missing, or it is too long")
+    return text.decode("ascii")
 
 
-def _bytes(text: str) -> bytes:
-    out = bytearray()
-    for at in range(0, len(text), 4):
-        four = text[at : at + 4]
-        every = 0
-        for char in four.ljust(4, "A"):
-            every = every * 64 + ALPHABET.index(char)
-        out += every.to_bytes(3, "big")[: len(four) - 1]
-    return bytes(out)
+def _with_numbers(text: str, bits: str) -> str:
+    """Put the numbers back into ``text``; ValueError where bits are missing."""
+    at = 0
+
+    def take(width: int) -> int:
+        nonlocal at
+        at += width
+        if at > len(bits):
+            raise ValueError("fewer bits than numbers")
+        return int(bits[at - width : at], 2) if width else 0
+
+    return re.sub(NUMBER_TAKEN, lambda _: ",".join(_numbers(take)), text)
+
+
+def _numbers(take: Callable[[int], int]) -> list[str]:
+    """Read one number, or a list: ``take(width)`` returns the next bits as an integer."""
+    if take(1) == 0:
+        decimals = take(DECIMALS)
+        digits = take(DIGITS) + 1
+        return [_decimal(take((10**digits - 1).bit_length()), decimals)]
+    count, least, spread, width = take(COUNT) + 1, take(DECIMALS), take(SPREAD), take(WIDTH)
+    numbers = []
+    for _ in range(count):
+        decimals = least + take(spread)
+        numbers.append(_decimal(take(width), decimals))
+    return numbers
+
+
+def _decimal(mantissa: int, decimals: int) -> str:
+    """585, 2 -> "5.85"; 270, 1 -> "27"."""
+    if decimals == 0:
+        return str(mantissa)
+    digits = str(mantissa).rjust(decimals + 1, "0")
+    return f"{digits[:-decimals]}.{digits[-decimals:]}".rstrip("0").rstrip(".")

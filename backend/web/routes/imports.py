@@ -1,7 +1,4 @@
-"""Routes that take files: an order in torch's CSV becomes a spec, a trace a run that happened elsewhere.
-
-Knows how large a file may be and how it may be packed; reading it is the schedule core's, off the event loop.
-"""
+"""Routes that take files: an order in torch's CSV gives a spec, a trace gives a run that was executed elsewhere."""
 
 from __future__ import annotations
 
@@ -10,97 +7,118 @@ import zlib
 
 from flask import Blueprint, Response, jsonify, request
 
+from backend.errors import RequestError, message, with_codes
 from backend.rate_limit import HourlyRate
 from backend.runs.errors import RunError
 from backend.runs.imported_run import run_of
 from backend.runs.imported_run import spec_of as measured_spec
-from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.errors import OrderError
 from backend.schedule.families import imported
 from backend.schedule.interop import torch_csv, trace_import
 from backend.schedule.order.placement import KINDS
 from backend.schedule.spec import Spec, choice
 from backend.web.address.query import query_of
+from backend.web.http.background import BACKGROUND_OPS, run_in_background
 from backend.web.http.errors import ApiError
 from backend.web.http.request_json import only, read_object
-from backend.web.http.responses import AWAY_FROM, apart
 from backend.web.services import services
 
 imports = Blueprint("imports", __name__)
 GZIP = b"\x1f\x8b"
-INFLATED = 8  # a packed file may be so many times as large as an unpacked one
-BYTES_AN_OP = 6  # of a CSV, roughly
-MOST_TRACES = 1024  # files of one run: one a rank
+INFLATED = 8  # an unpacked file may be this many times as large as the limit of packed ones
+BYTES_PER_OP = 6  # of a CSV, roughly
+LONGEST_ERROR = 200  # characters of a JSON error
+MOST_TRACES = 1024  # files of one run: one per rank
 
 
 @imports.post("/api/orders")
 def import_order() -> Response:
-    """{"csv": text, "placement"?: "looped" or "v"}: the spec of the order in it. Nothing is kept."""
+    """{"csv": text, "placement"?: "looped" or "v"}: the spec of the order in it. Nothing is stored."""
     request.max_content_length = services().config.import_mb * 2**20
     asked = only(read_object(request), ("csv", "placement"), "an import")
     text, kind = asked.get("csv"), asked.get("placement")
     if not isinstance(text, str) or not text.strip():
-        raise SpecError("csv", text, "csv is the text of torch's CSV: one line a rank, such as 0F0,0F1,0B0,0B1")
+        why = message("runs.csv_text", "csv is the text of torch's CSV: one line per rank, such as 0F0,0F1,0B0,0B1")
+        raise RequestError("csv", text, why)
     if kind is not None:
         kind = choice("placement", kind, KINDS[:2])
     try:
-        spec = apart(len(text) // BYTES_AN_OP, lambda: imported.spec_of(torch_csv.read(text, kind)))
+        spec = run_in_background(len(text) // BYTES_PER_OP, lambda: imported.spec_of(torch_csv.read(text, kind)))
     except OrderError as error:
-        raise SpecError("csv", error.op, error.message) from None
+        raise RequestError("csv", error.op, error.message) from None
     return jsonify(spec=spec.to_json(), query=query_of(spec))
 
 
 @imports.post("/api/runs/import")
 def import_run() -> tuple[Response, int]:
-    """A Chrome trace, or {"traces": [one a rank]}: kept as a run that is over, with the order that it shows."""
+    """A Chrome trace, or {"traces": [one a rank]}: stored as a run that is over, with the order in it."""
     request.max_content_length = services().config.import_mb * 2**20
     if request.mimetype != "application/json":
-        message = "The body must be JSON, sent with Content-Type: application/json; it may be gzipped."
-        raise ApiError(415, "Content-Type", request.mimetype, message)
+        why = message(
+            "runs.import_is_json",
+            "The body must be JSON, sent with Content-Type: application/json; it may be gzipped.",
+        )
+        raise ApiError(415, "Content-Type", request.mimetype, why)
     body, most = request.get_data(cache=False), services().config.import_mb * INFLATED * 2**20
     owner = request.remote_addr or ""
     _take_share(services().imports, owner)
-    spec, found = apart(AWAY_FROM, lambda: _measured(_inflated(body, most)))
-    run = services().runs.keep(lambda run_id, created: run_of(run_id, created, owner, spec, found))
-    query = query_of(spec)
-    return jsonify(id=run.id, status=run.status, url=f"/?{query}&run={run.id}", spec=run.spec, notes=found.notes), 201
+    spec, trace = run_in_background(BACKGROUND_OPS, lambda: _measured(_inflated(body, most)))
+    run = services().runs.keep(lambda run_id, created: run_of(run_id, created, owner, spec, trace))
+    url, notes = f"/?{query_of(spec)}&run={run.id}", with_codes(list(trace.notes))
+    return jsonify(id=run.id, status=run.status, url=url, spec=run.spec, notes=notes), 201
 
 
 def _measured(text: bytes) -> tuple[Spec, trace_import.Measured]:
-    """The order of a trace with its mean costs, and its times."""
+    """The spec of a trace, with the mean durations of its ops as costs, and its times."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ApiError(400, "body", None, f"The trace is not JSON: {error}"[:200]) from None
+        why = message("runs.trace_not_json", "The trace is not JSON: {error}", error=str(error)[:LONGEST_ERROR])
+        raise ApiError(400, "body", None, why) from None
     traces = data.get("traces") if isinstance(data, dict) and "traceEvents" not in data else [data]
     if not isinstance(traces, list) or not 1 <= len(traces) <= MOST_TRACES:
-        raise SpecError("traces", None, 'the body is a Chrome trace, or {"traces": [...]} with one for each rank')
+        why = message(
+            "runs.trace_body",
+            "the body is a Chrome trace, or an object whose {key} are a list with one per rank",
+            key="traces",
+        )
+        raise RequestError("traces", None, why)
     try:
-        found = trace_import.load(*(each if isinstance(each, dict | list) else None for each in traces))
+        trace = trace_import.load(*(each if isinstance(each, dict | list) else None for each in traces))
     except OrderError as error:
-        raise SpecError("trace", error.op, error.message) from None
-    if found.missing is not None:
-        ranks = len(found.lanes)
-        seen = f"{sum(len(lane.ops) for lane in found.lanes)} ops of {ranks} rank{'s' * (ranks != 1)} were found"
-        raise SpecError("trace", None, f"the trace is not a whole step: {found.missing} ({seen})")
-    return measured_spec(found), found
+        raise RequestError("trace", error.op, error.message) from None
+    if trace.missing is not None:
+        why = message(
+            "runs.trace_not_whole",
+            "the trace is not a whole step: {missing} (ops found: {ops}, ranks: {ranks})",
+            missing=trace.missing,
+            ops=sum(len(lane.ops) for lane in trace.lanes),
+            ranks=len(trace.lanes),
+        )
+        raise RequestError("trace", None, why)
+    return measured_spec(trace), trace
 
 
 def _inflated(body: bytes, most: int) -> bytes:
-    """The body as it was before gzip, which must not grow without end."""
+    """The body, unpacked to at most `most` bytes where it is gzipped."""
     if not body.startswith(GZIP):
         return body
     inflate = zlib.decompressobj(31)
     try:
         text = inflate.decompress(body, most)
     except zlib.error as error:
-        raise ApiError(400, "body", None, f"The body begins like gzip and is not: {error}") from None
+        why = message("runs.not_gzip", "The body begins like gzip but is not: {error}", error=str(error))
+        raise ApiError(400, "body", None, why) from None
     if not inflate.eof:
-        cut = "is cut off" if not inflate.unconsumed_tail else f"is over {most // 2**20} MB when unpacked"
-        raise ApiError(400, "body", None, f"The gzipped body {cut}.")
+        cut_off = message("runs.gzip_cut_off", "The gzipped body is cut off.")
+        too_large = message("runs.gzip_too_large", "The gzipped body is over {mb} MB when unpacked.", mb=most // 2**20)
+        raise ApiError(400, "body", None, too_large if inflate.unconsumed_tail else cut_off)
     return text
 
 
 def _take_share(rate: HourlyRate, owner: str) -> None:
     if rate.take(owner) is not None:
-        message = f"{rate.most} imported runs an hour are enough; try again later"
-        raise RunError("share", "imports", rate.most, message, rate.most)
+        why = message(
+            "runs.imports_share", "The limit is {most} imported runs per hour; try again later", most=rate.most
+        )
+        raise RunError("share", "imports", rate.most, why, rate.most)

@@ -1,22 +1,23 @@
-"""Routes about runs that are kept: name, delete, take away as a file, read their costs. And what there is to run on."""
+"""Routes of stored runs: name, delete, export as a file, measured costs; and of the devices and cluster for runs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
+from backend.errors import RequestError, message, with_codes
 from backend.runs import cluster_state, run_files
 from backend.runs.errors import RunError
 from backend.runs.run import Run
-from backend.schedule.errors import SpecError
+from backend.runs.run_order import order_of
 from backend.schedule.families import registry
 from backend.schedule.order.order import Order
 from backend.schedule.spec import choice, reject_unknown
 from backend.web.address.query import pairs
+from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.request_json import only, read_object
-from backend.web.http.responses import apart
-from backend.web.routes.schedule import work_of
 from backend.web.services import services
 
 history = Blueprint("history", __name__, url_prefix="/api")
@@ -25,73 +26,70 @@ LONGEST_NAME = 80
 
 @history.patch("/runs/<run_id>")
 def rename_run(run_id: str) -> Response:
-    """{"name": text}: what the run is called from now on; "" takes the name away."""
+    """Set the name of a run: {"name": text}; "" removes it."""
     asked = only(read_object(request), ("name",), "a run")
     return jsonify(id=run_id, name=services().runs.rename(run_id, _name(asked.get("name"))).name)
 
 
 @history.delete("/runs/<run_id>")
 def delete_run(run_id: str) -> tuple[str, int]:
-    """Forget a run that is over."""
+    """Delete a run that is over."""
     services().runs.remove(run_id)
     return "", 204
 
 
 @history.get("/runs/<run_id>/export")
 def export_run(run_id: str) -> Response:
-    """A run that is over as a file; ``format`` says which."""
+    """A run that is over as a file in one of the formats."""
     given = dict(pairs(request.query_string))
     reject_unknown(given, ("format",), "the address")
     form = choice("format", given.get("format", "json"), tuple(run_files.FORMATS))
     run = _over(run_id)
-    answer = Response(_apart(run, lambda order: run_files.render(run, order, form)), mimetype="application/json")
-    answer.headers["Content-Disposition"] = f'attachment; filename="{run_files.file_name(run, form)}"'
-    return answer
+    text = _with_order(run, lambda order: run_files.render(run, order, form))
+    response = Response(text, mimetype="application/json")
+    response.headers["Content-Disposition"] = f'attachment; filename="{run_files.file_name(run, form)}"'
+    return response
 
 
 @history.get("/runs/<run_id>/calibration")
 def calibrate_run(run_id: str) -> Response:
-    """The schedule of a run with the costs that its ops had, and what these predict."""
+    """The schedule of a run with the measured costs of its ops, and the figures that they predict."""
     run = _over(run_id)
-    return jsonify(_apart(run, lambda order: run_files.calibrated(run, order)))
+    return jsonify(_with_order(run, lambda order: run_files.calibrated(run, order)))
 
 
 @history.get("/devices")
 def devices() -> Response:
-    """What the runner said when it started that there is to run on, and what a run of how many ranks would use of it;
-    nothing while it is not there."""
+    """The devices that the runner has reported, and the device and mode of a run by its number of ranks; empty lists
+    while there is no runner."""
     client = services().runs.client
     about = {"engine": client.engine} if client.engine else {}
-    return jsonify(state=client.state, why=client.why, devices=client.devices, choices=client.choices, **about)
+    state = {"state": client.state, "why": client.why, "devices": client.devices, "choices": client.choices}
+    return jsonify(with_codes(state | about))
 
 
 @history.get("/cluster")
 def show_cluster() -> Response:
-    """The engine, and of a cluster its hosts, who is busy there, and how far apart the ranks of a run are."""
+    """The engine and the state of its cluster: hosts, their use, and the links between neighbouring ranks."""
     client = services().runs.client
-    return jsonify(cluster_state.answer(client.engine, client.cluster))
+    return jsonify(with_codes(cluster_state.answer(client.engine, client.cluster)))
 
 
 def _over(run_id: str) -> Run:
     run = services().runs.get(run_id)
     if not run.over:
-        raise RunError("over", "id", run_id, "This run is not over yet.")
+        raise RunError("over", "id", run_id, message("runs.not_over", "This run is not over yet."))
     return run
 
 
-def _apart(run: Run, work: Any) -> Any:
-    """Do work on a run with its order, off the loop where it is long: many ops, or an order that is sought again."""
-    spec = registry.read(run.spec)
-
-    def do() -> Any:
-        order: Order = registry.order(spec)
-        return work(order)
-
-    return apart(max(work_of(spec), run.log.ops * 8), do)
+def _with_order(run: Run, work: Callable[[Order], Any]) -> Any:
+    """Do work on a run and its order, in a thread where it is long: many ops, or an order that has to be built."""
+    building = 0 if run.order else estimated_ops(registry.read(run.spec))
+    return run_in_background(max(building, run.log.ops * 8), lambda: work(order_of(run)))
 
 
 def _name(text: Any) -> str:
     if not isinstance(text, str) or len(text.strip()) > LONGEST_NAME or not text.strip().isprintable():
-        message = f"name must be a text of at most {LONGEST_NAME} characters in one line"
-        raise SpecError("name", text if isinstance(text, str) else None, message, limit=LONGEST_NAME)
+        why = message("runs.name", "name must be a text of at most {most} characters in one line", most=LONGEST_NAME)
+        raise RequestError("name", text if isinstance(text, str) else None, why, limit=LONGEST_NAME)
     return text.strip()

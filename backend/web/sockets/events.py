@@ -1,5 +1,5 @@
-"""Socket events: a page watches runs, and the cluster that they run on. Answers go back in the ack, errors in the shape
-that the routes have."""
+"""Socket events of pages that watch runs and the cluster. Answers, and errors in the shape of the routes, are in the
+acknowledgement."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import flask
 from engineio.packet import MESSAGE, Packet
 from flask_socketio import SocketIO
 
+from backend.errors import RequestError, message
+from backend.runs.rows import TIMES
 from backend.runs.run_log import Part
-from backend.schedule.errors import SpecError
 from backend.web.http.errors import ApiError, shape_of
 from backend.web.http.request_json import only
 from backend.web.services import services
@@ -26,17 +27,17 @@ class Sockets:
         self._socketio = socketio
 
     def idle(self, viewer: str) -> bool:
-        """Whether nothing waits in the viewer's own queue: its writer has handed all to the network."""
+        """Whether the viewer's queue is empty: the network has taken all messages to it."""
         server = self._socketio.server
         socket = server.eio.sockets.get(server.manager.eio_sid_from_sid(viewer, "/"))
         return socket is not None and bool(socket.queue.qsize() == 0)
 
     def send(self, viewers: list[str], part: Part) -> None:
         """Queue a piece of a run's log for the viewers."""
-        self.tell(viewers, "run", part.text)
+        self.emit(viewers, "run", part.text)
 
-    def tell(self, viewers: list[str], event: str, text: str) -> None:
-        """Queue a message for the viewers: one packet for all, its JSON made once."""
+    def emit(self, viewers: list[str], event: str, text: str) -> None:
+        """Queue a message for the viewers: one packet for all, from JSON that was encoded once."""
         server = self._socketio.server
         packet = Packet(MESSAGE, f'2["{event}",{text}]')  # 2: an event, of the default namespace
         for viewer in viewers:
@@ -44,7 +45,7 @@ class Sockets:
 
 
 def register(socketio: SocketIO) -> None:
-    """Handle the events of pages."""
+    """Register the handlers of these events."""
     socketio.on_event("watch", watch)
     socketio.on_event("unwatch", unwatch)
     socketio.on_event("watch_cluster", watch_cluster)
@@ -55,59 +56,65 @@ def register(socketio: SocketIO) -> None:
 
 
 def watch(*args: Any) -> dict[str, Any]:
-    """{"run": ID, "since": seq, "rows": "ops,bytes,messages"}: send everything after `since`, then what comes; of rows
-    only the ops, unless it is said."""
+    """{"run": ID, "since": seq, "rows": "ops,copies,bytes,messages"}: send the entries after `since` and every further
+    one; without `rows`, ops and copies."""
     data = _payload("watch", args, ("run", "since", "rows"))
     since = data.get("since", 0)
     if type(since) is not int or not 0 <= since <= MOST_SEQ:
-        raise SpecError("since", since, "since must be the number of an event, 0 for all", nearest=0)
+        why = message("runs.since", "since must be the number of an event, 0 for all")
+        raise RequestError("since", since, why, nearest=0)
     run = services().runs.get(_run_id(data))
-    services().feed.watch(_viewer(), run, since, rows_of(data.get("rows", "ops")))
+    services().feed.watch(_viewer(), run, since, rows_of(data.get("rows", ",".join(TIMES))))
     return {"ok": True, "seq": run.log.seq}
 
 
 def unwatch(*args: Any) -> dict[str, Any]:
-    """{"run": ID}: send no more of this run."""
+    """{"run": ID}: stop sending this run."""
     data = _payload("unwatch", args, ("run",))
     services().feed.unwatch(_viewer(), _run_id(data))
     return {"ok": True}
 
 
 def watch_cluster(*_: Any) -> dict[str, Any]:
-    """Send how the cluster is, now and whenever that changes."""
+    """Send the state of the cluster now and after every change."""
     services().cluster.watch(_viewer())
     return {"ok": True}
 
 
 def unwatch_cluster(*_: Any) -> dict[str, Any]:
-    """Send no more of the cluster."""
+    """Stop sending the cluster."""
     services().cluster.drop(_viewer())
     return {"ok": True}
 
 
 def leave(*_: Any) -> None:
-    """The page has gone."""
+    """Remove a page that has disconnected."""
     services().feed.drop(_viewer())
     services().cluster.drop(_viewer())
     services().searches.drop(_viewer())
 
 
 def refuse(event: Any, *_: Any) -> dict[str, Any]:
-    """An event that nobody knows."""
-    message = "There are the events watch, unwatch, watch_cluster, unwatch_cluster, search and search_stop."
-    raise ApiError(400, "event", event, message)
+    """Refuse an unknown event."""
+    why = message(
+        "runs.socket_events",
+        "There are the events {events}.",
+        events=["watch", "unwatch", "watch_cluster", "unwatch_cluster", "search", "search_stop"],
+    )
+    raise ApiError(400, "event", event, why)
 
 
 def _payload(event: str, args: tuple[Any, ...], known: tuple[str, ...]) -> dict[str, Any]:
     if len(args) != 1:
-        raise SpecError(event, len(args), f"{event} takes one object with {', '.join(known)}")
+        why = message("runs.one_object", "{event} takes one object with {keys}", event=event, keys=list(known))
+        raise RequestError(event, len(args), why)
     return only(args[0], known, event)
 
 
 def _run_id(data: dict[str, Any]) -> str:
     run_id = data.get("run")
     if not isinstance(run_id, str):
-        raise SpecError("run", run_id, "run must be the id of a run")
+        raise RequestError("run", run_id, message("runs.run_id", "run must be the id of a run"))
     return run_id
 
 

@@ -1,7 +1,7 @@
-"""Sends the same text to many sockets at the price of one: its WebSocket frame is made once.
+"""WebSocket frames that are encoded once for all receivers of the same text.
 
-Knows frames and nothing of what is in them. Stands where gevent-websocket's socket would, which encodes and copies
-every text for every receiver: for 500 viewers of one run that was a quarter of all the server's work.
+gevent-websocket's socket, which `SharedFrameSocket` wraps, encodes and copies each text for each receiver: with 500
+viewers of one run that was a quarter of all the server's work.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from geventwebsocket.exceptions import WebSocketError
 from geventwebsocket.websocket import Header, WebSocket
 
 
-class Frames:
-    """The frame of the text that was asked for last. Those who are sent one text are sent it one after the other, and
-    it is the same object for all, so that no text is compared."""
+class FrameCache:
+    """The frame of the latest text. A text is sent to its receivers one after the other, as the same object for all, so
+    that identity is enough and no text is compared."""
 
     def __init__(self) -> None:
         self._text: str | None = None
         self._frame = b""
 
     def of(self, text: str) -> bytes:
-        """The frame that carries this text."""
+        """Return the frame of this text."""
         if text is not self._text:
             data = text.encode()
             head = Header.encode_header(True, WebSocket.OPCODE_TEXT, b"", len(data), 0)
@@ -29,17 +29,17 @@ class Frames:
         return self._frame
 
 
-class Line:
-    """One socket, which sends texts through `frames`; everything else is the socket's own."""
+class SharedFrameSocket:
+    """A socket that sends texts by `frames`; all else is passed to the wrapped socket."""
 
-    def __init__(self, websocket: Any, connection: Any, frames: Frames) -> None:
+    def __init__(self, websocket: Any, connection: Any, frames: FrameCache) -> None:
         self._websocket, self._connection, self._frames = websocket, connection, frames
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._websocket, name)
 
     def send(self, message: str | bytes) -> None:
-        """Send a message, waiting until the system has taken it."""
+        """Send a message; returns when the system has taken it."""
         if not isinstance(message, str):
             self._websocket.send(message)
             return

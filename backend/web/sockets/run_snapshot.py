@@ -1,8 +1,8 @@
-"""Runs as pages open them: a long one is encoded once for all who open it at about the same time.
+"""Snapshots of runs for pages that open them: a long run is encoded once for all pages that open it within seconds.
 
-A class that follows a link to a run under way asks for megabytes thirty times in a second. So a long run is answered up
-to a round number of entries, which all who come within some seconds share; what happened since comes by the socket, as
-everything later does. One is encoded at a time, so that those who watch already keep their share of the processor.
+A class that follows a link to a run in progress requests megabytes thirty times in a second. So a long run is answered
+up to a round number of log entries, and all requests within some seconds share that answer; the entries after it come
+by the socket. One run is encoded at a time, so that current viewers keep their share of the processor.
 """
 
 from __future__ import annotations
@@ -13,33 +13,35 @@ from typing import Any
 
 from gevent.lock import BoundedSemaphore
 
+from backend.errors import RequestError, message, with_codes
+from backend.runs.rows import FIELDS, KINDS
 from backend.runs.run import Run
-from backend.runs.run_log import KINDS, OPS, joined
-from backend.schedule.errors import SpecError
+from backend.runs.run_log import OPS, joined
+from backend.web.http.background import BACKGROUND_OPS, run_in_background
 from backend.web.http.cache import Cache, Encoded
-from backend.web.http.responses import AWAY_FROM, apart, encode_text
+from backend.web.http.responses import encode_text
 
-LONG = AWAY_FROM // 3  # rows from which a run is encoded in a thread, and shared
+LONG = BACKGROUND_OPS // 3  # rows from which a run is encoded in a thread, and shared
 ROUND = 64  # entries: some 3 s of a run
 KEPT_BYTES = 16_000_000
 NONE = "none"
 
 
-class Opened:
-    """The encodings of one server's long runs."""
+class RunSnapshots:
+    """Encoded runs, the long ones shared between requests."""
 
     def __init__(self) -> None:
         self._cache = Cache(KEPT_BYTES)
         self._turn = BoundedSemaphore(1)
 
-    def answer(self, run: Run, kinds: Sequence[str] = KINDS) -> Encoded:
-        """The run up to entry `seq` of the answer, from which its viewer goes on watching, with rows of these kinds."""
+    def encoded(self, run: Run, kinds: Sequence[str] = KINDS) -> Encoded:
+        """Encode the run with rows of these kinds, up to the log entry `seq` in it, from which a viewer watches on."""
         long = sum(batch.count(kinds) for batch in run.log.batches(run.log.seq)) >= LONG
         seq = run.log.seq - (run.log.seq % ROUND if long and not run.over else 0)
-        # What is answered is settled here, in the loop that runs change in; a thread only joins it.
+        # The content is fixed here, in the event loop, where runs change; a thread only joins the texts.
         batches = run.log.batches(seq)
-        about = run.summary() | {"seq": seq, "op_count": sum(batch.count(OPS) for batch in batches)}
-        head = json.dumps(about, separators=(",", ":"))[:-1]
+        about = {"seq": seq, "op_count": sum(batch.count(OPS) for batch in batches), "fields": FIELDS}
+        head = json.dumps(with_codes(run.summary() | about), separators=(",", ":"))[:-1]
 
         def encode() -> Encoded:
             rows = (f'"{kind}":{joined(batches, kind)}' for kind in kinds)
@@ -48,16 +50,23 @@ class Opened:
         if not long:
             return encode()
         with self._turn:
-            return self._cache.kept((run.id, head, tuple(kinds)), lambda: apart(AWAY_FROM, encode))
+            return self._cache.get_or_make(
+                (run.id, head, tuple(kinds)), lambda: run_in_background(BACKGROUND_OPS, encode)
+            )
 
 
 def rows_of(text: Any) -> tuple[str, ...]:
-    """The kinds of rows that somebody asks for, such as "ops,bytes" or "none"; SpecError for one that there is not."""
+    """Read a list of kinds of rows such as "ops,bytes", or "none". Raises RequestError for an unknown kind."""
     if text == NONE:
         return ()
     asked = text.split(",") if isinstance(text, str) else [text]
     for kind in asked:
         if kind not in KINDS:
-            some = f"rows are some of {', '.join(KINDS)}, separated by commas, or {NONE}"
-            raise SpecError("rows", text, some, nearest="ops")
+            why = message(
+                "runs.row_kinds",
+                "rows are some of {kinds}, separated by commas, or {none}",
+                kinds=list(KINDS),
+                none=NONE,
+            )
+            raise RequestError("rows", text, why, nearest="ops")
     return tuple(kind for kind in KINDS if kind in asked)

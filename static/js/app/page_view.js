@@ -4,7 +4,7 @@ import { createDrawer } from "./drawer.js";
 import { createShortcuts } from "./shortcuts.js";
 import { TimelineView } from "./timeline_view.js";
 import { createToolbar } from "./toolbar.js";
-import { MEASURED_IDS, isMeasured } from "../data/lanes.js";
+import { RUN_LANE_IDS, laneOf } from "../data/lanes.js";
 import { inPairs } from "../data/matched_plan.js";
 import { createBlock } from "../panels/block/block.js";
 import { createCharts } from "../panels/charts/charts.js";
@@ -145,8 +145,9 @@ export class PageView {
   /** Take a lane group off the screen, and what the link names of it. @param {string} id */
   #remove(id) {
     const { store } = this;
-    if (!isMeasured({ id })) return store.set(dropAt(store.get(), IDS.indexOf(/** @type {any} */ (id))), "push");
-    store.setView(withoutLane(store.get().view, MEASURED_IDS, id), "none"); // one step of the history with the next
+    if (laneOf(this.timeline.lanes, id)?.kind === "plan")
+      return store.set(dropAt(store.get(), IDS.indexOf(/** @type {any} */ (id))), "push");
+    store.setView(withoutLane(store.get().view, RUN_LANE_IDS, id), "none"); // one step of the history with the next
     this.runs.drop(id);
   }
 

@@ -3,7 +3,7 @@
 import { createActions } from "./actions.js";
 import { bindings } from "./shortcuts.js";
 import { createStatus } from "./status.js";
-import { isMeasured } from "../data/lanes.js";
+import { laneOf } from "../data/lanes.js";
 import { createStripsButton } from "../timeline/draw/memory_strips.js";
 import { createCard, say as announceTrace } from "../timeline/explain/card.js";
 import { createExplain } from "../timeline/explain/explain_view.js";
@@ -26,7 +26,7 @@ import { IDS, specAt } from "../core/state/schedules.js";
 /** @import {Lane} from "../data/lanes.js" */
 /** @import {Plans} from "../data/plans.js" */
 /** @import {Store} from "../data/store.js" */
-/** @import {Trace} from "../timeline/explain/trace.js" */
+/** @import {Trace} from "../timeline/trace.js" */
 /** @import {State} from "../core/state/link.js" */
 /** @typedef {ReturnType<typeof headText>} Heading */
 /**
@@ -134,7 +134,8 @@ export class TimelineView {
 
   /** @param {string} id of a lane group */
   titleOf(id) {
-    if (isMeasured({ id }) && this.hooks.measuredTitle) return this.hooks.measuredTitle(id);
+    if (laneOf(this.timeline.lanes, id)?.kind === "run" && this.hooks.measuredTitle)
+      return this.hooks.measuredTitle(id);
     const state = this.store.get();
     const { family } = specAt(state, Math.max(0, IDS.indexOf(/** @type {any} */ (id)))) ?? state.spec;
     return this.plans.family(family)?.title ?? family;

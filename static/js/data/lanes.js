@@ -9,10 +9,12 @@ import { layoutGroups } from "../core/timeline/layout.js";
 
 /**
  * @typedef {object} Lane
- * @property {PlanId | MeasuredId} id
+ * @property {PlanId | RunLaneId} id
+ * @property {LaneKind} kind
  * @property {Schedule} schedule
  * @property {Times} times
  * @property {Spec} spec      what was asked for
+ * @property {string} [family]  the title of its family
  * @property {Costs} costs    those that ops really have
  * @property {number} end     where its time ends, in the plan's units
  * @property {boolean} stale  what is drawn is not what was asked for
@@ -24,12 +26,10 @@ import { layoutGroups } from "../core/timeline/layout.js";
  * @property {string[] | null} [hosts]  by rank, of a run on a cluster
  */
 
-/** @typedef {"run" | "run2" | "run3" | "run4"} MeasuredId */
-/** The lanes of measured runs, in the order of the link. @type {MeasuredId[]} */
-export const MEASURED_IDS = ["run", "run2", "run3", "run4"];
-
-/** @param {{id: string}} lane or its group */
-export const isMeasured = ({ id }) => id.startsWith("run");
+/** @typedef {"plan" | "run"} LaneKind  predicted or measured */
+/** @typedef {"run" | "run2" | "run3" | "run4"} RunLaneId */
+/** The lanes of measured runs, in the order of the link. @type {RunLaneId[]} */
+export const RUN_LANE_IDS = ["run", "run2", "run3", "run4"];
 
 /**
  * @typedef {{layout: Layout, lanes: Lane[], t0: number, t1: number, full: number, late?: number}} Scene what one frame
@@ -76,8 +76,8 @@ export function arrange(lanes, width, height, strips, comm = false, pins = {}, p
   return planned
     ? {
         ...layout,
-        groups: layout.groups.map((group) =>
-          isMeasured(group) ? { ...group, rows: group.rows.map(withFoot) } : group,
+        groups: layout.groups.map((group, k) =>
+          lanes[k].kind === "run" ? { ...group, rows: group.rows.map(withFoot) } : group,
         ),
       }
     : layout;

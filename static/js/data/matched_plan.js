@@ -1,7 +1,5 @@
 // Which plan a measured lane is held against, and when that had each op: the schedule on the screen with the same
-// order,
-// else the run's own schedule at the costs that it was started with.
-import { isMeasured } from "./lanes.js";
+// order, else the run's own schedule at the costs that it was started with.
 import { holding, peakMemory } from "../core/schedule/memory.js";
 import { residual, roundUp, sameOrder } from "../core/measured/residuals.js";
 import { simulate } from "../core/schedule/simulate.js";
@@ -32,7 +30,7 @@ function alike(a, b) {
  * @param {Lane[]} lanes
  */
 export function planOf(lane, lanes) {
-  const plans = lanes.filter((each) => !isMeasured(each) && alike(lane.schedule, each.schedule));
+  const plans = lanes.filter((each) => each.kind === "plan" && alike(lane.schedule, each.schedule));
   if (plans.length < 2) return plans[0] ?? null;
   const costs = JSON.stringify(lane.spec.costs);
   return plans.find(({ spec }) => JSON.stringify(spec.costs) === costs) ?? plans[0];
@@ -50,7 +48,7 @@ export function plannedTimes(lane, lanes) {
 /** The end of the scale of residuals, one for all measured lanes so that they compare; 0 where there is none.
  * @param {Lane[]} lanes */
 export function residualScale(lanes) {
-  const runs = lanes.filter(isMeasured);
+  const runs = lanes.filter(({ kind }) => kind === "run");
   scale = runs.length ? roundUp(Math.max(...runs.map((lane) => mostOf(lane, plannedTimes(lane, lanes))))) || 1 : 0;
   return scale;
 }

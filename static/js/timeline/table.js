@@ -1,6 +1,5 @@
 // The schedule as a table for screen readers: a row a rank with what is in sight of it, its ops in order. Made when
-// someone
-// comes to it, and bounded; what it leaves out, and how to read that, is said.
+// someone comes to it, and bounded; what it leaves out, and how to read that, is said.
 import { timeNumber, timeText } from "../data/costs/time_unit.js";
 import { byId, h, replace } from "../ui/dom.js";
 import { totals } from "../core/timeline/area.js";
@@ -8,7 +7,7 @@ import { copyRows, copyTimes } from "../core/timeline/copy_rows.js";
 import { t } from "../core/i18n/language.js";
 import { opsInWindow, rankOrder } from "../core/timeline/layout.js";
 import { opText } from "../core/schedule/ops.js";
-import { formatPercent } from "../core/timeline/scale.js";
+import { formatPercent } from "../core/i18n/numbers.js";
 
 /** @import {Lane} from "../data/lanes.js" */
 /** @import {View} from "../core/timeline/viewport.js" */
@@ -78,7 +77,7 @@ function sectionOf(lane, title, view, pinned) {
         p,
       }),
     );
-  const head = [t("Rank"), t("Busy"), t("Idle"), t("Ops in sight")].map((text) => h("th", { scope: "col", text }));
+  const head = [t("Rank"), t("Busy"), t("Idle"), t("Visible ops")].map((text) => h("th", { scope: "col", text }));
   const rows = ranks.flatMap((rank) => rowsOf(lane, rank, view));
   return [
     h(

@@ -24,7 +24,7 @@ export function h(tag, props = {}, ...children) {
 }
 
 /** @param {Element} node @param {Child[]} children */
-export function append(node, children) {
+function append(node, children) {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
     node.append(child instanceof Node ? child : String(child));

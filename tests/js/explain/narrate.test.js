@@ -1,3 +1,4 @@
+// Tests of the sentences that tell where the playhead is.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -56,7 +57,7 @@ test("a moment is told in a sentence: what starts, who works, who waits and why"
   );
   assert.equal(
     narrate(one, 5.5),
-    "At 4, warm-up: 3B0 starts on rank 3; 1 of 4 ranks work; rank 0: memory cap, waits for 1B0 until 10.",
+    "At 4, warm-up: 3B0 starts on rank 3; 1 of 4 ranks work; rank 0: in-flight limit, waits for 1B0 until 10.",
   );
   assert.equal(
     narrate(one, 10),
@@ -69,16 +70,16 @@ test("what each rank does is said in a few words, with the reason where it is id
   const one = plan(oneFOneB(4, 8));
   const said = [0, 1, 2, 3].map((rank) => doingText(one, doing(one, rank, 4)));
   assert.deepEqual(said, [
-    "memory cap, waits for 1B0 until 10",
-    "memory cap, waits for 2B0 until 8",
-    "memory cap, waits for 3B0 until 6",
+    "in-flight limit, waits for 1B0 until 10",
+    "in-flight limit, waits for 2B0 until 8",
+    "in-flight limit, waits for 3B0 until 6",
     "3B0, from 4 to 6",
   ]);
   assert.equal(doingText(one, doing(one, 3, 30)), "is done");
   assert.equal(
     doing(one, 0, 4).idle?.why,
-    "memory cap: 4 micro-batches are in flight, the most that this order lets it hold, so 0F4 may not " +
-      "start yet; it waits for 0B0's gradient, the output of 1B0 on rank 1, which ends at 10",
+    "The order admits at most 4 in flight here, so 0F4 may not start yet (the order's rule, not the GPU's); " +
+      "it waits for 0B0's gradient, the output of 1B0 on rank 1, which ends at 10",
   );
 });
 
@@ -122,7 +123,7 @@ test("a limit of memory is named with its number where it holds a forward back",
   assert.equal(idle?.kind, "cap");
   assert.match(idle?.sentence ?? "", /memory cap: it holds 4, and with 0F4 it would be above its limit of 4;/);
   const roomy = whyIdle(one.schedule, one.times, UNIT, 0, 5, { ...DEFAULTS, memory: 6 });
-  assert.match(roomy?.sentence ?? "", /4 micro-batches are in flight/, "the limit is not what holds it back");
+  assert.match(roomy?.sentence ?? "", /admits at most 4 in flight here/, "the limit is not what holds it back");
 });
 
 test("a forward that could run but stands later in the order is named as that", () => {

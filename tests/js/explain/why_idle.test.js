@@ -1,3 +1,4 @@
+// Tests of the reasons for idle time.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -31,7 +32,8 @@ test("a rank that fills names the first micro-batch, its way, and what that wait
 test("a rank that waits names the op awaited, its rank, its end and its arrival", () => {
   assert.equal(
     sentence(3, 12.5),
-    "Rank 3 is idle from 12 to 14: it waits for 3F2's input, the output of 2F2 on rank 2, which ends at 13 and arrives at 14 after a hop of 1.",
+    "Rank 3 is idle from 12 to 14: it waits for 3F2's input, the output of 2F2 on rank 2, which ends at 13 and " +
+      "arrives at 14 after a hop of 1.",
   );
 });
 
@@ -99,17 +101,17 @@ function delayed(text, late) {
 test("a measured gap after the input arrived is overhead", () => {
   const idle = whyIdle(order, delayed("3B0", 0.5), HOP, 3, 7.25);
   assert.equal(idle?.kind, "overhead");
-  assert.equal(idle?.sentence, "Rank 3 is idle from 7 to 7.5: the input of 3B0 was there at 7: overhead of 0.5.");
+  assert.equal(idle?.sentence, "Rank 3 is idle from 7 to 7.5: the input of 3B0 arrived at 7: overhead of 0.5.");
   assert.equal(
     whyIdle(order, delayed("0F1", 0.5), HOP, 0, 1.25)?.sentence,
-    "Rank 0 is idle from 1 to 1.5: the input of 0F1 was there from the beginning: overhead of 0.5.",
+    "Rank 0 is idle from 1 to 1.5: the input of 0F1 was available from the start: overhead of 0.5.",
   );
 });
 
 test("a measured gap that outlasts its wait says both", () => {
   assert.match(
     whyIdle(order, delayed("3F2", 0.5), HOP, 3, 14.2)?.sentence ?? "",
-    /waits for 3F2's input.*arrives at 14 after a hop of 1\. The input was there at 14: overhead of 0\.5\.$/,
+    /waits for 3F2's input.*arrives at 14 after a hop of 1\. The input arrived at 14: overhead of 0\.5\.$/,
   );
 });
 
@@ -145,7 +147,7 @@ test("an op lists what it needs and what it unblocks, with reasons", () => {
     "2F1: comes after 2F1 in its rank's order, which ends at 6",
   ]);
   assert.deepEqual(lines(unblocks(order, times, HOP, op(order, "2F0"))), [
-    "3F0: takes its output, there at 6",
+    "3F0: uses its output, which arrives at 6",
     "2F1: is next in the rank's order",
   ]);
   assert.deepEqual(

@@ -1,6 +1,5 @@
 // The page's own texts against its Chinese catalogue: every text has a Chinese one, none is left over, and no text on
-// the
-// page goes past t(...).
+// the page goes past t(...).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TEXTS } from "../../../static/js/core/i18n/zh/zh.js";
@@ -53,13 +52,14 @@ const PROGRAM = [
   ["panels/compare/table.js", "explained "],
   ["panels/costs/own_values.js", "{}-problem"],
   ["timeline/draw/axis.js", "{}px "],
+  ["timeline/draw/axis.js", '"PingFang'],
   ["timeline/draw/labels.js", "500 "],
   ["timeline/draw/copy_lanes.js", "500 "],
   ["panels/charts/cube_paint.js", "system-ui"],
   ["panels/charts/cube_paint.js", "{}px "],
   ["core/drawing/picture.js", "Helvetica"], // fonts
   ["panels/charts/cube_paint.js", "<"],
-  ["core/drawing/mathml.js", "<"],
+  ["core/schedule/mathml.js", "<"],
   ["core/drawing/picture.js", "<"], // markup
   ["core/schedule/formula.js", "{} if {} else"], // a formula as the server writes it
   ["core/schedule/wire.js", ""], // what only a broken server could send, told as one that does not answer
@@ -73,7 +73,7 @@ test("every text of the page has a Chinese one", () => {
   assert.deepEqual(everything.filter(({ text }) => !Object.hasOwn(TEXTS, text)).map(at), []);
 });
 
-test("the Chinese ones have the same holes and have Chinese in them, unless they are the same in every language", () => {
+test("the Chinese texts have the same holes, and Chinese in them unless they are the same in every language", () => {
   for (const [english, chinese] of Object.entries(TEXTS)) {
     assert.deepEqual(holesOf(chinese).sort(), holesOf(english).sort(), english);
     assert.ok(HAN.test(chinese) || SAME.has(english), `${english}: ${chinese}`);

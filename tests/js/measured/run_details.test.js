@@ -7,7 +7,7 @@ import { alive } from "../../../static/js/core/measured/live_memory.js";
 import { makers } from "../../../static/js/core/schedule/dependencies.js";
 import { messagesOf } from "../../../static/js/core/schedule/message_flow.js";
 import { opText } from "../../../static/js/core/schedule/ops.js";
-import { formatBytes } from "../../../static/js/core/timeline/scale.js";
+import { formatBytes } from "../../../static/js/core/i18n/numbers.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { levelAt } from "../../../static/js/core/timeline/memory_strips.js";
 import { DEFAULTS, UNIT, breadthFirst, oneFOneB, schedule, seeded, spread } from "../support/helpers.js";

@@ -1,7 +1,9 @@
+// Tests of formulas as text, values and MathML.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { evaluate, judge, mathmlTerms, text, vars } from "../../../static/js/core/schedule/formula.js";
+import { evaluate, judge, text, vars } from "../../../static/js/core/schedule/formula.js";
+import { mathmlTerms } from "../../../static/js/core/schedule/mathml.js";
 import { DEFAULTS, UNIT } from "../support/helpers.js";
 
 /** @import {Tree, Vars} from "../../../static/js/core/schedule/types.js" */

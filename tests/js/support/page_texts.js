@@ -1,6 +1,5 @@
 // Reads the page's texts out of its source: what goes through t(...), what the HTML marks with data-t, and what looks
-// like
-// a text for readers but goes through neither.
+// like a text for readers but goes through neither.
 import { readFileSync, readdirSync } from "node:fs";
 import { parse } from "acorn";
 import { ancestor } from "acorn-walk";
@@ -59,114 +58,24 @@ export const holesOf = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name])
 
 // -- what is not a text although it has letters
 
+const wordSet = (/** @type {string} */ list) => new Set(list.trim().split(/\s+/));
+
 /** Where values stand that only the program reads. */
-const PROGRAM_KEYS = new Set([
-  "class",
-  "id",
-  "type",
-  "role",
-  "for",
-  "href",
-  "rel",
-  "key",
-  "kind",
-  "tag",
-  "method",
-  "mode",
-  "cursor",
-  "inputmode",
-  "viewBox",
-  "Accept",
-  "Prefer",
-  "scope",
-  "d",
-  "path",
-  "font",
-  "behavior",
-  "block",
-  "transform",
-  "style",
-  "stroke",
-  "fill",
-  "name",
-  "value",
-  "field",
-  "credentials",
-]);
-const PROGRAM_CALLS = new Set([
-  "querySelector",
-  "querySelectorAll",
-  "closest",
-  "matches",
-  "getContext",
-  "addEventListener",
-  "removeEventListener",
-  "createElementNS",
-  "createElement",
-  "getElementById",
-  "byId",
-  "matchMedia",
-  "toggle",
-  "add",
-  "remove",
-  "contains",
-  "getPropertyValue",
-  "startsWith",
-  "endsWith",
-  "includes",
-  "split",
-  "invalidate",
-  "colour",
-  "onStage",
-  "Error",
-  "RangeError",
-  "TypeError",
-  "RegExp",
-  "fetch",
-  "ask",
-  "getJson",
-  "postJson",
-  "emit",
-  "on",
-  "off",
-  "observe",
-  "measure",
-  "mark",
-  "getAnswer",
-  "hasAttribute",
-  "getAttribute",
-  "removeAttribute",
-  "toggleAttribute",
-  "setProperty",
-  "removeProperty",
-  "append",
-  "set",
-  "get",
-  "has",
-  "delete",
-  "getItem",
-  "setItem",
-  "join",
-  "replaceAll",
-  "test",
-  "Worker",
-  "dispatchEvent",
-]);
-const TEXT_KEYS = new Set([
-  "text",
-  "title",
-  "aria-label",
-  "ariaLabel",
-  "placeholder",
-  "aria-roledescription",
-  "aria-valuetext",
-  "alt",
-  "textContent",
-  "label",
-  "hint",
-  "legend",
-  "caption",
-]);
+const PROGRAM_KEYS = wordSet(`
+  class id type role for href rel key kind tag method mode cursor inputmode viewBox Accept Prefer scope d path font
+  behavior block transform style stroke fill name value field credentials
+`);
+const PROGRAM_CALLS = wordSet(`
+  querySelector querySelectorAll closest matches getContext addEventListener removeEventListener createElementNS
+  createElement getElementById byId matchMedia toggle add remove contains getPropertyValue startsWith endsWith
+  includes split invalidate colour onStage Error RangeError TypeError RegExp fetch ask getJson postJson emit on off
+  observe measure mark getAnswer hasAttribute getAttribute removeAttribute toggleAttribute setProperty
+  removeProperty append set get has delete getItem setItem join replaceAll test Worker dispatchEvent
+`);
+const TEXT_KEYS = wordSet(`
+  text title aria-label ariaLabel placeholder aria-roledescription aria-valuetext alt textContent label hint legend
+  caption
+`);
 /** Calls that show their arguments, by which of these. @type {Record<string, (at: number) => boolean>} */
 const TEXT_CALLS = {
   h: (at) => at >= 2,
@@ -203,7 +112,8 @@ function place(up) {
       (node.type === "ExportNamedDeclaration" && node.source)
     )
       return "program";
-    if (node.type === "MemberExpression") return node.property === child ? "program" : "";
+    if (node.type === "MemberExpression")
+      return node.property === child || node.property.name === "split" ? "program" : ""; // a list of words is no text
     if (node.type === "Property") return ofKey(node, child);
     if (node.type === "AssignmentExpression" && node.left.type === "MemberExpression")
       return TEXT_KEYS.has(node.left.property.name) ? "text" : "";

@@ -1,7 +1,6 @@
 // Times schedules for tests/schedule/simulation/test_js_parity.py: one JSON case a line in, one answer a line out, in
-// order.
-// Case: {"wire": base64, "laws": [...], "link": query, "defaults": spec, "natural": {family: v}}. Float arrays go back
-// as base64 of their bytes, so that no digit is lost.
+// order. Case: {"wire": base64, "laws": [...], "link": query, "defaults": spec, "natural": {family: v}}. Float arrays
+// go back as base64 of their bytes, so that no digit is lost.
 import { createInterface } from "node:readline";
 
 import { judge, speaks, vars } from "../../../static/js/core/schedule/formula.js";

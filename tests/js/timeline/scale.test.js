@@ -1,7 +1,9 @@
+// Tests of ticks and formatted numbers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { formatNumber, formatPercent, formatTime, tickStep, ticks } from "../../../static/js/core/timeline/scale.js";
+import { formatNumber, formatPercent, formatTime } from "../../../static/js/core/i18n/numbers.js";
+import { tickStep, ticks } from "../../../static/js/core/timeline/scale.js";
 import { clamp, fit, pan, zoomAt, zoomTo } from "../../../static/js/core/timeline/viewport.js";
 import { seeded } from "../support/helpers.js";
 

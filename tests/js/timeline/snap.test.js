@@ -1,7 +1,8 @@
+// Tests of snapping to the ends of ops.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { dragged, gripAt } from "../../../static/js/core/timeline/minimap.js";
+import { dragged, gripAt } from "../../../static/js/core/timeline/viewport.js";
 import { nearestEdge, nextEdge } from "../../../static/js/core/timeline/snap.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { UNIT, oneFOneB, seeded, zbH1 } from "../support/helpers.js";

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.conftest import Server
-from tests.support.page_queries import Open, state, wait
+from tests.support.page.queries import Open, state, wait
 
 LISTED = ",".join(f"{1 + k % 7}.{k % 10}5" for k in range(80))  # by hand, too much for a link that can be read
 COSTS = {"F": 18.5, "I": 18.1, "W": 9.3}
@@ -81,6 +81,7 @@ FORMS: list[Form] = [
     ("?area=12-30@0-3&marks=3,10.5&pin=0,2", {}, [], {"area": "12-30@0-3", "marks": "3,10.5", "pin": "0,2"}),
     ("?crit=1&micro=3&lane=comm&story=ranks", {}, [], {"crit": "1", "micro": 3, "lane": "comm", "story": "ranks"}),
     ("?z=nvIrumw2hbnw", {"family": "zb-h1", "p": 8, "m": 32}, [], {}),
+    ("?z=.nvwxr8AA", {"family": "zb-h1", "p": 8, "m": 32}, [], {}),
     ("?z=nvIrumw2hbnw&theme=dark&m=16", {"family": "zb-h1", "m": 16}, [], {"theme": "dark"}),
 ]  # fmt: skip
 """Each form with what it shows: of the first schedule, the others and the view. New forms are added; none goes."""

@@ -30,18 +30,7 @@ from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import MOST_ORDER, Spec
 from backend.web.address.link_state import plans_of
 from backend.web.address.query import query_of, spec_of
-from tests.support.strategies import optioned
-
-
-def same(one: Order, other: Order) -> bool:
-    """Equal in everything, not only in what they mean."""
-    arrays = [(one.codes, other.codes), (one.offsets, other.offsets)]
-    if one.micro is not None and other.micro is not None:
-        arrays.append((one.micro, other.micro))
-    if one.copies is not None and other.copies is not None:
-        arrays += [(getattr(one.copies, key), getattr(other.copies, key)) for key in ("codes", "offsets", "issued")]
-    kinds = [(each.placement, each.m, each.barriers, each.micro is None, each.copies is None) for each in (one, other)]
-    return kinds[0] == kinds[1] and all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in arrays)
+from tests.support.strategies import equal_orders, optioned
 
 
 def packed_of(body: bytes, letter: str = "l") -> str:
@@ -53,7 +42,7 @@ def packed_of(body: bytes, letter: str = "l") -> str:
 @given(optioned())
 def test_the_order_of_any_legal_spec_packs_and_unpacks_to_the_same_order(spec: Spec) -> None:
     built = order(spec)
-    assert same(unpack(pack(built)), built)
+    assert equal_orders(unpack(pack(built)), built)
 
 
 @settings(max_examples=60, deadline=None)
@@ -121,7 +110,7 @@ def test_a_damaged_order_is_refused_with_a_reason_or_is_legal_still(spec: Spec, 
     with suppress(OrderError):
         found = unpack(text)
         check(found)
-        assert same(unpack(pack(found)), found)
+        assert equal_orders(unpack(pack(found)), found)
 
 
 @settings(max_examples=120, deadline=None)

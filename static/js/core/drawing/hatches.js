@@ -1,6 +1,5 @@
 // The lines that hatch each kind of op, as SVG paths in a square tile: for the canvas and for pictures alike. Forward
-// and
-// the overlapped pair, whose diagonal tells enough, have none.
+// and the overlapped pair, whose diagonal tells enough, have none.
 
 import { KIND_B, KIND_I, KIND_S, KIND_T, KIND_W } from "../schedule/ops.js";
 

@@ -1,14 +1,11 @@
 // The critical path: the chain of ops, messages and waits that decides when the last op ends, back to time 0. Knows
-// orders
-// and times, planned or measured; draws nothing.
+// orders and times, planned or measured; draws nothing.
 //
 // From an op the chain goes back to what it waited for last: its rank's previous op, a value from another op (and,
-// between
-// ranks, its message), all ranks' part in a barrier, or a copy. Of several that were there at the same moment the
-// rank's
-// own previous op counts first, then the value that is named first (dependencies.js), so that a path is the same every
-// time. Where an op began
-// later than all it needs was there (in a measured run), the time between is a gap of its own rank.
+// between ranks, its message), all ranks' part in a barrier, or a copy. Of several that were there at the same moment
+// the rank's own previous op counts first, then the value that is named first (dependencies.js), so that a path is
+// the same every time. Where an op began later than all it needs was there (in a measured run), the time between is a
+// gap of its own rank.
 
 import { OFFLOAD, copyOf } from "../schedule/copies.js";
 import { sources } from "../schedule/dependencies.js";

@@ -1,16 +1,16 @@
 // What keeps a rank from running ahead: while it waits, its next forward may be ready and still not start, because the
 // memory limit, or the most micro-batches that the order ever lets the rank hold, is reached. Knows orders and times.
 
-import { inFlight } from "../schedule/in_flight.js";
 import { sources } from "../schedule/dependencies.js";
 import { holding } from "../schedule/memory.js";
-import { KIND_F, KIND_PAIR, kindOf, opText, rankOf } from "../schedule/ops.js";
+import { KIND_B, KIND_F, KIND_PAIR, KIND_W, kindOf, opText, rankOf } from "../schedule/ops.js";
 import { held, levelAt } from "../timeline/memory_strips.js";
 
 /** @import {Costs, Schedule, Spec, Times} from "../schedule/types.js" */
 /** @typedef {{by: "memory"|"count"|"order", forward: string, holds: number, most: number, chunked: boolean}} HeldBack
  *   by memory: holds and most are activations, in the unit of the limit; by count: in flight, chunks where chunked;
  *   by order: the order just has another op first */
+/** @typedef {{after: Int32Array, most: Int32Array}} InFlight  after: by op, once it has ended; most: by rank */
 
 const DUST = 1e-9;
 
@@ -67,4 +67,34 @@ export function heldBack(schedule, times, costs, spec, i, from, by) {
     most: most[rank],
     chunked: schedule.chunks > 1,
   };
+}
+
+/** @type {WeakMap<Schedule, InFlight>} */
+const counted = new WeakMap();
+
+/** How many chunks of micro-batches each rank has in flight: a forward adds one, a W or a full backward removes one.
+ * @param {Schedule} schedule @returns {InFlight} */
+function inFlight(schedule) {
+  let found = counted.get(schedule);
+  if (!found) counted.set(schedule, (found = countInFlight(schedule)));
+  return found;
+}
+
+/** @param {Schedule} schedule @returns {InFlight} */
+function countInFlight({ p, chunks, codes, offsets, count: all }) {
+  const change = Int8Array.from({ length: 256 }, (_, code) => {
+    const kind = kindOf(code, chunks);
+    return kind === KIND_F ? 1 : kind === KIND_W || kind === KIND_B ? -1 : 0; // a pair does one of each
+  });
+  const after = new Int32Array(all);
+  const most = new Int32Array(p);
+  for (let r = 0; r < p; r++) {
+    let level = 0;
+    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
+      level += change[codes[i]];
+      after[i] = level;
+      if (level > most[r]) most[r] = level;
+    }
+  }
+  return { after, most };
 }

@@ -1,6 +1,5 @@
 // What happens at a moment, in a sentence, and what each rank does then and why. Exact for any order: it reads the
-// order and
-// its times, never the family's name. Draws nothing.
+// order and its times, never the family's name. Draws nothing.
 //
 // A moment counts as the first one of what starts then: at 10 an op that runs from 10 is running, one that ends at 10
 // is not.
@@ -10,12 +9,13 @@ import { t } from "../i18n/language.js";
 import { firstEndingAfter } from "../timeline/layout.js";
 import { opText } from "../schedule/ops.js";
 import { phaseOf, phaseOfAll, phases } from "./phases.js";
-import { formatNumber as num } from "../timeline/scale.js";
+import { formatNumber as num } from "../i18n/numbers.js";
 
 /** @import {Idle} from "./why_idle.js" */
 /** @import {Costs, Schedule, Spec, Times} from "../schedule/types.js" */
 /** @import {Phase} from "./phases.js" */
-/** @typedef {{schedule: Schedule, times: Times, costs: Costs, spec: Spec}} Planned  a plan or a run with its times */
+/** @typedef {{schedule: Schedule, times: Times, costs: Costs, spec: Spec, family?: string}} Planned  a plan or a run
+ *   with its times; family: the title of its family */
 /**
  * @typedef {{rank: number, i: number, from: number, to: number, left: boolean}} Glance i: the op that runs, or -1;
  *   left: whether the rank has work left
@@ -26,9 +26,9 @@ const NAMED = 2; // ops, or ranks, that a sentence names before it counts the re
 
 /** @param {Planned} plan @param {number} rank @param {number} at @returns {Doing} */
 export function doing(plan, rank, at) {
-  const { schedule, times, costs, spec } = plan;
+  const { schedule, times, costs, spec, family } = plan;
   const phase = phaseOf(phases(schedule, times), rank, at);
-  return { ...glance(schedule, times, rank, at), phase, idle: whyIdle(schedule, times, costs, rank, at, spec) };
+  return { ...glance(schedule, times, rank, at), phase, idle: whyIdle(schedule, times, costs, rank, at, spec, family) };
 }
 
 /**
@@ -71,6 +71,7 @@ export function doingText({ schedule }, { i, from, to, idle }) {
   if (!idle.awaits) return t("overhead before {op} until {to}", { op: shortText(schedule, idle.next), to: num(to) });
   const giver = shortText(schedule, idle.awaits.i);
   if (idle.kind === "cap") return t("memory cap, waits for {giver} until {to}", { giver, to: num(to) });
+  if (idle.kind === "limit") return t("in-flight limit, waits for {giver} until {to}", { giver, to: num(to) });
   return t("waits for {giver} until {to}", { giver, to: num(to) });
 }
 
@@ -110,18 +111,18 @@ function startsText(list, moment, { schedule, times }) {
     from - (i > schedule.offsets[rank] ? times.end[i - 1] : 0);
   const starting = list.filter(({ i, from }) => i >= 0 && from === moment).sort((a, b) => waited(b) - waited(a));
   const dust = 1e-9 * Math.max(1, times.makespan);
-  const said = starting.slice(0, NAMED).map((now) => {
+  const parts = starting.slice(0, NAMED).map((now) => {
     const [op, rank, wait] = [shortText(schedule, now.i), now.rank, waited(now)];
     return wait > dust
       ? t("{op} starts on rank {rank} after a wait of {wait}", { op, rank, wait: num(wait) })
       : t("{op} starts on rank {rank}", { op, rank });
   });
-  for (const { i, rank } of copiesStarting(schedule, times, moment).slice(0, Math.max(0, NAMED - said.length))) {
-    said.push(t("{op} starts on the copy lane of rank {rank}", { op: opText(schedule, i), rank }));
+  for (const { i, rank } of copiesStarting(schedule, times, moment).slice(0, Math.max(0, NAMED - parts.length))) {
+    parts.push(t("{op} starts on the copy lane of rank {rank}", { op: opText(schedule, i), rank }));
   }
   const more = starting.length - NAMED;
-  if (more > 0) said.push(more === 1 ? t("1 more op starts") : t("{n} more ops start", { n: more }));
-  return said;
+  if (more > 0) parts.push(more === 1 ? t("1 more op starts") : t("{n} more ops start", { n: more }));
+  return parts;
 }
 
 /** @param {Schedule} schedule @param {Times} times @param {number} moment */

@@ -5,15 +5,15 @@ import { t } from "../i18n/language.js";
 import { firstEndingAfter } from "../timeline/layout.js";
 import { sources, targets } from "../schedule/dependencies.js";
 import { opText, rankOf, refOf, rowsOf } from "../schedule/ops.js";
-import { formatNumber as num } from "../timeline/scale.js";
+import { formatNumber as num } from "../i18n/numbers.js";
 
 /** @import {Costs, OpRef, Schedule, Spec, Times} from "../schedule/types.js" */
 /** @import {HeldBack} from "./held_back.js" */
 /** @import {Link} from "../schedule/dependencies.js" */
 /** @typedef {{ref: OpRef, text: string, arrives: number, reason: string, kind: "data"|"order"}} Relation
  *   arrives: when the value (or the free rank) is there; kind "order" is the rank's own previous or next op */
-/** @typedef {"fill"|"wait"|"cap"|"overhead"|"drain"|"pending"} IdleKind  cap: a forward could run, but as many
- *   micro-batches as the order or the memory limit allows are in flight */
+/** @typedef {"fill"|"wait"|"limit"|"cap"|"overhead"|"drain"|"pending"} IdleKind  a forward could run, but as many
+ *   micro-batches are in flight as the order admits (limit), or as the memory limit allows (cap) */
 /**
  * @typedef {{from: number, to: number, sentence: string, awaits: OpRef|null, kind: IdleKind, arrives: number|null,
  *   next: number, why: string}} Idle next: the op that ends it, -1 for none; why: the reason alone, a part of the
@@ -93,8 +93,8 @@ export function unblocks(schedule, times, costs, op) {
     const cargo = cargoText(link.cargo);
     const reason =
       end === Infinity
-        ? t("takes its {cargo}", { cargo })
-        : t("takes its {cargo}, there at {there}", { cargo, there: num(arrives) });
+        ? t("uses its {cargo}", { cargo })
+        : t("uses its {cargo}, which arrives at {there}", { cargo, there: num(arrives) });
     return { ref, text: opText(schedule, link.i), arrives, reason, kind: "data" };
   });
   if (op.i + 1 < schedule.offsets[op.rank + 1] && op.i < schedule.count) {
@@ -125,9 +125,10 @@ function binding(schedule, times, costs, i) {
  * Why a rank is idle at a time; null when it is busy then, or when the time lies outside the timeline.
  * @param {Schedule} schedule @param {Times} times @param {Costs} costs @param {number} rank @param {number} at
  * @param {Spec} [spec] what was asked for, where that says more than the order's own
+ * @param {string} [family] its title
  * @returns {Idle|null}
  */
-export function whyIdle(schedule, times, costs, rank, at, spec = schedule.spec) {
+export function whyIdle(schedule, times, costs, rank, at, spec = schedule.spec, family = t("The order")) {
   if (at < 0 || at > times.makespan) return null;
   const i = firstEndingAfter(schedule, times, rank, at);
   const lo = schedule.offsets[rank];
@@ -136,7 +137,7 @@ export function whyIdle(schedule, times, costs, rank, at, spec = schedule.spec) 
   const from = i > lo ? times.end[i - 1] : 0;
   if (i === hi) return from < times.makespan ? drain(rank, from, times.makespan, hi > lo) : null;
   if (times.start[i] === Infinity) return pending(schedule, times, rank, i, from);
-  return wait(schedule, times, costs, spec, i, from);
+  return wait(schedule, times, costs, spec, family, i, from);
 }
 
 /** @param {number} rank @param {number} from @param {number} to @param {string} why */
@@ -178,11 +179,12 @@ function pending(schedule, times, rank, i, from) {
  * @param {Times} times
  * @param {Costs} costs
  * @param {Spec} spec
+ * @param {string} family
  * @param {number} i the op that ends the gap
  * @param {number} from
  * @returns {Idle}
  */
-function wait(schedule, times, costs, spec, i, from) {
+function wait(schedule, times, costs, spec, family, i, from) {
   const rank = rankOf(schedule, i);
   const to = times.start[i];
   const last = binding(schedule, times, costs, i);
@@ -195,15 +197,15 @@ function wait(schedule, times, costs, spec, i, from) {
   const capped = held !== null && held.by !== "order";
   const came = travel(times.end[link.i], link, costs, to);
   const waits = awaited(schedule, link, filling, came);
-  const why = held && capped ? t("{cap}; {waits}", { cap: capText(held), waits }) : waits;
-  const said = [idle(rank, from, to, why)];
+  const why = held && capped ? t("{cap}; {waits}", { cap: capText(held, family), waits }) : waits;
+  const sentences = [idle(rank, from, to, why)];
   if (to - arrives > tolerance)
-    said.push(
-      t("The input was there at {there}: overhead of {late}.", { there: num(arrives), late: num(to - arrives) }),
+    sentences.push(
+      t("The input arrived at {there}: overhead of {late}.", { there: num(arrives), late: num(to - arrives) }),
     );
-  else said.push(deeper(schedule, times, costs, link.i, from, tolerance));
+  else sentences.push(deeper(schedule, times, costs, link.i, from, tolerance));
   if (held && !capped)
-    said.push(
+    sentences.push(
       t("{forward} could run already, but the order has {op} first.", {
         forward: held.forward,
         op: opText(schedule, i),
@@ -212,9 +214,9 @@ function wait(schedule, times, costs, spec, i, from) {
   return {
     from,
     to,
-    sentence: said.filter(Boolean).join(t(" ")),
+    sentence: sentences.filter(Boolean).join(t(" ")),
     awaits: refOf(schedule, link.i),
-    kind: filling ? "fill" : capped ? "cap" : "wait",
+    kind: filling ? "fill" : !capped ? "wait" : held.by === "memory" ? "cap" : "limit",
     arrives: Math.min(arrives, to),
     next: i,
     why,
@@ -234,8 +236,8 @@ function overhead(schedule, i, from, to, there) {
   const late = num(to - from);
   const why =
     there === null
-      ? t("the input of {op} was there from the beginning: overhead of {late}", { op, late })
-      : t("the input of {op} was there at {there}: overhead of {late}", { op, there: num(there), late });
+      ? t("the input of {op} was available from the start: overhead of {late}", { op, late })
+      : t("the input of {op} arrived at {there}: overhead of {late}", { op, there: num(there), late });
   return {
     from,
     to,
@@ -248,8 +250,8 @@ function overhead(schedule, i, from, to, there) {
   };
 }
 
-/** Why the next forward may not begin although its input is there. @param {HeldBack} held */
-function capText({ by, forward, holds, most, chunked }) {
+/** Why the next forward may not begin although its input has arrived. @param {HeldBack} held @param {string} family */
+function capText({ by, forward, holds, most, chunked }, family) {
   const [n, limit] = [num(holds), num(most)];
   if (by === "memory")
     return t("memory cap: it holds {n}, and with {forward} it would be above its limit of {limit}", {
@@ -259,12 +261,13 @@ function capText({ by, forward, holds, most, chunked }) {
     });
   if (chunked)
     return t(
-      "memory cap: {n} chunks are in flight, the most that this order lets it hold, so {forward} may not start yet",
-      { n, forward },
+      "{family} admits at most {n} chunks in flight here, so {forward} may not start yet " +
+        "(the order's rule, not the GPU's)",
+      { family, n, forward },
     );
   return t(
-    "memory cap: {n} micro-batches are in flight, the most that this order lets it hold, so {forward} may not start yet",
-    { n, forward },
+    "{family} admits at most {n} in flight here, so {forward} may not start yet (the order's rule, not the GPU's)",
+    { family, n, forward },
   );
 }
 
@@ -293,7 +296,8 @@ function awaited(schedule, link, filling, came) {
     });
   if (filling)
     return t(
-      "fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which {travel}",
+      "fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which " +
+        "{travel}",
       { taker, giver, other, travel: came },
     );
   if (link.cargo === "activation")

@@ -1,7 +1,7 @@
 // What is said of a cluster's hosts and links, worked out of what the server tells: who sits where, how far apart, how
 // busy.
 import { t } from "../i18n/language.js";
-import { formatNumber } from "../timeline/scale.js";
+import { formatNumber } from "../i18n/numbers.js";
 
 /** @typedef {{total: number, free: number}} Room */
 /**

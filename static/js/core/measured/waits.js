@@ -1,7 +1,7 @@
 // What a rank of a measured run spent its time on between two ops: the runner's own notes, in numbers. Knows times.
 
 import { t } from "../i18n/language.js";
-import { formatNumber } from "../timeline/scale.js";
+import { formatNumber } from "../i18n/numbers.js";
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
 /**

@@ -70,7 +70,7 @@ function index(schedule) {
  * @param {Schedule} schedule @param {number} i
  * @returns {Half[]}
  */
-export function halves(schedule, i) {
+function halves(schedule, i) {
   const { chunks, codes } = schedule;
   const base = rankOf(schedule, i) * chunks;
   const { first, second } = micros(schedule);

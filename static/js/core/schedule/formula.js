@@ -2,11 +2,9 @@
 // a spec gives; knows no family. mathml.js draws the same trees.
 
 import { barriersOf, timing } from "./effective_costs.js";
-import { formatNumber } from "../timeline/scale.js";
+import { formatNumber } from "../i18n/numbers.js";
 
 /** @import {Law, Spec, Tree, Vars} from "./types.js" */
-
-export { mathmlTerms } from "../drawing/mathml.js";
 
 /** Remainder with the divisor's sign, as in mathematics. @param {number} a @param {number} b */
 function mod(a, b) {

@@ -1,7 +1,7 @@
 // The numbers of a model or machine of one's own: their names and units for people, and reading what was typed.
 // Knows no preset and no page; the bounds are the server's.
 import { t } from "../i18n/language.js";
-import { formatCount } from "../timeline/scale.js";
+import { formatCount } from "../i18n/numbers.js";
 
 /** @typedef {[number, number]} Bounds  in the server's units */
 /**

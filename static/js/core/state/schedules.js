@@ -1,6 +1,5 @@
 // The schedules on the screen, one to four: the first is the state's spec, the rest stand in its others. Each has an
-// id,
-// which is also its prefix in a link, and a letter by which the page calls it.
+// id, which is also its prefix in a link, and a letter by which the page calls it.
 
 import { withoutLane } from "./lane_ids.js";
 

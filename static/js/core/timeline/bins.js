@@ -4,13 +4,10 @@
 // Paint class: 0 = idle; 1 + kind * SHADES + chunk % SHADES otherwise, kind 0 F, 1 I, 2 W, 3 B, 4 overlapped pair
 // (chunk of its forward half), 5 S, 6 T (these two have no chunk). CLASSES is one more than the largest class.
 //
-// Bin x holds the time from (from + x) * step to (from + x + 1) * step: bins are counted from time 0, not from the edge
-// of
-// the window, so a pan moves them and changes none. Each says how much of it every kind covers. A bin with an op
-// narrower
-// than itself is mixed: all its kinds show, stacked by their shares, the least a little, so that short ops neither
-// vanish
-// nor flicker. Any other shows what covers most of it.
+// Bin x holds the time from (from + x) * step to (from + x + 1) * step: bins are counted from time 0, not from the
+// edge of the window, so a pan moves them and changes none. Each says how much of it every kind covers. A bin with an
+// op narrower than itself is mixed: all its kinds show, stacked by their shares, the least a little, so that short
+// ops neither vanish nor flicker. Any other shows what covers most of it.
 
 import { KIND_T, chunkOf, kindOf } from "../schedule/ops.js";
 import { opsInWindow } from "./layout.js";

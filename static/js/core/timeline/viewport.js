@@ -1,6 +1,8 @@
-// The visible stretch of time, immutable, within [0, total]. Knows no pixels and no schedule.
+// The visible stretch of time, immutable, within [0, total]: zoomed, panned, and dragged on the minimap.
 
 /** @typedef {{readonly t0: number, readonly t1: number}} View */
+/** @typedef {"start" | "end" | "window" | "outside"} Grip  of the minimap: an edge of the window, its
+ *   inside, or the rest */
 
 /** The whole. @param {number} total @returns {View} */
 export const fit = (total) => ({ t0: 0, t1: total });
@@ -42,4 +44,38 @@ export function zoomTo(a, b, total) {
   if (!(hi > lo)) return fit(total);
   const margin = (hi - lo) * 0.02;
   return { t0: Math.max(0, lo - margin), t1: Math.min(total, hi + margin) };
+}
+
+/**
+ * Which part of the window a press on the minimap takes hold of.
+ * @param {number} x
+ * @param {number} a
+ * @param {number} b the window's edges
+ * @param {number} tolerance how near counts as on an edge
+ * @returns {Grip}
+ */
+export function gripAt(x, a, b, tolerance) {
+  const [start, end] = [Math.abs(x - a), Math.abs(x - b)];
+  const inside = Math.min(tolerance, (b - a) / 3); // a narrow window keeps a middle to be taken by
+  if (start <= (x > a ? inside : tolerance) && start <= end) return "start";
+  if (end <= (x < b ? inside : tolerance)) return "end";
+  return x > a && x < b ? "window" : "outside";
+}
+
+/**
+ * The window after a drag by dt from where it was taken: its inside moves it, an edge makes it wider or narrower, past
+ * the other edge too.
+ * @param {View} view when taken
+ * @param {Grip} grip
+ * @param {number} dt
+ * @param {number} total
+ * @param {number} least width
+ * @returns {View}
+ */
+export function dragged(view, grip, dt, total, least) {
+  if (grip === "window" || grip === "outside") return clamp({ t0: view.t0 + dt, t1: view.t1 + dt }, total);
+  const fixed = grip === "start" ? view.t1 : view.t0;
+  const moved = Math.min(total, Math.max(0, (grip === "start" ? view.t0 : view.t1) + dt));
+  const [t0, t1] = moved < fixed ? [moved, fixed] : [fixed, moved];
+  return t1 - t0 >= least ? { t0, t1 } : clamp({ t0: Math.min(t0, total - least), t1: t0 + least }, total);
 }

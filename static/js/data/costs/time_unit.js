@@ -1,5 +1,5 @@
 // The unit of time on the screen: milliseconds where the costs come from a model, else the unit of the costs.
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 let ms = false;
 

@@ -58,6 +58,7 @@ export class RunLane {
     /** @type {Lane} */
     this.lane = {
       id: /** @type {Lane["id"]} */ (id),
+      kind: "run",
       schedule,
       times: { start, end, makespan: 0 },
       spec: run.spec,

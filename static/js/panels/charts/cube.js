@@ -18,7 +18,7 @@ import {
 } from "../../core/drawing/cube.js";
 import { t } from "../../core/i18n/language.js";
 import { opText } from "../../core/schedule/ops.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Box, Cube, Dot, View} from "../../core/drawing/cube.js" */

@@ -4,7 +4,7 @@ import { SHADES } from "../../core/timeline/bins.js";
 import { dotAt, planeAt, sidesOf } from "../../core/drawing/cube.js";
 import { t } from "../../core/i18n/language.js";
 import { LETTERS } from "../../core/schedule/ops.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Box, Cube, Dot, Point, Project, View} from "../../core/drawing/cube.js" */
 /**

@@ -2,7 +2,7 @@
 import { h } from "../../ui/dom.js";
 import { byMemory, cellText, rank, short } from "../../core/drawing/chart_points.js";
 import { t, tr } from "../../core/i18n/language.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Point, Row, Rows} from "../../core/drawing/chart_points.js" */
 /** @typedef {(at: number, under: boolean) => void} Put */
@@ -106,7 +106,7 @@ export function rowTable({ columns, rows }, title, acts) {
       "th",
       { scope: "col", title: tr(about) || null, class: typeof rows[0]?.cells[k] === "string" ? "is-text" : null },
       tr(name),
-      unit(about),
+      unit(tr(about)),
     ),
   );
   const body = rows.slice(0, MOST).map((row, at) => dataRow(row, at, acts));

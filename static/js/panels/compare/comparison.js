@@ -1,7 +1,7 @@
 // The comparison as data: what is asked of the server, the columns of the table, and how rows are put in order.
 import { getJson } from "../../data/api.js";
 import { t, tr } from "../../core/i18n/language.js";
-import { formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { specQuery } from "../../core/state/link.js";
 
 /** @import {Family, Spec} from "../../core/schedule/types.js" */

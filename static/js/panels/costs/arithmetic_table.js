@@ -4,7 +4,7 @@ import { fullest } from "../../data/costs/device_bytes.js";
 import { bytesText, mathText, quantity } from "../../data/costs/quantities.js";
 import { filled, h, replace } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Fullest} from "../../data/costs/device_bytes.js" */
 /** @import {Priced, Step} from "../../data/costs/api.js" */

@@ -4,7 +4,7 @@ import { ask, balancePath, evenly, known, withLayers } from "../../data/costs/ap
 import { timeNumber } from "../../data/costs/time_unit.js";
 import { runs } from "../../data/costs/quantities.js";
 import { filled, h, replace, sentence, setText, show } from "../../ui/dom.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { letter, specAt, specsOf } from "../../core/state/schedules.js";
 

@@ -8,7 +8,7 @@ import { bytesText } from "../../data/costs/quantities.js";
 import { h, replace, sentence, setText, show } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { machineFields, modelFields } from "../../core/state/own_values.js";
-import { formatCount } from "../../core/timeline/scale.js";
+import { formatCount } from "../../core/i18n/numbers.js";
 import { plainPreset } from "../../core/state/link_preset.js";
 import { including } from "../../ui/slider_stops.js";
 

@@ -5,7 +5,7 @@ import { headText } from "../../timeline/explain/lane_headings.js";
 import { pictureColours } from "../../ui/palette.js";
 import { t } from "../../core/i18n/language.js";
 import { picture } from "../../core/drawing/picture.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */

@@ -7,7 +7,7 @@ import { showLaws } from "./law.js";
 import { createMemoryLimit } from "./memory_limit.js";
 import { t } from "../../core/i18n/language.js";
 import { messages } from "../../core/schedule/metrics.js";
-import { formatBytes, formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { letter } from "../../core/state/schedules.js";
 
 /** @import {Plan} from "../../data/plan.js" */

@@ -1,9 +1,10 @@
 // The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation
 // agrees.
 import { h, replace } from "../../ui/dom.js";
-import { judge, mathmlTerms, speaks, vars } from "../../core/schedule/formula.js";
+import { judge, speaks, vars } from "../../core/schedule/formula.js";
+import { mathmlTerms } from "../../core/schedule/mathml.js";
 import { language, t, tr } from "../../core/i18n/language.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 import { timeText } from "../../data/costs/time_unit.js";
 
 /** @import {Law} from "../../core/schedule/types.js" */

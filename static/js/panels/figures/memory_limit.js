@@ -1,7 +1,7 @@
 // The peak memory of a schedule against the memory limit: a bar with the limit as a line across it, and a sentence.
 import { filled, h, replace, show } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */

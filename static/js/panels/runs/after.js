@@ -3,7 +3,7 @@ import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { verdict } from "../../core/measured/calibration.js";
 import { hopTime } from "../../core/measured/cluster.js";
-import { formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { fileOf } from "../../data/runs/client.js";
 
 /** @import {Calibration} from "../../core/measured/calibration.js" */

@@ -4,7 +4,7 @@
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { busyOf, latencyRange, latencyText, roomOf } from "../../core/measured/cluster.js";
 import { t, tr } from "../../core/i18n/language.js";
-import { formatBytes } from "../../core/timeline/scale.js";
+import { formatBytes } from "../../core/i18n/numbers.js";
 
 /** @import {Cluster, Host, Link, Room} from "../../core/measured/cluster.js" */
 

@@ -1,7 +1,7 @@
 // What there is to run on here, and what a run of so many ranks makes of it unless another device or pace is asked for.
 import { h, replace } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
-import { formatBytes } from "../../core/timeline/scale.js";
+import { formatBytes } from "../../core/i18n/numbers.js";
 import { modeName } from "./facts.js";
 
 /** @import {Choice, Device, Devices} from "../../core/measured/devices.js" */

@@ -2,7 +2,7 @@
 // went.
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
-import { formatBytes, formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { hostFacts } from "./hosts.js";
 
 /** @import {Run} from "../../data/runs/client.js" */

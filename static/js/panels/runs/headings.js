@@ -1,7 +1,7 @@
 // What is said of a run where it stands beside others: its heading on the timeline, its link.
 import { t, tr } from "../../core/i18n/language.js";
 import { figures } from "../../core/schedule/metrics.js";
-import { IMPORTED } from "../../core/state/link_fields.js";
+import { IMPORTED } from "../../core/schedule/spec_tables.js";
 import { isOver } from "../../data/runs/client.js";
 import { deviceName, modeName, unusual } from "./facts.js";
 import { hostCount } from "./hosts.js";

@@ -2,7 +2,7 @@
 // agree.
 import { hopTime, latencyRange, micros, ranksByHost, ranksText } from "../../core/measured/cluster.js";
 import { t } from "../../core/i18n/language.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Run} from "../../data/runs/client.js" */
 /** @import {Add} from "./facts.js" */

@@ -2,7 +2,7 @@
 // named, linked to and deleted. Asked for when it is opened, never before.
 import { getJson, send } from "../../data/api.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
-import { MEASURED_IDS } from "../../data/lanes.js";
+import { RUN_LANE_IDS } from "../../data/lanes.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { rowOf, widths } from "./row.js";
 
@@ -173,7 +173,7 @@ class RunList {
 
   #weigh() {
     const n = this.#chosen.size;
-    const most = MEASURED_IDS.length;
+    const most = RUN_LANE_IDS.length;
     this.#compare.toggleAttribute("disabled", n < 2 || n > most);
     setText(
       this.#hint,

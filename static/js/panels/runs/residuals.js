@@ -5,7 +5,7 @@ import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { opText, rankOf } from "../../core/schedule/ops.js";
 import { largest, lost, residual } from "../../core/measured/residuals.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 import { plannedTimes } from "../../data/matched_plan.js";
 
 /** @import {Lane} from "../../data/lanes.js" */

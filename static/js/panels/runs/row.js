@@ -2,7 +2,7 @@
 import { h, replace, sentence } from "../../ui/dom.js";
 import { locale } from "../../ui/languages.js";
 import { t, tr } from "../../core/i18n/language.js";
-import { formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { isOver } from "../../data/runs/client.js";
 import { deviceName, modeName, unusual } from "./facts.js";
 

@@ -1,7 +1,7 @@
 // Runs on the page, up to four: starts them, watches those that the link names, and says what they are.
 import { h } from "../../ui/dom.js";
 import { invalidate } from "../../ui/frame_loop.js";
-import { MEASURED_IDS } from "../../data/lanes.js";
+import { RUN_LANE_IDS } from "../../data/lanes.js";
 import { calibrated, withCosts } from "../../core/measured/calibration.js";
 import { hopTime } from "../../core/measured/cluster.js";
 import { t } from "../../core/i18n/language.js";
@@ -49,7 +49,7 @@ export class RunView {
     startAll: () => this.startAll(),
     pick: (i) => this.#go(i),
     showing: () => this.showing.node,
-    another: () => this.#all.length < MEASURED_IDS.length,
+    another: () => this.#all.length < RUN_LANE_IDS.length,
   });
   #sweep = createSweep({ cancelAll: () => this.#cancelAll() });
   /** @type {string[]} runs whose lanes stay when another begins */
@@ -122,7 +122,7 @@ export class RunView {
     return [
       ...this.ids()
         .filter((each) => each !== id)
-        .slice(0, MEASURED_IDS.length - 1),
+        .slice(0, RUN_LANE_IDS.length - 1),
       id,
     ].join(",");
   }
@@ -143,7 +143,7 @@ export class RunView {
   #begun(ids) {
     this.parts.started();
     this.#shown = 0;
-    this.#batch = [...ids, ...this.#kept].slice(0, MEASURED_IDS.length).join(",");
+    this.#batch = [...ids, ...this.#kept].slice(0, RUN_LANE_IDS.length).join(",");
     this.#put(this.#batch, { at: null, t0: null, t1: null });
   }
 
@@ -338,7 +338,7 @@ export class RunView {
 
   /** Watch the runs that the state names. */
   sync() {
-    const ids = [...new Set(this.ids())].slice(0, MEASURED_IDS.length);
+    const ids = [...new Set(this.ids())].slice(0, RUN_LANE_IDS.length);
     if (ids.join() === this.#all.map(({ id }) => id).join()) return;
     const before = this.#all;
     for (const each of before) if (!ids.includes(each.id)) each.end();
@@ -346,13 +346,13 @@ export class RunView {
     this.#all = ids.map((id, at) => {
       const here =
         before.find((each) => each.id === id) ??
-        new Watched(id, MEASURED_IDS[at], {
+        new Watched(id, RUN_LANE_IDS[at], {
           query: this.parts.query,
           asynchronous: this.parts.asynchronous,
           plan,
           changed: () => this.#changed(),
         });
-      here.rename(MEASURED_IDS[at]);
+      here.rename(RUN_LANE_IDS[at]);
       return here;
     });
     this.#shown = Math.min(this.#shown, Math.max(0, ids.length - 1));

@@ -3,7 +3,7 @@
 // one after the other and after that. A row that was refused says why.
 import { h, replace, show } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
-import { formatNumber, formatPercent } from "../../core/timeline/scale.js";
+import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { isOver } from "../../data/runs/client.js";
 import { signedShare } from "./facts.js";
 

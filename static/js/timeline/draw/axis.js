@@ -1,11 +1,14 @@
 // The time axis and the rank labels, and where an op or a moment stands on the screen.
 import { unit } from "../../data/costs/time_unit.js";
 import { colour } from "../../ui/palette.js";
-import { formatTime, tickStep, ticks } from "../../core/timeline/scale.js";
+import { formatTime } from "../../core/i18n/numbers.js";
+import { tickStep, ticks } from "../../core/timeline/scale.js";
 
 /** @import {Scene} from "../../data/lanes.js" */
 /** @import {Layout, Row} from "../../core/timeline/layout.js" */
 /** @typedef {{x: number, y: number, w: number, h: number}} Box */
+/** @typedef {(rank: number, copy: boolean) => {y: number, h: number} | null} RowBoxOf  the row of a
+ *   rank's ops, or of its copies */
 
 const NUMBER = 12; // px that a rank's number takes
 
@@ -132,4 +135,5 @@ function drawPin(ctx, x, y) {
 
 /** A font of the canvas: as --font in tokens.css. @param {number} size */
 export const font = (size) =>
-  `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif`;
+  `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, ` +
+  `"PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif`;

@@ -1,6 +1,5 @@
 // Draws when all ranks have met: a gold line across a lane group at the moment each barrier opens, where lines have
-// room;
-// and, over the ops, the one that the pointer or the selection is about.
+// room; and, over the ops, the one that the pointer or the selection is about.
 import { boxOf, font, xOf } from "./axis.js";
 import { colour } from "../../ui/palette.js";
 import { barriersAt, openings } from "../../core/schedule/barriers.js";
@@ -10,7 +9,7 @@ import { t } from "../../core/i18n/language.js";
 /** @import {Box} from "./axis.js" */
 /** @import {Join} from "../../core/schedule/barriers.js" */
 /** @import {Row} from "../../core/timeline/layout.js" */
-/** @import {Trace} from "../explain/trace.js" */
+/** @import {Trace} from "../trace.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
 
 const SPACING = 8; // px between two lines, on average

@@ -1,12 +1,12 @@
-// Draws the critical path: its ops stand clear of the veil in a ring, joined by a line that shows where the chain goes
-// on to
-// another rank. Neighbours on one rank are one ring, and what is narrower than a pixel is drawn once a pixel.
+// Draws the critical path: its ops stand clear of the veil in a ring, joined by a line that shows where the chain
+// goes on to another rank. Neighbours on one rank are one ring, and what is narrower than a pixel is drawn once a
+// pixel.
 import { xOf } from "./axis.js";
 import { colour } from "../../ui/palette.js";
 import { rankOf } from "../../core/schedule/ops.js";
 
 /** @import {Lane, Scene} from "../../data/lanes.js" */
-/** @import {Place} from "../explain/highlights.js" */
+/** @import {RowBoxOf} from "./axis.js" */
 /** @import {Path} from "../../core/explain/critical_path.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
 /**
@@ -17,7 +17,7 @@ const HEAD = 5; // px of an arrow's head
 const ROOM_FOR_HEAD = 18; // px between the rows of a link
 const MOST_HEADS = 400;
 
-/** @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Path} path @param {Place} place */
+/** @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Path} path @param {RowBoxOf} place */
 export function drawCritical(scene, ctx, lane, path, place) {
   const runs = runsOf(scene, lane, path, place);
   for (const { x0, x1, y, h } of runs) ctx.clearRect(x0, y, Math.max(1, x1 - x0), h);
@@ -69,7 +69,7 @@ function head(ctx, a, b) {
  * @param {Scene} scene
  * @param {Lane} lane
  * @param {Path} path
- * @param {Place} place
+ * @param {RowBoxOf} place
  */
 function runsOf(scene, { schedule }, { steps }, place) {
   /** @type {Run[]} */

@@ -1,14 +1,12 @@
 // The memory strips above the rows, and the button that shows them. Levels are drawn as each pixel's maximum, in runs
-// of
-// equal height, so that a strip costs at most one rectangle a pixel however many ops there are. Of a run they are what
-// it
-// measured, with what the plan counts as a line over it.
+// of equal height, so that a strip costs at most one rectangle a pixel however many ops there are. Of a run they are
+// what it measured, with what the plan counts as a line over it.
 import { font, xOf } from "./axis.js";
 import { byId, h, icon } from "../../ui/dom.js";
 import { colour } from "../../ui/palette.js";
 import { t } from "../../core/i18n/language.js";
 import { alive } from "../../core/measured/live_memory.js";
-import { formatBytes, formatNumber } from "../../core/timeline/scale.js";
+import { formatBytes, formatNumber } from "../../core/i18n/numbers.js";
 import { held, levelAt, maxima, stripsByDefault } from "../../core/timeline/memory_strips.js";
 
 /** @import {Lane, Scene} from "../../data/lanes.js" */

@@ -5,7 +5,7 @@ import { colour } from "../../ui/palette.js";
 import { rankOf } from "../../core/schedule/ops.js";
 
 /** @import {Lane, Scene} from "../../data/lanes.js" */
-/** @import {Place} from "../explain/highlights.js" */
+/** @import {RowBoxOf} from "./axis.js" */
 /** @import {Journey} from "../../core/explain/micro_batch_path.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
 /** @typedef {{x0: number, x1: number, y: number, h: number}} Box */
@@ -13,7 +13,7 @@ import { rankOf } from "../../core/schedule/ops.js";
 const DASH = [6, 4];
 const DOTS = [1.5, 4];
 
-/** @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Journey} journey @param {Place} place */
+/** @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Journey} journey @param {RowBoxOf} place */
 export function drawJourney(scene, ctx, lane, journey, place) {
   const { schedule, times } = lane;
   /** @param {number} i @returns {Box | null} */

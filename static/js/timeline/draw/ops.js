@@ -11,7 +11,6 @@ import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, mic
 import { hatched, paintHatch } from "./hatch_pattern.js";
 import { drawLabels } from "./labels.js";
 import { binResiduals, paintPlanned, paintResiduals } from "./residuals.js";
-import { isMeasured } from "../../data/lanes.js";
 import { plannedTimes } from "../../data/matched_plan.js";
 import { QUICKER, pyramidOf } from "../../data/binned_orders.js";
 
@@ -31,7 +30,8 @@ export function paintOps(scene, ctx, dpr) {
   lanes.forEach((lane, at) => {
     const rows = sight[at];
     paintBubbles(ctx, lane, rows, scene, dpr);
-    const plan = isMeasured(lane) && (scene.late || rows.some(({ footH }) => footH)) ? plannedTimes(lane, lanes) : null;
+    const plan =
+      lane.kind === "run" && (scene.late || rows.some(({ footH }) => footH)) ? plannedTimes(lane, lanes) : null;
     const late = plan && scene.late ? scene.late : 0;
     if (dense) {
       if (plan && late) binResiduals(ctx, lane, plan, late, rows, scene, dpr);
@@ -44,7 +44,7 @@ export function paintOps(scene, ctx, dpr) {
       gather(lane.schedule, lane.times, part, scene, dpr);
       const inkOf = plan && late ? paintResiduals(ctx, lane, plan, late, part[0].h) : null;
       paintBoxes(ctx, lane, part[0].h, dpr, inkOf !== null);
-      if (lane.costs.comm > 0 && !isMeasured(lane)) paintMessages(ctx, lane, scene, part[0].h);
+      if (lane.costs.comm > 0 && lane.kind === "plan") paintMessages(ctx, lane, scene, part[0].h);
       drawLabels(ctx, lane, part[0].h, micros(lane.schedule), inkOf);
       paintCopies(ctx, lane, part, scene, dpr);
       if (plan) paintPlanned(ctx, lane, plan, part, scene, dpr, false);

@@ -3,8 +3,8 @@
 import { boxOf, font, xOf } from "./axis.js";
 import { drawBarriers, nameBarriers } from "./barriers.js";
 import { inset } from "./boxes.js";
-import { isMeasured } from "../../data/lanes.js";
-import { wayOf } from "./messages.js";
+import { laneOf } from "../../data/lanes.js";
+import { messagePath } from "./messages.js";
 import { colour } from "../../ui/palette.js";
 import { drawPlannedMark } from "./planned_outline.js";
 import { t } from "../../core/i18n/language.js";
@@ -12,7 +12,7 @@ import { messagesOf } from "../../core/schedule/message_flow.js";
 import { KIND_S, kindOf } from "../../core/schedule/ops.js";
 
 /** @import {Scene} from "../../data/lanes.js" */
-/** @import {Trace} from "../explain/trace.js" */
+/** @import {Trace} from "../trace.js" */
 /** @import {Box} from "./axis.js" */
 /** @import {OpRef} from "../../core/schedule/types.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
@@ -28,7 +28,7 @@ export function drawPlayhead(scene, ctx, at, height) {
   ctx.fillStyle = colour("plot-dim");
   const veil = Math.max(left, x);
   for (const group of layout.groups) {
-    if (isMeasured(group) || veil >= right || !group.rows.length) continue;
+    if (laneOf(scene.lanes, group.id)?.kind === "run" || veil >= right || !group.rows.length) continue;
     const top = group.rows[0].stripY;
     ctx.fillRect(veil, top, right - veil, group.top + group.height - top);
   }
@@ -59,7 +59,7 @@ export function drawTrace(scene, ctx, trace, selected) {
 /** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace @param {OpRef} op @param {boolean} selected */
 function drawOp(scene, ctx, trace, op, selected) {
   const here = boxOf(scene, trace.lane.id, op.rank, op.i);
-  if (here && isMeasured(trace.lane)) drawPlannedMark(scene, ctx, trace.lane, op, here);
+  if (here && trace.lane.kind === "run") drawPlannedMark(scene, ctx, trace.lane, op, here);
   drawBarriers(scene, ctx, trace, (box, mark) => outline(ctx, box, mark, SOLID, 2));
   const sides = [
     { list: trace.needs, mark: colour("mark-needs"), dash: SOLID, into: true, name: t("needs") },
@@ -203,7 +203,7 @@ function drawTag({ layout }, ctx, box, text, mark) {
 }
 
 /**
- * A message: the op that sends it, the op that takes it, and the way between.
+ * A message: the op that sends it, the op that takes it, and the path between.
  * @param {Scene} scene
  * @param {Ctx} ctx
  * @param {Trace} trace
@@ -215,11 +215,11 @@ function drawMessage(scene, ctx, { lane, message = -1 }) {
   const mark = colour("mark-here");
   const dash = all.gradient[message] ? DASHED : SOLID;
   for (const box of [sender, receiver]) if (box) outline(ctx, box, mark, dash, 2);
-  const way = wayOf(scene, lane, message);
-  const [from, to] = way ? [way.from, way.to] : [sender, receiver];
+  const path = messagePath(scene, lane, message);
+  const [from, to] = path ? [path.from, path.to] : [sender, receiver];
   if (from && to) drawLink(ctx, from, to, mark, dash);
   if (to) drawHead(ctx, to, mark);
-  if (way) drawDot(ctx, way.from, mark);
+  if (path) drawDot(ctx, path.from, mark);
   if (sender) drawTag(scene, ctx, sender, t("sends"), mark);
   if (receiver) drawTag(scene, ctx, receiver, t("receives"), mark);
 }

@@ -2,7 +2,7 @@
 import { font, xOf } from "./axis.js";
 import { colour } from "../../ui/palette.js";
 import { t } from "../../core/i18n/language.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 import { plannedTimes } from "../../data/matched_plan.js";
 
 /** @import {Lane, Scene} from "../../data/lanes.js" */

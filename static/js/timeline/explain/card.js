@@ -9,7 +9,6 @@ import {
 } from "./card_details.js";
 import { tame, timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { byId, h, replace, setText, show } from "../../ui/dom.js";
-import { isMeasured } from "../../data/lanes.js";
 import { barriersAt } from "../../core/schedule/barriers.js";
 import { OFFLOAD, copyOf } from "../../core/schedule/copies.js";
 import { whyIdle } from "../../core/explain/why_idle.js";
@@ -17,13 +16,13 @@ import { t } from "../../core/i18n/language.js";
 import { arrives, messagesOf } from "../../core/schedule/message_flow.js";
 import { shortText } from "../../core/explain/narrate.js";
 import { KIND_F, KIND_PAIR, KIND_S, chunkOf, kindOf, opText, partText, rankOf } from "../../core/schedule/ops.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 import { held, levelAt } from "../../core/timeline/memory_strips.js";
 import { spentBefore, spentText } from "../../core/measured/waits.js";
 import { plannedTimes } from "../../data/matched_plan.js";
 import { versions } from "../../core/schedule/weight_versions.js";
 
-/** @import {Trace} from "./trace.js" */
+/** @import {Trace} from "../trace.js" */
 /** @import {Lane} from "../../data/lanes.js" */
 /** @import {Idle} from "../../core/explain/why_idle.js" */
 /** @import {Times} from "../../core/schedule/types.js" */
@@ -69,7 +68,8 @@ export function createCard(plot, lanes) {
     const roomBelow = plot.clientHeight - (anchor.y + anchor.h);
     const y = roomBelow > height + 16 || anchor.y < height + 16 ? anchor.y + anchor.h + 10 : anchor.y - height - 10;
     const x = Math.min(Math.max(8, anchor.x), plot.clientWidth - width - 8);
-    node.style.transform = `translate(${Math.round(x)}px, ${Math.round(Math.max(4, Math.min(y, plot.clientHeight - height - 4)))}px)`;
+    const top = Math.max(4, Math.min(y, plot.clientHeight - height - 4));
+    node.style.transform = `translate(${Math.round(x)}px, ${Math.round(top)}px)`;
   }
 
   return { put };
@@ -107,7 +107,7 @@ function opLines(trace, lanes) {
   ];
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
   if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
-  if (isMeasured(lane)) lines.push(...bytesLines(lane, op.i), ...measured(trace, plannedTimes(lane, lanes())));
+  if (lane.kind === "run") lines.push(...bytesLines(lane, op.i), ...measured(trace, plannedTimes(lane, lanes())));
   const { waits, meets } = barriersAt(schedule, times, op.i);
   const across = (/** @type {number} */ giver) =>
     giver < schedule.count && kindOf(schedule.codes[giver], schedule.chunks) >= KIND_S;
@@ -116,18 +116,22 @@ function opLines(trace, lanes) {
   const freed = trace.frees.filter((link) => link.kind === "data" && !across(op.i));
   if (waits)
     lines.push(
-      row("needs", `● ${t("needs")}`, `${t("barrier {join}", { join: sayJoin(lane, waits) })}${waitsHop(lane, waits)}`),
+      row(
+        "needs",
+        `● ${t("needs")}`,
+        `${t("barrier {join}", { join: joinText(lane, waits) })}${waitsHop(lane, waits)}`,
+      ),
     );
   if (needed.length) lines.push(list("needs", `● ${t("needs")}`, needed));
   if (meets)
-    lines.push(row("frees", `▶ ${t("meets")}`, t("all ranks at barrier {join}", { join: sayJoin(lane, meets) })));
+    lines.push(row("frees", `▶ ${t("meets")}`, t("all ranks at barrier {join}", { join: joinText(lane, meets) })));
   if (freed.length) lines.push(list("frees", `▶ ${t("unblocks")}`, freed));
   if (trace.needs.every((link) => link.kind === "order"))
     lines.push(
       h("p", {
         text: trace.needs.length
-          ? t("Needs nothing but its rank's previous op.")
-          : t("Needs nothing: it starts the step."),
+          ? t("Needs only its rank's previous op.")
+          : t("Needs nothing: it is the first op of the step."),
       }),
     );
   return lines;
@@ -136,10 +140,10 @@ function opLines(trace, lanes) {
 /** Why its rank stood idle before an op: also for those who come by keyboard and cannot point at the gap. */
 /** @param {Lane} lane @param {number} rank @param {number} from @param {number} to */
 function waitLines(lane, rank, from, to) {
-  const { id, schedule, times, costs, spec } = lane;
-  const little = isMeasured({ id }) ? 1e-3 : 1e-9; // between any two measured ops a moment passes
+  const { kind, schedule, times, costs, spec, family } = lane;
+  const little = kind === "run" ? 1e-3 : 1e-9; // between any two measured ops a moment passes
   if (to - from <= little * Math.max(1, times.makespan)) return [];
-  const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
+  const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec, family);
   return why
     ? [h("p", { class: "before", text: [tame(why.sentence), spentSaid(lane, why)].filter(Boolean).join(t(" ")) })]
     : [];
@@ -151,7 +155,7 @@ const hostOf = ({ hosts }, rank) => (hosts?.[rank] ? t(", host {host}", { host: 
 /** @param {Lane} lane @param {number} rank @param {number} i @param {number} kind */
 function whereIs({ schedule }, rank, i, kind) {
   const stage = schedule.placement.stage[rank * schedule.chunks + chunkOf(schedule.codes[i], schedule.chunks)];
-  if (kind === KIND_PAIR) return t("on rank {rank}; both results are there at its end", { rank });
+  if (kind === KIND_PAIR) return t("on rank {rank}; both results are available at its end", { rank });
   if (kind >= KIND_S) return t("on rank {rank}: 1/{p} of the vocabulary", { rank, p: schedule.p });
   if (schedule.chunks === 1) return t("stage {stage} on rank {rank}", { stage, rank });
   return t("stage {stage} on rank {rank}, chunk {chunk}", {
@@ -164,11 +168,11 @@ function whereIs({ schedule }, rank, i, kind) {
 /** Past a barrier all ranks are a hop away. @param {Lane} lane @param {Join} join */
 const waitsHop = ({ schedule, costs }, { opens }) =>
   schedule.p > 1 && costs.comm > 0 && Number.isFinite(opens)
-    ? t(", there at {time}", { time: timeNumber(opens + costs.comm) })
+    ? t(", arrives at {time}", { time: timeNumber(opens + costs.comm) })
     : "";
 
 /** "C1 of micro-batch 3, opens at 5.25: 2S3 on rank 2 comes last" @param {Lane} lane @param {Join} join */
-function sayJoin({ schedule, times }, { name, micro, opens, ops, last }) {
+function joinText({ schedule, times }, { name, micro, opens, ops, last }) {
   if (!Number.isFinite(opens)) return t("{name} of micro-batch {micro}, not open yet", { name, micro });
   const about = { name, micro, opens: timeNumber(opens), op: opText(schedule, last), rank: rankOf(schedule, last) };
   if (!ops.every((i) => times.end[i] === opens))
@@ -223,10 +227,10 @@ function messageLines({ lane, message = -1 }) {
   const [giver, taker] = [all.giver[message], all.taker[message]];
   const sent = times.end[giver];
   const there = arrives(all, times, costs, message);
-  const title = all.gradient[message] ? t("Gradient on its way") : t("Activation on its way");
+  const title = all.gradient[message] ? t("Gradient in flight") : t("Activation in flight");
   const wait = times.start[taker] - there;
   const used = Number.isFinite(wait)
-    ? t("{op} takes it at {time}, {wait} after it is there", {
+    ? t("{op} uses it at {time}, {wait} after it arrived", {
         op: shortText(schedule, taker),
         time: timeNumber(times.start[taker]),
         wait: timeText(Math.max(0, wait)),
@@ -260,10 +264,10 @@ function stepLines({ lane, rank, step }) {
   const over = cap !== null && step.level > cap * (1 + 1e-9);
   const limit =
     cap === null
-      ? t("the most it holds is {most}", most)
+      ? t("peak {most}", most)
       : over
-        ? t("the most it holds is {most}; its limit is {cap}, which is exceeded here", most)
-        : t("the most it holds is {most}; its limit is {cap}", most);
+        ? t("peak {most}; the limit is {cap}, which is exceeded here", most)
+        : t("peak {most}; the limit is {cap}", most);
   return [
     h("h2", { text: t("Rank {rank} holds {n}", { rank, n: formatNumber(step.level) }) }),
     h("p", {
@@ -289,7 +293,7 @@ function weightsOf(schedule, i) {
   });
 }
 
-/** What the plan said of the same op. @param {Trace} trace @param {Times} plan */
+/** When the plan had the same op. @param {Trace} trace @param {Times} plan */
 function measured({ lane, op }, plan) {
   if (!op) return [];
   const [start, end] = [lane.times.start[op.i], lane.times.end[op.i]];
@@ -330,7 +334,7 @@ function list(cls, title, links) {
   const once = links.filter((link, at) => links.findIndex((other) => other.ref.i === link.ref.i) === at);
   const some = once.slice(0, MOST).map((link) =>
     h("div", {
-      text: t("{op} on rank {rank}, there at {time}", {
+      text: t("{op} on rank {rank}, arrives at {time}", {
         op: short(link.text),
         rank: link.ref.rank,
         time: timeNumber(link.arrives),
@@ -348,6 +352,7 @@ const row = (cls, title, text) => h("div", { class: cls }, h("b", { text: title 
 function reasonOf(kind) {
   if (kind === "fill") return t("fill");
   if (kind === "cap") return t("memory cap");
+  if (kind === "limit") return t("in-flight limit");
   if (kind === "drain") return t("drain");
   return kind === "overhead" ? t("overhead") : t("waits");
 }
@@ -417,7 +422,7 @@ function titleOf(schedule, i) {
 function needsSaid({ lane, op, needs }) {
   if (!op) return "";
   const { waits } = barriersAt(lane.schedule, lane.times, op.i);
-  const said = needs.filter((link) => !waits || !waits.ops.includes(link.ref.i)).map((link) => link.reason);
-  if (waits) said.unshift(t("needs barrier {join}", { join: sayJoin(lane, waits) }));
-  return said.length ? t("; ") + tame(said.join(t("; "))) : "";
+  const reasons = needs.filter((link) => !waits || !waits.ops.includes(link.ref.i)).map((link) => link.reason);
+  if (waits) reasons.unshift(t("needs barrier {join}", { join: joinText(lane, waits) }));
+  return reasons.length ? t("; ") + tame(reasons.join(t("; "))) : "";
 }

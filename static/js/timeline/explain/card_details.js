@@ -1,16 +1,15 @@
-// What the card says that only a run can know: bytes of an op and of its messages, the activations alive after it, when
-// a
-// message was posted, asked for and taken, and what a rank held in bytes.
+// What the card says that only a run can know: bytes of an op and of its messages, the activations alive after it,
+// when a message was posted, asked for and taken, and what a rank held in bytes.
 import { timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { h } from "../../ui/dom.js";
 import { wasAwaited } from "../../core/measured/run_details.js";
 import { t } from "../../core/i18n/language.js";
 import { messagesOf } from "../../core/schedule/message_flow.js";
 import { shortText } from "../../core/explain/narrate.js";
-import { formatBytes, formatNumber } from "../../core/timeline/scale.js";
+import { formatBytes, formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Lane} from "../../data/lanes.js" */
-/** @import {Step, Trace} from "./trace.js" */
+/** @import {Step, Trace} from "../trace.js" */
 
 const FEW = 20_000; // ops of a run whose bytes are asked for as soon as one of its ops is looked at
 

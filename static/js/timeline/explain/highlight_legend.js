@@ -1,11 +1,11 @@
 // What the marks of the critical path, a followed micro-batch and the lanes of messages mean. Stands in the legend
-// where its
-// last line has room, so that a switch never moves the timeline, and in the list above the telling line always.
+// where its last line has room, so that a switch never moves the timeline, and in the list above the telling line
+// always.
 import { byId, context, h, replace } from "../../ui/dom.js";
 import { colour, residualPaints } from "../../ui/palette.js";
 import { drawnScale } from "../../data/matched_plan.js";
 import { t } from "../../core/i18n/language.js";
-import { formatNumber } from "../../core/timeline/scale.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {ViewState} from "../../core/state/link.js" */
 /** @typedef {{text: string, draw: (ctx: CanvasRenderingContext2D) => void}} Entry */
@@ -53,9 +53,9 @@ function entries({ crit, micro, lane, planned, late }) {
   if (crit) list.push({ text: t("critical path"), draw: line([], "mark-path") });
   if (micro !== null) {
     list.push(
-      { text: t("way forward"), draw: line([], "mark-way") },
-      { text: t("way back"), draw: line([11, 7], "mark-way") },
-      { text: t("to W, copies"), draw: line([3, 7], "mark-way") },
+      { text: t("forward path"), draw: line([], "mark-way") },
+      { text: t("backward path"), draw: line([11, 7], "mark-way") },
+      { text: t("weight gradient, copies"), draw: line([3, 7], "mark-way") },
     );
   }
   if (lane)
@@ -79,21 +79,21 @@ function item({ text, draw }) {
 }
 
 /** The marks in use, for the list. @param {ViewState} view */
-export function lensKey(view) {
+export function highlightKey(view) {
   const list = entries(view);
-  return list.length ? h("p", { class: "lens-key" }, ...list.map(item)) : null;
+  return list.length ? h("p", { class: "highlight-key" }, ...list.map(item)) : null;
 }
 
-const inLegend = h("span", { class: "lens-key", "aria-hidden": "true" });
+const inLegend = h("span", { class: "highlight-key", "aria-hidden": "true" });
 /** @type {ViewState | null} */
-let told = null;
+let shownFor = null;
 
 /**
  * Write the marks in use into the legend, if they fit behind its last entry.
- * @param {ViewState | null} [view] the one that was told last, where the legend itself was written again
+ * @param {ViewState | null} [view] the one shown last, where the legend itself was rewritten
  */
-export function fitLensKey(view = told) {
-  told = view;
+export function fitHighlightKey(view = shownFor) {
+  shownFor = view;
   if (!view) return;
   const legend = byId("legend");
   const list = entries(view);

@@ -1,6 +1,5 @@
 // What is laid over the ops on demand: the critical path, and one micro-batch followed through the pipeline. The rest
-// is
-// dimmed. Drawn once for a window into a canvas of its own, so that a frame of playback only copies it.
+// is dimmed. Drawn once for a window into a canvas of its own, so that a frame of playback only copies it.
 import { begin, resize, surface } from "../../ui/canvas.js";
 import { drawCritical } from "../draw/critical_path.js";
 import { h } from "../../ui/dom.js";
@@ -10,12 +9,12 @@ import { follow } from "../../core/explain/micro_batch_path.js";
 import { drawJourney } from "../draw/micro_batch_path.js";
 
 /** @import {Lane, Scene} from "../../data/lanes.js" */
+/** @import {RowBoxOf} from "../draw/axis.js" */
 /** @import {Row} from "../../core/timeline/layout.js" */
 /** @import {Journey} from "../../core/explain/micro_batch_path.js" */
 /** @import {Times} from "../../core/schedule/types.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
-/** @typedef {(rank: number, copy: boolean) => {y: number, h: number} | null} Place  of a rank's ops, or copies */
 
 /** The critical path of a lane, if the reader wants it. @param {Store} store @param {Lane} lane */
 export const pathOf = (store, lane) =>
@@ -37,7 +36,7 @@ export function journeyOf(store, { schedule, times, costs }) {
 }
 
 /** @param {Store} store */
-export function createLens(store) {
+export function createHighlights(store) {
   const layer = surface(h("canvas"));
   /** @type {Scene | null} the scene on the layer */
   let drawn = null;
@@ -86,9 +85,9 @@ export function createLens(store) {
   };
 }
 
-/** @typedef {ReturnType<typeof createLens>} Lens */
+/** @typedef {ReturnType<typeof createHighlights>} Highlights */
 
-/** @param {Row[]} rows @returns {Place} */
+/** @param {Row[]} rows @returns {RowBoxOf} */
 function placesOf(rows) {
   const byRank = new Map(rows.map((row) => [row.rank, row]));
   return (rank, copy) => {

@@ -3,7 +3,7 @@ import { timeText } from "../../data/costs/time_unit.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { offloadName, recomputeName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Layout} from "../../core/timeline/layout.js" */
 /** @import {Plans} from "../../data/plans.js" */
@@ -16,11 +16,11 @@ import { formatPercent } from "../../core/timeline/scale.js";
 /** @param {HTMLElement} plot @param {(id: string) => void} drop takes a plan off the screen */
 export function createHeads(plot, drop) {
   /** @type {Map<string, Head>} */
-  const heads = new Map();
+  const headings = new Map();
 
   /** @param {string} id */
   function head(id) {
-    let found = heads.get(id);
+    let found = headings.get(id);
     if (!found) {
       const badge = h("span", { class: "badge", hidden: true });
       const title = h("strong");
@@ -40,7 +40,7 @@ export function createHeads(plot, drop) {
       node.append(close);
       plot.append(node);
       found = { node, badge, title, sizes, bubble, span, close };
-      heads.set(id, found);
+      headings.set(id, found);
     }
     return found;
   }
@@ -48,7 +48,7 @@ export function createHeads(plot, drop) {
   return {
     /** @param {Layout} layout */
     place(layout) {
-      for (const [id, each] of heads) {
+      for (const [id, each] of headings) {
         const group = layout.groups.find((g) => g.id === id);
         show(each.node, group !== undefined && group.titleY > -8);
         if (group) each.node.style.transform = `translateY(${group.titleY + 2}px)`;
@@ -98,7 +98,7 @@ export function headText(plan, plans, two) {
   sizes.push(...optionsOf(spec));
   const stale = plan.shown !== plan.asked;
   let badge = "";
-  if (stale && plan.offline) badge = t("server gone: this is the last schedule");
+  if (stale && plan.offline) badge = t("Server unreachable: showing the last schedule");
   else if (stale && plan.error) badge = t("Showing the last valid schedule");
   return {
     title: `${two ? `${plan.id.toUpperCase()} · ` : ""}${family?.title ?? spec.family}`,

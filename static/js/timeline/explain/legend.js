@@ -3,14 +3,14 @@ import { hasRoom } from "../draw/barriers.js";
 import { isDense } from "../draw/boxes.js";
 import { drawArrow } from "../draw/copy_lanes.js";
 import { byId, context, h, replace } from "../../ui/dom.js";
-import { fitLensKey } from "./highlight_legend.js";
+import { fitHighlightKey } from "./highlight_legend.js";
 import { hatched, kindPattern } from "../draw/hatch_pattern.js";
 import { colour, copyPaints, hatchPattern, paintsFor } from "../../ui/palette.js";
 import { SHADES } from "../../core/timeline/bins.js";
 import { OFFLOAD, RELOAD } from "../../core/schedule/copies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, kindOf } from "../../core/schedule/ops.js";
 import { alive } from "../../core/measured/live_memory.js";
-import { formatBytes, formatNumber } from "../../core/timeline/scale.js";
+import { formatBytes, formatNumber } from "../../core/i18n/numbers.js";
 import { t } from "../../core/i18n/language.js";
 
 /** @import {Lane, Scene} from "../../data/lanes.js" */
@@ -75,7 +75,7 @@ export function drawLegend(scene, again) {
   if (key === shown && !again) return;
   shown = key;
   replace(byId("legend"), ...parts.map(({ mark, text }) => h("span", {}, mark ? swatch(mark) : null, text)));
-  fitLensKey();
+  fitHighlightKey();
 }
 
 /** @param {string} mark @param {string} text */
@@ -85,7 +85,7 @@ const entry = (mark, text) => ({ mark, text });
 function copyEntries({ lanes, layout }) {
   const copying = lanes.findIndex((lane) => lane.schedule.copies);
   if (copying < 0) return [];
-  if (!layout.groups[copying]?.rows[0]?.copyH) return [entry("", t("copy lanes: no room for so many ranks"))];
+  if (!layout.groups[copying]?.rows[0]?.copyH) return [entry("", t("copy lanes: too many ranks to show"))];
   return [entry("offload", t("offload to host memory")), entry("reload", t("reload"))];
 }
 

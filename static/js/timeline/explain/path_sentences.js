@@ -4,7 +4,7 @@ import { OFFLOAD, RELOAD } from "../../core/schedule/copies.js";
 import { t } from "../../core/i18n/language.js";
 import { shortText } from "../../core/explain/narrate.js";
 import { LETTERS, KIND_PAIR, rankOf } from "../../core/schedule/ops.js";
-import { formatPercent } from "../../core/timeline/scale.js";
+import { formatPercent } from "../../core/i18n/numbers.js";
 
 /** @import {Lane} from "../../data/lanes.js" */
 /** @import {Path} from "../../core/explain/critical_path.js" */
@@ -22,7 +22,7 @@ function pieces({ work, copies, flight, gap }) {
     { name: t("offload"), length: copies[OFFLOAD] },
     { name: t("reload"), length: copies[RELOAD] },
     { name: t("messages"), length: flight },
-    { name: t("waiting for the rank itself"), length: gap },
+    { name: t("waiting for the same rank"), length: gap },
   ].filter(({ length }) => length > 0);
 }
 
@@ -34,7 +34,7 @@ export function pathSentence(path) {
   const parts = joined(pieces(path), ({ name, length }) =>
     t("{name} {part}", { name, part: `${timeNumber(length)} (${formatPercent(length / path.length)})` }),
   );
-  return t("Critical path, {length} long: {parts}; {ops} ops in a chain, {hops} times from rank to rank.", {
+  return t("Critical path, length {length}: {parts}; {ops} ops in a chain, {hops} hops between ranks.", {
     length: timeText(path.length),
     parts,
     ops: path.steps.length,
@@ -47,10 +47,10 @@ const MOST = 2; // pieces in a few words
 /** Its largest pieces. @param {Path} path */
 export function pathChip(path) {
   const all = pieces(path).sort((a, b) => b.length - a.length);
-  const said = joined(all.slice(0, MOST), ({ name, length }) =>
+  const shown = joined(all.slice(0, MOST), ({ name, length }) =>
     t("{name} {part}", { name, part: formatPercent(length / path.length) }),
   );
-  return all.length > MOST ? t("{parts} and more", { parts: said }) : said;
+  return all.length > MOST ? t("{parts} and more", { parts: shown }) : shown;
 }
 
 /** @param {Lane} lane @param {Journey} journey */
@@ -61,7 +61,8 @@ export function journeySentence(
   const at = (/** @type {number} */ time) => (Number.isFinite(time) ? timeNumber(time) : t("not yet"));
   const head = weights.length
     ? t(
-        "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, weight gradients at {weights}.",
+        "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, " +
+          "weight gradients at {weights}.",
         {
           micro,
           enters: at(enters),

@@ -1,9 +1,8 @@
-// The hand on the minimap: its window is dragged, its edges make it wider or narrower, a click beside it centres it
-// there, and
-// where everything is in sight a drag draws a new window. The keys W, S, A and D do the same.
-import { dragged, gripAt } from "../../core/timeline/minimap.js";
+// Dragging on the minimap: its window is dragged, its edges make it wider or narrower, a click beside it centres it
+// there, and where everything is in sight a drag draws a new window. The keys W, S, A and D do the same.
+import { dragged, gripAt } from "../../core/timeline/viewport.js";
 
-/** @import {Grip} from "../../core/timeline/minimap.js" */
+/** @import {Grip} from "../../core/timeline/viewport.js" */
 /** @import {View} from "../../core/timeline/viewport.js" */
 /**
  * @typedef {{total: () => number, least: () => number, window: () => View, look: (view: View) => void, centre: (t:

@@ -1,6 +1,6 @@
 // Mouse, pen and touch on the timeline: hover, click selects, drag pans, shift-drag or a long press selects an area,
-// drag on an
-// area's edge resizes it, drag on the axis scrubs, pinch and Ctrl+wheel zoom, a click on a rank's number pins it.
+// drag on an area's edge resizes it, drag on the axis scrubs, pinch and Ctrl+wheel zoom, a click on a rank's number
+// pins it.
 import { timeAt } from "../draw/axis.js";
 import { laneOf } from "../../data/lanes.js";
 import { hit } from "../../core/timeline/layout.js";
@@ -9,7 +9,7 @@ import { t } from "../../core/i18n/language.js";
 /** @import {Edge} from "./area.js" */
 /** @import {Timeline} from "../timeline.js" */
 /** @import {Tools} from "./tools.js" */
-/** @import {Trace} from "../explain/trace.js" */
+/** @import {Trace} from "../trace.js" */
 /**
  * @typedef {{select: (trace: Trace | null) => void, selected: () => Trace | null, scrub: (t: number) => void, tools:
  *   Tools}} Acts

@@ -2,7 +2,7 @@
 import { clamp, pan } from "../../core/timeline/viewport.js";
 
 /** @import {Timeline} from "../timeline.js" */
-/** @import {Trace} from "../explain/trace.js" */
+/** @import {Trace} from "../trace.js" */
 
 const HAIRLINE = 5; // px
 const NEIGHBOURS = 40; // lengths of the op that a window shows after a zoom

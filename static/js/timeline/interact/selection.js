@@ -1,12 +1,12 @@
 // The selected op: by click or keyboard, kept as text so that it survives another schedule and travels in the link.
-import { traceOp } from "../explain/trace.js";
+import { traceOp } from "../trace.js";
 import { opAt, firstEndingAfter, rankOrder } from "../../core/timeline/layout.js";
 import { find, opText, rowsOf } from "../../core/schedule/ops.js";
 import { readPins } from "../../core/state/marks.js";
 
 /** @import {Lane} from "../../data/lanes.js" */
 /** @import {Store} from "../../data/store.js" */
-/** @import {Trace} from "../explain/trace.js" */
+/** @import {Trace} from "../trace.js" */
 
 export class Selection {
   /** @type {Trace | null} */

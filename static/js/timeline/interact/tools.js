@@ -1,11 +1,12 @@
-// The hands on the timeline: area, marks, find, pins and snapping, and what their keys and buttons do.
+// Timeline tools: area, marks, find, pins and snapping, with their keys and buttons.
 import { AreaTool } from "./area.js";
 import { timeAt } from "../draw/axis.js";
 import { byId, h, icon } from "../../ui/dom.js";
+import { announce } from "../../ui/live_region.js";
 import { Find } from "./find.js";
 import { invalidate } from "../../ui/frame_loop.js";
 import { Marks } from "./marks.js";
-import { createPins } from "./pins.js";
+import { MOST_PINS, pinsText, readPins, togglePin } from "../../core/state/marks.js";
 import { t } from "../../core/i18n/language.js";
 import { hit } from "../../core/timeline/layout.js";
 import { Snap } from "./snap.js";
@@ -47,7 +48,7 @@ export function createTools(store, timeline, selection, playback, toast) {
   function mark() {
     const time = meant();
     if (time === null) toast(t("Point at the timeline, select an op or move the playhead: the mark goes there."));
-    else marks.toggle(time, snap.reach() / 2);
+    else marks.toggle(time, snap.tolerance() / 2);
     invalidate("overlay");
   }
 
@@ -66,7 +67,7 @@ export function createTools(store, timeline, selection, playback, toast) {
 
   addButtons([
     { name: t("Find ops"), key: "/", path: GLASS, act: () => (find.close() ? undefined : find.open()) },
-    { name: t("Put or remove a mark"), key: "M", path: FLAG, act: mark },
+    { name: t("Add or remove a mark"), key: "M", path: FLAG, act: mark },
   ]);
 
   return {
@@ -88,6 +89,33 @@ export function createTools(store, timeline, selection, playback, toast) {
       if (!area.current()) return false;
       area.set(null);
       return true;
+    },
+  };
+}
+
+/** Pinned ranks: they come first in their lane group and stay in sight while the others scroll; in the link as pin=0,7.
+ * @param {Store} store @param {(text: string) => void} toast */
+function createPins(store, toast) {
+  const current = () => readPins(store.get().view.pin) ?? {};
+
+  return {
+    current,
+    /** @param {string} lane @param {number} rank */
+    has: (lane, rank) => current()[lane]?.includes(rank) ?? false,
+    /** @param {string} lane @param {number} rank */
+    toggle(lane, rank) {
+      const next = togglePin(current(), lane, rank);
+      const text = pinsText(next);
+      if (text && text.split(",").length > MOST_PINS) {
+        toast(t("At most {n} ranks can be pinned.", { n: MOST_PINS }));
+        return;
+      }
+      store.setView({ pin: text });
+      announce(
+        next[lane].includes(rank)
+          ? t("Rank {rank} is pinned on top.", { rank })
+          : t("Rank {rank} is no longer pinned.", { rank }),
+      );
     },
   };
 }

@@ -1,4 +1,72 @@
-// Messages of the server by their codes: the queue, the store and the files of runs.
+// Messages of the server by their codes: the queue, the runner's process, stored runs, their files, imports.
 
 /** @type {import("../language.js").Catalogue} */
-export const RUNS_MESSAGES = {};
+export const RUNS_MESSAGES = {
+  // the queue
+  "runs.queue_full": "已有 {waiting} 个运行在等待；请稍后再试",
+  "runs.queue_share": "你已有 {waiting} 个运行在等待；请取消一个或稍后再试",
+  "runs.already_over": "此运行已经结束（{status}）。",
+  "runs.not_over": "此运行尚未结束。",
+  "runs.in_progress": "此运行正在进行；请先取消。",
+  "runs.unknown": "没有这个 id 的运行。",
+
+  // the runner's process
+  "runs.runner_ended": "runner 在此运行期间{how}。正在启动新的 runner；请重试。",
+  "runs.runner_ended_early": "runner 在就绪之前{how}；详见服务器日志。",
+  "runs.runner_not_started": "runner 无法启动：{reason}。",
+  "runs.runner_stopped": "runner 在此运行开始前停止；请重试。",
+  "runs.runner_silent": "runner 已有 {seconds} s 没有响应；正在重启。",
+  "runs.runner_illegible": "runner 发来无法读取的内容；正在重启。",
+  "runs.cluster_runner_ended": "runner {how}；正在启动新的 runner。",
+  "runs.ended_by_signal": "被信号 {signal} 终止",
+  "runs.ended_with_code": "以退出码 {code} 结束",
+  "runs.ended_before_run": "运行结束之前 runner 以退出码 {code} 退出",
+  "runs.no_reason": "runner 没有说明原因。",
+  "runs.server_stopping": "服务器正在停止",
+  "runs.server_stopped": "运行期间服务器停止；请重新启动该运行。",
+  "runs.bad_rows": "runner 发来的 {kind} 不是每行 {width} 个整数",
+  "runs.missing_fields": "runner 的 {kind} 行缺少 {names}",
+  "runs.unknown_event": "runner 发来未知事件：{name}",
+  "runs.bad_failure": "runner 发来的失败没有说明",
+  "runs.bad_cluster": "runner 发来的集群信息中，{key} 无法读取",
+
+  // options of a run
+  "runs.unit_ms_is_for_paced": "unit_ms 只用于按节拍（paced）模式；自由（free）模式没有节拍",
+  "runs.measured_hops_are_for_paced":
+    "实测跳时间只用于按节拍（paced）模式：自由（free）模式下，时间单位的长度在运行之前未知",
+  "runs.no_gpu": "此处没有可供运行的 GPU",
+  "runs.needs_cluster": "{key} {value} 需要集群：请用 make run ENGINE=ray 启动服务器，或不要给出它",
+  "runs.family_or_csv": "请给出 FAMILY 或 --csv FILE，不可两者都给",
+  "runs.family_missing": "请给出调度族 FAMILY（例如 1f1b），或用 --csv 给出文件",
+
+  // stored runs and their files
+  "runs.not_stored": "服务器未能把此运行写入磁盘：服务器停止后即消失。",
+  "runs.incomplete": "{all} 个 op 中结束了 {ended} 个，而这需要全部。",
+  "runs.name": "name 必须是一行文字，至多 {most} 个字符",
+  "runs.list_limit": "limit 必须是 1 到 {most} 之间的整数",
+  "runs.key_twice": "{key} 在地址中出现多次",
+  "runs.row_kinds": "rows 取 {kinds} 中的若干项，以逗号分隔，或取 {none}",
+  "runs.newer_schema": "{path} 由更新版本的 Bubbleline 写入（schema {version}，此处为 {known}）",
+  "runs.database_unusable": "{path} 无法使用：{error}",
+  "runs.database_closed": "{path} 未打开",
+
+  // sockets
+  "runs.since": "since 必须是事件编号，0 表示全部",
+  "runs.since_too_large": "此运行目前有 {count} 个事件；请重新载入后再从那里开始。",
+  "runs.watch_share": "一个页面最多观看 {most} 个运行。",
+  "runs.run_id": "run 必须是某个运行的 id",
+  "runs.one_object": "{event} 需要一个含有 {keys} 的对象",
+  "runs.socket_events": "可用的事件有 {events}。",
+
+  // imports
+  "runs.csv_text": "csv 是 torch 的 CSV 文本：每个 rank 一行，例如 0F0,0F1,0B0,0B1",
+  "runs.import_is_json": "请求体必须是 JSON，并以 Content-Type: application/json 发送；可用 gzip 压缩。",
+  "runs.imports_share": "每小时最多导入 {most} 次运行；请稍后再试",
+  "runs.not_gzip": "请求体开头像 gzip，但并不是：{error}",
+  "runs.gzip_cut_off": "gzip 压缩的请求体不完整。",
+  "runs.gzip_too_large": "gzip 压缩的请求体解压后超过 {mb} MB。",
+  "runs.trace_body": "请求体应为一个 Chrome trace，或一个对象，其 {key} 为列表，每个 rank 一个",
+  "runs.trace_not_json": "trace 不是 JSON：{error}",
+  "runs.trace_not_whole": "trace 不是一个完整的训练步：{missing}（找到 op {ops} 个，rank {ranks} 个）",
+  "runs.trace_too_long": "一步的 {length} ms 超过 {most} ms：它的时间单位是 us 吗？",
+};

@@ -15,7 +15,8 @@ export const RUNS = {
     "把 op 的实测时间放入计划，以便逐个 op 比较计划与运行",
   "Calibrate the plan": "校准计划",
   "Export the run": "导出运行",
-  "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} apart: the schedule explains the run.":
+  ["At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} apart: " +
+  "the schedule explains the run."]:
     "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，相差 {share}：调度足以解释此运行。",
   "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} less.":
     "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，短 {share}。",
@@ -37,7 +38,8 @@ export const RUNS = {
   "whatever suits the device": "由设备决定",
   "paced: each op lasts as planned": "按节拍：每个 op 按计划时长执行",
   "free: as fast as it goes": "自由：尽快执行",
-  "Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as it ends. The gradients are compared with a run of the same model without a pipeline.":
+  ["Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as " +
+  "it ends. The gradients are compared with a run of the same model without a pipeline."]:
     "用真实张量运行屏幕上的调度，每个设备一个 worker，每个 op 结束时画在计划之下。梯度与同一模型不用流水线的运行相比较。",
   Pace: "节拍",
   "Back to the plan": "回到计划",
@@ -125,7 +127,8 @@ export const RUNS = {
   "Choose two to four runs to see them under each other.": "选择两到四次运行，上下对照显示。",
   "Show older runs": "显示更早的运行",
   "No run yet": "还没有运行",
-  "Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened again, compared and shared.":
+  ["Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened " +
+  "again, compared and shared."]:
     "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
   "Four runs are the most on one screen.": "一个屏幕最多显示四次运行。",
   "{n} chosen": "已选 {n} 个",

@@ -1,4 +1,4 @@
-// The timeline and the hands on it: heads, legend, keys, card, area, marks, playback.
+// The timeline and its tools: headings, legend, keys, card, area, marks, playback.
 
 /** @type {import("../language.js").Catalogue} */
 export const TIMELINE = {
@@ -50,13 +50,13 @@ export const TIMELINE = {
   meets: "汇合",
   "all ranks at barrier {join}": "所有 rank 在屏障处汇合：{join}",
   unblocks: "后继",
-  "Needs nothing but its rank's previous op.": "只依赖本 rank 的上一个 op。",
-  "Needs nothing: it starts the step.": "没有依赖：训练步由它开始。",
-  "on rank {rank}; both results are there at its end": "在 rank {rank} 上；两个结果都在它结束时得到",
+  "Needs only its rank's previous op.": "只依赖本 rank 的上一个 op。",
+  "Needs nothing: it is the first op of the step.": "没有依赖：它是训练步的第一个 op。",
+  "on rank {rank}; both results are available at its end": "在 rank {rank} 上；两个结果都在它结束时得到",
   "on rank {rank}: 1/{p} of the vocabulary": "在 rank {rank} 上：1/{p} 的词表",
   "stage {stage} on rank {rank}": "rank {rank} 上的阶段 {stage}",
   "stage {stage} on rank {rank}, chunk {chunk}": "rank {rank} 上的阶段 {stage}，分块 {chunk}",
-  ", there at {time}": "，{time} 到达",
+  ", arrives at {time}": "，{time} 到达",
   "{name} of micro-batch {micro}, not open yet": "微批次 {micro} 的 {name}，尚未打开",
   "{name} of micro-batch {micro}, opens at {opens}: {op} on rank {rank} comes last":
     "微批次 {micro} 的 {name}，于 {opens} 打开：rank {rank} 上的 {op} 最后到达",
@@ -70,18 +70,17 @@ export const TIMELINE = {
   "copy lane of rank {rank}": "rank {rank} 的拷贝通道",
   "Offload of {op}'s activation": "卸载 {op} 的激活值",
   "Reload of {op}'s activation": "取回 {op} 的激活值",
-  "Gradient on its way": "传输中的梯度",
-  "Activation on its way": "传输中的激活值",
-  "{op} takes it at {time}, {wait} after it is there": "{op} 在 {time} 使用它，到达后又等了 {wait}",
+  "Gradient in flight": "在途的梯度",
+  "Activation in flight": "在途的激活值",
+  "{op} uses it at {time}, {wait} after it arrived": "{op} 在 {time} 使用它，到达后又等了 {wait}",
   "{op} has not begun yet": "{op} 尚未开始",
   sent: "发出",
   there: "到达",
   "in flight": "在途",
   "{op} on rank {from} to rank {to}": "rank {from} 上的 {op} 发往 rank {to}",
-  "the most it holds is {most}": "它最多占用 {most}",
-  "the most it holds is {most}; its limit is {cap}, which is exceeded here":
-    "它最多占用 {most}；上限是 {cap}，这里已超出",
-  "the most it holds is {most}; its limit is {cap}": "它最多占用 {most}；上限是 {cap}",
+  "peak {most}": "峰值 {most}",
+  "peak {most}; the limit is {cap}, which is exceeded here": "峰值 {most}；上限是 {cap}，这里已超出",
+  "peak {most}; the limit is {cap}": "峰值 {most}；上限是 {cap}",
   "Rank {rank} holds {n}": "rank {rank} 占用 {n}",
   "from {from} to {to}, in one micro-batch's activations on a device":
     "从 {from} 到 {to}，以一个设备上一个微批次的激活值为单位",
@@ -90,10 +89,11 @@ export const TIMELINE = {
     "权重：版本 {version}，与其前向相同，陈旧度为 1 次更新；随后进行下一次更新",
   "weights: version {version} as its forward, {late} updates late; then the next update":
     "权重：版本 {version}，与其前向相同，陈旧度为 {late} 次更新；随后进行下一次更新",
-  "{op} on rank {rank}, there at {time}": "rank {rank} 上的 {op}，{time} 到达",
+  "{op} on rank {rank}, arrives at {time}": "rank {rank} 上的 {op}，{time} 到达",
   "and {n} more": "还有 {n} 个",
   fill: "填充",
   "memory cap": "显存上限",
+  "in-flight limit": "在途上限",
   drain: "排空",
   overhead: "开销",
   waits: "等待",
@@ -118,18 +118,21 @@ export const TIMELINE = {
   "offload {how}": "卸载：{how}",
   "recompute {what}": "重计算：{what}",
   "limit {limit}": "上限 {limit}",
-  "server gone: this is the last schedule": "服务器已断开：这是上一次的调度",
-  "Showing the last valid schedule": "与所设不符：这是上一个合法的调度",
+  "Server unreachable: showing the last schedule": "服务器不可达：显示的是上一次的调度",
+  "Showing the last valid schedule": "显示的是上一个合法的调度",
   // shortcuts_panel.js
   "Mouse and pen": "鼠标与触控笔",
   Touch: "触摸",
   "Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks.":
     "标记：● 红色实线，op 所依赖的。▶ 绿色虚线，等待该 op 的。",
-  "A bar below an op is an input gradient (I), above it a weight gradient (W), both a full backward (B); none is a forward (F).":
+  ["A bar below an op is an input gradient (I), above it a weight gradient (W), both a full backward (B); none is " +
+  "a forward (F)."]:
     "op 下方的横条表示输入梯度 (I)，上方的表示权重梯度 (W)，上下都有表示完整反向 (B)；没有横条的是前向 (F)。",
-  "Under a run's row, the messages that its rank sends last until they are known to have come, those it receives as long as it waited for them; where they are few, lines lead from sender to receiver.":
+  ["Under a run's row, the messages that its rank sends last until they are known to have come, those it receives " +
+  "as long as it waited for them; where they are few, lines lead from sender to receiver."]:
     "运行的行下方，该 rank 发送的消息画到已知到达为止，接收的消息画到等待结束为止；消息不多时，有线从发送方连到接收方。",
-  "A corner above marks a shard of the output layer (S), one below its gradients (T). On a copy lane ▲ goes to host memory and ▼ comes back.":
+  ["A corner above marks a shard of the output layer (S), one below its gradients (T). On a copy lane ▲ goes to " +
+  "host memory and ▼ comes back."]:
     "上方的角标表示输出层分片 (S)，下方的表示其梯度 (T)。拷贝通道上 ▲ 送往主机内存，▼ 取回。",
   // keys.js
   Space: "空格",
@@ -211,26 +214,26 @@ export const TIMELINE = {
   "narrower than a pixel: stacked by share": "不足一个像素：按占比堆叠",
   "lighter: the other direction": "较浅：另一个方向",
   "lighter: later chunk": "较浅：靠后的分块",
-  "copy lanes: no room for so many ranks": "拷贝通道：rank 太多，放不下",
+  "copy lanes: too many ranks to show": "拷贝通道：rank 太多，无法显示",
   "offload to host memory": "卸载到主机内存",
   "activations held and stashed weights; full height {all}": "保留的激活值与暂存的权重；满高为 {all}",
   "activations held; full height {all}": "保留的激活值；满高为 {all}",
   "above its limit": "超出其上限",
   // highlight_legend.js
   "critical path": "关键路径",
-  "way forward": "去程",
-  "way back": "回程",
-  "to W, copies": "到 W、拷贝",
+  "forward path": "前向路径",
+  "backward path": "反向路径",
+  "weight gradient, copies": "权重梯度、拷贝",
   "activation: sent above, received below": "激活值：上方发出，下方收到",
   gradient: "梯度",
   // toggles.js
   Critical: "关键路径",
-  "Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the step (C)":
-    "关键路径：决定训练步有多长的一串 op；只有缩短其中的 op 才能缩短训练步 (C)",
+  ["Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the " +
+  "step (C)"]: "关键路径：决定训练步有多长的一串 op；只有缩短其中的 op 才能缩短训练步 (C)",
   "Follow a micro-batch: the selected op's, or the first (T)": "跟踪一个微批次：选中 op 的微批次，或第一个 (T)",
   "Messages of each rank under its row (L)": "在每个 rank 的行下显示其消息 (L)",
   Narration: "解说",
-  "Tell what happens (N)": "说明正在发生什么 (N)",
+  "Describe what happens (N)": "说明正在发生什么 (N)",
   "Micro-batch that is followed": "跟踪的微批次",
   "Previous micro-batch": "上一个微批次",
   "Next micro-batch": "下一个微批次",
@@ -243,7 +246,7 @@ export const TIMELINE = {
   // marks.js
   Marks: "标记",
   "At most {n} marks: click one to remove it.": "最多 {n} 个标记：单击一个可移除。",
-  "Mark put at {time}.": "已在 {time} 放置标记。",
+  "Mark added at {time}.": "已在 {time} 添加标记。",
   "Mark removed; {n} left.": "标记已移除，还剩 {n} 个。",
   "Mark at {time}. Press to remove it.": "{time} 处的标记。按下可移除。",
   "Mark at {time}, {gap} after the one before. Press to remove it.":
@@ -272,7 +275,7 @@ export const TIMELINE = {
     "列出 {p} 个 rank 中的 {n} 个：选中别的 rank 上的 op 并按 P 固定，它就排在最前。",
   Busy: "忙碌",
   Idle: "空闲",
-  "Ops in sight": "视野内的 op",
+  "Visible ops": "视野内的 op",
   "{title}: {p} ranks. {notes}": "{title}：{p} 个 rank。{notes}",
   "Each op, its start and its end": "每个 op 及其开始与结束",
   "Copies of rank {rank}": "rank {rank} 的拷贝",
@@ -285,7 +288,7 @@ export const TIMELINE = {
   "Select an op first; Shift and the arrows then grow an area from it.":
     "请先选中一个 op；再用 Shift 与方向键从它扩展出区域。",
   "Find ops": "查找 op",
-  "Put or remove a mark": "放置或移除标记",
+  "Add or remove a mark": "添加或移除标记",
   "Timeline tools": "时间线工具",
   // playback_controls.js
   "Back to where an op starts or ends": "退到 op 开始或结束的时刻",

@@ -6,13 +6,13 @@ export const TOLD = {
   Ranks: "各 rank",
   "What each rank does": "每个 rank 在做什么",
   "{title}: {text}": "{title}：{text}",
-  "Play, or step with the arrow keys, and this line tells what happens and why.":
-    "播放，或用方向键逐步前进，这一行会说明正在发生什么以及原因。",
+  "Play or step with the arrow keys: this line describes what happens and why.":
+    "播放或用方向键逐步前进：这一行会说明正在发生什么以及原因。",
   "critical path: {parts}": "关键路径：{parts}",
-  "Put the playhead somewhere to see what each rank does there.": "把播放头放到某处，即可看到每个 rank 当时在做什么。",
+  "Move the playhead to see what each rank does at that time.": "移动播放头，即可看到每个 rank 当时在做什么。",
   Rank: "rank",
   Phase: "时期",
-  Does: "在做",
+  Activity: "在做",
   Why: "原因",
   "At {at}": "时刻 {at}",
   "and {n} more ranks": "以及另外 {n} 个 rank",
@@ -26,8 +26,8 @@ export const TOLD = {
   "ends at {end} and arrives at {there} after a hop of {hop}": "于 {end} 结束，经过一跳 {hop} 后于 {there} 到达",
   "needs the {cargo} of {giver} on rank {rank}, which {travel}": "需要 rank {rank} 上 {giver} 的{cargo}，后者{travel}",
   "comes after {op} in its rank's order, which {travel}": "按其 rank 的执行顺序排在 {op} 之后，后者{travel}",
-  "takes its {cargo}": "使用其{cargo}",
-  "takes its {cargo}, there at {there}": "使用其{cargo}，{there} 到达",
+  "uses its {cargo}": "使用其{cargo}",
+  "uses its {cargo}, which arrives at {there}": "使用其{cargo}，{there} 到达",
   "is next in the rank's order": "是该 rank 执行顺序中的下一个",
   "Rank {rank} is idle from {from} to {to}: {why}.": "rank {rank} 从 {from} 到 {to} 空闲：{why}。",
   "drain: no work is left for it in this step": "排空：这一步已没有它的工作",
@@ -38,16 +38,18 @@ export const TOLD = {
     "它的下一个 op {next} 所需已齐，但尚未收到它的报告",
   "Rank {rank} has been idle since {from}: {why}.": "rank {rank} 自 {from} 起一直空闲：{why}。",
   "{cap}; {waits}": "{cap}；{waits}",
-  "The input was there at {there}: overhead of {late}.": "输入在 {there} 已到达：开销 {late}。",
+  "The input arrived at {there}: overhead of {late}.": "输入在 {there} 已到达：开销 {late}。",
   "{forward} could run already, but the order has {op} first.": "{forward} 本可执行，但执行顺序把 {op} 排在前面。",
-  "the input of {op} was there from the beginning: overhead of {late}": "{op} 的输入一开始就在：开销 {late}",
-  "the input of {op} was there at {there}: overhead of {late}": "{op} 的输入在 {there} 已到达：开销 {late}",
+  "the input of {op} was available from the start: overhead of {late}": "{op} 的输入一开始就在：开销 {late}",
+  "the input of {op} arrived at {there}: overhead of {late}": "{op} 的输入在 {there} 已到达：开销 {late}",
   "memory cap: it holds {n}, and with {forward} it would be above its limit of {limit}":
     "显存上限：它已占用 {n}，再执行 {forward} 就会超出上限 {limit}",
-  "memory cap: {n} chunks are in flight, the most that this order lets it hold, so {forward} may not start yet":
-    "显存上限：已有 {n} 个分块在途，这是该执行顺序允许它保留的最大值，因此 {forward} 还不能开始",
-  "memory cap: {n} micro-batches are in flight, the most that this order lets it hold, so {forward} may not start yet":
-    "显存上限：已有 {n} 个微批次在途，这是该执行顺序允许它保留的最大值，因此 {forward} 还不能开始",
+  "The order": "该执行顺序",
+  ["{family} admits at most {n} chunks in flight here, so {forward} may not start yet " +
+  "(the order's rule, not the GPU's)"]:
+    "{family} 在此最多允许 {n} 个分块在途，因此 {forward} 还不能开始 (这是执行顺序的规则，不是 GPU 的限制)",
+  "{family} admits at most {n} in flight here, so {forward} may not start yet (the order's rule, not the GPU's)":
+    "{family} 在此最多允许 {n} 个微批次在途，因此 {forward} 还不能开始 (这是执行顺序的规则，不是 GPU 的限制)",
   "{taker} waits for the barrier, to which {giver} on rank {other} comes last, which {travel}":
     "{taker} 在等屏障，最后到达屏障的是 rank {other} 上的 {giver}，它{travel}",
   "{taker} waits for its activation to come back: the copy lane does {giver}, which {travel}":
@@ -72,6 +74,7 @@ export const TOLD = {
   "has not reported its next op yet": "尚未报告下一个 op",
   "overhead before {op} until {to}": "{op} 之前的开销，到 {to} 为止",
   "memory cap, waits for {giver} until {to}": "显存上限，等待 {giver}，到 {to} 为止",
+  "in-flight limit, waits for {giver} until {to}": "在途上限，等待 {giver}，到 {to} 为止",
   "waits for {giver} until {to}": "等待 {giver}，到 {to} 为止",
   "copies {op}, from {from} to {to}": "拷贝 {op}，从 {from} 到 {to}",
   "{op} starts on rank {rank} after a wait of {wait}": "rank {rank} 等待 {wait} 后开始 {op}",
@@ -85,13 +88,14 @@ export const TOLD = {
   "At {at}, {phase}: {what}.": "时刻 {at}，{phase}：{what}。",
   // path_sentences.js
   "overlapped F and B": "重叠的 F 与 B",
-  "waiting for the rank itself": "等待 rank 自身",
+  "waiting for the same rank": "等待同一 rank",
   "{name} {part}": "{name} {part}",
-  "Critical path, {length} long: {parts}; {ops} ops in a chain, {hops} times from rank to rank.":
+  "Critical path, length {length}: {parts}; {ops} ops in a chain, {hops} hops between ranks.":
     "关键路径，长 {length}：{parts}；一串 {ops} 个 op，跨 rank {hops} 次。",
   "{parts} and more": "{parts} 等",
   "not yet": "尚无",
-  "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, weight gradients at {weights}.":
+  ["Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, " +
+  "weight gradients at {weights}."]:
     "微批次 {micro} 于 {enters} 进入 rank {rank}；前向于 {forward} 完成，反向于 {backward}，权重梯度于 {weights}。",
   "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.":
     "微批次 {micro} 于 {enters} 进入 rank {rank}；前向于 {forward} 完成，反向于 {backward}。",

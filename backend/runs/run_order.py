@@ -1,0 +1,25 @@
+"""The op order of a run: packed once when the run is requested, read back by everything that shows or exports it."""
+
+from __future__ import annotations
+
+from backend.runs.run import Run
+from backend.schedule.families import registry
+from backend.schedule.order import wire
+from backend.schedule.order.order import Order
+
+
+def order_of(run: Run) -> Order:
+    """Return the order of a run, (p, ops) as `Order` has it.
+
+    Runs that were stored before orders were (schema 3) have none: theirs is built from the spec, once while the run is
+    in memory. Raises SpecError where no order can be built from such a spec any more. Takes as long as building the
+    order in that case: call it outside the event loop.
+    """
+    if not run.order:
+        run.order = wire.to_text(registry.order(registry.read(run.spec)))
+    return wire.from_text(run.order)
+
+
+def encoded_order(run: Run) -> bytes:
+    """Return the order of a run in the wire format of /api/schedule, with the run's spec, deflated."""
+    return wire.compress(wire.encode(order_of(run), run.spec))

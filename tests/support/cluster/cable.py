@@ -1,0 +1,52 @@
+"""A long cable: two network devices, of which each gets what is sent to the other, so many seconds later.
+
+    python tests/support/cluster/cable.py NEAR FAR SECONDS
+
+Makes the devices in the network namespace that it runs in, says "up", and ends with its input.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import struct
+import sys
+import time
+from collections import deque
+
+TUNSETIFF, TAP, NO_HEADER = 0x400454CA, 0x0002, 0x1000  # linux/if_tun.h
+LARGEST = 65536  # bytes of a frame
+
+
+def device(name: str) -> int:
+    """A network device that hands its frames to this process."""
+    handle = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(handle, TUNSETIFF, struct.pack("16sH22x", name.encode(), TAP | NO_HEADER))
+    return handle
+
+
+def carry(ends: tuple[int, int], delay: float, until: int) -> None:
+    """Both ways take the same time, so what is first in is first due."""
+    other = dict(zip(ends, reversed(ends), strict=True))
+    way: deque[tuple[float, int, bytes]] = deque()  # when a frame is due, where, and what it is
+    while True:
+        wait = max(0.0, way[0][0] - time.monotonic()) if way else None
+        ready = select.select([*ends, until], [], [], wait)[0]
+        if until in ready:
+            return
+        for end in ready:
+            way.append((time.monotonic() + delay, other[end], os.read(end, LARGEST)))
+        while way and way[0][0] <= time.monotonic():
+            _, end, frame = way.popleft()
+            try:
+                os.write(end, frame)
+            except OSError:  # nobody is plugged in there: lost, as on a cable
+                continue
+
+
+if __name__ == "__main__":
+    near, far, seconds = sys.argv[1:]
+    both = (device(near), device(far))
+    print("up", flush=True)
+    carry(both, float(seconds), sys.stdin.fileno())

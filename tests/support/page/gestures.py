@@ -1,0 +1,60 @@
+"""What hands do to the timeline in tests of the page: places on it, drags, and fingers on a phone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.support.page.queries import state
+
+
+def point(page: Page, rank: int, t: float, lane: str = "a") -> tuple[float, float]:
+    """Where a moment on a rank stands on the screen."""
+    found = page.evaluate(f"bubbleline.point('{lane}', {rank}, {t})")
+    assert found, f"rank {rank} of {lane} is not on the screen"
+    return found["x"], found["y"]
+
+
+def view(page: Page, key: str) -> Any:
+    return state(page)["view"][key]
+
+
+def drag(page: Page, start: tuple[float, float], end: tuple[float, float], key: str | None = None) -> None:
+    page.mouse.move(*start)
+    if key:
+        page.keyboard.down(key)
+    page.mouse.down()
+    page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+    page.mouse.move(*end)
+    page.mouse.up()
+    if key:
+        page.keyboard.up(key)
+
+
+def total(page: Page, name: str) -> str:
+    """A row of the area's panel."""
+    return page.locator(f"#area tr:has(th:text-is('{name}')) td").first.inner_text()
+
+
+class Fingers:
+    """Touches by the browser's own input, so that it decides itself what scrolls the page."""
+
+    def __init__(self, page: Page) -> None:
+        self.session = page.context.new_cdp_session(page)
+
+    def _send(self, kind: str, *places: tuple[float, float]) -> None:
+        points = [{"x": x, "y": y} for x, y in places]
+        self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def down(self, *places: tuple[float, float]) -> None:
+        self._send("touchStart", *places)
+
+    def move(self, *places: tuple[float, float]) -> None:
+        self._send("touchMove", *places)
+
+    def up(self) -> None:
+        self._send("touchEnd")
+
+
+PHONE: dict[str, Any] = {"width": 360, "height": 740, "has_touch": True, "is_mobile": True}
