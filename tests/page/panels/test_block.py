@@ -11,7 +11,7 @@ from backend.schedule.spec import Spec
 from tests.support.page.queries import Open, settle, state, wait
 
 DRAWING = ".block-drawing"
-SAID = ".block-said"
+SAID = ".block-status"
 
 
 def opened(open_page: Open, query: str, **options: object) -> Page:
