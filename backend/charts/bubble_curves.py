@@ -16,7 +16,7 @@ from backend.charts.pareto import SYMBOLS
 from backend.charts.theme import TEXT
 from backend.schedule import jit
 from backend.schedule.analysis.nearest_spec import fit
-from backend.schedule.analysis.pareto import SOUGHT
+from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import M_STOPS, Cell, over_m, stops
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES
@@ -74,7 +74,7 @@ def _curves(plans: Sequence[Plan]) -> list[Curve]:
     own = {plan.spec.family: plan.spec for plan in reversed(plans) if plan.spec.p == asked.p}
     curves = []
     for name, family in FAMILIES.items():
-        if name in SOUGHT and name not in own:
+        if name in SEARCHED and name not in own:
             continue
         free = asked if "memory" in family.fields else asked.with_(memory=None)
         try:

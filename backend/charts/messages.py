@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from backend.charts.appearance import Look
 from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, percent
 from backend.charts.theme import TEXT
-from backend.schedule.analysis.pareto import SOUGHT
+from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import Load, over_v
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES
@@ -70,7 +70,7 @@ def _found(plan: Plan) -> list[Found]:
     """Every family with every v that it takes; of families that are sought only the one on the screen."""
     found = []
     for name, family in FAMILIES.items():
-        if name in SOUGHT and name != plan.spec.family:
+        if name in SEARCHED and name != plan.spec.family:
             continue
         found += [Found(name, family.title, load) for load in over_v(plan.spec, name)]
     if not found:

@@ -17,7 +17,7 @@ from backend.charts.axes import ENTRY, LEFT, RIGHT, ticks
 from backend.charts.label_placement import RIM, Box, Tag, place, width_of
 from backend.charts.pareto_scene import Scene, clusters, front, joined, reads, scene_of, told
 from backend.charts.theme import CLEAR, TEXT, template
-from backend.schedule.analysis.pareto import SOUGHT, Point
+from backend.schedule.analysis.pareto import SEARCHED, Point
 from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
 
@@ -101,7 +101,7 @@ def _groups(scene: Scene, together: CLUSTER) -> list[go.Scatter]:
 def _found(scene: Scene, together: CLUSTER) -> list[go.Scatter]:
     """What was sought; faint where something else is better."""
     traces = []
-    for family in SOUGHT:
+    for family in SEARCHED:
         ours = scene.sought(family)
         if ours:
             marker = {

@@ -12,7 +12,7 @@ from backend.charts.appearance import Look
 from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, percent, short
 from backend.charts.theme import TEXT
 from backend.schedule.families.registry import order
-from backend.schedule.simulation.idle_breakdown import USEFUL, WASTED, Spending, spending
+from backend.schedule.simulation.idle_breakdown import USEFUL, WASTED, IdleBreakdown, idle_breakdown
 from backend.theme_tokens import tokens
 
 NAMES = {
@@ -30,7 +30,7 @@ SHOWN = 1e-12
 def split(plans: Sequence[Plan], look: Look) -> Chart:
     """The figure; where there are more ranks than bars, each bar is the mean of neighbours."""
     most = max(1, MOST_BARS // len(plans))
-    spent = [spending(order(plan.spec), plan.spec.timing, plan.spec.v) for plan in plans]
+    spent = [idle_breakdown(order(plan.spec), plan.spec.timing, plan.spec.v) for plan in plans]
     bars = [_bars(plan, each, most) for plan, each in zip(plans, spent, strict=True)]
     used = [name for name in (*USEFUL, *WASTED) if any(parts[name] > SHOWN for one in bars for _, parts in one)]
     rows, place = _rows(plans, spent, bars, used)
@@ -57,7 +57,7 @@ def split(plans: Sequence[Plan], look: Look) -> Chart:
     return Chart(figure, _reads(plans, spent), columns, rows, notes)
 
 
-def _bars(plan: Plan, spent: Spending, most: int) -> list[tuple[str, dict[str, float]]]:
+def _bars(plan: Plan, spent: IdleBreakdown, most: int) -> list[tuple[str, dict[str, float]]]:
     """(ranks, time by part) of each bar."""
     ranks = np.array_split(np.arange(plan.spec.p), min(plan.spec.p, most))
     return [
@@ -71,7 +71,7 @@ def _bars(plan: Plan, spent: Spending, most: int) -> list[tuple[str, dict[str, f
 
 def _rows(
     plans: Sequence[Plan],
-    spent: Sequence[Spending],
+    spent: Sequence[IdleBreakdown],
     bars: Sequence[list[tuple[str, dict[str, float]]]],
     used: list[str],
 ) -> tuple[list[Row], dict[tuple[str, int], int]]:
@@ -122,7 +122,7 @@ def _trace(look: Look, name: str, x: Any, heights: list[float], at: list[int], r
     )  # fmt: skip
 
 
-def _reads(plans: Sequence[Plan], spent: Sequence[Spending]) -> tuple[str, ...]:
+def _reads(plans: Sequence[Plan], spent: Sequence[IdleBreakdown]) -> tuple[str, ...]:
     parts = [
         "Each bar is a rank's time from the first start to the last end: solid is work, hatched is idle.",
         "Fill is before a rank's first op, drain after its last; in between it waits for messages or other ranks.",

@@ -16,7 +16,7 @@ import click
 from backend.schedule import result
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families import registry
-from backend.schedule.families.searched import proved, seek
+from backend.schedule.families.searched import proved, search_order
 from backend.schedule.interop import ascii, torch_csv
 from backend.schedule.interop.export import FORMATS, render
 from backend.schedule.options.offload import MODES as OFFLOAD
@@ -134,7 +134,7 @@ def built(spec: Spec, seconds: float) -> tuple[Spec, Order]:
     family = registry.family_of(spec)
     if family.problem is None or spec.effort is not None or seconds == 0.0:
         return spec, registry.order(spec)
-    sought, order, _ = seek(spec, family, seconds)
+    sought, order, _ = search_order(spec, family, seconds)
     return sought, order
 
 

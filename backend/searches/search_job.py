@@ -12,7 +12,7 @@ from typing import Any
 from backend.runs.errors import failure
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
-from backend.schedule.families.searched import seek
+from backend.schedule.families.searched import search_order
 from backend.schedule.order import wire
 from backend.schedule.order.order import Order, from_rows
 from backend.schedule.search.certificate import meets
@@ -78,7 +78,7 @@ class Job:
         self.state = replace(self.state, status="running")
         try:
             family = registry.family_of(self.spec)
-            sought, order, found = seek(self.spec, family, self.seconds, self._tell, lambda: self.told_to_stop)
+            sought, order, found = search_order(self.spec, family, self.seconds, self._tell, lambda: self.told_to_stop)
             status, body = "stopped" if self.told_to_stop else "finished", wire.encode(order, sought.to_json())
             self.state = replace(self.state, status=status, spec=sought, body=body, evaluations=found.evaluations)
         except SpecError as error:

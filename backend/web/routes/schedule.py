@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
-from backend.schedule.analysis.steady_state import steady
+from backend.schedule.analysis.steady_state import steady_state
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.searched import bound_of
@@ -87,7 +87,9 @@ def show_block() -> Response:
     """The building block of a family on p devices and its arithmetic; refused, with the reason, where it has none."""
     try:
         spec = Spec.from_json(fields_of(request.query_string, BLOCK_KEYS, value_of))
-        return send(request, services().cache.kept(("block", spec.family, spec.p), lambda: encode_json(steady(spec))))
+        return send(
+            request, services().cache.kept(("block", spec.family, spec.p), lambda: encode_json(steady_state(spec)))
+        )
     except SpecError as error:
         return refused(error)
 
