@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from runner.engines.ray.reachability import silent_hosts
 
 from backend.config import Config, ConfigError
 from runner.engines.base import EngineError, RankRequest

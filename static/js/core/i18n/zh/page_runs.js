@@ -11,18 +11,11 @@ export const RUNS = {
   Add: "添加",
   "Only this": "只看它",
   // after.js
-  "Puts the times that the ops had into the plan, so that plan and run can be compared op by op":
-    "把 op 的实测时间放入计划，以便逐个 op 比较计划与运行",
   "Calibrate the plan": "校准计划",
   "Export the run": "导出运行",
   ["At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} apart: " +
   "the schedule explains the run."]:
     "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，相差 {share}：调度足以解释此运行。",
-  "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} less.":
-    "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，短 {share}。",
-  "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} more.":
-    "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，长 {share}。",
-  "The plan has these costs now; the browser's Back takes them away.": "计划现已采用这些代价；浏览器的“后退”可撤销。",
   "Imported trace": "导入的轨迹",
   // panel.js
   queued: "排队",
@@ -35,9 +28,7 @@ export const RUNS = {
   paced: "按节拍",
   free: "自由",
   imported: "导入",
-  "whatever suits the device": "由设备决定",
   "paced: each op lasts as planned": "按节拍：每个 op 按计划时长执行",
-  "free: as fast as it goes": "自由：尽快执行",
   ["Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as " +
   "it ends. The gradients are compared with a run of the same model without a pipeline."]:
     "用真实张量运行屏幕上的调度，每个设备一个 worker，每个 op 结束时画在计划之下。梯度与同一模型不用流水线的运行相比较。",
@@ -45,10 +36,8 @@ export const RUNS = {
   "Back to the plan": "回到计划",
   "Run the schedule here": "在这里运行该调度",
   "Run again": "再次运行",
-  "Run once more, beside it": "再运行一次，并排显示",
   "Close the run": "关闭此运行",
   Cancel: "取消",
-  "Times that Bubbleline worked out, read back from a trace.": "由 Bubbleline 计算、再从轨迹读回的时间。",
   "Measured elsewhere; read from a trace.": "在别处测得；读自轨迹。",
   "queued, number {n} in line": "排队中，第 {n} 位",
   failed: "失败",
@@ -57,11 +46,9 @@ export const RUNS = {
   "Ops that have ended": "已结束的 op",
   "{done} of {total} ops": "{done} / {total} 个 op",
   "Next in line.": "下一个就是。",
-  "Other runs go first.": "其他运行在前。",
   "The workers load the model. The first op starts when all of them are ready.":
     "worker 正在加载模型。全部就绪后开始第一个 op。",
   "The run was cancelled. The ops that ended before are on the timeline.": "运行已取消。之前结束的 op 在时间线上。",
-  "The run failed, and the runner did not say why.": "运行失败，runner 没有说明原因。",
   "no reason given": "未说明原因",
   "The run failed: {reason}": "运行失败：{reason}",
   Gradients: "梯度",
@@ -70,38 +57,20 @@ export const RUNS = {
   "largest error {error}": "最大误差 {error}",
   Mode: "模式",
   Device: "设备",
-  "not overlapped: the halves of a pair ran one after the other": "未重叠：一对的两半先后执行",
-  "The connection to the server is lost. What came so far stays; the page goes on by itself once the server answers.":
-    "与服务器的连接已断开。已到的内容仍在；服务器恢复响应后页面自动继续。",
   "Bubble by span, measured": "跨度气泡，实测",
-  "Idle time went to": "空闲时间用于",
   copies: "拷贝",
   "late wake-ups": "唤醒延迟",
-  "taking notes": "记录开销",
   "the rank itself": "rank 自身",
-  "nothing left to do": "已无事可做",
   "Slowest rank": "最慢的 rank",
-  "its ops took as long as planned": "其 op 用时与计划一致",
-  "its ops took {share} longer than planned": "其 op 用时比计划长 {share}",
-  "its ops took {share} less than planned": "其 op 用时比计划短 {share}",
-  "Largest residual": "最大残差",
   "{op} on rank {rank}": "rank {rank} 上的 {op}",
-  "Activations, most on a rank": "激活值，占用最多的 rank",
-  "{bytes} with those in host memory": "{bytes}，含主机内存中的部分",
-  "Weight versions held": "保留的权重版本",
   "{value} at the mean times of its ops": "按各 op 平均时间计为 {value}",
   "predicted {value}": "预测为 {value}",
   "Bubble, measured": "气泡，实测",
-  "Makespan, measured": "总时长，实测",
-  "its times are as the trace has them": "时间以轨迹为准",
   "one unit is {ms} ms": "一个单位为 {ms} ms",
-  "as fast as it goes": "尽快执行",
   // run_view.js
-  "Which run the panel is about": "面板显示哪次运行",
   "The server does not answer, so the run cannot be shown.": "服务器没有响应，无法显示此运行。",
   "The plan above needs no server; try again in a moment.": "上面的计划不需要服务器；请稍后再试。",
   "There is no run of that name here.": "这里没有这个名称的运行。",
-  "Runs are kept for a while; an old link may outlive its run.": "运行只保留一段时间；旧链接可能比它的运行更久。",
   "its own order": "自身的执行顺序",
   Measured: "实测",
   "{title}, measured": "{title}，实测",
@@ -121,16 +90,13 @@ export const RUNS = {
   "free, since each rank has its own.": "自由，因为每个 rank 有自己的设备。",
   "paced, since ranks that share a core would hold each other up.": "按节拍，因为共用一个核的 rank 会互相拖慢。",
   // client.js
-  "The server was started anew and no longer knows this run.": "服务器已重新启动，不再有这次运行。",
   // list.js
   "Compare the chosen runs": "比较所选的运行",
-  "Choose two to four runs to see them under each other.": "选择两到四次运行，上下对照显示。",
   "Show older runs": "显示更早的运行",
   "No run yet": "还没有运行",
   ["Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened " +
   "again, compared and shared."]:
     "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
-  "Four runs are the most on one screen.": "一个屏幕最多显示四次运行。",
   "{n} chosen": "已选 {n} 个",
   "The run is deleted.": "运行已删除。",
   // row.js
@@ -141,10 +107,52 @@ export const RUNS = {
   "Copy link": "复制链接",
   Delete: "删除",
   "The link to the run is copied.": "此运行的链接已复制。",
-  "This browser copies nothing by itself; the link is {link}": "此浏览器不能自动复制；链接为 {link}",
   "Name of the run": "运行的名称",
   "a name, such as: before lunch": "名称，例如：午饭前",
   "Delete for good": "永久删除",
   "Keep it": "保留",
-  "Links to it will lead nowhere.": "指向它的链接将失效。",
+  "Sets the plan's costs to the measured ones, so that plan and run can be compared op by op":
+    "把计划的代价设为实测值，以便逐个 op 比较计划与运行",
+  "With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: the schedule explains the run.":
+    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，相差 {share}：调度足以解释此运行。",
+  "With the measured costs the simulation takes {predicted} and the run {measured}, {share} less.":
+    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，短 {share}。",
+  "With the measured costs the simulation takes {predicted} and the run {measured}, {share} more.":
+    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，长 {share}。",
+  "The plan has these costs now; the browser's Back undoes it.": "计划现已采用这些代价；浏览器的“后退”可撤销。",
+  "free: as fast as possible": "自由：尽快执行",
+  "Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the plan when it ends. The gradients are compared with those of the same model without a pipeline.":
+    "用真实张量运行屏幕上的调度，每个设备一个 worker，每个 op 结束时画在计划之下。梯度与同一模型不用流水线时的梯度相比较。",
+  "Run again and compare": "再次运行并比较",
+  "Simulated by Bubbleline, read from a trace.": "由 Bubbleline 仿真，读自轨迹。",
+  "Other runs are before it.": "其他运行排在它之前。",
+  "The run failed, and the runner gave no reason.": "运行失败，runner 没有说明原因。",
+  "not overlapped: the two ops of a pair ran one after the other": "未重叠：一对中的两个 op 先后执行",
+  "The connection to the server is lost. The ops so far stay here; the page continues once the server answers.":
+    "与服务器的连接已断开。已收到的 op 仍在；服务器恢复响应后页面继续。",
+  "Idle time": "空闲时间",
+  tracing: "跟踪",
+  "no ops left": "已无 op",
+  "ops as long as planned": "op 用时与计划一致",
+  "ops {share} longer than planned": "op 用时比计划长 {share}",
+  "ops {share} shorter than planned": "op 用时比计划短 {share}",
+  "Largest deviation from the plan": "与计划的最大偏差",
+  "Peak activations of a rank": "单个 rank 的激活值峰值",
+  "{bytes} including host memory": "{bytes}，含主机内存",
+  "Weight versions by rank": "各 rank 的权重版本",
+  "Step time, measured": "步时间，实测",
+  "times as in the trace": "时间以轨迹为准",
+  "as fast as possible": "尽快执行",
+  "Run of the panel": "面板显示的运行",
+  "Runs are stored for a while; an old link may outlive its run.": "运行只保存一段时间；旧链接可能比它的运行更久。",
+  "The server was restarted and no longer has this run.": "服务器已重新启动，不再有这次运行。",
+  "Choose two to four runs to compare them on the timeline.": "选择两到四次运行，在时间线上比较。",
+  "Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be opened again, compared and shared.":
+    "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
+  "At most four runs fit on the timeline.": "时间线上最多容纳四次运行。",
+  "This browser does not allow copying; the link is {link}": "此浏览器不允许复制；链接为 {link}",
+  "Links to it will no longer work.": "指向它的链接将失效。",
+  "Failed in": "失败于",
+  "Run both schedules": "运行两个调度",
+  "step time": "步时间",
 };
