@@ -3,12 +3,13 @@
 # make test  set up what the tests need, then run all of them      make setup, make lint, make bench: see below
 #
 # Everything installed goes to .venv, node_modules and static/vendor; nothing else of the machine is touched, but that
-# `make test` as root installs Debian's chromium and iproute2 where they are missing.
+# `make test` as root installs Debian's chromium-headless-shell and iproute2 where they are missing.
 
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 5000
 WORKERS ?= 2
+DIST ?= loadfile
 ENGINE ?= $(or $(BUBBLELINE_ENGINE),local)
 ADDRESS ?= $(BUBBLELINE_RAY_ADDRESS)
 BIN := .venv/bin
@@ -70,40 +71,45 @@ node_modules/.test: package-lock.json $(VENDOR) | $(BUNDLE)
 
 setup-test: .venv/.test node_modules/.test $(BUNDLE) debian
 
+# What pip and npm do not bring: a browser, and `ip` for the tests of several hosts, which skip without it.
 debian:
-	@test -x /usr/bin/chromium || $(call apt,chromium) || { echo "The page's tests need Chromium at /usr/bin/chromium; on Debian: sudo apt-get install chromium"; exit 1; }
-	@PATH="$$PATH:/usr/sbin:/sbin"; command -v ip >/dev/null || $(call apt,iproute2) || true  # without it the tests of several hosts skip
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || test -n "$$BUBBLELINE_CHROMIUM" \
+	  || $(call apt,chromium-headless-shell) || $(call apt,chromium) \
+	  || { echo "The page's tests need a browser; on Debian: sudo apt-get install chromium-headless-shell"; exit 1; }
+	@PATH="$$PATH:/usr/sbin:/sbin"; command -v ip >/dev/null || $(call apt,iproute2) \
+	  || echo "Without the command ip the tests of several hosts skip; on Debian: sudo apt-get install iproute2"
 
 apt = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installing Debian's $(1) ..." \
   && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null; }
 
-# What waits for files or keeps one core busy, side by side; then the tests, which share the cores out themselves.
+# Run a command and print how long it took.
+timed = start=$$(date +%s); $(1); status=$$?; echo "$@: $$(($$(date +%s) - start)) s"; exit $$status
+
+# First what keeps one core busy or waits for files, side by side; then pytest, which distributes its tests by itself.
 test:
-	@$(MAKE) --no-print-directory -j3 setup-test
-	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) lint-python lint-js kernels test-js
-	@$(MAKE) --no-print-directory test-python
+	@start=$$(date +%s); $(MAKE) --no-print-directory -j3 setup-test \
+	  && $(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) lint-python lint-js kernels test-js \
+	  && $(MAKE) --no-print-directory test-python \
+	  && echo "make test: $$(($$(date +%s) - start)) s in all"
 
 lint: lint-python lint-js
 
 lint-python: setup-test
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	@$(call timed,$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy)
 
 lint-js: setup-test
-	npm run --silent types
-	npm run --silent lint
-	npm run --silent format:check
+	@$(call timed,npm run --silent types && npm run --silent lint && npm run --silent format:check)
 
 # Compiled once here, not by every test and server that is the first to need them.
 kernels: setup-test
-	$(PY) -c 'from backend.schedule import families, jit; jit.compile_all()'
+	@$(call timed,$(PY) -c 'from backend.schedule import families; from backend.schedule import jit; jit.compile_all()')
 
 test-js: setup-test
-	npm test --silent
+	@$(call timed,npm test --silent)
 
+# Each worker takes the next file, in the order of tests/conftest.py: files share servers, browsers and clusters.
 test-python: setup-test
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	@$(call timed,$(BIN)/pytest -n $(WORKERS) --dist $(DIST) --no-loadscope-reorder --durations=15)
 
 bench: setup-test
 	for each in bench/*.py; do echo "== $$each"; $(PY) $$each || exit 1; done

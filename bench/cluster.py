@@ -2,9 +2,9 @@
 
     python bench/cluster.py [starts] [hops] [far] [events] [needs]
 
-The hosts are namespaces on this machine (tests/support/hosts.py; root and iproute2 are needed), so all of them share its
-cores and a wire costs next to nothing: latencies are those of the software, and more hosts add work but no cores. The local
-engine stands in the first rows of a table where it does the same.
+The hosts are namespaces on this machine (tests/support/cluster/hosts.py; root and iproute2 are needed), so they share
+its cores and a wire costs next to nothing: latencies are those of the software, and more hosts add work but no cores.
+Where the local engine does the same, its rows come first in the table.
 
 1. From the command to "running": first run (actors start, the code is brought) and on the warm pool, median of 5.
 2. One way between neighbours over the transport that carries messages, on one host and between two, as runs tell it.
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.chdir(ROOT)
 
-from tests.support.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts  # noqa: E402
+from tests.support.cluster.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts  # noqa: E402
 from tests.support.runner_client import LAST, TINY, Event, RunnerProgram  # noqa: E402
 
 CPUS = 16  # what a host claims, so that places never run out; the cores are those of this machine

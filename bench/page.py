@@ -20,8 +20,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.browser.frames import Frames, memory, pan, zoom
-from bench.browser.opened import bundled, chromium, drawn, quantiles, query, server
+from bench.browser.opened import bundled, drawn, quantiles, query, server
 from bench.browser.sliders import collect, drag, press
+from tests.support.page.browser import launch_browser
 
 FRAME_MS = 1000 / 60
 FIRST_PAINT_MS = 1000.0  # what 131,072 ops may take
@@ -169,7 +170,7 @@ def main() -> None:
     with server() as address, sync_playwright() as playwright:
         if not bundled(address):
             print("The page is sent as its many sources, which take longer to open: `make setup` bundles them.\n")
-        browser = chromium(playwright)
+        browser = launch_browser(playwright)
         sliders(browser, address, spec)
         asking(browser, address)
         first_paints(browser, address)

@@ -3,7 +3,7 @@
     python bench/runner.py [overhead] [reporting]
 
 1. Overhead per compute op: ranks run 1F1B with a stage that is one 8 x 8 linear layer, in free mode, by turns with
-   our StageWorker, which sends through shared memory, with the same over gloo, and with torch's
+   our RankExecutor, which sends through shared memory, with the same over gloo, and with torch's
    _PipelineScheduleRuntime, which has gloo: same processes, same module, same order. One rank sends no messages, so
    p = 1 shows what is left without them. A step's time is the slowest rank's, from a barrier to the last op with all
    sends done, and includes all receives posted; overhead is that time over a rank's ops, less what a bare loop over
@@ -42,15 +42,18 @@ from runner.job.plan import plan  # noqa: E402
 from runner.program.compile import Program, build  # noqa: E402
 from runner.program.instructions import RankProgram  # noqa: E402
 from runner.program.traffic import Traffic  # noqa: E402
-from runner.protocol import Run, line  # noqa: E402
+from runner.protocol import line  # noqa: E402
 from runner.telemetry import clock  # noqa: E402
-from runner.telemetry.op_board import Board, Ledger, Places  # noqa: E402
+from runner.telemetry.op_board import Board, FirstRows, Ledger  # noqa: E402
 from runner.telemetry.stream import Stream  # noqa: E402
-from runner.transport.gloo import GlooTransport, Transport, gloo_group  # noqa: E402
-from runner.transport.mailbox import Mailbox, lay_out  # noqa: E402
-from runner.transport.shared_memory import ShmTransport  # noqa: E402
-from runner.worker.executor import Pace, StageWorker  # noqa: E402
-from runner.worker.rank_runtime import PATIENCE_NS  # noqa: E402
+from runner.transport.base import Transport  # noqa: E402
+from runner.transport.factory import SPIN_NS  # noqa: E402
+from runner.transport.gloo import GlooTransport  # noqa: E402
+from runner.transport.groups import gloo_group  # noqa: E402
+from runner.transport.mailbox import Mailbox, MailboxNeeds, lay_out  # noqa: E402
+from runner.transport.shared_memory import SharedMemoryTransport  # noqa: E402
+from runner.worker.executor import Pace, RankExecutor  # noqa: E402
+from tests.support.runner_client import planned_run  # noqa: E402
 
 WIDTH, REPEATS, WARM = 8, 15, 3
 NAMES = ("ours", "gloo", "torch", "bare")
@@ -88,8 +91,8 @@ def loss(out: Tensor, _: Tensor) -> Tensor:
 
 
 def ours(program: RankProgram, transport: Transport, part: PlainPart, ledger: Ledger) -> None:
-    transport.prime()
-    StageWorker(program, [part], transport, ledger, Pace()).run(clock.now())
+    transport.start_receiving()
+    RankExecutor(program, [part], transport, ledger, Pace()).run(clock.now())
     transport.flush()
 
 
@@ -118,7 +121,7 @@ def bare(module: nn.Module, micros: int) -> None:
         part.input_gradient(micro, out)
 
 
-def child(pipe: Connection, program: Program, rank: int, folder: str, places: Places, box: Mailbox) -> None:
+def child(pipe: Connection, program: Program, rank: int, folder: str, places: FirstRows, box: Mailbox) -> None:
     """Time all of them on one rank, by turns, and send the times."""
     torch.set_num_threads(1)
     ranks = len(program.ranks)
@@ -130,7 +133,7 @@ def child(pipe: Connection, program: Program, rank: int, folder: str, places: Pl
     step = torchs(program, rank, module)
     times: dict[str, list[tuple[float, ...]]] = {name: [] for name in NAMES}
     mine = program.ranks[rank]
-    shm = ShmTransport(box, rank, (1, WIDTH), patience=PATIENCE_NS if ranks <= cores() else 0)
+    shm = SharedMemoryTransport(box, rank, (1, WIDTH), spin=SPIN_NS if ranks <= cores() else 0)
     for _ in range(WARM + REPEATS):
         ledger = Ledger(f"{folder}/board", rank, ranks, places)
         gloo = GlooTransport(group, mine.receives(), (1, WIDTH))
@@ -158,16 +161,18 @@ def per_op(ranks: int, micros: int) -> dict[str, list[list[float]]]:
     with tempfile.TemporaryDirectory() as folder:
         received = [len(one.receives()) for one in program.ranks]
         sends = [len(one.sends()) for one in program.ranks]
-        box = lay_out(f"{folder}/messages", folder, sends, 2 * ranks * micros, 4 * WIDTH)
+        box = lay_out(f"{folder}/messages", folder, MailboxNeeds(sends, 2 * ranks * micros, 4 * WIDTH))
         Path(box.path).touch()
-        box.make()
+        box.create()
         board = Board(f"{folder}/board", [len(one.steps) for one in program.ranks], messages=received)
         pipes: list[Connection] = []
         processes = []
         for rank in range(ranks):
             near, far = context.Pipe()
             processes.append(
-                context.Process(target=child, args=(far, program, rank, folder, board.places(rank), box), daemon=True)
+                context.Process(
+                    target=child, args=(far, program, rank, folder, board.first_rows(rank), box), daemon=True
+                )
             )
             processes[-1].start()
             far.close()  # so that a process that fails ends this one too
@@ -189,12 +194,12 @@ def _slowest(found: Sequence[dict[str, list[tuple[float, ...]]]], name: str, clo
 
 def reporting() -> None:
     """Noting ops on a board and reading them off again, by turns, as a run of eight ranks would."""
-    planned = plan(Run("bench", spec={"family": "1f1b", "p": 8, "m": 640}, mode="free"))
-    traffic = Traffic(planned.program, planned.training)
+    planned = plan(planned_run(spec={"family": "1f1b", "p": 8, "m": 640}, mode="free"))
+    traffic = Traffic(planned.program, planned.training.message_bytes)
     with tempfile.TemporaryDirectory() as folder:
         counts = [len(one.steps) for one in planned.program.ranks]
         board = Board(f"{folder}/board", counts, messages=traffic.received)
-        ledgers = [Ledger(f"{folder}/board", rank, 8, board.places(rank)) for rank in range(8)]
+        ledgers = [Ledger(f"{folder}/board", rank, 8, board.first_rows(rank)) for rank in range(8)]
         note = ledgers[0].cost() / 1000
         stream, spent, ops = Stream(board, traffic), 0.0, 0
         for _ in range(20):

@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--engine", choices=("local", "ray"), default="local", help="what runs the ranks")
     address = os.environ.get("BUBBLELINE_RAY_ADDRESS", "")
     parser.add_argument("--address", default=address, help="HOST:PORT of a Ray cluster; without it one is started here")
-    asked = parser.parse_args()
+    options = parser.parse_args()
 
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     source, sink = os.dup(0), os.dup(1)  # children inherit 0 and 1: nothing to read, and stderr to print to
@@ -36,7 +36,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
 
-    engine, code = engine_of(asked.engine, asked.address), 0
+    engine, code = engine_of(options.engine, options.address), 0
     try:
         engine.boot()
         from runner.service import Service
@@ -44,13 +44,13 @@ def main() -> None:
         code = Service(source, sink, engine).serve()
     finally:
         engine.close()
-    if asked.engine == "ray":  # what Ray leaves to the end of a process may wait for a head that is gone
+    if options.engine == "ray":  # Ray's exit handlers may wait for a head that is gone
         os._exit(code)
     sys.exit(code)
 
 
 def engine_of(name: str, address: str) -> Engine:
-    """The engine of a name; nothing of another one is loaded."""
+    """Return the engine of a name; other engines are not loaded."""
     if name == "ray":
         from runner.engines.ray.engine import RayEngine
 

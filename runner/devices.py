@@ -1,5 +1,8 @@
-"""What there is to run on, and what a run of so many ranks makes of it. Asks the system, not torch: the main process
-never loads it. Only `gpus` looks for GPUs; that path has not been run on one."""
+"""The devices of this machine, and the device and mode of a run by its number of ranks.
+
+Asks the system, not torch: the main process never loads it. Only `gpus` looks for GPUs; that path has not been run on
+one.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,17 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from backend.schedule.errors import SpecError
+from backend.errors import Message, RequestError, message
 
 KINDS = ("auto", "cpu", "cuda")
 QUERY = "name,memory.total,compute_cap"
 NVIDIA_SMI_S = 10
+MAX_RANKS = 64  # of a run
 
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """A GPU as nvidia-smi tells of it: `memory` in bytes, `capability` such as 9.0; None where it does not say."""
+    """A GPU as nvidia-smi lists it: `memory` in bytes, `capability` such as 9.0; None where it lists none."""
 
     name: str
     memory: int | None
@@ -28,8 +32,8 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a run may use, on one host or on several together: cores, GPUs, bytes of memory; `shares`: ranks can share
-    a GPU."""
+    """The resources of a run, on one host or on several together: cores, GPUs, bytes of memory; `shares`: ranks can
+    share a GPU."""
 
     cores: int
     gpus: int
@@ -39,8 +43,8 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Where a run executes and in which mode unless it asks for another, with the reason as a sentence; `together`:
-    the ranks are threads of one process, which share its GPUs."""
+    """Where a run executes and in which mode by default, with the reason as a sentence; `together`: the ranks are
+    threads of one process, which share its GPUs."""
 
     device: str
     mode: str
@@ -49,32 +53,32 @@ class Choice:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def memory() -> int:
-    """Bytes of this machine's memory."""
+    """Return the bytes of this machine's memory."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @cache
 def gpus() -> tuple[Gpu, ...]:
-    """The GPUs that workers would see."""
+    """List the GPUs that workers would see."""
     tool, visible = shutil.which("nvidia-smi"), os.environ.get("CUDA_VISIBLE_DEVICES")
     if tool is None or visible == "":
         return ()
     query = [tool, f"--query-gpu={QUERY}", "--format=csv,noheader,nounits"]
     try:
-        asked = subprocess.run(query, capture_output=True, text=True, timeout=NVIDIA_SMI_S, check=False)
+        result = subprocess.run(query, capture_output=True, text=True, timeout=NVIDIA_SMI_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ()
-    found = listed(asked.stdout) if asked.returncode == 0 else ()
+    found = parse_nvidia_smi(result.stdout) if result.returncode == 0 else ()
     return found if visible is None else found[: len(visible.split(","))]
 
 
-def listed(text: str) -> tuple[Gpu, ...]:
-    """GPUs from nvidia-smi's lines: name, MiB of memory, capability."""
+def parse_nvidia_smi(text: str) -> tuple[Gpu, ...]:
+    """Read GPUs from the lines of nvidia-smi: name, MiB of memory, capability."""
     rows = [[part.strip() for part in line.rsplit(",", 2)] for line in text.splitlines() if line.strip()]
     return tuple(
         Gpu(row[0], int(row[1]) * 2**20 if row[1].isdigit() else None, row[2] if row[2][:1].isdigit() else None)
@@ -84,29 +88,62 @@ def listed(text: str) -> tuple[Gpu, ...]:
 
 
 def choose(ranks: int, cores: int, gpus: int, device: str = "auto") -> Choice:
-    """Where so many ranks run. They share GPUs only if asked to, since that is as yet untried. Raises SpecError where
-    GPUs are asked for and there are none."""
+    """Choose where a run of `ranks` ranks executes. They share GPUs only on request, since that is as yet untried.
+    Raises RequestError where GPUs are requested and there are none."""
     if device == "cuda" and not gpus:
-        raise SpecError("device", device, "there is no GPU to run on", limit=0, nearest="cpu")
+        raise RequestError(
+            "device", device, message("runner.no_gpu", "there is no GPU to run on"), limit=0, nearest="cpu"
+        )
+    gpus_text, ranks_text = _gpus(gpus), _ranks(ranks)
     if device == "cuda" and gpus < ranks:
-        why = f"{_count(gpus, 'GPU')} for {_count(ranks, 'rank')}: shared GPU, the ranks as threads of one process"
+        why = message(
+            "runner.why_shared_gpu",
+            "{gpus} for {ranks}: shared GPU, the ranks as threads of one process",
+            gpus=gpus_text,
+            ranks=ranks_text,
+        )
         return Choice("cuda", "free", why, together=True)
     if device != "cpu" and gpus >= ranks:
-        return Choice("cuda", "free", f"{_count(gpus, 'GPU')} for {_count(ranks, 'rank')}: each has its own")
-    short = f"{_count(gpus, 'GPU')} for {_count(ranks, 'rank')}, so on the CPU; " if gpus and device != "cpu" else ""
-    have = f"{short}{_count(cores, 'CPU core')} for {_count(ranks, 'rank')}: "
+        why = message("runner.why_own_gpus", "{gpus} for {ranks}: each has its own", gpus=gpus_text, ranks=ranks_text)
+        return Choice("cuda", "free", why)
     if ranks > cores:
-        return Choice("cpu", "paced", f"{have}paced, since ranks that share a core would hold each other up")
-    return Choice("cpu", "free", f"{have}free, since each has its own")
+        mode, why = (
+            "paced",
+            message(
+                "runner.why_paced",
+                "{cores} for {ranks}: paced, since ranks that share a core would hold each other up",
+                cores=_cores(cores),
+                ranks=ranks_text,
+            ),
+        )
+    else:
+        mode, why = (
+            "free",
+            message(
+                "runner.why_free",
+                "{cores} for {ranks}: free, since each has its own",
+                cores=_cores(cores),
+                ranks=ranks_text,
+            ),
+        )
+    if gpus and device != "cpu":
+        why = message(
+            "runner.why_too_few_gpus",
+            "{gpus} for {ranks}, so on the CPU; {why}",
+            gpus=gpus_text,
+            ranks=ranks_text,
+            why=why,
+        )
+    return Choice("cpu", mode, why)
 
 
-def here() -> Machine:
-    """This host."""
+def this_machine() -> Machine:
+    """Describe this host as a machine."""
     return Machine(cores(), len(gpus()), memory())
 
 
 def describe() -> list[dict[str, Any]]:
-    """The devices as the protocol shows them."""
+    """List the devices as the protocol has them."""
     found: list[dict[str, Any]] = [{"kind": "cpu", "name": processor(), "cores": cores(), "memory": memory()}]
     return found + [
         {"kind": "cuda", "index": index, "name": gpu.name, "memory": gpu.memory, "capability": gpu.capability}
@@ -114,10 +151,11 @@ def describe() -> list[dict[str, Any]]:
     ]
 
 
-def choices(most: int, machine: Machine | None = None) -> list[dict[str, Any]]:
-    """What runs of 1 to `most` ranks would use, as rows of ranks that are treated alike; the reason is the first's."""
+def choices(machine: Machine | None = None, most: int = MAX_RANKS) -> list[dict[str, Any]]:
+    """List the device and mode of runs of 1 to `most` ranks, as rows of ranks that are treated alike; the reason is the
+    first's."""
     found: list[dict[str, Any]] = []
-    machine = machine or here()
+    machine = machine or this_machine()
     for ranks in range(1, most + 1):
         choice = choose(ranks, machine.cores, machine.gpus)
         if found and (found[-1]["device"], found[-1]["mode"]) == (choice.device, choice.mode):
@@ -130,7 +168,7 @@ def choices(most: int, machine: Machine | None = None) -> list[dict[str, Any]]:
 
 @cache
 def processor() -> str:
-    """The processor's name, as far as the system tells."""
+    """Return the processor's name, as far as the system knows it."""
     try:
         with open("/proc/cpuinfo") as file:
             names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
@@ -139,5 +177,15 @@ def processor() -> str:
     return names[0] if names else os.uname().machine
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
+def _gpus(count: int) -> Message:
+    return message("runner.one_gpu", "1 GPU") if count == 1 else message("runner.gpus", "{count} GPUs", count=count)
+
+
+def _cores(count: int) -> Message:
+    if count == 1:
+        return message("runner.one_core", "1 CPU core")
+    return message("runner.cores", "{count} CPU cores", count=count)
+
+
+def _ranks(count: int) -> Message:
+    return message("runner.one_rank", "1 rank") if count == 1 else message("runner.ranks", "{count} ranks", count=count)

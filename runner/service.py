@@ -1,5 +1,6 @@
-"""The main loop: commands in, events out, one job at a time. Single-threaded: it waits for lines, replies and deaths
-together. Knows nothing of what a job does.
+"""The main loop: commands in, events out, one job at a time.
+
+Single-threaded: it waits for lines, replies and losses together. Does not know what a job does.
 """
 
 from __future__ import annotations
@@ -10,18 +11,19 @@ from collections.abc import Callable
 from multiprocessing.connection import wait
 from typing import Any
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError, message
 from runner import protocol
-from runner.engines.base import Engine, EngineError, Gone, Heard, Lost, News
+from runner.engines.base import Engine, EngineError, EngineEvent, EngineLost, RankLost, RankReply
+from runner.job import failures
 from runner.job.job import Job, State
 
 log = logging.getLogger("runner")
 CHUNK = 65536
-GONE = 3  # exit code of a runner whose engine is gone; a new one may find it again
+ENGINE_LOST = 3  # exit code of a runner whose engine is lost; a new one may find it again
 
 
 class Service:
-    """Reads commands from `source`, writes events to `sink` (file descriptors) until told to stop."""
+    """Reads commands from `source`, writes events to `sink` (file descriptors) until it is stopped."""
 
     def __init__(self, source: int, sink: int, engine: Engine) -> None:
         self.source, self.sink, self.engine = source, sink, engine
@@ -29,7 +31,7 @@ class Service:
         self.overlong = False
         self.job: Job | None = None
         self.stopping = False
-        self.code = 0  # with which the program is to end
+        self.code = 0  # exit code of the program
         self.handlers: dict[type[protocol.Command], Callable[[Any], None]] = {
             protocol.Run: self.start,
             protocol.Cancel: self.cancel,
@@ -38,7 +40,7 @@ class Service:
         }
 
     def emit(self, event: str, **fields: Any) -> None:
-        """One line out; a reader that is gone ends the program."""
+        """Write one line; a reader that is gone ends the program."""
         data = memoryview(protocol.line(event, **fields))
         try:
             while data:
@@ -47,26 +49,26 @@ class Service:
             self.stopping = True
 
     def serve(self) -> int:
-        """Until stdin ends, a shutdown command, or a reader that is gone; the program's exit code."""
+        """Serve until stdin ends, a shutdown command, or a reader that is gone; returns the program's exit code."""
         try:
             self.engine.open()
         except EngineError as error:
             log.error("%s", error)
             lost = {"hosts": [], "links": [], "waiting": ""}
-            self.emit("cluster", address=self.engine.address, state="lost", why=str(error), **lost)
-            return GONE
+            self.emit("cluster", address=self.engine.address, state="lost", why=error.message, **lost)
+            return ENGINE_LOST
         self.emit("ready", version=protocol.VERSION, **self.engine.describe())
         while not self.stopping:
             self.turn()
         return self.code
 
     def turn(self) -> None:
-        """Wait for something to happen, or for the job's next tick, and see to it."""
+        """Wait for an event, or for the job's next tick, and handle it."""
         patience = self.job.patience if self.job is not None else None
         happened = wait([self.source, *self.engine.waitables()], patience)
         job = self.job
-        for news in self.engine.news(happened):
-            self.take(news)
+        for event in self.engine.events(happened):
+            self.handle(event)
         if job is not None and self.job is job and job.state is not State.OVER:
             job.tick()
         if self.job is not None and self.job.state is State.OVER:
@@ -74,27 +76,26 @@ class Service:
         if self.source in happened:
             self.read()
 
-    def take(self, news: News) -> None:
-        """Something new of the engine. That a rank is lost is the job's affair, or, between jobs, a reason for new
-        ones."""
+    def handle(self, event: EngineEvent) -> None:
+        """Handle an event of the engine. The loss of a rank goes to the job; between jobs, new ranks are started."""
         job = self.job if self.job is not None and self.job.state is not State.OVER else None
-        if isinstance(news, Heard):
+        if isinstance(event, RankReply):
             if job is not None:
-                job.reply(news.rank, news.reply)
-        elif isinstance(news, Lost):
+                job.reply(event.rank, event.reply)
+        elif isinstance(event, RankLost):
             if job is not None and job.state is not State.PLANNING:
-                job.lost(news)
+                job.lost(event)
             else:
                 self.engine.renew()
-        elif isinstance(news, Gone):
+        elif isinstance(event, EngineLost):
             if job is not None:
-                job.fail({"field": "runner", "value": None, "message": news.why})
-            self.code, self.stopping = GONE, True
+                job.fail(failures.engine_lost(event.why))
+            self.code, self.stopping = ENGINE_LOST, True
         else:
-            self.emit(news.event, **news.fields)
+            self.emit(event.event, **event.fields)
 
     def read(self) -> None:
-        """Take what stdin has and obey every whole line."""
+        """Read from stdin and execute every whole line."""
         data = os.read(self.source, CHUNK)
         if not data:
             self.stopping = True
@@ -106,16 +107,18 @@ class Service:
             if self.overlong:
                 self.overlong = False
             elif text.strip() and not self.stopping:
-                self.obey(bytes(text))
+                self.execute(bytes(text))
         if len(self.buffer) > protocol.MAX_LINE:
-            message = f"a line has at most {protocol.MAX_LINE:,} bytes"
             if not self.overlong:
-                self.refuse(SpecError("line", len(self.buffer), message, limit=protocol.MAX_LINE))
+                reason = message(
+                    "runner.line_too_long", "a line has at most {limit} bytes", limit=f"{protocol.MAX_LINE:,}"
+                )
+                self.refuse(RequestError("line", len(self.buffer), reason, limit=protocol.MAX_LINE))
             self.overlong = True
             self.buffer.clear()
 
-    def obey(self, text: bytes) -> None:
-        """One line."""
+    def execute(self, text: bytes) -> None:
+        """Execute one line."""
         try:
             command = protocol.parse(text)
         except protocol.LineError as error:
@@ -123,28 +126,29 @@ class Service:
         else:
             self.handlers[type(command)](command)
 
-    def refuse(self, error: SpecError, run_id: str | None = None) -> None:
-        """Answer a line that cannot be obeyed."""
+    def refuse(self, error: RequestError, run_id: str | None = None) -> None:
+        """Answer a line that cannot be executed."""
         known = {} if run_id is None else {"id": run_id}
         self.emit("error", **known, error=error.as_dict())
 
     def start(self, run: protocol.Run) -> None:
-        """Begin a job, unless one is under way."""
+        """Start a job, unless one is in progress."""
         if self.job is not None and self.job.state is not State.OVER:
-            message = f"the runner is busy with run {self.job.run.id}"
-            self.refuse(SpecError("cmd", "run", message), None if run.id == self.job.run.id else run.id)
+            reason = message("runner.busy", "the runner is busy with run {run}", run=self.job.run.id)
+            self.refuse(RequestError("cmd", "run", reason), None if run.id == self.job.run.id else run.id)
             return
         try:
             machine = self.engine.machine(run)
-        except SpecError as error:
+        except RequestError as error:
             self.refuse(error, run.id)
             return
         self.job = Job(run, self.engine, machine, self.emit)
 
     def cancel(self, command: protocol.Cancel) -> None:
-        """End the job that is under way, if it is the one meant."""
+        """Cancel the job in progress, if it has this id."""
         if self.job is None or self.job.state is State.OVER or self.job.run.id != command.id:
-            self.refuse(SpecError("id", command.id, "no run of this id is under way"), command.id)
+            reason = message("runner.no_such_run", "no run of this id is in progress")
+            self.refuse(RequestError("id", command.id, reason), command.id)
             return
         self.job.cancel()
 

@@ -1,0 +1,1 @@
+"""Tests of the backend, the runner and the page."""

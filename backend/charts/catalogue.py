@@ -15,7 +15,7 @@ BUBBLES = ("span", "global", "span-ideal", "global-ideal")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of chart with its variants ``heights``, the first the default; ``draw`` imports plotly on its first call."""
+    """A kind of chart with its variants ``heights``, the first the default; ``draw`` imports plotly when called."""
 
     heights: tuple[str, ...]
     draw: Draw

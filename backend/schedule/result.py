@@ -18,7 +18,7 @@ from backend.schedule.spec import Spec
 
 
 def result(spec: Spec, times: bool = False) -> dict[str, Any]:
-    """The Result of a spec. Raises SpecError for an illegal one."""
+    """The Result of a spec. Raises SpecError if it is illegal."""
     built = order(spec)
     return describe(spec, built, simulate(built, spec.timing, spec.v), times)
 

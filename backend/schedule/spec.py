@@ -12,14 +12,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.options.effective_costs import Options, timing
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.simulation.costs import Cost, Costs
 
-# Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before.
+# Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before. The ops of an order
+# are counted by its family (registry.judge).
 LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
 MOST_LAYERS = 10_000  # of one stage
 MOST_EFFORT, MOST_SEED = 10**9, 2**31 - 1
@@ -64,15 +65,24 @@ class Spec:
     def from_json(data: Mapping[str, Any], default_v: Mapping[str, int] | None = None) -> Spec:
         """Read a spec; keys left out take their defaults (``v``: what is natural for the family).
 
-        Raises SpecError for unknown keys, wrong types, NaN, infinity, and sizes out of range.
+        Raises SpecError for unknown keys, wrong types, NaN, infinity, and sizes out of range. Whether a family takes
+        them together, and how many ops they make, is checked by ``registry.judge``.
         """
         if not isinstance(data, Mapping):
-            raise SpecError("spec", data, 'a spec is an object such as {"family": "1f1b", "p": 4, "m": 8}')
+            text = message(
+                "schedule.spec_is_an_object", 'a spec is an object such as {{"family": "1f1b", "p": 4, "m": 8}}'
+            )
+            raise SpecError("spec", data, text)
         known = [each.name for each in fields(Spec)]
         reject_unknown(data, known, "spec")
         family = data.get("family", Spec.family)
         if not isinstance(family, str):
-            raise SpecError("family", family, "family must be a name such as 1f1b", nearest=Spec.family)
+            raise SpecError(
+                "family",
+                family,
+                message("schedule.family_is_a_name", "family must be a name such as 1f1b"),
+                nearest=Spec.family,
+            )
         spec = Spec(
             family=family,
             p=integer("p", data.get("p", Spec.p), 1, LIMITS["p"]),
@@ -93,11 +103,6 @@ class Spec:
             order=_order(data.get("order")),
             costs=_costs(data.get("costs", {})),
         )
-        ops = 3 * spec.p * spec.m * spec.v
-        if ops > LIMITS["ops"]:
-            nearest = max(1, LIMITS["ops"] // (3 * spec.p * spec.v))
-            message = f"p x m x v is {ops:,} ops, over the limit of {LIMITS['ops']:,}; m = {nearest} is the most here"
-            raise SpecError("m", spec.m, message, limit=nearest, nearest=nearest)
         return spec
 
     @property
@@ -128,8 +133,11 @@ class Spec:
 
 def _costs(data: Any) -> Costs:
     if not isinstance(data, Mapping):
-        raise SpecError("costs", data, 'costs is an object such as {"F": 1, "I": 1, "W": 1, "comm": 0}')
-    reject_unknown(data, COST_KEYS, "costs")
+        text = message(
+            "schedule.costs_is_an_object", 'costs is an object such as {{"F": 1, "I": 1, "W": 1, "comm": 0}}'
+        )
+        raise SpecError("costs", data, text)
+    reject_unknown(data, COST_KEYS, message("schedule.the_costs", "costs"))
     return Costs(
         F=_cost("F", data.get("F", 1.0)),
         I=_cost("I", data.get("I", 1.0)),
@@ -149,10 +157,18 @@ def _layers(value: Any) -> tuple[int, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= LIMITS["p"] * LIMITS["v"]:
-        raise SpecError("layers", value, "layers is a list with one whole number for each stage")
+        raise SpecError(
+            "layers",
+            value,
+            message("schedule.layers_is_a_list", "layers is a list with one whole number for each stage"),
+        )
     layers = tuple(integer("layers", each, 0, MOST_LAYERS) for each in value)
     if sum(layers) == 0:
-        raise SpecError("layers", list(layers), "layers must not all be 0; leave it out for as many each")
+        raise SpecError(
+            "layers",
+            list(layers),
+            message("schedule.layers_all_zero", "layers must not all be 0; leave it out for equal stages"),
+        )
     return layers
 
 
@@ -161,13 +177,19 @@ def _order(value: Any) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not PACKED.fullmatch(value):
-        message = "order is the packed text of an imported order; import the file again, or copy the whole link"
-        raise SpecError("order", value, message)
-    if len(value) > MOST_ORDER:
-        message = (
-            f"order has {len(value):,} characters; {MOST_ORDER:,} is the most (run --csv takes a file of any length)"
+        text = message(
+            "schedule.order_is_packed_text",
+            "order is the packed text of an imported order; import the file again, or copy the whole link",
         )
-        raise SpecError("order", value, message, limit=MOST_ORDER)
+        raise SpecError("order", value, text)
+    if len(value) > MOST_ORDER:
+        text = message(
+            "schedule.order_too_long",
+            "order has {given} characters; {most} is the most (run --csv takes a file of any length)",
+            given=f"{len(value):,}",
+            most=f"{MOST_ORDER:,}",
+        )
+        raise SpecError("order", value, text, limit=MOST_ORDER)
     return value
 
 
@@ -176,45 +198,117 @@ def _cost(name: str, value: Any) -> Cost:
     if not isinstance(value, list | tuple):
         return number(name, value, 0.0, MAX_TIME)
     if not 1 <= len(value) <= LIMITS["p"] * LIMITS["v"]:
-        raise SpecError(name, len(value), f"{name} as a list has one entry a stage, not {len(value)}")
+        raise SpecError(
+            name,
+            len(value),
+            message(
+                "schedule.list_needs_entries",
+                "{name} as a list has one entry per stage, not {given}",
+                name=name,
+                given=len(value),
+            ),
+        )
     return tuple(number(name, each, 0.0, MAX_TIME) for each in value)
 
 
-def reject_unknown(data: Mapping[str, Any], known: Any, where: str) -> None:
-    """Raise SpecError for the first key that is not known, with the closest known one."""
+def reject_unknown(data: Mapping[str, Any], known: Any, where: Message | str) -> None:
+    """Raise SpecError for the first key that is not known, with the closest known one; ``where`` names the object."""
     for key in data:
         if key not in known:
             import difflib
 
             close = difflib.get_close_matches(str(key), list(known), 1)
-            hint = f"; did you mean {close[0]}?" if close else f"; {where} has {', '.join(known)}"
-            raise SpecError(str(key)[:80], data[key], f"unknown key{hint}", nearest=close[0] if close else None)
+            text = message("schedule.unknown_key", "unknown key; {where} has {keys}", where=where, keys=list(known))
+            if close:
+                text = message("schedule.unknown_key_close", "unknown key; did you mean {close}?", close=close[0])
+            raise SpecError(str(key)[:80], data[key], text, nearest=close[0] if close else None)
 
 
 def integer(name: str, value: Any, low: int, high: int) -> int:
     """``value`` as a whole number from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SpecError(name, value, f"{name} must be a whole number from {low} to {high}", nearest=low)
+        raise SpecError(
+            name,
+            value,
+            message(
+                "schedule.must_be_whole",
+                "{name} must be a whole number from {low} to {high}",
+                name=name,
+                low=low,
+                high=high,
+            ),
+            nearest=low,
+        )
     if isinstance(value, float):
         number(name, value, low, high)  # NaN and infinity first, then the range
         if value != math.floor(value):
             nearest = min(max(round(value), low), high)
-            raise SpecError(name, value, f"{name} must be a whole number; {nearest} is the nearest", nearest=nearest)
+            raise SpecError(
+                name,
+                value,
+                message(
+                    "schedule.not_whole",
+                    "{name} must be a whole number; {nearest} is the nearest",
+                    name=name,
+                    nearest=nearest,
+                ),
+                nearest=nearest,
+            )
     if not low <= value <= high:
         bound = low if value < low else high
-        raise SpecError(name, value, f"{name} must be from {low} to {high}", limit=bound, nearest=bound)
+        raise SpecError(
+            name,
+            value,
+            message("schedule.out_of_range", "{name} must be from {low} to {high}", name=name, low=low, high=high),
+            limit=bound,
+            nearest=bound,
+        )
     return int(value)
 
 
 def number(name: str, value: Any, low: float, high: float) -> float:
     """``value`` as a finite number from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SpecError(name, value, f"{name} must be a number from {low:g} to {high:g}", nearest=low)
+        raise SpecError(
+            name,
+            value,
+            message(
+                "schedule.must_be_a_number",
+                "{name} must be a number from {low} to {high}",
+                name=name,
+                low=f"{low:g}",
+                high=f"{high:g}",
+            ),
+            nearest=low,
+        )
     if isinstance(value, float) and not math.isfinite(value):
-        raise SpecError(name, value, f"{name} must be a finite number from {low:g} to {high:g}", nearest=low)
+        raise SpecError(
+            name,
+            value,
+            message(
+                "schedule.must_be_finite",
+                "{name} must be a finite number from {low} to {high}",
+                name=name,
+                low=f"{low:g}",
+                high=f"{high:g}",
+            ),
+            nearest=low,
+        )
     if not low <= value <= high:
         bound = low if value < low else high
-        raise SpecError(name, value, f"{name} must be from {low:g} to {high:g}", limit=bound, nearest=bound)
+        raise SpecError(
+            name,
+            value,
+            message(
+                "schedule.out_of_range",
+                "{name} must be from {low} to {high}",
+                name=name,
+                low=f"{low:g}",
+                high=f"{high:g}",
+            ),
+            limit=bound,
+            nearest=bound,
+        )
     return float(value)
 
 
@@ -222,14 +316,20 @@ def choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """``value`` as one of some words."""
     words = list(choices)
     if not isinstance(value, str) or value not in words:
-        raise SpecError(name, value, f"{name} must be one of {', '.join(words)}", nearest=words[0])
+        text = message("schedule.must_be_one_of", "{name} must be one of {choices}", name=name, choices=words)
+        raise SpecError(name, value, text, nearest=words[0])
     return value
 
 
 def boolean(name: str, value: Any) -> bool:
     """``value`` as true or false."""
     if not isinstance(value, bool):
-        raise SpecError(name, value, f"{name} must be true or false", nearest=False)
+        raise SpecError(
+            name,
+            value,
+            message("schedule.must_be_true_or_false", "{name} must be true or false", name=name),
+            nearest=False,
+        )
     return value
 
 

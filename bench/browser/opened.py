@@ -15,12 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, Page
 
 PROJECT = Path(__file__).resolve().parents[2]
-CHROMIUM = os.environ.get("BUBBLELINE_CHROMIUM", "/usr/bin/chromium")
-ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-        "--disable-background-networking", "--disable-component-update"]  # fmt: skip
 PATIENCE_S = 60.0
 
 
@@ -45,11 +42,6 @@ def bundled(url: str) -> bool:
     """Whether the server sends the page as set-up bundles it; from its many sources it takes twice as long to open."""
     with urllib.request.urlopen(url, timeout=10) as answer:
         return b"/static/vendor/app/" in answer.read()
-
-
-def chromium(playwright: Playwright) -> Browser:
-    """Headless and without a GPU: every pixel is drawn by the processor."""
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
 
 
 def drawn(browser: Browser, url: str, width: int, height: int) -> tuple[Page, float, float]:

@@ -1,6 +1,6 @@
-"""What the runner needs of whatever runs ranks: worker processes of this machine, or a cluster's.
+"""The interface of engines: what runs the ranks, worker processes of this machine or of a cluster.
 
-Says what an engine is asked and what it tells; knows no engine. All calls return at once but `open` and `close`.
+Knows no engine. All calls return at once, except `open` and `close`.
 """
 
 from __future__ import annotations
@@ -9,19 +9,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from backend.errors import Message
 from runner.devices import Machine
+from runner.failure import FailureKind
 from runner.messages import Command, Group, Reply
 from runner.protocol import Run
-from runner.transport.mailbox import Mailbox
+from runner.transport.mailbox import Mailbox, MailboxNeeds
 
-if TYPE_CHECKING:  # the schedule core loads while an engine boots
-    from runner.job.plan import Plan
+if TYPE_CHECKING:  # numpy loads while an engine boots
     from runner.telemetry.op_board import Board
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """The ranks that a run wants: a process each, on CPUs or a GPU each, or all `together` in one process; `spread` and
+class RankRequest:
+    """The ranks of a run: a process each, on CPUs or a GPU each, or all `together` in one process; `spread` and
     `arrange` as in the run command."""
 
     ranks: int
@@ -32,9 +33,10 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What one job has: a folder for its board and what rank 0 verifies, the `meeting` place of its ranks' process
-    groups (a folder, or a store's address), the group of each rank, and the memory for messages if it can be shared."""
+class JobResources:
+    """The resources of one job: a `folder` for its board and for what rank 0 verifies, the `meeting` place of its
+    ranks' process groups (a folder, or a store's address), the group of each rank, and the shared memory for messages
+    if there is any."""
 
     folder: str
     meeting: str
@@ -43,101 +45,116 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A rank has answered."""
+class RankReply:
+    """A rank has replied to a command."""
 
     rank: int
     reply: Reply
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """A rank is gone: `what` ended is how a sentence begins, `why` how it ends; `cause` in a word, if known."""
+class RankLost:
+    """A rank is gone: `what` is the clause that says what ended, `why` the reason, if known; `cause` is the signal or
+    exit code of its process."""
 
     rank: int
-    what: str
+    what: Message
     why: str = ""
     cause: str = ""
+    kind: FailureKind = "process_ended"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An event for whoever reads the runner, about no run in particular."""
+class EngineNotice:
+    """An event for the reader of the runner's lines that belongs to no run."""
 
     event: str
     fields: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
-    """The engine itself is at its end: the runner has to be started again."""
+class EngineLost:
+    """The engine itself is lost: the runner has to be started again."""
 
-    why: str
+    why: Message
 
 
-News = Heard | Lost | Told | Gone
+EngineEvent = RankReply | RankLost | EngineNotice | EngineLost
 
 
 class EngineError(RuntimeError):
-    """An engine cannot start, for a reason in words."""
+    """An engine cannot start; `message` says why."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(str(message))
+        self.message = message
+
+
+class PlacementError(RuntimeError):
+    """The requested ranks will never have a place; `message` says why."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(str(message))
+        self.message = message
 
 
 class Engine(Protocol):
-    """Ranks somewhere, kept warm between jobs."""
+    """Runs ranks and keeps them warm between jobs."""
 
     name: str
     address: str  # of the cluster; empty where there is none
-    start_ns: int  # from "go" to the common start: the time in which the slowest worker has read it
+    start_ns: int  # from `StartStep` to the common start: the time in which the slowest worker has read it
     blame_ns: int  # how long an error of a rank waits for the loss of another that may explain it
 
     @property
     def waiting(self) -> str:
-        """What has no place yet and why, in words; empty where all is well."""
+        """The sentence that says what has no place yet and why; empty where every rank has one."""
 
     def boot(self) -> None:
-        """Begin with what takes long and goes on by itself while the caller does other things."""
+        """Begin the slow part of the start, which goes on while the caller does other things."""
 
     def open(self) -> None:
-        """Be there; raises EngineError where that cannot be."""
+        """Start the engine. Raises EngineError on failure."""
 
     def describe(self) -> dict[str, Any]:
-        """What the protocol says of what there is to run on."""
+        """Return the fields of `ready` and `devices`."""
 
     def machine(self, run: Run) -> Machine:
-        """What there is for a run; raises SpecError for options that this engine does not have."""
+        """Return the resources for a run. Raises RequestError for options that this engine does not have."""
 
     def waitables(self) -> Sequence[Any]:
-        """What to wait on for news, as multiprocessing.connection has it."""
+        """Return what to wait on for events, as multiprocessing.connection takes it."""
 
-    def news(self, happened: Sequence[object]) -> Iterable[News]:
-        """What is new, some of what was waited on having happened."""
+    def events(self, happened: Sequence[object]) -> Iterable[EngineEvent]:
+        """Return the new events; `happened` are the waitables that are ready."""
 
-    def place(self, ask: Ask) -> None:
-        """Have ranks ready; those that are there already are kept."""
+    def place(self, request: RankRequest) -> None:
+        """Get ranks ready; those that run already are kept."""
 
     def placed(self) -> bool:
-        """Whether they are; until then `waiting` may say why not. Raises SpecError where they will never be."""
+        """Whether the ranks are ready; until then `waiting` may say why not. Raises PlacementError where they will
+        never be."""
 
-    def ground(self, plan: Plan) -> Ground:
-        """What a new job needs; the last job's goes."""
+    def job_resources(self, needs: MailboxNeeds | None) -> JobResources:
+        """Create the resources of a new job; the last job's are freed. `needs` None: no memory can be shared."""
 
     def watch(self, board: Board) -> None:
-        """Where the ranks' times of this job are to be seen, if they do not write there themselves."""
+        """Take the job's board, for engines whose ranks cannot write to it."""
 
     def send(self, rank: int, command: Command) -> None:
-        """Tell a rank something."""
+        """Send a command to a rank."""
 
     def halted(self, rank: int) -> str:
-        """That a rank's process is stopped, in words; empty where it is not."""
+        """Return the sentence that a rank's process is stopped; empty where it is not."""
 
     def dying(self) -> bool:
-        """Whether a rank may be gone of which no news has come yet."""
+        """Whether a rank may be gone whose loss has not been reported yet."""
 
     def facts(self, over: bool) -> dict[str, Any]:
-        """What `running` and, at the end, `finished` say of where the ranks are and what their clocks are worth."""
+        """Return the fields of `running` and, at the end, `finished` on the hosts of ranks and their clocks."""
 
     def renew(self) -> None:
-        """End all ranks, whatever they are doing, and start as many new ones."""
+        """End all ranks, whatever they are doing, and start the same number of new ones."""
 
     def clear(self) -> None:
         """End all ranks now."""

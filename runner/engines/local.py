@@ -1,7 +1,7 @@
 """Worker processes on this machine: forked from a server that has torch loaded, kept warm between jobs.
 
-Knows how to start, keep, replace and end processes. Does not know what a job is: whoever runs one says when its
-workers can be used again and when they must go.
+Starts, keeps, replaces and ends processes. Does not know what a job is: the caller decides when workers can be used
+again and when they must end.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError, message
 from runner import devices
 from runner.devices import Machine
-from runner.engines.base import Ask, Ground, Heard, Lost, News
-from runner.messages import Answer, Command, Group, Order
+from runner.engines.base import EngineEvent, JobResources, RankLost, RankReply, RankRequest
+from runner.messages import Command, Group, RankCommand, RankResponse
 from runner.protocol import ARRANGEMENTS, HOPS, SPREADS, Run
 from runner.transport import mailbox
-from runner.transport.mailbox import Mailbox
+from runner.transport.mailbox import Mailbox, MailboxNeeds
 
-if TYPE_CHECKING:  # the schedule core loads while the fork server does
-    from runner.job.plan import Plan
+if TYPE_CHECKING:  # numpy loads while the fork server does
     from runner.telemetry.op_board import Board
 
 log = logging.getLogger("runner")
@@ -46,7 +45,7 @@ class Worker:
     """A process of the pool and the pipe to it."""
 
     process: ForkServerProcess
-    pipe: Connection[Order, Answer]
+    pipe: Connection[RankCommand, RankResponse]
 
     @property
     def pid(self) -> int:
@@ -93,56 +92,74 @@ class LocalEngine:
         self.resize(POOL)
 
     def describe(self) -> dict[str, Any]:
-        """This machine, and what runs of how many ranks make of it."""
-        from runner.job.work import MAX_RANKS
-
-        return {"engine": self.name, "devices": devices.describe(), "choices": devices.choices(MAX_RANKS)}
+        """Return this machine's devices, and the mode of runs by their number of ranks."""
+        return {"engine": self.name, "devices": devices.describe(), "choices": devices.choices()}
 
     def machine(self, run: Run) -> Machine:
-        """This machine; what only a cluster has is refused."""
+        """Return this machine; refuses options that only a cluster has."""
         for name, (usual, *_) in (("spread", SPREADS), ("arrange", ARRANGEMENTS), ("hops", HOPS)):
             value = getattr(run, name)
             if value != usual:
-                message = f"{name} {value} needs a cluster: start the server with make run ENGINE=ray, or leave it out"
-                raise SpecError(name, value, message, nearest=usual)
-        return devices.here()
+                reason = message(
+                    "runner.needs_cluster",
+                    "{name} {value} needs a cluster: start the server with make run ENGINE=ray, or leave it out",
+                    name=name,
+                    value=value,
+                )
+                raise RequestError(name, value, reason, nearest=usual)
+        return devices.this_machine()
 
     def waitables(self) -> Sequence[Any]:
-        """Pipes, and what tells of a process's end."""
+        """Return the pipes and the sentinels of all workers."""
         return [each for worker in self.workers for each in (worker.pipe, worker.process.sentinel)]
 
-    def news(self, happened: Sequence[object]) -> Sequence[News]:
-        """The first death, or else what ranks reply; that a worker whose pipe has ended is dead, its sentinel tells."""
+    def events(self, happened: Sequence[object]) -> Sequence[EngineEvent]:
+        """Return the first death, or else the replies of ranks. Of a worker whose pipe has ended, the sentinel reports
+        the death."""
         for number, worker in enumerate(self.workers):
             if worker.process.sentinel in happened:
                 return [self._lost(number)]
-        found: list[News] = []
+        found: list[EngineEvent] = []
         for worker in self.workers:
             if worker.pipe in happened:
                 with suppress(EOFError, OSError):
-                    found.append(Heard(*worker.pipe.recv()))
+                    found.append(RankReply(*worker.pipe.recv()))
         return found
 
-    def _lost(self, number: int) -> Lost:
-        """A worker that died; its number is its rank's."""
+    def _lost(self, number: int) -> RankLost:
+        """The event of a worker that died; its number is its rank's."""
         process = self.workers[number].process
         code = process.exitcode
         log.warning("worker %s, number %s, ended with exit code %s", process.pid, number, code)
-        cause = signal.Signals(-code).name if code is not None and code < 0 else f"exit {code}"
+        signalled = code is not None and code < 0
+        cause = signal.Signals(-(code or 0)).name if signalled else message("runner.exit", "exit {code}", code=code)
         if self.together:
-            return Lost(number, f"the worker process of all ranks, {process.pid}, ended ({cause})", cause=cause)
-        return Lost(number, f"rank {number}'s worker process {process.pid} ended ({cause})", cause=cause)
+            what = message(
+                "runner.common_process_ended",
+                "the worker process of all ranks, {pid}, ended ({cause})",
+                pid=process.pid,
+                cause=cause,
+            )
+        else:
+            what = message(
+                "runner.process_ended",
+                "rank {rank}'s worker process {pid} ended ({cause})",
+                rank=number,
+                pid=process.pid,
+                cause=cause,
+            )
+        return RankLost(number, what, cause=cause)
 
-    def place(self, ask: Ask) -> None:
-        """Make the pool fit."""
-        self.resize(ask.ranks, ask.together)
+    def place(self, request: RankRequest) -> None:
+        """Make the pool fit a request."""
+        self.resize(request.ranks, request.together)
 
     def placed(self) -> bool:
-        """At once."""
+        """Always: processes are started by `place`."""
         return True
 
     def resize(self, ranks: int, together: bool = False) -> None:
-        """Make the pool fit so many ranks, a process each or all `together` in one; processes that stay are kept."""
+        """Make the pool fit a number of ranks, a process each or all `together` in one; processes that fit are kept."""
         changed = (len(self.groups), self.together) != (ranks, together)
         self.together = together
         processes = 1 if together else ranks
@@ -153,53 +170,54 @@ class LocalEngine:
             self._regroup(ranks)
 
     def _regroup(self, ranks: int) -> None:
-        """Have the ranks build process groups of their own where they next need one."""
+        """Have the ranks build new process groups when they next need one."""
         key = uuid4().hex
         self.groups = [Group(key, f"{self.scratch.name}/store-{key}", rank, ranks) for rank in range(ranks)]
 
     def worker(self, rank: int) -> Worker:
-        """The process in which a rank is."""
+        """Return the process of a rank."""
         return self.workers[0 if self.together else rank]
 
     def send(self, rank: int, command: Command) -> None:
-        """Tell a rank something; that its process is dead, the sentinel will say."""
+        """Send a command to a rank; the death of its process is reported by the sentinel."""
         with suppress(OSError):
             self.worker(rank).pipe.send((rank, command))
 
-    def ground(self, plan: Plan) -> Ground:
-        """A new folder, and memory for messages between CPUs."""
+    def job_resources(self, needs: MailboxNeeds | None) -> JobResources:
+        """Create a folder and, if needed, memory for messages between CPUs."""
         shutil.rmtree(self.job_folder, ignore_errors=True)
         self.job_folder = tempfile.mkdtemp(dir=self.scratch.name)
-        box = self._mailbox(plan) if plan.device == "cpu" and not plan.together else None
-        return Ground(self.job_folder, self.job_folder, tuple(self.groups), box)
+        box = None if needs is None else self._mailbox(needs)
+        return JobResources(self.job_folder, self.job_folder, tuple(self.groups), box)
 
     def watch(self, board: Board) -> None:
-        """The workers write there themselves."""
+        """Nothing: the workers write to the board themselves."""
 
     def halted(self, rank: int) -> str:
-        """As the process table has it."""
+        """Read the state of a rank's process from the process table."""
         pid = self.worker(rank).pid
-        return f"its process, {pid}, is stopped" if _state(pid) in ("t", "T") else ""
+        if _state(pid) not in ("t", "T"):
+            return ""
+        return message("runner.process_stopped", "its process, {pid}, is stopped", pid=pid)
 
     def dying(self) -> bool:
-        """Whether a worker is over of which its sentinel is yet to tell."""
+        """Whether a worker has ended whose sentinel has not reported it yet."""
         return any(_state(worker.pid) in ("Z", "X", "") for worker in self.workers)
 
     def facts(self, over: bool) -> dict[str, Any]:
-        """One host, one clock: nothing to say."""
+        """Nothing: there is one host and one clock."""
         return {}
 
-    def _mailbox(self, plan: Plan) -> Mailbox | None:
-        """Where the messages of one job's workers lie, all of them being on this host; the last job's goes when they
-        let go of it. It is in no file system, which might be small or on a disk. None where none can be shared."""
+    def _mailbox(self, needs: MailboxNeeds) -> Mailbox | None:
+        """Create the shared memory for the messages of one job; the last job's is freed when its workers close it. It
+        is in no file system, which might be small or on a disk. None where memory cannot be shared."""
         self._release()
         if not mailbox.usable():
             return None
         self.job_memory = os.memfd_create("bubbleline")
         path = f"/proc/{os.getpid()}/fd/{self.job_memory}"
-        sends = [len(rank.sends()) for rank in plan.program.ranks]
-        box = mailbox.lay_out(path, self.job_folder, sends, plan.training.tags, plan.training.message_bytes)
-        box.make()
+        box = mailbox.lay_out(path, self.job_folder, needs)
+        box.create()
         return box
 
     def _release(self) -> None:
@@ -208,7 +226,7 @@ class LocalEngine:
             self.job_memory = None
 
     def renew(self) -> None:
-        """End all workers, whatever they are doing, and start as many new ones."""
+        """End all workers, whatever they are doing, and start the same number of new ones."""
         ranks = len(self.groups)
         self.clear()
         self.resize(ranks, self.together)
@@ -219,8 +237,8 @@ class LocalEngine:
         self.groups = []
 
     def _drop(self, kept: int) -> None:
-        """End all workers but the first few. SIGKILL reaches a stopped or blocked process too, and a worker holds
-        nothing that would need a farewell."""
+        """End all workers except the first `kept`. SIGKILL reaches a stopped or blocked process too, and a worker holds
+        nothing that it would have to clean up."""
         leaving = self.workers[kept:]
         del self.workers[kept:]
         for worker in leaving:
@@ -244,15 +262,15 @@ class LocalEngine:
         return Worker(process, ours)
 
 
-def _child(pipe: Connection[Answer, Order]) -> None:
-    """A worker's first call, here so that the main process need not load torch to name it."""
+def _child(pipe: Connection[RankResponse, RankCommand]) -> None:
+    """Run a worker. Defined here so that the main process need not load torch to name it."""
     from runner.worker.process import main
 
     main(pipe)
 
 
 def _state(pid: int) -> str:
-    """Of the process table; empty for a process that is not there."""
+    """Return a process's state from the process table; empty for a process that is not there."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rsplit(")", 1)[1].split()[0]

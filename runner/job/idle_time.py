@@ -1,7 +1,4 @@
-"""What the idle time of a run was spent on: every stretch between two ops of a rank, split by what it waited for.
-
-Knows the times on a board and which ops await what; not how they were measured.
-"""
+"""The idle time of a run by cause: every gap between two ops of a rank, split by what the rank waited for."""
 
 from __future__ import annotations
 
@@ -13,28 +10,27 @@ import numpy.typing as npt
 
 from runner.program.compile import Program
 from runner.program.traffic import Traffic
+from runner.telemetry.rows import MESSAGE, OP
 
 Ints = npt.NDArray[np.int64]
-Times = npt.NDArray[np.int64]
-READY, START, END, WAIT = range(4)  # columns of a board's times of ops
-TAKEN = 2  # column of its times of messages
 KINDS = ("message", "copy", "late_wake_up", "instrumentation", "own", "over")
 
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """(N,) when the last message of each op was there (-1: it takes none), and whether it waits for a reload."""
+    """What ops awaited: (ops,) when the last message of each was taken (-1: it takes none), and whether it waits for
+    a reload of activations."""
 
     taken: Ints
     reload: npt.NDArray[np.bool_]
 
 
-def awaited(program: Program, traffic: Traffic, offsets: Ints, message_times: Times) -> Awaited:
-    """What each op of a run awaited."""
+def awaited(program: Program, traffic: Traffic, offsets: Ints, message_times: Ints) -> Awaited:
+    """Collect what each op of a run awaited; `message_times` (messages, 5) as `MessageTimes`."""
     count = int(offsets[-1])
     taken, reload = np.full(count, -1, np.int64), np.zeros(count, np.bool_)
     index = [int(offsets[rank]) + at for rank, row in enumerate(traffic.messages) for at, _ in row]
-    np.maximum.at(taken, np.array(index, np.int64), message_times[:, TAKEN])
+    np.maximum.at(taken, np.array(index, np.int64), message_times[:, MESSAGE.taken])
     for rank in program.ranks:
         home = {(copy.chunk, copy.micro) for copy in rank.copies if copy.kind == "R"}
         for step in rank.steps if home else ():
@@ -44,19 +40,19 @@ def awaited(program: Program, traffic: Traffic, offsets: Ints, message_times: Ti
     return Awaited(taken, reload)
 
 
-def idle(offsets: Ints, times: Times, waits: Awaited, paced: bool, note_ns: float) -> dict[str, list[int]]:
-    """Nanoseconds of each rank by kind, which add up to the time in which it ran no op, from the run's start to the
-    end of its last op anywhere:
+def idle(offsets: Ints, times: Ints, waits: Awaited, paced: bool, record_ns: float) -> dict[str, list[int]]:
+    """Split the idle time of each rank, in ns, by cause. The causes add up to the time in which the rank ran no op,
+    from the start of the run to the end of the last op on any rank:
 
-    `message`   what it needs had not come: a message, a collective
+    `message`   a message or a collective that the op needs had not arrived
     `copy`      activations were not back from host memory
-    `late_wake_up`  paced: the message counted as there, and the rank's process still slept or had no core
-    `instrumentation`  noting the op, by what that was measured to cost
-    `own`       the rank itself between two ops: taking and sending messages, and whatever took its core away
-    `over`      it had no op left
+    `late_wake_up`  paced: the message counted as arrived, and the rank's process still slept or had no core
+    `instrumentation`  recording the op, by the measured cost of that
+    `own`       the rank itself between two ops: taking and sending messages, and losses of its core
+    `over`      the rank had no op left
     """
     first, last = offsets[:-1], offsets[1:] - 1
-    ready, start, end, waited = (times[:, column] for column in (READY, START, END, WAIT))
+    ready, start, end, waited = (times[:, column] for column in OP[:4])
     before = np.concatenate(([0], end[:-1]))
     before[first] = 0
     gap = np.maximum(start - before, 0)
@@ -68,13 +64,13 @@ def idle(offsets: Ints, times: Times, waits: Awaited, paced: bool, note_ns: floa
     after = after - late
     asleep = np.where(paced & (message > 0), after, 0)
     own = after - asleep
-    noting = np.minimum(own, round(note_ns))
+    noting = np.minimum(own, round(record_ns))
     parts = (message + late, copy, asleep, noting, own - noting)
     sums = [np.add.reduceat(part, first).tolist() for part in parts]
     return dict(zip(KINDS, [*sums, (end.max() - end[last]).tolist()], strict=True))
 
 
 def slowest(measured: Sequence[float], planned: Sequence[float]) -> int:
-    """The rank whose ops took longest beside what they were meant to take; `measured` and `planned` (p,) busy times."""
-    ratio = [of / max(plan, 1e-30) for of, plan in zip(measured, planned, strict=True)]
+    """Return the rank whose ops took longest relative to the plan; `measured` and `planned` (p,) busy times."""
+    ratio = [busy / max(plan, 1e-30) for busy, plan in zip(measured, planned, strict=True)]
     return int(np.argmax(ratio))

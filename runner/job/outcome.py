@@ -1,7 +1,6 @@
-"""What a run measured, in the terms in which it was planned: the same figures of the same kind of timeline.
+"""The results of a run in the terms of its plan: the same figures, of the same kind of timeline.
 
-Knows Timelines and the metrics that read them, and what ranks report at their end. Does not know how anything was
-measured.
+Does not know how anything was measured.
 """
 
 from __future__ import annotations
@@ -14,22 +13,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from backend.errors import Message, message
 from backend.schedule.analysis.calibrate import calibrate
 from backend.schedule.simulation.metrics import busy_time, figures
 from backend.schedule.simulation.simulate import Timeline
-from runner.job.idle_time import END, START, awaited, idle, slowest
+from runner.job.idle_time import awaited, idle, slowest
 from runner.job.plan import Plan
-from runner.messages import TOLERANCE, Done, Verdict
+from runner.messages import StepDone
+from runner.model.verdict import Verdict, reasons
 from runner.program.traffic import Traffic
 from runner.telemetry.op_board import Board
+from runner.telemetry.rows import COPY, OP
 
-CROWDED = 0.02  # the share of a run's time without a core that is worth a word
+CROWDED = 0.02  # the share of a run's time without a core above which it is noted
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Figures planned and measured, both in time units; `unit_ms` is how long a unit lasted, `timeline` what happened
-    in these units."""
+    """Figures planned and measured, both in time units; `unit_ms` is the length of a unit, `timeline` the measured
+    ops in these units."""
 
     timeline: Timeline
     predicted: Mapping[str, Any]
@@ -39,13 +41,13 @@ class Outcome:
 
 
 def outcome(plan: Timeline, times: npt.NDArray[np.int64], unit_ns: float | None) -> Outcome:
-    """Compare a plan with the times of a run, one row an op.
+    """Compare a plan with the times of a run, `times` (ops, 5) as `OpTimes`.
 
     `unit_ns` None (free mode): the unit is fitted as total measured busy time over total planned busy time, so that
     the measured ops last on the whole as long as the planned ones and only their arrangement is compared. The largest
     residual is the op whose end lies farthest from its planned end, in ns (positive: late).
     """
-    start, end = times[:, START].astype(np.float64), times[:, END].astype(np.float64)
+    start, end = times[:, OP.start].astype(np.float64), times[:, OP.end].astype(np.float64)
     planned = float((plan.end - plan.start).sum())
     unit = unit_ns or (float((end - start).sum()) / planned if planned > 0 else 1e6)
     measured = Timeline(plan.order, start / unit, end / unit)
@@ -58,8 +60,9 @@ def outcome(plan: Timeline, times: npt.NDArray[np.int64], unit_ns: float | None)
     return Outcome(measured, figures(plan).as_dict(), figures(measured).as_dict(), unit / 1e6, residual)
 
 
-def kept(plan: Plan, results: Sequence[Done], losses: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """What the ranks had to keep at once, and how the loss went from step to step."""
+def resource_use(plan: Plan, results: Sequence[StepDone], losses: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Return the most activations and weight versions that each rank held, and the mean loss of each of several
+    steps."""
     activations = {"peak_bytes": [result.peak for result in results]}
     if any(program.copies for program in plan.program.ranks):
         activations["peak_bytes_without_offload"] = [result.whole for result in results]
@@ -71,63 +74,52 @@ def kept(plan: Plan, results: Sequence[Done], losses: Sequence[Sequence[float]])
     return found
 
 
-def judged(plan: Plan, board: Board, traffic: Traffic, note_ns: float, found: Outcome) -> dict[str, Any]:
-    """What the times say beyond their figures: what every rank waited for, which one was slowest, what noting all this
-    cost, all in ns; and the costs that the ops had, with what the simulator makes of them, in time units."""
+def timing_details(plan: Plan, board: Board, traffic: Traffic, record_ns: float, found: Outcome) -> dict[str, Any]:
+    """Return the busy and idle time of each rank, the slowest rank and the cost of recording, all in ns; and the
+    measured costs of ops, with the figures that the simulator gives for them, in time units."""
     offsets, times = board.offsets, board.times
     waits = awaited(plan.program, traffic, offsets, board.message_times)
-    spread = idle(offsets, times, waits, plan.mode == "paced", note_ns)
-    spent = np.add.reduceat(times[:, END] - times[:, START], offsets[:-1])
+    idle_ns = idle(offsets, times, waits, plan.mode == "paced", record_ns)
+    busy_ns = np.add.reduceat(times[:, OP.end] - times[:, OP.start], offsets[:-1])
     planned = busy_time(plan.timeline)
-    copies = board.copy_times[:, (START, END)].T / (found.unit_ms * 1e6)
+    copies = board.copy_times[:, (COPY.start, COPY.end)].T / (found.unit_ms * 1e6)
     calibrated = calibrate(replace(found.timeline, copy_start=copies[0], copy_end=copies[1]), plan.v)
-    rank, ops = slowest(spent.tolist(), planned.tolist()), int(np.diff(offsets).max())
-    makespan = max(1, int(times[:, END].max() - times[:, START].min()))
+    rank, ops = slowest(busy_ns.tolist(), planned.tolist()), int(np.diff(offsets).max())
+    makespan = max(1, int(times[:, OP.end].max() - times[:, OP.start].min()))
     return {
-        "idle": spread,
-        "busy": spent.tolist(),
-        "slowest": {"rank": rank, "busy": int(spent[rank]), "planned": float(planned[rank])},
-        "instrumentation": {"op_ns": round(note_ns), "share": ops * note_ns / makespan},
+        "idle": idle_ns,
+        "busy": busy_ns.tolist(),
+        "slowest": {"rank": rank, "busy": int(busy_ns[rank]), "planned": float(planned[rank])},
+        "instrumentation": {"op_ns": round(record_ns), "share": ops * record_ns / makespan},
         "calibrated": calibrated.as_dict(),
     }
 
 
 def notes(
-    plan: Plan, found: Outcome, verdict: Verdict, results: Sequence[Done], losses: Sequence[Sequence[float]]
+    plan: Plan, found: Outcome, verdict: Verdict, results: Sequence[StepDone], losses: Sequence[Sequence[float]]
 ) -> dict[str, Any]:
-    """What there is to say under `notes`, a sentence each; nothing where there is nothing."""
-    told = doubts(verdict, losses, plan.training.dtype) + crowding(plan.mode, found, results)
-    return {"notes": told} if told else {}
+    """Return the sentences about a run under `notes`, if there are any."""
+    sentences = reasons(verdict, losses, plan.training.dtype) + lack_of_cores(plan.mode, found, results)
+    return {"notes": sentences} if sentences else {}
 
 
-def crowding(mode: str, found: Outcome, results: Sequence[Done]) -> list[str]:
-    """That an unpaced run had not its cores for itself: its times are then not those of its ops alone."""
+def lack_of_cores(mode: str, found: Outcome, results: Sequence[StepDone]) -> list[Message]:
+    """Note that an unpaced run lacked cores: its times are then not those of its ops alone."""
     starved = [result.starved for result in results]
     most, makespan = max(starved), float(found.measured["makespan"]) * found.unit_ms * 1e6
     if mode != "free" or most <= CROWDED * makespan:
         return []
-    rank = starved.index(most)
     return [
-        f"Rank {rank} was ready for {most / 1e6:.1f} ms without a core to run on, {most / makespan:.0%} of the run."
+        message(
+            "runner.starved",
+            "Rank {rank} was ready for {ms} ms without a core to run on, {share} of the run.",
+            rank=starved.index(most),
+            ms=f"{most / 1e6:.1f}",
+            share=f"{most / makespan:.0%}",
+        )
     ]
 
 
-def doubts(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> list[str]:
-    """Why a run is not verified, in a sentence; none where it is."""
-    if verdict.verified:
-        return []
-    for number, step in enumerate(losses, 1):
-        for micro, loss in enumerate(step):
-            if not math.isfinite(loss):
-                of = f"/{len(losses)}" if len(losses) > 1 else ""
-                return [f"Not verified: the loss of micro-batch {micro} in step {number}{of} is {loss}."]
-    if verdict.max_grad_error is None:
-        return [f"Not verified: {verdict.worst} is not there, or not all of it is a number."]
-    error = f"{verdict.max_grad_error:.1e} of the gradient of {verdict.worst}"
-    text = f"Not verified: the largest relative error, {error}, or that of the loss is above {TOLERANCE[dtype]:.1e}."
-    return [text]
-
-
 def finite(loss: float) -> float | None:
-    """A loss as JSON has it, in which not every number is one."""
+    """Return a loss as JSON has it: None where it is not finite."""
     return loss if math.isfinite(loss) else None

@@ -1,15 +1,20 @@
-"""What a run command comes to: the order, its planned times, its matched program, how fast and on what it runs.
+"""The plan of a run: its decoded order with costs and planned times, its program, its device and its mode.
 
-Knows the limits of this machine. Every refusal is a SpecError (field, value, limit, nearest) or an OrderError.
+Knows the limits of this machine, and no schedule by name. Every refusal is a RequestError (field, value, limit,
+nearest).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError, message
+from backend.schedule.families import imported, registry
+from backend.schedule.options.effective_costs import Options, fewer_on_the_last
+from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.order import wire
 from backend.schedule.order.ops import Pair
 from backend.schedule.order.order import Order
 from backend.schedule.order.weight_versions import weight_versions
@@ -17,9 +22,9 @@ from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs, copy_times
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.simulate import Timeline, simulate
+from backend.schedule.spec import Spec
 from runner import devices
-from runner.devices import Machine
-from runner.job.work import Work, work_of
+from runner.devices import MAX_RANKS, Machine
 from runner.model.config import SMALL, TINY, Shape, Training, blocks_of, shape_from_json
 from runner.program.compile import Program, build
 from runner.program.instructions import Link
@@ -30,14 +35,14 @@ MAX_SECONDS = 600.0
 REHEARSED_OPS = 1000  # of a rank
 DEFAULT_SECONDS = 60.0
 DEFAULT_OP_MS = 20.0
-WORK_MS = 3.0  # an op of the tiny model with its messages, and room for what else the core does
+WORK_MS = 3.0  # an op of the tiny model with its messages, and room for other work of the core
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A run, ready to be set up. `unit_ms` is None in free mode; `used` are the weight versions of each stage's
-    micro-batches where weights change on the way; `v` divides costs that are given for a device, `why` says
-    why it is this mode; `together`: the ranks are threads of one process, and share `gpus` if they are on any."""
+    micro-batches where weights change within a step; costs that are given for a device are divided by `v`; `why` is
+    the reason for the mode; `together`: the ranks are threads of one process, and share `gpus` if they run on any."""
 
     program: Program
     timeline: Timeline
@@ -85,117 +90,242 @@ class Plan:
 
 
 def plan(run: Run, machine: Machine | None = None) -> Plan:
-    """The plan of a run command on a machine, this host by default."""
-    machine = machine or devices.here()
-    work = work_of(run)
-    order = work.order
-    if len(order) > MAX_OPS:
-        nearest = max(1, order.m * MAX_OPS // len(order))
-        message = f"{len(order):,} ops are over the runner's limit of {MAX_OPS:,}; m = {nearest} is about the most"
-        raise SpecError("m", order.m, message, limit=MAX_OPS, nearest=nearest)
-    check(order)
-    timeline = simulate(order, work.costs, work.v)
-    # To name a unit is to ask for ops of that length; otherwise what the machine has room for.
+    """Plan a run command for a machine, this host by default. Raises RequestError."""
+    machine = machine or devices.this_machine()
+    order = _decoded(run.order)
+    spec = _spec(run, order)
+    costs = spec.timing
+    asynchronous = spec.family != imported.NAME and registry.family_of(spec).asynchronous
+    timeline = simulate(order, costs, spec.v)
     choice = _choose(order.p, machine, run.device)
-    device, mode, why = choice.device, run.mode, f"{run.mode}, as asked"
-    if run.mode == "auto":
-        mode, why = ("paced", "paced, since a unit was given") if run.unit_ms is not None else (choice.mode, choice.why)
-    if mode == "free" and run.unit_ms is not None:
-        raise SpecError("unit_ms", run.unit_ms, "unit_ms goes with paced mode; free mode has no pace")
-    if mode == "free" and run.hops == "measured":
-        message = "measured hops go with paced mode: in free mode the length of a time unit is not known before the run"
-        raise SpecError("hops", run.hops, message, nearest="given")
+    device = choice.device
+    mode, why = _mode(run, choice)
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
-    training = _training(run, work, shape)
+    training = _training(run, spec, order, shape, asynchronous)
     unit_ms = _unit(run, timeline, max(training.blocks), machine.cores) if mode == "paced" else None
     if device == "cuda" and not choice.together and run.steps > 1:
-        message = "where every rank has a GPU of its own, a run is one step: its groups are made for one"
-        raise SpecError("steps", run.steps, message, limit=1, nearest=1)
+        reason = message(
+            "runner.one_step_on_gpus",
+            "where every rank has a GPU of its own, a run is one step: its groups are made for one",
+        )
+        raise RequestError("steps", run.steps, reason, limit=1, nearest=1)
     _limit_memory(training, order, device, machine.memory)
-    copying = [] if order.copies is None else copy_times(order, work.costs, work.v).tolist()
+    copying = [] if order.copies is None else copy_times(order, costs, spec.v).tolist()
     program = build(order, (timeline.end - timeline.start).tolist(), copying)
-    hop_ms = work.costs.comm * (unit_ms or 0.0)
-    used = _versions(order) if work.asynchronous else None
-    shared = (choice.together, machine.gpus)
-    return Plan(program, timeline, training, mode, device, unit_ms, hop_ms, used, work.v, why, *shared, work.costs)
+    return Plan(
+        program,
+        timeline,
+        training,
+        mode,
+        device,
+        unit_ms,
+        hop_ms=costs.comm * (unit_ms or 0.0),
+        used=_versions(order) if asynchronous else None,
+        v=spec.v,
+        why=why,
+        together=choice.together,
+        gpus=machine.gpus,
+        costs=costs,
+    )
 
 
 def with_hop(plan: Plan, hop_ms: float) -> Plan:
-    """The same, paced, each hop lasting so long; ops and their order stay as they were."""
+    """Return the same paced plan with hops of `hop_ms`; ops and their order stay as they are."""
     assert plan.unit_ms is not None
     costs = replace(plan.costs, comm=hop_ms / plan.unit_ms)
     return replace(plan, costs=costs, timeline=simulate(plan.timeline.order, costs, plan.v), hop_ms=hop_ms)
 
 
+def _decoded(text: str) -> Order:
+    """Decode and check an order; raises RequestError where it is too large, or cannot run."""
+    order = wire.from_text(text)
+    if order.p > MAX_RANKS:
+        reason = message("runner.too_many_ranks", "a run has at most {limit} ranks", limit=MAX_RANKS)
+        raise RequestError("p", order.p, reason, limit=MAX_RANKS, nearest=MAX_RANKS)
+    if len(order) > MAX_OPS:
+        nearest = max(1, order.m * MAX_OPS // len(order))
+        reason = message(
+            "runner.too_many_ops",
+            "{ops} ops are over the runner's limit of {limit}; m = {nearest} is about the most",
+            ops=f"{len(order):,}",
+            limit=f"{MAX_OPS:,}",
+            nearest=nearest,
+        )
+        raise RequestError("m", order.m, reason, limit=MAX_OPS, nearest=nearest)
+    check(order)
+    return order
+
+
+def _spec(run: Run, order: Order) -> Spec:
+    """Read the spec that goes with an order, whose sizes are the order's. Raises RequestError where it names others, or
+    options that the order does not have."""
+    sizes = {"p": order.p, "m": order.m, "v": order.chunks // order.placement.streams}
+    spec = Spec.from_json(sizes | dict(run.spec))
+    for name, size in sizes.items():
+        given = getattr(spec, name)
+        if given != size:
+            reason = message(
+                "runner.order_of_other_size",
+                "the order has {name} = {size}, not {given}",
+                name=name,
+                size=size,
+                given=given,
+            )
+            raise RequestError(name, given, reason, limit=size, nearest=size)
+    stages = order.placement.stages
+    lists = {"F": spec.costs.F, "I": spec.costs.I, "W": spec.costs.W, "layers": spec.layers}
+    for name, values in lists.items():
+        if isinstance(values, tuple) and len(values) != stages:
+            reason = message(
+                "runner.list_of_other_length",
+                "{name} as a list has one entry per stage: {stages} here, not {given}",
+                name=name,
+                stages=stages,
+                given=len(values),
+            )
+            raise RequestError(name, len(values), reason, limit=stages, nearest=stages)
+    if spec.barriers != order.barriers:
+        nearest = next(name for name, mode in VOCABULARY.items() if mode.barriers == order.barriers)
+        reason = message(
+            "runner.vocabulary_not_of_order",
+            "the order is not one of vocabulary {given}; its S and T are those of {nearest}",
+            given=spec.vocabulary,
+            nearest=nearest,
+        )
+        raise RequestError("vocabulary", spec.vocabulary, reason, nearest=nearest)
+    if spec.offload != "none" and order.copies is None:
+        reason = message(
+            "runner.no_copies_in_order", "the order has no copies of activations; run it with offload none"
+        )
+        raise RequestError("offload", spec.offload, reason, nearest="none")
+    if spec.offload == "none" and order.copies is not None:
+        reason = message("runner.copies_in_order", "the order has copies of activations; run it with offload full")
+        raise RequestError("offload", spec.offload, reason, nearest="full")
+    return spec
+
+
+def layers_of(spec: Spec) -> tuple[int, ...] | None:
+    """Return the layers of each stage: as given, or with fewer on the last, whose output layer takes time too. None:
+    the same number each."""
+    given, timing = spec.costs, spec.timing
+    costs = [cost for cost in (given.F, given.I, given.W) if not isinstance(cost, tuple)]
+    if spec.vocabulary != "redistribute" or len(costs) < 3:
+        return spec.layers
+    options = Options(**{each.name: getattr(spec, each.name) for each in fields(Options)})
+    return fewer_on_the_last(options, sum(costs) / spec.v, spec.p * ((timing.S or 0.0) + (timing.T or 0.0)))
+
+
 def _choose(ranks: int, machine: Machine, device: str) -> devices.Choice:
     choice = devices.choose(ranks, machine.cores, machine.gpus, device)
     if choice.together and not machine.shares:
-        message = f"on a cluster every rank has a GPU of its own, and there are {machine.gpus} for {ranks} ranks"
-        raise SpecError("device", device, message, limit=machine.gpus, nearest="cpu")
+        reason = message(
+            "runner.no_shared_gpus",
+            "on a cluster every rank has a GPU of its own, and there are {gpus} for {ranks} ranks",
+            gpus=machine.gpus,
+            ranks=ranks,
+        )
+        raise RequestError("device", device, reason, limit=machine.gpus, nearest="cpu")
     return choice
 
 
-def _training(run: Run, work: Work, shape: Shape) -> Training:
-    if work.asynchronous and run.steps > 1:
-        message = "here every micro-batch is a training step already: ask for more micro-batches"
-        raise SpecError("steps", run.steps, message, limit=1, nearest=1)
-    order, sharded = work.order, work.order.barriers > 0
+def _mode(run: Run, choice: devices.Choice) -> tuple[str, str]:
+    """Return the mode and the reason for it. A unit that is given asks for paced ops; otherwise the machine decides."""
+    mode: str = run.mode
+    why: str = message("runner.mode_as_asked", "{mode}, as asked", mode=run.mode)
+    if run.mode == "auto" and run.unit_ms is not None:
+        mode, why = "paced", message("runner.paced_by_unit", "paced, since a unit was given")
+    elif run.mode == "auto":
+        mode, why = choice.mode, choice.why
+    if mode == "free" and run.unit_ms is not None:
+        reason = message("runner.unit_in_free_mode", "unit_ms goes with paced mode; free mode has no pace")
+        raise RequestError("unit_ms", run.unit_ms, reason)
+    if mode == "free" and run.hops == "measured":
+        reason = message(
+            "runner.hops_in_free_mode",
+            "measured hops go with paced mode: in free mode the length of a time unit is not known before the run",
+        )
+        raise RequestError("hops", run.hops, reason, nearest="given")
+    return mode, why
+
+
+def _training(run: Run, spec: Spec, order: Order, shape: Shape, asynchronous: bool) -> Training:
+    if asynchronous and run.steps > 1:
+        reason = message(
+            "runner.step_per_micro_batch",
+            "here every micro-batch is a training step already: ask for more micro-batches",
+        )
+        raise RequestError("steps", run.steps, reason, limit=1, nearest=1)
+    sharded = order.barriers > 0
     if sharded and shape.vocabulary < order.p:
-        message = f"each of {order.p} ranks has a shard of the vocabulary, so it has at least as many words"
-        raise SpecError("model.vocabulary", shape.vocabulary, message, limit=order.p, nearest=order.p)
-    blocks = blocks_of(work.layers, order.placement.stages, shape)
-    return Training(shape, blocks, order.m, run.seed, work.recompute, work.asynchronous, sharded, run.steps, run.dtype)
+        reason = message(
+            "runner.vocabulary_too_small",
+            "each of {ranks} ranks has a shard of the vocabulary, so it has at least as many words",
+            ranks=order.p,
+        )
+        raise RequestError("model.vocabulary", shape.vocabulary, reason, limit=order.p, nearest=order.p)
+    blocks = blocks_of(layers_of(spec), order.placement.stages, shape)
+    return Training(shape, blocks, order.m, run.seed, spec.recompute, asynchronous, sharded, run.steps, run.dtype)
 
 
 def _versions(order: Order) -> tuple[tuple[int, ...], ...]:
-    """The weight version that each stage uses for each micro-batch."""
+    """Return, per stage, the weight version that it uses for each micro-batch."""
     used, table = weight_versions(order).used, [[0] * order.m for _ in range(order.placement.stages)]
     for rank in range(order.p):
-        for at, op in enumerate(order.row(rank), int(order.offsets[rank])):
-            assert not isinstance(op, Pair), "weight_versions sees to that"
-            table[op.stage][op.micro] = int(used[at])
+        for index, op in enumerate(order.row(rank), int(order.offsets[rank])):
+            assert not isinstance(op, Pair), "weight_versions refuses pairs"
+            table[op.stage][op.micro] = int(used[index])
     return tuple(tuple(row) for row in table)
 
 
 def _unit(run: Run, timeline: Timeline, blocks: int, cores: int) -> float:
-    """Milliseconds of a time unit: as asked, or so that a mean op lasts DEFAULT_OP_MS, longer where ranks crowd the
-    cores or a stage has many blocks, shorter where the whole would last over DEFAULT_SECONDS."""
+    """Return the milliseconds of a time unit: as given, or such that a mean op lasts DEFAULT_OP_MS, longer where ranks
+    share cores or a stage has many blocks, shorter where the whole run would last over DEFAULT_SECONDS."""
     makespan = float(timeline.end.max()) * run.steps
     if makespan <= 0:
-        raise SpecError("costs", 0, "paced mode needs at least one op with a cost above zero", nearest=1)
+        reason = message("runner.no_costs", "paced mode needs at least one op with a cost above zero")
+        raise RequestError("costs", 0, reason, nearest=1)
     most = MAX_SECONDS * 1000 / makespan
     if run.unit_ms is None:
-        lasting = timeline.end - timeline.start
-        crowd = max(1.0, timeline.order.p / cores)
-        wanted = max(DEFAULT_OP_MS, WORK_MS * crowd * blocks) / float(np.mean(lasting[lasting > 0]))
+        durations = timeline.end - timeline.start
+        ranks_per_core = max(1.0, timeline.order.p / cores)
+        wanted = max(DEFAULT_OP_MS, WORK_MS * ranks_per_core * blocks) / float(np.mean(durations[durations > 0]))
         return min(wanted, DEFAULT_SECONDS * 1000 / makespan)
     if run.unit_ms > most:
-        message = (
-            f"{makespan:g} units of {run.unit_ms:g} ms take {makespan * run.unit_ms / 1000:,.0f} s, "
-            f"over the limit of {MAX_SECONDS:g} s"
+        reason = message(
+            "runner.unit_too_long",
+            "{makespan} units of {unit} ms take {seconds} s, over the limit of {limit} s",
+            makespan=f"{makespan:g}",
+            unit=f"{run.unit_ms:g}",
+            seconds=f"{makespan * run.unit_ms / 1000:,.0f}",
+            limit=f"{MAX_SECONDS:g}",
         )
-        raise SpecError("unit_ms", run.unit_ms, message, limit=MAX_SECONDS, nearest=_floor(most))
+        raise RequestError("unit_ms", run.unit_ms, reason, limit=MAX_SECONDS, nearest=_floor(most))
     return run.unit_ms
 
 
 def _floor(value: float) -> float:
-    """Rounded down to three figures, so that the nearest legal value is legal."""
+    """Round down to three figures, so that the nearest legal value is legal."""
     text = f"{value:.3g}"
     return float(text) if float(text) <= value else float(f"{value * 0.995:.3g}")
 
 
 def _limit_memory(training: Training, order: Order, device: str, memory: int) -> None:
-    """Refuse what weights, gradients (the reference's too) and activations in flight would not fit for."""
+    """Refuse a run whose weights, gradients (the reference's too) and activations in flight would not fit on a CPU."""
     if device != "cpu":
         return
     shape = training.shape
     rows, most = shape.batch * shape.sequence, max(training.blocks)
     weights = sum(training.blocks) * 12 * shape.hidden**2 + 2 * shape.vocabulary * shape.hidden
     attention = shape.batch * shape.heads * shape.sequence
-    kept = most * (rows * 34 * shape.hidden + 2 * attention) + rows * 3 * shape.vocabulary
-    versions = order.p if training.asynchronous else 0  # of the first stage, the most
-    needed = 4 * (weights * (2 * (1 + order.placement.streams) + versions) + kept * int(peaks(order)[0].sum()))
+    saved = most * (rows * 34 * shape.hidden + 2 * attention) + rows * 3 * shape.vocabulary
+    versions = order.p if training.asynchronous else 0  # of the first stage, which keeps the most
+    needed = 4 * (weights * (2 * (1 + order.placement.streams) + versions) + saved * int(peaks(order)[0].sum()))
     limit = memory // 2
     if needed > limit:
-        message = f"this run would take about {needed / 2**30:.1f} GiB, over half of the memory that there is"
-        raise SpecError("model", f"{needed / 2**30:.1f} GiB", message, limit=f"{limit / 2**30:.1f} GiB")
+        needs, most_text = f"{needed / 2**30:.1f} GiB", f"{limit / 2**30:.1f} GiB"
+        reason = message(
+            "runner.too_much_memory",
+            "this run would take about {needed}, over half of the memory that there is",
+            needed=needs,
+        )
+        raise RequestError("model", needs, reason, limit=most_text)

@@ -1,6 +1,6 @@
-"""What a job tells its ranks before a run, and its reader when the run begins and when it is over.
+"""The setup of each rank before a run, and the fields of the `running` and `finished` events.
 
-Knows the fields of these; not when any is sent, nor how.
+Does not decide when any of these is sent.
 """
 
 from __future__ import annotations
@@ -8,50 +8,55 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.engines.base import Ground
-from runner.job.outcome import finite, judged, kept, notes, outcome
+from backend.errors import message
+from runner.engines.base import JobResources
+from runner.job.outcome import finite, notes, outcome, resource_use, timing_details
 from runner.job.plan import Plan
-from runner.messages import TOLERANCE, Done, Ready, Setup, Verdict
+from runner.messages import Ready, Setup, StepDone
+from runner.model.verdict import TOLERANCE, Verdict
 from runner.program.traffic import Traffic
 from runner.telemetry.op_board import Board
+from runner.telemetry.rows import FIELDS
 
 
-def setups(plan: Plan, ground: Ground, board: Board) -> Iterator[Setup]:
-    """What each rank needs to know."""
+def setups(plan: Plan, resources: JobResources, board: Board) -> Iterator[Setup]:
+    """Yield the setup of each rank."""
     for rank in range(plan.ranks):
         yield Setup(
-            group=ground.groups[rank],
+            group=resources.groups[rank],
             program=plan.program.ranks[rank],
-            folder=ground.folder,
-            meeting=ground.meeting,
-            rows=board.places(rank),
+            folder=resources.folder,
+            meeting=resources.meeting,
+            rows=board.first_rows(rank),
             training=plan.training,
             device=plan.device_of(rank),
             arrivals=plan.arrivals_of(rank),
             replicas=plan.program.replicas,
             unit=(plan.unit_ms or 0.0) * 1e6,
             hop=int(plan.hop_ms * 1e6),
-            mailbox=ground.mailbox,
+            mailbox=resources.mailbox,
             together=plan.together,
         )
 
 
 class Report:
-    """What is told of one run whose ranks said, in their order, what they are `ready` with."""
+    """The events of one run; `ready` are the replies of its ranks, in their order."""
 
     def __init__(self, ready: Sequence[Ready]) -> None:
-        devices = {reply.device for reply in ready}
-        self.device = "cpu" if devices == {"cpu"} else ", ".join(sorted(devices))
-        self.note_ns = max(reply.note_ns for reply in ready)
-        self.hops = [hop.latency for reply in ready for hop in reply.links]
+        devices = sorted({reply.device for reply in ready})
+        shared = any(reply.shared for reply in ready)
+        names = ", ".join(devices)
+        self.device = message("runner.shared_gpu", "shared GPU {devices}", devices=names) if shared else names
+        self.record_ns = max(reply.record_ns for reply in ready)
+        self.hops = [hop.latency for reply in ready for hop in reply.hops]
 
     @property
     def hop_ms(self) -> float:
-        """How long a hop takes between those two neighbours that are farthest apart."""
+        """The hop between the two neighbours that are farthest apart."""
         return max(self.hops) / 1e6
 
     def running(self, plan: Plan) -> dict[str, Any]:
-        """Of a run that begins."""
+        """Return the fields of `running`."""
         return {
             "mode": plan.mode,
             "why": plan.why,
@@ -59,11 +64,12 @@ class Report:
             "overlapped": False if plan.program.pairs else None,  # a CPU does the halves one after the other
             "unit_ms": plan.unit_ms,
             "ops": plan.program.ops,
+            "fields": FIELDS,
             **self._hop(plan),
         }
 
     def _hop(self, plan: Plan) -> dict[str, float]:
-        """The hop that the plan has, where hops were measured."""
+        """The hop of the plan, where hops were measured."""
         return {"hop_ms": plan.hop_ms} if self.hops else {}
 
     def finished(
@@ -71,29 +77,29 @@ class Report:
         plan: Plan,
         board: Board,
         traffic: Traffic,
-        results: Sequence[Done],
+        results: Sequence[StepDone],
         losses: Sequence[Sequence[float]],
         verdict: Verdict,
     ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Of a run that is over: the verdict, and everything."""
+        """Return the fields of `verified` and of `finished`. `losses` are those of each micro-batch of each step."""
         dtype = plan.training.dtype
         judgement = {"verified": verdict.verified, "max_grad_error": verdict.max_grad_error}
         judgement |= {"tolerance": TOLERANCE[dtype]}
         judgement |= {"loss": finite(verdict.loss), "reference_loss": finite(verdict.reference_loss)}
         unit_ns = None if plan.unit_ms is None else plan.unit_ms * 1e6
-        found = outcome(plan.timeline, board.times, unit_ns)
-        told = {
+        measured = outcome(plan.timeline, board.times, unit_ns)
+        finished = {
             "status": "finished",
             **judgement,
             "device": self.device,
             "mode": plan.mode,
             "dtype": dtype,
-            "unit_ms": found.unit_ms,
-            "predicted": found.predicted,
-            "measured": found.measured,
-            "largest_residual": found.largest_residual,
-            **kept(plan, results, losses),
-            **notes(plan, found, verdict, results, losses),
-            **judged(plan, board, traffic, self.note_ns, found),
+            "unit_ms": measured.unit_ms,
+            "predicted": measured.predicted,
+            "measured": measured.measured,
+            "largest_residual": measured.largest_residual,
+            **resource_use(plan, results, losses),
+            **notes(plan, measured, verdict, results, losses),
+            **timing_details(plan, board, traffic, self.record_ns, measured),
         }
-        return judgement | {"worst": verdict.worst}, told | self._hop(plan)
+        return judgement | {"worst": verdict.worst}, finished | self._hop(plan)

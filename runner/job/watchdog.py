@@ -1,27 +1,28 @@
-"""Notices a run in which no op finishes any more, and says which rank holds it up, in which op, for want of what.
+"""Detects a run in which no op finishes any more, and names the rank that holds it up, its op, and what it waits for.
 
-Reads the board and asks which processes are stopped; ends nothing itself.
+Reads the board and the states of processes; ends nothing itself.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from backend.errors import Message, message
+from runner.failure import RunFailure
 from runner.job.plan import Plan
-from runner.program.instructions import GRADIENT, STATISTICS, Join, Link, RankProgram, Step
+from runner.program.instructions import GRADIENT, STATISTICS, CollectiveInput, Link, RankProgram, Step
 from runner.telemetry.clock import now
 from runner.telemetry.op_board import FINISHED, WAITING, Board
 
 SECOND = 1_000_000_000
 FLOOR_NS = 3 * SECOND  # shorter pauses happen on a busy machine
-PACED_OPS = 10  # paced: a run may pause for so many of its longest ops
-FREE_OPS = 20  # free: for so many of the longest ops seen so far
+PACED_OPS = 10  # paced: a run may pause for as long as this many of its longest ops
+FREE_OPS = 20  # free: for as long as this many of the longest ops seen so far
 
 
 class Watchdog:
-    """Watches one run; `look` at any interval. `halted`: that a rank's process is stopped, in words, else nothing."""
+    """Watches one run; call `look` at any interval. `halted` returns a sentence where a rank's process is stopped."""
 
     def __init__(self, plan: Plan, board: Board, halted: Callable[[int], str]) -> None:
         self.plan, self.board, self.halted = plan, board, halted
@@ -29,8 +30,8 @@ class Watchdog:
         self.since = now()
         self.makers = _makers(plan.program.ranks)
 
-    def look(self, longest_ns: int) -> dict[str, Any] | None:
-        """None while ops finish; else the error. `longest_ns` is the longest op measured so far."""
+    def look(self, longest_ns: int) -> RunFailure | None:
+        """Return None while ops finish, else the failure. `longest_ns` is the longest op measured so far."""
         finished = int(self.board.done().sum())
         if finished != self.finished:
             self.finished, self.since = finished, now()
@@ -40,16 +41,36 @@ class Watchdog:
         if stalled <= max(FLOOR_NS, paced or FREE_OPS * longest_ns):
             return None
         rank = self.culprit()
-        message = f"no op has finished for {stalled / SECOND:.1f} s: {self.describe(rank)}"
+        seconds, culprit = f"{stalled / SECOND:.1f}", self.describe(rank)
         waiting = [self.describe(other) for other in range(self.plan.ranks) if other != rank and self._awaited(other)]
-        if waiting:
-            message += f"; {waiting[0]}" + (f", and {len(waiting) - 1} more ranks wait" if len(waiting) > 1 else "")
-        return {"field": "rank", "value": rank, "message": message, "op": self.step(rank).text}
+        if len(waiting) > 1:
+            text = message(
+                "runner.stalled_many_wait",
+                "no op has finished for {seconds} s: {culprit}; {waiting}, and {more} more ranks wait",
+                seconds=seconds,
+                culprit=culprit,
+                waiting=waiting[0],
+                more=len(waiting) - 1,
+            )
+        elif waiting:
+            text = message(
+                "runner.stalled_one_waits",
+                "no op has finished for {seconds} s: {culprit}; {waiting}",
+                seconds=seconds,
+                culprit=culprit,
+                waiting=waiting[0],
+            )
+        else:
+            text = message(
+                "runner.stalled", "no op has finished for {seconds} s: {culprit}", seconds=seconds, culprit=culprit
+            )
+        return RunFailure("stalled", rank, self.step(rank).text, text)
 
     def culprit(self) -> int:
-        """The rank that the others wait for: a stopped one, else one in no wait, else follow who waits for whom.
+        """Return the rank that the others wait for: a stopped one, else one that waits for nothing, else the end of the
+        chain of who waits for whom.
 
-        A rank whose message was sent long ago but that does not go on is itself to blame.
+        A rank whose message was sent long ago but that does not go on is itself the culprit.
         """
         ranks = range(self.plan.ranks)
         stuck = [rank for rank in ranks if self.halted(rank)]
@@ -65,34 +86,44 @@ class Watchdog:
             rank = late[0]
         return rank
 
-    def describe(self, rank: int) -> str:
-        """What a rank is doing, in words."""
+    def describe(self, rank: int) -> Message:
+        """Return the activity of a rank as a clause."""
         step, awaited = self.step(rank), self._awaited(rank)
-        words = self.halted(rank)
-        halted = f" ({words})" if words else ""
+        stopped = self.halted(rank)
+        state = message("runner.stopped_note", " ({stopped})", stopped=stopped) if stopped else ""
         if awaited is None:
-            return f"rank {rank} is in op {step.text}{halted}"
+            return message(
+                "runner.rank_in_op", "rank {rank} is in op {op}{state}", rank=rank, op=step.text, state=state
+            )
         late = self._late(awaited)
-        sent = ", which was sent" if not late else ""
-        if isinstance(awaited, Join) and late:
-            sent = f", of which rank {late[0]}'s part is missing"
-        return f"rank {rank} waits in op {step.text} for the {awaited.text()}{sent}{halted}"
+        progress = "" if late else message("runner.was_sent", ", which was sent")
+        if isinstance(awaited, CollectiveInput) and late:
+            progress = message("runner.part_missing", ", of which rank {rank}'s part is missing", rank=late[0])
+        return message(
+            "runner.rank_waits",
+            "rank {rank} waits in op {op} for the {awaited}{progress}{state}",
+            rank=rank,
+            op=step.text,
+            awaited=awaited.text(),
+            progress=progress,
+            state=state,
+        )
 
     def step(self, rank: int) -> Step:
-        """The op in which a rank is, or the last one it finished if it finished all."""
+        """Return the op in which a rank is, or its last op if it has finished all."""
         steps = self.plan.program.ranks[rank].steps
         done = int(self.board.done()[rank])
         return steps[min(done, len(steps) - 1)]
 
-    def _awaited(self, rank: int) -> Link | Join | None:
+    def _awaited(self, rank: int) -> Link | CollectiveInput | None:
         phase, _, tag = self.board.state(rank)
         if phase != WAITING:
             return None
-        found = (task.joined or task.taken for task in self.step(rank).tasks)
+        found = (task.collective_input or task.input_link for task in self.step(rank).tasks)
         return next((one for one in found if one is not None and one.tag == tag), None)
 
-    def _late(self, awaited: Link | Join) -> list[int]:
-        """The ranks that have not done the op yet in which they make their part of this."""
+    def _late(self, awaited: Link | CollectiveInput) -> list[int]:
+        """Return the ranks that have not yet done the op that produces their part of this."""
         done = self.board.done()
         key = awaited.tag if isinstance(awaited, Link) else (awaited.what, awaited.micro)
         return [rank for rank, index in self.makers[key] if int(done[rank]) <= index]
@@ -102,16 +133,17 @@ class Watchdog:
 
 
 def _makers(programs: Sequence[RankProgram]) -> dict[int | tuple[int, int], list[tuple[int, int]]]:
-    """Who makes what, as (rank, index of its op): messages by their tags, joins by what they are and micro-batch."""
+    """Map messages (by tag) and collectives (by what they produce and micro-batch) to the ops that produce their parts,
+    as (rank, index of its op)."""
     makers: dict[int | tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for program in programs:
         for step in program.steps:
             for task in step.tasks:
                 place = (program.rank, step.index)
-                if task.given is not None:
-                    makers[task.given.tag].append(place)
-                if task.chain is not None:
-                    makers[task.chain, task.micro].append(place)
-                if task.chain == STATISTICS and program.output is not None and program.output.barriers == 1:
+                if task.output_link is not None:
+                    makers[task.output_link.tag].append(place)
+                if task.collective_output is not None:
+                    makers[task.collective_output, task.micro].append(place)
+                if task.collective_output == STATISTICS and program.output is not None and program.output.barriers == 1:
                     makers[GRADIENT, task.micro].append(place)
     return makers

@@ -1,8 +1,8 @@
-"""The tensors that a forward keeps for its backward: how many bytes they are and where they lie.
+"""The tensors that a forward saves for its backward: their bytes, and whether they are on the device or in host memory.
 
-Autograd hands every tensor it saves to `Saved`, one for each micro-batch in a stage, which counts their storages once
-however many views share them. Counted is what really is alive, so a tensor that something else still holds on to counts
-too. Knows nothing of ops, and of a copy only that a storage can be away.
+Autograd passes every tensor that it saves to `SavedActivations`, one for each micro-batch in a stage, which counts
+their storages once however many views share them. Counted are storages that are alive, so a tensor that anything else
+still holds counts too. Tensors have any shape. Knows nothing of ops, and of a copy only that a storage can be away.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ import torch
 from torch import Tensor
 from torch.multiprocessing import reductions
 
+from backend.errors import message
 
-class Memory:
+
+class ActivationMemory:
     """Bytes of a rank's saved activations: `live` on its device, `away` in host memory, `peak` the most that were live
-    and `whole` the most there were in both places, which is what would have been live without copies."""
+    and `whole` the most in both places, which is what would have been live without copies."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.reset()
 
     def reset(self) -> None:
-        """Begin again with nothing saved."""
+        """Set all counts to zero."""
         self.live = self.away = self.peak = self.whole = 0
 
     def change(self, live: int = 0, away: int = 0) -> None:
-        """So many bytes more; a copier's thread says so too."""
+        """Add bytes to the counts; also called by the thread of the copy lane."""
         with self.lock:
             self.live += live
             self.away += away
@@ -36,8 +38,8 @@ class Memory:
             self.whole = max(self.whole, self.live + self.away)
 
 
-class Slot:
-    """A storage that is kept: on the device, or, while it is away, as bytes in host memory."""
+class SavedStorage:
+    """A saved storage: on the device, or, while it is away, as bytes (n,) in host memory."""
 
     __slots__ = ("host", "storage")
 
@@ -46,19 +48,19 @@ class Slot:
         self.host: Tensor | None = None
 
 
-class Saved:
-    """What one micro-batch's forward through one stage keeps; only what is `movable` can go to host memory, which
-    makes each tensor a little slower to save."""
+class SavedActivations:
+    """The tensors that one micro-batch's forward through one stage saves; only if `movable` can they be moved to host
+    memory, which makes each tensor a little slower to save."""
 
-    def __init__(self, memory: Memory, movable: bool = False) -> None:
+    def __init__(self, memory: ActivationMemory, movable: bool = False) -> None:
         self.memory, self.movable = memory, movable
-        self.slots: dict[int, Slot] = {}
+        self.slots: dict[int, SavedStorage] = {}
         self.forward = True
         self.alive: dict[int, tuple[Any, int]] = {}
         self.bytes = 0
 
     def recording(self) -> Any:
-        """Within this context autograd hands over what it saves."""
+        """Return a context in which autograd passes the tensors that it saves to this object."""
         return torch.autograd.graph.saved_tensors_hooks(self._pack, _unpack)
 
     def _pack(self, tensor: Tensor) -> Any:
@@ -72,26 +74,26 @@ class Saved:
             return tensor
         slot = self.slots.get(key)
         if slot is None:
-            slot = Slot(storage)
+            slot = SavedStorage(storage)
             if self.forward:
                 self.slots[key] = slot
             self.watch(storage)
         return slot, tensor.dtype, tensor.size(), tensor.stride(), tensor.storage_offset()
 
     def watch(self, storage: torch.UntypedStorage) -> None:
-        """Count a storage as long as it is alive."""
+        """Count a storage while it is alive."""
         weak: Any = reductions.StorageWeakRef
         self.alive.setdefault(storage._cdata, (weak(storage), storage.nbytes()))
 
     def count(self, away: int = 0) -> None:
-        """See what is alive still; `away` so many bytes more in host memory."""
+        """Update the counts by the storages that are still alive; `away` is the bytes added in host memory."""
         self.alive = {key: one for key, one in self.alive.items() if not one[0].expired()}
         now = sum(size for _, size in self.alive.values())
         self.memory.change(now - self.bytes, away)
         self.bytes = now
 
     def offload(self, stream: Any) -> int:
-        """Move everything to host memory; the bytes moved. `stream` is the lane's on a GPU, None on a CPU."""
+        """Move everything to host memory; returns the bytes moved. `stream` is the copy lane's, None on a CPU."""
         moved = 0
         with torch.cuda.stream(stream):
             for slot in self.slots.values():
@@ -107,7 +109,7 @@ class Saved:
         return moved
 
     def reload(self, device: torch.device, stream: Any) -> int:
-        """Bring everything back to the device; the bytes moved. They count there from the start."""
+        """Move everything back to the device; returns the bytes moved. They count there from the start."""
         hosts = [(slot, slot.host) for slot in self.slots.values() if slot.host is not None]
         moved = sum(host.numel() for _, host in hosts)
         with torch.cuda.stream(stream):
@@ -127,32 +129,33 @@ class Saved:
             slot.host = None
         return moved
 
-    def used(self) -> None:
-        """The backward begins: from now on only the graph and the weight gradients' closures hold what was kept."""
+    def begin_backward(self) -> None:
+        """Let go of all storages: from now on only the graph and the deferred weight gradients hold them."""
         self.forward = False
         self.slots = {}
 
     def close(self) -> None:
-        """Nothing of this micro-batch is wanted any more."""
+        """Stop counting this micro-batch, whose activations are no longer needed."""
         self.memory.change(-self.bytes)
         self.bytes = 0
 
 
 def _bytes(storage: torch.UntypedStorage) -> Tensor:
+    """Return a storage as uint8 (n,)."""
     return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
 
 
-def _unpack(kept: Any) -> Tensor:
-    if isinstance(kept, Tensor):
-        return kept
-    slot, dtype, size, stride, offset = kept
+def _unpack(packed: Any) -> Tensor:
+    if isinstance(packed, Tensor):
+        return packed
+    slot, dtype, size, stride, offset = packed
     if slot.storage is None:
-        raise RuntimeError("an activation is wanted while it is in host memory")
+        raise RuntimeError(message("runner.activation_away", "an activation is needed while it is in host memory"))
     empty = torch.empty(0, dtype=dtype, device=slot.storage.device)
     return empty.set_(slot.storage, offset, size, stride)
 
 
 def copy_stream(device: torch.device) -> Any:
-    """A GPU's stream for copies beside its ops; None on a CPU, where a thread is enough."""
+    """Return a stream for copies beside the ops of a GPU; None on a CPU, where a thread is enough."""
     stream: Any = torch.cuda.Stream
     return stream(device) if device.type == "cuda" else None

@@ -1,7 +1,7 @@
-"""What a run trains: the size of the model, a stack of transformer blocks, and how many of them each stage has.
+"""The sizes of the trained model, a stack of transformer blocks, and the number of blocks of each stage.
 
-Knows the default sizes of both modes, the limits of each field, and how a real model's layers become a few blocks.
-Knows no tensors: the main process, which never loads torch, reads it too.
+Has the default sizes of both modes, the limits of each field, and the reduction of a real model's layers to a few
+blocks. Holds no tensors: the main process, which never loads torch, reads it too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError, message
 from backend.schedule.spec import integer, reject_unknown
 
 LIMITS = {"hidden": 4096, "heads": 64, "sequence": 4096, "batch": 64, "vocabulary": 65536, "layers": 16}
@@ -21,7 +21,7 @@ MOST_BLOCKS = 8  # of one stage, times model.layers: the ratios of real layers, 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Sizes of one stage; `layers` blocks a stage if all are alike, `batch` sequences a micro-batch."""
+    """Sizes of one stage: `layers` blocks per stage if all are alike, `batch` sequences per micro-batch."""
 
     hidden: int = 32
     heads: int = 2
@@ -32,7 +32,7 @@ class Shape:
 
     @property
     def activation(self) -> tuple[int, int, int]:
-        """Dimensions of what travels between two stages."""
+        """The shape (batch, sequence, hidden) of messages between two stages."""
         return (self.batch, self.sequence, self.hidden)
 
 
@@ -41,27 +41,32 @@ SMALL = Shape(hidden=128, heads=4, sequence=64, batch=4, vocabulary=512, layers=
 
 
 def shape_from_json(data: Mapping[str, Any], default: Shape) -> Shape:
-    """`default` with the keys of `data` put in its place; raises SpecError for a key or value out of bounds."""
+    """Return `default` with the keys of `data` changed. Raises RequestError for a key or value out of bounds."""
     reject_unknown(data, LIMITS, "model")
     given = {name: integer(f"model.{name}", value, 1, LIMITS[name]) for name, value in data.items()}
     shape = Shape(**{**asdict(default), **given})
     if shape.hidden % shape.heads:
         nearest = max(shape.heads, shape.hidden // shape.heads * shape.heads)
-        message = f"hidden must be a multiple of heads ({shape.heads}); {nearest} is near"
-        raise SpecError("model.hidden", shape.hidden, message, nearest=nearest)
+        reason = message(
+            "runner.hidden_multiple_of_heads",
+            "hidden must be a multiple of heads ({heads}); {nearest} is near",
+            heads=shape.heads,
+            nearest=nearest,
+        )
+        raise RequestError("model.hidden", shape.hidden, reason, nearest=nearest)
     return shape
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """All that decides the numbers of a run: ranks and the reference build the same model from it.
+    """Everything that decides the numbers of a run: ranks and the reference build the same model from it.
 
-    `blocks` has one entry a stage; weights and data come from `seed` alone. `recompute` is what ranks do not keep from
-    their forwards; the reference keeps all. `asynchronous`: every backward is a training step of its own, followed by
-    an update of its stage's weights; else gradients are summed up over the micro-batches. `sharded`: the first stage
-    has no embedding and the last no output layer, of which every rank has shards instead. Of several `steps`, each but
-    the first begins with weights one step of gradient descent further on. `dtype` is the type of activations, of
-    messages and of the arithmetic; weights and what adds up their gradients are float32 with any.
+    `blocks` has one entry per stage; weights and data come from `seed` alone. `recompute` names what ranks compute
+    again instead of saving it; the reference saves all. `asynchronous`: every backward is a training step of its own,
+    followed by an update of its stage's weights; else gradients are summed up over the micro-batches. `sharded`: the
+    first stage has no embedding and the last no output layer, of which every rank has shards instead. Of several
+    `steps`, each after the first begins with weights one step of gradient descent further on. `dtype` is the type of
+    activations, of messages and of the arithmetic; weights and sums of their gradients are always float32.
     """
 
     shape: Shape
@@ -76,12 +81,12 @@ class Training:
 
     @property
     def message_bytes(self) -> int:
-        """Size of what travels between two stages, in whole 64-bit words."""
+        """Bytes of the payload of a message between two stages, in whole 64-bit words."""
         return -(-math.prod(self.shape.activation) * ITEM_BYTES[self.dtype] // 8) * 8
 
     @property
     def tags(self) -> int:
-        """How many tags links may have: an activation and a gradient for each stage and micro-batch."""
+        """The number of tags of links: an activation and a gradient for each stage and micro-batch."""
         return 2 * self.stages * self.micros
 
     @property
@@ -91,14 +96,14 @@ class Training:
 
     @property
     def share(self) -> float:
-        """The part of a step's loss that a micro-batch is."""
+        """The share of a micro-batch in the step's loss."""
         return 1.0 if self.asynchronous else 1.0 / self.micros
 
 
 def blocks_of(layers: Sequence[int] | None, stages: int, shape: Shape) -> tuple[int, ...]:
-    """Blocks of each stage, in the ratios of `layers`: divided by what they all have in common and, if one stage still
-    had more than MOST_BLOCKS, made smaller in proportion, none that has a layer going without. `shape.layers` blocks
-    stand for each that is left, and are a stage's if no layers are given."""
+    """Return the blocks of each stage, in the ratios of `layers`: divided by their common divisor and, if a stage still
+    had more than MOST_BLOCKS, reduced in proportion, but to no less than one for a stage that has layers. Each is then
+    `shape.layers` blocks; without `layers`, every stage has that many."""
     if layers is None:
         return (shape.layers,) * stages
     common = math.gcd(*layers)

@@ -1,10 +1,10 @@
 """Linear, layer norm and embedding whose backward splits in two: the input gradient now, the weight gradient later.
 
-Autograd runs only the way of the input gradient. Each function's backward leaves what its weight gradient needs (its
-input and the gradient of its output) in a list; running the list's entries adds the parameter gradients, and dropping
-it frees them. (Torch's own split of a backward fails on a stage whose output is a view, and leaves nothing for the
-first stage's I.) What recomputation does not keep is run again with the input gradient, and leaves its weight gradients
-for later as any other. Knows nothing of stages, ranks or schedules.
+Autograd computes only input gradients. Each function's backward appends to a list a closure with the inputs of its
+weight gradient (its input and the gradient of its output); calling the closures adds the parameter gradients, and
+dropping the list frees them. (Torch's own split of a backward fails on a stage whose output is a view, and leaves
+nothing for the first stage's I.) With recomputation, a forward is run again with the input gradient, and its weight
+gradients are deferred like any other. Knows nothing of stages, ranks or schedules.
 """
 
 from __future__ import annotations
@@ -17,39 +17,44 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from runner.model.operations import EPSILON, Arithmetic, Layer, alike
+from runner.model.operations import Arithmetic, Layer, cast_like
+from runner.model.parameters import EPSILON
 
-Later = list[Callable[[], None]]
+Deferred = list[Callable[[], None]]  # weight gradients that are still to be computed
 
 
 class DeferredArithmetic(Arithmetic):
-    """The same operations, their weight gradients left in `later`, a list of the caller's. `recompute` is what is not
-    kept: none, selective (the attention core) or full (all of a layer but its input)."""
+    """The same operations, with weight gradients deferred to `deferred`, a list of the caller's. `recompute` is what is
+    run again instead of saved: none, selective (attention) or full (a layer, of which only the input is saved)."""
 
-    def __init__(self, later: Later, recompute: str = "none") -> None:
-        self.later, self.recompute = later, recompute
+    def __init__(self, deferred: Deferred, recompute: str = "none") -> None:
+        self.deferred, self.recompute = deferred, recompute
 
     def layer(self, block: Layer, x: Tensor) -> Tensor:
-        """A whole layer."""
+        """Return a whole layer of x (batch, sequence, hidden)."""
         if self.recompute != "full":
             return super().layer(block, x)
-        return _apply(_Again, partial(super().layer, block), x)
+        return _apply(_Recomputed, partial(super().layer, block), x)
 
-    def core(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """Causal attention of all heads."""
-        return _apply(_Again, super().core, q, k, v) if self.recompute == "selective" else super().core(q, k, v)
+    def attention(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Return the causal attention of all heads; all (batch, heads, sequence, hidden / heads)."""
+        return (
+            _apply(_Recomputed, super().attention, q, k, v)
+            if self.recompute == "selective"
+            else super().attention(q, k, v)
+        )
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-        """x times weight transposed, plus bias."""
-        return _apply(_Linear, x, weight, bias, self.later)
+        """Return x (..., in) times weight (out, in) transposed, plus bias (out,)."""
+        return _apply(_Linear, x, weight, bias, self.deferred)
 
     def norm(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        """Layer norm over the last dimension."""
-        return _apply(_Norm, x, weight, bias, self.later)
+        """Return the layer norm over the last dimension of x (..., hidden); weight and bias (hidden,)."""
+        return _apply(_Norm, x, weight, bias, self.deferred)
 
     def embed(self, tokens: Tensor, weight: Tensor) -> Tensor:
-        """The rows of weight that tokens name."""
-        return _apply(_Embedding, tokens, weight, self.later)
+        """Return the rows of weight (vocabulary, hidden) for tokens (batch, sequence): (batch, sequence, hidden)."""
+        return _apply(_Embedding, tokens, weight, self.deferred)
 
 
 def _apply(function: Any, *arguments: object) -> Tensor:
@@ -58,15 +63,15 @@ def _apply(function: Any, *arguments: object) -> Tensor:
 
 
 def accumulate(parameter: Tensor, gradient: Tensor) -> None:
-    """Add to the parameter's gradient, in the parameter's type."""
+    """Add a gradient of the parameter's shape to its gradient, in the parameter's type."""
     if parameter.grad is None:
         parameter.grad = gradient.to(parameter.dtype)
     else:
         parameter.grad.add_(gradient)
 
 
-class _Again(torch.autograd.Function):
-    """A function of tensors of which only the inputs are kept; its gradient runs it again first."""
+class _Recomputed(torch.autograd.Function):
+    """A function of tensors of any shape that saves only its inputs; its backward runs it again first."""
 
     @staticmethod
     def forward(ctx: Any, function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
@@ -84,39 +89,43 @@ class _Again(torch.autograd.Function):
 
 
 class _Linear(torch.autograd.Function):
+    """x (..., in), weight (out, in), bias (out,); grad (..., out)."""
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, later: Later) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, deferred: Deferred) -> Tensor:
         ctx.save_for_backward(x)
-        ctx.weight, ctx.bias, ctx.later = weight, bias, later
-        return functional.linear(x, *alike(x, weight, bias))
+        ctx.weight, ctx.bias, ctx.deferred = weight, bias, deferred
+        return functional.linear(x, *cast_like(x, weight, bias))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         (x,) = ctx.saved_tensors
-        ctx.later.append(partial(_linear_weight, ctx.weight, ctx.bias, x.detach(), grad))
+        ctx.deferred.append(partial(_linear_weight, ctx.weight, ctx.bias, x.detach(), grad))
         return grad @ ctx.weight.detach().to(grad.dtype), None, None, None
 
 
 def _linear_weight(weight: Tensor, bias: Tensor | None, x: Tensor, grad: Tensor) -> None:
-    rows = grad.reshape(-1, grad.shape[-1])
+    rows = grad.reshape(-1, grad.shape[-1])  # (tokens, out)
     accumulate(weight, rows.t() @ x.reshape(-1, x.shape[-1]))
     if bias is not None:
         accumulate(bias, rows.sum(0))
 
 
 class _Norm(torch.autograd.Function):
+    """x and grad (..., hidden), weight and bias (hidden,)."""
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, later: Later) -> Tensor:
-        gain, shift = alike(x, weight, bias)
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, deferred: Deferred) -> Tensor:
+        gain, shift = cast_like(x, weight, bias)
         out, mean, scale = torch.native_layer_norm(x, weight.shape, gain, shift, EPSILON)
         ctx.save_for_backward(x, mean, scale)
-        ctx.weight, ctx.bias, ctx.later = weight, bias, later
+        ctx.weight, ctx.bias, ctx.deferred = weight, bias, deferred
         return out
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         x, mean, scale = ctx.saved_tensors
-        ctx.later.append(partial(_norm_weight, ctx.weight, ctx.bias, x.detach(), mean, scale, grad))
+        ctx.deferred.append(partial(_norm_weight, ctx.weight, ctx.bias, x.detach(), mean, scale, grad))
         return _norm_backward(grad, x, mean, scale, ctx.weight, ctx.bias, [True, False, False])[0], None, None, None
 
 
@@ -131,25 +140,27 @@ def _norm_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     backward = torch.ops.aten.native_layer_norm_backward.default
     grads: tuple[Tensor, Tensor, Tensor] = backward(
-        grad, x, weight.shape, mean, scale, *alike(x, weight.detach(), bias.detach()), wanted
+        grad, x, weight.shape, mean, scale, *cast_like(x, weight.detach(), bias.detach()), wanted
     )
     return grads
 
 
 class _Embedding(torch.autograd.Function):
+    """tokens (batch, sequence), weight (vocabulary, hidden), grad (batch, sequence, hidden)."""
+
     @staticmethod
-    def forward(ctx: Any, tokens: Tensor, weight: Tensor, later: Later) -> Tensor:
+    def forward(ctx: Any, tokens: Tensor, weight: Tensor, deferred: Deferred) -> Tensor:
         ctx.save_for_backward(tokens)
-        ctx.weight, ctx.later = weight, later
+        ctx.weight, ctx.deferred = weight, deferred
         return functional.embedding(tokens, weight)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[None, None, None]:
         (tokens,) = ctx.saved_tensors
-        ctx.later.append(partial(_embedding_weight, ctx.weight, tokens, grad))
+        ctx.deferred.append(partial(_embedding_weight, ctx.weight, tokens, grad))
         return None, None, None
 
 
 def _embedding_weight(weight: Tensor, tokens: Tensor, grad: Tensor) -> None:
-    rows = torch.zeros_like(weight)
+    rows = torch.zeros_like(weight)  # (vocabulary, hidden)
     accumulate(weight, rows.index_add_(0, tokens.reshape(-1), grad.reshape(-1, grad.shape[-1])))

@@ -1,6 +1,7 @@
 """A stage driven op by op: forward, input gradient and weight gradient, each when the schedule says.
 
-Keeps what micro-batches in flight need, and counts it. Knows nothing of ranks, messages or schedules.
+Holds the saved activations of micro-batches in flight, and counts their bytes. Knows nothing of ranks, messages or
+schedules.
 """
 
 from __future__ import annotations
@@ -13,18 +14,19 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
-from runner.model.activations import Memory, Saved, copy_stream
+from runner.model.activations import ActivationMemory, SavedActivations, copy_stream
 from runner.model.config import Training
-from runner.model.deferred_ops import DeferredArithmetic, Later
-from runner.model.reference import named, named_results
-from runner.model.stage import Data, Stage
+from runner.model.deferred_ops import Deferred, DeferredArithmetic
+from runner.model.parameters import Data, named_results
+from runner.model.stage import Stage
 from runner.model.weights import Versions, descended
 
 
 @dataclass(frozen=True, slots=True)
-class Flight:
-    """A micro-batch between its forward and its input gradient: the end of its graph, and where the graph leaves the
-    gradient of the stage's input. No tensor is held here, so that what was kept can go to host memory meanwhile."""
+class InFlight:
+    """A micro-batch between its forward and its input gradient: the end of its graph, and the list to which the graph
+    appends the gradient of the stage's input (batch, sequence, hidden). Holds no activation, so that these can be moved
+    to host memory meanwhile."""
 
     end: GradientEdge
     gradient: list[Tensor]
@@ -33,102 +35,104 @@ class Flight:
 class DeferredStage:
     """A stage with its weight gradients deferred."""
 
-    def __init__(self, training: Training, index: int, data: Data, memory: Memory):
+    def __init__(self, training: Training, index: int, data: Data, memory: ActivationMemory):
         self.stage, self.index, self.training = Stage(training, index).to(data.device), index, training
         self.data, self.memory, self.movable = data, memory, False
         self.versions = Versions(self.stage) if training.asynchronous else None
-        self.flights: dict[int, Flight] = {}
-        self.saved: dict[int, Saved] = {}
-        self.later: dict[int, Later] = {}
+        self.in_flight: dict[int, InFlight] = {}
+        self.saved: dict[int, SavedActivations] = {}
+        self.deferred: dict[int, Deferred] = {}
         self.losses: dict[int, Tensor] = {}
         self.anchor = torch.zeros((), requires_grad=True)
         self.stream = copy_stream(data.device)
         self.one = torch.ones((), device=data.device)
 
     def forward(self, micro: int, x: Tensor | None) -> Tensor:
-        """F: hidden states out, or, where the model ends, this micro-batch's share of the loss."""
-        later = self.later[micro] = []
-        saved = self.saved[micro] = Saved(self.memory, self.movable)
-        do = DeferredArithmetic(later, self.training.recompute)
+        """Run F: x and result (batch, sequence, hidden); x None where the model begins. Where it ends, the result is
+        the micro-batch's share of the loss, ()."""
+        deferred: Deferred = []
+        self.deferred[micro] = deferred
+        saved = self.saved[micro] = SavedActivations(self.memory, self.movable)
+        ops = DeferredArithmetic(deferred, self.training.recompute)
         stage = self.stage if self.versions is None else self.versions.begin(micro)
         gradient: list[Tensor] = []
         with saved.recording():
             entry = self.data.inputs(micro) if x is None else _enter(self.anchor, x, gradient)
-            out: Tensor = stage(entry, do)
+            out: Tensor = stage(entry, ops)
             if stage.ends:
-                loss = stage.loss(out, self.data.targets(micro), do)
+                loss = stage.loss(out, self.data.targets(micro), ops)
                 self.losses[micro] = loss.detach()
                 out = loss * self.training.share
-        self.flights[micro] = Flight(get_gradient_edge(out), gradient)
+        self.in_flight[micro] = InFlight(get_gradient_edge(out), gradient)
         saved.count()
         return out.detach()
 
     def input_gradient(self, micro: int, gradient: Tensor | None) -> Tensor | None:
-        """I: the gradient of the stage's input (None on the first stage); leaves the weights' for later."""
-        flight, saved = self.flights.pop(micro), self.saved[micro]
-        saved.used()
-        with saved.recording() if self.training.recompute != "none" else nullcontext():  # what it brings back
+        """Run I: from the gradient of the stage's output, None where the model ends, to that of its input, None on the
+        first stage, both (batch, sequence, hidden); the weights' gradients are deferred."""
+        flight, saved = self.in_flight.pop(micro), self.saved[micro]
+        saved.begin_backward()
+        with saved.recording() if self.training.recompute != "none" else nullcontext():  # of what is run again
             torch.autograd.backward([flight.end], [self.one if gradient is None else gradient])
         saved.count()
         return flight.gradient[0] if flight.gradient else None
 
     def weight_gradient(self, micro: int) -> None:
-        """W: add this micro-batch to the parameters' gradients, free what was kept for it, and, where every backward
-        is a step of its own, take that step."""
+        """Run W: add this micro-batch to the parameters' gradients, free its activations, and, where every backward is
+        a step of its own, update the weights."""
         with torch.no_grad():
-            later = self.later.pop(micro)
-            for run in later:
-                run()
-            later.clear()  # the graph, if anything holds it still, refers to this list
+            deferred = self.deferred.pop(micro)
+            for compute in deferred:
+                compute()
+            deferred.clear()  # the graph, if anything still holds it, refers to this list
         self.saved.pop(micro).close()
         if self.versions is not None:
             self.versions.update(micro)
 
     def offload(self, micro: int) -> int:
-        """Move what a micro-batch's forward kept to host memory; the bytes moved."""
+        """Move the saved activations of a micro-batch to host memory; returns the bytes moved."""
         return self.saved[micro].offload(self.stream)
 
     def reload(self, micro: int) -> int:
-        """Bring it back."""
+        """Move them back to the device; returns the bytes moved."""
         return self.saved[micro].reload(self.data.device, self.stream)
 
-    def forget(self) -> None:
-        """Leave no trace of what was done so far."""
+    def reset(self) -> None:
+        """Undo all effects of the ops so far."""
         self.losses.clear()
         self.stage.zero_grad(set_to_none=True)
         self.versions = Versions(self.stage) if self.training.asynchronous else None
 
     def results(self) -> dict[str, Tensor]:
-        """What a reference is compared with, by name: the gradients, and the weights if they were changed."""
+        """Return the results that are compared with the reference's, by name, each of its parameter's shape: the
+        gradients, and the weights if they were changed."""
         if self.versions is not None:
-            return named_results(self.versions.newest, self.versions.total, self.index)
-        gradients = self.stage.gradients()
-        if self.training.steps == 1:
-            return named(gradients, self.index)
-        return named_results(self.stage, gradients, self.index)
+            return named_results(self.versions.total, self.index, dict(self.versions.newest.named_parameters()))
+        weights = dict(self.stage.named_parameters()) if self.training.steps > 1 else None
+        return named_results(self.stage.gradients(), self.index, weights)
 
     def advance(self, data: Data) -> None:
-        """One step of gradient descent, and on to the next step's data."""
+        """Do one step of gradient descent, and go on to the next step's data."""
         self.stage = descended(self.stage, self.stage.gradients())
         self.data = data
         self.losses.clear()
 
 
-def _enter(anchor: Tensor, x: Tensor, left: list[Tensor]) -> Tensor:
-    entered: Tensor = _Enter.apply(anchor, x, left)  # type: ignore[no-untyped-call]
+def _enter(anchor: Tensor, x: Tensor, gradients: list[Tensor]) -> Tensor:
+    entered: Tensor = _Enter.apply(anchor, x, gradients)  # type: ignore[no-untyped-call]
     return entered
 
 
 class _Enter(torch.autograd.Function):
-    """The stage's input enters the graph, which keeps no hold of it: a leaf would be held until its gradient is there.
-    The anchor is there to have the graph made."""
+    """Puts the stage's input x (batch, sequence, hidden) into the graph without the graph holding it, as it would hold
+    a leaf until its gradient is computed. The anchor () requires a gradient, so that there is a graph."""
 
     @staticmethod
-    def forward(ctx: Any, anchor: Tensor, x: Tensor, left: list[Tensor]) -> Tensor:
-        ctx.left = left
+    def forward(ctx: Any, anchor: Tensor, x: Tensor, gradients: list[Tensor]) -> Tensor:
+        ctx.gradients = gradients
         return x.detach()
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, None, None]:
-        ctx.left.append(gradient)
+        ctx.gradients.append(gradient)
         return None, None, None

@@ -1,7 +1,7 @@
 """A rank's shard of the embedding, where the vocabulary is spread over all ranks: the rows of some words.
 
-What the first stage reads is every shard's lookup added up, of which one is not zero; the gradient of that goes back to
-all shards. No op of a schedule is for this: it is done beside the ops (collectives.py). Knows nothing of messages.
+The first stage's input is the sum of every shard's lookup, of which one is not zero; its gradient goes back to all
+shards. No op of a schedule does this: it runs beside the ops (collectives.py). Knows nothing of messages.
 """
 
 from __future__ import annotations
@@ -11,51 +11,52 @@ from torch import Tensor
 
 from runner.model.config import Training
 from runner.model.deferred_ops import accumulate
-from runner.model.stage import Data, embedding, words_of
-from runner.model.weights import RATE
+from runner.model.parameters import RATE, Data, embedding, named_results, shard_rows
 
 
 class EmbeddingShard:
     """The words of one rank out of `ranks`."""
 
     def __init__(self, training: Training, rank: int, ranks: int, data: Data) -> None:
-        words = words_of(training, rank, ranks)
+        words = shard_rows(training, rank, ranks)
         self.first, self.size = words.start, len(words)
-        self.weight = torch.nn.Parameter(embedding(training).detach()[words.start : words.stop].clone().to(data.device))
+        rows = embedding(training)[words.start : words.stop]  # (words, hidden)
+        self.weight = torch.nn.Parameter(rows.clone().to(data.device))
         self.training, self.data = training, data
 
     @torch.no_grad()
     def lookup(self, micro: int) -> Tensor:
-        """The rows of a micro-batch's tokens; zero where the word is another shard's."""
-        place, own = self._places(micro)
-        return self.weight[place] * own[:, None]
+        """Return the rows (tokens, hidden) of a micro-batch's tokens; zero where the word is another shard's."""
+        row, own = self._rows(micro)
+        return self.weight[row] * own[:, None]
 
     @torch.no_grad()
     def add(self, micro: int, gradient: Tensor) -> None:
-        """The gradient of what the first stage read, to the rows that were read from here."""
-        place, own = self._places(micro)
+        """Add the gradient of the first stage's input (batch, sequence, hidden) to the rows that were read."""
+        row, own = self._rows(micro)
         rows = torch.zeros_like(self.weight)
-        accumulate(self.weight, rows.index_add_(0, place, gradient.reshape(-1, gradient.shape[-1]) * own[:, None]))
+        accumulate(self.weight, rows.index_add_(0, row, gradient.reshape(-1, gradient.shape[-1]) * own[:, None]))
 
-    def _places(self, micro: int) -> tuple[Tensor, Tensor]:
-        place = self.data.inputs(micro).flatten() - self.first
-        return place.clamp(0, self.size - 1), (place >= 0) & (place < self.size)
+    def _rows(self, micro: int) -> tuple[Tensor, Tensor]:
+        """Return, per token (tokens,), its row in this shard, and whether its word is in this shard."""
+        row = self.data.inputs(micro).flatten() - self.first
+        return row.clamp(0, self.size - 1), (row >= 0) & (row < self.size)
 
     def advance(self, data: Data) -> None:
-        """One step of gradient descent, and on to the next step's data."""
+        """Do one step of gradient descent, and go on to the next step's data."""
         assert self.weight.grad is not None
         with torch.no_grad():
             self.weight.sub_(self.weight.grad, alpha=RATE)
         self.data = data
-        self.clear()
+        self.reset()
 
-    def clear(self) -> None:
-        """Leave no trace of what was done so far."""
+    def reset(self) -> None:
+        """Undo all effects of the ops so far."""
         self.weight.grad = None
 
     def results(self) -> dict[str, Tensor]:
-        """This shard's rows of the gradient and, after several steps, of the weights, named as the whole."""
+        """Return this shard's rows (words, hidden) of the gradient and, of several steps, of the weights, by name."""
         gradient = self.weight.grad
         assert gradient is not None
-        found = {"stage0.tokens": gradient.cpu()}
-        return found if self.training.steps == 1 else found | {"updated stage0.tokens": self.weight.detach().cpu()}
+        weights = {"tokens": self.weight} if self.training.steps > 1 else None
+        return named_results({"tokens": gradient}, 0, weights)

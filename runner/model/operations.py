@@ -1,7 +1,7 @@
-"""The operations of which a run has its own way, as autograd does them; the reference training uses these.
+"""The operations that a run can compute in its own way, as autograd does them.
 
-Three have parameters; a layer and its attention core are what recomputation may run again. Arithmetic is in the type of
-what goes in: parameters, which are float32, are rounded to it, and their gradients are added up in float32 again.
+Three have parameters; a layer and its attention are what recomputation may run again. Arithmetic is in the type of the
+input: parameters, which are float32, are rounded to it, and their gradients are added up in float32 again.
 """
 
 from __future__ import annotations
@@ -12,35 +12,36 @@ from typing import Any
 from torch import Tensor
 from torch.nn import functional
 
-EPSILON = 1e-5
+from runner.model.parameters import EPSILON
+
 Layer = Callable[[Tensor, Any], Tensor]  # of a tensor and an Arithmetic
 
 
 class Arithmetic:
-    """Gradients of inputs and parameters both left to autograd, all that it wants kept."""
+    """Leaves the gradients of inputs and parameters to autograd, and saves all that it needs."""
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-        """x times weight transposed, plus bias."""
-        return functional.linear(x, *alike(x, weight, bias))
+        """Return x (..., in) times weight (out, in) transposed, plus bias (out,)."""
+        return functional.linear(x, *cast_like(x, weight, bias))
 
     def norm(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        """Layer norm over the last dimension."""
-        scale, shift = alike(x, weight, bias)
+        """Return the layer norm over the last dimension of x (..., hidden); weight and bias (hidden,)."""
+        scale, shift = cast_like(x, weight, bias)
         return functional.layer_norm(x, weight.shape, scale, shift, EPSILON)
 
     def embed(self, tokens: Tensor, weight: Tensor) -> Tensor:
-        """The rows of weight that tokens name."""
+        """Return the rows of weight (vocabulary, hidden) for tokens (batch, sequence): (batch, sequence, hidden)."""
         return functional.embedding(tokens, weight)
 
     def layer(self, block: Layer, x: Tensor) -> Tensor:
-        """A whole layer."""
+        """Return a whole layer of x (batch, sequence, hidden)."""
         return block(x, self)
 
-    def core(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """Causal attention of all heads."""
+    def attention(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Return the causal attention of all heads; all (batch, heads, sequence, hidden / heads)."""
         return functional.scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
-def alike(x: Tensor, *parameters: Tensor | None) -> list[Any]:
-    """Parameters in the type of x."""
+def cast_like(x: Tensor, *parameters: Tensor | None) -> list[Any]:
+    """Return parameters in the type of x."""
     return [one if one is None else one.to(x.dtype) for one in parameters]

@@ -1,6 +1,10 @@
-"""Trains the same model on the same data in one process, and judges a run's gradients by it.
+"""The reference training: the same model on the same data in one process, by which a run is judged.
 
-Plain autograd, micro-batch after micro-batch: independent of the deferred gradients, of messages and of schedules.
+Independent of what it judges. Shared with a run are only the definitions in config.py and parameters.py (sizes, names,
+initial values, tokens); the computation is written again here, as plain functions of a dictionary of parameters under
+ordinary autograd, one micro-batch after the other: no stage, no deferred gradient, no recomputation, no message, no
+order. In bfloat16 it rounds where a run does: parameters are float32, and cast to the activations' type where they are
+used.
 """
 
 from __future__ import annotations
@@ -10,120 +14,126 @@ from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from runner.messages import TOLERANCE, Verdict
 from runner.model.config import Training
-from runner.model.operations import Arithmetic
-from runner.model.stage import Data, Stage
-from runner.model.weights import descended
+from runner.model.parameters import EPSILON, RATE, Data, dtype_of, named_results, stage_parameters
+
+Parameters = dict[str, Tensor]  # of one stage, by name
 
 
 def train(training: Training, device: torch.device | None = None) -> tuple[list[float], dict[str, Tensor]]:
-    """The mean loss of each step, and the last step's gradient of every parameter, named `stage3.blocks.0.qkv`,
-    accumulated in micro-batch order; of several steps also the weights with which the last one began."""
+    """Train all steps. Returns the mean loss of each step, and the last step's gradient of every parameter, named
+    `stage3.blocks.0.qkv`, accumulated in micro-batch order; of several steps also the weights with which the last one
+    began."""
     device = device or torch.device("cpu")
-    model = [Stage(training, index).to(device) for index in range(training.stages)]
+    model = [_initial(training, index, device) for index in range(training.stages)]
     losses = [_step(model, training, Data(training, device))]
     for step in range(1, training.steps):
-        model = [descended(stage, stage.gradients()) for stage in model]
+        model = [_descend(stage, _gradients(stage)) for stage in model]
         losses.append(_step(model, training, Data(training, device, step)))
     results: dict[str, Tensor] = {}
     for index, stage in enumerate(model):
-        gradients = stage.gradients()
-        results |= named(gradients, index) if training.steps == 1 else named_results(stage, gradients, index)
+        results |= named_results(_gradients(stage), index, stage if training.steps > 1 else None)
     return losses, results
-
-
-def _step(model: Sequence[Stage], training: Training, data: Data) -> float:
-    """The gradients of one step, and its mean loss."""
-    do, losses = Arithmetic(), []
-    for micro in range(training.micros):
-        x = data.inputs(micro)
-        for stage in model:
-            x = stage(x, do)
-        loss = model[-1].loss(x, data.targets(micro), do)
-        torch.autograd.backward(loss * training.share)
-        losses.append(float(loss.detach()))
-    return mean(losses)
 
 
 def train_stale(
     training: Training, used: Sequence[Sequence[int]], device: torch.device | None = None
 ) -> tuple[list[float], dict[str, Tensor]]:
-    """The loss of each micro-batch, the sum of all gradients and the weights after the last update, where every
-    micro-batch is a step of its own: `used` says, for each stage and micro-batch, how many updates the weights had had
-    that both its forward and its backward use. One micro-batch after the other, whatever the schedule had overlap."""
+    """Train where every micro-batch is a step of its own, on stale weights. `used` has, for each stage and micro-batch,
+    the number of updates of the weights that both its forward and its backward use. Returns the loss of each
+    micro-batch, and the sum of all gradients and the weights after the last update, by name. One micro-batch runs after
+    the other, however the schedule overlaps them."""
     device = device or torch.device("cpu")
-    kept = [{0: Stage(training, index).to(device)} for index in range(training.stages)]
-    totals: list[dict[str, Tensor]] = [{} for _ in kept]
-    data, do, losses = Data(training, device), Arithmetic(), []
+    versions = [{0: _initial(training, index, device)} for index in range(training.stages)]
+    totals: list[Parameters] = [{} for _ in versions]
+    data, losses = Data(training, device), []
     for micro in range(training.micros):
-        model = [versions[used[index][micro]] for index, versions in enumerate(kept)]
-        x = data.inputs(micro)
-        for stage in model:
-            x = stage(x, do)
-        loss = model[-1].loss(x, data.targets(micro), do)
+        model = [kept[used[index][micro]] for index, kept in enumerate(versions)]
+        loss = _loss(model, training, data, micro)
         losses.append(float(loss.detach()))
         torch.autograd.backward(loss)
-        for index, (stage, versions) in enumerate(zip(model, kept, strict=True)):
-            gradients = stage.gradients()
-            stage.zero_grad(set_to_none=True)
+        for index, (stage, kept) in enumerate(zip(model, versions, strict=True)):
+            gradients = _gradients(stage)
             for name, gradient in gradients.items():
+                stage[name].grad = None
                 totals[index][name] = totals[index].get(name, torch.zeros_like(gradient)) + gradient
-            versions[micro + 1] = descended(versions[micro], gradients)
+            kept[micro + 1] = _descend(kept[micro], gradients)
             oldest = min(used[index][micro + 1 :], default=micro + 1)
-            for version in [version for version in versions if version < oldest]:
-                del versions[version]
+            for version in [version for version in kept if version < oldest]:
+                del kept[version]
     results: dict[str, Tensor] = {}
-    for index, (versions, total) in enumerate(zip(kept, totals, strict=True)):
-        results |= named_results(versions[training.micros], total, index)
+    for index, (kept, total) in enumerate(zip(versions, totals, strict=True)):
+        results |= named_results(total, index, kept[training.micros])
     return losses, results
 
 
-def named_results(stage: Stage, gradients: Mapping[str, Tensor], index: int) -> dict[str, Tensor]:
-    """Gradients and, where these were not all of the same ones, the weights."""
-    weights = {f"updated stage{index}.{name}": one.detach().cpu() for name, one in stage.named_parameters()}
-    return named(gradients, index) | weights
-
-
-def named(gradients: Mapping[str, Tensor], index: int) -> dict[str, Tensor]:
-    """Gradients of a stage's parameters on the CPU, by names that are unique in the model."""
-    return {f"stage{index}.{name}": gradient.cpu() for name, gradient in gradients.items()}
-
-
 def mean(losses: Sequence[float]) -> float:
-    """Mean of losses, summed in their order."""
+    """Return the mean of losses, summed in their order."""
     return sum(losses) / len(losses) if losses else math.nan
 
 
-def judge(
-    loss: float,
-    copies: list[dict[str, Tensor]],
-    reference_loss: float,
-    reference: Mapping[str, Tensor],
-    dtype: str = "float32",
-) -> Verdict:
-    """Compare a run with its reference; `copies` holds one dictionary a rank, so replicas are judged one by one."""
-    tolerance = TOLERANCE[dtype]
-    worst, largest = "", -1.0
-    for gradients in copies:
-        for name, gradient in gradients.items():
-            error = relative_error(gradient, reference[name])
-            if error > largest:
-                worst, largest = name, error
-    missing = reference.keys() - {name for gradients in copies for name in gradients}
-    if missing:
-        return Verdict(False, loss, reference_loss, None, min(missing))
-    close = abs(loss - reference_loss) <= tolerance * abs(reference_loss)
-    shown = largest if largest < math.inf else None
-    return Verdict(close and largest <= tolerance, loss, reference_loss, shown, worst)
+def _initial(training: Training, index: int, device: torch.device) -> Parameters:
+    """Return the parameters of a stage as leaves of the graph."""
+    values = stage_parameters(training, index)
+    return {name: value.to(device).requires_grad_() for name, value in values.items()}
 
 
-def relative_error(gradient: Tensor, reference: Tensor) -> float:
-    """|g - reference| / |reference|, both norms over the whole parameter, in float64; infinity for NaN."""
-    if gradient.shape != reference.shape:
-        return math.inf
-    difference = float(torch.linalg.vector_norm(gradient.double() - reference.double()))
-    norm = float(torch.linalg.vector_norm(reference.double()))
-    error = difference / norm if norm > 0 else (math.inf if difference > 0 else 0.0)
-    return error if math.isfinite(error) else math.inf
+def _gradients(stage: Mapping[str, Tensor]) -> Parameters:
+    return {name: value.grad for name, value in stage.items() if value.grad is not None}
+
+
+def _descend(stage: Mapping[str, Tensor], gradients: Mapping[str, Tensor]) -> Parameters:
+    """Return the parameters after one step of gradient descent, as new leaves."""
+    return {name: (value.detach() - RATE * gradients[name]).requires_grad_() for name, value in stage.items()}
+
+
+def _step(model: Sequence[Parameters], training: Training, data: Data) -> float:
+    """Accumulate the gradients of one step; returns its mean loss."""
+    losses = []
+    for micro in range(training.micros):
+        loss = _loss(model, training, data, micro)
+        torch.autograd.backward(loss * training.share)
+        losses.append(float(loss.detach()))
+    return mean(losses)
+
+
+def _loss(model: Sequence[Parameters], training: Training, data: Data, micro: int) -> Tensor:
+    """Return the mean cross-entropy of one micro-batch, in float32 of logits in the model's type."""
+    dtype, heads, first, last = dtype_of(training), training.shape.heads, model[0], model[-1]
+    x = functional.embedding(data.inputs(micro), first["tokens"]).to(dtype)  # (batch, sequence, hidden)
+    x = x + first["positions"].to(dtype)
+    for index, stage in enumerate(model):
+        for number in range(training.blocks[index]):
+            x = _block(stage, f"blocks.{number}.", x, heads)
+    x = _norm(x, last["norm"], last["bias"])
+    logits = _linear(x, last["head"])  # (batch, sequence, vocabulary)
+    return functional.cross_entropy(logits.flatten(0, 1).float(), data.targets(micro).flatten())
+
+
+def _block(stage: Mapping[str, Tensor], prefix: str, x: Tensor, heads: int) -> Tensor:
+    """Return x (batch, sequence, hidden) plus causal attention plus MLP, each behind a layer norm."""
+    batch, sequence, hidden = x.shape
+
+    def weight(name: str) -> Tensor:
+        return stage[prefix + name]
+
+    projected = _linear(_norm(x, weight("norm1"), weight("bias1")), weight("qkv"))
+    projected = projected.view(batch, sequence, 3, heads, hidden // heads)
+    q, k, v = (projected[:, :, part].transpose(1, 2) for part in range(3))  # (batch, heads, sequence, hidden / heads)
+    mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    mixed = mixed.transpose(1, 2).reshape(batch, sequence, hidden)
+    x = x + _linear(mixed, weight("out"), weight("out_bias"))
+    inner = _linear(_norm(x, weight("norm2"), weight("bias2")), weight("up"), weight("up_bias"))
+    return x + _linear(functional.gelu(inner), weight("down"), weight("down_bias"))
+
+
+def _linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return x (..., in) times weight (out, in) transposed, plus bias (out,)."""
+    return functional.linear(x, weight.to(x.dtype), None if bias is None else bias.to(x.dtype))
+
+
+def _norm(x: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
+    """Return the layer norm over the last dimension of x (..., hidden)."""
+    return functional.layer_norm(x, scale.shape, scale.to(x.dtype), shift.to(x.dtype), EPSILON)

@@ -1,8 +1,8 @@
-"""Weights that change: plain gradient descent, and the versions that a stage keeps where it updates after every
-backward while other micro-batches are on their way (weight stashing, PipeDream, section 3.3).
+"""Weights that change: plain gradient descent, and the weight versions of a stage that updates after every backward
+while other micro-batches are in flight (weight stashing, PipeDream, section 3.3).
 
-A micro-batch's backward uses the version that its forward began with; a version is let go when no micro-batch on its
-way began with it and it is not the newest. Knows nothing of ranks or schedules.
+The backward of a micro-batch uses the version with which its forward began; a version is freed when no micro-batch in
+flight began with it and it is not the newest. Knows nothing of ranks or schedules.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from runner.model.parameters import RATE
 from runner.model.stage import Stage
-
-RATE = 0.05  # of descent: large enough that a stale gradient taken for a fresh one shows in the weights
 
 
 def descended(stage: Stage, gradients: Mapping[str, Tensor]) -> Stage:
-    """The stage one step of gradient descent further on; the one given stays as it is."""
-    gone = copy.deepcopy(stage)
-    gone.zero_grad(set_to_none=True)
+    """Return a copy of a stage after one step of gradient descent; `gradients` by the names of its parameters."""
+    updated = copy.deepcopy(stage)
+    updated.zero_grad(set_to_none=True)
     with torch.no_grad():
-        for name, parameter in gone.named_parameters():
+        for name, parameter in updated.named_parameters():
             parameter.sub_(gradients[name], alpha=RATE)
-    return gone
+    return updated
 
 
 class Versions:
-    """The versions of one stage's weights; `held` the most that there were at once, `total` all gradients added up."""
+    """The versions of one stage's weights; `held` is the most that existed at once, `total` the sum of all gradients by
+    parameter."""
 
     def __init__(self, stage: Stage) -> None:
         self.newest = stage
@@ -38,14 +38,14 @@ class Versions:
         self.total: dict[str, Tensor] = {}
 
     def begin(self, micro: int) -> Stage:
-        """The version that a micro-batch's forward uses: the newest there is."""
+        """Return the version for a micro-batch's forward: the newest."""
         self.begun[micro] = self.newest
         self._count()
         return self.newest
 
     def update(self, micro: int) -> None:
-        """A new version from the newest and the gradient of a micro-batch, which is that of the version it began
-        with."""
+        """Make a new version from the newest and the gradient of a micro-batch, computed with the version that its
+        forward began with."""
         used = self.begun.pop(micro)
         gradients = used.gradients()
         used.zero_grad(set_to_none=True)

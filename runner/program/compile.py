@@ -1,8 +1,8 @@
-"""Turns a checked order into one program a rank, every message matched before anything runs, and, where ranks make
-things together (the vocabulary is spread over them), every rank's parts in the same order.
+"""Compiles a checked order to one program per rank.
 
-Knows orders and placements, and no schedule by name: an imported order is treated as any other. Does not know
-how a message travels or what an op computes.
+Every message is matched with its receive before anything runs, and, where the vocabulary is spread over the ranks,
+every rank contributes to collectives in the same order. Knows orders and placements, and no schedule by name. Does not
+know how a message travels or what an op computes.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from backend.schedule.errors import OrderError
+from backend.errors import Message, RequestError, message
 from backend.schedule.order.copy_lanes import LETTERS
 from backend.schedule.order.ops import Op, Pair
 from backend.schedule.order.order import Order
@@ -21,14 +22,26 @@ from runner.program.instructions import (
     GRADIENT,
     HIDDEN,
     STATISTICS,
+    CollectiveInput,
     Copy,
-    Join,
     Link,
     Output,
     RankProgram,
     Step,
     Task,
 )
+
+
+class ProgramError(RequestError):
+    """An order whose messages or collectives do not match; `rank` and `op` name the first mismatch."""
+
+    def __init__(self, message: Message, *, rank: int, op: str | None = None) -> None:
+        super().__init__("order", op, message)
+        self.rank, self.op = rank, op
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON shape of errors with the rank as extra."""
+        return super().as_dict() | {"rank": self.rank}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +65,8 @@ class Program:
 
 
 def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ()) -> Program:
-    """The matched program of `order`; `nominal` has one duration an op, rank after rank, `copying` one a copy."""
+    """Compile an order. `nominal` (ops,) are the durations of ops, rank after rank, `copying` (copies,) those of
+    copies, both in time units. Raises ProgramError."""
     placement = order.placement
     ranks: list[RankProgram] = []
     durations, copy_durations = iter(nominal), iter(copying)
@@ -65,30 +79,40 @@ def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ())
         copies = _copy_row(order, rank, copy_durations)
         ranks.append(RankProgram(rank, stages, steps, copies, _output(order)))
     program = Program(placement.stages, order.m, tuple(ranks), _replicas(ranks))
-    match(program.ranks)
+    check_messages(program.ranks)
     if order.barriers:
         for program_of_rank in program.ranks:
-            in_turn(program_of_rank, order.m)
+            check_collective_turns(program_of_rank, order.m)
     return program
 
 
-def in_turn(program: RankProgram, micros: int) -> None:
-    """Check that a rank gives its parts of each chain, and reads what the embedding's makes, for one micro-batch after
-    the other: the chains go that way on all ranks. Raises OrderError naming the first op out of turn."""
+def check_collective_turns(program: RankProgram, micros: int) -> None:
+    """Check that a rank contributes to each chain of collectives, and reads embedded tokens, in the order of
+    micro-batches, which is the order on all ranks. Raises ProgramError naming the first op out of turn."""
     following: dict[tuple[str, int], int] = defaultdict(int)
     for step in program.steps:
         for task in step.tasks:
-            turns = [("gives", task.chain)] if task.chain is not None else []
-            if task.joined is not None and task.joined.what == EMBEDDED:
+            turns = [("gives", task.collective_output)] if task.collective_output is not None else []
+            if task.collective_input is not None and task.collective_input.what == EMBEDDED:
                 turns.append(("reads", EMBEDDED))
             for turn in turns:
                 if task.micro != following[turn]:
-                    message = f"micro-batch {following[turn]} comes first: collectives take them in their order"
-                    raise OrderError(message, rank=program.rank, op=step.text)
+                    reason = message(
+                        "runner.collective_out_of_turn",
+                        "micro-batch {micro} comes first: collectives take them in their order",
+                        micro=following[turn],
+                    )
+                    raise ProgramError(reason, rank=program.rank, op=step.text)
                 following[turn] += 1
     short = [turn for turn, count in following.items() if count != micros]
     if short:
-        raise OrderError(f"a collective of {micros} micro-batches has {following[short[0]]}", rank=program.rank)
+        reason = message(
+            "runner.collective_incomplete",
+            "a collective of {micros} micro-batches has {given}",
+            micros=micros,
+            given=following[short[0]],
+        )
+        raise ProgramError(reason, rank=program.rank)
 
 
 def _copy_row(order: Order, rank: int, durations: Iterator[float]) -> tuple[Copy, ...]:
@@ -101,41 +125,55 @@ def _copy_row(order: Order, rank: int, durations: Iterator[float]) -> tuple[Copy
     )
 
 
-def match(ranks: Sequence[RankProgram]) -> None:
-    """Check that every send has exactly one receive and the reverse; raises OrderError naming the first loose end."""
-    given: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
-    taken: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
+def check_messages(ranks: Sequence[RankProgram]) -> None:
+    """Check that every send has exactly one receive and the reverse. Raises ProgramError naming the first mismatch."""
+    senders: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
+    receivers: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
     for program in ranks:
         for step in program.steps:
             for task in step.tasks:
-                if task.given is not None:
-                    given[task.given.tag].append((program.rank, step, task.given))
-                if task.taken is not None:
-                    taken[task.taken.tag].append((program.rank, step, task.taken))
-    for tag, ends in given.items():
+                if task.output_link is not None:
+                    senders[task.output_link.tag].append((program.rank, step, task.output_link))
+                if task.input_link is not None:
+                    receivers[task.input_link.tag].append((program.rank, step, task.input_link))
+    for tag, ends in senders.items():
         rank, step, link = ends[0]
         if len(ends) > 1:
-            raise OrderError(f"the {link.text()} is sent {len(ends)} times", rank=ends[1][0], op=ends[1][1].text)
-        if tag not in taken:
-            raise OrderError(f"the {link.text()} is sent but never received", rank=rank, op=step.text)
-    for tag, ends in taken.items():
+            reason = message(
+                "runner.sent_repeatedly", "the {link} is sent {times} times", link=link.text(), times=len(ends)
+            )
+            raise ProgramError(reason, rank=ends[1][0], op=ends[1][1].text)
+        if tag not in receivers:
+            reason = message("runner.never_received", "the {link} is sent but never received", link=link.text())
+            raise ProgramError(reason, rank=rank, op=step.text)
+    for tag, ends in receivers.items():
         rank, step, link = ends[0]
         if len(ends) > 1:
-            raise OrderError(f"the {link.text()} is received {len(ends)} times", rank=ends[1][0], op=ends[1][1].text)
-        if tag not in given:
-            raise OrderError(f"the {link.text()} is awaited but never sent", rank=rank, op=step.text)
-        _match_ends(given[tag][0], ends[0])
+            reason = message(
+                "runner.received_repeatedly", "the {link} is received {times} times", link=link.text(), times=len(ends)
+            )
+            raise ProgramError(reason, rank=ends[1][0], op=ends[1][1].text)
+        if tag not in senders:
+            reason = message("runner.never_sent", "the {link} is awaited but never sent", link=link.text())
+            raise ProgramError(reason, rank=rank, op=step.text)
+        _match_ends(senders[tag][0], ends[0])
 
 
 def _match_ends(sender: tuple[int, Step, Link], receiver: tuple[int, Step, Link]) -> None:
-    """Both ends of a link must mean the same ranks; a local one must be given before it is taken."""
+    """Check that both ends of a link name the same ranks, and that a local value is made before it is taken."""
     rank, step, link = receiver
     if (link.source, link.target) != (sender[0], rank) or sender[2] != link:
-        raise OrderError(
-            f"the {link.text()} is sent by rank {sender[0]} as {sender[2].text()}", rank=rank, op=step.text
+        reason = message(
+            "runner.sent_as_other",
+            "the {link} is sent by rank {rank} as {other}",
+            link=link.text(),
+            rank=sender[0],
+            other=sender[2].text(),
         )
+        raise ProgramError(reason, rank=rank, op=step.text)
     if link.local and sender[1].index >= step.index:
-        raise OrderError(f"the {link.text()} is taken before it is made", rank=rank, op=step.text)
+        reason = message("runner.taken_before_made", "the {link} is taken before it is made", link=link.text())
+        raise ProgramError(reason, rank=rank, op=step.text)
 
 
 def _tasks(order: Order, rank: int, entry: Op | Pair) -> tuple[Task, ...]:
@@ -144,7 +182,8 @@ def _tasks(order: Order, rank: int, entry: Op | Pair) -> tuple[Task, ...]:
 
 
 def _task(order: Order, rank: int, op: Op) -> Task:
-    """A forward takes the previous stage's output and feeds the next; a gradient goes the other way; W stays."""
+    """Return the task of an op: F takes the previous stage's output and feeds the next one, gradients go the other way,
+    W has no messages."""
     if op.kind in "ST":
         return _shard_task(order, rank, op)
     before = order.placement.prev(rank, op.chunk)
@@ -152,31 +191,41 @@ def _task(order: Order, rank: int, op: Op) -> Task:
     if op.kind == "W":
         return Task(op.kind, op.stage, op.micro, op.chunk, None, None)
     if op.kind == "F":
-        taken = before and _link(order, "activation", op, op.stage, before[0], rank)
-        given = after and _link(order, "activation", op, op.stage + 1, rank, after[0])
+        input_link = before and _link(order, "activation", op, op.stage, before[0], rank)
+        output_link = after and _link(order, "activation", op, op.stage + 1, rank, after[0])
     else:
-        taken = after and _link(order, "gradient", op, op.stage, after[0], rank)
-        given = before and _link(order, "gradient", op, op.stage - 1, rank, before[0])
-    joined, chain = None, None
+        input_link = after and _link(order, "gradient", op, op.stage, after[0], rank)
+        output_link = before and _link(order, "gradient", op, op.stage - 1, rank, before[0])
+    collective_input, collective_output = None, None
     if order.barriers:
         if op.kind == "F":
-            joined = Join(EMBEDDED, op.micro, False) if before is None else None
-            chain = HIDDEN if after is None else None
+            collective_input = CollectiveInput(EMBEDDED, op.micro, False) if before is None else None
+            collective_output = HIDDEN if after is None else None
         else:
-            joined = Join(GRADIENT, op.micro, order.p > 1) if after is None else None
-            chain = EMBEDDING if before is None else None
-    return Task(op.kind, op.stage, op.micro, op.chunk, taken, given, joined, chain)
+            collective_input = CollectiveInput(GRADIENT, op.micro, order.p > 1) if after is None else None
+            collective_output = EMBEDDING if before is None else None
+    return Task(op.kind, op.stage, op.micro, op.chunk, input_link, output_link, collective_input, collective_output)
 
 
 def _shard_task(order: Order, rank: int, op: Op) -> Task:
-    """S makes of the last stage's output this rank's part of the statistics, T of these its part of the gradient."""
+    """Return the task of S, from the last stage's output to this rank's part of the statistics, or of T, from these to
+    its part of the gradient."""
     output = _output(order)
     assert output is not None, "S and T come with barriers"
     if op.kind == "S":
-        joined, chain = Join(HIDDEN, op.micro, rank != output.root), STATISTICS
+        collective_input, collective_output = CollectiveInput(HIDDEN, op.micro, rank != output.root), STATISTICS
     else:
-        joined, chain = Join(STATISTICS, op.micro, order.p > 1), GRADIENT
-    return Task(op.kind, op.stage, op.micro, op.chunk, None, None, joined, chain if chain in output.chains else None)
+        collective_input, collective_output = CollectiveInput(STATISTICS, op.micro, order.p > 1), GRADIENT
+    return Task(
+        op.kind,
+        op.stage,
+        op.micro,
+        op.chunk,
+        None,
+        None,
+        collective_input,
+        collective_output if collective_output in output.chains else None,
+    )
 
 
 def _output(order: Order) -> Output | None:
@@ -187,7 +236,7 @@ def _output(order: Order) -> Output | None:
 
 
 def _link(order: Order, what: str, op: Op, into: int, source: int, target: int) -> Link:
-    """The link into stage `into`. Stage and micro-batch name its stream too, so two numbers make a unique tag."""
+    """Return the link into stage `into`. Stage and micro-batch imply the stream, so two numbers make a unique tag."""
     tag = (into * order.m + op.micro) * 2 + (what == "gradient")
     return Link(tag, what, into, op.micro, source, target)
 

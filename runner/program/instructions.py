@@ -1,16 +1,18 @@
-"""The words of a per-rank program: links, tasks, steps, copies.
+"""The instructions of a per-rank program: links, tasks, steps, copies.
 
-Plain data that travels from the main process to the workers; knows neither orders nor tensors.
+Plain data that the main process sends to the workers; knows neither orders nor tensors.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backend.errors import Message, message
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One value handed from one op to another: a message between two ranks, or a local hand-over.
+    """A value passed from one op to another: a message between two ranks, or local on one rank.
 
     `tag` is unique in a program, as what is carried (activation or gradient), the stage that takes it and the
     micro-batch are together.
@@ -28,24 +30,33 @@ class Link:
         """Whether both ends are on one rank (the turn of a V), where no message is sent."""
         return self.source == self.target
 
-    def text(self) -> str:
-        """The link in words, for errors."""
-        return f"{self.what} of micro-batch {self.micro} into stage {self.stage} (rank {self.source} to {self.target})"
+    def text(self) -> Message:
+        """Return a description for errors."""
+        gradient = self.what == "gradient"
+        return message(
+            "runner.link",
+            "{what} of micro-batch {micro} into stage {stage} (rank {source} to {target})",
+            what=message("runner.gradient", "gradient") if gradient else message("runner.activation", "activation"),
+            micro=self.micro,
+            stage=self.stage,
+            source=self.source,
+            target=self.target,
+        )
 
 
-HIDDEN, STATISTICS, GRADIENT = range(3)  # what barriers C0, C1 and C2 make
-EMBEDDED, EMBEDDING = 3, 4  # what the first stage reads; its gradient, which goes back to all shards
-_JOINED = (
-    "output of the last stage",
-    "softmax statistics of all ranks",
-    "gradient of the last stage's output",
-    "embedded tokens",
+HIDDEN, STATISTICS, GRADIENT = range(3)  # the results of barriers C0, C1 and C2
+EMBEDDED, EMBEDDING = 3, 4  # the first stage's input; its gradient, which goes back to all shards
+_COLLECTIVES = (
+    message("runner.hidden", "output of the last stage"),
+    message("runner.statistics", "softmax statistics of all ranks"),
+    message("runner.output_gradient", "gradient of the last stage's output"),
+    message("runner.embedded", "embedded tokens"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
-    """Something that all ranks make together, as an op waits for it; `far` if it takes a hop to get there."""
+class CollectiveInput:
+    """The result of a collective, for which an op waits; `far` if it takes a hop to get there."""
 
     what: int
     micro: int
@@ -56,9 +67,10 @@ class Join:
         """A number that no link's tag is, nor -1."""
         return -2 - self.what
 
-    def text(self) -> str:
-        """The join in words, for errors."""
-        return f"{_JOINED[self.what]} of micro-batch {self.micro}"
+    def text(self) -> Message:
+        """Return a description for errors."""
+        what = _COLLECTIVES[self.what]
+        return message("runner.collective", "{what} of micro-batch {micro}", what=what, micro=self.micro)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +83,25 @@ class Output:
 
     @property
     def chains(self) -> tuple[int, ...]:
-        """What has a chain of collectives of its own; with one barrier the gradient comes with the statistics."""
+        """The results that have a chain of collectives of their own; with one barrier the gradient comes with the
+        statistics."""
         barriers = (HIDDEN, STATISTICS, GRADIENT) if self.barriers == 2 else (HIDDEN, STATISTICS)
         return (*barriers, EMBEDDED, EMBEDDING)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One op's half: what to compute (kind F, I, W, B, S or T), from which link or join, into which link or chain."""
+    """One op, or half of an overlapped pair: what to compute (kind F, I, W, B, S or T), from which link or collective,
+    into which link or chain of collectives."""
 
     kind: str
     stage: int
     micro: int
     chunk: int
-    taken: Link | None
-    given: Link | None
-    joined: Join | None = None
-    chain: int | None = None
+    input_link: Link | None
+    output_link: Link | None
+    collective_input: CollectiveInput | None = None
+    collective_output: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +128,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class RankProgram:
-    """All that one rank does in a training step, in order; `stages` holds its chunks' stage numbers."""
+    """The ops of one rank in a training step, in order; `stages` holds its chunks' stage numbers."""
 
     rank: int
     stages: tuple[int, ...]
@@ -124,10 +138,10 @@ class RankProgram:
 
     def receives(self) -> tuple[Link, ...]:
         """The messages from other ranks, in the order in which they are needed."""
-        links = (task.taken for step in self.steps for task in step.tasks)
+        links = (task.input_link for step in self.steps for task in step.tasks)
         return tuple(link for link in links if link is not None and not link.local)
 
     def sends(self) -> tuple[Link, ...]:
         """The messages to other ranks, in the order in which they are sent."""
-        links = (task.given for step in self.steps for task in step.tasks)
+        links = (task.output_link for step in self.steps for task in step.tasks)
         return tuple(link for link in links if link is not None and not link.local)

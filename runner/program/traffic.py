@@ -1,7 +1,7 @@
-"""What a program moves between ranks: known before it runs, so that nobody has to count bytes while it does.
+"""The messages of a program and their bytes, known before it runs, so that no rank has to count them.
 
-Counted are the messages between two ranks, as they travel: what they carry and the times before it. Collectives, where
-the vocabulary is spread over all ranks, are not. Knows no tensors.
+Counted are the messages between two ranks, with the header that holds their times. Collectives, where the vocabulary
+is spread over all ranks, are not. Knows no tensors.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from runner.model.config import Training
 from runner.program.compile import Program
 from runner.program.instructions import Link, Step
 
@@ -18,28 +17,27 @@ Ints = npt.NDArray[np.int64]
 
 
 class Traffic:
-    """The messages of all ranks: `messages` those that each rank receives, in the order in which it needs them, each
-    with the index of the op that does; `rows` [source, target, activation or gradient, stage, micro-batch] of each, the
-    stage being the one that receives it; `moved` bytes that each op receives and sends; `bytes` the size of one
-    message, of whatever it is."""
+    """The messages of all ranks. Per rank: `messages`, those that it receives, in the order in which it needs them,
+    each with the index of that op; `rows` (messages, 5), the first fields of `MessageRow`; `moved` (ops, 2),
+    the bytes that each op receives and sends. `bytes` is the size of one message with its header; all are alike."""
 
-    def __init__(self, program: Program, training: Training) -> None:
-        self.bytes = HEADER_BYTES + training.message_bytes
+    def __init__(self, program: Program, payload_bytes: int) -> None:
+        self.bytes = HEADER_BYTES + payload_bytes
         self.messages: list[list[tuple[int, Link]]] = [
-            [(step.index, link) for step in rank.steps for link in _taken(step)] for rank in program.ranks
+            [(step.index, link) for step in rank.steps for link in _input_links(step)] for rank in program.ranks
         ]
         self.moved = [np.array([self._of(step) for step in rank.steps], np.int64) for rank in program.ranks]
         self.rows = [_array([_row(link) for _, link in messages]) for messages in self.messages]
 
     @property
     def received(self) -> list[int]:
-        """How many messages each rank receives."""
+        """The number of messages that each rank receives."""
         return [len(messages) for messages in self.messages]
 
     def _of(self, step: Step) -> tuple[int, int]:
-        """Bytes that an op receives and sends."""
-        sent = sum(task.given is not None and not task.given.local for task in step.tasks)
-        return len(_taken(step)) * self.bytes, sent * self.bytes
+        """Return the bytes that an op receives and sends."""
+        sent = sum(task.output_link is not None and not task.output_link.local for task in step.tasks)
+        return len(_input_links(step)) * self.bytes, sent * self.bytes
 
 
 def _row(link: Link) -> list[int]:
@@ -50,5 +48,5 @@ def _array(rows: list[list[int]]) -> Ints:
     return np.array(rows, np.int64).reshape(-1, 5)
 
 
-def _taken(step: Step) -> list[Link]:
-    return [task.taken for task in step.tasks if task.taken is not None and not task.taken.local]
+def _input_links(step: Step) -> list[Link]:
+    return [task.input_link for task in step.tasks if task.input_link is not None and not task.input_link.local]

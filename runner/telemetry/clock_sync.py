@@ -1,13 +1,11 @@
-"""One clock for several hosts: how far each host's clock is from the first one's, how that drifts, and how sure it is.
+"""One clock for several hosts: the offset of each host's clock from the first one's, its drift and its uncertainty.
 
-Every host's CLOCK_MONOTONIC begins anywhere and runs at a rate of its own, within some 100 ppm of true. Two exchange
-messages: the asker notes when it sent its question and when the answer came, the other when the question came and when
-it answered. Half of what the round trip took beyond the answering is the most that the offset can be wrong by, however
-unequal the two ways are (Cristian 1989; NTP, RFC 5905); so of several exchanges the one with the shortest way is kept.
-Done before and after a run, the two offsets say how much the clocks drifted meanwhile, and a time between is
-interpolated. Pure: knows no sockets, and measures nothing itself.
-
-The local engine has one host and one clock, and needs none of this.
+Every host's CLOCK_MONOTONIC starts at any value and runs at a rate of its own, within some 100 ppm of true. In one
+exchange, the asker notes when it sent its question and when the answer came, the other when the question came and when
+it answered. The offset is wrong by at most half of the round trip without the time for answering, however unequal the
+two ways are (Cristian 1989; NTP, RFC 5905); so of several exchanges the one with the shortest round trip is used. From
+offsets before and after a run follows the drift, and times between are interpolated. Pure: uses no sockets, and
+measures nothing itself.
 """
 
 from __future__ import annotations
@@ -16,7 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-MAX_DRIFT = Fraction(1, 5000)  # of two clocks, 200 ppm: what quartz does at worst
+from backend.errors import message
+
+MAX_DRIFT = Fraction(1, 5000)  # of two clocks, 200 ppm: the worst of quartz clocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class Exchange:
 
     @property
     def delay(self) -> int:
-        """Time on the two ways, both together, as far as the clocks run alike."""
+        """The time of both ways together, as far as the clocks run at the same rate."""
         return (self.heard - self.asked) - (self.answered - self.received)
 
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """The other's clock less the asker's, in ns, at a time `at` of the asker's; off by `uncertainty` at most."""
+    """The other's clock minus the asker's, in ns, at a time `at` of the asker's; wrong by at most `uncertainty`."""
 
     at: int
     offset: Fraction
@@ -53,12 +53,12 @@ class ClockMap:
 
     @property
     def drift(self) -> Fraction:
-        """Nanoseconds that the other's clock gains in one of the asker's."""
+        """The nanoseconds that the other's clock gains per nanosecond of the asker's."""
         apart = self.after.at - self.before.at
         return (self.after.offset - self.before.offset) / apart if apart > 0 else Fraction(0)
 
     def to_asker(self, reading: int) -> int:
-        """The asker's time at a reading of the other's clock, rounded to ns."""
+        """Return the asker's time at a reading of the other's clock, rounded to ns."""
         since = reading - self.before.at - self.before.offset
         return self.before.at + round(since / (1 + self.drift))
 
@@ -71,13 +71,15 @@ class ClockMap:
 
 
 def offset_of(exchanges: Sequence[Exchange]) -> Offset:
-    """The offset from repeated exchanges: that of the shortest way. Raises ValueError where an answer came before its
-    question."""
+    """Return the offset from repeated exchanges: that of the shortest round trip. Raises ValueError without exchanges,
+    or where an answer came before its question."""
     if not exchanges:
-        raise ValueError("an offset needs at least one exchange")
+        raise ValueError(message("runner.no_exchange", "an offset needs at least one exchange"))
     best = min(exchanges, key=lambda each: each.delay)
     if best.delay < -MAX_DRIFT * (best.heard - best.asked) or best.heard < best.asked or best.answered < best.received:
-        raise ValueError(f"an answer came before its question: {best}")
+        raise ValueError(
+            message("runner.early_answer", "an answer came before its question: {exchange}", exchange=repr(best))
+        )
     middle = Fraction(best.asked + best.heard, 2)
     offset = Fraction(best.received + best.answered, 2) - middle
     # Half of the delay, and what the clocks drift apart over the exchange.

@@ -1,6 +1,6 @@
-"""Where messages between ranks on one host lie: memory that their processes share, and a pipe each to be woken by.
+"""The shared memory for messages between ranks on one host, and a pipe per rank that wakes it.
 
-Knows the layout only, and no tensors: the main process, which never loads torch, makes it.
+Defines the layout only, and no tensors: the main process, which never loads torch, creates it.
 """
 
 from __future__ import annotations
@@ -13,19 +13,28 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 WORD = 8  # bytes
-HEADER = 8  # words before what a message carries, so that this is aligned as a processor fetches memory
+HEADER = 8  # words before the payload of a message, which aligns the payload to a cache line
 
 
 def usable() -> bool:
-    """Whether this machine has what it takes. What one process stores must become visible to others in the order in
-    which it was stored, which x86 sees to by itself."""
+    """Whether this machine supports it: stores of one process must become visible to others in the order in which they
+    were made, which x86 guarantees."""
     return sys.platform == "linux" and platform.machine() in ("x86_64", "AMD64")
 
 
 @dataclass(frozen=True, slots=True)
+class MailboxNeeds:
+    """The messages of one step: how many each rank sends, how many tags there are, and the bytes of one message."""
+
+    sends: Sequence[int]
+    tags: int
+    message_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Mailbox:
-    """The memory of one job and its `bells`, one a rank, by their paths: a word for each tag, then slots of `stride`
-    words, rank r's from number `first[r]` on."""
+    """The memory of one job and its `bells`, one pipe per rank, by their paths. Layout: one word per tag, then slots of
+    `stride` words, those of rank r from number `first[r]` on."""
 
     path: str
     bells: tuple[str, ...]
@@ -35,23 +44,23 @@ class Mailbox:
 
     @property
     def slots(self) -> int:
-        """Where the slots begin, in words."""
+        """The offset of the slots, in words."""
         return -(-self.tags // HEADER) * HEADER
 
     @property
     def bytes(self) -> int:
-        """The size of it all."""
+        """The size of the memory."""
         return (self.slots + self.stride * self.first[-1]) * WORD
 
-    def make(self) -> None:
-        """Give the memory its size, and make the bells."""
+    def create(self) -> None:
+        """Set the size of the memory, and create the bells."""
         os.truncate(self.path, self.bytes)
         for bell in self.bells:
             os.mkfifo(bell)
 
 
-def lay_out(path: str, folder: str, sends: Sequence[int], tags: int, message_bytes: int) -> Mailbox:
-    """The memory at `path` for so many messages a step from each rank, `message_bytes` each; bells in `folder`."""
-    bells = tuple(f"{folder}/bell-{rank}" for rank in range(len(sends)))
-    stride = HEADER + -(-message_bytes // (WORD * HEADER)) * HEADER
-    return Mailbox(path, bells, tags, tuple(accumulate(sends, initial=0)), stride)
+def lay_out(path: str, folder: str, needs: MailboxNeeds) -> Mailbox:
+    """Lay out the memory at `path` for the messages of a step, with bells in `folder`."""
+    bells = tuple(f"{folder}/bell-{rank}" for rank in range(len(needs.sends)))
+    stride = HEADER + -(-needs.message_bytes // (WORD * HEADER)) * HEADER
+    return Mailbox(path, bells, needs.tags, tuple(accumulate(needs.sends, initial=0)), stride)

@@ -2,8 +2,8 @@
 
 NCCL knows no tags and lets an operation wait on the GPU for its peer, so what shares a communicator must be started
 in the same order at both ends. Here each direction between two ranks has its own, and its receives are posted in the
-order in which the sender sends, whatever the order of need. Run with gloo groups by the tests; with NCCL only where
-there are GPUs.
+order in which the sender sends, whatever the order in which they are needed. The tests run it with gloo groups; NCCL
+needs GPUs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from torch._C._distributed_c10d import PrefixStore
 
 from runner.program.instructions import Link
 from runner.telemetry.clock import common, now
-from runner.transport.gloo import WORDS, meet
+from runner.transport.base import WORDS
+from runner.transport.groups import open_store
 
 AHEAD = 2  # receives posted ahead in each direction: a waiting one occupies a part of the GPU
 SENDER, RECEIVER = 0, 1
@@ -28,16 +29,16 @@ MakeGroup = Callable[[tuple[int, int], int], Any]
 
 
 def nccl_groups(store: str, ranks: int) -> MakeGroup:
-    """Makes the NCCL group of a direction, seen from its sender or its receiver."""
+    """Return a function that makes the NCCL group of a direction, seen from its sender or its receiver."""
 
     def make(direction: tuple[int, int], end: int) -> Any:
-        own = PrefixStore(f"nccl-{direction[0]}-{direction[1]}", meet(store, ranks))
-        return dist.ProcessGroupNCCL(own, end, 2, dist.ProcessGroupNCCL.Options())
+        opened = PrefixStore(f"nccl-{direction[0]}-{direction[1]}", open_store(store, ranks))
+        return dist.ProcessGroupNCCL(opened, end, 2, dist.ProcessGroupNCCL.Options())
 
     return make
 
 
-class ChannelTransport:
+class NcclTransport:
     """The directions from and to one rank; `sends` and `arrivals` in the order in which their senders send."""
 
     def __init__(
@@ -50,11 +51,11 @@ class ChannelTransport:
         dtype: torch.dtype = torch.float32,
     ) -> None:
         self.shape, self.device, self.dtype = torch.Size(shape), device, dtype
-        self.coming: dict[tuple[int, int], deque[Link]] = defaultdict(deque)
+        self.expected: dict[tuple[int, int], deque[Link]] = defaultdict(deque)
         for link in arrivals:
-            self.coming[link.source, link.target].append(link)
+            self.expected[link.source, link.target].append(link)
         outgoing = {(link.source, link.target) for link in sends}
-        ends = dict.fromkeys(outgoing, SENDER) | dict.fromkeys(self.coming, RECEIVER)
+        ends = dict.fromkeys(outgoing, SENDER) | dict.fromkeys(self.expected, RECEIVER)
         # Connecting waits for the peer: all ranks take the directions in one order, so that no two wait crosswise.
         self.groups = {direction: self._meet(make, direction, ends[direction]) for direction in sorted(ends)}
         self.posted: dict[int, tuple[Any, Tensor]] = {}
@@ -65,44 +66,46 @@ class ChannelTransport:
         token = torch.zeros(1, device=self.device)
         work = group.send([token], RECEIVER, 0) if end == SENDER else group.recv([token], SENDER, 0)
         work.wait()
-        self.settle()
+        self.synchronize()
         return group
 
-    def settle(self) -> None:
-        """Wait for what this process asked of its GPU, but not for receives that are still to come."""
+    def synchronize(self) -> None:
+        """Wait for the work of the current stream, but not for receives that are still expected."""
         if self.device.type == "cuda":
             torch.cuda.current_stream(self.device).synchronize()
 
-    def prime(self) -> None:
+    def start_receiving(self) -> None:
         """Post the first receives of each direction."""
-        for direction in self.coming:
+        for direction in self.expected:
             for _ in range(AHEAD):
                 self._post(direction)
 
     def _post(self, direction: tuple[int, int]) -> None:
-        if self.coming[direction]:
-            link = self.coming[direction].popleft()
+        if self.expected[direction]:
+            link = self.expected[direction].popleft()
             buffer = self._buffer()
             self.posted[link.tag] = (self.groups[direction].recv([buffer], SENDER, 0), buffer)
 
     def _buffer(self) -> Tensor:
-        """Memory for one message: 64-bit integers, two of them times, then what it carries."""
+        """Create the buffer of one message: int64 (words,), two of them times, then the payload."""
         words = WORDS + -(-self.shape.numel() * self.dtype.itemsize // 8)
         return torch.empty(words, dtype=torch.int64, device=self.device)
 
     def _payload(self, buffer: Tensor) -> Tensor:
+        """Return the payload (batch, sequence, hidden) in a buffer."""
         start = WORDS * 8 // self.dtype.itemsize
         return buffer.view(self.dtype)[start : start + self.shape.numel()].view(self.shape)
 
     def receive(self, link: Link) -> tuple[Tensor, int, int]:
-        """Wait for a message, posting all that its sender sends before it."""
+        """Wait for a message (batch, sequence, hidden), posting all receives of the messages sent before it."""
         buffer = self._next(link)
-        self.settle()
-        stamp, started = buffer[:2].tolist()
-        return self._payload(buffer), stamp + common.ahead, started + common.ahead
+        self.synchronize()
+        due, started = buffer[:2].tolist()
+        return self._payload(buffer), due + common.ahead, started + common.ahead
 
     def receive_soon(self, link: Link) -> tuple[Tensor, Callable[[], int]]:
-        """A message that the current stream has when it gets there; and when its sender asked for it."""
+        """Return a message (batch, sequence, hidden) that the current stream waits for, and when its sender started
+        it."""
         buffer = self._next(link)
         return self._payload(buffer), lambda: int(buffer[1]) + common.ahead
 
@@ -115,19 +118,19 @@ class ChannelTransport:
         self._post(direction)
         return buffer
 
-    def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
+    def send(self, link: Link, tensor: Tensor, due: int) -> None:
         """Start a message."""
         buffer = self._buffer()
         self._payload(buffer).copy_(tensor)
-        buffer[0].fill_(stamp - common.ahead)
+        buffer[0].fill_(due - common.ahead)
         buffer[1].fill_(now() - common.ahead)
         self.started.append((self.groups[link.source, link.target].send([buffer], RECEIVER, 0), buffer))
-        if self.device.type == "cuda":  # there a work knows when it is done
+        if self.device.type == "cuda":  # only there a work can be asked whether it is done
             self.started = [one for one in self.started if not one[0].is_completed()]
 
     def flush(self) -> None:
         """Wait until every message started here has been taken."""
         for work, _ in self.started:
             work.wait()
-        self.settle()
+        self.synchronize()
         self.started = []

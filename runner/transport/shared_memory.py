@@ -1,9 +1,9 @@
-"""How messages travel between ranks on one host: through memory that all their processes share.
+"""Messages between ranks on one host: through memory that all their processes share.
 
 A message is a slot of this memory and a word that names the slot. Its sender fills a slot of its own, writes the word
-of the message's tag and rings its receiver's bell, a pipe; its receiver copies what is in the slot and lets go of it. A
-sender has a slot for each of its messages of a step and takes one again that was let go of, so that sending never waits
-and no more memory is touched than what is on its way. There is no thread and no socket in between. Knows nothing of ops
+of the message's tag and rings its receiver's bell, a pipe; its receiver copies the slot and frees it. A sender has a
+slot for each of its messages of a step and reuses freed ones first, so that sending never waits and no more memory is
+touched than there are messages in flight. There is no thread and no socket in between. Knows nothing of ops
 or schedules.
 """
 
@@ -24,17 +24,17 @@ from runner.transport.mailbox import HEADER, WORD, Mailbox
 DUE, POSTED, TAKEN = range(3)  # words of a slot's header
 
 
-class ShmTransport:
-    """One rank's messages, all of one shape and type. It looks for a message for `patience` nanoseconds before it
-    sleeps: waking up takes longer, but whoever looks keeps a core from others."""
+class SharedMemoryTransport:
+    """One rank's messages, all of one shape and type. It polls for a message for `spin` nanoseconds before it sleeps:
+    waking up takes longer, but polling keeps a core from others."""
 
     def __init__(
-        self, box: Mailbox, rank: int, shape: Sequence[int], dtype: torch.dtype = torch.float32, patience: int = 0
+        self, box: Mailbox, rank: int, shape: Sequence[int], dtype: torch.dtype = torch.float32, spin: int = 0
     ) -> None:
         with open(box.path, "r+b") as file:
             self.memory = mmap.mmap(file.fileno(), box.bytes)
         self.words = memoryview(self.memory).cast("q")
-        self.box, self.shape, self.dtype, self.patience = box, torch.Size(shape), dtype, patience
+        self.box, self.shape, self.dtype, self.spin = box, torch.Size(shape), dtype, spin
         self.bells = [os.open(bell, os.O_RDWR | os.O_NONBLOCK) for bell in box.bells]  # to ring
         self.bell = os.open(box.bells[rank], os.O_RDWR)  # to wait for
         self.fresh = iter(range(box.first[rank], box.first[rank + 1]))
@@ -45,30 +45,30 @@ class ShmTransport:
         for handle in (*self.bells, self.bell):
             os.close(handle)
 
-    def prime(self) -> None:
-        """A message may come at any time."""
+    def start_receiving(self) -> None:
+        """Nothing: a message may come at any time."""
 
     def flush(self) -> None:
-        """What was sent can be taken whatever becomes of its sender."""
+        """Nothing: a message that was sent can be taken even if its sender ends."""
 
-    def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
-        """Leave a message and ring."""
+    def send(self, link: Link, tensor: Tensor, due: int) -> None:
+        """Write a message and ring."""
         words, sent = self.words, self.sent
         slot = sent.popleft() if sent and words[self._slot(sent[0])[0] + TAKEN] else next(self.fresh)
         sent.append(slot)
         at, payload = self._slot(slot)
         payload.copy_(tensor)
         words[at + TAKEN] = 0
-        words[at + DUE] = stamp
+        words[at + DUE] = due
         words[at + POSTED] = now()
-        words[link.tag] = slot + 1  # from here on the message is there
+        words[link.tag] = slot + 1  # from here on the receiver sees the message
         try:  # noqa: SIM105 - suppress costs as much as the call
             os.write(self.bells[link.target], b"!")
         except BlockingIOError:  # a full pipe wakes its reader all the same
             pass
 
     def receive(self, link: Link) -> tuple[Tensor, int, int]:
-        """Wait for a message."""
+        """Wait for a message (batch, sequence, hidden)."""
         words, tag = self.words, link.tag
         if not words[tag]:
             self._wait(tag)
@@ -76,18 +76,18 @@ class ShmTransport:
         words[tag] = 0
         at, payload = self._slot(slot)
         tensor = payload.clone()
-        stamp, posted = words[at + DUE], words[at + POSTED]
+        due, posted = words[at + DUE], words[at + POSTED]
         words[at + TAKEN] = 1
-        return tensor, stamp, posted
+        return tensor, due, posted
 
     def _wait(self, tag: int) -> None:
-        words, until = self.words, now() + self.patience
+        words, until = self.words, now() + self.spin
         while not words[tag]:
             if now() >= until:
-                os.read(self.bell, 4096)  # sleeps unless it rang since it was last asked
+                os.read(self.bell, 4096)  # sleeps unless the bell rang since the last read
 
     def _slot(self, slot: int) -> tuple[int, Tensor]:
-        """Where a slot begins, in words, and what it carries."""
+        """Return the offset of a slot, in words, and its payload (batch, sequence, hidden)."""
         found = self.slots.get(slot)
         if found is None:
             at = self.box.slots + slot * self.box.stride

@@ -1,6 +1,6 @@
-"""How messages travel between ranks that are threads of one process: a queue for each tag, tensors by reference.
+"""Messages between ranks that are threads of one process: a queue for each tag, tensors by reference.
 
-So run ranks that share a GPU, each with a stream of its own; on a CPU it is there to be tested. Knows nothing of ops or
+Used by ranks that share a GPU, each with a stream of its own; on a CPU only by tests. Knows nothing of ops or
 schedules.
 """
 
@@ -19,15 +19,15 @@ Message = tuple[Tensor, int, int]
 Queues = list["queue.SimpleQueue[Message]"]
 
 
-class Exchange:
-    """What the ranks of one process have in common: the queues of the job that they are at."""
+class MessageQueues:
+    """The queues of the current job, shared by the ranks of one process."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.job, self.queues = "", Queues()
 
     def of(self, job: str, tags: int) -> Queues:
-        """The queues of a job, made for the first rank that asks."""
+        """Return the queues of a job, created for the first rank that asks."""
         with self.lock:
             if job != self.job:
                 self.job, self.queues = job, [queue.SimpleQueue() for _ in range(tags)]
@@ -35,22 +35,22 @@ class Exchange:
 
 
 class ThreadTransport:
-    """One rank's messages; what arrives is moved to `device` if it lies on another."""
+    """One rank's messages; a tensor from another device is moved to `device`."""
 
     def __init__(self, queues: Queues, device: torch.device) -> None:
         self.queues, self.device = queues, device
 
-    def prime(self) -> None:
-        """A message may come at any time."""
+    def start_receiving(self) -> None:
+        """Nothing: a message may come at any time."""
 
     def flush(self) -> None:
-        """What was sent can be taken whatever becomes of its sender."""
+        """Nothing: a message that was sent can be taken even if its sender ends."""
 
-    def send(self, link: Link, tensor: Tensor, stamp: int) -> None:
-        """Hand a tensor over; its sender has no more to do with it."""
-        self.queues[link.tag].put((tensor, stamp, now()))
+    def send(self, link: Link, tensor: Tensor, due: int) -> None:
+        """Pass a tensor (batch, sequence, hidden) on; its sender no longer uses it."""
+        self.queues[link.tag].put((tensor, due, now()))
 
     def receive(self, link: Link) -> tuple[Tensor, int, int]:
-        """Wait for a message."""
-        tensor, stamp, posted = self.queues[link.tag].get()
-        return tensor.to(self.device), stamp, posted
+        """Wait for a message (batch, sequence, hidden)."""
+        tensor, due, posted = self.queues[link.tag].get()
+        return tensor.to(self.device), due, posted

@@ -1,13 +1,13 @@
-"""What all ranks make together where the vocabulary is spread over them: one chain of collectives for each barrier.
+"""The collectives of all ranks where the vocabulary is spread over them: one chain for each barrier.
 
 C0 broadcasts the last stage's output; C1 reduces the shards' maxima and sums (online softmax); C2 reduces the input
-gradient, which with one barrier is C1's too. Two more serve the embedding: its lookups are added up for the first
+gradient, which with one barrier is part of C1. Two more serve the embedding: its lookups are added up for the first
 stage, some micro-batches ahead, and the gradient of that stage's input is broadcast to the shards.
 
 Each chain has a thread and a process group of its own, and takes the micro-batches in their order on every rank. A
 thread waits for its own rank's part and for the other ranks' threads, never for an op or a message, so that collectives
-can neither overtake each other nor block what travels between two ranks. (The first stage's lookups wait for their
-reader, which nobody else waits behind.) Everything carries a time, as messages do. Knows nothing of ops.
+can neither overtake each other nor block messages between two ranks. (The first stage's lookups wait for their reader,
+for which no other thread waits.) Every part carries the time at which it was due, as messages do. Knows nothing of ops.
 """
 
 from __future__ import annotations
@@ -22,39 +22,41 @@ import torch
 from torch import Tensor
 
 from runner.model.embedding_shard import EmbeddingShard
-from runner.model.output_shard import Local
-from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, Join, Output
+from runner.model.output_shard import ShardStatistics
+from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, CollectiveInput, Output
 from runner.telemetry.clock import common
 
-HEADER = 16  # floats, of which the first two hold a time: 64 bytes, so that what follows stays aligned
+HEADER = 16  # floats, of which the first two hold a time: 64 bytes, so that the payload stays aligned
 SHIFTS, MASK = (0, 21, 42), 2**21 - 1  # a time in pieces that a float holds exactly
 AHEAD = 8  # micro-batches whose embedded tokens wait for the first stage
 Part = tuple[Any, int]
 
 
 class Collectives:
-    """The chains of one rank; `groups` one process group a chain, `scale` the part of a step's loss that a token is,
-    `embedding` the rank's shard of it."""
+    """The chains of one rank. `groups` has one process group per chain, `shape` is (batch, sequence, hidden), `share`
+    the share of a micro-batch in the step's loss, `embedding` the rank's shard of it."""
 
     def __init__(
         self,
         groups: Sequence[Any],
         output: Output,
+        *,
         rank: int,
         ranks: int,
         micros: int,
         shape: Sequence[int],
-        scale: float,
+        share: float,
         embedding: EmbeddingShard,
         device: torch.device,
     ) -> None:
         self.output, self.rank, self.ranks, self.micros = output, rank, ranks, micros
-        self.scale, self.device = scale, device
+        self.device = device
         self.embedding, self.ahead = embedding, threading.Semaphore(AHEAD)
         self.shape, self.tokens = tuple(shape), torch.Size(shape[:-1]).numel()
+        self.scale = share / self.tokens  # of a token's loss in the step's
         self.groups = dict(zip(output.chains, groups, strict=True))
         self.parts: dict[int, queue.SimpleQueue[Part]] = {chain: queue.SimpleQueue() for chain in output.chains}
-        self.made: dict[tuple[int, int], Part] = {}
+        self.results: dict[tuple[int, int], Part] = {}
         self.changed = threading.Condition()
         self.error: BaseException | None = None
         links = {
@@ -70,39 +72,40 @@ class Collectives:
         ]
 
     def start(self) -> None:
-        """Meet the other ranks in every chain, in just the collectives that it will use: who is connected to whom
-        depends on them. Then let the chains run."""
+        """Run the collectives of every chain once with all ranks, which connects those that need a connection; then
+        start the threads."""
         for chain, group in self.groups.items():
-            nothing = torch.zeros(HEADER)
+            empty = torch.zeros(HEADER)
             root = self.output.first if chain in (EMBEDDED, EMBEDDING) else self.output.root
             if chain in (HIDDEN, EMBEDDING):
-                group.broadcast(nothing, root).wait()
+                group.broadcast(empty, root).wait()
             if chain == STATISTICS:
-                group.allgather([[torch.empty_like(nothing) for _ in range(self.ranks)]], [nothing]).wait()
+                group.allgather([[torch.empty_like(empty) for _ in range(self.ranks)]], [empty]).wait()
             if chain in (STATISTICS, GRADIENT, EMBEDDED):
-                group.reduce(nothing, root).wait()
+                group.reduce(empty, root).wait()
         for thread in self.threads:
             thread.start()
 
-    def give(self, chain: int, micro: int, part: Any, stamp: int) -> None:
-        """This rank's part of a chain's next micro-batch; never waits."""
+    def contribute(self, chain: int, micro: int, part: Any, due: int) -> None:
+        """Add this rank's part of a chain's next micro-batch, and when it was due; never waits."""
         if chain == HIDDEN:
-            self._publish(HIDDEN, micro, part, stamp)
-        self.parts[chain].put((part, stamp))
+            self._publish(HIDDEN, micro, part, due)
+        self.parts[chain].put((part, due))
 
-    def take(self, join: Join) -> tuple[Tensor, int]:
-        """Wait for what was made together: it, and the time at which the last part of it was due."""
+    def wait_for(self, awaited: CollectiveInput) -> tuple[Tensor, int]:
+        """Wait for a result, (batch, sequence, hidden) or statistics (2, tokens), and when its last part was due.
+        Raises the error of any chain."""
         with self.changed:
-            self.changed.wait_for(lambda: (join.what, join.micro) in self.made or self.error is not None)
+            self.changed.wait_for(lambda: (awaited.what, awaited.micro) in self.results or self.error is not None)
             if self.error is not None:
                 raise self.error
-            value, stamp = self.made.pop((join.what, join.micro))
-        if join.what == EMBEDDED:
+            value, due = self.results.pop((awaited.what, awaited.micro))
+        if awaited.what == EMBEDDED:
             self.ahead.release()
-        return value.to(self.device), stamp
+        return value.to(self.device), due
 
     def close(self) -> None:
-        """Wait until all chains are through; raises what went wrong in any."""
+        """Wait until all chains have finished. Raises the error of any."""
         for thread in self.threads:
             thread.join()
         if self.error is not None:
@@ -113,41 +116,41 @@ class Collectives:
         try:
             for micro in range(self.micros):
                 link(self.groups[chain], micro)
-        except Exception as error:  # raised again in whoever waits
+        except Exception as error:  # raised again in the thread that waits
             with self.changed:
                 self.error = error
                 self.changed.notify_all()
 
-    def _publish(self, what: int, micro: int, value: Tensor, stamp: int) -> None:
+    def _publish(self, what: int, micro: int, value: Tensor, due: int) -> None:
         with self.changed:
-            self.made[what, micro] = (value, stamp)
+            self.results[what, micro] = (value, due)
             self.changed.notify_all()
 
     def _broadcast(self, group: Any, micro: int) -> None:
-        """C0: from the last stage's rank, which has it already, to all others."""
+        """C0: the last stage's output (batch, sequence, hidden), from its rank to all others."""
         buffer = torch.empty(HEADER + self.tokens * self.shape[-1])
         if self.rank == self.output.root:
-            hidden, stamp = self.parts[HIDDEN].get()
-            buffer.numpy()[:2].view(np.int64)[0] = stamp - common.ahead
+            hidden, due = self.parts[HIDDEN].get()
+            buffer.numpy()[:2].view(np.int64)[0] = due - common.ahead
             buffer[HEADER:].view(self.shape).copy_(hidden)
         group.broadcast(buffer, self.output.root).wait()
         if self.rank != self.output.root:
-            stamp = int(buffer.numpy()[:2].view(np.int64)[0]) + common.ahead
-            self._publish(HIDDEN, micro, buffer[HEADER:].view(self.shape), stamp)
+            due = int(buffer.numpy()[:2].view(np.int64)[0]) + common.ahead
+            self._publish(HIDDEN, micro, buffer[HEADER:].view(self.shape), due)
 
     def _statistics(self, group: Any, micro: int) -> None:
-        """C1: each token's largest logit over all shards, the sum relative to it, and the target's logit. An all-reduce
-        of a maximum and of sums that depend on it: all ranks get all parts, which are few numbers, and reduce them in
-        the same order, so that all have the same bits after one collective."""
-        part, stamp = self.parts[STATISTICS].get()
-        local: Local = part
-        mine = torch.empty(HEADER + 3 * self.tokens)
-        mine.numpy()[:2].view(np.int64)[0] = stamp - common.ahead
-        mine[HEADER:] = torch.cat([local.largest, local.total, local.target]).cpu()
-        everyones = [torch.empty_like(mine) for _ in range(self.ranks)]
-        group.allgather([everyones], [mine]).wait()
-        latest = max(int(one.numpy()[:2].view(np.int64)[0]) for one in everyones) + common.ahead
-        maxima, totals, targets = torch.stack(everyones)[:, HEADER:].view(self.ranks, 3, self.tokens).unbind(1)
+        """C1: the statistics (2, tokens): the logarithm of the sum of exponentials over all shards, and the target's
+        logit. An all-reduce of a maximum and of sums that depend on it: all ranks get all parts, which are few numbers,
+        and reduce them in the same order, so that all have the same bits after one collective."""
+        part, due = self.parts[STATISTICS].get()
+        local: ShardStatistics = part
+        own = torch.empty(HEADER + 3 * self.tokens)  # header, largest, total, target
+        own.numpy()[:2].view(np.int64)[0] = due - common.ahead
+        own[HEADER:] = torch.cat([local.largest, local.total, local.target]).cpu()
+        parts = [torch.empty_like(own) for _ in range(self.ranks)]
+        group.allgather([parts], [own]).wait()
+        latest = max(int(one.numpy()[:2].view(np.int64)[0]) for one in parts) + common.ahead
+        maxima, totals, targets = torch.stack(parts)[:, HEADER:].view(self.ranks, 3, self.tokens).unbind(1)
         largest = maxima.amax(0)
         weights = torch.exp(maxima - largest)
         total = (totals * weights).sum(0)
@@ -158,15 +161,15 @@ class Collectives:
         self._publish(STATISTICS, micro, torch.stack([largest + torch.log(total), targets.sum(0)]), latest)
 
     def _gradient(self, group: Any, micro: int) -> None:
-        """C2: the gradient of the last stage's output, which its rank gets."""
-        gradient, stamp = self.parts[GRADIENT].get()
-        self._reduce(group, micro, gradient.cpu(), stamp)
+        """C2: the gradient of the last stage's output (batch, sequence, hidden), for its rank."""
+        gradient, due = self.parts[GRADIENT].get()
+        self._reduce(group, micro, gradient.cpu(), due)
 
-    def _reduce(self, group: Any, micro: int, gradient: Tensor, stamp: int) -> None:
-        """Add up the ranks' gradients. Their times go with them, each in floats of its own, which add nothing but
-        zeros and hold what is in them exactly."""
+    def _reduce(self, group: Any, micro: int, gradient: Tensor, due: int) -> None:
+        """Add up the ranks' gradients (tokens, hidden) for the last stage's rank. Their times go with them, each in
+        floats of its own, to which the other ranks add zeros, so that they stay exact."""
         times = torch.zeros(self.ranks, len(SHIFTS))
-        times[self.rank] = torch.tensor([stamp - common.ahead >> shift & MASK for shift in SHIFTS])
+        times[self.rank] = torch.tensor([due - common.ahead >> shift & MASK for shift in SHIFTS])
         buffer = torch.cat([times.flatten(), gradient.flatten()])
         group.reduce(buffer, self.output.root).wait()
         if self.rank == self.output.root:
@@ -176,7 +179,7 @@ class Collectives:
             self._publish(GRADIENT, micro, gradient.view(self.shape), latest + common.ahead)
 
     def _embedded(self, group: Any, micro: int) -> None:
-        """What the first stage reads, which its rank gets. It was there before the step began, as far as time goes."""
+        """The first stage's input (batch, sequence, hidden), for its rank; due before the step began."""
         rows = self.embedding.lookup(micro).cpu()
         group.reduce(rows, self.output.first).wait()
         if self.rank == self.output.first:
@@ -184,7 +187,7 @@ class Collectives:
             self._publish(EMBEDDED, micro, rows.view(self.shape), 0)
 
     def _embedding(self, group: Any, micro: int) -> None:
-        """The gradient of that, to all shards."""
+        """The gradient of that (batch, sequence, hidden), to all shards."""
         if self.rank == self.output.first:
             gradient = self.parts[EMBEDDING].get()[0].cpu().clone()
         else:

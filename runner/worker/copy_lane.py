@@ -1,8 +1,8 @@
 """A rank's copy lane: a thread beside its compute that moves saved activations to host memory and back.
 
 Copies run one at a time in the order in which they are issued. On a CPU host memory is a second buffer; on a GPU it is
-pinned, and the lane has a stream of its own. The backward of what was moved waits for its reload; compute waits for
-nothing else here. Paced, a copy is held to its nominal time as an op is. Knows nothing of orders.
+pinned, and the lane has a stream of its own. Compute waits for the lane only before a backward whose activations are
+still to be reloaded. Paced, a copy is held to its nominal time as an op is. Knows nothing of orders.
 """
 
 from __future__ import annotations
@@ -20,47 +20,47 @@ from runner.telemetry.op_board import Ledger
 
 
 class Movable(Protocol):
-    """What a lane needs of a stage."""
+    """What a copy lane needs of a stage."""
 
     def offload(self, micro: int) -> int:
-        """Move what a micro-batch's forward kept to host memory; the bytes moved."""
+        """Move the saved activations of a micro-batch to host memory; returns the bytes moved."""
 
     def reload(self, micro: int) -> int:
-        """Bring it back."""
+        """Move them back; returns the bytes moved."""
 
 
 class CopyLane:
-    """The copies of one rank; `unit` nanoseconds of a time unit that a copy is held to, 0 in free mode."""
+    """The copies of one rank; `unit` is the nanoseconds to which a copy is held per time unit, 0 in free mode."""
 
-    def __init__(self, copies: Sequence[Copy], parts: Sequence[Movable], ledger: Ledger, unit: float) -> None:
-        self.copies, self.parts, self.ledger, self.unit = copies, parts, ledger, unit
+    def __init__(self, copies: Sequence[Copy], stages: Sequence[Movable], ledger: Ledger, unit: float) -> None:
+        self.copies, self.stages, self.ledger, self.unit = copies, stages, ledger, unit
         self.issued = 0
         self.queue: queue.SimpleQueue[tuple[Copy, int] | None] = queue.SimpleQueue()
-        self.home = {(copy.chunk, copy.micro): threading.Event() for copy in copies if copy.kind == "R"}
+        self.reloaded = {(copy.chunk, copy.micro): threading.Event() for copy in copies if copy.kind == "R"}
         self.due: dict[tuple[int, int], int] = {}
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._run, name="copies", daemon=True)
         self.thread.start()
 
     def issue(self, done: int, due: int) -> None:
-        """The rank has done so many ops, the last of which was due at `due`: start what is issued by now."""
+        """Start the copies that are issued once the rank has done `done` ops, the last of which was due at `due`."""
         while self.issued < len(self.copies) and self.copies[self.issued].issued <= done:
             self.queue.put((self.copies[self.issued], due))
             self.issued += 1
 
-    def moves(self, chunk: int, micro: int) -> bool:
+    def reloads(self, chunk: int, micro: int) -> bool:
         """Whether a backward has to wait for a reload."""
-        return (chunk, micro) in self.home
+        return (chunk, micro) in self.reloaded
 
-    def reloaded(self, chunk: int, micro: int) -> int:
-        """Wait for a reload; when it was due."""
-        self.home[chunk, micro].wait()
+    def wait_for_reload(self, chunk: int, micro: int) -> int:
+        """Wait for a reload; returns when it was due. Raises the error of any copy."""
+        self.reloaded[chunk, micro].wait()
         if self.error is not None:
             raise self.error
         return self.due[chunk, micro]
 
     def close(self) -> None:
-        """Wait for all copies; raises what went wrong with any."""
+        """Wait for all copies. Raises the error of any."""
         self.queue.put(None)
         self.thread.join()
         if self.error is not None:
@@ -74,8 +74,8 @@ class CopyLane:
                 copy, ready = item
                 begin = max(ready, free)
                 start = now()
-                part = self.parts[copy.chunk]
-                moved = part.offload(copy.micro) if copy.kind == "O" else part.reload(copy.micro)
+                stage = self.stages[copy.chunk]
+                moved = stage.offload(copy.micro) if copy.kind == "O" else stage.reload(copy.micro)
                 free = end = now()
                 if self.unit:
                     free = max(free, begin + int(copy.nominal * self.unit))
@@ -84,8 +84,8 @@ class CopyLane:
                 self.ledger.record_copy(ready, start, end, moved)
                 if copy.kind == "R":
                     self.due[copy.chunk, copy.micro] = free
-                    self.home[copy.chunk, copy.micro].set()
-        except Exception as error:  # raised again in whoever waits
+                    self.reloaded[copy.chunk, copy.micro].set()
+        except Exception as error:  # raised again in the thread that waits
             self.error = error
-            for event in self.home.values():
+            for event in self.reloaded.values():
                 event.set()

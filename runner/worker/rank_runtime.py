@@ -1,7 +1,7 @@
-"""One rank of one job: its stages, its shard, what carries between ranks, and its way through the training steps.
+"""One rank of one job: its stages, its shard, its transport, and its training steps.
 
-Knows how these parts are put together, and none of their trades. A job of several steps runs the same program again on
-the next micro-batches, with the weights one step of gradient descent further on.
+Wires the parts together; contains none of their logic. A job of several steps runs the same program again on the next
+micro-batches, with the weights one step of gradient descent further on.
 """
 
 from __future__ import annotations
@@ -12,281 +12,242 @@ from typing import Any
 
 import torch
 
-from runner.devices import cores
-from runner.messages import BOARD, Done, Group, Hop, Ready, Setup, results_file
-from runner.model.activations import Memory
+from runner.messages import BOARD, Group, Ready, Setup, StepDone, results_file
+from runner.model.activations import ActivationMemory
 from runner.model.deferred_stage import DeferredStage
 from runner.model.embedding_shard import EmbeddingShard
-from runner.model.output_shard import Shard
-from runner.model.stage import Data, dtype_of
+from runner.model.output_shard import OutputShard
+from runner.model.parameters import Data, dtype_of
 from runner.telemetry import clock
+from runner.telemetry.event_clock import EventClock
 from runner.telemetry.op_board import WAITING, Ledger
-from runner.transport.gloo import GlooTransport, Transport, gloo_group, over_network
-from runner.transport.nccl import ChannelTransport, nccl_groups
-from runner.transport.shared_memory import ShmTransport
-from runner.transport.threads import Exchange, ThreadTransport
+from runner.transport.base import Transport
+from runner.transport.factory import create_transport
+from runner.transport.groups import gloo_group, over_network
+from runner.transport.threads import MessageQueues
 from runner.worker.collectives import Collectives
 from runner.worker.copy_lane import CopyLane
-from runner.worker.cuda_executor import EventClock, EventWorker, StreamTransport
-from runner.worker.executor import Pace, StageWorker
-from runner.worker.replicas import sum_copies
-
-PATIENCE_NS = 100_000  # where every thread has a core of its own, as long as it takes to sleep and be woken
-TRIPS = 25  # of a message to a neighbour and back, to measure the way;
-TRIPS_NS, FEWEST_TRIPS = 50_000_000, 5  # fewer where they take longer than this
-SHARD = "shard"  # in place of a chunk, of results that only all ranks have together
+from runner.worker.cuda_executor import CudaExecutor
+from runner.worker.executor import Pace, RankExecutor
+from runner.worker.hop_probe import HopProbe
+from runner.worker.replicas import sum_replicas
+from runner.worker.verification import SHARD
 
 
 class RankJob:
-    """One rank of one job: its stages, its transport and its worker."""
+    """One rank of one job; `join` returns its process group, `queues` are shared by the ranks of this process."""
 
-    def __init__(self, setup: Setup, join: Callable[[Group], Any], exchange: Exchange) -> None:
-        self.setup, self.exchange = setup, exchange
-        if setup.lead:
-            clock.common.share(setup.lead)
-        # Whatever goes over gloo: messages where memory cannot be shared, sums over replicas.
-        self.apart = setup.mailbox is None and not setup.together
-        self.group: Any = join(setup.group) if self.apart or setup.replicas else None
+    def __init__(self, setup: Setup, join: Callable[[Group], Any], queues: MessageQueues) -> None:
+        self.setup, self.queues = setup, queues
+        if setup.clock_file:
+            clock.common.share(setup.clock_file)
+        # gloo carries messages where memory cannot be shared, and the sums over replicas.
+        self.remote = setup.mailbox is None and not setup.together
+        self.group: Any = join(setup.group) if self.remote or setup.replicas else None
         self.device = torch.device(setup.device)
         if self.device.type == "cuda":  # of this thread, from here on
             torch.cuda.set_device(self.device)
             if setup.together:
-                make: Any = torch.cuda.Stream
-                torch.cuda.set_stream(make(self.device))
-        training = setup.training
-        program, data = setup.program, Data(training, self.device)
-        self.memory = Memory()
-        self.parts = [DeferredStage(training, index, data, self.memory) for index in program.stages]
-        board = f"{setup.folder}/{BOARD}"
-        self.ledger = Ledger(board, program.rank, setup.group.ranks, setup.rows)
+                stream: Any = torch.cuda.Stream
+                torch.cuda.set_stream(stream(self.device))
+        training, program = setup.training, setup.program
+        data = Data(training, self.device)
+        self.memory = ActivationMemory()
+        self.stages = [DeferredStage(training, index, data, self.memory) for index in program.stages]
+        self.ledger = Ledger(f"{setup.folder}/{BOARD}", program.rank, setup.group.ranks, setup.rows)
         for copy in program.copies:
-            self.parts[copy.chunk].movable = True
-        self.shard, self.embedding, self.chains = None, None, []
+            self.stages[copy.chunk].movable = True
+        self.output: OutputShard | None = None
+        self.embedding: EmbeddingShard | None = None
+        self.chain_groups: list[Any] = []
         if program.output is not None:
-            ranks, output = setup.group.ranks, program.output
-            self.shard = Shard(training, program.rank, ranks, data, self.memory, output.barriers == 1)
-            self.embedding = EmbeddingShard(training, program.rank, ranks, data)
-            self.chains = [
-                gloo_group(f"{setup.meeting}/C{chain}", program.rank, ranks, setup.group.address)
-                for chain in output.chains
-            ]
+            self._build_shards(data)
+        self.probe = HopProbe(self.group, program, training.tags)
         self.step = 0
-        self.equip()
+        self.build_step()
 
-    def equip(self) -> None:
-        """What serves one step: transport, lane, chains, and the worker that uses them."""
+    def _build_shards(self, data: Data) -> None:
+        """Build this rank's shards of the vocabulary, and a process group for each chain of collectives."""
+        setup, layout, rank = self.setup, self.setup.program.output, self.setup.program.rank
+        assert layout is not None
+        training, ranks = setup.training, setup.group.ranks
+        self.output = OutputShard(training, rank, ranks, data, self.memory, layout.barriers == 1)
+        self.embedding = EmbeddingShard(training, rank, ranks, data)
+        self.chain_groups = [
+            gloo_group(f"{setup.meeting}/C{chain}", rank, ranks, setup.group.address) for chain in layout.chains
+        ]
+
+    def build_step(self) -> None:
+        """Build what serves one step: transport, copy lane, collectives, and the executor that uses them."""
         setup, program = self.setup, self.setup.program
-        # Whoever reads results on the host, or is held to a pace, waits for the GPU after every op.
+        # Copies and collectives, which read results on the host, and paced ops wait for the GPU after every op.
         free = self.device.type == "cuda" and not setup.unit and not program.copies and program.output is None
         self.events = EventClock(_event) if free else None
-        self.transport, self.joins = self.connect(), self.spread()
-        self.lane = CopyLane(program.copies, self.parts, self.ledger, setup.unit) if program.copies else None
+        self.transport = self._create_transport()
+        self.collectives = self._create_collectives()
+        self.lane = CopyLane(program.copies, self.stages, self.ledger, setup.unit) if program.copies else None
         pace = Pace(setup.unit, setup.hop)
-        own = (program, self.parts, self.transport, self.ledger, pace, self.lane, self.shard, self.joins, self.memory)
-        self.worker = StageWorker(*own) if self.events is None else EventWorker(self.events, *own)
+        self.executor: RankExecutor
+        if self.events is not None:
+            self.executor = CudaExecutor(program, self.stages, self.transport, self.ledger, self.memory, self.events)
+        else:
+            self.executor = RankExecutor(
+                program,
+                self.stages,
+                self.transport,
+                self.ledger,
+                pace,
+                lane=self.lane,
+                shard=self.output,
+                collectives=self.collectives,
+                memory=self.memory,
+            )
 
-    def hold(self, hop: int) -> None:
-        """Have hops last so long from here on."""
-        self.setup = replace(self.setup, hop=hop)
-        self.worker.pace = Pace(self.setup.unit, hop)
-
-    def connect(self) -> Transport:
-        """Queues inside one process, shared memory between CPUs of a host, gloo between hosts, NCCL between GPUs."""
-        program, shape = self.setup.program, self.setup.training.shape.activation
-        if self.setup.together:
-            queues = self.exchange.of(self.setup.folder, self.setup.training.tags)
-            if self.events is not None:
-                return StreamTransport(queues, self.device, self.events)
-            return ThreadTransport(queues, self.device)
-        dtype = dtype_of(self.setup.training)
-        if self.setup.mailbox is not None:
-            alone = self.setup.group.ranks <= cores() and not program.copies and program.output is None
-            return ShmTransport(self.setup.mailbox, program.rank, shape, dtype, PATIENCE_NS if alone else 0)
-        if self.device.type == "cpu":
-            return GlooTransport(self.group, program.receives(), shape, dtype)
-        make = nccl_groups(f"{self.setup.meeting}/nccl", self.setup.group.ranks)
-        return ChannelTransport(make, program.sends(), self.setup.arrivals, shape, self.device, dtype)
-
-    def spread(self) -> Collectives | None:
-        """The chains of an output layer that is spread over all ranks, each over a process group of its own."""
-        training, output = self.setup.training, self.setup.program.output
-        if output is None or self.embedding is None:
-            return None
-        shape, rank = training.shape.activation, self.setup.program.rank
-        scale = training.share / (shape[0] * shape[1])
-        return Collectives(
-            self.chains,
-            output,
-            rank,
-            self.setup.group.ranks,
-            training.micros,
-            shape,
-            scale,
-            self.embedding,
-            self.device,
+    def _create_transport(self) -> Transport:
+        setup = self.setup
+        queues = self.queues.of(setup.folder, setup.training.tags) if setup.together else None
+        return create_transport(
+            setup.program,
+            ranks=setup.group.ranks,
+            shape=setup.training.shape.activation,
+            dtype=dtype_of(setup.training),
+            device=self.device,
+            queues=queues,
+            event_clock=self.events,
+            mailbox=setup.mailbox,
+            group=self.group,
+            store=f"{setup.meeting}/nccl",
+            arrivals=setup.arrivals,
         )
 
-    def settle(self) -> None:
+    def _create_collectives(self) -> Collectives | None:
+        setup, layout = self.setup, self.setup.program.output
+        if layout is None or self.embedding is None:
+            return None
+        return Collectives(
+            self.chain_groups,
+            layout,
+            rank=setup.program.rank,
+            ranks=setup.group.ranks,
+            micros=setup.training.micros,
+            shape=setup.training.shape.activation,
+            share=setup.training.share,
+            embedding=self.embedding,
+            device=self.device,
+        )
+
+    def set_hop(self, hop: int) -> None:
+        """Set the time of a hop, in ns, from here on."""
+        self.setup = replace(self.setup, hop=hop)
+        self.executor.pace = Pace(self.setup.unit, hop)
+
+    def synchronize(self) -> None:
         """Wait for the GPU's part of an op."""
         if self.device.type == "cuda":
             torch.cuda.current_stream(self.device).synchronize()
 
     def warm_up(self) -> Ready:
-        """Meet every peer, run every kind of op, measure what noting one costs, and leave no trace of it."""
-        self.ledger.enter(WAITING, 0)
-        self.meet()
+        """Connect to every peer, run every kind of op, measure what recording one costs, and undo all effects."""
+        self.ledger.set_state(WAITING, 0)
+        if self.remote:
+            self.probe.connect()
         training = self.setup.training
         x_like = torch.zeros(training.shape.activation, device=self.device, dtype=dtype_of(training))
-        for part in self.parts:
+        for stage in self.stages:
             for _ in range(2):
-                part.forward(0, None if part.stage.begins else x_like)
-                part.input_gradient(0, None if part.stage.ends else x_like)
-                part.weight_gradient(0)
-        if self.shard is not None:
+                stage.forward(0, None if stage.stage.begins else x_like)
+                stage.input_gradient(0, None if stage.stage.ends else x_like)
+                stage.weight_gradient(0)
+        if self.output is not None:
             for _ in range(2):
-                self.shard.logits(0, x_like)
-                self.shard.gradients(0, torch.zeros(2, x_like.shape[0] * x_like.shape[1], device=self.device))
-        self.forget()
-        note_ns = self.ledger.cost()
-        links = self.hops() if over_network(self.setup.meeting) and self.apart and self.device.type == "cpu" else ()
-        self.prime()
-        shared = self.setup.together and self.device.type == "cuda"
-        return Ready(f"shared GPU {self.device}" if shared else str(self.device), note_ns, links)
+                self.output.logits(0, x_like)
+                self.output.gradients(0, torch.zeros(2, x_like.shape[0] * x_like.shape[1], device=self.device))
+        self.reset()
+        record_ns = self.ledger.cost()
+        far = over_network(self.setup.meeting) and self.remote and self.device.type == "cpu"
+        hops = self.probe.measure() if far else ()
+        self.start_receiving()
+        return Ready(str(self.device), record_ns, hops, shared=self.setup.together and self.device.type == "cuda")
 
-    def forget(self) -> None:
-        """Be as if nothing had run."""
-        for part in self.parts:
-            part.forget()
-        for shard in self.shards():
-            shard.clear()
+    def reset(self) -> None:
+        """Undo all effects of the ops so far."""
+        for part in (*self.stages, *self._shards()):
+            part.reset()
         self.memory.reset()
         self.ledger.reset()
 
-    def prime(self) -> None:
-        """Get ready to receive; other ranks do so too."""
-        if self.joins is not None:
-            self.joins.start()
-        self.transport.prime()
-
-    def meet(self) -> None:
-        """Exchange one message with each peer, so that connections exist before the clock runs."""
-        if not self.apart:
-            return
-        program, tag = self.setup.program, self.setup.training.tags
-        works = [
-            self.group.recv([torch.empty(1)], peer, tag) for peer in sorted({one.source for one in program.receives()})
-        ]
-        works += [
-            self.group.send([torch.ones(1)], peer, tag) for peer in sorted({one.target for one in program.sends()})
-        ]
-        for work in works:
-            work.wait()
-
-    def hops(self) -> tuple[Hop, ...]:
-        """How long a small message takes to each neighbour that comes after this rank, over what carries them in the
-        run: half of the quickest of some round trips, and how much longer half of the middle one was. All ranks take
-        their pairs in one order, so that no two wait crosswise."""
-        program, found = self.setup.program, []
-        peers = {link.source for link in program.receives()} | {link.target for link in program.sends()}
-        for first, last in sorted((min(program.rank, peer), max(program.rank, peer)) for peer in peers):
-            if program.rank == last:
-                self.answer(first)
-                continue
-            times = sorted(self.trips(last))
-            found.append(Hop(last, times[0] // 2, (times[len(times) // 2] - times[0]) // 2))
-        return tuple(found)
-
-    def trips(self, peer: int) -> list[int]:
-        """How long a small message took to another rank and back, in ns, some times over."""
-        times: list[int] = []
-        since, more = clock.now(), True
-        while more:
-            begin = clock.now()
-            more = len(times) + 1 < (TRIPS if begin - since < TRIPS_NS else FEWEST_TRIPS)
-            back = self.group.recv([torch.empty(1)], peer, self.setup.training.tags)
-            self.tell(peer, more)
-            back.wait()
-            times.append(clock.now() - begin)
-        return times
-
-    def answer(self, peer: int) -> None:
-        """The other side of these trips: each message says whether another follows."""
-        more = torch.ones(1)
-        while more:
-            self.group.recv([more], peer, self.setup.training.tags).wait()
-            self.tell(peer, bool(more))
-
-    def tell(self, peer: int, more: bool) -> None:
-        """One message of a trip; who gets it is waiting for it already, or will be before anything else."""
-        self.group.send([torch.tensor([float(more)])], peer, self.setup.training.tags).wait()
+    def start_receiving(self) -> None:
+        """Get ready to receive; all ranks do so at the same time."""
+        if self.collectives is not None:
+            self.collectives.start()
+        self.transport.start_receiving()
 
     def execute(self, zero: int) -> None:
-        """The program, once, and all that goes on beside it."""
+        """Run the program once, from time `zero` on, with all threads beside it."""
         starved = clock.starved()
-        self.worker.run(zero, self.settle)
+        self.executor.run(zero, self.synchronize)
         self.starved = clock.starved() - starved
         self.transport.flush()
-        for helper in (self.lane, self.joins):
-            if helper is not None:
-                helper.close()
+        for thread in (self.lane, self.collectives):
+            if thread is not None:
+                thread.close()
 
-    def rehearse(self, zero: int) -> Done:
-        """Execute the program to no end but that memory and caches are then as they are in a later step."""
+    def rehearse(self, zero: int) -> StepDone:
+        """Run the program once and undo its effects, so that memory and caches are as in a later step."""
         self.execute(zero)
-        self.forget()
-        self.equip()
-        self.prime()
-        return Done({}, 0, 0, 0, 0)
+        self.reset()
+        self.build_step()
+        self.start_receiving()
+        return StepDone({}, 0, 0, 0, 0)
 
-    def run(self, zero: int, last: bool) -> Done:
-        """Execute the program and sum what replicas hold in common, then write the results or, before the last step,
-        get ready for the next; returns what is left to say."""
+    def run(self, zero: int, last: bool) -> StepDone:
+        """Run the program and sum the gradients of replicas; then write the results or, before the last step, get ready
+        for the next."""
         setup = self.setup
         self.execute(zero)
-        sum_copies(
-            self.group, setup.program.rank, [part.stage for part in self.parts], setup.replicas, setup.training.tags + 1
-        )
-        losses = {micro: float(loss) for part in self.enders() for micro, loss in part.losses.items()}
+        stages = [stage.stage for stage in self.stages]
+        sum_replicas(self.group, setup.program.rank, stages, setup.replicas, setup.training.tags + 1)
+        losses = {micro: float(loss) for part in self._with_losses() for micro, loss in part.losses.items()}
         if last:
             torch.save(self.results(), results_file(setup.folder, setup.program.rank))
         else:
             self.advance()
-        versions = max(part.versions.held if part.versions else 1 for part in self.parts)
-        return Done(losses, self.memory.peak, self.memory.whole, versions, self.starved)
+        versions = max(stage.versions.held if stage.versions else 1 for stage in self.stages)
+        return StepDone(losses, self.memory.peak, self.memory.whole, versions, self.starved)
 
     def advance(self) -> None:
-        """To the next training step."""
+        """Go on to the next training step."""
         self.step += 1
         data = Data(self.setup.training, self.device, self.step)
-        for part in (*self.parts, *self.shards()):
+        for part in (*self.stages, *self._shards()):
             part.advance(data)
         self.ledger.reset()
-        self.equip()
-        self.prime()
-
-    def shards(self) -> list[Shard | EmbeddingShard]:
-        """What this rank has of the vocabulary."""
-        return [shard for shard in (self.shard, self.embedding) if shard is not None]
+        self.build_step()
+        self.start_receiving()
 
     def results(self) -> dict[str, torch.Tensor]:
-        """What this rank is judged by, each with its place before its name."""
+        """Return the results that are verified, each with its chunk, or SHARD, before its name."""
         results = {
             f"{chunk}/{name}": result
-            for chunk, part in enumerate(self.parts)
-            for name, result in part.results().items()
+            for chunk, stage in enumerate(self.stages)
+            for name, result in stage.results().items()
         }
-        for shard in self.shards():
+        for shard in self._shards():
             results |= {f"{SHARD}/{name}": result for name, result in shard.results().items()}
         return results
 
-    def enders(self) -> Sequence[DeferredStage | Shard]:
-        """Who has the losses; of the shards, which all have the same, only the last stage's rank tells."""
-        output = self.setup.program.output
-        if output is None or self.shard is None:
-            return self.parts
-        return [self.shard] if self.setup.program.rank == output.root else []
+    def _shards(self) -> list[OutputShard | EmbeddingShard]:
+        """This rank's shards of the vocabulary."""
+        return [shard for shard in (self.output, self.embedding) if shard is not None]
+
+    def _with_losses(self) -> Sequence[DeferredStage | OutputShard]:
+        """The parts that report losses; of the shards, which all have the same, only that of the last stage's rank."""
+        layout = self.setup.program.output
+        if layout is None or self.output is None:
+            return self.stages
+        return [self.output] if self.setup.program.rank == layout.root else []
 
 
 def _event() -> Any:
-    make: Any = torch.cuda.Event
-    return make(enable_timing=True)
+    event: Any = torch.cuda.Event
+    return event(enable_timing=True)

@@ -1,0 +1,1 @@
+"""Tests of the charts: their data, their figures, their routes."""

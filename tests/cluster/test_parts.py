@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from runner.engines.ray.reachability import silent_hosts
 
 from backend.config import Config, ConfigError
-from runner.engines.base import Ask, EngineError
+from runner.engines.base import EngineError, RankRequest
 from runner.engines.ray import access, clocks
-from runner.engines.ray.clocks import Asker, Echo, HostClock, same_clock
+from runner.engines.ray.clocks import ClockClient, ClockServer, HostClock, same_clock
 from runner.engines.ray.hosts import Host, bundle, machine_of, missing, read_hosts, shortest_way, well_spread
-from runner.engines.ray.reachability import silent_hosts
 from runner.telemetry import clock
 from runner.telemetry.clock_sync import Exchange
 from tests.support.runner_client import RunnerProgram
@@ -58,18 +58,18 @@ def test_hosts_of_one_name_are_told_apart() -> None:
 
 def test_ranks_ask_for_a_core_each_and_for_parts_where_there_are_more_ranks() -> None:
     hosts = read_hosts(NODES, {})
-    assert bundle(Ask(4), hosts) == {"CPU": 1.0}
-    assert bundle(Ask(5), hosts) == {"CPU": 0.5}
-    assert bundle(Ask(12), hosts) == {"CPU": 0.333}
-    assert bundle(Ask(1, device="cuda"), hosts) == {"CPU": 1.0, "GPU": 1.0}
+    assert bundle(RankRequest(4), hosts) == {"CPU": 1.0}
+    assert bundle(RankRequest(5), hosts) == {"CPU": 0.5}
+    assert bundle(RankRequest(12), hosts) == {"CPU": 0.333}
+    assert bundle(RankRequest(1, device="cuda"), hosts) == {"CPU": 1.0, "GPU": 1.0}
 
 
 def test_what_a_run_waits_for_is_said_by_host() -> None:
     hosts = read_hosts(NODES, {"b": {"CPU": 1.0}, "c": {"CPU": 0.5}})
     words = "1 of 3 ranks have a place; each asks for 1 CPU; free: one 1 of 2 CPU, two 0.5 of 2 CPU"
-    assert missing(Ask(3), {"CPU": 1.0}, hosts) == words
-    assert missing(Ask(1), {"CPU": 1.0}, hosts) == ""
-    assert missing(Ask(1), {"CPU": 1.0}, hosts[:1]).endswith("free: no host has any")
+    assert missing(RankRequest(3), {"CPU": 1.0}, hosts) == words
+    assert missing(RankRequest(1), {"CPU": 1.0}, hosts) == ""
+    assert missing(RankRequest(1), {"CPU": 1.0}, hosts[:1]).endswith("free: no host has any")
 
 
 @pytest.mark.parametrize("count", [5, 11])
@@ -82,10 +82,10 @@ def test_hosts_are_ordered_so_that_neighbours_are_near(count: int) -> None:
 
 def test_ranks_to_be_spread_are_not_where_they_should_be_once_another_host_has_room() -> None:
     hosts = [Host(key, key, "", True, False, {"CPU": 2.0}, {"CPU": free}) for key, free in (("a", 0.0), ("b", 2.0))]
-    assert not well_spread(Ask(2, spread="spread"), {"a"}, hosts)
-    assert well_spread(Ask(2, spread="spread"), {"a", "b"}, hosts)
-    assert well_spread(Ask(2, spread="pack"), {"a"}, hosts)
-    assert well_spread(Ask(2, spread="spread"), {"a"}, hosts[:1])
+    assert not well_spread(RankRequest(2, spread="spread"), {"a"}, hosts)
+    assert well_spread(RankRequest(2, spread="spread"), {"a", "b"}, hosts)
+    assert well_spread(RankRequest(2, spread="pack"), {"a"}, hosts)
+    assert well_spread(RankRequest(2, spread="spread"), {"a"}, hosts[:1])
 
 
 def test_a_host_that_ray_lists_but_that_lets_nobody_in_is_silent() -> None:
@@ -139,8 +139,8 @@ def test_hosts_get_the_sources_of_ranks_and_nothing_else(tmp_path: Path) -> None
 
 def test_a_clock_is_asked_over_a_connection_that_needs_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clocks, "ANSWER_S", 0.2)
-    echo = Echo("127.0.0.1", b"s" * clocks.SECRET_BYTES)
-    asker = Asker("127.0.0.1", echo.port, echo.secret)
+    echo = ClockServer("127.0.0.1", b"s" * clocks.SECRET_BYTES)
+    asker = ClockClient("127.0.0.1", echo.port, echo.secret)
     before = clock.common.ahead
     try:
         found = HostClock(ours=False)
@@ -150,7 +150,7 @@ def test_a_clock_is_asked_over_a_connection_that_needs_the_secret(monkeypatch: p
     finally:
         clock.common.ahead = before
         asker.close()
-    stranger = Asker("127.0.0.1", echo.port, b"x" * clocks.SECRET_BYTES)
+    stranger = ClockClient("127.0.0.1", echo.port, b"x" * clocks.SECRET_BYTES)
     with pytest.raises((OSError, EOFError)):
         stranger.ask(1)
 

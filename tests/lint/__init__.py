@@ -1,0 +1,1 @@
+"""Tests of the sources themselves: layers, sizes, settings, translations."""

@@ -16,8 +16,8 @@ from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.models import MODELS
-from backend.web.address.query import KEYS
 from backend.web.address.chart_query import APPEARANCE
+from backend.web.address.query import KEYS
 from tests.support import sentences
 from tests.support.server_answers import texts
 

@@ -1,0 +1,1 @@
+"""Tests of the runner: programs, transports, engines, failures, measurements."""

@@ -13,10 +13,11 @@ from backend.schedule.families import registry
 from backend.schedule.simulation.simulate import simulate
 from runner.program.compile import build
 from runner.telemetry.clock import now
+from runner.telemetry.event_clock import EventClock
 from runner.telemetry.op_board import Board, Ledger
-from runner.transport.threads import Exchange
-from runner.worker.cuda_executor import EventClock, EventWorker, StreamTransport
-from runner.worker.executor import Pace
+from runner.transport.streams import StreamTransport
+from runner.transport.threads import MessageQueues
+from runner.worker.cuda_executor import CudaExecutor
 
 FORWARD_MS, BACKWARD_MS = 5.0, 7.5
 HERE = threading.local()
@@ -71,13 +72,13 @@ class Part:
 class Rank(threading.Thread):
     """A rank of a program, with a stream of its own."""
 
-    def __init__(self, program: object, rank: int, exchange: Exchange, board: Board) -> None:
+    def __init__(self, program: object, rank: int, exchange: MessageQueues, board: Board) -> None:
         super().__init__(daemon=True)
         self.clock = EventClock(Event)
-        self.ledger = Ledger(board.path, rank, board.ranks, board.places(rank))
+        self.ledger = Ledger(board.path, rank, board.ranks, board.first_rows(rank))
         mine = program.ranks[rank]  # type: ignore[attr-defined]
         transport = StreamTransport(exchange.of("job", 1000), torch.device("cpu"), self.clock)
-        self.worker = EventWorker(self.clock, mine, [Part() for _ in mine.stages], transport, self.ledger, Pace())
+        self.worker = CudaExecutor(mine, [Part() for _ in mine.stages], transport, self.ledger, None, self.clock)
 
     def run(self) -> None:
         HERE.stream = Stream()
@@ -96,7 +97,7 @@ def test_ops_are_noted_at_the_times_at_which_the_streams_did_them(family: str, t
     program = build(order, [1.0] * len(order))
     counts = [len(one.steps) for one in program.ranks]
     board = Board(f"{tmp_path}/board", counts, messages=[len(one.receives()) for one in program.ranks])
-    exchange = Exchange()
+    exchange = MessageQueues()
     ranks = [Rank(program, rank, exchange, board) for rank in range(2)]
     for rank in ranks:
         rank.start()
@@ -113,14 +114,14 @@ def test_ops_are_noted_at_the_times_at_which_the_streams_did_them(family: str, t
         assert (times[:, 0] <= times[:, 1]).all()
         assert (times[1:, 0] >= times[:-1, 2]).all()
         messages = board.message_rows(number, 0, len(program.ranks[number].receives()))
-        assert len(messages) == board.taken()[number]
+        assert len(messages) == board.received()[number]
         assert (messages[:, 1] <= messages[:, 2]).all()
 
 
 def test_of_several_tries_to_relate_both_clocks_the_quickest_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     HERE.stream = Stream()
     readings = iter([0, 90, 100, 110, 200, 260, 300, 370, 400, 480])
-    monkeypatch.setattr("runner.worker.cuda_executor.now", lambda: next(readings))
+    monkeypatch.setattr("runner.telemetry.event_clock.now", lambda: next(readings))
     clock = EventClock(Event)
     clock.relate()
     assert clock.at == 105

@@ -10,11 +10,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from runner.model.activations import Memory
+from runner.model.activations import ActivationMemory
 from runner.model.config import Shape, Training
 from runner.model.deferred_stage import DeferredStage
-from runner.model.reference import judge, mean, relative_error, train
-from runner.model.stage import Data, Stage
+from runner.model.parameters import Data
+from runner.model.reference import mean, train
+from runner.model.stage import Stage
+from runner.worker.verification import judge, relative_error
 
 SHAPE = Shape(hidden=16, heads=2, sequence=6, batch=2, vocabulary=24, layers=2)
 MICROS = 3
@@ -27,7 +29,7 @@ def training_of(stages: int, micros: int = MICROS, seed: int = 0) -> Training:
 def parts(stages: int, seed: int = 0, recompute: str = "none") -> list[DeferredStage]:
     training = replace(training_of(stages, MICROS, seed), recompute=recompute)
     data = Data(training, torch.device("cpu"))
-    return [DeferredStage(training, index, data, Memory()) for index in range(stages)]
+    return [DeferredStage(training, index, data, ActivationMemory()) for index in range(stages)]
 
 
 def forward(model: list[DeferredStage], micro: int) -> None:
@@ -66,7 +68,7 @@ def test_the_input_gradient_op_touches_no_weight_and_leaves_work_on_every_stage(
     input_gradients(model, 0)
     for part in model:
         assert all(parameter.grad is None for parameter in part.stage.parameters())
-        assert len(part.later[0]) >= 12  # seven operations with parameters in each of two blocks, and the ends
+        assert len(part.deferred[0]) >= 12  # seven operations with parameters in each of two blocks, and the ends
 
 
 @pytest.fixture
@@ -95,7 +97,7 @@ def test_activations_are_freed_once_their_weight_gradient_is_done() -> None:
     for part in model:
         part.weight_gradient(0)
         assert not part.saved
-        assert not part.later
+        assert not part.deferred
         assert part.memory.live == 0
     assert seen
     assert all(one() is None for one in seen)

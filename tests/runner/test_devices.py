@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError
 from runner import devices
-from runner.devices import Gpu, choose, listed
+from runner.devices import Gpu, choose, parse_nvidia_smi
 from runner.job.plan import plan
-from runner.protocol import Run
+from tests.support.runner_client import planned_run
 
 
 @pytest.mark.parametrize(
@@ -37,26 +37,26 @@ def test_gpus_that_are_asked_for_and_are_too_few_are_shared_by_threads_of_one_pr
     assert choose(4, 8, 1, "cuda").why == "1 GPU for 4 ranks: shared GPU, the ranks as threads of one process"
     assert [choose(4, 8, gpus, "cuda").together for gpus in (1, 2, 4)] == [True, True, False]
     monkeypatch.setattr(devices, "gpus", lambda: (Gpu("one", None, None),) * 2)
-    planned = plan(Run("a", spec={"p": 4, "m": 4}, device="cuda", steps=2))
+    planned = plan(planned_run(spec={"p": 4, "m": 4}, device="cuda", steps=2))
     assert [planned.device_of(rank) for rank in range(4)] == ["cuda:0", "cuda:0", "cuda:1", "cuda:1"]
     assert (planned.together, planned.arrivals_of(1)) == (True, ())
 
 
 def test_gpus_that_are_asked_for_where_there_is_none_are_refused() -> None:
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(RequestError) as caught:
         choose(4, 8, 0, "cuda")
     assert (caught.value.field, caught.value.limit, caught.value.nearest) == ("device", 0, "cpu")
 
 
 def test_gpus_are_read_from_nvidia_smi_with_names_that_have_commas_and_figures_that_are_missing() -> None:
     text = "NVIDIA H100, 80GB HBM3, 81559, 9.0\nOld One, [N/A], [N/A]\n\n"
-    assert listed(text) == (Gpu("NVIDIA H100, 80GB HBM3", 81559 * 2**20, "9.0"), Gpu("Old One", None, None))
+    assert parse_nvidia_smi(text) == (Gpu("NVIDIA H100, 80GB HBM3", 81559 * 2**20, "9.0"), Gpu("Old One", None, None))
 
 
 def test_every_number_of_ranks_is_in_one_row_of_choices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "cores", lambda: 4)
     monkeypatch.setattr(devices, "gpus", lambda: (Gpu("one", None, None),) * 2)
-    rows = devices.choices(64)
+    rows = devices.choices()
     assert [(row["from"], row["to"], row["device"], row["mode"]) for row in rows] == [
         (1, 2, "cuda", "free"),
         (3, 4, "cpu", "free"),
@@ -68,7 +68,7 @@ def test_a_plan_says_why_it_is_in_its_mode(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(devices, "cores", lambda: 2)
     monkeypatch.setattr(devices, "gpus", lambda: ())
     spec = {"family": "1f1b", "p": 3, "m": 3}
-    assert plan(Run("a", spec=spec)).why.startswith("2 CPU cores for 3 ranks: paced")
-    assert plan(Run("a", spec=spec, mode="free")).why == "free, as asked"
-    assert plan(Run("a", spec=spec | {"p": 2}, unit_ms=3.0)).why == "paced, since a unit was given"
+    assert plan(planned_run(spec=spec)).why.startswith("2 CPU cores for 3 ranks: paced")
+    assert plan(planned_run(spec=spec, mode="free")).why == "free, as asked"
+    assert plan(planned_run(spec=spec | {"p": 2}, unit_ms=3.0)).why == "paced, since a unit was given"
     assert [one["kind"] for one in devices.describe()] == ["cpu"]

@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from runner.messages import TOLERANCE
-from runner.model.activations import Memory
+from runner.model.activations import ActivationMemory
 from runner.model.config import TINY, Training
 from runner.model.deferred_stage import DeferredStage
-from runner.model.reference import judge, train
-from runner.model.stage import Data
+from runner.model.parameters import Data
+from runner.model.reference import train
+from runner.model.verdict import TOLERANCE
 from runner.program.traffic import HEADER_BYTES
+from runner.worker.verification import judge
 from tests.support.runner_client import TINY as MODEL
 from tests.support.runner_client import RunnerProgram
 
@@ -64,7 +65,7 @@ def test_messages_and_activations_of_bfloat16_are_half_as_large(runner: RunnerPr
 def gradients(training: Training, micros: range) -> list[dict[str, torch.Tensor]]:
     """Of the ops of a run, on these micro-batches only."""
     data = Data(training, torch.device("cpu"))
-    model = [DeferredStage(training, index, data, Memory()) for index in range(training.stages)]
+    model = [DeferredStage(training, index, data, ActivationMemory()) for index in range(training.stages)]
     for micro in micros:
         x = gradient = None
         for part in model:

@@ -42,8 +42,10 @@ def test_a_killed_worker_ends_the_run_within_five_seconds_and_the_next_one_works
     killed = time.monotonic()
     last = runner.until(*LAST, timeout=5)[-1]
     assert time.monotonic() - killed < 5
-    assert (last["event"], last["id"], last["error"]["field"]) == ("failed", run, "rank")
-    assert f"rank {last['error']['value']}'s worker process {victim} ended (SIGKILL) in op" in last["error"]["message"]
+    assert (last["event"], last["id"], last["failure"]["kind"]) == ("failed", run, "process_ended")
+    failure = last["failure"]
+    assert f"rank {failure['rank']}'s worker process {victim} ended (SIGKILL) in op" in failure["message"]
+    assert failure["message"].endswith(f" in op {failure['op']}")
     assert_the_next_run_works(runner)
 
 
@@ -56,7 +58,7 @@ def test_a_worker_that_is_lost_among_collectives_ends_the_run(runner: RunnerProg
     os.kill(victim, number)
     last = runner.until(*LAST, timeout=20)[-1]
     assert last["event"] == "failed"
-    assert str(victim) in last["error"]["message"]
+    assert str(victim) in last["failure"]["message"]
     assert_the_next_run_works(runner)
 
 
@@ -65,12 +67,13 @@ def test_a_stopped_worker_is_named_by_the_watchdog_with_its_op_and_who_waits_for
     victim = runner.workers()[1]
     os.kill(victim, signal.SIGSTOP)
     last = runner.until(*LAST, timeout=20)[-1]
-    message = last["error"]["message"]
-    assert last["event"] == "failed"
+    failure = last["failure"]
+    message = failure["message"]
+    assert (last["event"], failure["kind"]) == ("failed", "stalled")
     assert "no op has finished for" in message
     assert f"(its process, {victim}, is stopped)" in message
-    assert f"rank {last['error']['value']} " in message
-    assert last["error"]["op"] in message
+    assert f"rank {failure['rank']} " in message
+    assert failure["op"] in message
     assert "waits in op" in message
     assert "of micro-batch" in message
     assert gone([victim], within=2)

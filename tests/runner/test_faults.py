@@ -22,56 +22,59 @@ def runner() -> Iterator[RunnerProgram]:
 
 
 def failed(runner: RunnerProgram, seed: int, **options: str) -> dict[str, Any]:
-    """The error of a run in which something goes wrong, after which the next run works."""
+    """The failure of a run with a fault, after which the next run works."""
     last = runner.run(spec=LONG | options, seed=seed, **RUN)[-1]
     assert last["event"] == "failed", last
     after = runner.run(spec={"family": "1f1b", "p": 3, "m": 3}, **RUN)[-1]
     assert (after["event"], after["verified"]) == ("finished", True)
-    return last["error"]
+    return last["failure"]
 
 
 @pytest.mark.parametrize(
     ("seed", "op"), [(faults.KILL_FORWARD, "1F5"), (faults.KILL_BACKWARD, "1B5")], ids=["forward", "backward"]
 )
 def test_a_worker_killed_in_an_op_is_named_with_the_op(runner: RunnerProgram, seed: int, op: str) -> None:
-    error = failed(runner, seed)
-    assert (error["field"], error["value"]) == ("rank", 1)
-    assert f"ended (SIGKILL) in op {op}" in error["message"]
+    failure = failed(runner, seed)
+    assert (failure["kind"], failure["rank"]) == ("process_ended", 1)
+    assert f"ended (SIGKILL) in op {op}" in failure["message"]
 
 
 def test_a_worker_killed_in_a_collective_is_named(runner: RunnerProgram) -> None:
-    error = failed(runner, faults.KILL_COLLECTIVE, vocabulary="parallel-1")
-    assert (error["field"], error["value"]) == ("rank", 1)
-    assert "ended (SIGKILL) in op 1" in error["message"]
+    failure = failed(runner, faults.KILL_COLLECTIVE, vocabulary="parallel-1")
+    assert (failure["kind"], failure["rank"]) == ("process_ended", 1)
+    assert "ended (SIGKILL) in op 1" in failure["message"]
 
 
 def test_a_worker_that_stops_in_an_op_is_named_with_the_op_and_who_waits(runner: RunnerProgram) -> None:
-    error = failed(runner, faults.STOP)
-    assert (error["field"], error["value"], error["op"]) == ("rank", 1, "1F5")
-    assert "is stopped" in error["message"]
-    assert "waits in op" in error["message"]
+    failure = failed(runner, faults.STOP)
+    assert (failure["kind"], failure["rank"], failure["op"]) == ("stalled", 1, "1F5")
+    assert "is stopped" in failure["message"]
+    assert "waits in op" in failure["message"]
 
 
 def test_a_message_that_never_comes_is_named_by_what_it_is_and_its_ends(runner: RunnerProgram) -> None:
-    error = failed(runner, faults.DROP)
-    assert error["field"] == "rank"
-    assert "of micro-batch" in error["message"]
-    assert "(rank 1 to" in error["message"]
-    assert "which was sent" in error["message"]
+    failure = failed(runner, faults.DROP)
+    assert failure["kind"] == "stalled"
+    assert "of micro-batch" in failure["message"]
+    assert "(rank 1 to" in failure["message"]
+    assert "which was sent" in failure["message"]
 
 
 @pytest.mark.parametrize("seed", [faults.MEMORY, faults.REFUSED], ids=["a limit of the process", "an error in an op"])
 def test_memory_that_is_used_up_is_called_so_with_rank_and_op(runner: RunnerProgram, seed: int) -> None:
-    error = failed(runner, seed)
-    assert (error["field"], error["value"]) == ("rank", 1)
-    assert error["message"].startswith("rank 1 failed in op 1F5: out of memory: ")
+    failure = failed(runner, seed)
+    assert (failure["kind"], failure["rank"]) == ("out_of_memory", 1)
+    assert failure["message"].startswith("rank 1 failed in op 1F5: out of memory: ")
+    assert (failure["code"], failure["params"]["rank"]) == ("runner.rank_failed", 1)
 
 
 def test_a_loss_that_is_no_number_ends_a_run_as_not_verified_and_says_which(runner: RunnerProgram) -> None:
     last = runner.run(spec={"family": "1f1b", "p": 3, "m": 7}, seed=faults.NAN, steps=2, **RUN)[-1]
     assert (last["event"], last["verified"], last["loss"], last["max_grad_error"]) == ("finished", False, None, None)
     assert last["losses"][0] is None
-    assert last["notes"] == ["Not verified: the loss of micro-batch 5 in step 1/2 is nan."]
+    assert [note["message"] for note in last["notes"]] == [
+        "Not verified: the loss of micro-batch 5 in step 1/2 is nan."
+    ]
 
 
 @pytest.mark.parametrize("stage", ["warming", "running", "op_batch"])

@@ -80,7 +80,7 @@ def test_free_mode_runs_and_is_verified(runner: RunnerProgram, family: str) -> N
 @pytest.mark.parametrize(("kind", "chunks", "seed"), [("looped", 1, 1), ("looped", 2, 2), ("v", 2, 3), ("v", 4, 4)])
 def test_a_random_legal_order_from_a_csv_is_verified(runner: RunnerProgram, kind: str, chunks: int, seed: int) -> None:
     order = random_order(Placement(kind, 3, chunks), 4, seed)
-    events = runner.run(csv=torch_csv.dump(order), placement=kind, p=3, mode="free", model=TINY)
+    events = runner.run(order=torch_csv.load(torch_csv.dump(order), kind), mode="free", model=TINY)
     assert events[-1]["event"] == "finished", events[-1]
     assert events[-1]["verified"]
     assert_every_op_reported_once_and_in_order(order, events)
@@ -89,7 +89,7 @@ def test_a_random_legal_order_from_a_csv_is_verified(runner: RunnerProgram, kind
 def test_an_imported_order_with_overlapped_pairs_is_verified(runner: RunnerProgram) -> None:
     order = registry.order(registry.read({"family": "dualpipev", "p": 2, "m": 6}))
     assert any(isinstance(op, Pair) for op in order.row(0))
-    events = runner.run(csv=torch_csv.dump(order), mode="free", model=TINY)
+    events = runner.run(order=torch_csv.load(torch_csv.dump(order), None), mode="free", model=TINY)
     assert events[-1]["event"] == "finished"
     assert events[-1]["verified"]
 
@@ -99,6 +99,17 @@ def test_a_single_rank_with_a_single_stage_is_verified(runner: RunnerProgram) ->
     assert last["event"] == "finished"
     assert last["verified"]
     assert last["mode"] == "free"
+
+
+def test_the_running_event_names_the_fields_of_every_kind_of_row(runner: RunnerProgram) -> None:
+    events = runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY)
+    fields = next(event for event in events if event["event"] == "running")["fields"]
+    assert fields == {
+        "ops": ["rank", "index", "ready", "start", "end", "recv_wait"],
+        "copies": ["rank", "index", "ready", "start", "end", "bytes"],
+        "bytes": ["rank", "index", "received", "sent", "live"],
+        "messages": ["source", "target", "gradient", "stage", "micro", "posted", "asked", "taken", "bytes"],
+    }
 
 
 def test_another_seed_trains_other_weights_on_other_data(runner: RunnerProgram) -> None:

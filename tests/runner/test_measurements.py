@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from runner.job.idle_time import Awaited, idle
-from runner.job.outcome import crowding, outcome
+from runner.job.outcome import lack_of_cores, outcome
 from runner.job.plan import plan
-from runner.messages import Done
+from runner.messages import StepDone
 from runner.program.traffic import HEADER_BYTES, Traffic
-from runner.protocol import Run
 from runner.telemetry.op_board import Board, Ledger
 from runner.telemetry.stream import Stream
-from tests.support.runner_client import TINY, Event, RunnerProgram
+from tests.support.runner_client import TINY, Event, RunnerProgram, planned_run
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +36,8 @@ def test_every_message_is_reported_once_with_its_ends_its_times_and_its_bytes(
     spec = {"family": family, "p": 2, "m": 4}
     events = runner.run(spec=spec, mode="free", model=TINY)
     assert events[-1]["verified"]
-    planned = plan(Run("a", spec=spec, mode="free", model=TINY))
-    traffic = Traffic(planned.program, planned.training)
+    planned = plan(planned_run(spec=spec, mode="free", model=TINY))
+    traffic = Traffic(planned.program, planned.training.message_bytes)
     expected = [row for rows in traffic.rows for row in rows.tolist()]
     rows = joined(events, "messages")
     assert sorted(row[:5] for row in rows) == sorted(expected)
@@ -111,11 +110,11 @@ def test_a_wait_for_activations_from_host_memory_is_a_copys_and_a_free_rank_over
 
 
 def test_where_ops_are_very_many_their_details_wait_and_none_is_lost(tmp_path: Path) -> None:
-    planned = plan(Run("a", spec={"family": "gpipe", "p": 2, "m": 200}, mode="free"))
-    traffic = Traffic(planned.program, planned.training)
+    planned = plan(planned_run(spec={"family": "gpipe", "p": 2, "m": 200}, mode="free"))
+    traffic = Traffic(planned.program, planned.training.message_bytes)
     counts = [len(rank.steps) for rank in planned.program.ranks]
     board = Board(f"{tmp_path}/board", counts, messages=traffic.received)
-    ledgers = [Ledger(f"{tmp_path}/board", rank, 2, board.places(rank)) for rank in range(2)]
+    ledgers = [Ledger(f"{tmp_path}/board", rank, 2, board.first_rows(rank)) for rank in range(2)]
     stream = Stream(board, traffic)
 
     def work(ops: int) -> None:
@@ -141,12 +140,12 @@ def test_what_is_reported_at_once_comes_in_lines_of_bounded_length(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("runner.telemetry.stream.MOST", 500)
-    planned = plan(Run("a", spec={"family": "gpipe", "p": 2, "m": 200}, mode="free"))
-    traffic = Traffic(planned.program, planned.training)
+    planned = plan(planned_run(spec={"family": "gpipe", "p": 2, "m": 200}, mode="free"))
+    traffic = Traffic(planned.program, planned.training.message_bytes)
     counts = [len(rank.steps) for rank in planned.program.ranks]
     board = Board(f"{tmp_path}/board", counts, messages=traffic.received)
     for rank in range(2):
-        ledger = Ledger(f"{tmp_path}/board", rank, 2, board.places(rank))
+        ledger = Ledger(f"{tmp_path}/board", rank, 2, board.first_rows(rank))
         for number in range(400):
             ledger.record(number, number, number + 7, 0, 99)
         for number in range(200):
@@ -163,7 +162,7 @@ def test_what_is_reported_at_once_comes_in_lines_of_bounded_length(
 def test_a_free_step_is_rehearsed_and_leaves_no_trace_but_a_warm_machine(runner: RunnerProgram) -> None:
     for options in ({"family": "pipedream"}, {"family": "1f1b", "vocabulary": "parallel-2"}, {"family": "dualpipe"}):
         spec = options | {"p": 2, "m": 4}
-        assert plan(Run("a", spec=spec, mode="free")).rehearsed
+        assert plan(planned_run(spec=spec, mode="free")).rehearsed
         events = runner.run(spec=spec, mode="free", model=TINY)
         last, ops = events[-1], joined(events, "ops")
         assert last["verified"]
@@ -174,9 +173,9 @@ def test_a_free_step_is_rehearsed_and_leaves_no_trace_but_a_warm_machine(runner:
 
 def test_paced_steps_long_ones_and_several_are_not_rehearsed() -> None:
     spec = {"family": "1f1b", "p": 2, "m": 4}
-    assert not plan(Run("a", spec=spec, mode="paced")).rehearsed
-    assert not plan(Run("a", spec=spec, mode="free", steps=2)).rehearsed
-    assert not plan(Run("a", spec=spec | {"m": 600}, mode="free")).rehearsed
+    assert not plan(planned_run(spec=spec, mode="paced")).rehearsed
+    assert not plan(planned_run(spec=spec, mode="free", steps=2)).rehearsed
+    assert not plan(planned_run(spec=spec | {"m": 600}, mode="free")).rehearsed
 
 
 def test_a_run_tells_for_how_long_each_rank_had_no_core(runner: RunnerProgram) -> None:
@@ -186,13 +185,13 @@ def test_a_run_tells_for_how_long_each_rank_had_no_core(runner: RunnerProgram) -
 
 
 def test_an_unpaced_run_that_had_not_its_cores_for_itself_says_so() -> None:
-    planned = plan(Run("a", spec={"family": "1f1b", "p": 2, "m": 4}, mode="free"))
+    planned = plan(planned_run(spec={"family": "1f1b", "p": 2, "m": 4}, mode="free"))
     times = np.array([planned.timeline.start, planned.timeline.start, planned.timeline.end]).T * 1e6
     found = outcome(planned.timeline, times.astype(np.int64), 1e6)
     makespan = round(found.measured["makespan"] * 1e6)
 
     def said(*shares: float, mode: str = "free") -> list[str]:
-        return crowding(mode, found, [Done({}, 0, 0, 1, round(share * makespan)) for share in shares])
+        return lack_of_cores(mode, found, [StepDone({}, 0, 0, 1, round(share * makespan)) for share in shares])
 
     text = f"Rank 1 was ready for {makespan * 0.25 / 1e6:.1f} ms without a core to run on, 25% of the run."
     assert said(0.1, 0.25) == [text]

@@ -14,10 +14,10 @@ from backend.schedule.order.order import Order
 from backend.schedule.order.placement import Placement
 from runner.program.compile import Program, build
 from runner.telemetry.clock import now
-from runner.telemetry.op_board import Board, Ledger, Places
-from runner.transport.gloo import gloo_group
-from runner.transport.nccl import ChannelTransport
-from runner.worker.executor import Pace, StageWorker
+from runner.telemetry.op_board import Board, FirstRows, Ledger
+from runner.transport.groups import gloo_group
+from runner.transport.nccl import NcclTransport
+from runner.worker.executor import Pace, RankExecutor
 from tests.support.runner_orders import random_order
 
 
@@ -41,17 +41,17 @@ class Echo:
         pass
 
 
-def child(pipe: Connection, program: Program, rank: int, folder: str, places: Places) -> None:
+def child(pipe: Connection, program: Program, rank: int, folder: str, places: FirstRows) -> None:
     def make(direction: tuple[int, int], end: int) -> object:
         return gloo_group(f"{folder}/{direction[0]}-{direction[1]}", end, 2)
 
     mine = program.ranks[rank]
     arrivals = [link for other in program.ranks for link in other.sends() if link.target == rank]
-    transport = ChannelTransport(make, mine.sends(), arrivals, (3,), torch.device("cpu"))
-    transport.prime()
+    transport = NcclTransport(make, mine.sends(), arrivals, (3,), torch.device("cpu"))
+    transport.start_receiving()
     parts = [Echo() for _ in mine.stages]
     ledger = Ledger(f"{folder}/board", rank, len(program.ranks), places)
-    StageWorker(mine, parts, transport, ledger, Pace()).run(now())
+    RankExecutor(mine, parts, transport, ledger, Pace()).run(now())
     transport.flush()
     pipe.send([part.seen for part in parts])
     pipe.recv()
@@ -72,7 +72,7 @@ def test_messages_without_tags_reach_the_right_op_whatever_the_order_of_need(ord
     for rank in range(order.p):
         near, far = context.Pipe()
         processes.append(
-            context.Process(target=child, args=(far, program, rank, str(tmp_path), board.places(rank)), daemon=True)
+            context.Process(target=child, args=(far, program, rank, str(tmp_path), board.first_rows(rank)), daemon=True)
         )
         processes[-1].start()
         pipes.append(near)

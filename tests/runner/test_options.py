@@ -10,10 +10,10 @@ from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
 from runner.job.plan import plan
 from runner.model.config import MOST_BLOCKS, TINY, Shape, blocks_of
-from runner.model.reference import judge, relative_error, train_stale
-from runner.protocol import Run
+from runner.model.reference import train_stale
+from runner.worker.verification import judge, relative_error
 from tests.support.runner_client import TINY as MODEL
-from tests.support.runner_client import Event, RunnerProgram
+from tests.support.runner_client import Event, RunnerProgram, planned_run
 
 
 @pytest.fixture(scope="module")
@@ -53,19 +53,19 @@ def test_blocks_keep_the_ratios_of_the_layers() -> None:
 def test_stages_have_as_many_blocks_as_their_layers_say(
     runner: RunnerProgram, spec: dict[str, object], blocks: tuple[int, ...]
 ) -> None:
-    assert plan(Run("a", spec=spec)).training.blocks == blocks
+    assert plan(planned_run(spec=spec)).training.blocks == blocks
     verified(runner.run(spec=spec, mode="free", model=MODEL))
 
 
 def test_an_imported_order_takes_layers_and_recomputation_of_the_spec_that_comes_with_it(runner: RunnerProgram) -> None:
-    csv = torch_csv.dump(registry.order(registry.read({"family": "1f1b", "p": 2, "m": 3})))
-    verified(runner.run(csv=csv, spec={"layers": [1, 3]}, mode="free", model=MODEL))
-    less = verified(runner.run(csv=csv, spec={"recompute": "full"}, mode="free", model=MODEL | {"layers": 3}))
-    more = verified(runner.run(csv=csv, mode="free", model=MODEL | {"layers": 3}))
+    order = torch_csv.load(torch_csv.dump(registry.order(registry.read({"family": "1f1b", "p": 2, "m": 3}))))
+    verified(runner.run(order=order, spec={"layers": [1, 3]}, mode="free", model=MODEL))
+    less = verified(runner.run(order=order, spec={"recompute": "full"}, mode="free", model=MODEL | {"layers": 3}))
+    more = verified(runner.run(order=order, mode="free", model=MODEL | {"layers": 3}))
     assert less["activations"]["peak_bytes"] < more["activations"]["peak_bytes"]
-    refused = runner.run(csv=csv, spec={"layers": [1, 3, 1]})[-1]
+    refused = runner.run(order=order, spec={"layers": [1, 3, 1]})[-1]
     assert (refused["event"], refused["error"]["field"], refused["error"]["nearest"]) == ("error", "layers", 2)
-    refused = runner.run(csv=csv, spec={"vocabulary": "parallel-1"})[-1]
+    refused = runner.run(order=order, spec={"vocabulary": "parallel-1"})[-1]
     assert (refused["error"]["field"], refused["error"]["nearest"]) == ("vocabulary", "plain")
 
 
@@ -91,8 +91,8 @@ def test_updates_after_every_backward_give_the_losses_and_weights_of_as_stale_a_
 
 
 def test_a_reference_with_other_staleness_trains_other_weights() -> None:
-    training = plan(Run("a", spec={"family": "pipedream", "p": 2, "m": 4})).training
-    used = plan(Run("a", spec={"family": "pipedream", "p": 2, "m": 4})).used
+    training = plan(planned_run(spec={"family": "pipedream", "p": 2, "m": 4})).training
+    used = plan(planned_run(spec={"family": "pipedream", "p": 2, "m": 4})).used
     assert used == ((0, 0, 1, 2), (0, 1, 2, 3))
     losses, right = train_stale(training, used)
     fresh_losses, fresh = train_stale(training, [range(4)] * 2)

@@ -11,21 +11,26 @@ import numpy as np
 import pytest
 import torch
 
+from backend.errors import message
 from backend.schedule.families import registry
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
-from runner.devices import here
-from runner.engines.base import Ask, Ground, Lost
+from runner.devices import this_machine
+from runner.engines.base import JobResources, RankLost, RankRequest
+from runner.failure import RunFailure
 from runner.job import job, watchdog
 from runner.job.job import Job, State
 from runner.job.outcome import outcome
 from runner.job.plan import Plan, plan
-from runner.messages import Ready, Trouble
+from runner.messages import RankError, Ready
 from runner.model.config import Shape, Training
 from runner.model.stage import Stage
-from runner.protocol import Run
+from runner.model.verdict import reasons
 from runner.telemetry.op_board import WAITING, WORKING, Board, Ledger
-from runner.worker.replicas import sum_copies
+from runner.transport.mailbox import MailboxNeeds
+from runner.worker.replicas import sum_replicas
+from runner.worker.verification import judge
+from tests.support.runner_client import planned_run
 
 UNIT_NS = 2_000_000
 
@@ -70,11 +75,11 @@ class Stalled:
     """A run of 1F1B on three ranks whose board says what a test writes there."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: str) -> None:
-        self.plan: Plan = plan(Run("a", spec={"p": 3, "m": 4} | options, mode="paced", unit_ms=1))
+        self.plan: Plan = plan(planned_run(spec={"p": 3, "m": 4} | options, mode="paced", unit_ms=1))
         counts = [len(one.steps) for one in self.plan.program.ranks]
         path = str(folder / "board")
         self.board = Board(path, counts)
-        self.ledgers = [Ledger(path, rank, 3, self.board.places(rank)) for rank in range(3)]
+        self.ledgers = [Ledger(path, rank, 3, self.board.first_rows(rank)) for rank in range(3)]
         self.time = 0
         monkeypatch.setattr(watchdog, "now", lambda: self.time)
         self.watchdog = watchdog.Watchdog(self.plan, self.board, lambda _: "")
@@ -85,11 +90,11 @@ class Stalled:
 
     def waits(self, rank: int) -> None:
         step = self.watchdog.step(rank)
-        awaited = step.tasks[0].joined or step.tasks[0].taken
+        awaited = step.tasks[0].collective_input or step.tasks[0].input_link
         assert awaited is not None
-        self.ledgers[rank].enter(WAITING, step.index, awaited.tag)
+        self.ledgers[rank].set_state(WAITING, step.index, awaited.tag)
 
-    def verdict(self) -> dict[str, Any]:
+    def failure(self) -> RunFailure:
         assert self.watchdog.look(0) is None
         self.time += watchdog.FLOOR_NS
         assert self.watchdog.look(0) is None
@@ -106,23 +111,23 @@ def stalled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stalled
 
 def test_the_watchdog_blames_the_rank_that_works_while_others_wait(stalled: Stalled) -> None:
     stalled.did(0, 3)
-    stalled.ledgers[1].enter(WORKING, 0)
+    stalled.ledgers[1].set_state(WORKING, 0)
     stalled.waits(0)
     stalled.waits(2)
-    found = stalled.verdict()
-    assert (found["value"], found["op"]) == (1, "1F0")
-    assert "rank 1 is in op 1F0" in found["message"]
-    assert "rank 0 waits in op 0B0 for the gradient of micro-batch 0 into stage 0 (rank 1 to 0)" in found["message"]
-    assert "and 1 more ranks wait" in found["message"]
+    found = stalled.failure()
+    assert (found.rank, found.op) == (1, "1F0")
+    assert "rank 1 is in op 1F0" in found.message
+    assert "rank 0 waits in op 0B0 for the gradient of micro-batch 0 into stage 0 (rank 1 to 0)" in found.message
+    assert "and 1 more ranks wait" in found.message
 
 
 def test_the_watchdog_blames_the_rank_that_does_not_take_what_was_sent(stalled: Stalled) -> None:
     stalled.did(0, 3)
     for rank in range(3):
         stalled.waits(rank)
-    found = stalled.verdict()
-    assert (found["value"], found["op"]) == (1, "1F0")
-    assert "activation of micro-batch 0 into stage 1 (rank 0 to 1), which was sent" in found["message"]
+    found = stalled.failure()
+    assert (found.rank, found.op) == (1, "1F0")
+    assert "activation of micro-batch 0 into stage 1 (rank 0 to 1), which was sent" in found.message
 
 
 def test_the_watchdog_blames_the_rank_whose_part_of_a_barrier_is_missing(
@@ -133,11 +138,11 @@ def test_the_watchdog_blames_the_rank_whose_part_of_a_barrier_is_missing(
         texts = [step.text for step in stalled.plan.program.ranks[rank].steps]
         stalled.did(rank, texts.index(ops))
         stalled.waits(rank)
-    found = stalled.verdict()
-    assert (found["value"], found["op"]) == (1, "1S0")
-    assert "rank 1 waits in op 1S0 for the output of the last stage of micro-batch 0, which was sent" in str(found)
+    found = stalled.failure()
+    assert (found.rank, found.op) == (1, "1S0")
+    assert "rank 1 waits in op 1S0 for the output of the last stage of micro-batch 0, which was sent" in found.message
     waiting = "softmax statistics of all ranks of micro-batch 0, of which rank 1's part is missing"
-    assert f"rank 0 waits in op 0T0 for the {waiting}" in found["message"]
+    assert f"rank 0 waits in op 0T0 for the {waiting}" in found.message
 
 
 def test_the_watchdog_is_patient_as_long_as_ops_finish(stalled: Stalled) -> None:
@@ -158,15 +163,15 @@ class Engine:
     def __init__(self, folder: Path) -> None:
         self.path, self.cleared, self.doomed, self.missing = str(folder), 0, False, 0
 
-    def place(self, ask: Ask) -> None:
-        assert (ask.ranks, ask.together, ask.device) == (2, False, "cpu")
+    def place(self, request: RankRequest) -> None:
+        assert (request.ranks, request.together, request.device) == (2, False, "cpu")
 
     def placed(self) -> bool:
         self.missing -= 1
         return self.missing < 0
 
-    def ground(self, _: Plan) -> Ground:
-        return Ground(self.path, self.path, (None, None))
+    def job_resources(self, _: MailboxNeeds | None) -> JobResources:
+        return JobResources(self.path, self.path, (None, None))
 
     def watch(self, _: Board) -> None:
         pass
@@ -194,9 +199,9 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[J
     engine = Engine(tmp_path)
     monkeypatch.setattr(job.threading, "Thread", lambda target, **_: SimpleNamespace(start=target))
     one = Job(
-        Run("a", spec={"p": 2, "m": 2}),
+        planned_run(spec={"p": 2, "m": 2}),
         engine,
-        here(),
+        this_machine(),
         lambda event, **fields: events.append(fields | {"event": event}),
     )
     one.tick()
@@ -208,23 +213,28 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[J
 
 def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any) -> None:
     one, events, engine = running
-    one.reply(1, Trouble("RuntimeError: no such luck"))
+    one.reply(1, RankError("exception", "RuntimeError: no such luck"))
     assert one.state is State.RUNNING
     one.tick()
-    assert (events[-1]["event"], events[-1]["error"]["value"]) == ("failed", 1)
-    assert events[-1]["error"]["message"] == "rank 1 failed in op 1F0: RuntimeError: no such luck"
+    failure = events[-1]["failure"]
+    assert (events[-1]["event"], failure["kind"], failure["rank"], failure["op"]) == ("failed", "exception", 1, "1F0")
+    assert failure["message"] == "rank 1 failed in op 1F0: RuntimeError: no such luck"
     assert engine.cleared == 1
 
 
 def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> None:
     one, events, engine = running
     engine.doomed = True  # of the death itself this process is told later
-    one.reply(1, Trouble("RuntimeError: connection closed by peer"))
+    one.reply(1, RankError("exception", "RuntimeError: connection closed by peer"))
     one.tick()
     assert one.state is State.RUNNING
-    one.lost(Lost(0, "rank 0's worker process 7 ended (SIGKILL)", "nobody knows why"))
+    ended = message(
+        "runner.process_ended", "rank {rank}'s worker process {pid} ended ({cause})", rank=0, pid=7, cause="SIGKILL"
+    )
+    one.lost(RankLost(0, ended, "nobody knows why"))
     words = "rank 0's worker process 7 ended (SIGKILL) in op 0F0: nobody knows why"
-    assert events[-1]["error"]["message"] == words
+    assert events[-1]["failure"]["message"] == words
+    assert (events[-1]["failure"]["kind"], events[-1]["failure"]["op"]) == ("process_ended", "0F0")
     assert [event["event"] for event in events].count("failed") == 1
 
 
@@ -234,5 +244,54 @@ def test_copies_of_a_stage_end_with_the_sum_of_their_gradients() -> None:
     for factor, copy in enumerate(copies, 1):
         for parameter in copy.parameters():
             parameter.grad = torch.full_like(parameter, float(factor))
-    sum_copies(None, 0, copies, [((0, 0), (0, 1))], 0)
+    sum_replicas(None, 0, copies, [((0, 0), (0, 1))], 0)
     assert all((parameter.grad == 3).all() for copy in copies for parameter in copy.parameters())
+
+
+def test_a_wrong_loss_is_not_blamed_on_a_gradient() -> None:
+    verdict = judge(2.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
+    assert (verdict.verified, verdict.max_grad_error) == (False, 0.0)
+    (sentence,) = reasons(verdict, [[2.0]], "float32")
+    assert sentence.code == "runner.loss_differs"
+    assert sentence == (
+        "Not verified: the loss is 2, and 1 in a single process, a relative error of 1.0e+00; the tolerance is 1.0e-05."
+    )
+
+
+def test_a_wrong_gradient_is_named_and_a_right_loss_is_not() -> None:
+    verdict = judge(1.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
+    (sentence,) = reasons(verdict, [[1.0]], "float32")
+    assert (sentence.code, sentence.params["name"]) == ("runner.gradient_differs", "stage0.head")
+
+
+def test_a_wrong_loss_and_a_wrong_gradient_are_both_named() -> None:
+    verdict = judge(2.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
+    codes = [sentence.code for sentence in reasons(verdict, [[2.0]], "float32")]
+    assert codes == ["runner.gradient_differs", "runner.loss_differs"]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("losses", "runner.losses_differ"), ("updated stage0.head", "runner.weights_differ")]
+)
+def test_losses_of_steps_and_updated_weights_are_not_called_gradients(name: str, code: str) -> None:
+    verdict = judge(1.0, [{name: torch.full((3,), 1.5)}], 1.0, {name: torch.ones(3)})
+    assert [sentence.code for sentence in reasons(verdict, [[1.0]], "float32")] == [code]
+
+
+@pytest.mark.parametrize(
+    ("results", "code"),
+    [({}, "runner.result_missing"), ({"stage0.head": torch.full((3,), torch.nan)}, "runner.result_not_finite")],
+    ids=["missing", "not a number"],
+)
+def test_a_result_that_is_missing_is_told_apart_from_one_that_is_not_a_number(
+    results: dict[str, torch.Tensor], code: str
+) -> None:
+    verdict = judge(1.0, [results], 1.0, {"stage0.head": torch.ones(3)})
+    assert not verdict.verified
+    assert [sentence.code for sentence in reasons(verdict, [[1.0]], "float32")] == [code]
+
+
+def test_a_verified_run_needs_no_reasons() -> None:
+    verdict = judge(1.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
+    assert verdict.verified
+    assert reasons(verdict, [[1.0]], "float32") == []

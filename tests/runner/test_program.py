@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.order.order import Order
 from backend.schedule.order.placement import Placement
-from runner.program.compile import Program, build, in_turn, match
+from runner.program.compile import Program, ProgramError, build, check_collective_turns, check_messages
 from runner.program.instructions import RankProgram, Step
 from tests.support.runner_orders import random_order
 
@@ -48,7 +47,7 @@ def test_messages_of_a_line_of_ranks_are_one_activation_and_one_gradient_a_bound
 
 def test_the_turn_of_a_v_is_handed_over_without_a_message() -> None:
     program = program_of(random_order(Placement("v", 3, 2), 2, seed=1))
-    links = [task.given for step in program.ranks[2].steps for task in step.tasks if task.given is not None]
+    links = [task.output_link for step in program.ranks[2].steps for task in step.tasks if task.output_link is not None]
     assert {link.stage for link in links if link.local} == {3, 2}
     assert all(not link.local for link in program.ranks[2].sends())
 
@@ -56,58 +55,58 @@ def test_the_turn_of_a_v_is_handed_over_without_a_message() -> None:
 def test_a_dropped_receive_is_refused_by_name() -> None:
     program = program_of(order_of("1f1b"))
     step = program.ranks[1].steps[0]
-    deaf = replace(step, tasks=(replace(step.tasks[0], taken=None),))
-    with pytest.raises(OrderError, match=r"activation of micro-batch 0 into stage 1 .* sent but never received"):
-        match(with_step(program, 1, 0, deaf))
+    deaf = replace(step, tasks=(replace(step.tasks[0], input_link=None),))
+    with pytest.raises(ProgramError, match=r"activation of micro-batch 0 into stage 1 .* sent but never received"):
+        check_messages(with_step(program, 1, 0, deaf))
 
 
 def test_a_dropped_send_is_refused_by_name() -> None:
     program = program_of(order_of("1f1b"))
     step = program.ranks[0].steps[2]
-    mute = replace(step, tasks=(replace(step.tasks[0], given=None),))
-    with pytest.raises(OrderError, match="awaited but never sent"):
-        match(with_step(program, 0, 2, mute))
+    mute = replace(step, tasks=(replace(step.tasks[0], output_link=None),))
+    with pytest.raises(ProgramError, match="awaited but never sent"):
+        check_messages(with_step(program, 0, 2, mute))
 
 
 def test_a_doubled_send_is_refused_by_name() -> None:
     program = program_of(order_of("1f1b"))
     first, second = program.ranks[0].steps[:2]
-    twice = replace(second, tasks=(replace(second.tasks[0], given=first.tasks[0].given),))
-    with pytest.raises(OrderError, match="sent 2 times"):
-        match(with_step(program, 0, 1, twice))
+    twice = replace(second, tasks=(replace(second.tasks[0], output_link=first.tasks[0].output_link),))
+    with pytest.raises(ProgramError, match="sent 2 times"):
+        check_messages(with_step(program, 0, 1, twice))
 
 
 def test_a_message_to_the_wrong_rank_is_refused() -> None:
     program = program_of(order_of("1f1b"))
     step = program.ranks[0].steps[0]
-    link = step.tasks[0].given
+    link = step.tasks[0].output_link
     assert link is not None
-    astray = replace(step, tasks=(replace(step.tasks[0], given=replace(link, target=3)),))
-    with pytest.raises(OrderError, match="is sent by rank 0"):
-        match(with_step(program, 0, 0, astray))
+    astray = replace(step, tasks=(replace(step.tasks[0], output_link=replace(link, target=3)),))
+    with pytest.raises(ProgramError, match="is sent by rank 0"):
+        check_messages(with_step(program, 0, 0, astray))
 
 
 def test_a_local_value_taken_before_it_is_made_is_refused() -> None:
     program = program_of(random_order(Placement("v", 1, 2), 1, seed=0))
     steps = program.ranks[0].steps
     swapped = (replace(steps[1], index=0), replace(steps[0], index=1), *steps[2:])
-    with pytest.raises(OrderError, match="taken before it is made"):
-        match([replace(program.ranks[0], steps=swapped)])
+    with pytest.raises(ProgramError, match="taken before it is made"):
+        check_messages([replace(program.ranks[0], steps=swapped)])
 
 
 def test_parts_of_a_collective_out_of_turn_are_refused_by_name() -> None:
     spec = {"family": "1f1b", "p": 3, "m": 4, "vocabulary": "parallel-1"}
     program = program_of(registry.order(registry.read(spec))).ranks[1]
-    in_turn(program, 4)
+    check_collective_turns(program, 4)
     texts = [step.text for step in program.steps]
     first, second = texts.index("1S0"), texts.index("1S1")
     steps = list(program.steps)
     steps[first], steps[second] = steps[second], steps[first]
-    with pytest.raises(OrderError, match="micro-batch 0 comes first") as refused:
-        in_turn(replace(program, steps=tuple(steps)), 4)
+    with pytest.raises(ProgramError, match="micro-batch 0 comes first") as refused:
+        check_collective_turns(replace(program, steps=tuple(steps)), 4)
     assert (refused.value.rank, refused.value.op) == (1, "1S1")
-    with pytest.raises(OrderError, match="a collective of 5 micro-batches has 4"):
-        in_turn(program, 5)
+    with pytest.raises(ProgramError, match="a collective of 5 micro-batches has 4"):
+        check_collective_turns(program, 5)
 
 
 def test_replicas_are_listed_with_their_places() -> None:

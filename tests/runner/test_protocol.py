@@ -8,19 +8,22 @@ from typing import Any
 
 import pytest
 
-from backend.schedule.errors import OrderError, SpecError
+from backend.errors import RequestError
+from backend.schedule.families import registry
+from backend.schedule.interop import torch_csv
+from backend.schedule.order import wire
 from runner import protocol
 from runner.job.plan import plan
-from tests.support.runner_client import TINY, RunnerProgram
+from tests.support.runner_client import TINY, RunnerProgram, planned_run
 
 BAD_LINES = [
     (b"nonsense", "line"),
     (b"[]", "line"),
     (b"5", "line"),
     (b"\xff\xfe{}", "line"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": NaN}', "line"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": Infinity}', "line"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "seed": ' + b"9" * 5000 + b"}", "line"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "unit_ms": NaN}', "line"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "unit_ms": Infinity}', "line"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "seed": ' + b"9" * 5000 + b"}", "line"),
     (b"[" * 100_000, "line"),
     (b"{}", "cmd"),
     (b'{"cmd": "dance"}', "cmd"),
@@ -32,23 +35,27 @@ BAD_LINES = [
     (b'{"cmd": "cancel"}', "id"),
     (b'{"cmd": "run", "id": "a"}', "spec"),
     (b'{"cmd": "run", "id": "a", "spec": []}', "spec"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "speed": 1}', "speed"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "mode": "fast"}', "mode"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "mode": 1}', "mode"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": -1}', "unit_ms"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": 0}', "unit_ms"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": 1e999}', "unit_ms"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": "20"}', "unit_ms"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "unit_ms": true}', "unit_ms"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "seed": 1e30}', "seed"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "seed": -1}', "seed"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "steps": 0}', "steps"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "steps": 1.5}', "steps"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "model": 7}', "model"),
-    (b'{"cmd": "run", "id": "a", "spec": {}, "p": 4}', "p"),
-    (b'{"cmd": "run", "id": "a", "csv": 4}', "csv"),
-    (b'{"cmd": "run", "id": "a", "csv": "0F0", "placement": "round"}', "placement"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "speed": 1}', "speed"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "mode": "fast"}', "mode"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "mode": 1}', "mode"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "unit_ms": -1}', "unit_ms"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "unit_ms": 0}', "unit_ms"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "unit_ms": 1e999}', "unit_ms"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "unit_ms": "20"}', "unit_ms"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "unit_ms": true}', "unit_ms"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "seed": 1e30}', "seed"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "seed": -1}', "seed"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "steps": 0}', "steps"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "steps": 1.5}', "steps"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "model": 7}', "model"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "p": 4}', "p"),
+    (b'{"cmd": "run", "id": "a", "spec": {}}', "order"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": 4}', "order"),
+    (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "csv": "0F0"}', "csv"),
 ]
+
+TWO_RANKS = wire.to_text(torch_csv.load("0F0,0B0\n1F0,1B0"))
+DEADLOCK = wire.to_text(torch_csv.load("0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0"))
 
 BAD_RUNS: list[tuple[dict[str, Any], str]] = [
     ({"spec": {"p": 65, "m": 2}}, "p"),
@@ -67,9 +74,22 @@ BAD_RUNS: list[tuple[dict[str, Any], str]] = [
     ({"spec": {}, "model": {"hidden": 0}}, "model.hidden"),
     ({"spec": {}, "model": {"hidden": 33, "heads": 2}}, "model.hidden"),
     ({"spec": {}, "model": {"hidden": 4096, "sequence": 4096, "batch": 64}}, "model"),
-    ({"csv": "0F0,0B0\n1F0,1B0", "p": 3}, "p"),
-    ({"csv": "0F0,0B0\n1F0,1B0", "spec": {"costs": {"F": [1, 2, 3]}}}, "F"),
+    ({"order": TWO_RANKS, "spec": {"p": 3}}, "p"),
+    ({"order": TWO_RANKS, "spec": {"m": 2}}, "m"),
+    ({"order": TWO_RANKS, "spec": {"v": 2}}, "v"),
+    ({"order": TWO_RANKS, "spec": {"costs": {"F": [1, 2, 3]}}}, "F"),
+    ({"order": TWO_RANKS, "spec": {"offload": "full"}}, "offload"),
+    ({"order": "0F0,0B0", "spec": {}}, "order"),
+    ({"order": DEADLOCK, "spec": {}}, "order"),
 ]
+
+
+def order_for(spec: dict[str, Any]) -> str:
+    """The order of a spec; of the default one where this is illegal."""
+    try:
+        return wire.to_text(registry.order(registry.read(spec)))
+    except RequestError:
+        return wire.to_text(registry.order(registry.read({})))
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +111,11 @@ def test_a_bad_line_is_refused_by_field(text: bytes, field: str) -> None:
 
 @pytest.mark.parametrize(("fields", "field"), BAD_RUNS, ids=[json.dumps(fields)[:60] for fields, _ in BAD_RUNS])
 def test_a_run_that_cannot_be_is_refused_by_field_and_nearest(fields: dict[str, Any], field: str) -> None:
-    command = protocol.parse(json.dumps({"cmd": "run", "id": "a", **fields}).encode())
+    command = protocol.parse(
+        json.dumps({"cmd": "run", "id": "a", "order": order_for(fields["spec"]), **fields}).encode()
+    )
     assert isinstance(command, protocol.Run)
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(RequestError) as caught:
         plan(command)
     assert caught.value.field == field
     json.dumps(caught.value.as_dict(), allow_nan=False)
@@ -101,14 +123,9 @@ def test_a_run_that_cannot_be_is_refused_by_field_and_nearest(fields: dict[str, 
 
 def test_the_nearest_legal_unit_is_legal() -> None:
     fields = {"spec": {"p": 4, "m": 100}, "mode": "paced"}
-    with pytest.raises(SpecError) as caught:
-        plan(protocol.Run("a", **fields, unit_ms=50_000))
-    assert plan(protocol.Run("a", **fields, unit_ms=caught.value.nearest)).unit_ms == caught.value.nearest
-
-
-def test_an_imported_order_that_deadlocks_is_refused_before_anything_runs() -> None:
-    with pytest.raises(OrderError):
-        plan(protocol.Run("a", csv="0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0"))
+    with pytest.raises(RequestError) as caught:
+        plan(planned_run(**fields, unit_ms=50_000))
+    assert plan(planned_run(**fields, unit_ms=caught.value.nearest)).unit_ms == caught.value.nearest
 
 
 def test_bad_lines_get_one_error_each_and_the_run_under_way_goes_on(runner: RunnerProgram) -> None:
@@ -120,7 +137,7 @@ def test_bad_lines_get_one_error_each_and_the_run_under_way_goes_on(runner: Runn
     events = runner.until("finished")
     errors = [event for event in events if event["event"] == "error"]
     assert [error["error"]["field"] for error in errors] == [field for _, field in BAD_LINES]
-    assert all({"field", "value", "message"} <= set(error["error"]) for error in errors)
+    assert all({"code", "params", "field", "value", "message"} <= set(error["error"]) for error in errors)
     assert {error.get("id") for error in errors} == {None, "a"}
     assert events[-1]["id"] == run
     assert events[-1]["verified"]

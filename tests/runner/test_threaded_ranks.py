@@ -50,5 +50,5 @@ def test_a_death_of_the_one_process_ends_the_run_and_the_next_one_works(runner: 
     victim = runner.workers()[0]
     os.kill(victim, signal.SIGKILL)
     last = runner.until(*LAST, timeout=5)[-1]
-    assert last["error"]["message"] == f"the worker process of all ranks, {victim}, ended (SIGKILL)"
+    assert last["failure"]["message"] == f"the worker process of all ranks, {victim}, ended (SIGKILL)"
     assert runner.run(spec={"family": "1f1b", "p": 3, "m": 3}, mode="free", model=TINY)[-1]["verified"]

@@ -12,15 +12,15 @@ import torch
 from torch.nn import functional
 
 from runner.job.outcome import finite
-from runner.model.activations import Memory
+from runner.model.activations import ActivationMemory
 from runner.model.config import Shape, Training
 from runner.model.embedding_shard import EmbeddingShard
-from runner.model.output_shard import Shard
-from runner.model.stage import Data, embedding, output_layer
-from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, Copy, Join, Output
+from runner.model.output_shard import OutputShard
+from runner.model.parameters import Data, embedding, output_layer
+from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, CollectiveInput, Copy, Output
 from runner.telemetry.clock import now
 from runner.telemetry.op_board import Board, Ledger
-from runner.transport.gloo import gloo_group
+from runner.transport.groups import gloo_group
 from runner.worker.collectives import Collectives
 from runner.worker.copy_lane import CopyLane
 
@@ -49,7 +49,7 @@ class Moved:
 
 def lane_of(part: Moved, folder: Path, unit: float) -> tuple[CopyLane, Board]:
     board = Board(f"{folder}/board", [4], [len(COPIES)])
-    ledger = Ledger(f"{folder}/board", 0, 1, board.places(0))
+    ledger = Ledger(f"{folder}/board", 0, 1, board.first_rows(0))
     return CopyLane(COPIES, [part], ledger, unit), board
 
 
@@ -59,9 +59,9 @@ def test_copies_run_in_the_order_issued_each_as_long_as_it_should(tmp_path: Path
     zero = now()
     for done in range(5):
         lane.issue(done, zero)
-    assert lane.moves(0, 1)
-    assert not lane.moves(1, 0)
-    assert lane.reloaded(0, 1) >= zero + 4 * 2 * unit
+    assert lane.reloads(0, 1)
+    assert not lane.reloads(1, 0)
+    assert lane.wait_for_reload(0, 1) >= zero + 4 * 2 * unit
     lane.close()
     assert part.log == [("O", 0), ("O", 1), ("R", 0), ("R", 1)]
     rows = board.copy_rows(0, 0, int(board.copied()[0])).tolist()
@@ -74,7 +74,7 @@ def test_a_copy_is_not_begun_before_it_is_issued(tmp_path: Path) -> None:
     part = Moved()
     lane, _ = lane_of(part, tmp_path, 0.0)
     lane.issue(2, now())
-    lane.reloaded(0, 0)
+    lane.wait_for_reload(0, 0)
     assert part.log == [("O", 0), ("O", 1), ("R", 0)]
     lane.issue(4, now())
     lane.close()
@@ -85,7 +85,7 @@ def test_a_copy_that_fails_is_raised_in_the_op_that_waits_for_it(tmp_path: Path)
     lane, _ = lane_of(Moved("no room left"), tmp_path, 0.0)
     lane.issue(4, now())
     with pytest.raises(MemoryError, match="no room left"):
-        lane.reloaded(0, 1)
+        lane.wait_for_reload(0, 1)
     with pytest.raises(MemoryError, match="no room left"):
         lane.close()
 
@@ -97,38 +97,47 @@ class Rank(threading.Thread):
         super().__init__()
         data, output = Data(TRAINING, torch.device("cpu")), Output(barriers, RANKS - 1, 0)
         self.rank, self.output = rank, output
-        self.shard = Shard(TRAINING, rank, RANKS, data, Memory(), barriers == 1)
+        self.shard = OutputShard(TRAINING, rank, RANKS, data, ActivationMemory(), barriers == 1)
         self.embedding = EmbeddingShard(TRAINING, rank, RANKS, data)
         groups = [gloo_group(f"{folder}/{chain}", rank, RANKS) for chain in output.chains]
         shape = TRAINING.shape.activation
-        scale, device = TRAINING.share / (shape[0] * shape[1]), torch.device("cpu")
-        self.joins = Collectives(groups, output, rank, RANKS, MICROS, shape, scale, self.embedding, device)
+        self.collectives = Collectives(
+            groups,
+            output,
+            rank=rank,
+            ranks=RANKS,
+            micros=MICROS,
+            shape=shape,
+            share=TRAINING.share,
+            embedding=self.embedding,
+            device=torch.device("cpu"),
+        )
         self.stamps: list[int] = []
 
     def run(self) -> None:
-        joins = self.joins
+        joins = self.collectives
         joins.start()
         for micro in range(MICROS):
             if self.rank == self.output.first:  # which hands on to the root by a way of this test's own
-                Rank.read[micro], _ = joins.take(Join(EMBEDDED, micro, False))
+                Rank.read[micro], _ = joins.wait_for(CollectiveInput(EMBEDDED, micro, False))
                 Rank.there[micro].set()
             if self.rank == self.output.root:
                 Rank.there[micro].wait()
-                joins.give(HIDDEN, micro, Rank.read[micro], 5)
-            hidden, stamp = joins.take(Join(HIDDEN, micro, True))
-            joins.give(STATISTICS, micro, self.shard.logits(micro, hidden), stamp + 10 + self.rank)
-            statistics, stamp = joins.take(Join(STATISTICS, micro, True))
+                joins.contribute(HIDDEN, micro, Rank.read[micro], 5)
+            hidden, stamp = joins.wait_for(CollectiveInput(HIDDEN, micro, True))
+            joins.contribute(STATISTICS, micro, self.shard.logits(micro, hidden), stamp + 10 + self.rank)
+            statistics, stamp = joins.wait_for(CollectiveInput(STATISTICS, micro, True))
             gradient = self.shard.gradients(micro, statistics)
             self.stamps.append(stamp)
             if GRADIENT in self.output.chains:
-                joins.give(GRADIENT, micro, gradient, 2**50 + self.rank)
+                joins.contribute(GRADIENT, micro, gradient, 2**50 + self.rank)
             if self.rank == self.output.root:
-                Rank.back[micro], stamp = joins.take(Join(GRADIENT, micro, True))
+                Rank.back[micro], stamp = joins.wait_for(CollectiveInput(GRADIENT, micro, True))
                 self.stamps.append(stamp)
                 Rank.returned[micro].set()
             if self.rank == self.output.first:
                 Rank.returned[micro].wait()
-                joins.give(EMBEDDING, micro, Rank.back[micro], 0)
+                joins.contribute(EMBEDDING, micro, Rank.back[micro], 0)
         joins.close()
 
     read: dict[int, torch.Tensor]
@@ -147,7 +156,8 @@ def test_shards_and_their_collectives_do_what_one_output_layer_does(barriers: in
     for rank in ranks:
         rank.join(30)
         assert not rank.is_alive()
-    data, table, head = Data(TRAINING, torch.device("cpu")), embedding(TRAINING), output_layer(TRAINING)
+    data = Data(TRAINING, torch.device("cpu"))
+    table, head = (weight.requires_grad_() for weight in (embedding(TRAINING), output_layer(TRAINING)))
     for micro in range(MICROS):
         logits = functional.embedding(data.inputs(micro), table) @ head.t()
         loss = functional.cross_entropy(logits.flatten(0, 1), data.targets(micro).flatten())

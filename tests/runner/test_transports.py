@@ -9,17 +9,17 @@ import pytest
 import torch
 
 from runner.program.instructions import Link
-from runner.transport.mailbox import Mailbox, lay_out
-from runner.transport.shared_memory import ShmTransport
+from runner.transport.mailbox import Mailbox, MailboxNeeds, lay_out
+from runner.transport.shared_memory import SharedMemoryTransport
 from tests.support.runner_client import TINY, RunnerProgram
 
 SHAPE = (3, 5)
 
 
 def box(folder: Path, sends: list[int], tags: int, size: int = 4 * 15) -> Mailbox:
-    found = lay_out(f"{folder}/messages", str(folder), sends, tags, size)
+    found = lay_out(f"{folder}/messages", str(folder), MailboxNeeds(sends, tags, size))
     Path(found.path).touch()
-    found.make()
+    found.create()
     return found
 
 
@@ -30,7 +30,7 @@ def link(tag: int, source: int = 0, target: int = 1) -> Link:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_messages_are_taken_in_any_order_with_their_times(dtype: torch.dtype, tmp_path: Path) -> None:
     shared = box(tmp_path, [4, 0], 4)
-    sender, receiver = (ShmTransport(shared, rank, SHAPE, dtype) for rank in range(2))
+    sender, receiver = (SharedMemoryTransport(shared, rank, SHAPE, dtype) for rank in range(2))
     for tag in range(4):
         sender.send(link(tag), torch.full(SHAPE, tag + 0.5), 100 + tag)
     for tag in (2, 0, 3, 1):
@@ -43,7 +43,7 @@ def test_messages_are_taken_in_any_order_with_their_times(dtype: torch.dtype, tm
 
 def test_what_was_taken_makes_room_and_what_was_not_stays(tmp_path: Path) -> None:
     shared = box(tmp_path, [6, 0], 6)
-    sender, receiver = (ShmTransport(shared, rank, SHAPE) for rank in range(2))
+    sender, receiver = (SharedMemoryTransport(shared, rank, SHAPE) for rank in range(2))
     for tag in range(3):
         sender.send(link(tag), torch.full(SHAPE, float(tag)), 0)
     kept = receiver.receive(link(0))[0]
@@ -54,10 +54,10 @@ def test_what_was_taken_makes_room_and_what_was_not_stays(tmp_path: Path) -> Non
     assert [float(receiver.receive(link(tag))[0][0, 0]) for tag in (5, 1, 4, 2, 3)] == [5, 1, 4, 2, 3]
 
 
-@pytest.mark.parametrize("patience", [0, 20_000])
-def test_a_receiver_sleeps_until_its_message_is_there_whatever_else_rings(patience: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("spin", [0, 20_000])
+def test_a_receiver_sleeps_until_its_message_is_there_whatever_else_rings(spin: int, tmp_path: Path) -> None:
     shared = box(tmp_path, [200, 200], 400)
-    ends = [ShmTransport(shared, rank, SHAPE, patience=patience) for rank in range(2)]
+    ends = [SharedMemoryTransport(shared, rank, SHAPE, spin=spin) for rank in range(2)]
     told: list[float] = []
 
     def answer() -> None:

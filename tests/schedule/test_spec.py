@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from backend.schedule import result
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
+from backend.schedule.families.registry import FAMILIES
 from backend.schedule.laws import formula
 from backend.schedule.order import wire
 from backend.schedule.spec import LIMITS, Spec
-from tests.support.strategies import specs
+from tests.support.strategies import optioned, specs
 
 REFUSED: list[tuple[dict[str, Any], str, Any]] = [
     ({"family": "1f2b"}, "family", "1f1b"),
@@ -34,7 +36,9 @@ REFUSED: list[tuple[dict[str, Any], str, Any]] = [
     ({"p": 4.5}, "p", 4),
     ({"p": float("nan")}, "p", 1),
     ({"m": float("inf")}, "m", 1),
-    ({"m": 65536, "p": 1024}, "m", 1365),
+    ({"m": 65536, "p": 1024}, "m", 2048),  # F and B
+    ({"family": "zb-h1", "m": 65536, "p": 1024}, "m", 1365),  # F, I and W
+    ({"family": "1f1b", "vocabulary": "parallel-2", "m": 65536, "p": 1024}, "m", 1024),  # F, B, S and T
     ({"v": 2}, "v", 1),
     ({"family": "dualpipev", "v": 1}, "v", 2),
     ({"family": "interleaved", "v": 65}, "v", 64),
@@ -81,6 +85,26 @@ def test_an_illegal_spec_names_field_and_nearest_at_once(data: dict[str, Any], f
 @settings(max_examples=80, deadline=None)
 def test_a_spec_survives_json(spec: Spec) -> None:
     assert Spec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@given(data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_the_count_of_ops_is_that_of_the_order(family: str, data: st.DataObject) -> None:
+    spec = data.draw(optioned(family, max_p=5, max_m=11))
+    assert registry.op_count(spec) == len(registry.order(spec))
+
+
+def test_the_ops_of_whole_backwards_are_counted_as_two_per_micro_batch() -> None:
+    assert registry.op_count(registry.read({"family": "gpipe", "p": 1024, "m": 1366})) == 2_797_568
+
+
+def test_the_nearest_number_of_micro_batches_is_the_most_within_the_limit() -> None:
+    for family in ("gpipe", "zb-h1", "dualpipe", "dualpipev", "interleaved"):
+        with pytest.raises(SpecError) as refused:
+            registry.judge(Spec(family, 512, 65536, FAMILIES[family].v[1]))
+        most = Spec(family, 512, refused.value.nearest, FAMILIES[family].v[1])
+        assert registry.op_count(most) <= LIMITS["ops"] < registry.op_count(most.with_(m=most.m + 1))
 
 
 @given(spec=specs())

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from runner.model.deferred_stage import DeferredStage
-from runner.transport.shared_memory import ShmTransport
+from runner.transport.shared_memory import SharedMemoryTransport
 from runner.worker.collectives import Collectives
 
 KILL_FORWARD, KILL_BACKWARD, KILL_COLLECTIVE, STOP, DROP, MEMORY, REFUSED, NAN = range(1001, 1009)
@@ -57,7 +57,7 @@ def on_forward(part: DeferredStage, micro: int) -> None:
     }
     actions.get(seed, lambda: None)()
     if seed == DROP:
-        ShmTransport.send = silent  # type: ignore[method-assign]
+        SharedMemoryTransport.send = silent  # type: ignore[method-assign]
 
 
 def on_backward(part: DeferredStage, micro: int) -> None:
@@ -70,7 +70,7 @@ def on_collective(chains: Collectives, _: Any, micro: int) -> None:
         end_here(signal.SIGKILL)
 
 
-def silent(self: ShmTransport, *_: Any) -> None:
+def silent(self: SharedMemoryTransport, *_: Any) -> None:
     """A message that is not sent, and is thought to be."""
 
 

@@ -12,6 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from backend.schedule.families import registry
+from backend.schedule.order import wire
+from backend.schedule.order.order import Order
+from runner.protocol import Run
+
 ROOT = Path(__file__).resolve().parents[2]
 TINY = {"hidden": 16, "heads": 2, "sequence": 4, "batch": 1, "vocabulary": 16}
 LAST = ("finished", "failed", "cancelled", "error")
@@ -55,10 +60,10 @@ class RunnerProgram:
             events.append(self.event(timeout))
         return events
 
-    def start(self, **fields: Any) -> str:
-        """Send a run command under a new id."""
+    def start(self, spec: dict[str, Any] | None = None, order: Order | None = None, **fields: Any) -> str:
+        """Send a run command under a new id; without an order, that of the spec."""
         self.number += 1
-        self.send(cmd="run", id=f"run-{self.number}", **fields)
+        self.send(cmd="run", id=f"run-{self.number}", **job(spec, order), **fields)
         return f"run-{self.number}"
 
     def run(self, **fields: Any) -> list[Event]:
@@ -89,6 +94,17 @@ class RunnerProgram:
         finally:
             self.process.kill()
             self.process.stdout.close()
+
+
+def job(spec: dict[str, Any] | None = None, order: Order | None = None) -> dict[str, Any]:
+    """The spec and the order of a run command; without an order, that of the spec."""
+    spec = spec or {}
+    return {"spec": spec, "order": wire.to_text(registry.order(registry.read(spec)) if order is None else order)}
+
+
+def planned_run(spec: dict[str, Any] | None = None, order: Order | None = None, **fields: Any) -> Run:
+    """A run command as the runner has read it."""
+    return Run("a", **job(spec, order), **fields)
 
 
 def alive(pid: int) -> bool:

@@ -1,8 +1,9 @@
 """Every sentence and label that the server writes for readers of the page, as templates: holes are {1}, {2}, ...
 
 Read from the source, so that the catalogue of another language can be held to it: `python -m tests.support.sentences`
-writes tests/golden/sentences.json, and messages.json, the templates of `message(code, template, ...)` by their codes. A text counts if it has two words, or is one of WORDS; what is no text for readers is left
-out by a rule (docstrings, formulas, SQL, signatures, log messages, assertions) or, at last, by name.
+writes tests/golden/sentences.json, and messages.json, the templates of `message(code, template, ...)` by their codes. A
+text counts if it has two words, or is one of WORDS; what is no text for readers is left out by a rule (docstrings,
+formulas, SQL, signatures, log messages, assertions) or, at last, by name.
 """
 
 from __future__ import annotations
@@ -22,10 +23,16 @@ GOLDEN_MESSAGES = GOLDEN.with_name("messages.json")
 # Texts of the terminal, of docs/laws.md, of the server's console, of Prometheus, and of the previews that other sites
 # show of a link, which has no language of its own: no reader of the page sees them.
 OTHERS = (
-    "backend/cli/*.py", "backend/config.py", "backend/schedule/interop/ascii.py", "backend/schedule/analysis/law_table.py",
-    "backend/web/routes/health.py", "backend/web/serve.py", "backend/web/address/preview.py", "backend/preview_image/*.py",
+    "backend/cli/*.py",
+    "backend/config.py",
+    "backend/schedule/interop/ascii.py",
+    "backend/schedule/analysis/law_table.py",
+    "backend/web/routes/health.py",
+    "backend/web/serve.py",
+    "backend/web/address/preview.py",
+    "backend/preview_image/*.py",
     "runner/__main__.py",
-)  # fmt: skip
+)
 
 # One word each, so no rule finds them: what is counted or drawn, as the page shows it alone or in a sentence.
 WORDS = re.findall(

@@ -1,0 +1,1 @@
+"""Tests of the server: routes, sockets, errors, short links."""

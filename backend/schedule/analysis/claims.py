@@ -2,7 +2,7 @@
 
 The claims are asymptotic: bubble rates relative to 1F1B's R, activation memory relative to M, the memory of 1F1B (p
 micro-batches). Where a simulated figure differs, the reason is found by trying: without hops, with equal stages, with
-F = I = W, with many micro-batches, with more devices, one after the other; those that moved the figure are told.
+F = I = W, with many micro-batches, with more devices, one after the other; those that moved the figure are named.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from backend.schedule.analysis.nearest_spec import fit, ops
-from backend.schedule.errors import SpecError
+from backend.schedule.analysis.nearest_spec import fit
+from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.interleaved.interleaved import group_size
-from backend.schedule.families.registry import order
+from backend.schedule.families.registry import op_count, order
 from backend.schedule.laws.formula import evaluate, parse, text
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.memory import peak_memory
@@ -32,7 +32,10 @@ class Claim:
     memory: str
 
 
-SOURCE = "asymptotic claims of the zero-bubble papers' authors: rates relative to 1F1B's R, memory relative to its M"
+SOURCE = message(
+    "analysis.source_of_claims",
+    "asymptotic claims of the zero-bubble papers' authors: rates relative to 1F1B's R, memory relative to its M",
+)
 CLAIMS = {
     "1f1b": Claim("R", "M"),
     "interleaved": Claim("R/v", "M*(1+1/v)"),
@@ -43,10 +46,12 @@ CLAIMS = {
     "v-zb": Claim("0", "M"),
 }
 
+WITHOUT_RECOMPUTATION = message("analysis.without_recomputation", "without recomputation")
 MANY = 32  # micro-batches a device, for "many"
 MOST_OPS = 200_000  # of a case that is tried only to explain
 NEAR = 0.01  # of 1F1B's figure: nearer than this is the claim
 Ratio = Callable[[Spec], float]
+Steps = Iterator[tuple[Message, Spec]]
 
 
 @lru_cache(maxsize=1024)
@@ -77,7 +82,7 @@ def claim_of(spec: Spec) -> dict[str, Any] | None:
     }
 
 
-def _cell(formula: str, names: dict[str, float], here: float, why: Callable[[], str]) -> dict[str, Any]:
+def _cell(formula: str, names: dict[str, float], here: float, why: Callable[[], Message]) -> dict[str, Any]:
     value = evaluate(parse(formula), names)
     scale = max(names["M"] if "M" in formula else names["R"], here, 1e-9)
     same = abs(here - value) <= 1e-6 * scale
@@ -93,27 +98,57 @@ def _memory_ratio(spec: Spec) -> float:
     return simulated(spec)[1] / spec.p
 
 
-def _why(spec: Spec, formula: str, ratio: Ratio, steps: Callable[[Spec], Iterator[tuple[str, Spec]]]) -> str:
-    """Change one thing after the other until the figure is the claim; tell what moved it."""
+def _why(spec: Spec, formula: str, ratio: Ratio, steps: Callable[[Spec], Steps]) -> Message:
+    """Change one thing after the other until the figure is the claim; name the changes that moved it."""
     target = evaluate(parse(formula), {"R": 1.0, "M": 1.0, "v": float(spec.v)})
-    unit = "1F1B's rate" if ratio is _rate_ratio else "p micro-batches"
+    unit = message("analysis.of_p_micro_batches", "p micro-batches")
+    if ratio is _rate_ratio:
+        unit = message("analysis.of_the_rate_of_1f1b", "1F1B's rate")
     now = ratio(spec)
-    told: list[str] = []
+    changes: list[Message] = []
     values: list[float] = []
     for label, changed in steps(spec):
         if abs(now - target) <= NEAR:
             break
         after = ratio(changed)
         if abs(after - now) > 1e-3:
-            told.append(f"then {after:.3g} {label}" if told else f"it is {after:.3g} {label}")
+            changes.append(_change(after, label, first=not changes))
             values.append(after)
         now = after
     claimed, here = _apart(target, ratio(spec))
-    if not told:
-        small = "what the claim leaves out is small beside many micro-batches and devices"
-        return f"Claimed {claimed} of {unit}, simulated {here}; {small}"
-    rest = "" if abs(now - target) <= NEAR else "; the claim is what that goes to" if _nears(values, target) else ""
-    return f"Claimed {claimed} of {unit}, simulated {here}: {', '.join(told)}{rest}"
+    if not changes:
+        return message(
+            "analysis.claim_leaves_out",
+            "Claimed {claimed} of {unit}, simulated {simulated}; what the claim leaves out is small beside many "
+            "micro-batches and devices",
+            claimed=claimed,
+            unit=unit,
+            simulated=here,
+        )
+    if abs(now - target) > NEAR and _nears(values, target):
+        return message(
+            "analysis.claim_is_the_limit",
+            "Claimed {claimed} of {unit}, simulated {simulated}: {changes}; the claim is what that goes to",
+            claimed=claimed,
+            unit=unit,
+            simulated=here,
+            changes=changes,
+        )
+    return message(
+        "analysis.claim_differs",
+        "Claimed {claimed} of {unit}, simulated {simulated}: {changes}",
+        claimed=claimed,
+        unit=unit,
+        simulated=here,
+        changes=changes,
+    )
+
+
+def _change(value: float, label: Message, first: bool) -> Message:
+    """One of the changes: what the figure is after it."""
+    if first:
+        return message("analysis.it_is", "it is {value} {change}", value=f"{value:.3g}", change=label)
+    return message("analysis.then_it_is", "then {value} {change}", value=f"{value:.3g}", change=label)
 
 
 def _apart(one: float, other: float) -> tuple[str, str]:
@@ -130,53 +165,53 @@ def _nears(values: list[float], target: float) -> bool:
     return len(values) == 1 or abs(values[-1] - target) < abs(values[-2] - target)
 
 
-def _rate_steps(spec: Spec) -> Iterator[tuple[str, Spec]]:
+def _rate_steps(spec: Spec) -> Steps:
     """Cases nearer and nearer to what the claim of a rate presumes, each built on the one before."""
     if spec.recompute != "none":
         spec = spec.with_(recompute="none")
-        yield "without recomputation", spec
+        yield WITHOUT_RECOMPUTATION, spec
     costs = spec.costs
     if costs.comm:
         costs = replace(costs, comm=0.0)
         spec = spec.with_(costs=costs)
-        yield "without hops", spec
+        yield message("analysis.without_hops", "without hops"), spec
     if not costs.uniform:
         costs = Costs(_mean(costs.F, spec.v), _mean(costs.I, spec.v), _mean(costs.W, spec.v), costs.comm, costs.FB)
         spec = spec.with_(costs=costs)
-        yield "with equal stages", spec
+        yield message("analysis.with_equal_stages", "with equal stages"), spec
     if not costs.F == costs.I == costs.W:
         spec = spec.with_(costs=Costs(1.0, 1.0, 1.0))
-        yield "with F = I = W", spec
+        yield message("analysis.with_equal_ops", "with F = I = W"), spec
     yield from _larger(spec)
 
 
-def _memory_steps(spec: Spec) -> Iterator[tuple[str, Spec]]:
+def _memory_steps(spec: Spec) -> Steps:
     """The same for memory, which times have no part in."""
     spec = spec.with_(costs=Costs())
     if spec.recompute != "none":
         spec = spec.with_(recompute="none")
-        yield "without recomputation", spec
+        yield WITHOUT_RECOMPUTATION, spec
     if spec.w_share != 1.0:
         spec = spec.with_(w_share=1.0)
-        yield "with all activations held until W", spec
+        yield message("analysis.held_until_w", "with all activations held until W"), spec
     if spec.group is not None and group_size(spec) != spec.p:
         grouped = _legal(spec.with_(group=spec.p))
         if grouped is not None:
             spec = grouped
-            yield f"in groups of p = {spec.p}", spec
+            yield message("analysis.in_groups_of_p", "in groups of p = {p}", p=spec.p), spec
     yield from _larger(spec)
 
 
-def _larger(spec: Spec) -> Iterator[tuple[str, Spec]]:
+def _larger(spec: Spec) -> Steps:
     """Many micro-batches, then twice the devices and twice again."""
     many = _legal(spec.with_(m=max(1, -(-MANY * spec.p // spec.m)) * spec.m))
     if many is not None and many.m > spec.m:
         spec = many
-        yield f"with m = {spec.m}", spec
+        yield message("analysis.with_m", "with m = {m}", m=spec.m), spec
     for times in (2, 4):
         wide = _legal(spec.with_(p=times * spec.p, m=times * spec.m, group=None))
         if wide is not None:
-            yield f"with p = {wide.p} and m = {wide.m}", wide
+            yield message("analysis.with_p_and_m", "with p = {p} and m = {m}", p=wide.p, m=wide.m), wide
 
 
 def _legal(spec: Spec) -> Spec | None:
@@ -185,7 +220,7 @@ def _legal(spec: Spec) -> Spec | None:
         fitted, _ = fit(spec, spec.family, spec.v)
     except SpecError:
         return None
-    return fitted if ops(fitted) <= MOST_OPS else None
+    return fitted if op_count(fitted) <= MOST_OPS else None
 
 
 def _mean(cost: Cost, v: int) -> Cost:

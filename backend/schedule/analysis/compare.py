@@ -12,7 +12,7 @@ import numpy as np
 
 from backend.schedule.analysis.claims import CLAIMS, SOURCE, claim_of
 from backend.schedule.analysis.nearest_spec import fit, judge_sizes
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.memory import peak_memory, peaks
@@ -21,23 +21,23 @@ from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
 TECHNIQUES = {
-    "gpipe": "all forwards, then all backwards",
-    "1f1b": "a backward as soon as it can run",
-    "pipedream": "1F1B without a flush, weights stashed",
-    "interleaved": "v chunks per device",
-    "interleaved-bfs": "v chunks per device, one after the other",
-    "interleaved-zb": "v chunks per device, backward split",
-    "zb-h1": "backward split, W delayed into the cool-down",
-    "zb-h2": "backward split, twice the warm-up",
-    "zb-auto": "backward split, order searched under a memory limit",
-    "v-min": "building block on a V, least memory",
-    "v-half": "building block on a V, half the memory",
-    "v-zb": "backward split on a V, chunks in turn",
-    "v-auto": "V, order searched under a memory limit",
-    "gis": "v chunks per device, short warm-up",
-    "gis-h": "v chunks per device, half groups",
-    "dualpipe": "two directions, forward and backward overlapped",
-    "dualpipev": "DualPipe folded into a V",
+    "gpipe": message("analysis.technique_gpipe", "all forwards, then all backwards"),
+    "1f1b": message("analysis.technique_1f1b", "a backward as soon as it can run"),
+    "pipedream": message("analysis.technique_pipedream", "1F1B without a flush, weights stashed"),
+    "interleaved": message("analysis.technique_interleaved", "v chunks per device"),
+    "interleaved-bfs": message("analysis.technique_interleaved_bfs", "v chunks per device, one after the other"),
+    "interleaved-zb": message("analysis.technique_interleaved_zb", "v chunks per device, backward split"),
+    "zb-h1": message("analysis.technique_zb_h1", "backward split, W delayed into the cool-down"),
+    "zb-h2": message("analysis.technique_zb_h2", "backward split, twice the warm-up"),
+    "zb-auto": message("analysis.technique_zb_auto", "backward split, order searched under a memory limit"),
+    "v-min": message("analysis.technique_v_min", "building block on a V, least memory"),
+    "v-half": message("analysis.technique_v_half", "building block on a V, half the memory"),
+    "v-zb": message("analysis.technique_v_zb", "backward split on a V, chunks in turn"),
+    "v-auto": message("analysis.technique_v_auto", "V, order searched under a memory limit"),
+    "gis": message("analysis.technique_gis", "v chunks per device, short warm-up"),
+    "gis-h": message("analysis.technique_gis_h", "v chunks per device, half groups"),
+    "dualpipe": message("analysis.technique_dualpipe", "two directions, forward and backward overlapped"),
+    "dualpipev": message("analysis.technique_dualpipev", "DualPipe folded into a V"),
 }
 
 
@@ -50,7 +50,7 @@ def compare(asked: Spec, names: Sequence[str] | None = None, v: int | None = Non
     """
     _judge_names(names or ())
     _judge_lists(asked)
-    fitted: dict[str, tuple[Spec, str | None]] = {}
+    fitted: dict[str, tuple[Spec, Message | None]] = {}
     notes = []
     for name in names or FAMILIES:
         try:
@@ -58,7 +58,14 @@ def compare(asked: Spec, names: Sequence[str] | None = None, v: int | None = Non
         except SpecError as error:
             if name == list(names or FAMILIES)[-1] and not fitted:
                 raise  # it is the setting that is wrong
-            notes.append(f"{FAMILIES[name].title} is left out: {error.message}.")
+            notes.append(
+                message(
+                    "analysis.family_left_out",
+                    "{family} is left out: {reason}.",
+                    family=FAMILIES[name].title,
+                    reason=error.message,
+                )
+            )
     judge_sizes(asked, [spec for spec, _ in fitted.values()])
     rows = [_row(spec, adjusted) for spec, adjusted in fitted.values()]
     return {"rows": rows, "notes": _notes(rows) + notes}
@@ -68,7 +75,9 @@ def _judge_names(names: Sequence[str]) -> None:
     for at, name in enumerate(names):
         family_of(Spec(family=name))
         if name in names[:at]:
-            raise SpecError("families", name, f"{name} is named more than once")
+            raise SpecError(
+                "families", name, message("analysis.named_more_than_once", "{name} is named more than once", name=name)
+            )
 
 
 def _judge_lists(asked: Spec) -> None:
@@ -77,11 +86,17 @@ def _judge_lists(asked: Spec) -> None:
         cost = getattr(asked.costs, name)
         if isinstance(cost, tuple) and len(cost) % asked.p:
             nearest = asked.p * max(1, round(len(cost) / asked.p))
-            message = f"{name} as a list has one entry a stage: p = {asked.p} of them or a multiple, not {len(cost)}"
-            raise SpecError(name, len(cost), message, limit=nearest, nearest=nearest)
+            text = message(
+                "analysis.list_fits_no_stages",
+                "{name} as a list has one entry per stage: p = {p} of them or a multiple, not {given}",
+                name=name,
+                p=asked.p,
+                given=len(cost),
+            )
+            raise SpecError(name, len(cost), text, limit=nearest, nearest=nearest)
 
 
-def _row(spec: Spec, adjusted: str | None) -> dict[str, Any]:
+def _row(spec: Spec, adjusted: Message | None) -> dict[str, Any]:
     family = FAMILIES[spec.family]
     built = order(spec)
     timeline = simulate(built, spec.timing, spec.v)
@@ -117,44 +132,80 @@ def message_count(built: Order) -> int:
 def parameters(built: Order, spec: Spec) -> dict[str, Any]:
     """Copies of its own share of the weights that each device holds, and why."""
     copies = np.full(built.p, built.placement.streams)
-    why = "one copy of the device's own layers"
+    why = message("analysis.one_copy_of_weights", "one copy of the device's own layers")
     if built.placement.streams > 1:
-        why = "two copies: each device holds a stage of both replicas, one a direction"
+        why = message(
+            "analysis.two_copies_of_weights",
+            "two copies: each device holds a stage of both replicas, one for each direction",
+        )
     elif FAMILIES[spec.family].asynchronous:
         copies = peaks(built)[0]
-        why = "a version for every micro-batch in flight, which keeps the weights it began with: p - s on stage s"
+        why = message(
+            "analysis.stashed_weights",
+            "a version for every micro-batch in flight, which keeps the weights it began with: p - s on stage s",
+        )
     return {"ranks": copies.tolist(), "max": int(copies.max()), "why": why}
 
 
-def _notes(rows: Sequence[dict[str, Any]]) -> list[str]:
+def _notes(rows: Sequence[dict[str, Any]]) -> list[Message]:
     by_name = {row["family"]: row for row in rows}
     notes = []
     if "gpipe" in by_name and "1f1b" in by_name:
         notes.append(_same_bubble(by_name["gpipe"], by_name["1f1b"]))
     notes.append(
-        "Global counts from the first start to the last end, span the longest device's own window; "
-        "of total is idle over all time, of ideal idle over work."
+        message(
+            "analysis.windows",
+            "Global counts from the first start to the last end, span the longest device's own window; "
+            "of total is idle over all time, of ideal idle over work.",
+        )
     )
     notes += [
-        f"{row['title']} is drawn over {row['spec']['m']} updates of its weights: fill and drain come once."
+        message(
+            "analysis.fill_and_drain_once",
+            "{family} is drawn over {m} updates of its weights: fill and drain come once.",
+            family=row["title"],
+            m=row["spec"]["m"],
+        )
         for row in rows
         if FAMILIES[row["family"]].asynchronous
     ]
     if any(row["family"] in CLAIMS for row in rows):
-        notes.append(f"Claims are {SOURCE}. R here is 1F1B's simulated span rate of total, M is p micro-batches.")
+        notes.append(
+            message(
+                "analysis.claims_are",
+                "Claims are {source}. R here is 1F1B's simulated span rate of total, M is p micro-batches.",
+                source=SOURCE,
+            )
+        )
     return notes
 
 
-def _same_bubble(gpipe: dict[str, Any], flush: dict[str, Any]) -> str:
-    """The textbooks' error, where people meet it; said of the figures at hand."""
-    held = f"{gpipe['peak_memory']['max']:g} and {flush['peak_memory']['max']:g} micro-batches' activations"
+def _same_bubble(gpipe: dict[str, Any], flush: dict[str, Any]) -> Message:
+    """The note against a common error (1F1B shortens the bubble), with the figures of both rows."""
+    held = message(
+        "analysis.memory_of_both",
+        "{gpipe} and {flush} micro-batches' activations",
+        gpipe=f"{gpipe['peak_memory']['max']:g}",
+        flush=f"{flush['peak_memory']['max']:g}",
+    )
     theirs, ours = gpipe["makespan"], flush["makespan"]
     if abs(theirs - ours) <= 1e-9 * max(theirs, ours):
-        return f"GPipe and 1F1B have the same bubble: 1F1B saves memory ({held}), not time."
+        return message(
+            "analysis.same_bubble",
+            "GPipe and 1F1B have the same bubble: 1F1B saves memory ({held}), not time.",
+            held=held,
+        )
     costs = gpipe["spec"]["costs"]
     uneven = any(isinstance(costs[key], list) and len(set(costs[key])) > 1 for key in "FIW")
-    reason = "stages differ in cost" if uneven else "1F1B's steady exchange of F and B waits for hops"
-    return (
-        "For equal stages and no hops GPipe and 1F1B have the same bubble; 1F1B saves memory "
-        f"({held}), not time. Here they differ ({theirs:g} and {ours:g}) because {reason}."
+    reason = message("analysis.because_of_hops", "1F1B's steady exchange of F and B waits for hops")
+    if uneven:
+        reason = message("analysis.because_stages_differ", "stages differ in cost")
+    return message(
+        "analysis.other_bubble",
+        "For equal stages and no hops GPipe and 1F1B have the same bubble; 1F1B saves memory ({held}), not time. "
+        "Here they differ ({theirs} and {ours}) because {reason}.",
+        held=held,
+        theirs=f"{theirs:g}",
+        ours=f"{ours:g}",
+        reason=reason,
     )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from backend.schedule import jit
-from backend.schedule.errors import SpecError
-from backend.schedule.families.registry import family_of, judge
+from backend.schedule.errors import Message, SpecError, message
+from backend.schedule.families.registry import family_of, judge, op_count
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.spec import LIMITS, Spec
@@ -22,7 +23,7 @@ from backend.schedule.spec import LIMITS, Spec
 MOST_STEPS = 8  # of advice followed; families need three at most
 
 
-def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, str | None]:
+def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | None]:
     """The legal spec of a family nearest to ``asked``, and in words what had to change (None: nothing).
 
     ``v`` is the chunks per device asked for, where a family leaves a choice; None takes what is natural for each.
@@ -36,23 +37,29 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, str | None]
     spec = asked.with_(family=name, v=chunks, **(own | plain))
     if "FB" not in family.fields:
         spec = spec.with_(costs=replace(spec.costs, FB=None))
-    said: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     if not family.asynchronous:
         spec = spec.with_(weights=None)
     for _ in range(MOST_STEPS):
         stages = _stages(spec)
         spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=_spread_layers(asked, stages))
         try:
-            judge(spec)
             _judge_size(spec)
+            judge(spec)
         except SpecError as error:
             if error.nearest is None or error.field is None:
                 raise
-            said[error.field] = error.message
+            reasons[error.field] = error.message
             spec = spec.with_(**{error.field: error.nearest})
         else:
-            return spec, _told(asked, spec, said)
-    raise SpecError("family", name, f"{family.title} has no legal schedule near this setting")
+            return spec, _adjustments(asked, spec, reasons)
+    raise SpecError(
+        "family",
+        name,
+        message(
+            "analysis.no_legal_schedule_near", "{family} has no legal schedule near this setting", family=family.title
+        ),
+    )
 
 
 def spread(costs: Costs, stages: int, pair: float | None) -> Costs:
@@ -78,36 +85,75 @@ def _stages(spec: Spec) -> int:
 
 
 def _judge_size(spec: Spec) -> None:
-    """What reading a spec refuses, where a family's own v or m made it larger."""
-    if ops(spec) > LIMITS["ops"]:
-        raise SpecError("m", spec.m, f"{ops(spec):,} ops are over the limit of {LIMITS['ops']:,}")
+    """Raise SpecError, without a nearest value, where a family's own v makes too many ops: at a smaller m it would not
+    be comparable."""
+    if op_count(spec) > LIMITS["ops"]:
+        raise SpecError(
+            "m",
+            spec.m,
+            message(
+                "analysis.too_many_ops",
+                "{ops} ops are over the limit of {most}",
+                ops=f"{op_count(spec):,}",
+                most=f"{LIMITS['ops']:,}",
+            ),
+        )
 
 
 def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
     """Raise SpecError for more ops in all than one answer may have; compile if so many are worth it."""
-    whole = sum(ops(spec) for spec in specs)
+    whole = sum(op_count(spec) for spec in specs)
     if whole > LIMITS["ops"]:
         nearest = max(1, asked.m * LIMITS["ops"] // (2 * whole))
-        message = f"{whole:,} ops in all, over the limit of {LIMITS['ops']:,}; compare fewer families or micro-batches"
-        raise SpecError("m", asked.m, message, limit=nearest, nearest=nearest)
+        text = message(
+            "analysis.too_many_ops_to_compare",
+            "{ops} ops in all, over the limit of {most}; compare fewer families or micro-batches",
+            ops=f"{whole:,}",
+            most=f"{LIMITS['ops']:,}",
+        )
+        raise SpecError("m", asked.m, text, limit=nearest, nearest=nearest)
     jit.compile_for(whole)
 
 
-def ops(spec: Spec) -> int:
-    """At most so many ops."""
-    return 3 * spec.p * spec.m * spec.v
-
-
-def _told(asked: Spec, spec: Spec, said: dict[str, str]) -> str | None:
-    parts = [f"{key} = {_shown(spec, key)} instead of {_shown(asked, key)}: {message}" for key, message in said.items()]
+def _adjustments(asked: Spec, spec: Spec, reasons: dict[str, str]) -> Message | None:
+    """What had to change and why, by field; None for nothing."""
+    parts = [
+        message(
+            "analysis.value_instead",
+            "{name} = {value} instead of {asked}: {reason}",
+            name=key,
+            value=_shown(spec, key),
+            asked=_shown(asked, key),
+            reason=reason,
+        )
+        for key, reason in reasons.items()
+    ]
     lists = [cost for cost in (asked.costs.F, asked.costs.I, asked.costs.W) if isinstance(cost, tuple)]
     if lists and any(len(cost) != _stages(spec) for cost in lists):
-        parts.append(f"costs listed for {len(lists[0])} stages are spread over {_stages(spec)}")
+        parts.append(
+            message(
+                "analysis.costs_spread",
+                "costs listed for {listed} stages are spread over {stages}",
+                listed=len(lists[0]),
+                stages=_stages(spec),
+            )
+        )
     if asked.layers is not None and len(asked.layers) != _stages(spec):
-        parts.append(f"layers listed for {len(asked.layers)} stages are spread over {_stages(spec)}")
-    return "; ".join(parts) or None
+        parts.append(
+            message(
+                "analysis.layers_spread",
+                "layers listed for {listed} stages are spread over {stages}",
+                listed=len(asked.layers),
+                stages=_stages(spec),
+            )
+        )
+    if not parts:
+        return None
+    return reduce(lambda one, other: message("analysis.both", "{one}; {other}", one=one, other=other), parts)
 
 
 def _shown(spec: Spec, key: str) -> Any:
     value = getattr(spec, key)
-    return "none" if value is None else f"{value:g}" if isinstance(value, float) else value
+    if value is None:
+        return message("analysis.none", "none")
+    return f"{value:g}" if isinstance(value, float) else value

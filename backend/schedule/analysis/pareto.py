@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from backend.schedule.analysis.compare import parameters
-from backend.schedule.analysis.nearest_spec import fit, judge_sizes, ops
-from backend.schedule.errors import SpecError
+from backend.schedule.analysis.nearest_spec import fit, judge_sizes
+from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import durations
@@ -53,7 +53,7 @@ class Point:
     """A schedule with its figures; ``limit`` is the memory that it was sought under, None for a family's own."""
 
     spec: Spec
-    adjusted: str | None
+    adjusted: Message | None
     limit: float | None
     figures: Figures
 
@@ -64,8 +64,10 @@ class Point:
 
     @property
     def label(self) -> str:
-        """The title, with the limit where it was sought."""
-        return self.title if self.limit is None else f"{self.title} within {self.limit:g}"
+        """The title, with the limit where it was searched for within one."""
+        if self.limit is None:
+            return self.title
+        return message("analysis.within_limit", "{family} within {limit}", family=self.title, limit=f"{self.limit:g}")
 
 
 def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
@@ -74,7 +76,7 @@ def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
     own = [] if asked.family in FAMILIES else [asked.family]  # an imported order is a point too
     names = names or [*own, *(name for name in FAMILIES if name not in SOUGHT or name == asked.family)]
     free = _same_work(asked if "memory" not in family_of(asked).fields else asked.with_(memory=None))
-    fitted: list[tuple[Spec, str | None]] = []
+    fitted: list[tuple[Spec, Message | None]] = []
     for name in names:
         try:
             fitted.append((asked, None) if name == asked.family else fit(free, name))
@@ -131,11 +133,16 @@ def setting_of(asked: Spec) -> Spec:
 
 def judge_sought(asked: Spec) -> None:
     """Raise SpecError for more ops than are sought for in a few seconds."""
-    size = ops(asked.with_(v=2))
+    size = 6 * asked.p * asked.m  # F, I and W in both chunks of a V
     if size > MOST_SOUGHT:
         nearest = max(1, MOST_SOUGHT // (6 * asked.p))
-        message = f"the frontier is sought for schedules of up to {MOST_SOUGHT:,} ops; here they would have {size:,}"
-        raise SpecError("m", asked.m, message, limit=nearest, nearest=nearest)
+        text = message(
+            "analysis.too_many_ops_for_frontier",
+            "the frontier is searched for schedules of up to {most} ops; here they would have {ops}",
+            most=f"{MOST_SOUGHT:,}",
+            ops=f"{size:,}",
+        )
+        raise SpecError("m", asked.m, text, limit=nearest, nearest=nearest)
 
 
 def constructed(spec: Spec) -> tuple[Spec, Order]:

@@ -9,16 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES, Family, family_of
 from backend.schedule.search.building_block import Block
 from backend.schedule.spec import Spec
 
-EXACT = "At equal F, I and W this is the order's steady state, slot for slot."
+EXACT = message("analysis.block_is_exact", "At equal F, I and W this is the order's steady state, slot for slot.")
 NAMED = 4  # ranks in a sentence
-LAID = "The order is laid from this block at the costs set: in its sequence as far as that pays, within its peak."
+LAID = message(
+    "analysis.block_is_laid",
+    "The order is laid from this block at the costs set: in its sequence as far as that pays, within its peak.",
+)
 
 
 def steady(spec: Spec) -> dict[str, Any]:
@@ -27,8 +31,10 @@ def steady(spec: Spec) -> dict[str, Any]:
     Raises SpecError for a family that has no block, with the nearest one that has.
     """
     if spec.family == imported.NAME:
-        message = "an imported order stands as it is; whether something in it repeats, nobody says"
-        raise SpecError("family", spec.family, message, nearest=Spec.family)
+        text = message(
+            "analysis.no_block_imported", "an imported order has no block: nothing is known of what repeats in it"
+        )
+        raise SpecError("family", spec.family, text, nearest=Spec.family)
     family = family_of(spec)
     if family.block is None:
         raise SpecError("family", spec.family, _why_none(family), nearest=_nearest(family))
@@ -49,31 +55,76 @@ def steady(spec: Spec) -> dict[str, Any]:
     }
 
 
-def _sentence(block: Block) -> str:
-    lifespan, chunks = block.lifespan(), block.due.shape[1]
-    longest_on, peak, period = np.flatnonzero(lifespan == lifespan.max()).tolist(), block.peak(), _number(block.period)
-    if len(lifespan) == 1:
-        who = "The one device keeps"
-    elif len(longest_on) == len(lifespan):
-        who = "Every rank keeps"
-    elif len(longest_on) == 1:
-        who = f"Rank {longest_on[0]} keeps"
-    elif len(longest_on) <= NAMED:
-        who = f"Ranks {', '.join(map(str, longest_on[:-1]))} and {longest_on[-1]} keep"
-    else:
-        who = f"Rank {longest_on[0]} and {len(longest_on) - 1} others keep"
-    how = "for" if len(longest_on) == len(lifespan) else "longest,"
-    slots, mean = _number(lifespan.max()), lifespan.max() / block.period
-    each = "" if chunks == 1 else ", all chunks together"
-    worth = (
-        ""
-        if chunks == 1
-        else f", the worth of {_number(peak / chunks)} {_form(peak / chunks, 'micro-batch', 'micro-batches')}"
+def _sentence(block: Block) -> Message:
+    """The arithmetic of the block: lifespan over period is the mean number of chunks in flight."""
+    lifespan, chunks, peak = block.lifespan(), block.due.shape[1], block.peak()
+    mean = lifespan.max() / block.period
+    average = message("analysis.chunks_on_average", "{mean} chunks in flight on average", mean=_number(mean))
+    if mean == 1.0:
+        average = message("analysis.one_chunk_on_average", "1 chunk in flight on average")
+    if chunks == 1:
+        return message(
+            "analysis.steady_state",
+            "Every {period} slots the next micro-batch follows. {held}: {slots} / {period} = {average}, "
+            "{peak} at the peak.",
+            period=_number(block.period),
+            held=_held(lifespan),
+            slots=_number(lifespan.max()),
+            average=average,
+            peak=peak,
+        )
+    worth = message(
+        "analysis.worth_of_micro_batches", "the worth of {count} micro-batches", count=_number(peak / chunks)
     )
-    return (
-        f"Every {period} slots the next micro-batch follows. {who} a micro-batch's activations {how} "
-        f"{slots} slots{each}: {slots} / {period} = {_number(mean)} {_form(mean, 'chunk', 'chunks')} in flight "
-        f"on average, {peak} at the peak{worth}."
+    if peak == chunks:
+        worth = message("analysis.worth_of_one_micro_batch", "the worth of 1 micro-batch")
+    return message(
+        "analysis.steady_state_of_chunks",
+        "Every {period} slots the next micro-batch follows. {held}, all chunks together: {slots} / {period} = "
+        "{average}, {peak} at the peak, {worth}.",
+        period=_number(block.period),
+        held=_held(lifespan),
+        slots=_number(lifespan.max()),
+        average=average,
+        peak=peak,
+        worth=worth,
+    )
+
+
+def _held(lifespan: npt.NDArray[np.float64]) -> Message:
+    """Which ranks keep a micro-batch's activations longest, and for how many slots; ``lifespan`` (p,) in slots."""
+    ranks, slots = np.flatnonzero(lifespan == lifespan.max()).tolist(), _number(lifespan.max())
+    if len(lifespan) == 1:
+        return message(
+            "analysis.one_device_keeps",
+            "The one device keeps a micro-batch's activations for {slots} slots",
+            slots=slots,
+        )
+    if len(ranks) == len(lifespan):
+        return message(
+            "analysis.every_rank_keeps", "Every rank keeps a micro-batch's activations for {slots} slots", slots=slots
+        )
+    if len(ranks) == 1:
+        return message(
+            "analysis.one_rank_keeps",
+            "Rank {rank} keeps a micro-batch's activations longest, {slots} slots",
+            rank=ranks[0],
+            slots=slots,
+        )
+    if len(ranks) <= NAMED:
+        return message(
+            "analysis.some_ranks_keep",
+            "Ranks {ranks} and {last} keep a micro-batch's activations longest, {slots} slots",
+            ranks=ranks[:-1],
+            last=ranks[-1],
+            slots=slots,
+        )
+    return message(
+        "analysis.many_ranks_keep",
+        "Rank {rank} and {others} others keep a micro-batch's activations longest, {slots} slots",
+        rank=ranks[0],
+        others=len(ranks) - 1,
+        slots=slots,
     )
 
 
@@ -81,21 +132,34 @@ def _number(x: float) -> str:
     return f"{x:.2f}".rstrip("0").rstrip(".")
 
 
-def _form(x: float, one: str, more: str) -> str:
-    return one if x == 1.0 else more
-
-
-def _why_none(family: Family) -> str:
+def _why_none(family: Family) -> Message:
+    """The reason why a family has no block."""
     if family.shaped_by_costs:
-        return f"{family.title} has no block: it seeks its order anew for the costs and the memory limit that are set"
+        return message(
+            "analysis.no_block_searched",
+            "{family} has no block: it searches for its order anew for the costs and the memory limit that are set",
+            family=family.title,
+        )
     if family.group == "bidirectional":
-        what = "the forward of one micro-batch and the backward of another"
-        return f"{family.title} has no block of one micro-batch: what it repeats are overlapped pairs, each {what}"
+        return message(
+            "analysis.no_block_of_pairs",
+            "{family} has no block of one micro-batch: what it repeats are overlapped pairs, each the forward of one "
+            "micro-batch and the backward of another",
+            family=family.title,
+        )
     if "group" in family.fields or family.group == "memory":
-        how = "they follow each other closely within a group and then wait for the next"
-        return f"{family.title} has no block: micro-batches take turns in groups, so {how}, at no constant pace"
-    why = "all forwards run before the first backward, so nothing repeats and memory grows with m without end"
-    return f"{family.title} has no block: {why}"
+        return message(
+            "analysis.no_block_in_groups",
+            "{family} has no block: micro-batches take turns in groups, so they follow each other closely within a "
+            "group and then wait for the next, at no constant pace",
+            family=family.title,
+        )
+    return message(
+        "analysis.no_block_in_phases",
+        "{family} has no block: all forwards run before the first backward, so nothing repeats and memory grows with "
+        "m without end",
+        family=family.title,
+    )
 
 
 def _nearest(family: Family) -> str:

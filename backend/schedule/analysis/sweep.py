@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from backend.schedule import jit
 from backend.schedule.analysis.compare import message_count
-from backend.schedule.analysis.nearest_spec import fit, ops, spread
-from backend.schedule.errors import SpecError
-from backend.schedule.families.registry import FAMILIES, family_of, judge, order
+from backend.schedule.analysis.nearest_spec import fit, spread
+from backend.schedule.errors import SpecError, message
+from backend.schedule.families.registry import FAMILIES, family_of, judge, op_count, order
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.metrics import Figures, figures
 from backend.schedule.simulation.simulate import simulate
@@ -52,13 +52,14 @@ def resized(asked: Spec, p: int, m: int) -> Spec:
 
 def cell(asked: Spec, p: int, m: int) -> Cell:
     """The bubble of a family at one size; the one asked for is worked out whatever its size."""
-    size = ops(asked.with_(p=p, m=m)) * (SHAPED if family_of(asked).shaped_by_costs else 1)
+    size = op_count(asked.with_(p=p, m=m)) * (SHAPED if family_of(asked).shaped_by_costs else 1)
     try:
         spec = resized(asked, p, m)
     except SpecError as error:
         return Cell(p, m, None, None, error.message, legal=False)
-    if (size > CELL_OPS and spec is not asked) or ops(spec) > LIMITS["ops"]:
-        return Cell(p, m, spec, None, f"left out: {ops(spec):,} ops take too long here")
+    if (size > CELL_OPS and spec is not asked) or op_count(spec) > LIMITS["ops"]:
+        text = message("analysis.size_left_out", "left out: {ops} ops take too long here", ops=f"{op_count(spec):,}")
+        return Cell(p, m, spec, None, text)
     return Cell(p, m, spec, figures(simulate(order(spec), spec.timing, spec.v)))
 
 
@@ -102,7 +103,7 @@ def over_v(asked: Spec, name: str) -> list[Load]:
             spec, _ = fit(free.with_(family=name, group=None, effort=None), name, v)
         except SpecError:
             continue
-        if (spec.p, spec.m, spec.v) != (asked.p, asked.m, v) or ops(spec) > 4 * CELL_OPS:
+        if (spec.p, spec.m, spec.v) != (asked.p, asked.m, v) or op_count(spec) > 4 * CELL_OPS:
             continue
         built = order(spec)
         loads.append(Load(spec, message_count(built), figures(simulate(built, spec.timing, spec.v))))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family
 from backend.schedule.laws.law import Law
 from backend.schedule.options import offload, vocabulary
@@ -17,17 +17,36 @@ from backend.schedule.spec import Spec
 
 _FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
 MOST_TIMED = 10**11  # ops of all orders that one search times: about half an hour
-_NO_SHARDS = ("barriers == 0", "S and T stand among the ops, and this form does not count them")
-_NO_COPIES = ("copies == 0", "a backward may have to wait for its reload")
+_NO_SHARDS = (
+    "barriers == 0",
+    message("schedule.unless_no_shards", "S and T are among the ops, and this form does not count them"),
+)
+_NO_COPIES = ("copies == 0", message("schedule.unless_no_copies", "a backward may have to wait for its reload"))
 
 
 def judge(spec: Spec, family: Family) -> None:
     """Raise SpecError unless the spec's options and costs go with its family and with each other."""
     for name, default in _FAMILYS_OWN.items():
         if name not in family.fields and getattr(spec, name) != default:
-            raise SpecError(name, getattr(spec, name), f"{family.title} has no {name}; leave it out", nearest=default)
+            raise SpecError(
+                name,
+                getattr(spec, name),
+                message(
+                    "schedule.family_has_no_such_field",
+                    "{family} has no {name}; leave it out",
+                    family=family.title,
+                    name=name,
+                ),
+                nearest=default,
+            )
     if spec.costs.FB is not None and "FB" not in family.fields:
-        raise SpecError("FB", spec.costs.FB, f"{family.title} has no overlapped pairs; leave FB out")
+        raise SpecError(
+            "FB",
+            spec.costs.FB,
+            message(
+                "schedule.family_has_no_pairs", "{family} has no overlapped pairs; leave FB out", family=family.title
+            ),
+        )
     _judge_stages(spec, spec.p if family.placement == "bidirectional" else spec.p * spec.v)
     if spec.recompute != "none":
         _judge_recompute(spec)
@@ -37,10 +56,19 @@ def judge(spec: Spec, family: Family) -> None:
     timed = (spec.effort or 0) * 3 * spec.p * spec.m * spec.v
     if timed > MOST_TIMED:
         nearest = MOST_TIMED // (3 * spec.p * spec.m * spec.v)
-        raise SpecError("effort", spec.effort, f"at these sizes effort is at most {nearest:,}", nearest=nearest)
+        raise SpecError(
+            "effort",
+            spec.effort,
+            message("schedule.effort_too_large", "at these sizes effort is at most {nearest}", nearest=f"{nearest:,}"),
+            nearest=nearest,
+        )
     if spec.weights is not None and not family.asynchronous:
-        message = f"{family.title} holds one version of its weights; weights is PipeDream's"
-        raise SpecError("weights", spec.weights, message, nearest=None)
+        text = message(
+            "schedule.one_version_of_weights",
+            "{family} holds one version of its weights; weights is PipeDream's",
+            family=family.title,
+        )
+        raise SpecError("weights", spec.weights, text, nearest=None)
 
 
 def _judge_stages(spec: Spec, stages: int) -> None:
@@ -48,55 +76,127 @@ def _judge_stages(spec: Spec, stages: int) -> None:
     for name in ("F", "I", "W"):
         cost = getattr(spec.costs, name)
         if isinstance(cost, tuple) and len(cost) != stages:
-            message = f"{name} as a list has one entry a stage: {stages} here, not {len(cost)}"
-            raise SpecError(name, len(cost), message, limit=stages, nearest=stages)
+            text = message(
+                "schedule.list_needs_an_entry_per_stage",
+                "{name} as a list has one entry per stage: {stages} here, not {given}",
+                name=name,
+                stages=stages,
+                given=len(cost),
+            )
+            raise SpecError(name, len(cost), text, limit=stages, nearest=stages)
         if isinstance(cost, tuple) and (spec.layers is not None or spec.vocabulary == "redistribute"):
             field = "layers" if spec.layers is not None else "vocabulary"
-            message = f"{field} spreads a device's costs over the stages, and {name} is already a list with one a stage"
-            raise SpecError(field, spec.to_json()[field], message, nearest=None if field == "layers" else "plain")
+            text = message(
+                "schedule.spreads_costs_of_a_list",
+                "{field} spreads a device's costs over the stages, and {name} is already a list with one entry "
+                "per stage",
+                field=field,
+                name=name,
+            )
+            raise SpecError(field, spec.to_json()[field], text, nearest=None if field == "layers" else "plain")
     if spec.layers is not None and len(spec.layers) != stages:
-        message = f"layers has one entry a stage: {stages} here, not {len(spec.layers)}"
+        text = message(
+            "schedule.layers_need_an_entry_per_stage",
+            "layers has one entry per stage: {stages} here, not {given}",
+            stages=stages,
+            given=len(spec.layers),
+        )
         nearest = list(spread_layers(spec.layers, stages))
-        raise SpecError("layers", list(spec.layers), message, limit=stages, nearest=nearest)
+        raise SpecError("layers", list(spec.layers), text, limit=stages, nearest=nearest)
     if spec.layers is not None and spec.costs.FB is not None:
-        raise SpecError("FB", spec.costs.FB, "with layers a pair's time follows from F, I and W; leave FB out")
+        raise SpecError(
+            "FB",
+            spec.costs.FB,
+            message(
+                "schedule.pair_time_with_layers", "with layers a pair's time follows from F, I and W; leave FB out"
+            ),
+        )
 
 
 def _judge_recompute(spec: Spec) -> None:
     """What runs again is counted in F's terms, so I must be given in the same, and a pair's time must not be."""
     if spec.costs.FB is not None:
-        raise SpecError("FB", spec.costs.FB, "with recomputation a pair's time follows from F, I and W; leave FB out")
+        raise SpecError(
+            "FB",
+            spec.costs.FB,
+            message(
+                "schedule.pair_time_with_recomputation",
+                "with recomputation a pair's time follows from F, I and W; leave FB out",
+            ),
+        )
     if isinstance(spec.costs.F, tuple) != isinstance(spec.costs.I, tuple):
-        raise SpecError("I", spec.to_json()["costs"]["I"], "with recomputation F and I are both lists or both numbers")
+        raise SpecError(
+            "I",
+            spec.to_json()["costs"]["I"],
+            message("schedule.recomputation_of_lists", "with recomputation F and I are both lists or both numbers"),
+        )
 
 
 def _judge_vocabulary(spec: Spec, family: Family) -> None:
     mode = spec.vocabulary
     if spec.costs.FB is not None:
-        raise SpecError("FB", spec.costs.FB, "with an output layer a pair's time follows from F, I and W; leave FB out")
+        raise SpecError(
+            "FB",
+            spec.costs.FB,
+            message(
+                "schedule.pair_time_with_output_layer",
+                "with an output layer a pair's time follows from F, I and W; leave FB out",
+            ),
+        )
     if spec.barriers == 0:
         return
     if mode not in family.vocabulary:
-        able = ", ".join(("plain", "redistribute", *family.vocabulary))
-        raise SpecError("vocabulary", mode, f"{family.title} takes vocabulary {able}", nearest="plain")
+        text = message(
+            "schedule.family_takes_vocabulary",
+            "{family} takes vocabulary {modes}",
+            family=family.title,
+            modes=["plain", "redistribute", *family.vocabulary],
+        )
+        raise SpecError("vocabulary", mode, text, nearest="plain")
     if spec.v > MAX_PAIR_CHUNKS:
-        message = f"with a spread vocabulary v is at most {MAX_PAIR_CHUNKS}"
-        raise SpecError("v", spec.v, message, limit=MAX_PAIR_CHUNKS, nearest=MAX_PAIR_CHUNKS)
+        text = message(
+            "schedule.spread_vocabulary_limits_v", "with a spread vocabulary v is at most {most}", most=MAX_PAIR_CHUNKS
+        )
+        raise SpecError("v", spec.v, text, limit=MAX_PAIR_CHUNKS, nearest=MAX_PAIR_CHUNKS)
     if spec.lifo:
-        raise SpecError("lifo", True, "with a spread vocabulary the backwards run first in, first out", nearest=False)
+        raise SpecError(
+            "lifo",
+            True,
+            message(
+                "schedule.spread_vocabulary_is_fifo", "with a spread vocabulary the backwards run first in, first out"
+            ),
+            nearest=False,
+        )
 
 
 def _judge_offload(spec: Spec, family: Family) -> None:
     if spec.offload != "none" and "offload" not in family.fields:
-        message = f"{family.title} keeps its activations on the device; gis, gis-h and interleaved can offload them"
-        raise SpecError("offload", spec.offload, message, nearest="none")
+        text = message(
+            "schedule.family_cannot_offload",
+            "{family} keeps its activations on the device; gis, gis-h and interleaved can offload them",
+            family=family.title,
+        )
+        raise SpecError("offload", spec.offload, text, nearest="none")
     if spec.offload != "none" and spec.recompute == "full":
-        message = "full recomputation keeps only each layer's input, too little to offload; use one of the two"
-        raise SpecError("offload", spec.offload, message, nearest="none")
+        text = message(
+            "schedule.offload_with_full_recomputation",
+            "full recomputation keeps only each layer's input, too little to offload; use one of the two",
+        )
+        raise SpecError("offload", spec.offload, text, nearest="none")
     if spec.shared_link and spec.offload == "none":
-        raise SpecError("shared_link", True, "shared_link bears on offload only; leave it out", nearest=False)
+        raise SpecError(
+            "shared_link",
+            True,
+            message("schedule.shared_link_without_offload", "shared_link affects offload only; leave it out"),
+            nearest=False,
+        )
     if spec.shared_link and spec.p % 2:
-        raise SpecError("shared_link", True, f"pairs of devices share a link, and p = {spec.p} is odd", nearest=False)
+        raise SpecError(
+            "shared_link",
+            True,
+            message("schedule.shared_link_of_odd_p", "pairs of devices share a link, and p = {p} is odd", p=spec.p),
+            nearest=False,
+        )
 
 
 def order(spec: Spec, family: Family) -> Order:

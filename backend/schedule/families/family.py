@@ -48,6 +48,8 @@ class Family:
     v: tuple[int, int, int] = (1, 1, 1)
     """Least, natural and greatest v; where all are alike the page shows no slider."""
     chunks: Callable[[Spec], int] = lambda spec: spec.v
+    ops: Callable[[Spec], int] | None = None
+    """How many ops its order has, where that is not the same for every micro-batch and chunk: overlapped pairs."""
     vocabulary: tuple[str, ...] = ()
     """The ways to spread the output layer over the ranks that the family's order can take in (vocabulary.py)."""
     asynchronous: bool = False
@@ -66,6 +68,14 @@ class Family:
         """The order of a legal spec."""
         placement = place(self.placement, spec.p, self.chunks(spec))
         return self.finish(spec, from_rows(placement, spec.m, self.rows(spec)))
+
+    def op_count(self, spec: Spec) -> int:
+        """The number of ops in the order of a spec with its options, without building it: F and B of each micro-batch
+        and chunk, or F, I and W; with the output layer spread over the ranks also S and T of each micro-batch."""
+        shards = 2 * spec.p * spec.m if spec.barriers else 0
+        if self.ops is not None:
+            return self.ops(spec) + shards
+        return (2 if self.backward == "full" else 3) * spec.p * spec.m * spec.v + shards
 
     def as_dict(self) -> dict[str, Any]:
         """The family as the page and the command line show it."""

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.errors import OrderError, SpecError, message
 from backend.schedule.families.family import Family
 from backend.schedule.options.vocabulary import MODES
 from backend.schedule.order import order_codec
@@ -23,7 +23,11 @@ from backend.schedule.simulation.check import check
 from backend.schedule.spec import MOST_ORDER, Spec
 
 NAME = "imported"
-TITLE = "Imported order"
+TITLE = message("schedule.imported_title", "Imported order")
+_ELSEWHERE = message(
+    "schedule.imported_elsewhere",
+    "python app.py check FILE.csv judges it, and python app.py run --csv FILE.csv runs it, whatever its length",
+)
 BACKWARDS: dict[tuple[bool, bool], Literal["full", "split", "both"]] = {
     (True, False): "full",
     (False, True): "split",
@@ -37,10 +41,19 @@ def spec_of(order: Order) -> Spec:
     try:
         text = order_codec.pack(order)
     except OrderError as error:
-        raise SpecError("order", len(order), f"{error.message}; {_ELSEWHERE}", limit=order_codec.MOST_OPS) from None
+        too_many = message(
+            "schedule.imported_too_many_ops", "{problem}; {elsewhere}", problem=error.message, elsewhere=_ELSEWHERE
+        )
+        raise SpecError("order", len(order), too_many, limit=order_codec.MOST_OPS) from None
     if len(text) > MOST_ORDER:
-        message = f"packed, the order takes {len(text):,} characters, and a link holds {MOST_ORDER:,}; {_ELSEWHERE}"
-        raise SpecError("order", len(text), message, limit=MOST_ORDER)
+        too_long = message(
+            "schedule.imported_too_long",
+            "packed, the order takes {length} characters, and a link holds {most}; {elsewhere}",
+            length=f"{len(text):,}",
+            most=f"{MOST_ORDER:,}",
+            elsewhere=_ELSEWHERE,
+        )
+        raise SpecError("order", len(text), too_long, limit=MOST_ORDER)
     copies = order.copies
     offload = "none"
     if copies is not None:
@@ -50,14 +63,14 @@ def spec_of(order: Order) -> Spec:
     return Spec(NAME, order.p, order.m, _v(order), vocabulary=vocabulary, offload=offload, order=text)
 
 
-_ELSEWHERE = "python app.py check FILE.csv judges it, and python app.py run --csv FILE.csv runs it, whatever its length"
-
-
 def order(spec: Spec) -> Order:
     """The order of a spec. Raises SpecError for none, or one that cannot run."""
     if spec.order is None:
-        message = "an imported schedule has its order in the spec: import a file of torch's CSV or a trace"
-        raise SpecError("order", None, message)
+        text = message(
+            "schedule.imported_without_order",
+            "an imported schedule has its order in the spec: import a file of torch's CSV or a trace",
+        )
+        raise SpecError("order", None, text)
     return _checked(spec.order)
 
 
@@ -67,7 +80,10 @@ def _checked(text: str) -> Order:
         found = order_codec.unpack(text)
         check(found)
     except OrderError as error:
-        raise SpecError("order", text, f"the imported order cannot run: {error.message}") from None
+        problem = message(
+            "schedule.imported_cannot_run", "the imported order cannot run: {problem}", problem=error.message
+        )
+        raise SpecError("order", text, problem) from None
     return found
 
 
@@ -86,12 +102,12 @@ def _family(found: Order) -> Family:
         name=NAME,
         title=TITLE,
         year=0,
-        source="a file: torch's CSV, or a trace",
+        source=message("schedule.imported_source", "a file: torch's CSV, or a trace"),
         used_by="",
         group="classic",
-        summary="An order from elsewhere, as it stands in the link.",
+        summary=message("schedule.imported_summary", "An order from elsewhere, as the link has it."),
         backward=BACKWARDS[bool(kinds & {B, PAIR}), I in kinds],
-        complexity="as given",
+        complexity=message("schedule.complexity_as_given", "as given"),
         placement=found.placement.kind,
         rows=lambda spec: [found.codes[a:b] for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)],
         legal=lambda spec: _agree(spec, found),
@@ -99,6 +115,7 @@ def _family(found: Order) -> Family:
         fields=fields,
         v=(v, v, v),
         chunks=lambda spec: found.chunks,
+        ops=lambda spec: len(found) - (2 * found.p * found.m if found.barriers else 0),
         vocabulary=spread,
     )
 
@@ -112,11 +129,23 @@ def _agree(spec: Spec, found: Order) -> None:
     for name, real in (("p", found.p), ("m", found.m)):
         given = getattr(spec, name)
         if given != real:
-            message = f"the imported order has {name} = {real}, and no other size can be made of it"
-            raise SpecError(name, given, message, limit=real, nearest=real)
+            text = message(
+                "schedule.imported_has_its_size",
+                "the imported order has {name} = {size}, and no other size can be made of it",
+                name=name,
+                size=real,
+            )
+            raise SpecError(name, given, text, limit=real, nearest=real)
     if spec.barriers != found.barriers:
         nearest = next(name for name, mode in MODES.items() if mode.barriers == found.barriers)
-        has = f"{found.barriers} barriers a micro-batch" if found.barriers else "neither S and T nor barriers"
-        raise SpecError("vocabulary", spec.vocabulary, f"the imported order has {has}", nearest=nearest)
+        text = message(
+            "schedule.imported_has_barriers",
+            "the imported order has {barriers} barriers per micro-batch",
+            barriers=found.barriers,
+        )
+        if not found.barriers:
+            text = message("schedule.imported_has_no_barriers", "the imported order has neither S and T nor barriers")
+        raise SpecError("vocabulary", spec.vocabulary, text, nearest=nearest)
     if (spec.offload != "none") != (found.copies is not None):
-        raise SpecError("offload", spec.offload, "the imported order has copies to host memory", nearest="full")
+        text = message("schedule.imported_has_copies", "the imported order has copies to host memory")
+        raise SpecError("offload", spec.offload, text, nearest="full")

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families import apply_options, imported
 from backend.schedule.families.bidirectional.dualpipe import DUALPIPE
 from backend.schedule.families.bidirectional.dualpipev import DUALPIPEV
@@ -26,9 +26,9 @@ from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
 from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
 from backend.schedule.order.order import Order
-from backend.schedule.spec import Spec
+from backend.schedule.spec import LIMITS, Spec
 
-__all__ = ["FAMILIES", "Family", "describe", "family_of", "judge", "order", "read"]
+__all__ = ["FAMILIES", "Family", "describe", "family_of", "judge", "op_count", "order", "read"]
 
 FAMILIES: dict[str, Family] = {
     each.name: apply_options.with_laws(each)
@@ -58,8 +58,10 @@ def family_of(spec: Spec) -> Family:
         return FAMILIES[spec.family]
     except KeyError:
         close = difflib.get_close_matches(spec.family[:40], FAMILIES, 1, 0.3)
-        message = f"there is no family of that name; there are {', '.join(FAMILIES)}"
-        raise SpecError("family", spec.family, message, nearest=close[0] if close else "1f1b") from None
+        text = message(
+            "schedule.no_such_family", "there is no family of that name; there are {names}", names=list(FAMILIES)
+        )
+        raise SpecError("family", spec.family, text, nearest=close[0] if close else "1f1b") from None
 
 
 def judge(spec: Spec) -> None:
@@ -68,10 +70,43 @@ def judge(spec: Spec) -> None:
     least, _, most = family.v
     if not least <= spec.v <= most:
         nearest = least if spec.v < least else most
-        wording = f"exactly {least}" if least == most else f"from {least} to {most}"
-        raise SpecError("v", spec.v, f"{family.title} takes v {wording}", limit=nearest, nearest=nearest)
+        text = message(
+            "schedule.family_takes_v_from",
+            "{family} takes v from {least} to {most}",
+            family=family.title,
+            least=least,
+            most=most,
+        )
+        if least == most:
+            text = message(
+                "schedule.family_takes_v_exactly", "{family} takes v exactly {v}", family=family.title, v=least
+            )
+        raise SpecError("v", spec.v, text, limit=nearest, nearest=nearest)
+    _judge_size(spec, family)
     apply_options.judge(spec, family)
     family.legal(spec)
+
+
+def op_count(spec: Spec) -> int:
+    """The number of ops in the order of a legal spec, without building it. Raises SpecError for an unknown family."""
+    return family_of(spec).op_count(spec)
+
+
+def _judge_size(spec: Spec, family: Family) -> None:
+    """Raise SpecError for more ops than one order may have, with the most micro-batches that fit."""
+    count = family.op_count(spec)
+    if count <= LIMITS["ops"]:
+        return
+    fixed = family.op_count(spec.with_(m=0))  # the count is linear in m
+    nearest = max(1, (LIMITS["ops"] - fixed) * spec.m // (count - fixed))
+    text = message(
+        "schedule.too_many_ops",
+        "p, m and v make {ops} ops, over the limit of {most}; m = {nearest} is the most here",
+        ops=f"{count:,}",
+        most=f"{LIMITS['ops']:,}",
+        nearest=nearest,
+    )
+    raise SpecError("m", spec.m, text, limit=nearest, nearest=nearest)
 
 
 def order(spec: Spec) -> Order:

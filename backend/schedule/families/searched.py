@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family, Row
 from backend.schedule.order.order import Order
 from backend.schedule.search import exact
@@ -80,15 +80,31 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     """The order, or a better one, with the certificate that an exhaustive search gives it. Raises SpecError where
     there is no solver or the task is too large for it."""
     if family.problem is None:
-        raise SpecError("prove", spec.family, f"{family.title} has one order; what is sought can be proved")
+        raise SpecError(
+            "prove",
+            spec.family,
+            message(
+                "schedule.prove_of_one_order",
+                "{family} has one order; only a searched order can be proved",
+                family=family.title,
+            ),
+        )
     task = family.problem(spec).task
     if not exact.available():
-        message = "prove needs the solver of ortools; install it with pip install 'ortools>=9.11'"
-        raise SpecError("prove", True, message, nearest=False)
+        text = message(
+            "schedule.prove_needs_ortools",
+            "prove needs the solver of ortools; install it with pip install 'ortools>=9.11'",
+        )
+        raise SpecError("prove", True, text, nearest=False)
     if not exact.fits(task):
         nearest = max(1, exact.MOST_OPS // (3 * spec.p * spec.v))
-        message = f"prove goes through schedules of up to {exact.MOST_OPS} ops; this one has {len(order)}"
-        raise SpecError("m", spec.m, message, limit=nearest, nearest=nearest)
+        text = message(
+            "schedule.prove_of_too_many_ops",
+            "prove goes through schedules of up to {MOST_OPS} ops; this one has {ops}",
+            MOST_OPS=exact.MOST_OPS,
+            ops=len(order),
+        )
+        raise SpecError("m", spec.m, text, limit=nearest, nearest=nearest)
     bound = lower_bound(task)
     codes = np.stack([order.codes[a:b] for a, b in pairwise(order.offsets)])
     found = Found(codes, span_of(task, codes), bound.value, bound.name, spec.effort or 0, spec.seed)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.hardware.machines import MACHINE_FIELDS, Machine, machine_of
 from backend.schedule.hardware.models import MODEL_FIELDS, WHOLE, Model, model_of
 from backend.schedule.order.placement import place
@@ -48,7 +48,7 @@ class Setting:
     @staticmethod
     def read(data: Mapping[str, Any]) -> Setting:
         """Read a setting; keys left out take their defaults. Raises SpecError for the key that is wrong."""
-        reject_unknown(data, KEYS, "the cost model")
+        reject_unknown(data, KEYS, message("hardware.the_cost_model", "the cost model"))
         given = DEFAULTS | dict(data)
         p, v = integer("p", given["p"], 1, LIMITS["p"]), integer("v", given["v"], 1, LIMITS["v"])
         shares = given.pop("layers")
@@ -90,8 +90,12 @@ class Setting:
         """This setting, if no stage is left with nothing to do."""
         for stage, share in enumerate(self.layers):
             if share == 0 and not (self.heads and stage in (0, self.stages - 1)):
-                message = f"stage {stage} has no layer; only the first and the last may have none, and with heads"
-                raise SpecError("layers", list(self.layers[:64]), message, limit=1)
+                text = message(
+                    "hardware.stage_without_layer",
+                    "stage {stage} has no layer; only the first and the last may have none, and with heads",
+                    stage=stage,
+                )
+                raise SpecError("layers", list(self.layers[:64]), text, limit=1)
         return self
 
     def as_dict(self) -> dict[str, Any]:
@@ -108,9 +112,14 @@ class Setting:
 def even(layers: int, p: int, v: int) -> tuple[int, ...]:
     """Layers per stage, as even as can be, the larger shares first."""
     if p * v > layers:
-        message = f"{p * v} stages are more than the model's {layers} layers"
+        text = message(
+            "hardware.more_stages_than_layers",
+            "{stages} stages are more than the model's {layers} layers",
+            stages=p * v,
+            layers=layers,
+        )
         wrong, nearest = ("v", layers // p) if p <= layers else ("p", layers)
-        raise SpecError(wrong, v if wrong == "v" else p, message, limit=nearest, nearest=nearest)
+        raise SpecError(wrong, v if wrong == "v" else p, text, limit=nearest, nearest=nearest)
     each, over = divmod(layers, p * v)
     return (each + 1,) * over + (each,) * (p * v - over)
 
@@ -118,6 +127,11 @@ def even(layers: int, p: int, v: int) -> tuple[int, ...]:
 def _shares(shares: Any, stages: int) -> list[int]:
     """The layers of each stage, as many as there are stages."""
     if len(shares) != stages:
-        message = f"layers as a list has one entry a stage: {stages} here, not {len(shares)}"
-        raise SpecError("layers", len(shares), message, limit=stages, nearest=stages)
+        text = message(
+            "hardware.layers_need_an_entry_per_stage",
+            "layers as a list has one entry per stage: {stages} here, not {given}",
+            stages=stages,
+            given=len(shares),
+        )
+        raise SpecError("layers", len(shares), text, limit=stages, nearest=stages)
     return [integer("layers", share, 0, WHOLE["layers"][1]) for share in shares]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from backend.schedule.errors import message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.derivation import Ledger
 from backend.schedule.hardware.footprint import Footprint, footprint
@@ -23,8 +24,11 @@ from backend.schedule.simulation.costs import Cost, Costs
 
 Floats = npt.NDArray[np.float64]
 UNIT = "ms"
-PAPERS = "the papers' layer: sbh(24h+4s), sbh(24h+8s), 24sbh^2 FLOP"
-COUNTED = "2 FLOP a token and activated parameter in each of F, I and W, and the attention core's 4s^2bh, 8s^2bh, 0"
+PAPERS = message("hardware.counted_as_in_papers", "the papers' layer: sbh(24h+4s), sbh(24h+8s), 24sbh^2 FLOP")
+COUNTED = message(
+    "hardware.counted_by_parameters",
+    "2 FLOP per token and activated parameter in each of F, I and W, and the attention core's 4s^2bh, 8s^2bh, 0",
+)
 _FLOP = {
     True: ("s*b*h*(24*h + 4*s)", "s*b*h*(24*h + 8*s)", "24*s*b*h*h"),
     False: ("2*s*b*N + 4*s*s*b*h", "2*s*b*N + 8*s*s*b*h", "2*s*b*N"),
@@ -117,8 +121,8 @@ def estimate(setting: Setting) -> Estimate:
     _parameters(setting, ledger)
     _layer(setting, ledger)
     f, i, w = (_cost(setting, ledger, kind) for kind in "FIW")
-    ledger.add("bytes of a message", "2*b*s*h", "bytes", "M")
-    comm = ledger.add("time of a hop", "1000*(M/X + y)", UNIT, "c")
+    ledger.add(message("hardware.bytes_of_a_message", "bytes of a message"), "2*b*s*h", "bytes", "M")
+    comm = ledger.add(message("hardware.time_of_a_hop", "time of a hop"), "1000*(M/X + y)", UNIT, "c")
     kept = footprint(setting, ledger)
     return Estimate(setting, Costs(f, i, w, comm), kept, option_costs(setting, ledger), ledger)
 
@@ -128,31 +132,55 @@ def _parameters(setting: Setting, ledger: Ledger) -> None:
     formula = "12*h*h" if model.as_in_papers else f"2*h*h + 2*h*h*k/a + {3 if model.gated else 2}*h*d"
     if model.parameters is not None:
         ledger.names["Z"], formula = model.parameters, "Z"
-    ledger.add("parameters of a layer that a token passes through", formula, "parameters", "N")
-    ledger.add("parameters of the output layer", "h*V", "parameters", "O")
-    ledger.add("output layer to transformer layer", "O/N", "", "ratio")
+    ledger.add(
+        message("hardware.activated_parameters", "parameters of a layer that a token passes through"),
+        formula,
+        "parameters",
+        "N",
+    )
+    ledger.add(
+        message("hardware.parameters_of_output_layer", "parameters of the output layer"), "h*V", "parameters", "O"
+    )
+    ledger.add(message("hardware.output_layer_ratio", "output layer to transformer layer"), "O/N", "", "ratio")
 
 
 def _layer(setting: Setting, ledger: Ledger) -> None:
     """FLOP and milliseconds of one layer, and with heads those of the embedding and the output layer."""
     formulas = dict(zip("FIW", _FLOP[setting.model.as_in_papers], strict=True))
     for kind, formula in formulas.items():
-        ledger.add(f"{kind} of a layer", formula, "FLOP", f"{kind}1")
-    ledger.add("rate of a stage's devices", "e*P*t", "FLOP/s", "r")
+        ledger.add(message("hardware.flop_of_a_layer", "{kind} of a layer", kind=kind), formula, "FLOP", f"{kind}1")
+    ledger.add(message("hardware.rate_of_a_stage", "rate of a stage's devices"), "e*P*t", "FLOP/s", "r")
     for kind in "FIW":
-        ledger.add(f"{kind} of a layer, time", f"1000*{kind}1/r", UNIT, f"{kind.lower()}1")
+        ledger.add(
+            message("hardware.time_of_a_layer", "{kind} of a layer, time", kind=kind),
+            f"1000*{kind}1/r",
+            UNIT,
+            f"{kind.lower()}1",
+        )
     if setting.heads:
         for kind, (embedding, output) in _EXTRA.items():
             if embedding:
-                ledger.add(f"{kind} of the embedding, time", f"1000*{embedding}/r", UNIT, f"{kind.lower()}e")
-            ledger.add(f"{kind} of the output layer, time", f"1000*{output}/r", UNIT, f"{kind.lower()}o")
+                ledger.add(
+                    message("hardware.time_of_embedding", "{kind} of the embedding, time", kind=kind),
+                    f"1000*{embedding}/r",
+                    UNIT,
+                    f"{kind.lower()}e",
+                )
+            ledger.add(
+                message("hardware.time_of_output_layer", "{kind} of the output layer, time", kind=kind),
+                f"1000*{output}/r",
+                UNIT,
+                f"{kind.lower()}o",
+            )
 
 
 def _cost(setting: Setting, ledger: Ledger, kind: str) -> Cost:
     """One number for a device's share where all stages are alike, else a number a stage."""
     letter, layers, last = kind.lower(), setting.layers, setting.stages - 1
     if not setting.heads and len(set(layers)) == 1:
-        return ledger.add(f"{kind} of a device", f"L/p*{letter}1", UNIT, letter)
+        return ledger.add(
+            message("hardware.time_of_a_device", "{kind} of a device", kind=kind), f"L/p*{letter}1", UNIT, letter
+        )
     kinds = [(share, stage == 0, stage == last) for stage, share in enumerate(layers)]
     times: list[float] = []
     for (share, first, final), run in groupby(kinds):
@@ -161,6 +189,10 @@ def _cost(setting: Setting, ledger: Ledger, kind: str) -> Cost:
         if setting.heads:
             formula += (f" + {letter}e" if first and _EXTRA[kind][0] else "") + (f" + {letter}o" if final else "")
         at, end = len(times), len(times) + count - 1
-        name = f"{kind} of stage {at}" if count == 1 else f"{kind} of stages {at} to {end}"
+        name = message("hardware.time_of_stage", "{kind} of stage {stage}", kind=kind, stage=at)
+        if count > 1:
+            name = message(
+                "hardware.time_of_stages", "{kind} of stages {first} to {last}", kind=kind, first=at, last=end
+            )
         times += [ledger.add(name, formula, UNIT)] * count
     return tuple(times)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from backend.schedule.errors import message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.derivation import Ledger
 
@@ -60,15 +61,34 @@ class Footprint:
 def footprint(setting: Setting, ledger: Ledger) -> Footprint:
     """Bytes of everything; the ledger has the message and the parameters of a layer already."""
     model = setting.model
-    flash = ledger.add("activations of a layer with flash attention", "s*b*h*(10 + 24/t)", "bytes", "Af")
-    plain = ledger.add("activations of a layer without", "Af + 5*a*s*s*b/t", "bytes", "Ap")
-    kept = ledger.add("of those, needed by W", "s*b*h*(8 + 24/t)", "bytes", "K")
+    flash = ledger.add(
+        message("hardware.activations_with_flash", "activations of a layer with flash attention"),
+        "s*b*h*(10 + 24/t)",
+        "bytes",
+        "Af",
+    )
+    plain = ledger.add(
+        message("hardware.activations_without_flash", "activations of a layer without"),
+        "Af + 5*a*s*s*b/t",
+        "bytes",
+        "Ap",
+    )
+    kept = ledger.add(
+        message("hardware.activations_needed_by_w", "of those, needed by W"), "s*b*h*(8 + 24/t)", "bytes", "K"
+    )
     used = "Af" if model.flash else "Ap"
-    share = ledger.add("share of the activations that W needs", f"K/{used}", "", "w_share")
+    share = ledger.add(
+        message("hardware.share_needed_by_w", "share of the activations that W needs"), f"K/{used}", "", "w_share"
+    )
     if model.stored is not None:
         ledger.names["Y"] = model.stored
-    ledger.add("parameters that a layer keeps", "N" if model.stored is None else "Y", "parameters", "Q")
-    ledger.add("a device's weights read once", "1000*2*N*L/(p*t*H)", "ms")
+    ledger.add(
+        message("hardware.stored_parameters", "parameters that a layer keeps"),
+        "N" if model.stored is None else "Y",
+        "parameters",
+        "Q",
+    )
+    ledger.add(message("hardware.weights_read_once", "a device's weights read once"), "1000*2*N*L/(p*t*H)", "ms")
     rows = _devices(setting, ledger, used)
     return Footprint(
         message=ledger.names["M"],
@@ -93,11 +113,13 @@ def _devices(setting: Setting, ledger: Ledger, used: str) -> list[tuple[float, f
         layers = sum(setting.layers[stage] for stage in stages)
         tables = setting.heads * ((0 in stages) + (setting.stages - 1 in stages))  # embedding and output layer
         if (layers, tables) not in done:
-            of, mark = f"device {rank}", f"{rank}"
             extra = ("", " + O", " + 2*O")[tables]
-            held = ledger.add(f"activations of a micro-batch on {of}", f"{layers}*{used}", "bytes", f"A{mark}")
-            size = ledger.add(f"parameters of {of}", f"({layers}*Q{extra})/t", "parameters", f"Q{mark}")
-            total = ledger.add(f"memory of {of}", f"(2 + 2 + 12)*Q{mark} + q*A{mark}", "bytes")
+            name = message("hardware.activations_on_device", "activations of a micro-batch on device {rank}", rank=rank)
+            held = ledger.add(name, f"{layers}*{used}", "bytes", f"A{rank}")
+            name = message("hardware.parameters_of_device", "parameters of device {rank}", rank=rank)
+            size = ledger.add(name, f"({layers}*Q{extra})/t", "parameters", f"Q{rank}")
+            name = message("hardware.memory_of_device", "memory of device {rank}", rank=rank)
+            total = ledger.add(name, f"(2 + 2 + 12)*Q{rank} + q*A{rank}", "bytes")
             done[layers, tables] = (held, size, total)
         rows.append(done[layers, tables])
     return rows

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from backend.schedule.hardware.models import pick
+from backend.schedule.errors import message
+from backend.schedule.hardware.models import YOUR_OWN, YOURS_TO_SET, pick
 from backend.schedule.spec import integer, number
 
 
@@ -38,21 +39,36 @@ class Machine:
         return asdict(self)
 
 
-ASSUMED, NDR = "latencies and the host link (PCIe x16) are assumed", "400 Gb/s InfiniBand"
+A100 = message(
+    "hardware.a100_source",
+    "NVIDIA A100 datasheet, NVLink 600 GB/s both ways; 200 Gb/s InfiniBand; latencies and the host link (PCIe x16) "
+    "are assumed",
+)
+H100 = message(
+    "hardware.h100_source",
+    "NVIDIA H100 datasheet (989.4 dense), NVLink 900 GB/s both ways; 400 Gb/s InfiniBand; latencies and the host link "
+    "(PCIe x16) are assumed",
+)
+H200 = message(
+    "hardware.h200_source",
+    "NVIDIA H200 datasheet (989.4 dense), NVLink 900 GB/s both ways; 400 Gb/s InfiniBand; latencies and the host link "
+    "(PCIe x16) are assumed",
+)
+B200 = message(
+    "hardware.b200_source",
+    "NVIDIA HGX B200 datasheet, NVLink 1.8 TB/s both ways; 400 Gb/s InfiniBand; latencies and the host link (PCIe x16) "
+    "are assumed",
+)
 MACHINES: dict[str, Machine] = {
     machine.name: machine
     for machine in (
-        Machine("a100", "A100 80GB SXM", 312e12, 80e9, 2.039e12, 300e9, 25e9, 32e9,
-                source=f"NVIDIA A100 datasheet, NVLink 600 GB/s both ways; 200 Gb/s InfiniBand; {ASSUMED}"),
-        Machine("h100", "H100 80GB SXM", 989e12, 80e9, 3.35e12, 450e9, 50e9, 64e9,
-                source=f"NVIDIA H100 datasheet (989.4 dense), NVLink 900 GB/s both ways; {NDR}; {ASSUMED}"),
-        Machine("h200", "H200 141GB SXM", 989e12, 141e9, 4.8e12, 450e9, 50e9, 64e9,
-                source=f"NVIDIA H200 datasheet (989.4 dense), NVLink 900 GB/s both ways; {NDR}; {ASSUMED}"),
-        Machine("b200", "B200 180GB HGX", 2250e12, 180e9, 8e12, 900e9, 50e9, 64e9,
-                source=f"NVIDIA HGX B200 datasheet, NVLink 1.8 TB/s both ways; {NDR}; {ASSUMED}"),
-        Machine("custom", "Your own", 100e12, 40e9, 1e12, 100e9, 10e9, 15e9, source="Every field is yours to set."),
+        Machine("a100", "A100 80GB SXM", 312e12, 80e9, 2.039e12, 300e9, 25e9, 32e9, source=A100),
+        Machine("h100", "H100 80GB SXM", 989e12, 80e9, 3.35e12, 450e9, 50e9, 64e9, source=H100),
+        Machine("h200", "H200 141GB SXM", 989e12, 141e9, 4.8e12, 450e9, 50e9, 64e9, source=H200),
+        Machine("b200", "B200 180GB HGX", 2250e12, 180e9, 8e12, 900e9, 50e9, 64e9, source=B200),
+        Machine("custom", YOUR_OWN, 100e12, 40e9, 1e12, 100e9, 10e9, 15e9, source=YOURS_TO_SET),
     )
-}  # fmt: skip
+}
 
 RANGES = {  # field: the least and the greatest legal value
     "flops": (1e6, 1e20), "memory": (1e3, 1e18), "hbm_bandwidth": (1e3, 1e18), "intra_bandwidth": (1e3, 1e18),

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.spec import boolean, integer, number, optional
 
 T = TypeVar("T")
@@ -60,49 +60,73 @@ class Model:
         return asdict(self)
 
 
-TABLE = "Parameters, hidden size and vocabulary as printed in the vocabulary-parallelism table."
-ONE_EXPERT = " The printed parameters are about those of one expert, though two of the eight are activated."
-PAPER = "Zero Bubble's shape, s = 1024. The micro-batch size and the vocabulary (GPT-2's, padded) are assumed."
+ONE_EXPERT = message(
+    "hardware.one_expert",
+    "The printed parameters are about those of one expert, though two of the eight are activated.",
+)
+PAPER = message(
+    "hardware.zero_bubble_shape",
+    "Zero Bubble's shape, s = 1024. The micro-batch size and the vocabulary (GPT-2's, padded) are assumed.",
+)
 
 
 def _printed(
     name: str, title: str, millions: float, hidden: int, vocabulary: int, layers: int, heads: tuple[int, int],
-    ffn: int, *, stored: float | None = None, sequence: int = 4096, note: str = "",
+    ffn: int, *, stored: float | None = None, sequence: int = 4096, note: Message | None = None,
 ) -> Model:  # fmt: skip
     """A model of the table; ``heads`` are (all, those of keys and values)."""
+    source = message(
+        "hardware.printed",
+        "Parameters, hidden size and vocabulary as printed in the vocabulary-parallelism table. Sequence {sequence} "
+        "and micro-batch 1 are assumed.",
+        sequence=sequence,
+    )
+    if note is not None:
+        source = message(
+            "hardware.printed_with_note",
+            "Parameters, hidden size and vocabulary as printed in the vocabulary-parallelism table. Sequence "
+            "{sequence} and micro-batch 1 are assumed. {note}",
+            sequence=sequence,
+            note=note,
+        )
     return Model(
         name, title, layers, hidden, heads[0], vocabulary, sequence, kv_heads=heads[1], ffn=ffn, gated=True,
         parameters=millions * 1e6, stored=stored,
-        note=f"{TABLE} Sequence {sequence} and micro-batch 1 are assumed.{note}",
+        note=source,
     )  # fmt: skip
 
 
+YOUR_OWN = message("hardware.your_own", "Your own")
+YOURS_TO_SET = message("hardware.yours_to_set", "Every field is yours to set.")
 MODELS: dict[str, Model] = {
     model.name: model
     for model in (
         _printed("llama3-7b", "Llama3-7B", 234, 4096, 128000, 32, (32, 8), 14336, sequence=8192,
-                 note=" Layers, heads and ffn are those of Llama 3 8B."),
+                 note=message("hardware.llama3_8b_layers", "Layers, heads and ffn are those of Llama 3 8B.")),
         _printed("llama3-70b", "Llama3-70B", 862, 8192, 128000, 80, (64, 8), 28672, sequence=8192),
         _printed("llama3-405b", "Llama3-405B", 3198, 16384, 128000, 126, (128, 8), 53248, sequence=8192),
         _printed("gemma2-9b", "Gemma2-9B", 198, 3584, 256000, 42, (16, 8), 14336,
-                 note=" Its heads are 256 wide; attention is counted with the hidden size."),
+                 note=message(
+                     "hardware.wide_heads", "Its heads are 256 wide; attention is counted with the hidden size.")),
         _printed("gemma2-27b", "Gemma2-27B", 566, 4608, 256000, 46, (32, 16), 36864),
         _printed("qwen2-7b", "Qwen2-7B", 231, 3584, 152064, 28, (28, 4), 18944),
         _printed("qwen2-72b", "Qwen2-72B", 884, 8192, 152064, 80, (64, 8), 29568),
         _printed("deepseek-v3-671b", "DeepSeek-V3-671B", 607, 7168, 129280, 61, (128, 128), 18432, stored=11e9,
-                 note=" Stored parameters are 671e9 / 61 layers; its latent attention is counted as plain."),
+                 note=message(
+                     "hardware.latent_attention",
+                     "Stored parameters are 671e9 / 61 layers; its latent attention is counted as plain.")),
         _printed("mixtral-8x7b", "Mixtral-8x7B", 212, 4096, 32768, 32, (32, 8), 14336, stored=1451e6, note=ONE_EXPERT),
         _printed("mixtral-8x22b", "Mixtral-8x22B", 355, 6144, 32768, 56, (48, 8), 16384, stored=2504e6,
                  note=ONE_EXPERT),
         Model("zb-1.5b", "Zero Bubble 1.5B", 24, 2304, 24, 51200, 1024, 6, flash=False, note=PAPER),
         Model("zb-6.2b", "Zero Bubble 6.2B", 32, 4096, 32, 51200, 1024, 3, flash=False, note=PAPER),
-        Model("custom", "Your own", 32, 4096, 32, 50304, note="Every field is yours to set."),
+        Model("custom", YOUR_OWN, 32, 4096, 32, 50304, note=YOURS_TO_SET),
     )
 }  # fmt: skip
 
 WHOLE = {  # field: the least and the greatest legal value
-    "layers": (1, 4096), "hidden": (1, 2**20), "attention_heads": (1, 2**16), "vocabulary": (1, 2**24),
-    "sequence": (1, 2**24), "micro_batch": (1, 2**16), "kv_heads": (1, 2**16), "ffn": (1, 2**24),
+    "layers": (1, 4096), "hidden": (1, 2**20), "attention_heads": (1, 2**16), "kv_heads": (1, 2**16),
+    "ffn": (1, 2**24), "vocabulary": (1, 2**24), "sequence": (1, 2**24), "micro_batch": (1, 2**16),
 }  # fmt: skip
 COUNTS = {"parameters": (1.0, 1e13), "stored": (1.0, 1e15)}
 TRUTHS = ("gated", "flash")
@@ -140,11 +164,15 @@ def _judge(model: Model) -> None:
     heads, keys = model.attention_heads, model.kv_heads
     if keys is not None and (keys > heads or heads % keys):
         nearest = max(each for each in range(1, min(keys, heads) + 1) if heads % each == 0)
-        message = f"kv_heads must divide attention_heads, {heads} here"
-        raise SpecError("kv_heads", keys, message, limit=heads, nearest=nearest)
+        text = message(
+            "hardware.kv_heads_must_divide", "kv_heads must divide attention_heads, {heads} here", heads=heads
+        )
+        raise SpecError("kv_heads", keys, text, limit=heads, nearest=nearest)
     if model.stored is not None and model.parameters is not None and model.stored < model.parameters:
-        message = "a layer stores at least the parameters that a token passes through"
-        raise SpecError("stored", model.stored, message, limit=model.parameters, nearest=model.parameters)
+        text = message(
+            "hardware.stored_less_than_activated", "a layer stores at least the parameters that a token passes through"
+        )
+        raise SpecError("stored", model.stored, text, limit=model.parameters, nearest=model.parameters)
 
 
 def bounds() -> dict[str, tuple[float, float]]:
@@ -157,5 +185,9 @@ def pick(field: str, name: Any, shelf: Mapping[str, T]) -> T:
     if isinstance(name, str) and name.lower() in shelf:
         return shelf[name.lower()]
     close = difflib.get_close_matches(str(name)[:40].lower(), list(shelf), 1, 0.3)
-    message = f"there is no {field} of that name; there are {', '.join(shelf)}"
-    raise SpecError(field, name, message, nearest=close[0] if close else next(iter(shelf)))
+    text = message("hardware.no_such_model", "there is no model of that name; there are {names}", names=list(shelf))
+    if field == "machine":
+        text = message(
+            "hardware.no_such_machine", "there is no machine of that name; there are {names}", names=list(shelf)
+        )
+    raise SpecError(field, name, text, nearest=close[0] if close else next(iter(shelf)))

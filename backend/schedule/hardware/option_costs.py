@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from backend.schedule.errors import message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.derivation import Ledger
 
@@ -36,9 +37,21 @@ class OptionCosts:
 def option_costs(setting: Setting, ledger: Ledger) -> OptionCosts:
     """The k of PipeOffload (arXiv 2503.01328), 10/(3(6h+s)) B_c/B_o, comes from 20sbh bytes a layer each way."""
     used = "Af" if setting.model.flash else "Ap"
-    ledger.add("one copy of a layer's activations", "1000*20*s*b*h/(t*D)", MS, "x1")
-    copy = ledger.add("one copy of a device's activations", "L/p*x1", MS)
-    ratio = ledger.add("copies to compute, PipeOffload's k", "2*x1/(f1 + i1 + w1)", "")
-    product = ledger.add("one product of the output layer on one of p shards", "1000*2*s*b*h*V/(r*p)", MS)
-    weights = ledger.add("a weight version to a micro-batch's activations", f"2*Q/(t*{used})", "")
+    ledger.add(
+        message("hardware.copy_of_a_layer", "one copy of a layer's activations"), "1000*20*s*b*h/(t*D)", MS, "x1"
+    )
+    copy = ledger.add(message("hardware.copy_of_a_device", "one copy of a device's activations"), "L/p*x1", MS)
+    ratio = ledger.add(
+        message("hardware.copies_to_compute", "copies to compute, PipeOffload's k"), "2*x1/(f1 + i1 + w1)", ""
+    )
+    product = ledger.add(
+        message("hardware.product_of_a_shard", "one product of the output layer on one of p shards"),
+        "1000*2*s*b*h*V/(r*p)",
+        MS,
+    )
+    weights = ledger.add(
+        message("hardware.weight_version_ratio", "a weight version to a micro-batch's activations"),
+        f"2*Q/(t*{used})",
+        "",
+    )
     return OptionCosts(copy, ratio, product, weights)

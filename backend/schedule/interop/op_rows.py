@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from backend.schedule.errors import OrderError
+from backend.schedule.errors import OrderError, message
 from backend.schedule.order.ops import Op, Pair
 from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order, from_ops
 from backend.schedule.order.placement import KINDS, Kind, Placement, place
@@ -32,7 +32,14 @@ def assemble(rows: Rows, kinds: Sequence[str] = KINDS[:2]) -> Order:
     micro_batches, stages = 1 + max(half.micro for half in single), 1 + max(half.stage for half in single)
     if micro_batches > LIMITS["m"] or len(rows) > LIMITS["p"]:
         raise OrderError(
-            f"{len(rows)} ranks and {micro_batches} micro-batches; at most {LIMITS['p']} and {LIMITS['m']}"
+            message(
+                "schedule.too_many_ranks_or_micro_batches",
+                "{ranks} ranks and {micro_batches} micro-batches; at most {most_ranks} and {most_micro_batches}",
+                ranks=len(rows),
+                micro_batches=micro_batches,
+                most_ranks=LIMITS["p"],
+                most_micro_batches=LIMITS["m"],
+            )
         )
     first: OrderError | None = None
     for kind in kinds:
@@ -49,19 +56,46 @@ def _placement(rows: Rows, kind: Kind, stages: int) -> Placement:
     p = len(rows)
     if kind == "bidirectional":
         if stages != p or p % 2:
-            raise OrderError(f"{stages} stages on {p} ranks: with two directions both are the same even number")
+            raise OrderError(
+                message(
+                    "schedule.stages_of_two_directions",
+                    "{stages} stages on {p} ranks: with two directions both are the same even number",
+                    stages=stages,
+                    p=p,
+                )
+            )
         return place(kind, p, 2)
     if stages % p or stages // p > LIMITS["v"]:
-        raise OrderError(f"{stages} stages do not spread evenly over the file's {p} lines (ranks)")
+        raise OrderError(
+            message(
+                "schedule.stages_not_even",
+                "{stages} stages do not spread evenly over the file's {p} lines (ranks)",
+                stages=stages,
+                p=p,
+            )
+        )
     chunks = stages // p
     if chunks > MAX_PAIR_CHUNKS and any(isinstance(op, Pair) for row in rows for op in row):
-        raise OrderError(f"overlapped pairs with {chunks} chunks per rank; {MAX_PAIR_CHUNKS} is the most")
+        raise OrderError(
+            message(
+                "schedule.too_many_chunks_for_pairs",
+                "overlapped pairs with {chunks} chunks per rank; {most} is the most",
+                chunks=chunks,
+                most=MAX_PAIR_CHUNKS,
+            )
+        )
     return place(kind, p, chunks)
 
 
 def _with_chunks(rows: Rows, placement: Placement, m: int) -> list[list[Op | Pair]]:
     if m % placement.streams:
-        raise OrderError(f"{m} micro-batches cannot be shared by two directions")
+        raise OrderError(
+            message(
+                "schedule.odd_micro_batches_of_two_directions",
+                "{m} micro-batches cannot be shared by two directions",
+                m=m,
+            )
+        )
     out: list[list[Op | Pair]] = []
     for rank, row in enumerate(rows):
         slots = {
@@ -80,5 +114,12 @@ def _with_chunks(rows: Rows, placement: Placement, m: int) -> list[list[Op | Pai
 
 def _misplaced(op: Op, rank: int, placement: Placement) -> OrderError:
     here = sorted(set(placement.stage_of[rank].tolist()))
-    message = f"rank {rank} does {op.text()}, but with {placement.kind} placement it holds {here}"
-    return OrderError(message, rank=rank, op=op.text())
+    text = message(
+        "schedule.stage_on_wrong_rank",
+        "rank {rank} does {op}, but with {placement} placement it holds {stages}",
+        rank=rank,
+        op=op.text(),
+        placement=placement.kind,
+        stages=here,
+    )
+    return OrderError(text, rank=rank, op=op.text())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 
-from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.errors import Message, OrderError, SpecError, message
 from backend.schedule.interop.op_rows import assemble, halves
 from backend.schedule.order.ops import Op, Pair, parse
 from backend.schedule.order.order import Order
@@ -26,13 +26,18 @@ def dump(order: Order) -> str:
         raise SpecError(
             "format",
             "torch-csv",
-            "torch's CSV gives each stage one rank; DualPipe holds every stage on two, so it cannot be written there "
-            "(DualPipeV can)",
+            message(
+                "schedule.csv_has_no_dualpipe",
+                "torch's CSV gives each stage one rank; DualPipe holds every stage on two, so it cannot be "
+                "written there (DualPipeV can)",
+            ),
             nearest="json",
         )
     if order.barriers or order.copies is not None:
-        what = "S and T of a sharded vocabulary" if order.barriers else "copies to host memory"
-        raise SpecError("format", "torch-csv", f"torch's CSV has no text for {what}", nearest="json")
+        text = message("schedule.csv_has_no_copies", "torch's CSV has no text for copies to host memory")
+        if order.barriers:
+            text = message("schedule.csv_has_no_shards", "torch's CSV has no text for S and T of a sharded vocabulary")
+        raise SpecError("format", "torch-csv", text, nearest="json")
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([op.text() for op in order.row(rank)] for rank in range(order.p))
     return out.getvalue()
@@ -45,14 +50,31 @@ def load(text: str, kind: str | None = None) -> Order:
     whether the order can run is for check.check to say.
     """
     if len(text) > MAX_BYTES:
-        raise OrderError(f"the file has {len(text):,} bytes; {MAX_BYTES:,} is the most")
+        raise OrderError(
+            message(
+                "schedule.csv_too_large",
+                "the file has {size} bytes; {most} is the most",
+                size=f"{len(text):,}",
+                most=f"{MAX_BYTES:,}",
+            )
+        )
     rows = [
         _parse_line(number, cells) for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), 1) if cells
     ]
     if kind is not None and kind not in KINDS[:2]:
-        raise OrderError(f"placement {kind!r} cannot be read from a CSV; it is looped or v")
+        raise OrderError(
+            message(
+                "schedule.csv_placement",
+                "placement {placement} cannot be read from a CSV; it is looped or v",
+                placement=repr(kind),
+            )
+        )
     if not rows or not any(rows):
-        raise OrderError("the file holds no ops: expected one line a rank, such as 0F0,0F1,0B0,0B1")
+        raise OrderError(
+            message(
+                "schedule.csv_without_ops", "the file has no ops: expected one line per rank, such as 0F0,0F1,0B0,0B1"
+            )
+        )
     return assemble(rows, KINDS[:2] if kind is None else (kind,))
 
 
@@ -62,22 +84,25 @@ def read(text: str, kind: str | None = None) -> Order:
         order = load(text, kind)
         check(order)
     except OrderError as error:
-        place = "" if error.message.startswith("line ") else _place(text, error)
-        message = f"{place}: {error.message}" if place else error.message
-        raise OrderError(message, rank=error.rank, op=error.op) from None
+        raise OrderError(_located(text, error), rank=error.rank, op=error.op) from None
     return order
 
 
-def _place(text: str, error: OrderError) -> str:
-    """Where in the file the rank and the op of an error stand, as far as they do."""
-    if error.rank is None:
-        return ""
+def _located(text: str, error: OrderError) -> Message | str:
+    """The error's message, with the line and the cell of its rank and op as far as the file has them."""
+    if error.rank is None or error.code == "schedule.csv_cell":
+        return error.message
     lines = [(number, cells) for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), 1) if cells]
     number, cells = lines[error.rank]
     found = [column for column, cell in enumerate(cells, 1) if error.op is not None and error.op in _texts(cell)]
     if not found:
-        return f"line {number}"
-    return f"line {number}, cell {found[1] if 'twice' in error.message and len(found) > 1 else found[0]}"
+        return message("schedule.csv_line", "line {line}: {problem}", line=number, problem=error.message)
+    cell = found[1] if error.code == "schedule.op_twice" and len(found) > 1 else found[0]
+    return _in_cell(number, cell, error.message)
+
+
+def _in_cell(line: int, cell: int, problem: str) -> Message:
+    return message("schedule.csv_cell", "line {line}, cell {cell}: {problem}", line=line, cell=cell, problem=problem)
 
 
 def _texts(cell: str) -> tuple[str, ...]:
@@ -92,6 +117,7 @@ def _parse_line(number: int, cells: list[str]) -> list[Op | Pair]:
         if cell.strip():
             try:
                 ops.append(parse(cell.strip()))
-            except ValueError as error:
-                raise OrderError(f"line {number}, cell {column}: {error}", rank=number - 1, op=cell[:60]) from None
+            except OrderError as error:
+                text = _in_cell(number, column, error.message)
+                raise OrderError(text, rank=number - 1, op=cell[:60]) from None
     return ops

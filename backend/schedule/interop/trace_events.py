@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.schedule.errors import OrderError
+from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.order.ops import Op, Pair, parse
 
 MAX_BYTES = 512 * 2**20
@@ -68,7 +68,13 @@ def document(number: int, file: Any) -> dict[str, Any]:
     if isinstance(data, list):
         data = {"traceEvents": data}
     if not isinstance(data, dict) or not isinstance(data.get("traceEvents"), list):
-        raise OrderError(f'file {number} is no Chrome trace: expected a list of events or an object with "traceEvents"')
+        raise OrderError(
+            message(
+                "schedule.not_a_trace",
+                'file {number} is no Chrome trace: expected a list of events or an object with "traceEvents"',
+                number=number,
+            )
+        )
     return data
 
 
@@ -100,16 +106,37 @@ def read(documents: Sequence[dict[str, Any]]) -> tuple[list[Track], int]:
 
 def _parsed(number: int, text: str) -> Any:
     if len(text) > MAX_BYTES:
-        raise OrderError(f"file {number} has {len(text):,} bytes; {MAX_BYTES:,} is the most")
+        raise OrderError(
+            message(
+                "schedule.trace_too_large",
+                "file {number} has {size} bytes; {most} is the most",
+                number=number,
+                size=f"{len(text):,}",
+                most=f"{MAX_BYTES:,}",
+            )
+        )
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise OrderError(f"file {number} is not JSON: {str(error)[:120]}") from None
+        raise OrderError(
+            message(
+                "schedule.trace_not_json",
+                "file {number} is not JSON: {problem}",
+                number=number,
+                problem=str(error)[:120],
+            )
+        ) from None
 
 
 def _take(file: _File, number: int, event: Any) -> None:
     if not isinstance(event, dict) or not isinstance(event.get("ph"), str):
-        raise OrderError(f'event {number} is no trace event: expected an object with "ph"')
+        raise OrderError(
+            message(
+                "schedule.not_a_trace_event",
+                'event {number} is no trace event: expected an object with "ph"',
+                number=number,
+            )
+        )
     phase, key = event["ph"], (str(event.get("pid", "")), str(event.get("tid", "")))
     file.kernels = file.kernels or event.get("cat") == "kernel"
     if phase == "M":
@@ -122,7 +149,14 @@ def _take(file: _File, number: int, event: Any) -> None:
             return
         start, length = _time(event, "ts", number), _time(event, "dur", number)
         if length < 0:
-            raise OrderError(f"event {number} ({event['name']}) has a negative dur")
+            raise OrderError(
+                message(
+                    "schedule.trace_negative_duration",
+                    "event {number} ({name}) has a negative dur",
+                    number=number,
+                    name=event["name"],
+                )
+            )
         _add(file, event, key, op, start, start + length)
     elif phase == "B":
         op = _op(event.get("name"))
@@ -130,7 +164,15 @@ def _take(file: _File, number: int, event: Any) -> None:
         file.open.setdefault(key, []).append((op, 0.0 if op is None else _time(event, "ts", number)))
     elif phase == "E":
         if not file.open.get(key):
-            raise OrderError(f"event {number} ends what never began on thread {key[1]} of process {key[0]}")
+            raise OrderError(
+                message(
+                    "schedule.trace_end_without_begin",
+                    "event {number} ends what never began on thread {thread} of process {process}",
+                    number=number,
+                    thread=key[1],
+                    process=key[0],
+                )
+            )
         op, start = file.open[key].pop()
         if op is not None:
             _add(file, event, key, op, start, _time(event, "ts", number))
@@ -146,13 +188,13 @@ def _op(name: Any) -> Op | Pair | None:
         return None
     try:
         return parse(text)
-    except ValueError:
+    except OrderError:
         return None
 
 
 def _add(file: _File, event: dict[str, Any], key: Key, op: Op | Pair, start: float, end: float) -> None:
     if end < start:
-        raise OrderError(f"{op.text()} ends before it begins")
+        raise OrderError(message("schedule.trace_op_ends_early", "{op} ends before it begins", op=op.text()))
     track = file.track(event.get("cat") == GPU, key)
     track.torch = track.torch or str(event.get("name", "")).startswith(TORCH_PREFIX)
     track.slices.append(Slice(op, (start + file.shift_us) / 1000, (end + file.shift_us) / 1000))
@@ -168,10 +210,13 @@ def _finish(file: _File, document: dict[str, Any]) -> list[Track]:
     """The file's tracks, named; from torch's profiler a file is one rank's and its track the one with most ops."""
     unended = [op for stack in file.open.values() for op, _ in stack if op is not None]
     if unended:
-        raise OrderError(f"{unended[0].text()} begins but never ends")
+        raise OrderError(message("schedule.trace_op_never_ends", "{op} begins but never ends", op=unended[0].text()))
     kept = _seen_by(file)
     if file.beyond:
-        note = "the trace has S and T, or copies to host memory: they are left out, and their time shows as idle"
+        note = message(
+            "schedule.trace_left_out",
+            "the trace has S and T, or copies to host memory: they are left out, and their time shows as idle",
+        )
         for track in kept.values():
             track.notes.append(note)
     for key, track in kept.items():
@@ -194,19 +239,36 @@ def _seen_by(file: _File) -> dict[Key, Track]:
     views = [{key: track for (gpu, key), track in file.tracks.items() if gpu == wanted} for wanted in (False, True)]
     launched, run = ({each.op.text() for track in view.values() for each in track.slices} for view in views)
     if run and run >= launched:
-        kept, note = views[1], "these are the GPU's ranges, which may lack kernels that autograd's own thread launched"
+        kept, note = (
+            views[1],
+            message(
+                "schedule.trace_of_gpu",
+                "these are the GPU's ranges, which may lack kernels that autograd's own thread launched",
+            ),
+        )
     else:
-        kept, note = views[0], "these are the times at which the processor launched the ops, not those of the GPU"
+        kept, note = (
+            views[0],
+            message(
+                "schedule.trace_of_processor",
+                "these are the times at which the processor launched the ops, not those of the GPU",
+            ),
+        )
     for track in kept.values():
         track.notes += [note] if run or file.kernels else []
     return kept
 
 
 def _time(event: dict[str, Any], key: str, number: int) -> float:
-    return _number(event.get(key), f"{key} of event {number} ({str(event.get('name', event['ph']))[:60]})")
+    name = str(event.get("name", event["ph"]))[:60]
+    field = message("schedule.trace_field", "{key} of event {number} ({name})", key=key, number=number, name=name)
+    return _number(event.get(key), field)
 
 
-def _number(value: Any, what: str) -> float:
+def _number(value: Any, field: Message | str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:  # nor NaN
-        raise OrderError(f"{what} is {str(value)[:40]}, not a number")
+        text = message(
+            "schedule.trace_not_a_number", "{field} is {value}, not a number", field=field, value=str(value)[:40]
+        )
+        raise OrderError(text)
     return value

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.schedule.errors import OrderError
+from backend.schedule.errors import OrderError, message
 from backend.schedule.interop import run_trace
 from backend.schedule.interop.message_flow import without_waits
 from backend.schedule.interop.op_rows import assemble, halves
@@ -64,14 +64,20 @@ def load(*files: Any) -> Measured:
     tracks, ignored = read(documents)
     if not tracks:
         raise OrderError(
-            f"none of the {ignored} events is an op: expected names such as 2F0 or, from torch's profiler, PP:2F0"
+            message(
+                "schedule.trace_without_ops",
+                "none of the {ignored} events is an op: expected names such as 2F0 or, from torch's profiler, PP:2F0",
+                ignored=ignored,
+            )
         )
     ranked = _in_rank_order(tracks)
     cut = [_last_step(track) for _, track in ranked]
     zero = min(slices[0].start for slices, _ in cut)
     lanes = tuple(_lane(rank, slices, zero) for (rank, _), (slices, _) in zip(ranked, cut, strict=True))
     timeline, missing = _timeline(lanes)
-    source = "torch profiler" if any(track.torch for track in tracks) else "op texts"
+    source = message("schedule.trace_of_op_texts", "op texts")
+    if any(track.torch for track in tracks):
+        source = message("schedule.trace_of_torch_profiler", "torch profiler")
     notes = [note for track in tracks for note in track.notes]
     computing = None
     if timeline is not None:
@@ -94,8 +100,13 @@ def _in_rank_order(tracks: Sequence[Track]) -> list[tuple[int, Track]]:
     if len(set(named)) < len(named):
         twice = next(rank for rank in named if named.count(rank) > 1)
         raise OrderError(
-            f"{named.count(twice)} tracks have stage {twice} as their lowest: give the ranks of one pipeline only, and "
-            "each once"
+            message(
+                "schedule.trace_of_same_rank",
+                "{tracks} tracks have stage {stage} as their lowest: give the ranks of one pipeline only, and "
+                "each once",
+                tracks=named.count(twice),
+                stage=twice,
+            )
         )
     return sorted(zip(named, tracks, strict=True), key=lambda pair: pair[0])
 
@@ -128,7 +139,17 @@ def _lane(rank: int, slices: Sequence[Slice], zero: float) -> Lane:
     late = np.flatnonzero(end[:-1] > start[1:] + OVERLAP_MS)
     if len(late):
         one, two = (slices[int(late[0]) + step].op.text() for step in (0, 1))
-        raise OrderError(f"rank {rank}: {two} begins before {one} has ended", rank=rank, op=two)
+        raise OrderError(
+            message(
+                "schedule.trace_ops_overlap",
+                "rank {rank}: {op} begins before {before} has ended",
+                rank=rank,
+                op=two,
+                before=one,
+            ),
+            rank=rank,
+            op=two,
+        )
     return Lane(rank, tuple(each.op for each in slices), start, end)
 
 
@@ -137,7 +158,11 @@ def _timeline(lanes: Sequence[Lane]) -> tuple[Timeline | None, str | None]:
     stages = 1 + max(half.stage for lane in lanes for op in lane.ops for half in halves(op))
     lacking = sorted(set(range(stages)) - {half.stage for lane in lanes for op in lane.ops for half in halves(op)})
     if lacking:
-        return None, f"no op of stage {lacking[0]} is there: is the trace of another rank lacking?"
+        return None, message(
+            "schedule.trace_lacks_stage",
+            "no op of stage {stage} is there: is the trace of another rank lacking?",
+            stage=lacking[0],
+        )
     try:
         order = assemble([lane.ops for lane in lanes], KINDS)
         check(order)
@@ -147,17 +172,25 @@ def _timeline(lanes: Sequence[Lane]) -> tuple[Timeline | None, str | None]:
 
 
 def _doubts(measured: Timeline, computing: Timeline, early: float) -> list[str]:
-    notes = []
+    notes: list[str] = []
     waited = float((computing.start - measured.start).sum())
     spent = float((measured.end - measured.start).sum())
     if waited > 0.01 * spent:
         notes.append(
-            f"{waited / spent:.0%} of the time in ops is waiting for messages that had not been made: the recorder's "
-            "ranges include the wait, so look at the figures without waits"
+            message(
+                "schedule.trace_includes_waits",
+                "{share} of the time in ops is waiting for messages that had not been made: the recorder's "
+                "ranges include the wait, so look at the figures without waits",
+                share=f"{waited / spent:.0%}",
+            )
         )
     if early > OVERLAP_MS:
         notes.append(
-            f"an op ended {early:.3f} ms before what it needs was made: the ranks' clocks disagree by that much at "
-            "least, or the files are of different steps"
+            message(
+                "schedule.trace_clocks_disagree",
+                "an op ended {early} ms before what it needs was made: the ranks' clocks disagree by that much "
+                "at least, or the files are of different steps",
+                early=f"{early:.3f}",
+            )
         )
     return notes

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from backend.schedule.errors import message
 from backend.schedule.laws.formula import Tree, evaluate, parse, text
 from backend.schedule.simulation.costs import Cost, Costs
 
@@ -62,10 +63,22 @@ class Law:
         }
 
 
-UNIFORM = ("uniform == 1", "the stages differ in cost; the closed form assumes equal ones")
-NO_SHARD_HOPS = ("barriers == 0 or c == 0", "the hops of the barriers around S and T are not counted")
-IN_STEP = ("interlaced == 0 or f <= b", "interlaced, a forward that is longer than the backward holds the ranks up")
-NO_HOPS = ("c == 0", "the formula leaves out communication, and here a hop takes time")
+UNIFORM = (
+    "uniform == 1",
+    message("schedule.unless_uniform", "the stages differ in cost; the closed form assumes equal ones"),
+)
+NO_SHARD_HOPS = (
+    "barriers == 0 or c == 0",
+    message("schedule.unless_no_shard_hops", "the hops of the barriers around S and T are not counted"),
+)
+IN_STEP = (
+    "interlaced == 0 or f <= b",
+    message("schedule.unless_in_step", "interlaced, a forward that is longer than the backward holds the ranks up"),
+)
+NO_HOPS = (
+    "c == 0",
+    message("schedule.unless_no_hops", "the formula leaves out communication, and here a hop takes time"),
+)
 
 
 def names(p: int, m: int, v: int, g: int, stages: int, costs: Costs) -> dict[str, float]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule import jit
+from backend.schedule.errors import message
 from backend.schedule.order.copy_lanes import Copies, O, R
 from backend.schedule.order.ops import B, F, I
 from backend.schedule.order.order import Order, code_table, offsets_of
@@ -24,10 +25,13 @@ from backend.schedule.simulation.simulate import Timeline, simulate
 ROUNDS = 6  # of planning; nothing gets better after three or four
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-MODES = {
-    "none": "every activation stays on the device",
-    "selective": "the first half of a device's chunks, whose activations live longest, go to host memory",
-    "full": "the activations of all chunks go to host memory",
+MODES: dict[str, str] = {
+    "none": message("schedule.offload_none", "every activation stays on the device"),
+    "selective": message(
+        "schedule.offload_selective",
+        "the first half of a device's chunks, whose activations live longest, go to host memory",
+    ),
+    "full": message("schedule.offload_full", "the activations of all chunks go to host memory"),
 }
 
 

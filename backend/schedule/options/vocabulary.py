@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule import jit
+from backend.schedule.errors import message
 from backend.schedule.laws.law import IN_STEP, NO_HOPS, UNIFORM, Law
 from backend.schedule.order.dependencies import rules
 from backend.schedule.order.ops import B, F, S, T
@@ -41,11 +42,18 @@ class Vocabulary:
 
 
 MODES = {
-    "plain": Vocabulary(0, "the last stage has the whole output layer"),
-    "redistribute": Vocabulary(0, "the last stage has the whole output layer and fewer transformer layers"),
-    "parallel-1": Vocabulary(2, "a shard on every rank, two barriers"),
-    "parallel-2": Vocabulary(1, "a shard on every rank, one barrier"),
-    "interlaced": Vocabulary(2, "a shard on every rank, all ranks at the same time"),
+    "plain": Vocabulary(0, message("schedule.vocabulary_plain", "the last stage has the whole output layer")),
+    "redistribute": Vocabulary(
+        0,
+        message(
+            "schedule.vocabulary_redistribute", "the last stage has the whole output layer and fewer transformer layers"
+        ),
+    ),
+    "parallel-1": Vocabulary(2, message("schedule.vocabulary_parallel_1", "a shard on every rank, two barriers")),
+    "parallel-2": Vocabulary(1, message("schedule.vocabulary_parallel_2", "a shard on every rank, one barrier")),
+    "interlaced": Vocabulary(
+        2, message("schedule.vocabulary_interlaced", "a shard on every rank, all ranks at the same time")
+    ),
 }
 SPREAD = ("parallel-1", "parallel-2")
 
@@ -164,7 +172,11 @@ LAWS = (
         "global",
         "m*(f+b+s+t) + (p-1)*(f+b)",
         (UNIFORM, NO_HOPS, IN_STEP),
-        "arXiv 2411.05288: S and T are work that all ranks share, and the barriers hide behind the forwards run ahead",
+        message(
+            "schedule.law_spread_makespan",
+            "arXiv 2411.05288: S and T are work that all ranks share, and the barriers hide behind the "
+            "forwards run ahead",
+        ),
         when="barriers > 0",
     ),
     Law(
@@ -172,9 +184,16 @@ LAWS = (
         "global",
         "min(p + barriers, m)",
         (),
-        "one more for each barrier",
+        message("schedule.law_spread_peak", "one more for each barrier"),
         when="barriers > 0 and interlaced == 0",
     ),
-    Law("peak", "global", "min(p + floor(p/2), m)", (), "in step: half as many again", when="interlaced == 1"),
+    Law(
+        "peak",
+        "global",
+        "min(p + floor(p/2), m)",
+        (),
+        message("schedule.law_interlaced_peak", "in step: half as many more"),
+        when="interlaced == 1",
+    ),
 )
 """What holds of 1F1B with the vocabulary spread."""

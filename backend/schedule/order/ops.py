@@ -15,17 +15,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from backend.schedule.errors import OrderError, message
+
 F, I, W, B, PAIR, S, T = range(7)
 KINDS = "FIWB"
 LETTERS = "FIWB?ST"  # by kind; a pair has none
 KIND_NAMES = (
-    "forward",
-    "input gradient",
-    "weight gradient",
-    "full backward",
-    "overlapped forward and backward",
-    "output layer's shard",
-    "gradients of the output layer's shard",
+    message("schedule.kind_f", "forward"),
+    message("schedule.kind_i", "input gradient"),
+    message("schedule.kind_w", "weight gradient"),
+    message("schedule.kind_b", "full backward"),
+    message("schedule.kind_pair", "overlapped forward and backward"),
+    message("schedule.kind_s", "output layer's shard"),
+    message("schedule.kind_t", "gradients of the output layer's shard"),
 )
 
 _SINGLE = re.compile(r"(\d{1,6})([FIWB])(\d{1,8})")
@@ -58,7 +60,7 @@ class Pair:
 
 
 def parse(text: str) -> Op | Pair:
-    """Read one op text. Raises ValueError with the form expected; never guesses, never drops a part.
+    """Read one op text. Raises OrderError with the form expected; never guesses, never drops a part.
 
     ``chunk`` is left 0: which chunk of its rank a stage is, only a placement knows.
     """
@@ -69,4 +71,10 @@ def parse(text: str) -> Op | Pair:
     if pair:
         return Pair(Op("F", int(pair[1]), int(pair[2])), Op("B", int(pair[3]), int(pair[4])))
     shown = text if len(text) <= 60 else text[:57] + "..."
-    raise ValueError(f"{shown!r} is not an op: expected one such as 2F0 (kinds F I W B) or (0F7;7B3)OVERLAP_F_B")
+    raise OrderError(
+        message(
+            "schedule.not_an_op",
+            "{text} is not an op: expected one such as 2F0 (kinds F I W B) or (0F7;7B3)OVERLAP_F_B",
+            text=repr(shown),
+        )
+    )

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from backend.schedule.errors import message
 from backend.schedule.search.building_block import Task
 
 Floats = npt.NDArray[np.float64]
@@ -260,7 +261,11 @@ NOTHING = np.zeros(1)
 NONE = Ends(np.inf, Ramp(NOTHING, NOTHING, 0.0, 0.0), Ramp(NOTHING, NOTHING, 0.0, 0.0), False)
 
 
-BOUNDS = (("work", work), ("fill and drain", fill_and_drain), ("lifetimes", lifetimes))
+BOUNDS = (
+    (message("schedule.bound_work", "work"), work),
+    (message("schedule.bound_fill_and_drain", "fill and drain"), fill_and_drain),
+    (message("schedule.bound_lifetimes", "lifetimes"), lifetimes),
+)
 
 
 def lower_bound(task: Task) -> Bound:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.order.order import Codes, Order, from_rows
 from backend.schedule.search.building_block import Task
 
@@ -66,6 +66,10 @@ def feasible(task: Task) -> None:
     took, a chunk each, until the micro-batch comes back. In that much memory one after the other always can."""
     least = float(task.placement.chunks)
     if task.room < least - 1e-9:
-        v, unit = task.v, "micro-batch's activations on a device"
-        message = f"one {unit} ({least / v:g}) is the least memory that a step can run in"
-        raise SpecError("memory", task.room / v, message, limit=least / v, nearest=least / v)
+        v = task.v
+        text = message(
+            "schedule.memory_below_one_micro_batch",
+            "one micro-batch's activations on a device ({least}) are the least memory that a step can run in",
+            least=f"{least / v:g}",
+        )
+        raise SpecError("memory", task.room / v, text, limit=least / v, nearest=least / v)

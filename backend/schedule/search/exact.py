@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from backend.schedule.errors import message
 from backend.schedule.order.ops import F, I, W
 from backend.schedule.order.order import Codes
 from backend.schedule.search.bounds import Alone
@@ -24,7 +25,7 @@ from backend.schedule.search.initial_orders import keeps, ops_of, span_of
 MOST_OPS = 200
 EFFORT = 10.0  # the solver's own measure of work, the same on every machine; about as many seconds
 SCALES = tuple(10**k for k in range(5))
-NAME = "exhaustive search"
+NAME = message("schedule.bound_exhaustive_search", "exhaustive search")
 
 
 def available() -> bool:

@@ -1,15 +1,14 @@
-"""Is this order a schedule? Completeness, order on each rank, and no deadlock: the first violation, in a sentence.
+"""Validate an order: completeness, per-rank order, freedom from deadlock.
 
-Knows nothing of where the order came from; families, searches and imported files are judged alike.
+Orders of families, of searches and of imported files are held to the same rules.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from backend.schedule.errors import OrderError
+from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.order.copy_lanes import LETTERS as COPIES
-from backend.schedule.order.copy_lanes import NAMES as COPY_NAMES
 from backend.schedule.order.copy_lanes import O
 from backend.schedule.order.dependencies import FORWARD, rules_of
 from backend.schedule.order.ops import KIND_NAMES, KINDS, Op, Pair
@@ -20,13 +19,14 @@ from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.simulate import Floats, advance
 
 _UNIT = Costs()
+MOST_LISTED = 4  # ranks of a deadlock that its message names
 
 
 def check(order: Order) -> None:
-    """Raise OrderError for the first violation; return quietly for an order that can run to its end."""
+    """Check that an order can run to its end. Raises OrderError for the first violation."""
     for rank in range(order.p):
         if order.offsets[rank] == order.offsets[rank + 1]:
-            raise OrderError(f"rank {rank} has no ops", rank=rank)
+            raise OrderError(message("schedule.rank_has_no_ops", "rank {rank} has no ops", rank=rank), rank=rank)
     wrong = first_wrong(order)
     if wrong is not None:
         _check_rank(order, wrong)
@@ -47,10 +47,11 @@ def _check_rank(order: Order, rank: int) -> None:
         _check_range(order, rank, op)
         key = (op.kind, op.chunk, op.micro)
         if key in seen:
-            raise OrderError(f"rank {rank} does {op.text()} twice", rank=rank, op=op.text())
-        wrong = _wrong_before(op, seen)
-        if wrong:
-            raise OrderError(f"rank {rank} does {op.text()} {wrong}", rank=rank, op=op.text())
+            twice = message("schedule.op_twice", "rank {rank} does {op} twice", rank=rank, op=op.text())
+            raise OrderError(twice, rank=rank, op=op.text())
+        wrong = _wrong_before(rank, op, seen)
+        if wrong is not None:
+            raise OrderError(wrong, rank=rank, op=op.text())
         seen.add(key)
     _check_complete(order, rank, seen)
 
@@ -61,25 +62,50 @@ def _halves(row: list[Op | Pair]) -> list[Op]:
 
 def _check_range(order: Order, rank: int, op: Op) -> None:
     if op.kind in "ST" and not order.barriers:
-        message = f"rank {rank} does {op.text()}, but the order has no barriers, so the vocabulary is not sharded"
-        raise OrderError(message, rank=rank, op=op.text())
+        problem = message(
+            "schedule.shard_without_barriers",
+            "rank {rank} does {op}, but the order has no barriers, so the vocabulary is not sharded",
+            rank=rank,
+            op=op.text(),
+        )
+        raise OrderError(problem, rank=rank, op=op.text())
     low = order.n * order.placement.stream(rank, op.chunk)
     if not low <= op.micro < low + order.n:
-        message = (
-            f"rank {rank} does {op.text()}, but stage {op.stage} there has micro-batches {low} to {low + order.n - 1}"
+        problem = message(
+            "schedule.micro_batch_out_of_range",
+            "rank {rank} does {op}, but stage {stage} there has micro-batches {first} to {last}",
+            rank=rank,
+            op=op.text(),
+            stage=op.stage,
+            first=low,
+            last=low + order.n - 1,
         )
-        raise OrderError(message, rank=rank, op=op.text())
+        raise OrderError(problem, rank=rank, op=op.text())
 
 
-def _wrong_before(op: Op, seen: set[tuple[str, int, int]]) -> str:
-    """What is wrong with what came before an op on its own rank; empty if nothing."""
+def _wrong_before(rank: int, op: Op, seen: set[tuple[str, int, int]]) -> Message | None:
+    """The reason why an op cannot follow the ops that came before it on its rank; None if it can."""
     if op.kind in "FS":
-        return ""
+        return None
     other = {"I": "B", "B": "I"}.get(op.kind)
     if other and (other, op.chunk, op.micro) in seen:
-        return f"after {op.stage}{other}{op.micro}, which has taken that gradient already"
+        return message(
+            "schedule.gradient_already_taken",
+            "rank {rank} does {op} after {other}, which has taken that gradient already",
+            rank=rank,
+            op=op.text(),
+            other=f"{op.stage}{other}{op.micro}",
+        )
     needed = {"W": "I", "T": "S"}.get(op.kind, "F")
-    return "" if (needed, op.chunk, op.micro) in seen else f"before {op.stage}{needed}{op.micro}, which it needs"
+    if (needed, op.chunk, op.micro) in seen:
+        return None
+    return message(
+        "schedule.op_before_its_input",
+        "rank {rank} does {op} before {needed}, which it needs",
+        rank=rank,
+        op=op.text(),
+        needed=f"{op.stage}{needed}{op.micro}",
+    )
 
 
 def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]]) -> None:
@@ -91,14 +117,29 @@ def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]]) ->
             if have not in ({"F", "B"}, {"F", "I", "W"}):
                 lacking = "F" if "F" not in have else "W" if "I" in have else "I" if "W" in have else "B"
                 text, name = f"{stage}{lacking}{micro}", KIND_NAMES[KINDS.index(lacking)]
-                message = f"rank {rank} never does {text}, the {name} of micro-batch {micro} in stage {stage}"
-                raise OrderError(message, rank=rank, op=text)
+                problem = message(
+                    "schedule.op_missing",
+                    "rank {rank} never does {op}, the {kind} of micro-batch {micro} in stage {stage}",
+                    rank=rank,
+                    op=text,
+                    kind=name,
+                    micro=micro,
+                    stage=stage,
+                )
+                raise OrderError(problem, rank=rank, op=text)
 
     for micro in range(order.m if order.barriers else 0):
         for kind in "ST":
             if (kind, 0, micro) not in seen:
                 text = f"{order.placement.stage(rank, 0)}{kind}{micro}"
-                raise OrderError(f"rank {rank} never does {text}, its shard of micro-batch {micro}", rank=rank, op=text)
+                problem = message(
+                    "schedule.shard_missing",
+                    "rank {rank} never does {op}, its shard of micro-batch {micro}",
+                    rank=rank,
+                    op=text,
+                    micro=micro,
+                )
+                raise OrderError(problem, rank=rank, op=text)
 
 
 def check_copies(order: Order) -> None:
@@ -112,33 +153,68 @@ def check_copies(order: Order) -> None:
         for kind, chunk, micro, issued in order.copies.row(rank, order.chunks):
             text = f"{order.placement.stage(rank, chunk)}{COPIES[kind]}{micro}"
             if not before <= issued <= len(at):
-                raise OrderError(f"rank {rank} issues {text} out of turn", rank=rank, op=text)
+                problem = message(
+                    "schedule.copy_out_of_turn", "rank {rank} issues {copy} out of turn", rank=rank, copy=text
+                )
+                raise OrderError(problem, rank=rank, op=text)
             before = issued
             made = at.get(("F", chunk, micro), len(at))
             wanted = at.get(("I", chunk, micro), at.get(("B", chunk, micro), -1))
             if kind == O and issued <= made:
-                raise OrderError(f"rank {rank} issues {text} before its forward", rank=rank, op=text)
-            if kind != O and (issued > wanted or micro not in seen.get((O, chunk), ())):
-                why = "after its backward" if issued > wanted else "before it is offloaded"
-                raise OrderError(f"rank {rank} issues {text} {why}", rank=rank, op=text)
+                problem = message(
+                    "schedule.offload_too_early", "rank {rank} issues {copy} before its forward", rank=rank, copy=text
+                )
+                raise OrderError(problem, rank=rank, op=text)
+            if kind != O and issued > wanted:
+                problem = message(
+                    "schedule.reload_too_late", "rank {rank} issues {copy} after its backward", rank=rank, copy=text
+                )
+                raise OrderError(problem, rank=rank, op=text)
+            if kind != O and micro not in seen.get((O, chunk), ()):
+                problem = message(
+                    "schedule.reload_too_early",
+                    "rank {rank} issues {copy} before it is offloaded",
+                    rank=rank,
+                    copy=text,
+                )
+                raise OrderError(problem, rank=rank, op=text)
             seen.setdefault((kind, chunk), set()).add(micro)
         for (kind, chunk), done in seen.items():
             if len(done) != order.n or len(seen.get((1 - kind, chunk), ())) != order.n:
-                message = f"rank {rank}: the {COPY_NAMES[kind]}s of chunk {chunk} are not one for each micro-batch"
-                raise OrderError(message, rank=rank)
+                problem = message(
+                    "schedule.copies_incomplete",
+                    "rank {rank}: the copies of chunk {chunk} are not one out and one back for each micro-batch",
+                    rank=rank,
+                    chunk=chunk,
+                )
+                raise OrderError(problem, rank=rank)
 
 
 def _deadlock(order: Order, stuck: list[int], at: list[int], done: Floats) -> OrderError:
-    """Follow who waits for whom from the first stuck rank until the chain closes, and tell it."""
+    """Follow which rank waits for which, from the first stuck one until the chain closes, and list its first links."""
     waits = {rank: _awaited(order, rank, at[rank], done) for rank in stuck}
     rank, chain = stuck[0], []
     while rank not in chain:
         chain.append(rank)
         rank = waits[rank][2]
-    told = [f"rank {r} waits at {waits[r][0]} for {waits[r][1]} on rank {waits[r][2]}" for r in chain]
-    first = waits[chain[0]]
-    message = f"deadlock: {'; '.join(told[:4])}{'; and others' if len(told) > 4 else ''}; none of them can go on"
-    return OrderError(message, rank=chain[0], op=first[0])
+    sentences = [
+        message(
+            "schedule.rank_waits",
+            "rank {rank} waits at {op} for {needed} on rank {other}",
+            rank=r,
+            op=waits[r][0],
+            needed=waits[r][1],
+            other=waits[r][2],
+        )
+        for r in chain[:MOST_LISTED]
+    ]
+    if len(chain) > MOST_LISTED:
+        text = message(
+            "schedule.deadlock_of_many", "deadlock: {waits}, and others; none of them can go on", waits=sentences
+        )
+    else:
+        text = message("schedule.deadlock", "deadlock: {waits}; none of them can go on", waits=sentences)
+    return OrderError(text, rank=chain[0], op=waits[chain[0]][0])
 
 
 def _awaited(order: Order, rank: int, at: int, done: Floats) -> tuple[str, str, int]:

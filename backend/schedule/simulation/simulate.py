@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule import jit
-from backend.schedule.errors import OrderError
+from backend.schedule.errors import OrderError, message
 from backend.schedule.order.copy_lanes import R
 from backend.schedule.order.dependencies import Rules, rules_of
 from backend.schedule.order.order import Order
@@ -180,7 +180,10 @@ def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
     if len(stuck):
         rank = int(stuck[0])
         op = order.row(rank)[int(at[rank] - order.offsets[rank])].text()
-        raise OrderError(f"rank {rank} waits forever at {op}: the order deadlocks", rank=rank, op=op)
+        text = message(
+            "schedule.rank_never_goes_on", "rank {rank} waits at {op}: the order deadlocks", rank=rank, op=op
+        )
+        raise OrderError(text, rank=rank, op=op)
     return timeline
 
 

@@ -13,8 +13,7 @@ from backend.charts.catalogue import Kind
 from backend.charts.chart import Plan
 from backend.charts.theme import Appearance
 from backend.errors import Message, RequestError, message
-from backend.schedule.analysis.nearest_spec import ops
-from backend.schedule.families.registry import family_of, read
+from backend.schedule.families.registry import family_of, op_count, read
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.spec import LIMITS, Spec, choice, integer
@@ -65,7 +64,7 @@ def chart_query_of(query: bytes, kind: Kind) -> ChartQuery:
             left_out.append(
                 message("charts.left_out", "{name} is left out: {why}.", name=name.upper(), why=error.message)
             )
-    whole = sum(ops(plan.spec) for plan in plans)
+    whole = sum(op_count(plan.spec) for plan in plans)
     if whole > MOST_OPS:
         nearest = max(1, spec.m * MOST_OPS // whole)
         why = message(

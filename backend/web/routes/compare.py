@@ -5,8 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from backend.schedule.analysis.compare import compare
-from backend.schedule.analysis.nearest_spec import ops
-from backend.schedule.families.registry import FAMILIES
+from backend.schedule.families.registry import FAMILIES, op_count
 from backend.schedule.spec import Spec
 from backend.web.address.query import KEYS, fields_of, nested, value_of
 from backend.web.http.background import run_in_background
@@ -22,7 +21,7 @@ def show_comparison() -> Response:
     """Rows and notes of the families named (all by default), at p, m, costs and w_share; v for those with a choice."""
     names, spec, v = comparison_of(request.query_string)
     # Families differ in chunks and each may be tried larger to explain a claim, hence a generous estimate.
-    work = 8 * ops(spec) * len(names)
+    work = 8 * op_count(spec) * len(names)
     answer = services().cache.get_or_make(
         ("compare", names, spec, v),
         lambda: run_in_background(work, lambda: encode_json(compare(spec, names, v))),

@@ -7,9 +7,8 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from backend.errors import RequestError, message
-from backend.schedule.analysis.nearest_spec import ops
 from backend.schedule.families import registry
-from backend.schedule.families.registry import read
+from backend.schedule.families.registry import op_count, read
 from backend.schedule.interop.export import FORMATS, file_name, render
 from backend.schedule.spec import Spec, choice
 from backend.web.address.query import KEYS, fields_of, nested, value_of
@@ -38,8 +37,8 @@ def export() -> Response:
 
 def _check_size(spec: Spec, form: str) -> None:
     most = LARGEST // FORMATS[form][2]
-    if ops(spec) > most:
-        nearest = max(1, spec.m * most // ops(spec))
+    if op_count(spec) > most:
+        nearest = max(1, spec.m * most // op_count(spec))
         why = message(
             "web.file_too_large",
             "a file of this format holds {most} ops here; the command line writes larger ones",

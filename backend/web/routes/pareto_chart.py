@@ -12,9 +12,9 @@ from gevent.lock import BoundedSemaphore
 from backend.charts.theme import Appearance
 from backend.errors import RequestError
 from backend.schedule.analysis import pareto
-from backend.schedule.analysis.nearest_spec import ops
 from backend.schedule.analysis.pareto import Point
 from backend.schedule.families import registry, searched
+from backend.schedule.families.registry import op_count
 from backend.schedule.order.order import Order
 from backend.schedule.spec import Spec
 from backend.web.address.chart_query import frontier_query_of
@@ -43,7 +43,7 @@ def show_pareto() -> Response:
         return _pareto(spec, appearance, with_searched)
 
     if not with_searched:
-        return send(request, cache.get_or_make(key, lambda: run_in_background(8 * ops(spec), make)))
+        return send(request, cache.get_or_make(key, lambda: run_in_background(8 * op_count(spec), make)))
     return send(request, cache.get_or_make(key, lambda: _in_turn(key, make)))
 
 

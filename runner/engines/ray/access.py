@@ -1,6 +1,6 @@
-"""Who may use a cluster: Ray's token authentication, and the sources that its hosts get.
+"""Access to a cluster: Ray's token authentication, and the sources that its hosts receive.
 
-Knows files and environment variables; sets what Ray reads before it is imported. Does not import Ray.
+Works with files and environment variables, which Ray reads when it is imported. Does not import Ray.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import secrets
 import shutil
 from pathlib import Path
 
+from backend.errors import message
 from runner.engines.base import EngineError
 
 ROOT = Path(__file__).resolve().parents[3]
 TOKEN_FILE = "BUBBLELINE_RAY_TOKEN_FILE"
 MODE, RAYS_FILE, RAYS_TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_TOKEN"
-SENT = ("runner", "backend/schedule")  # what ranks run, and what that imports
+SENT = ("runner", "backend/schedule")  # the sources of ranks
 
 
 def grant(address: str, scratch: str) -> None:
@@ -37,7 +38,7 @@ def grant(address: str, scratch: str) -> None:
 
 
 def make_token(folder: str) -> str:
-    """The path of a new token."""
+    """Create a token; returns its path."""
     path = f"{folder}/token"
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(secrets.token_hex(32))
@@ -45,23 +46,34 @@ def make_token(folder: str) -> str:
 
 
 def check_token(path: str) -> None:
-    """Refuse a token that is not there, or that others can read."""
+    """Check that a token exists and that others cannot read it. Raises EngineError."""
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
-        message = (
-            f"{TOKEN_FILE}: {path} cannot be read ({error.strerror}); name the file with the cluster's token there, or "
-            f"set {MODE}=disabled for a cluster that has none"
+        reason = message(
+            "runner.token_unreadable",
+            "{variable}: {path} cannot be read ({error}); name the file with the cluster's token there, or "
+            "set {mode}=disabled for a cluster that has none",
+            variable=TOKEN_FILE,
+            path=path,
+            error=error.strerror,
+            mode=MODE,
         )
-        raise EngineError(message) from None
+        raise EngineError(reason) from None
     if mode & 0o077:
-        message = f"{TOKEN_FILE}: others may read {path} (mode {mode & 0o777:o}); make it yours alone: chmod 600 {path}"
-        raise EngineError(message)
+        reason = message(
+            "runner.token_readable",
+            "{variable}: others may read {path} (mode {mode}); make it yours alone: chmod 600 {path}",
+            variable=TOKEN_FILE,
+            path=path,
+            mode=f"{mode & 0o777:o}",
+        )
+        raise EngineError(reason)
 
 
 def gather_sources(folder: str) -> str:
-    """A folder with what ranks run and nothing else, for Ray to send to the cluster's hosts. Ray names it by what is in
-    it, so that a host gets it once."""
+    """Create a folder with the sources of ranks and nothing else, for Ray to send to the cluster's hosts. Ray names it
+    by its content, so that a host receives it once."""
     place = Path(folder) / "code"
     for part in SENT:
         shutil.copytree(ROOT / part, place / part, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))

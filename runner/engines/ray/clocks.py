@@ -1,7 +1,8 @@
-"""The clocks of a cluster's hosts: questions and answers over a connection of their own, and what follows from them.
+"""The clocks of a cluster's hosts, compared over connections of their own.
 
-A rank's process answers (`Echo`), the main process asks (`Asker`); what the arithmetic is, clock_sync.py knows. With every
-question the main process says how far ahead it takes the answering host's clock to be. Does not know Ray.
+A rank's process answers (`ClockServer`), the main process asks (`ClockClient`); telemetry/clock_sync.py has the
+arithmetic. With every question the main process sends the answering host by how much its clock is ahead. Does not
+import Ray.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from runner.telemetry.clock_sync import MAX_DRIFT, ClockMap, Exchange, Offset, o
 QUESTION, ANSWER = struct.Struct("<?q"), struct.Struct("<qq")
 SECRET_BYTES = 16
 ANSWER_S = 1.0
-KEPT = 40  # offsets of a host; of these the one counts that says most about now
+KEPT = 40  # offsets of a host, of which the least uncertain one counts
 
 
 def same_clock() -> str:
-    """What two processes share if and only if they share CLOCK_MONOTONIC: the kernel's start and the time namespace."""
+    """Return what two processes have in common if and only if they share CLOCK_MONOTONIC: the kernel's start and the
+    time namespace."""
     with open("/proc/sys/kernel/random/boot_id") as file:
         boot = file.read().strip()
     try:
@@ -33,14 +35,14 @@ def same_clock() -> str:
         return boot
 
 
-class Echo:
-    """Answers what time it is here, to whoever knows the secret."""
+class ClockServer:
+    """Answers with the time of this host, to clients that know the secret."""
 
     def __init__(self, address: str, secret: bytes) -> None:
         self.secret = secret
         self.socket = socket.create_server((address, 0))
         self.port: int = self.socket.getsockname()[1]
-        threading.Thread(target=self._accept, name="echo", daemon=True).start()
+        threading.Thread(target=self._accept, name="clock", daemon=True).start()
 
     def _accept(self) -> None:
         while True:
@@ -48,7 +50,7 @@ class Echo:
                 asker, _ = self.socket.accept()
             except OSError:
                 return
-            threading.Thread(target=self._answer, args=(asker,), name="echo", daemon=True).start()
+            threading.Thread(target=self._answer, args=(asker,), name="clock", daemon=True).start()
 
     def _answer(self, asker: socket.socket) -> None:
         with asker, suppress(OSError, EOFError):
@@ -66,15 +68,16 @@ class Echo:
                 asker.sendall(ANSWER.pack(received, now()))
 
 
-class Asker:
-    """Asks one process; the connection is made at the first question."""
+class ClockClient:
+    """Reads the clock of one process; connects at the first reading."""
 
     def __init__(self, address: str, port: int, secret: bytes) -> None:
         self.place, self.secret = (address, port), secret
         self.socket: socket.socket | None = None
 
-    def ask(self, times: int, ahead: int | None = None) -> list[Exchange]:
-        """So many exchanges; raises OSError or EOFError where nobody answers in time."""
+    def read(self, times: int, ahead: int | None = None) -> list[Exchange]:
+        """Read the clock `times` times, and send by how many ns it is `ahead`, if known. Raises OSError or EOFError
+        without an answer in time."""
         question = QUESTION.pack(ahead is not None, ahead or 0)
         try:
             if self.socket is None:
@@ -93,7 +96,7 @@ class Asker:
         return found
 
     def close(self) -> None:
-        """Ask no more."""
+        """Close the connection."""
         if self.socket is not None:
             self.socket.close()
             self.socket = None
@@ -110,8 +113,8 @@ def _read(source: socket.socket, size: int) -> bytes:
 
 
 class HostClock:
-    """One host's clock beside the common one; `ours` where both are the same. Any time may be told by an offset that
-    was found at another one: it is then off by as much more as clocks may drift apart meanwhile."""
+    """One host's clock relative to the common one; `ours` where both are the same. An offset that was found at one time
+    may be used at another: its uncertainty then grows by the drift between clocks."""
 
     def __init__(self, ours: bool) -> None:
         self.ours = ours
@@ -120,32 +123,32 @@ class HostClock:
         self.worst = 0
 
     def add(self, exchanges: list[Exchange]) -> None:
-        """What was asked just now."""
+        """Add readings made just now."""
         found = offset_of(exchanges)
         self.first = self.first or found
         self.recent.append(found)
 
     def restart(self) -> None:
-        """Forget how uncertain it was: a new job begins."""
+        """Reset the largest uncertainty: a new job begins."""
         self.worst = 0
 
     def at(self, time: int) -> int:
-        """How far ahead it is at a time of the common clock, about now."""
+        """Return by how many ns it is ahead at a time of the common clock close to now."""
         if self.ours or not self.recent:
             return 0
-        wrong, best = min(((_wrong(one, time), one) for one in tuple(self.recent)), key=lambda each: each[0])
-        self.worst = max(self.worst, int(wrong) + 1)
+        uncertain, best = min(((_uncertainty(one, time), one) for one in tuple(self.recent)), key=lambda each: each[0])
+        self.worst = max(self.worst, int(uncertain) + 1)
         return round(best.offset)
 
     def facts(self, host: str) -> dict[str, object]:
-        """For the reader: the offset now, how much it drifts, and the most that a time was off since the restart."""
+        """Return the fields of `clocks`: the offset now, its drift, and the largest uncertainty since the restart."""
         time = now()
         offset, drift = self.at(time), 0.0
         if self.first is not None and not self.ours:
             drift = float(ClockMap(self.first, self.recent[-1]).drift) * 1e6
-        wrong = self.worst if not self.ours else uncertainty()
-        return {"host": host, "offset_ns": offset, "drift_ppm": round(drift, 3), "uncertainty_ns": wrong}
+        worst = self.worst if not self.ours else uncertainty()
+        return {"host": host, "offset_ns": offset, "drift_ppm": round(drift, 3), "uncertainty_ns": worst}
 
 
-def _wrong(offset: Offset, time: int) -> float:
+def _uncertainty(offset: Offset, time: int) -> float:
     return float(offset.uncertainty + MAX_DRIFT * abs(time - offset.at))

@@ -1,7 +1,6 @@
-"""The cluster as a thread sees it that does nothing else: it joins or starts it, asks it every so often what it has,
-and gets ranks placed. Whatever takes long in Ray happens here, so that the main loop never waits for it.
+"""The thread that joins or starts a Ray cluster, polls its hosts, and gets ranks placed.
 
-Knows Ray; not what ranks do. Tells what happens by an inbox that wakes the main loop.
+Every slow call to Ray is made here, so that the main loop never waits for one. Wakes the main loop on changes.
 """
 
 from __future__ import annotations
@@ -13,29 +12,31 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
 import ray
 from ray._private import state as ray_state
 
+from backend.errors import Message, message
 from runner import devices
-from runner.engines.base import Ask, EngineError
+from runner.engines.base import EngineError, RankRequest
 from runner.engines.ray.hosts import Host, bundle, missing, read_hosts
-from runner.engines.ray.pool import Pool, PoolError, ask_for_places, has_places, said
-from runner.engines.ray.reachability import silent_hosts
+from runner.engines.ray.pool import Pool, PoolError, is_placed, last_line, request_placement
 from runner.telemetry import clock
 
 log = logging.getLogger("runner")
-LOOK_S = 0.5  # between two looks at the hosts
-CALL_S = 1.0  # between two calls at the hosts, while places are sought
+LOOK_S = 0.5  # between two polls of the hosts
+PING_S = 1.0  # between two pings of the hosts, while places are requested
+PONG_S, PINGS = 0.5, 32  # for an answer to a ping, and how many there are at a time
 KNOCK_S, JOIN_S = 20.0, 30.0  # for an answer at the cluster's address, and to join it
-CLOSE_S = 1.2  # to leave; what is left of our own cluster then is ended by force
-TRIES = 3  # to have ranks started on what is there
-STORE_BYTES = 256 * 2**20  # of our own: results on their way to rank 0, which lie on a disk where there are more
-KEEP_S = 900.0  # that ranks nobody uses keep their places: longer than a run may take
-SYSTEM = {  # of a cluster of our own: how soon a host that is gone counts as gone
+CLOSE_S = 1.2  # to leave; the rest of our own cluster is then ended by force
+TRIES = 3  # to start ranks on the hosts that there are
+STORE_BYTES = 256 * 2**20  # of our own: results on their way to rank 0, which go to a disk where there are more
+KEEP_S = 900.0  # for which unused ranks keep their places: longer than a run may take
+SYSTEM = {  # of a cluster of our own: how soon a dead host counts as dead
     "health_check_initial_delay_ms": 0,
     "health_check_period_ms": 1000,
     "health_check_timeout_ms": 1000,
@@ -44,8 +45,8 @@ SYSTEM = {  # of a cluster of our own: how soon a host that is gone counts as go
 
 
 def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
-    """Be part of the cluster at an address, or of a new one on this host; its address and hosts. Raises EngineError.
-    Done by a thread that stays: the processes of a cluster of our own end with the thread that started them."""
+    """Join the cluster at an address, or start one on this host; returns its address and hosts. Raises EngineError.
+    Runs in a thread that stays: the processes of a cluster of our own end with the thread that started them."""
     if address:
         _knock(address)
     found: queue.SimpleQueue[list[Host] | BaseException] = queue.SimpleQueue()
@@ -63,19 +64,39 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
             found.put(error)
 
     threading.Thread(target=work, name="join", daemon=True).start()
-    where = f"the Ray cluster at {address}" if address else "a Ray cluster on this host"
+    if address:
+        where = message("runner.cluster_at", "the Ray cluster at {address}", address=address)
+    else:
+        where = message("runner.cluster_here", "a Ray cluster on this host")
     try:
         answer = found.get(timeout=JOIN_S)
     except queue.Empty:
-        raise EngineError(f"{where} did not let this host in within {JOIN_S:g} s") from None
+        reason = message(
+            "runner.cluster_slow",
+            "{cluster} did not let this host in within {seconds} s",
+            cluster=where,
+            seconds=f"{JOIN_S:g}",
+        )
+        raise EngineError(reason) from None
     if isinstance(answer, BaseException):
-        hint = f"; is this host one of it? ray start --address={address} --num-cpus=0" if address else ""
-        raise EngineError(f"{where} cannot be used: {said(answer)}{hint}")
+        if address:
+            reason = message(
+                "runner.cluster_not_joined",
+                "{cluster} cannot be used: {error}; is this host one of it? ray start --address={address} --num-cpus=0",
+                cluster=where,
+                error=last_line(answer),
+                address=address,
+            )
+        else:
+            reason = message(
+                "runner.cluster_unusable", "{cluster} cannot be used: {error}", cluster=where, error=last_line(answer)
+            )
+        raise EngineError(reason)
     return str(ray.get_runtime_context().gcs_address), answer
 
 
 def list_hosts() -> list[Host]:
-    """The hosts as Ray has them now; waits for the head."""
+    """List the hosts as Ray knows them now; waits for the head."""
     return read_hosts(ray.nodes(), ray_state.available_resources_per_node())
 
 
@@ -83,8 +104,13 @@ def _knock(address: str) -> None:
     """Wait until something listens there, but not long."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        raise EngineError(f"the address of a Ray cluster is HOST:PORT such as 10.0.0.1:6379, not {address!r}")
-    until, why = time.monotonic() + KNOCK_S, "no answer"
+        reason = message(
+            "runner.bad_cluster_address",
+            "the address of a Ray cluster is HOST:PORT such as 10.0.0.1:6379, not {address}",
+            address=repr(address),
+        )
+        raise EngineError(reason)
+    until, why = time.monotonic() + KNOCK_S, ""
     while time.monotonic() < until:
         try:
             socket.create_connection((host.strip("[]"), int(port)), 2.0).close()
@@ -92,66 +118,73 @@ def _knock(address: str) -> None:
         except OSError as error:
             why = str(error.strerror or error)
             time.sleep(0.5)
-    raise EngineError(f"no Ray cluster answers at {address} ({why}); is its head running?")
+    reason = message(
+        "runner.no_cluster",
+        "no Ray cluster answers at {address} ({why}); is its head running?",
+        address=address,
+        why=why,
+    )
+    raise EngineError(reason)
 
 
 class Cluster(threading.Thread):
-    """Looks after placements; `changed` is called, on this thread, whenever there is something to see."""
+    """Manages placements; calls `changed`, on this thread, on every change."""
 
     def __init__(self, hosts: list[Host], changed: Callable[[], None]) -> None:
         super().__init__(name="cluster", daemon=True)
         self.changed = changed
         self.condition = threading.Condition()
-        self.wanted: Ask | None = None
+        self.wanted: RankRequest | None = None
         self.pool: Pool | None = None
-        self.group: Any = None  # of places, the last that was asked for
+        self.group: Any = None  # of places, the last that was requested
         self.dropped: list[Any] = []
         self.hosts = hosts
-        self.waiting, self.refused = "", ""
-        self.looked = self.active = clock.now()  # when hosts were last seen, and ranks last used
+        self.waiting = ""  # a sentence: what has no place yet
+        self.refused: Message | None = None  # a sentence: why ranks cannot be started
+        self.looked = self.active = clock.now()  # when hosts were last listed, and ranks last used
         self.next_look = 0.0
         self.home = str(ray.get_runtime_context().get_node_id())
         self.closing = False
 
     @property
     def severed(self) -> bool:
-        """Whether this host is no longer one of the cluster, which may be another one by now at the same address."""
+        """Whether this host no longer belongs to the cluster; at the same address there may be another one by now."""
         return not any(host.alive and host.key == self.home for host in self.hosts)
 
-    def want(self, ask: Ask | None) -> None:
-        """Have other ranks, or none; those that are there are kept if they are what is asked for."""
+    def want(self, request: RankRequest | None) -> None:
+        """Request ranks, or None to free them; existing ones are kept if they meet the request."""
         with self.condition:
-            pool, self.wanted, self.refused = self.pool, ask, ""
-            if pool is not None and (ask is None or not pool.suits(ask, self.hosts)):
+            pool, self.wanted, self.refused = self.pool, request, None
+            if pool is not None and (request is None or not pool.suits(request, self.hosts)):
                 self.pool = None
                 pool.broken = True
                 self.dropped.append(pool.end)
-            self.waiting = "" if ask is None or self.pool is not None else self.waiting
+            self.waiting = "" if request is None or self.pool is not None else self.waiting
             self.active = clock.now()
             self.condition.notify()
 
     def run(self) -> None:
-        """For as long as the program lives."""
+        """Run until the engine closes."""
         while not self.closing:
             try:
                 self.look()
-                ask = self.wanted
+                request = self.wanted
                 pool = self.pool
-                if ask is not None and pool is None and not self.refused:
-                    self._place(ask)
-                elif ask is not None and pool is not None and pool.ask != ask:
-                    self._arrange(pool, ask)
+                if request is not None and pool is None and not self.refused:
+                    self._place(request)
+                elif request is not None and pool is not None and pool.request != request:
+                    self._arrange(pool, request)
                 elif self.pool is not None and clock.now() - self.active > KEEP_S * 1e9:
-                    log.info("ranks that nobody used for %g s give their places back", KEEP_S)
+                    log.info("ranks unused for %g s free their places", KEEP_S)
                     self.want(None)
-            except Exception as error:  # of Ray: the head may be gone, which `looked` tells in time
-                log.warning("the cluster: %s", said(error))
+            except Exception as error:  # of Ray: the head may be gone, which shows in `looked`
+                log.warning("the cluster: %s", last_line(error))
                 time.sleep(LOOK_S)
             with self.condition:
                 self.condition.wait(LOOK_S / 2)
 
     def look(self) -> None:
-        """Let go of what was dropped, and see what hosts there are, if it is time to."""
+        """End dropped pools, and list the hosts, if it is time to."""
         while self.dropped:
             threading.Thread(target=self.dropped.pop(0), name="end", daemon=True).start()
         if time.monotonic() < self.next_look:
@@ -163,27 +196,27 @@ class Cluster(threading.Thread):
             self.hosts = hosts
             self.changed()
 
-    def _place(self, ask: Ask) -> None:
+    def _place(self, request: RankRequest) -> None:
         """Get places, then ranks in them."""
         for attempt in range(TRIES):
-            each = self._places(ask)
+            each = self._places(request)
             if each is None:
                 return
-            pool = Pool(ask, self.group)
+            pool = Pool(request, self.group)
             try:
-                pool.start(lambda: self.hosts, lambda: self._wants(ask), each)
+                pool.start(lambda: self.hosts, lambda: self._wants(request), each)
             except Exception as error:
                 pool.end()
-                if not self._wants(ask):
+                if not self._wants(request):
                     return
-                why = str(error) if isinstance(error, PoolError) else said(error)
+                why = error.message if isinstance(error, PoolError) else _unknown(error)
                 log.warning("attempt %s to start ranks: %s", attempt + 1, why)
                 time.sleep(LOOK_S)
                 self.next_look = 0.0
                 self.look()
                 continue
             with self.condition:
-                if self.wanted == ask:
+                if self.wanted == request:
                     self.pool, self.waiting = pool, ""
                 else:
                     self.dropped.append(pool.end)
@@ -192,49 +225,49 @@ class Cluster(threading.Thread):
         self.refused = why
         self.changed()
 
-    def _arrange(self, pool: Pool, ask: Ask) -> None:
-        """The same ranks in another order."""
+    def _arrange(self, pool: Pool, request: RankRequest) -> None:
+        """Put the same ranks in another order."""
         try:
-            pool.arrange(ask, self.hosts, lambda: self._wants(ask))
+            pool.arrange(request, self.hosts, lambda: self._wants(request))
         except PoolError as error:
-            log.warning("ranks could not be arranged anew: %s", error)
+            log.warning("ranks could not be rearranged: %s", error)
             pool.broken = True
-            self.want(ask)
+            self.want(request)
         self.changed()
 
-    def _wants(self, ask: Ask) -> bool:
+    def _wants(self, request: RankRequest) -> bool:
         self.look()
-        return self.wanted == ask and not self.closing
+        return self.wanted == request and not self.closing
 
-    def _places(self, ask: Ask) -> dict[str, float] | None:
-        """What each rank gets, once all have a place; None if nobody wants them any more."""
-        asked: tuple[dict[str, float], list[str]] | None = None
-        next_call = 0.0
+    def _places(self, request: RankRequest) -> dict[str, float] | None:
+        """Wait until all ranks have a place; returns the resources of each, or None if they are no longer wanted."""
+        requested: tuple[dict[str, float], list[str]] | None = None
+        next_ping = 0.0
         while True:
-            if time.monotonic() > next_call:
+            if time.monotonic() > next_ping:
                 silent = silent_hosts(self.hosts)
-                next_call = time.monotonic() + CALL_S
-            there = [host for host in self.hosts if host.key not in {one.key for one in silent}]
-            wish = bundle(ask, there), [host.key for host in silent]
-            if wish != asked:  # at first, and when the cluster has grown or shrunk
-                if asked is not None:
-                    Pool(ask, self.group).end()
-                asked = wish
-                self.group = ask_for_places(ask, *wish)
-            if has_places(self.group):
+                next_ping = time.monotonic() + PING_S
+            answering = [host for host in self.hosts if host.key not in {one.key for one in silent}]
+            needed = bundle(request, answering), [host.key for host in silent]
+            if needed != requested:  # at first, and when the cluster has grown or shrunk
+                if requested is not None:
+                    Pool(request, self.group).end()
+                requested = needed
+                self.group = request_placement(request, *needed)
+            if is_placed(self.group):
                 self.waiting = ""
-                return wish[0]
-            words = missing(ask, wish[0], there)
-            if words != self.waiting:
-                self.waiting = words
+                return needed[0]
+            waiting = missing(request, needed[0], answering)
+            if waiting != self.waiting:
+                self.waiting = waiting
                 self.changed()
             time.sleep(0.02)
-            if not self._wants(ask):
-                self.dropped.append(Pool(ask, self.group).end)
+            if not self._wants(request):
+                self.dropped.append(Pool(request, self.group).end)
                 return None
 
     def close(self, ours: bool) -> None:
-        """Leave the cluster, and end it if it is our own. Ray may take its time, but not ours."""
+        """Leave the cluster, and end it if it is our own, without waiting for Ray longer than CLOSE_S."""
         self.closing = True
         pool = self.pool
 
@@ -253,8 +286,33 @@ class Cluster(threading.Thread):
                 os.kill(pid, signal.SIGKILL)
 
 
+def silent_hosts(hosts: Sequence[Host]) -> list[Host]:
+    """Return the hosts that Ray takes to be alive but that accept no connection; all are pinged at the same time.
+
+    A host that has just died is alive to Ray for some seconds more, and a placement on such a host delays every
+    placement of the cluster for minutes (seen with Ray 2.60), so that it is excluded beforehand.
+    """
+    alive = [host for host in hosts if host.alive and host.port]
+    with ThreadPoolExecutor(max(1, min(PINGS, len(alive)))) as threads:
+        answers = list(threads.map(_answers, alive))
+    return [host for host, answer in zip(alive, answers, strict=True) if not answer]
+
+
+def _answers(host: Host) -> bool:
+    try:
+        socket.create_connection((host.address, host.port), PONG_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def _unknown(error: Exception) -> Message:
+    """A sentence for an error of Ray's."""
+    return message("runner.ray_error", "Ray: {error}", error=last_line(error))
+
+
 def descendants() -> list[int]:
-    """Every process that this one started, directly or not."""
+    """Return the ids of all processes that this one started, directly or not."""
     parents: dict[int, int] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError), open(f"/proc/{name}/stat") as file:

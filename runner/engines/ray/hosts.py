@@ -1,6 +1,6 @@
-"""What a cluster has: its hosts, what is free on each, what a run's ranks ask of them, and in which order they sit.
+"""The hosts of a cluster: what is free on each, what a run's ranks need of them, and in which order ranks use them.
 
-Pure: reads what Ray lists, asks nothing itself. Does not import Ray.
+Pure: reads what Ray lists, queries nothing itself. Does not import Ray.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations
 from typing import Any
 
+from backend.errors import message
 from runner.devices import Machine
-from runner.engines.base import Ask
+from runner.engines.base import RankRequest
 
 HEAD = "node:__internal_head__"
 EXACT = 8  # hosts, up to which every order of them is tried
@@ -22,8 +23,8 @@ CPU, GPU, MEMORY = "CPU", "GPU", "memory"
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host of the cluster; `key` is Ray's name for this life of it, `total` and `free` go by Ray's names, `port` is
-    where its part of Ray listens."""
+    """A host of the cluster. `key` is Ray's id of it, a new one after each start; `total` and `free` have Ray's names
+    of resources; on `port` its part of Ray listens."""
 
     key: str
     name: str
@@ -36,7 +37,7 @@ class Host:
     port: int = 0
 
     def as_dict(self, ranks: Sequence[int]) -> dict[str, Any]:
-        """As the protocol has it."""
+        """Return the host as the protocol has it, with the ranks that run on it."""
         kinds = {"cpus": CPU, "gpus": GPU, "memory": MEMORY}
         have = {name: {"total": _tidy(self.total.get(kind, 0)), "free": _tidy(self.free.get(kind, 0))}
                 for name, kind in kinds.items()}  # fmt: skip
@@ -45,7 +46,7 @@ class Host:
 
 
 def read_hosts(nodes: Sequence[Mapping[str, Any]], free: Mapping[str, Mapping[str, float]]) -> list[Host]:
-    """The hosts that Ray lists, each with a name of its own, the head first. A dead one is listed until it is back."""
+    """Read the hosts that Ray lists, each with a unique name, the head first. A dead one is listed until it is back."""
     alive = [node for node in nodes if node["Alive"]]
     here = {node["NodeManagerAddress"] for node in alive}
     gone = {node["NodeManagerAddress"]: node for node in nodes if node["NodeManagerAddress"] not in here}
@@ -65,52 +66,71 @@ def read_hosts(nodes: Sequence[Mapping[str, Any]], free: Mapping[str, Mapping[st
 
 
 def machine_of(hosts: Sequence[Host]) -> Machine:
-    """All of them as one machine."""
+    """Return all hosts together as one machine."""
     total = {kind: sum(host.total.get(kind, 0.0) for host in hosts if host.alive) for kind in (CPU, GPU, MEMORY)}
     return Machine(max(1, int(total[CPU])), int(total[GPU]), int(total[MEMORY]), shares=False)
 
 
-def bundle(ask: Ask, hosts: Sequence[Host]) -> dict[str, float]:
-    """What each rank asks for: a GPU, and a core; where ranks outnumber the cluster's cores, the like part of one."""
+def bundle(request: RankRequest, hosts: Sequence[Host]) -> dict[str, float]:
+    """Return the resources of each rank: a GPU, and a core or, where ranks outnumber the cores, an equal share."""
     cores = sum(host.total.get(CPU, 0.0) for host in hosts if host.alive)
-    share = 1.0 if ask.ranks <= cores else math.floor(1000 / math.ceil(ask.ranks / max(1.0, cores))) / 1000
-    return {CPU: share} | ({GPU: 1.0} if ask.device == "cuda" else {})
+    share = 1.0 if request.ranks <= cores else math.floor(1000 / math.ceil(request.ranks / max(1.0, cores))) / 1000
+    return {CPU: share} | ({GPU: 1.0} if request.device == "cuda" else {})
 
 
-def well_spread(ask: Ask, used: set[str], hosts: Sequence[Host]) -> bool:
-    """Whether ranks that are to be spread sit on as many hosts as have room for one."""
-    each = bundle(ask, hosts)
+def well_spread(request: RankRequest, used: set[str], hosts: Sequence[Host]) -> bool:
+    """Whether ranks that are to be spread are on as many hosts as have room for one."""
+    each = bundle(request, hosts)
     room = [
         host.key in used or all(host.free.get(kind, 0.0) >= need for kind, need in each.items())
         for host in hosts
         if host.alive
     ]
-    return ask.spread != "spread" or len(used) >= min(ask.ranks, sum(room))
+    return request.spread != "spread" or len(used) >= min(request.ranks, sum(room))
 
 
-def missing(ask: Ask, each: Mapping[str, float], hosts: Sequence[Host]) -> str:
-    """What a run waits for, in words; nothing where there is room for it."""
+def missing(request: RankRequest, each: Mapping[str, float], hosts: Sequence[Host]) -> str:
+    """Return a sentence on what a run waits for; empty where there is room for it."""
     alive = [host for host in hosts if host.alive]
     room = {
         host.name: min(int(host.free.get(kind, 0.0) / need + 1e-6) for kind, need in each.items()) for host in alive
     }
-    places = min(ask.ranks, sum(room.values()))
-    if places == ask.ranks:
+    places = min(request.ranks, sum(room.values()))
+    if places == request.ranks:
         return ""
-    asked = " and ".join(f"{need:g} {kind}" for kind, need in each.items())
-    has = [
-        f"{host.name} "
-        + " and ".join(f"{host.free.get(kind, 0):g} of {host.total.get(kind, 0):g} {kind}" for kind in each)
+    needs = _amounts(f"{need:g} {kind}" for kind, need in each.items())
+    free = [
+        f"{host.name} " + _amounts(f"{host.free.get(kind, 0):g}/{host.total.get(kind, 0):g} {kind}" for kind in each)
         for host in alive
         if host.total.get(CPU, 0.0)
     ]
-    free = ", ".join(has) if has else "no host has any"
-    return f"{places} of {ask.ranks} ranks have a place; each asks for {asked}; free: {free}"
+    if not free:
+        return message(
+            "runner.no_places_at_all",
+            "{places} of {ranks} ranks have a place; each needs {needs}; no host has any",
+            places=places,
+            ranks=request.ranks,
+            needs=needs,
+        )
+    return message(
+        "runner.too_few_places",
+        "{places} of {ranks} ranks have a place; each needs {needs}; free: {free}",
+        places=places,
+        ranks=request.ranks,
+        needs=needs,
+        free=free,
+    )
+
+
+def _amounts(each: Iterable[str]) -> str:
+    """Amounts of resources, as they stand in every language."""
+    return " + ".join(each)
 
 
 def shortest_way(between: Sequence[Sequence[float]]) -> list[int]:
-    """The order of hosts in which neighbours are near each other: the least sum of latencies along it. Every order is
-    tried where they are few; else each goes on to the nearest one left, from the best first one."""
+    """Return the order of hosts with the least sum of latencies between neighbours; `between` is (hosts, hosts). Up to
+    EXACT hosts every order is tried; with more, each host is followed by the nearest one left, from the best first
+    one."""
     count = len(between)
 
     def length(way: Iterable[int]) -> float:
@@ -129,6 +149,6 @@ def shortest_way(between: Sequence[Sequence[float]]) -> list[int]:
 
 
 def _tidy(amount: float) -> float | int:
-    """Without what adding parts of cores leaves behind the comma."""
+    """Round off the errors of adding parts of cores."""
     amount = round(amount, 3)
     return int(amount) if amount == int(amount) else amount

@@ -134,8 +134,8 @@ export class TimelineView {
 
   /** @param {string} id of a lane group */
   titleOf(id) {
-    const measured = laneOf(this.timeline.lanes, id)?.kind === "run";
-    if (measured && this.hooks.measuredTitle) return this.hooks.measuredTitle(id);
+    if (laneOf(this.timeline.lanes, id)?.kind === "run" && this.hooks.measuredTitle)
+      return this.hooks.measuredTitle(id);
     const state = this.store.get();
     const { family } = specAt(state, Math.max(0, IDS.indexOf(/** @type {any} */ (id)))) ?? state.spec;
     return this.plans.family(family)?.title ?? family;

@@ -3,7 +3,7 @@ import { deviceShare } from "./costs/preset_costs.js";
 import { t } from "../core/i18n/language.js";
 import { IDS, putAt } from "../core/state/schedules.js";
 import { format } from "../core/state/link.js";
-import { IMPORTED } from "../core/state/link_fields.js";
+import { IMPORTED } from "../core/schedule/spec_tables.js";
 
 /** @import {Costs, Family, Spec} from "../core/schedule/types.js" */
 /** @import {State} from "../core/state/link.js" */

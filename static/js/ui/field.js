@@ -4,8 +4,6 @@ import { h, replace, sentence, setText, show } from "./dom.js";
 import { t, tr } from "../core/i18n/language.js";
 import { formatNumber } from "../core/i18n/numbers.js";
 
-/** @import {SpecError} from "../core/schedule/types.js" */
-
 /**
  * @typedef {object} FieldOptions
  * @property {string} name      the field of the spec
@@ -156,8 +154,12 @@ export class Field {
     this.box.setAttribute("aria-describedby", `field-${this.options.name}-problem${why ? ` ${why}` : ""}`);
   }
 
-  /** Say what is wrong beside the field, with the nearest legal value as a button. */
-  /** @param {SpecError | null} error @param {(value: any) => void} [apply] @param {string} [whose] */
+  /**
+   * Say what is wrong beside the field, with the nearest legal value as a button.
+   * @param {{field: string, value: unknown, message: string, nearest?: unknown} | null} error
+   * @param {(value: any) => void} [apply]
+   * @param {string} [whose]
+   */
   complain(error, apply, whose) {
     const { problem, options } = this;
     if (!error && problem.hidden) return;

@@ -94,27 +94,30 @@ test("sentences within sentences, lists and what is put at their ends are read p
       "4 个 rank 中有 2 个已有位置；每个需要 1 CPU 和 5e+08 memory；空闲：vm 0 of 2 CPU and 1e+09 of 2e+09 memory, worker-2 0 of 1 CPU and 1e+09 of 2e+09 memory",
     ],
     ["rank 1 failed while verifying: ValueError: no such file", "rank 1 在验证时失败：ValueError：no such file"],
-    [
-      "the imported order cannot run: deadlock: rank 0 waits at 0B0 for 1B0 on rank 1; rank 1 waits at 1F0 for 0F0 on rank 0; and others; none of them can go on",
-      "导入的执行顺序无法运行：死锁：rank 0 停在 0B0，等待 rank 1 上的 1B0；rank 1 停在 1F0，等待 rank 0 上的 0F0；等等；它们都无法继续",
-    ],
-    [
-      "p = 4 instead of 3: DualPipe needs an even number of devices; p = 4 is the nearest; m = 12 instead of 11: DualPipe needs an even number of micro-batches; 12 is the nearest",
-      "p = 4，而不是 3：DualPipe 需要偶数个设备；最接近的是 p = 4；m = 12，而不是 11：DualPipe 需要偶数个微批次；最接近的是 12",
-    ],
-    [
-      "Claimed 0.5 of 1F1B's rate, simulated 0.6: it is 0.55 without hops, then 0.52 with p = 8 and m = 256; the claim is what that goes to",
-      "声称为 1F1B 气泡率的 0.5 倍，仿真为 0.6 倍：没有跳开销时为 0.55，取 p = 8、m = 256 时变为 0.52；论文结论是其极限",
-    ],
   ]))
     assert.equal(tr(english), chinese);
 });
 
+/** A message as the server sends it. @param {string} code @param {Record<string, any>} params */
+const sent = (code, params) => ({ code, params, message: code });
+
+test("messages within messages, and lists of them, are translated by their codes", () => {
+  speak("zh", TEXTS, SERVERS);
+  const waits = [
+    sent("schedule.rank_waits", { rank: 0, op: "0B0", needed: "1B0", other: 1 }),
+    sent("schedule.rank_waits", { rank: 1, op: "1F0", needed: "0F0", other: 0 }),
+  ];
+  assert.equal(
+    tr(sent("schedule.imported_cannot_run", { problem: sent("schedule.deadlock_of_many", { waits }) })),
+    "导入的执行顺序无法运行：死锁：rank 0 停在 0B0，等待 rank 1 上的 1B0、rank 1 停在 1F0，等待 rank 0 上的 0F0，等等；它们都无法继续",
+  );
+});
+
 test("keys, values and lists of names stay as they are, whatever else their words mean", () => {
   speak("zh", TEXTS, SERVERS);
-  assert.equal(tr("memory must be from 1 to 9"), "memory 必须在 1 到 9 之间");
+  assert.equal(tr(sent("schedule.out_of_range", { name: "memory", low: "1", high: "9" })), "memory 必须在 1 到 9 之间");
   assert.equal(
-    tr("there is no family of that name; there are gpipe, interleaved, gis"),
-    "没有这个名称的调度族；可选：gpipe, interleaved, gis",
+    tr(sent("schedule.no_such_family", { names: ["gpipe", "interleaved", "gis"] })),
+    "没有这个名称的调度族；可选：gpipe、interleaved、gis",
   );
 });

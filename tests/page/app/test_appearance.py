@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page_queries import Open, middle, pixel, state, wait
+from tests.support.page.queries import Open, middle, pixel, settle, state, wait
 
 
 def test_colours_as_in_papers_are_in_the_link_and_on_the_timeline(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=8")
     x, y = middle(page, "a", "0F0")
-    page.wait_for_timeout(60)
+    settle(page)
     standard = pixel(page, x - 12, y)
     page.click("#theme")
     page.locator("#look-colours-paper").check(force=True)
     wait(page, "location.search.includes('colours=paper')")
-    page.wait_for_timeout(100)
+    settle(page)
     assert standard == (0, 114, 178)
     assert pixel(page, x - 12, y) == (47, 90, 168)
     page.keyboard.press("Escape")

@@ -1,7 +1,7 @@
-"""The page in Simplified Chinese: nothing that a reader sees, hears or is told by a hint is left in English.
+"""The page in Simplified Chinese: no text on the screen, in a label or in a hint is left in English.
 
-What the texts are is the Node tests' business (tests/js/i18n/language.test.js, tests/js/i18n/reader.test.js); this one looks
-at what is on the screen, where a text that went past the catalogues would show. No font is asked for.
+The Node tests (tests/js/i18n) check the texts themselves; this one looks at what is on the screen, where a text that
+bypasses the catalogues would show. No font is required.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from backend.charts.catalogue import KINDS
 from backend.schedule.families.registry import FAMILIES
 from tests.page.panels.test_chart_kinds import pick, shown
-from tests.support.page_queries import Open
+from tests.support.page.queries import Open
 
 TEXTS = """() => {
   const found = [];

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.conftest import Server
-from tests.support.page_queries import Open, state, wait
+from tests.support.page.queries import Open, state, wait
 
 LISTED = ",".join(f"{1 + k % 7}.{k % 10}5" for k in range(80))  # by hand, too much for a link that can be read
 COSTS = {"F": 18.5, "I": 18.1, "W": 9.3}

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page_queries import Open, figure, pixel, state, wait
+from tests.support.page.queries import Open, figure, frames, pixel, settle, state, wait
 
 
 def drag(page: Page, field: str, part: float) -> None:
@@ -51,12 +51,12 @@ def test_cost_sliders_ask_the_server_nothing(open_page: Open) -> None:
 def test_a_slider_steps_over_what_is_illegal(open_page: Open) -> None:
     page = open_page("?family=interleaved&p=4&m=8&v=2")
     page.hover("#field-m-slider")
-    page.wait_for_timeout(400)  # what may be asked for next is fetched meanwhile
+    settle(page)  # the page fetches what may be asked for next
     seen = set()
     page.focus("#field-m-slider")
     for _ in range(6):
         page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(30)
+        frames(page)
         assert not state(page)["plans"][0]["stale"]
         seen.add(state(page)["spec"]["m"])
     assert sorted(seen) == [10, 12, 15, 16, 20, 24]
@@ -119,7 +119,7 @@ def test_a_link_reloads_to_the_same_view(open_page: Open) -> None:
     first = open_page(link)
     wait(first, "bubbleline.state().plans.length === 2 && bubbleline.state().plans.every(p => !p.stale)")
     seen = {key: state(first)[key] for key in ("spec", "others", "view", "window", "at")}
-    first.wait_for_timeout(300)
+    settle(first)
     again = open_page(first.url[first.url.index("?") :])
     assert {key: state(again)[key] for key in ("spec", "others", "view", "window", "at")} == seen
     assert seen["window"] == {"t0": 5, "t1": 20}
@@ -141,7 +141,7 @@ def test_a_slider_drag_leaves_one_history_entry_not_many(open_page: Open) -> Non
     page = open_page()
     before = page.evaluate("history.length")
     drag(page, "m", 0.5)
-    page.wait_for_timeout(350)
+    settle(page)
     assert page.evaluate("history.length") == before
     assert f"m={state(page)['spec']['m']}" in page.url
 
@@ -150,7 +150,7 @@ def test_two_schedules_share_one_axis_and_stand_side_by_side(open_page: Open) ->
     page = open_page("?family=zb-h1&p=4&m=8")
     page.click("#compare-toggle")
     wait(page, "bubbleline.state().lanes.length === 2")
-    page.wait_for_timeout(60)
+    settle(page)
     boxes = [page.evaluate(f"bubbleline.box('{lane}', '0F1')") for lane in "ab"]
     assert boxes[0]["x"] == boxes[1]["x"]
     assert boxes[0]["w"] == boxes[1]["w"]

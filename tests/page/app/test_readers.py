@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.support.page_queries import Open, state, wait
+from tests.support.page.queries import Open, state, wait
 
 FOUR = "&b.family=1f1b&c.family=zb-h1&d.family=dualpipe"
 PHONE: dict[str, Any] = {"width": 360, "height": 740, "has_touch": True, "is_mobile": True}

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis.steady_state import steady
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
-from tests.support.page_queries import Open, state, wait
+from tests.support.page.queries import Open, settle, state, wait
 
 DRAWING = ".block-drawing"
 SAID = ".block-said"
@@ -196,7 +196,7 @@ def test_a_closed_tab_asks_nothing_and_a_server_that_went_away_is_said(open_page
     page.on("request", lambda request: asked.append(request.url))
     page.fill("#field-p", "5")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(200)
+    settle(page)
     assert [url for url in asked if "/api/block" in url] == []
     page.route("**/api/block*", lambda route: route.abort())
     page.click("#tab-block")

@@ -15,7 +15,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
-from tests.support.page_queries import Open, wait, wait_url
+from tests.support.page.queries import Open, settle, wait, wait_until, wait_url
 
 DRAWN = (
     "document.querySelector('.charts-table') && document.querySelector('.charts-state').hidden"
@@ -126,10 +126,7 @@ def test_a_setting_that_changes_while_a_chart_is_drawn_wins(open_page: Open) -> 
     page.evaluate("document.querySelector('#tab-charts').click()")
     wait(page, "document.querySelector('[data-chart=split]')")
     page.evaluate("document.querySelector('[data-chart=split]').click()")
-    for _ in range(200):
-        if held:
-            break
-        page.wait_for_timeout(20)
+    wait_until(page, lambda: held)
     page.fill("#field-m", "6")
     page.keyboard.press("Enter")
     wait(page, f"{DRAWN} && document.querySelector('.charts-table')", 12)
@@ -137,7 +134,7 @@ def test_a_setting_that_changes_while_a_chart_is_drawn_wins(open_page: Open) -> 
     assert [float(row[3]) for row in work] == [6, 6, 6, 6]
     for route in held:
         route.continue_()
-    page.wait_for_timeout(300)
+    settle(page)
     assert [float(row[3]) for row in rows(page) if row[2] == "F forward"] == [6, 6, 6, 6]
 
 

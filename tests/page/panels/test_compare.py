@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis.compare import compare
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
-from tests.support.page_queries import Open, state, wait
+from tests.support.page.queries import Open, settle, state, wait
 
 ROWS = ".comparison-table tbody tr"
 TAB = "?family=zb-h1&p=8&m=32&tab=compare"
@@ -131,7 +131,7 @@ def test_the_table_follows_the_setting_and_asks_nothing_while_closed(open_page: 
     page.on("request", lambda request: asked.append(request.url))
     page.fill("#field-comm", "0.5")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(300)
+    settle(page)
     assert [url for url in asked if "/api/compare" in url] == []
     page.click("#tab-compare")
     wait(page, "document.querySelector('[data-family=gpipe] [data-column=makespan]')?.innerText === '36'")

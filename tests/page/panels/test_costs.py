@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.support.page_queries import Open, figure, middle, state, wait, wait_url
+from tests.support.page.queries import Open, figure, middle, settle, state, wait, wait_url
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 COSTS = "bubbleline.state().spec.costs"
@@ -87,7 +87,7 @@ def test_a_cost_changed_by_hand_detaches_the_model_quietly(open_page: Open) -> N
     enter(page, "F", "50")
     wait(page, f"{COSTS}.F === 50")
     assert state(page)["spec"]["costs"] == before | {"F": 50}
-    page.wait_for_timeout(300)
+    settle(page)
     assert "m.model" not in page.url
     expect(page.locator("#pricing > summary")).not_to_contain_text("H100")
     expect(page.locator("#preset-apply")).to_be_visible()
@@ -114,7 +114,7 @@ def test_a_second_schedule_gets_the_costs_of_its_own_stages(open_page: Open) -> 
 def test_back_takes_the_model_away_again(open_page: Open) -> None:
     page = open_page()
     apply(page)
-    page.wait_for_timeout(300)
+    settle(page)
     page.go_back()
     wait(page, f"{COSTS}.F === 1")
     expect(page.locator("#preset-apply")).to_be_visible()

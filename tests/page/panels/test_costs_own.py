@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page_queries import Open, figure, state, wait
+from tests.support.page.queries import Open, figure, settle, state, wait
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 COSTS = "bubbleline.state().spec.costs"
@@ -16,7 +16,7 @@ DRAWN = "bubbleline.state().plans.every(plan => plan.figures && !plan.stale)"
 
 def link(page: Page) -> str:
     """The query of the view, after the address has come to rest."""
-    page.wait_for_timeout(320)
+    settle(page)
     return page.url[page.url.index("?") :] if "?" in page.url else ""
 
 
@@ -236,7 +236,7 @@ def test_back_and_forward_bring_the_costs_of_their_model(open_page: Open) -> Non
     page.select_option("#preset-model", "qwen2-72b")
     wait(page, f"{COSTS}.F !== {first['costs']['F']}")
     second = state(page)["spec"]
-    page.wait_for_timeout(300)
+    settle(page)
     page.go_back()
     wait(page, f"{COSTS}.F === {first['costs']['F']}")
     assert state(page)["spec"] == first

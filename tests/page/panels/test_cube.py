@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from backend.theme_tokens import tokens
-from tests.support.page_queries import Open, wait
+from tests.support.page.queries import Open, settle, wait
 
 DRAWN = (
     "document.querySelector('[data-chart=cube]')?.getAttribute('aria-current') === 'true'"
@@ -40,7 +40,7 @@ def seek(page: Page, moment: float) -> None:
         }""",
         moment / 33,
     )
-    page.wait_for_timeout(100)
+    settle(page)
 
 
 def rgb(colour: str) -> list[int]:
@@ -70,10 +70,10 @@ def test_the_cube_turns_by_key_and_drag_and_a_click_selects_the_op(open_page: Op
     page.focus(".charts-cube")
     for _ in range(6):
         page.keyboard.press("ArrowUp")
-    page.wait_for_timeout(80)
+    settle(page)
     assert page.evaluate(INK) != before
     page.keyboard.press("Home")
-    page.wait_for_timeout(80)
+    settle(page)
     assert page.evaluate(INK) == before
     page.locator(".charts-cube").scroll_into_view_if_needed()
     box = page.locator(".charts-cube").bounding_box()
@@ -91,7 +91,7 @@ def test_the_cube_turns_by_key_and_drag_and_a_click_selects_the_op(open_page: Op
     page.mouse.down()
     page.mouse.move(box["x"] + 20, box["y"] + 20, steps=4)
     page.mouse.up()
-    page.wait_for_timeout(80)
+    settle(page)
     assert page.evaluate(INK) != before
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.families.registry import order, read
 from backend.schedule.interop import torch_csv
 from backend.schedule.simulation.check import check
-from tests.support.page_queries import Open, state, wait
+from tests.support.page.queries import Open, state, wait
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -13,7 +13,7 @@ from backend.schedule.interop import torch_csv, trace_export
 from backend.schedule.simulation.simulate import simulate
 from tests.conftest import Server
 from tests.page.app.test_axe import violations
-from tests.support.page_queries import Open, figure, middle, pixel, state, wait
+from tests.support.page.queries import Open, figure, middle, pixel, state, wait
 
 BAD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F0,1B1\n"
 GOOD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.support.page_queries import Open, figure, middle, state, wait
+from tests.support.page.queries import Open, figure, middle, state, wait
 
 
 def test_recomputation_takes_time_frees_memory_and_stays_in_the_link(open_page: Open) -> None:

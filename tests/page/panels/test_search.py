@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.support.page_queries import Open, wait
+from tests.support.page.queries import Open, wait
 
 HARD = "?family=v-auto&p=6&m=14&memory=2.5&F=18.5&I=18.1&W=9.3&comm=0.6"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
-from tests.support.page_queries import Open, figure, state, wait
+from tests.support.page.queries import Open, figure, state, wait
 
 PACED = "?family=zb-h1&p=2&m=8&tab=run"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from playwright.sync_api import Page, Route, Worker
 
-from tests.conftest import until
-from tests.support.canvas_pixels import Picture, is_near, picture, row
-from tests.support.page_queries import Open, frames, state, wait
+from tests.support.page.canvas_pixels import Picture, is_near, picture, row
+from tests.support.page.queries import Open, frames, settle, state, wait, wait_until
 
 BLUE, ORANGE, GREEN, VERMILION = (0, 114, 178), (238, 154, 28), (26, 161, 121), (207, 74, 30)
 SPLIT = "?family=zb-h1&p=4&m=100&theme=light"
@@ -90,7 +89,7 @@ def test_a_pan_shifts_binned_ops_and_changes_none(open_page: Open) -> None:
     page.mouse.move(x - 100, y, steps=4)
     page.mouse.up()
     wait(page, "bubbleline.state().window.t0 > 540")
-    page.wait_for_timeout(60)
+    settle(page)
     after = row(page, 3)
     page.mouse.move(5, 5)
     ops = slice(1, len(before) - 1)
@@ -110,9 +109,9 @@ def test_a_large_schedule_looks_the_same_before_and_after_its_pyramid(open_page:
     page.goto(page.url.split("?")[0] + LARGE)
     wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
     direct = picture(page)
-    until(lambda: held, 20, lambda seconds: page.wait_for_timeout(1000 * seconds))
+    wait_until(page, lambda: held, 20)
     held[0].continue_()
-    until(lambda: closed, 20, lambda seconds: page.wait_for_timeout(1000 * seconds))  # it has done its work
+    wait_until(page, lambda: closed, 20)  # it has done its work
     page.focus("#plot")
     page.keyboard.press("w")
     wait(page, "bubbleline.state().window.t0 > 0")
@@ -136,9 +135,9 @@ def test_where_there_are_no_workers_large_schedules_are_drawn_all_the_same(open_
     page.route("**/pyramid_worker.js", lambda route: route.abort())
     page.goto(page.url.split("?")[0] + LARGE)
     wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
-    page.wait_for_timeout(300)
+    settle(page)
     page.focus("#plot")
     page.keyboard.press("w")
     wait(page, "bubbleline.state().window.t0 > 0")
-    page.wait_for_timeout(60)
+    settle(page)
     assert is_near(picture(page), BLUE).any()

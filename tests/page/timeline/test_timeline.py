@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.support.page_queries import Open, middle, pixel, state, wait, wait_url
+from tests.support.page.queries import Open, frames, middle, pixel, settle, state, wait, wait_url
 
 BLUE, VERMILION = (0, 114, 178), (207, 74, 30)
 
@@ -21,7 +21,8 @@ def test_play_moves_the_playhead_and_space_stops_it(open_page: Open) -> None:
     page.focus("#plot")
     page.keyboard.press(" ")
     at = state(page)["at"]
-    page.wait_for_timeout(120)
+    frames(page)
+    frames(page)
     assert state(page)["at"] == at
     assert not state(page)["playing"]
 
@@ -30,7 +31,7 @@ def test_the_first_view_moves_by_itself_unless_stillness_is_asked_for(open_page:
     moving = open_page(reduced_motion="no-preference")
     wait(moving, "bubbleline.state().playing && bubbleline.state().at > 0")
     still = open_page()
-    still.wait_for_timeout(300)
+    settle(still)
     assert not state(still)["playing"]
 
 
@@ -79,7 +80,7 @@ def test_ctrl_wheel_zooms_at_the_pointer_and_a_drag_pans(open_page: Open) -> Non
     page.mouse.wheel(0, -300)
     page.keyboard.up("Control")
     wait(page, "bubbleline.state().view.t0 !== null")
-    page.wait_for_timeout(60)
+    settle(page)
     there, _ = middle(page, "a", "1B3")
     assert abs(there - x) < 3, "what is under the pointer stays there"
     before = state(page)["window"]["t0"]

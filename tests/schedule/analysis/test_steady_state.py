@@ -128,7 +128,7 @@ def test_the_reason_for_having_none_is_true_of_the_order(name: str) -> None:
         steady(Spec(name, 4))
     spec, why = spec_of(name, 4, 32), caught.value.message
     order = registry.order(spec)
-    if "seeks" in why:
+    if "searches" in why:
         assert FAMILIES[name].shaped_by_costs
     elif "pairs" in why:
         assert any(isinstance(op, Pair) for op in order.row(0))

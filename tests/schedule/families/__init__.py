@@ -1,0 +1,1 @@
+"""Tests of the families: each order against its paper and against golden files."""

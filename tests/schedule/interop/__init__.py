@@ -1,0 +1,1 @@
+"""Tests of formats that other programs read and write."""

@@ -55,8 +55,8 @@ def test_empty_cells_are_idle_slots_and_the_v_placement_is_found() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "holds no ops"),
-        ("\n\n", "holds no ops"),
+        ("", "has no ops"),
+        ("\n\n", "has no ops"),
         ("0F0,0X0\n", "line 1, cell 2"),
         ("0F0,0B\n", "is not an op"),
         ("0F0,0B0\n1F0,1B0,hello\n", "line 2, cell 3"),

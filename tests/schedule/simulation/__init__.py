@@ -1,0 +1,1 @@
+"""Tests of the checker, the simulator and what is derived from times."""

@@ -39,7 +39,7 @@ FIXED: tuple[dict[str, Any], ...] = (
 
 def answers(specs: Sequence[Spec]) -> list[dict[str, Any]]:
     lines = [
-        json.dumps({"wire": base64.b64encode(encode(spec, order(spec))).decode(), "spec": spec.to_json()})
+        json.dumps({"wire": base64.b64encode(encode(order(spec), spec.to_json())).decode(), "spec": spec.to_json()})
         for spec in specs
     ]
     command = [str(NODE), str(TESTS / "js" / "support" / "explain_all.mjs")]

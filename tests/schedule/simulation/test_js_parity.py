@@ -104,7 +104,7 @@ def page_answers(cases: Sequence[tuple[Spec, Order]]) -> list[dict[str, Any]]:
             "defaults": defaults,
             "natural": natural,
             "link": f"?{query_of(spec)}",
-            "wire": base64.b64encode(encode(spec, built)).decode(),
+            "wire": base64.b64encode(encode(built, spec.to_json())).decode(),
             "laws": [law.as_dict() for law in family_of(spec).laws],
             "asynchronous": family_of(spec).asynchronous,
         })
@@ -184,7 +184,7 @@ def golden_case(spec: Spec) -> dict[str, Any]:
     timeline = simulate(built, spec.costs, spec.v)
     return {
         "name": f"{spec.family} p={spec.p} m={spec.m} v={spec.v}",
-        "wire": base64.b64encode(encode(spec, built)).decode(),
+        "wire": base64.b64encode(encode(built, spec.to_json())).decode(),
         "end": base64.b64encode(timeline.end.astype("<f8").tobytes()).decode(),
     }
 

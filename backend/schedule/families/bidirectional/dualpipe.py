@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family, Row, phases
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.order import ops
+from backend.schedule.order.order import encode
 from backend.schedule.spec import Spec
 
 CHUNKS = 2
-F, I, W, B, FB = (kind * CHUNKS for kind in range(5))
+F, I, W, B, FB = (encode(kind, 0, CHUNKS) for kind in (ops.F, ops.I, ops.W, ops.B, ops.PAIR))  # of chunk 0
 
 
 def eight_steps(half: int, h: int, m: int, near: int, unpaired_start: bool) -> Row:
@@ -69,17 +71,49 @@ def legal(spec: Spec) -> None:
     """p even, m even, m >= 2p."""
     p, m = spec.p, spec.m
     if p % 2:
-        raise SpecError("p", p, f"DualPipe needs an even number of devices; p = {p + 1} is the nearest", nearest=p + 1)
+        raise SpecError(
+            "p",
+            p,
+            message(
+                "schedule.dualpipe_needs_even_p",
+                "DualPipe needs an even number of devices; p = {nearest} is the nearest",
+                nearest=p + 1,
+            ),
+            nearest=p + 1,
+        )
     if m < 2 * p:
-        raise SpecError("m", m, f"DualPipe needs at least 2p = {2 * p} micro-batches", limit=2 * p, nearest=2 * p)
+        raise SpecError(
+            "m",
+            m,
+            message(
+                "schedule.dualpipe_needs_more_micro_batches",
+                "DualPipe needs at least 2p = {least} micro-batches",
+                least=2 * p,
+            ),
+            limit=2 * p,
+            nearest=2 * p,
+        )
     if m % 2:
         raise SpecError(
-            "m", m, f"DualPipe needs an even number of micro-batches; {m + 1} is the nearest", nearest=m + 1
+            "m",
+            m,
+            message(
+                "schedule.dualpipe_needs_even_m",
+                "DualPipe needs an even number of micro-batches; {nearest} is the nearest",
+                nearest=m + 1,
+            ),
+            nearest=m + 1,
         )
 
 
-SHORT_W = ("w <= f and w <= i", "W takes longer than F or I and does not fit where it should fill")
-FULL_PAIR = ("fb_full == 1", "a pair that is faster than F + B leaves different idle time on each rank")
+SHORT_W = (
+    "w <= f and w <= i",
+    message("schedule.unless_short_w", "W takes longer than F or I and does not fit where it should fill"),
+)
+FULL_PAIR = (
+    "fb_full == 1",
+    message("schedule.unless_full_pair", "a pair that is faster than F + B leaves different idle time on each rank"),
+)
 
 
 def laws(share: str = "") -> tuple[Law, ...]:
@@ -89,17 +123,35 @@ def laws(share: str = "") -> tuple[Law, ...]:
             "bubble",
             "global",
             f"(S/2-1)*(FB+b-3*w){share}",
-            (UNIFORM, NO_HOPS, ("f == i", "F and I take different times"), SHORT_W, FULL_PAIR),
-            "DeepSeek's table: (PP/2-1)(F&B + B - 3W), B the full backward",
+            (
+                UNIFORM,
+                NO_HOPS,
+                ("f == i", message("schedule.unless_equal_f_and_i", "F and I take different times")),
+                SHORT_W,
+                FULL_PAIR,
+            ),
+            message("schedule.law_dualpipe_bubble", "DeepSeek's table: (PP/2-1)(F&B + B - 3W), B the full backward"),
         ),
         Law(
             "bubble",
             "global",
             f"(S/2-1)*(2*f+i-w){share}",
-            (UNIFORM, NO_HOPS, ("f >= i", "F is shorter than I"), SHORT_W, FULL_PAIR),
-            "the same where F takes longer than I",
+            (
+                UNIFORM,
+                NO_HOPS,
+                ("f >= i", message("schedule.unless_f_not_shorter_than_i", "F is shorter than I")),
+                SHORT_W,
+                FULL_PAIR,
+            ),
+            message("schedule.law_dualpipe_bubble_long_f", "the same where F takes longer than I"),
         ),
-        Law("peak", "global", "S+1", (), "DeepSeek's table: PP + 1, on every rank"),
+        Law(
+            "peak",
+            "global",
+            "S+1",
+            (),
+            message("schedule.law_dualpipe_peak", "DeepSeek's table: PP + 1, on every rank"),
+        ),
     )
 
 
@@ -107,16 +159,22 @@ DUALPIPE = Family(
     name="dualpipe",
     title="DualPipe",
     year=2024,
-    source="DeepSeek-AI, DeepSeek-V3 Technical Report, arXiv 2412.19437, section 3.2.1",
+    source=message(
+        "schedule.dualpipe_source", "DeepSeek-AI, DeepSeek-V3 Technical Report, arXiv 2412.19437, section 3.2.1"
+    ),
     used_by="DeepSeek-V3",
     group="bidirectional",
-    summary="Two replicas run in opposite directions; a forward and a backward overlap on each device.",
+    summary=message(
+        "schedule.dualpipe_summary",
+        "Two replicas run in opposite directions; a forward and a backward overlap on each device.",
+    ),
     backward="both",
-    complexity="eight steps",
+    complexity=message("schedule.complexity_eight_steps", "eight steps"),
     placement="bidirectional",
     rows=rows,
     legal=legal,
     fields=("FB",),
     chunks=lambda spec: 2,
+    ops=lambda spec: spec.p * (spec.m + 2 * spec.p - 1) + 2,
     laws=laws(),
 )

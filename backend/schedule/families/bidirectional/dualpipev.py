@@ -6,7 +6,7 @@ one of the first half of a DualPipe over 2p devices. Parameters are held once.
 
 from __future__ import annotations
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families.bidirectional.dualpipe import eight_steps, laws
 from backend.schedule.families.family import Family, Row
 from backend.schedule.spec import Spec
@@ -22,25 +22,47 @@ def legal(spec: Spec) -> None:
     """Any p, m >= 2p, two chunks per device."""
     p, m = spec.p, spec.m
     if spec.v != 2:
-        raise SpecError("v", spec.v, "DualPipeV has exactly two chunks per device", limit=2, nearest=2)
+        raise SpecError(
+            "v",
+            spec.v,
+            message("schedule.dualpipev_has_two_chunks", "DualPipeV has exactly two chunks per device"),
+            limit=2,
+            nearest=2,
+        )
     if m < 2 * p:
-        raise SpecError("m", m, f"DualPipeV needs at least 2p = {2 * p} micro-batches", limit=2 * p, nearest=2 * p)
+        raise SpecError(
+            "m",
+            m,
+            message(
+                "schedule.dualpipev_needs_more_micro_batches",
+                "DualPipeV needs at least 2p = {least} micro-batches",
+                least=2 * p,
+            ),
+            limit=2 * p,
+            nearest=2 * p,
+        )
 
 
 DUALPIPEV = Family(
     name="dualpipev",
     title="DualPipeV",
     year=2025,
-    source="Sea AI Lab, DualPipe could be better without the Dual; deepseek-ai/DualPipe",
-    used_by="deepseek-ai/DualPipe; torch's ScheduleDualPipeV",
+    source=message(
+        "schedule.dualpipev_source", "Sea AI Lab, DualPipe could be better without the Dual; deepseek-ai/DualPipe"
+    ),
+    used_by=message("schedule.dualpipev_used_by", "deepseek-ai/DualPipe; torch's ScheduleDualPipeV"),
     group="bidirectional",
-    summary="DualPipe cut in half and folded into a V: the same overlap with parameters held once.",
+    summary=message(
+        "schedule.dualpipev_summary",
+        "DualPipe cut in half and folded into a V: the same overlap with parameters held once.",
+    ),
     backward="both",
-    complexity="eight steps",
+    complexity=message("schedule.complexity_eight_steps", "eight steps"),
     placement="v",
     rows=rows,
     legal=legal,
     fields=("FB",),
+    ops=lambda spec: spec.p * (2 * spec.m + 4 * spec.p - 1) + 1,
     v=(2, 2, 2),
     laws=laws("/v"),
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from backend.schedule.errors import message
 from backend.schedule.families.family import Family, Row, backwards_from_the_last, phases
 from backend.schedule.laws.law import NO_HOPS, NO_SHARD_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
+from backend.schedule.order.ops import B, F
 from backend.schedule.order.order import Order
 from backend.schedule.spec import Spec
-
-F, B = 0, 3
 
 
 def rows(spec: Spec) -> list[Row]:
@@ -29,12 +29,15 @@ GPIPE = Family(
     name="gpipe",
     title="GPipe",
     year=2019,
-    source="Huang et al., GPipe, arXiv 1811.06965",
-    used_by="teaching; torch's ScheduleGPipe",
+    source=message("schedule.gpipe_source", "Huang et al., GPipe, arXiv 1811.06965"),
+    used_by=message("schedule.gpipe_used_by", "teaching; torch's ScheduleGPipe"),
     group="classic",
-    summary="All forwards, then all backwards: simplest, and every micro-batch's activations are held at once.",
+    summary=message(
+        "schedule.gpipe_summary",
+        "All forwards, then all backwards: simplest, and every micro-batch's activations are held at once.",
+    ),
     backward="full",
-    complexity="two loops",
+    complexity=message("schedule.complexity_two_loops", "two loops"),
     placement="looped",
     rows=rows,
     legal=lambda spec: None,
@@ -47,16 +50,32 @@ GPIPE = Family(
             "global",
             "(p-1)*(f+b+2*c)",
             (UNIFORM, NO_SHARD_HOPS),
-            "GPipe section 2.3, with a hop's latency added",
+            message("schedule.law_gpipe_bubble", "GPipe section 2.3, with a hop's latency added"),
             shards=True,
         ),
         Law(
             "makespan",
             "global",
             "sum_f + (m-1)*max_f + sum_b + (m-1)*max_b",
-            (NO_HOPS, ("lifo == 0 or uniform == 1", "backwards from last to first start at once on a slow last stage")),
-            "flow-shop: fill, then the slowest stage",
+            (
+                NO_HOPS,
+                (
+                    "lifo == 0 or uniform == 1",
+                    message(
+                        "schedule.unless_first_in_first_out",
+                        "backwards from last to first start at once on a slow last stage",
+                    ),
+                ),
+            ),
+            message("schedule.law_gpipe_makespan", "flow-shop: fill, then the slowest stage"),
         ),
-        Law("peak", "global", "m", (), "every forward comes before every backward", shards=True),
+        Law(
+            "peak",
+            "global",
+            "m",
+            (),
+            message("schedule.law_forwards_before_backwards", "every forward comes before every backward"),
+            shards=True,
+        ),
     ),
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from backend.schedule.errors import message
 from backend.schedule.families.family import Family, Row, phases
 from backend.schedule.laws.law import IN_STEP, NO_SHARD_HOPS, UNIFORM, Law
 from backend.schedule.options import vocabulary
 from backend.schedule.options.vocabulary import SPREAD
+from backend.schedule.order.ops import B, F
 from backend.schedule.search.building_block import Block
 from backend.schedule.spec import Spec
-
-F, B = 0, 3
 
 
 def rows(spec: Spec) -> list[Row]:
@@ -38,12 +38,18 @@ ONE_F_ONE_B = Family(
     name="1f1b",
     title="1F1B",
     year=2021,
-    source="Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training (PipeDream-2BW), arXiv 2006.09503",
-    used_by="Megatron-LM, DeepSpeed; torch's Schedule1F1B",
+    source=message(
+        "schedule.one_f_one_b_source",
+        "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training (PipeDream-2BW), arXiv 2006.09503",
+    ),
+    used_by=message("schedule.one_f_one_b_used_by", "Megatron-LM, DeepSpeed; torch's Schedule1F1B"),
     group="classic",
-    summary="As soon as a micro-batch's backward can run, it does. The bubble is GPipe's; the memory is p, not m.",
+    summary=message(
+        "schedule.one_f_one_b_summary",
+        "As soon as a micro-batch's backward can run, it does. The bubble is GPipe's; the memory is p, not m.",
+    ),
     backward="full",
-    complexity="three phases",
+    complexity=message("schedule.complexity_three_phases", "three phases"),
     placement="looped",
     rows=rows,
     block=block,
@@ -55,10 +61,20 @@ ONE_F_ONE_B = Family(
             "global",
             "(p-1)*(f+b+2*c) + 2*c*floor((m-1)*(p-1)/p)",
             (UNIFORM, NO_SHARD_HOPS, IN_STEP),
-            "the second term is the hop that each steady F-B exchange waits for; textbooks leave it out",
+            message(
+                "schedule.law_1f1b_bubble",
+                "the second term is the hop that each steady F-B exchange waits for; textbooks leave it out",
+            ),
             shards=True,
         ),
-        Law("peak", "global", "min(p, m)", (), "rank 0 holds its warm-up and one more", when="barriers == 0"),
+        Law(
+            "peak",
+            "global",
+            "min(p, m)",
+            (),
+            message("schedule.law_1f1b_peak", "rank 0 holds its warm-up and one more"),
+            when="barriers == 0",
+        ),
         *vocabulary.LAWS,
     ),
 )

@@ -7,6 +7,7 @@ versions, and its gradient is as many updates late as there were backwards in be
 
 from __future__ import annotations
 
+from backend.schedule.errors import message
 from backend.schedule.families.classic.one_f_one_b import block, rows
 from backend.schedule.families.family import Family
 from backend.schedule.laws.law import UNIFORM, Law
@@ -15,13 +16,22 @@ PIPEDREAM = Family(
     name="pipedream",
     title="PipeDream",
     year=2019,
-    source="Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP 2019",
-    used_by="the PipeDream system; its flushing heir 1F1B is what is used today",
+    source=message(
+        "schedule.pipedream_source",
+        "Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP 2019",
+    ),
+    used_by=message("schedule.pipedream_used_by", "the PipeDream system; its flushing heir 1F1B is what is used today"),
     group="classic",
-    summary="1F1B without a flush: each backward updates the weights at once, so the pipeline never drains. Paid for "
-    "in stashed weights (p - s versions on stage s) and gradients that are up to p - 1 updates late.",
+    summary=message(
+        "schedule.pipedream_summary",
+        "1F1B without a flush: each backward updates the weights at once, so the pipeline never drains. "
+        "Paid for in stashed weights (p - s versions on stage s) and gradients that are up to p - 1 "
+        "updates late.",
+    ),
     backward="full",
-    complexity="three phases, the last only at the very end of training",
+    complexity=message(
+        "schedule.complexity_three_phases_once", "three phases, the last only at the very end of training"
+    ),
     placement="looped",
     rows=rows,
     block=block,
@@ -33,9 +43,18 @@ PIPEDREAM = Family(
             "global",
             "(p-1)*(f+b+2*c) + 2*c*floor((m-1)*(p-1)/p)",
             (UNIFORM,),
-            "the fill at the start and the drain at the end of all m steps drawn; none in between, where 1F1B pays it "
-            "once a step",
+            message(
+                "schedule.law_pipedream_bubble",
+                "the fill at the start and the drain at the end of all m steps drawn; none in between, where "
+                "1F1B pays it once a step",
+            ),
         ),
-        Law("peak", "global", "min(p, m)", (), "also the weight versions that stage 0 holds"),
+        Law(
+            "peak",
+            "global",
+            "min(p, m)",
+            (),
+            message("schedule.law_pipedream_peak", "also the weight versions that stage 0 holds"),
+        ),
     ),
 )

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family, Row, alternate
 from backend.schedule.families.interleaved.interleaved import chunk_sequence
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.order.ops import F, I, W
 from backend.schedule.spec import Spec
-
-F, I, W = range(3)
 
 
 def grouped(spec: Spec, g: int) -> list[Row]:
@@ -42,8 +41,13 @@ def whole_groups(spec: Spec, g: int) -> None:
     """m in whole groups of g."""
     if spec.m % g:
         nearest = max(g, round(spec.m / g) * g)
-        message = f"micro-batches go in groups of {g}; m = {nearest} is the nearest that is whole groups"
-        raise SpecError("m", spec.m, message, nearest=nearest)
+        text = message(
+            "schedule.whole_groups_needed",
+            "micro-batches go in groups of {group}; m = {nearest} is the nearest that is whole groups",
+            group=g,
+            nearest=nearest,
+        )
+        raise SpecError("m", spec.m, text, nearest=nearest)
 
 
 def half_group(p: int) -> int:
@@ -51,8 +55,10 @@ def half_group(p: int) -> int:
     return (p + 1) // 2
 
 
-SOURCE = "Wan et al., PipeOffload: Improving Scalability of Pipeline Parallelism, arXiv 2503.01328"
-USED_BY = "Sea AI Lab's PipeOffload"
+SOURCE = message(
+    "schedule.gis_source", "Wan et al., PipeOffload: Improving Scalability of Pipeline Parallelism, arXiv 2503.01328"
+)
+USED_BY = message("schedule.gis_used_by", "Sea AI Lab's PipeOffload")
 
 GIS = Family(
     name="gis",
@@ -61,17 +67,26 @@ GIS = Family(
     source=SOURCE,
     used_by=USED_BY,
     group="memory",
-    summary="Interleaved 1F1B with W right after I and the shortest warm-up: 1F1B's memory, less bubble.",
+    summary=message(
+        "schedule.gis_summary",
+        "Interleaved 1F1B with W right after I and the shortest warm-up: 1F1B's memory, less bubble.",
+    ),
     backward="split",
-    complexity="three phases over a chunk sequence",
+    complexity=message("schedule.complexity_three_phases_over_chunk_sequence", "three phases over a chunk sequence"),
     placement="looped",
     rows=lambda spec: grouped(spec, spec.p),
     legal=lambda spec: whole_groups(spec, spec.p),
     v=(1, 2, 64),
     fields=("offload",),
     laws=(
-        Law("bubble", "global", "(p-1)*(f+i)/v", (UNIFORM, NO_HOPS), "one F down and one I up the ranks of one chunk"),
-        Law("peak", "global", "p*v", (), "warm-up and one more"),
+        Law(
+            "bubble",
+            "global",
+            "(p-1)*(f+i)/v",
+            (UNIFORM, NO_HOPS),
+            message("schedule.law_gis_bubble", "one F down and one I up the ranks of one chunk"),
+        ),
+        Law("peak", "global", "p*v", (), message("schedule.law_gis_peak", "warm-up and one more")),
     ),
 )
 
@@ -82,9 +97,11 @@ GIS_H = Family(
     source=SOURCE,
     used_by=USED_BY,
     group="memory",
-    summary="GIS in half groups: toward half of 1F1B's memory as v grows, for a longer bubble.",
+    summary=message(
+        "schedule.gis_h_summary", "GIS in half groups: toward half of 1F1B's memory as v grows, for a longer bubble."
+    ),
     backward="split",
-    complexity="three phases over a chunk sequence",
+    complexity=message("schedule.complexity_three_phases_over_chunk_sequence", "three phases over a chunk sequence"),
     placement="looped",
     rows=lambda spec: grouped(spec, half_group(spec.p)),
     legal=lambda spec: whole_groups(spec, half_group(spec.p)),
@@ -95,9 +112,19 @@ GIS_H = Family(
             "bubble",
             "global",
             "(2*(p-1) + floor(p/2)*(v-1))*f/v",
-            (UNIFORM, NO_HOPS, ("f == i and i == w", "F, I and W take different times")),
-            "2(p-1) + (p-g)(v-1) chunk times with g = ceil(p/2)",
+            (
+                UNIFORM,
+                NO_HOPS,
+                ("f == i and i == w", message("schedule.unless_equal_ops", "F, I and W take different times")),
+            ),
+            message("schedule.law_gis_h_bubble", "2(p-1) + (p-g)(v-1) chunk times with g = ceil(p/2)"),
         ),
-        Law("peak", "global", "min(m*v, floor((p+1)/2)*(v-1) + p)", (), "warm-up and one more"),
+        Law(
+            "peak",
+            "global",
+            "min(m*v, floor((p+1)/2)*(v-1) + p)",
+            (),
+            message("schedule.law_gis_peak", "warm-up and one more"),
+        ),
     ),
 )

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family, Row, alternate
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.order.ops import B, F
 from backend.schedule.spec import Spec
-
-F, B = 0, 3
 
 
 def group_size(spec: Spec) -> int:
@@ -61,16 +60,36 @@ def judge_groups(spec: Spec, least: int) -> None:
     or there is one chunk or one group. With torch's own group size, m must be whole groups, as torch demands."""
     m, v, g = spec.m, spec.v, group_size(spec)
     if g > m:
-        raise SpecError("group", g, f"group must be at most m = {m}", limit=m, nearest=m)
+        raise SpecError(
+            "group",
+            g,
+            message("schedule.group_larger_than_m", "group must be at most m = {m}", m=m),
+            limit=m,
+            nearest=m,
+        )
     if _runs(spec, m, least):
         return
     if g < least and spec.group is not None:
         nearest = min(least, m)
-        message = f"groups of {g} deadlock on {spec.p} devices with v = {v}; {nearest} is the least that works"
-        raise SpecError("group", g, message, limit=least, nearest=nearest)
+        text = message(
+            "schedule.groups_deadlock",
+            "groups of {group} deadlock on {p} devices with v = {v}; {nearest} is the least that works",
+            group=g,
+            p=spec.p,
+            v=v,
+            nearest=nearest,
+        )
+        raise SpecError("group", g, text, limit=least, nearest=nearest)
     nearest = next(each for d in range(1, m + 1) for each in (m - d, m + d) if each > 0 and _runs(spec, each, least))
-    message = f"groups of {g} leave {m % g} of m = {m} micro-batches over; m = {nearest} is the nearest that works"
-    raise SpecError("m", m, message, nearest=nearest)
+    text = message(
+        "schedule.groups_leave_a_rest",
+        "groups of {group} leave {rest} of m = {m} micro-batches over; m = {nearest} is the nearest that works",
+        group=g,
+        rest=m % g,
+        m=m,
+        nearest=nearest,
+    )
+    raise SpecError("m", m, text, nearest=nearest)
 
 
 def _runs(spec: Spec, m: int, least: int) -> bool:
@@ -81,43 +100,64 @@ def _runs(spec: Spec, m: int, least: int) -> bool:
     return spec.v == 1 or g == m or (least <= g < m and (rest == 0 or rest >= least))
 
 
-WHOLE_GROUPS = ("g >= p and (m % g == 0 or m % g >= p)", "some group has fewer than p micro-batches")
+WHOLE_GROUPS = (
+    "g >= p and (m % g == 0 or m % g >= p)",
+    message("schedule.unless_whole_groups", "some group has fewer than p micro-batches"),
+)
 
 SHORT_HOPS = (
     "c == 0 or (p > 1 and m % g == 0 and c*v <= f and c*v <= b)",
-    "a hop longer than a chunk's op, or a ragged last group, costs more than the formula counts",
+    message(
+        "schedule.unless_short_hops",
+        "a hop longer than a chunk's op, or a ragged last group, costs more than the formula counts",
+    ),
 )
 
 INTERLEAVED = Family(
     name="interleaved",
     title="Interleaved 1F1B",
     year=2021,
-    source="Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters, arXiv 2104.04473",
-    used_by="Megatron-LM, Llama 3; torch's ScheduleInterleaved1F1B",
+    source=message(
+        "schedule.interleaved_source",
+        "Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters, arXiv 2104.04473",
+    ),
+    used_by=message("schedule.interleaved_used_by", "Megatron-LM, Llama 3; torch's ScheduleInterleaved1F1B"),
     group="interleaved",
-    summary="Each device holds v chunks of the model: the bubble is divided by v, messages are multiplied by v.",
+    summary=message(
+        "schedule.interleaved_summary",
+        "Each device holds v chunks of the model: the bubble is divided by v, messages are multiplied by v.",
+    ),
     backward="full",
-    complexity="three phases over a chunk sequence",
+    complexity=message("schedule.complexity_three_phases_over_chunk_sequence", "three phases over a chunk sequence"),
     placement="looped",
     rows=rows,
     legal=legal,
     fields=("group", "offload"),
     v=(1, 2, 64),
     laws=(
-        Law("bubble", "global", "(p-1)*(f+b)/v", (UNIFORM, NO_HOPS, WHOLE_GROUPS), "arXiv 2104.04473, section 2.2"),
+        Law(
+            "bubble",
+            "global",
+            "(p-1)*(f+b)/v",
+            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
+            message("schedule.law_interleaved_bubble", "arXiv 2104.04473, section 2.2"),
+        ),
         Law(
             "bubble",
             "global",
             "(p-1)*(f+b)/v + 2*(p-1)*c + (v-1)*(max(0, p*c-(g-p)*f/v) + max(0, p*c-(g-p)*b/v))",
             (UNIFORM, WHOLE_GROUPS, SHORT_HOPS),
-            "with g = p each change of chunk waits for p hops; every micro-batch more in the group hides f/v of it",
+            message(
+                "schedule.law_interleaved_bubble_with_hops",
+                "with g = p each change of chunk waits for p hops; every micro-batch more in the group hides f/v of it",
+            ),
         ),
         Law(
             "peak",
             "global",
             "min(m*v, 2*(p-1) + (v-1)*g + 1)",
-            (("g >= p", "the group is smaller than p"),),
-            "warm-up of rank 0 and one more",
+            (("g >= p", message("schedule.unless_large_groups", "the group is smaller than p")),),
+            message("schedule.law_interleaved_peak", "warm-up of rank 0 and one more"),
         ),
     ),
 )

@@ -6,11 +6,11 @@ micro-batch to the first.
 
 from __future__ import annotations
 
+from backend.schedule.errors import message
 from backend.schedule.families.family import Family, Row, backwards_from_the_last, phases
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.order.ops import B, F
 from backend.schedule.spec import Spec
-
-F, B = 0, 3
 
 
 def rows(spec: Spec) -> list[Row]:
@@ -25,27 +25,47 @@ def rows(spec: Spec) -> list[Row]:
 
 ENOUGH = (
     "m >= p or v == 1",
-    "fewer micro-batches than devices: a chunk's first forward waits for the last of the chunk before",
+    message(
+        "schedule.unless_chunks_overlap",
+        "fewer micro-batches than devices: a chunk's first forward waits for the last of the chunk before",
+    ),
 )
 
 INTERLEAVED_BFS = Family(
     name="interleaved-bfs",
     title="Looped breadth-first",
     year=2023,
-    source="Lamy-Poirier, Breadth-First Pipeline Parallelism, arXiv 2211.05953",
-    used_by="torch's ScheduleLoopedBFS",
+    source=message(
+        "schedule.interleaved_bfs_source", "Lamy-Poirier, Breadth-First Pipeline Parallelism, arXiv 2211.05953"
+    ),
+    used_by=message("schedule.interleaved_bfs_used_by", "torch's ScheduleLoopedBFS"),
     group="interleaved",
-    summary="GPipe with v chunks per device: the interleaved bubble, one long phase for each chunk's messages and "
-    "gradients, and every activation held.",
+    summary=message(
+        "schedule.interleaved_bfs_summary",
+        "GPipe with v chunks per device: the interleaved bubble, one long phase for each chunk's "
+        "messages and gradients, and every activation held.",
+    ),
     backward="full",
-    complexity="two loops over the chunks",
+    complexity=message("schedule.complexity_two_loops_over_chunks", "two loops over the chunks"),
     placement="looped",
     rows=rows,
     legal=lambda spec: None,
     finish=backwards_from_the_last,
     v=(1, 2, 64),
     laws=(
-        Law("bubble", "global", "(p-1)*(f+b)/v", (UNIFORM, NO_HOPS, ENOUGH), "arXiv 2211.05953, section 3"),
-        Law("peak", "global", "m*v", (), "every forward comes before every backward"),
+        Law(
+            "bubble",
+            "global",
+            "(p-1)*(f+b)/v",
+            (UNIFORM, NO_HOPS, ENOUGH),
+            message("schedule.law_interleaved_bfs_bubble", "arXiv 2211.05953, section 3"),
+        ),
+        Law(
+            "peak",
+            "global",
+            "m*v",
+            (),
+            message("schedule.law_forwards_before_backwards", "every forward comes before every backward"),
+        ),
     ),
 )

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from backend.schedule.errors import message
 from backend.schedule.families.family import Family, Row, alternate
 from backend.schedule.families.interleaved.interleaved import WHOLE_GROUPS, chunk_sequence, group_size, judge_groups
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.order.ops import F, I, W
 from backend.schedule.spec import Spec
-
-F, I, W = range(3)
 
 
 def rows(spec: Spec) -> list[Row]:
@@ -45,20 +45,44 @@ INTERLEAVED_ZB = Family(
     name="interleaved-zb",
     title="Interleaved zero bubble",
     year=2024,
-    source="torch.distributed.pipelining ScheduleInterleavedZeroBubble, after arXiv 2401.10241",
+    source=message(
+        "schedule.interleaved_zb_source",
+        "torch.distributed.pipelining ScheduleInterleavedZeroBubble, after arXiv 2401.10241",
+    ),
     used_by="torchtitan",
     group="interleaved",
-    summary="Interleaved 1F1B with the backward split in two: weight gradients wait and fill the bubble.",
+    summary=message(
+        "schedule.interleaved_zb_summary",
+        "Interleaved 1F1B with the backward split in two: weight gradients wait and fill the bubble.",
+    ),
     backward="split",
-    complexity="five phases over a chunk sequence",
+    complexity=message("schedule.complexity_five_phases_over_chunk_sequence", "five phases over a chunk sequence"),
     placement="looped",
     rows=rows,
     legal=lambda spec: judge_groups(spec, least=spec.p // 2),  # half the warm-up of interleaved 1F1B
     fields=("group",),
     v=(1, 2, 64),
     laws=(
-        Law("bubble", "global", "(p-1)*max(f, i, f+i-w)/v", (UNIFORM, NO_HOPS, WHOLE_GROUPS), "ZB-H1's, divided by v"),
-        Law("bubble", "span", "(p-1)*max(i, f+i-w)/v", (UNIFORM, NO_HOPS, WHOLE_GROUPS), "by each device's own window"),
-        Law("peak", "global", "min(m*v, p + (v-1)*g)", (("g >= p", "the group is smaller than p"),), "warm-up"),
+        Law(
+            "bubble",
+            "global",
+            "(p-1)*max(f, i, f+i-w)/v",
+            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
+            message("schedule.law_interleaved_zb_bubble", "ZB-H1's, divided by v"),
+        ),
+        Law(
+            "bubble",
+            "span",
+            "(p-1)*max(i, f+i-w)/v",
+            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
+            message("schedule.law_by_own_window", "by each device's own window"),
+        ),
+        Law(
+            "peak",
+            "global",
+            "min(m*v, p + (v-1)*g)",
+            (("g >= p", message("schedule.unless_large_groups", "the group is smaller than p")),),
+            message("schedule.law_interleaved_zb_peak", "warm-up"),
+        ),
     ),
 )

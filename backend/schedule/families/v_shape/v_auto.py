@@ -6,9 +6,11 @@ competes where the limit lets it.
 
 from __future__ import annotations
 
+from backend.schedule.errors import message
 from backend.schedule.families import searched
 from backend.schedule.families.family import Family
 from backend.schedule.families.v_shape import v_half, v_min, v_zb
+from backend.schedule.families.v_shape.repeated_block import two_chunks
 from backend.schedule.families.zero_bubble.zb_auto import feasible, limit
 from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
@@ -19,7 +21,7 @@ from backend.schedule.spec import Spec
 
 def legal(spec: Spec) -> None:
     """Two chunks per device, and room for both of one micro-batch."""
-    v_min.two_chunks(spec)
+    two_chunks(spec)
     feasible(spec)
 
 
@@ -34,12 +36,17 @@ V_AUTO = Family(
     name="v-auto",
     title="V-auto",
     year=2024,
-    source="Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362",
-    used_by="Sea AI Lab's zero-bubble Megatron-LM",
+    source=message(
+        "schedule.v_auto_source", "Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362"
+    ),
+    used_by=message("schedule.v_block_used_by", "Sea AI Lab's zero-bubble Megatron-LM"),
     group="V",
-    summary="A V of two chunks per device, its order sought for these costs within the memory given.",
+    summary=message(
+        "schedule.v_auto_summary",
+        "A V of two chunks per device; searches the best order for these costs within a memory limit.",
+    ),
     backward="split",
-    complexity="greedy construction, then a search",
+    complexity=message("schedule.complexity_greedy_construction_then_search", "greedy construction, then a search"),
     placement="v",
     shaped_by_costs=True,
     rows=lambda spec: searched.rows(spec, problem(spec)),

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family, Row, phases
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
-from backend.schedule.order.order import from_rows, micro_numbers
+from backend.schedule.order import ops
+from backend.schedule.order.order import encode, from_rows, micro_numbers
 from backend.schedule.order.placement import place
 from backend.schedule.search.building_block import Block
 from backend.schedule.spec import Spec
 
-F, f, I, i, W, w = range(6)  # codes of two chunks: kind * 2 + chunk
+F, f, I, i, W, w = (encode(kind, chunk, 2) for kind in (ops.F, ops.I, ops.W) for chunk in (0, 1))
 
 
 def rows(spec: Spec) -> list[Row]:
@@ -58,19 +59,28 @@ def _only_first(p: int, full: int, m: int, rows_of_full: list[Row]) -> list[Row]
 def legal(spec: Spec) -> None:
     """Exactly two chunks per device."""
     if spec.v != 2:
-        raise SpecError("v", spec.v, "ZB-V has exactly two chunks per device", limit=2, nearest=2)
+        raise SpecError(
+            "v",
+            spec.v,
+            message("schedule.zb_v_has_two_chunks", "ZB-V has exactly two chunks per device"),
+            limit=2,
+            nearest=2,
+        )
 
 
 V_ZB = Family(
     name="v-zb",
     title="ZB-V",
     year=2023,
-    source="Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 6",
-    used_by="torch's ScheduleZBVZeroBubble; Sea AI Lab's Megatron-LM fork",
+    source=message("schedule.v_zb_source", "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 6"),
+    used_by=message("schedule.v_zb_used_by", "torch's ScheduleZBVZeroBubble; Sea AI Lab's Megatron-LM fork"),
     group="V",
-    summary="Two chunks per device on a V: no bubble in each device's own window, at 1F1B's memory, if F = I = W.",
+    summary=message(
+        "schedule.v_zb_summary",
+        "Two chunks per device on a V: no bubble in each device's own window, at 1F1B's memory, if F = I = W.",
+    ),
     backward="split",
-    complexity="nine phases",
+    complexity=message("schedule.complexity_nine_phases", "nine phases"),
     placement="v",
     rows=rows,
     block=lambda spec: block(spec.p),
@@ -85,11 +95,11 @@ V_ZB = Family(
             (
                 UNIFORM,
                 NO_HOPS,
-                ("f == i and i == w", "the order is made for F = I = W"),
-                ("m >= 2*p - 1", "fewer than 2p - 1 micro-batches"),
+                ("f == i and i == w", message("schedule.unless_made_for_equal_ops", "the order is made for F = I = W")),
+                ("m >= 2*p - 1", message("schedule.unless_enough_for_zb_v", "fewer than 2p - 1 micro-batches")),
             ),
-            "by each device's own window, as the paper counts",
+            message("schedule.law_zb_v_span", "by each device's own window, as the paper counts"),
         ),
-        Law("peak", "global", "min(2*p, 2*m)", (), "2p chunks, 1F1B's memory"),
+        Law("peak", "global", "min(2*p, 2*m)", (), message("schedule.law_zb_v_peak", "2p chunks, 1F1B's memory")),
     ),
 )

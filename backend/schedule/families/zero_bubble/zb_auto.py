@@ -5,10 +5,10 @@ The papers' ZB-1p and ZB-2p are this with a limit of p and of 2p; any limit from
 
 from __future__ import annotations
 
-from backend.schedule.errors import SpecError
+from backend.schedule.errors import SpecError, message
 from backend.schedule.families import searched
 from backend.schedule.families.family import Family
-from backend.schedule.families.zero_bubble.zb_h1 import handcrafted
+from backend.schedule.families.zero_bubble import handcrafted
 from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
 from backend.schedule.search.building_block import Task
@@ -26,26 +26,36 @@ def limit(spec: Spec) -> float:
 def feasible(spec: Spec) -> None:
     """Raise SpecError for a limit under which not even one micro-batch gets through."""
     if limit(spec) < LEAST:
-        message = "one micro-batch's activations on a device (1) are the least memory that a step can run in"
-        raise SpecError("memory", spec.memory, message, limit=LEAST, nearest=LEAST)
+        text = message(
+            "schedule.memory_below_one_micro_batch",
+            "one micro-batch's activations on a device ({least}) are the least memory that a step can run in",
+            least=f"{LEAST:g}",
+        )
+        raise SpecError("memory", spec.memory, text, limit=LEAST, nearest=LEAST)
 
 
 def problem(spec: Spec) -> Problem:
     """The handcrafted orders take part where they fit."""
     task = Task(place("looped", spec.p, 1), spec.m, spec.timing, 1, limit(spec), spec.w_share)
-    return Problem(task, greedy.looped(spec.p), [handcrafted(spec, c) for c in (1, 2)])
+    return Problem(task, greedy.looped(spec.p), [handcrafted.rows(spec, c) for c in (1, 2)])
 
 
 ZB_AUTO = Family(
     name="zb-auto",
     title="ZB-auto",
     year=2023,
-    source="Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 3",
-    used_by="Sea AI Lab's Megatron-LM fork, as ZB-1p and ZB-2p",
+    source=message(
+        "schedule.zb_auto_source", "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 3"
+    ),
+    used_by=message("schedule.zb_auto_used_by", "Sea AI Lab's Megatron-LM fork, as ZB-1p and ZB-2p"),
     group="zero bubble",
-    summary="An order sought for these costs within the memory given: p is ZB-1p, 2p is ZB-2p, anything between works.",
+    summary=message(
+        "schedule.zb_auto_summary",
+        "Searches the best order for these costs within a memory limit: p is ZB-1p, 2p is ZB-2p, "
+        "anything between works.",
+    ),
     backward="split",
-    complexity="greedy construction, then a search",
+    complexity=message("schedule.complexity_greedy_construction_then_search", "greedy construction, then a search"),
     placement="looped",
     shaped_by_costs=True,
     rows=lambda spec: searched.rows(spec, problem(spec)),

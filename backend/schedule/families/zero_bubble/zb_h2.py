@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
-from backend.schedule.families.family import Family
-from backend.schedule.families.zero_bubble.zb_h1 import handcrafted, steady
+from backend.schedule.errors import message
+from backend.schedule.families.zero_bubble.handcrafted import handcrafted
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
-from backend.schedule.options.vocabulary import SPREAD
 
-ENOUGH = ("m >= 2*p - 1", "fewer than 2p - 1 micro-batches do not fill the longer warm-up")
+ENOUGH = (
+    "m >= 2*p - 1",
+    message("schedule.unless_longer_warm_up_filled", "fewer than 2p - 1 micro-batches do not fill the longer warm-up"),
+)
 
-ZB_H2 = Family(
-    name="zb-h2",
-    title="ZB-H2",
-    year=2023,
-    source="Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 2.2",
-    used_by="Sea AI Lab's Megatron-LM fork",
-    group="zero bubble",
-    summary="Twice the warm-up: no bubble between a device's first and last op, for twice 1F1B's memory.",
-    backward="split",
-    complexity="five phases",
-    placement="looped",
-    rows=lambda spec: handcrafted(spec, 2),
-    block=lambda spec: steady(spec, 2),
-    legal=lambda spec: None,
-    vocabulary=SPREAD,
+ZB_H2 = handcrafted(
+    "zb-h2",
+    "ZB-H2",
+    2,  # two forwards of warm-up for each later rank
+    source=message(
+        "schedule.zb_h2_source", "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 2.2"
+    ),
+    used_by=message("schedule.zb_h2_used_by", "Sea AI Lab's Megatron-LM fork"),
+    summary=message(
+        "schedule.zb_h2_summary",
+        "Twice the warm-up: no bubble between a device's first and last op, for twice 1F1B's memory.",
+    ),
     laws=(
         Law(
             "bubble",
             "span",
             "(p-1)*max(0, i-f, f+i-2*w)",
             (UNIFORM, NO_HOPS, ENOUGH),
-            "by each device's own window, as the paper counts: the optimizer step must need no global synchronisation",
+            message(
+                "schedule.law_zb_h2_span",
+                "by each device's own window, as the paper counts: the optimizer step must need no global "
+                "synchronisation",
+            ),
         ),
-        Law("bubble", "global", "(p-1)*max(f, i-f, f+i-2*w)", (UNIFORM, NO_HOPS, ENOUGH), "first start to last end"),
-        Law("peak", "global", "min(2*p-1, m)", (), "twice the warm-up and one more"),
+        Law(
+            "bubble",
+            "global",
+            "(p-1)*max(f, i-f, f+i-2*w)",
+            (UNIFORM, NO_HOPS, ENOUGH),
+            message("schedule.law_zb_h2_bubble", "first start to last end"),
+        ),
+        Law(
+            "peak", "global", "min(2*p-1, m)", (), message("schedule.law_zb_h2_peak", "twice the warm-up and one more")
+        ),
     ),
 )

@@ -172,7 +172,8 @@ export function remark(answer, { m, recompute, offload = "none", vocabulary = "p
     vocabulary !== "plain" &&
       vocabulary !== "redistribute" &&
       t(
-        "The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide its barriers.",
+        "The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide " +
+          "its barriers.",
       ),
   ]
     .filter(Boolean)
@@ -195,7 +196,8 @@ export function say(answer, found) {
   if (!("op" in found)) {
     const [f, , w] = slots[found.rank][found.chunk];
     return t(
-      "{place} keeps the activations of micro-batch k for {slots} slots, from the start of F at {from} to the end of W at {to}.",
+      "{place} keeps the activations of micro-batch k for {slots} slots, from the start of F at {from} to the end " +
+        "of W at {to}.",
       {
         place: answer.chunks > 1 ? t("Rank {rank}, chunk {chunk}", found) : t("Rank {rank}", found),
         slots: w + 1 - f,

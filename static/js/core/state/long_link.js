@@ -20,15 +20,15 @@ export function shortened(query) {
 }
 
 /** Keys and values of a query as they stand, and those that are packed in it.
- * @param {string} search @returns {{said: [string, string][], packed: [string, string][], broken: string | null}}
+ * @param {string} search @returns {{plain: [string, string][], packed: [string, string][], broken: string | null}}
  *   broken: a z that cannot be read */
 export function pairsOf(search) {
   const all = [...new URLSearchParams(search)];
   const code = all.find(([key]) => key === KEY)?.[1];
-  const said = all.filter(([key]) => key !== KEY);
-  if (code === undefined) return { said, packed: [], broken: null };
+  const plain = all.filter(([key]) => key !== KEY);
+  if (code === undefined) return { plain, packed: [], broken: null };
   const text = unpack(code);
   return text === null
-    ? { said, packed: [], broken: code }
-    : { said, packed: [...new URLSearchParams(text)], broken: null };
+    ? { plain, packed: [], broken: code }
+    : { plain, packed: [...new URLSearchParams(text)], broken: null };
 }

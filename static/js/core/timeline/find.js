@@ -25,9 +25,9 @@ const PAIR = /^\(?(\d+F\d+)[;&,].*$/; // a pair is found by its forward
 
 /** @param {string} text @returns {Query | null} null where it is not the text of ops */
 export function readQuery(text) {
-  const said = text.replace(/\s+/g, "").toUpperCase();
-  if (/^\d{1,7}$/.test(said)) return { stage: null, letter: null, micro: Number(said) };
-  const found = FORM.exec(PAIR.exec(said)?.[1] ?? said);
+  const typed = text.replace(/\s+/g, "").toUpperCase();
+  if (/^\d{1,7}$/.test(typed)) return { stage: null, letter: null, micro: Number(typed) };
+  const found = FORM.exec(PAIR.exec(typed)?.[1] ?? typed);
   const number = (/** @type {string | undefined} */ part) => (part === undefined ? null : Number(part));
   return found && { stage: number(found[1]), letter: found[2], micro: number(found[3]) };
 }

@@ -4,17 +4,17 @@ import { firstEndingAfter } from "./layout.js";
 /** @import {Schedule, Times} from "../schedule/types.js" */
 /** @typedef {{id: string, schedule: Schedule, times: Times}} Timed  a lane */
 /** @typedef {{t: number, lane: string, rank: number}} Edge */
-/** @typedef {{lane: string, first: number, last: number}} Reach */
+/** @import {RankRange} from "./area.js" */
 
 /**
- * The start or end of an op nearest to t, at most reach away; of several equally near, the first lane's first rank's.
- * @param {Timed[]} lanes @param {number} t @param {number} reach @param {Reach[]} [only] these ranks; else all
+ * The start or end of an op nearest to t within tolerance; of several equally near, the first lane's first rank's.
+ * @param {Timed[]} lanes @param {number} t @param {number} tolerance @param {RankRange[]} [only] these ranks; else all
  * @returns {Edge | null}
  */
-export function nearestEdge(lanes, t, reach, only) {
+export function nearestEdge(lanes, t, tolerance, only) {
   /** @type {Edge | null} */
   let best = null;
-  let least = reach;
+  let least = tolerance;
   for (const { id, schedule, times } of lanes) {
     const part = only?.find(({ lane }) => lane === id);
     if (only && !part) continue;

@@ -1,7 +1,7 @@
 // How a run is named beside others: the words of its mode, device and hosts, its heading on the timeline, its link.
 import { t, tr } from "../../core/i18n/language.js";
 import { figures } from "../../core/schedule/metrics.js";
-import { IMPORTED } from "../../core/state/link_fields.js";
+import { IMPORTED } from "../../core/schedule/spec_tables.js";
 import { isOver } from "./client.js";
 
 /** @import {Spec} from "../../core/schedule/types.js" */

@@ -4,7 +4,8 @@ import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { letter } from "../../core/state/schedules.js";
-import { SPEC_FIELDS, showSpecField } from "../../core/state/link_fields.js";
+import { SPEC_FIELDS } from "../../core/schedule/spec_tables.js";
+import { showSpecField } from "../../core/state/link_fields.js";
 
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */

@@ -7,9 +7,8 @@ import { inputHappened } from "../../ui/latency.js";
 import { recomputeName } from "../../data/option_names.js";
 import { Options } from "./options.js";
 import { t, tr } from "../../core/i18n/language.js";
-import { MODES } from "../../core/schedule/recompute.js";
+import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.js";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.js";
-import { IMPORTED } from "../../core/state/link_fields.js";
 import { Picker } from "./family_picker.js";
 
 /** @import {Plans} from "../../data/plans.js" */
@@ -42,7 +41,7 @@ export class Controls {
   #recompute = h(
     "select",
     { id: "recompute", onchange: () => this.#putRecompute(this.#recompute.value) },
-    ...Object.keys(MODES).map((value) => h("option", { value, text: recomputeName(value) })),
+    ...Object.keys(RECOMPUTE).map((value) => h("option", { value, text: recomputeName(value) })),
   );
   #recomputeRow = h(
     "label",

@@ -2,7 +2,7 @@
 // closes.
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { importedFamily } from "../../data/imported.js";
-import { IMPORTED } from "../../core/state/link_fields.js";
+import { IMPORTED } from "../../core/schedule/spec_tables.js";
 import { t, tr } from "../../core/i18n/language.js";
 
 /** @import {Family} from "../../core/schedule/types.js" */

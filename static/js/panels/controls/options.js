@@ -3,7 +3,8 @@ import { h, replace, setText, show } from "../../ui/dom.js";
 import { withField } from "../../data/spec_fields.js";
 import { offloadName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
-import { BARRIERS, natural } from "../../core/schedule/effective_costs.js";
+import { natural } from "../../core/schedule/effective_costs.js";
+import { BARRIERS } from "../../core/schedule/spec_tables.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Field} from "../../ui/field.js" */

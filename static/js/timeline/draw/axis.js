@@ -7,7 +7,8 @@ import { tickStep, ticks } from "../../core/timeline/scale.js";
 /** @import {Scene} from "../../data/lanes.js" */
 /** @import {Layout, Row} from "../../core/timeline/layout.js" */
 /** @typedef {{x: number, y: number, w: number, h: number}} Box */
-/** @typedef {(rank: number, copy: boolean) => {y: number, h: number} | null} RowBoxOf  the row of a rank's ops, or copies */
+/** @typedef {(rank: number, copy: boolean) => {y: number, h: number} | null} RowBoxOf  the row of a
+ *   rank's ops, or of its copies */
 
 const NUMBER = 12; // px that a rank's number takes
 
@@ -134,4 +135,5 @@ function drawPin(ctx, x, y) {
 
 /** A font of the canvas: as --font in tokens.css. @param {number} size */
 export const font = (size) =>
-  `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif`;
+  `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, ` +
+  `"PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif`;

@@ -166,7 +166,8 @@ export function drawBinned(target, band, rows, { left, width: wide, t0, t1, dpr,
     Math.min(target.canvas.height, Math.round(Math.max(...shown.map((row) => row.y + row.h)) * dpr)) - first;
   if (lines <= 0) return;
   const sheet = sheetOf(band.key);
-  const shows = `${numberOf(band.owner)} ${numberOf(band.paints)} ${dpr} ${bar} ${shown.map((row) => `${row.rank} ${row.y} ${row.h}`).join()}`;
+  const spots = shown.map((row) => `${row.rank} ${row.y} ${row.h}`).join();
+  const shows = `${numberOf(band.owner)} ${numberOf(band.paints)} ${dpr} ${bar} ${spots}`;
   const kept =
     sheet.shows === shows &&
     sheet.width === width &&

@@ -4,15 +4,15 @@ import { timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { h, replace, show } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { COPY_LETTERS } from "../../core/schedule/copies.js";
-import { reaches, totals } from "../../core/timeline/area.js";
+import { rankRanges, totals } from "../../core/timeline/area.js";
 import { KIND_PAIR, LETTERS } from "../../core/schedule/ops.js";
 import { formatPercent } from "../../core/i18n/numbers.js";
 import { announce } from "../../ui/live_region.js";
 
 /** @import {Box} from "../draw/axis.js" */
 /** @import {Lane} from "../../data/lanes.js" */
-/** @import {Area, Reach, Share, Totals} from "../../core/timeline/area.js" */
-/** @typedef {{lane: Lane, reach: Reach, sums: Totals}} Part  of the area, in one lane group */
+/** @import {Area, RankRange, Share, Totals} from "../../core/timeline/area.js" */
+/** @typedef {{lane: Lane, range: RankRange, sums: Totals}} Part  of the area, in one lane group */
 
 const AWAY = 10; // px between the area and the panel
 const MARGIN = 8;
@@ -121,9 +121,9 @@ const sizeOf = (node) => ({ width: node.offsetWidth, height: node.offsetHeight }
 /** @param {Area} area @param {Lane[]} lanes @returns {Part[]} */
 function partsOf(area, lanes) {
   const groups = lanes.map(({ id, schedule }) => ({ id, p: schedule.p }));
-  return reaches(area, groups).flatMap((reach) => {
-    const lane = lanes.find(({ id }) => id === reach.lane);
-    return lane ? [{ lane, reach, sums: totals(lane, reach, area.t0, area.t1) }] : [];
+  return rankRanges(area, groups).flatMap((range) => {
+    const lane = lanes.find(({ id }) => id === range.lane);
+    return lane ? [{ lane, range, sums: totals(lane, range, area.t0, area.t1) }] : [];
   });
 }
 
@@ -168,8 +168,8 @@ const ranksText = (first, last) =>
 
 /** @param {Area} area @param {Part[]} parts @param {boolean} several schedules are on the screen */
 function tableOf({ t0, t1 }, parts, several) {
-  const heads = parts.map(
-    ({ lane, reach }) => `${several ? `${titleOf(lane)} · ` : ""}${ranksText(reach.first, reach.last)}`,
+  const columns = parts.map(
+    ({ lane, range }) => `${several ? `${titleOf(lane)} · ` : ""}${ranksText(range.first, range.last)}`,
   );
   const kinds = unionOf(parts, (sums) => sums.kinds);
   const copies = unionOf(parts, (sums) => sums.copies);
@@ -202,7 +202,7 @@ function tableOf({ t0, t1 }, parts, several) {
         "tr",
         {},
         h("th", { scope: "col" }, t("{from} to {to}", { from: timeNumber(t0), to: timeText(t1) })),
-        ...heads.map((text) => h("th", { scope: "col", text })),
+        ...columns.map((text) => h("th", { scope: "col", text })),
       ),
     ),
     h("tbody", {}, ...rows),
@@ -248,14 +248,14 @@ function kindRow(kind, name, letter, parts, of, cls) {
 }
 
 /** @param {Part} part @param {boolean} several */
-function sentenceOf({ lane, reach, sums }, several) {
-  const said = t("{duration} on {ranks}: busy {busy}, idle {idle}, bubble {bubble}, {ops} ops.", {
+function sentenceOf({ lane, range, sums }, several) {
+  const sentence = t("{duration} on {ranks}: busy {busy}, idle {idle}, bubble {bubble}, {ops} ops.", {
     duration: timeText(sums.duration),
-    ranks: ranksText(reach.first, reach.last),
+    ranks: ranksText(range.first, range.last),
     busy: timeText(sums.busy),
     idle: timeText(sums.idle),
     bubble: formatPercent(sums.bubble),
     ops: sums.ops,
   });
-  return several ? `${titleOf(lane)}: ${said}` : said;
+  return several ? `${titleOf(lane)}: ${sentence}` : sentence;
 }

@@ -3,7 +3,7 @@ import { hasRoom } from "../draw/barriers.js";
 import { isDense } from "../draw/boxes.js";
 import { drawArrow } from "../draw/copy_lanes.js";
 import { byId, context, h, replace } from "../../ui/dom.js";
-import { fitLensKey } from "./highlight_legend.js";
+import { fitHighlightKey } from "./highlight_legend.js";
 import { hatched, kindPattern } from "../draw/hatch_pattern.js";
 import { colour, copyPaints, hatchPattern, paintsFor } from "../../ui/palette.js";
 import { SHADES } from "../../core/timeline/bins.js";
@@ -75,7 +75,7 @@ export function drawLegend(scene, again) {
   if (key === shown && !again) return;
   shown = key;
   replace(byId("legend"), ...parts.map(({ mark, text }) => h("span", {}, mark ? swatch(mark) : null, text)));
-  fitLensKey();
+  fitHighlightKey();
 }
 
 /** @param {string} mark @param {string} text */

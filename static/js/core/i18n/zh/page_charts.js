@@ -3,7 +3,8 @@
 /** @type {import("../language.js").Catalogue} */
 export const CHARTS = {
   // block.js
-  "Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. Bars: how long a device keeps the activations, from F to the end of W.":
+  ["Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
+  "Bars: how long a device keeps the activations, from F to the end of W."]:
     "深色：一个微批次 k。浅色：它前后的微批次，彼此相隔一个周期；合起来填满每个时隙。横条：设备保留激活值的时间，从 F 开始到 W 结束。",
   "A building block is one micro-batch's ops on all devices, repeated at a constant pace; its memory can be read off.":
     "构件是一个微批次在所有设备上的 op，以恒定的节奏重复；显存可以直接从中读出。",
@@ -55,8 +56,8 @@ export const CHARTS = {
   "What is drawn": "画什么",
   // cube.js
   cube: "立方图",
-  "The schedule as a cube: time to the right, stages into the depth, micro-batches upward. Arrow keys turn it. The table has every op.":
-    "立方图中的调度：时间向右，阶段向纵深，微批次向上。方向键旋转。表格列有每个 op。",
+  ["The schedule as a cube: time to the right, stages into the depth, micro-batches upward. Arrow keys turn it. " +
+  "The table has every op."]: "立方图中的调度：时间向右，阶段向纵深，微批次向上。方向键旋转。表格列有每个 op。",
   "{op}: stage {stage}, micro-batch {micro}, rank {rank}, from {start} to {end}.":
     "{op}：阶段 {stage}，微批次 {micro}，rank {rank}，从 {start} 到 {end}。",
   op: "op",
@@ -64,10 +65,10 @@ export const CHARTS = {
   stage: "阶段",
   "micro-batch": "微批次",
   "unit of the costs": "代价的单位",
-  "Every box is an op: time to the right, stages into the depth, micro-batches upward. A dot is a message from stage to stage.":
-    "每个方块是一个 op：时间向右，阶段向纵深，微批次向上。圆点是阶段之间的消息。",
-  "Drag or use the arrow keys to turn it; play the timeline and its moment sweeps through as a plane. A click selects the op.":
-    "拖动或用方向键旋转；播放时间线时，当前时刻像一个平面扫过。点击可选中 op。",
+  ["Every box is an op: time to the right, stages into the depth, micro-batches upward. A dot is a message from " +
+  "stage to stage."]: "每个方块是一个 op：时间向右，阶段向纵深，微批次向上。圆点是阶段之间的消息。",
+  ["Drag or use the arrow keys to turn it; play the timeline and its moment sweeps through as a plane. A click " +
+  "selects the op."]: "拖动或用方向键旋转；播放时间线时，当前时刻像一个平面扫过。点击可选中 op。",
   "{shown} of {all} micro-batches are drawn, the first of each direction: more ops could not be told apart.":
     "只画出 {all} 个微批次中的 {shown} 个，即每个方向最前面的：再多就分辨不清了。",
   "{shown} of {all} micro-batches are drawn, the first: more ops could not be told apart.":
@@ -150,16 +151,16 @@ export const CHARTS = {
   " and ": "与",
   "Chunks are counted whole here; with {options} a device keeps less of each.":
     "这里按完整的分块计算；使用{options}时设备为每个分块保留得更少。",
-  "The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide its barriers.":
-    "分摊到各设备的输出层没有画出：它的 S 与 T，以及为掩盖其屏障而更早开始的微批次。",
+  ["The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide its " +
+  "barriers."]: "分摊到各设备的输出层没有画出：它的 S 与 T，以及为掩盖其屏障而更早开始的微批次。",
   "Forward (F)": "前向 (F)",
   "Input gradient (I)": "输入梯度 (I)",
   "Weight gradient (W)": "权重梯度 (W)",
   "Full backward (B = I + W)": "完整反向 (B = I + W)",
   "Rank {rank}, chunk {chunk}": "rank {rank}，分块 {chunk}",
   "Rank {rank}": "rank {rank}",
-  "{place} keeps the activations of micro-batch k for {slots} slots, from the start of F at {from} to the end of W at {to}.":
-    "{place} 保留微批次 k 的激活值 {slots} 个时隙，从 {from} 处 F 开始到 {to} 处 W 结束。",
+  ["{place} keeps the activations of micro-batch k for {slots} slots, from the start of F at {from} to the end of " +
+  "W at {to}."]: "{place} 保留微批次 k 的激活值 {slots} 个时隙，从 {from} 处 F 开始到 {to} 处 W 结束。",
   "on rank {rank}, chunk {chunk}, stage {stage}": "在 rank {rank}、分块 {chunk}、阶段 {stage}",
   "on rank {rank}, stage {stage}": "在 rank {rank}、阶段 {stage}",
   "takes activations that are kept until {end}, for {slots} slots": "产生的激活值保留到 {end}，共 {slots} 个时隙",

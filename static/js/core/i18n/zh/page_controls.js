@@ -6,8 +6,8 @@ export const CONTROLS = {
   "Same devices, micro-batches and costs for all": "所有调度使用相同的设备数、微批次数与代价",
   "Backwards from the last micro-batch to the first": "反向从最后一个微批次到第一个",
   "Which schedule to change": "要修改哪个调度",
-  "Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input":
-    "哪些激活值不保留，而在反向之前重新计算：无、仅注意力核心，或除每层输入外的全部",
+  ["Which activations are not kept but computed again before the backward: none, the attention core, or all but " +
+  "each layer's input"]: "哪些激活值不保留，而在反向之前重新计算：无、仅注意力核心，或除每层输入外的全部",
   recompute: "重计算",
   "Reset the costs": "重置代价",
   "p, m and v are the imported order's own; another size would be another order.":
@@ -152,12 +152,14 @@ export const CONTROLS = {
   "The last stage has the whole output layer.": "整个输出层都在最后一个阶段。",
   "The last stage has the whole output layer, and fewer transformer layers for it.":
     "整个输出层都在最后一个阶段，为此它的 Transformer 层较少。",
-  "Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other after both: two barriers.":
+  ["Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other " +
+  "after both: two barriers."]:
     "每个设备有一个词表分片：S 计算其 logits，T 计算其梯度。两者之后所有设备都要互相等待：两道屏障。",
-  "Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is enough, and T may run late.":
+  ["Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is " +
+  "enough, and T may run late."]:
     "每个设备有一个词表分片。S 还计算输入梯度所需的乘积，因此一道屏障就够，T 可以推迟执行。",
-  "Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That takes half as much memory again.":
-    "每个设备有一个词表分片，所有设备同时做同一个微批次的 S 与 T。这要多用一半的显存。",
+  ["Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That takes " +
+  "half as much memory again."]: "每个设备有一个词表分片，所有设备同时做同一个微批次的 S 与 T。这要多用一半的显存。",
   "Every activation stays on its device.": "所有激活值都留在设备上。",
   "The first half of a device's chunks, whose activations live longest, go to host memory and back.":
     "每个设备前一半分块的激活值生存期较长，送到主机内存再取回。",

@@ -104,16 +104,20 @@ export const FIGURES = {
     "取各设备从自身最早开始到最晚结束的窗口中最长者；零气泡论文即如此计",
   "Whole step": "整个训练步",
   "Whole step, {unit}": "整个训练步，{unit}",
-  "Every backward updates the weights at once: nothing is drained between steps, where 1F1B flushes and pays its bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s updates late, so the training is no longer plain SGD.":
+  ["Every backward updates the weights at once: nothing is drained between steps, where 1F1B flushes and pays its " +
+  "bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s " +
+  "updates late, so the training is no longer plain SGD."]:
     "每次反向后立即更新权重：步与步之间不排空，而 1F1B 每步都要冲刷并付出一次气泡。代价是：阶段 s 要保留 p − s 个权重版本，其梯度最多陈旧 p − 1 − s 次更新，因此训练不再是普通的 SGD。",
   "B is the full backward pass, input and weight gradient in one op: b = i + w.":
     "B 是完整反向，输入梯度与权重梯度在一个 op 中：b = i + w。",
-  "the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.":
+  ["the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B " +
+  "for this I; here B would mean both, b = i + w."]:
     "反向拆分为 I（输入梯度）与 W（权重梯度）。零气泡论文把这里的 I 写作 B；在本页 B 表示两者之和，b = i + w。",
-  "The backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.":
+  ["The backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B " +
+  "for this I; here B would mean both, b = i + w."]:
     "反向拆分为 I（输入梯度）与 W（权重梯度）。零气泡论文把这里的 I 写作 B；在本页 B 表示两者之和，b = i + w。",
-  "B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient and W the weight gradient.":
-    "B 与 DeepSeek 论文一致，是完整反向，b = i + w；拆分时 I 为输入梯度，W 为权重梯度。",
+  ["B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient " +
+  "and W the weight gradient."]: "B 与 DeepSeek 论文一致，是完整反向，b = i + w；拆分时 I 为输入梯度，W 为权重梯度。",
   // law.js, core/drawing/mathml.js
   barriers: "屏障数",
   "{family} has no closed form; the simulation is the law.": "{family} 没有闭式公式；仿真即为准。",

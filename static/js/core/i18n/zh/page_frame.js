@@ -68,7 +68,8 @@ export const FRAME = {
   // import_dialog.js
   Import: "导入",
   "Choose a file …": "选择文件 …",
-  "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for each rank, or Chrome's format with ops named 2F0.":
+  ["An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for each " +
+  "rank, or Chrome's format with ops named 2F0."]:
     "torch CSV 格式的执行顺序（每个 rank 一行），或一次运行的轨迹：torch profiler 的轨迹（每个 rank 一个文件），或 op 命名如 2F0 的 Chrome 格式。",
   "or drop it on the page, or paste it:": "或拖放到页面上，或粘贴到这里：",
   "Text of the order or the trace": "执行顺序或轨迹的文本",
@@ -137,7 +138,8 @@ export const FRAME = {
   // file.js
   Download: "下载",
   "A page that plays by itself": "可独立播放的页面",
-  "One file with the timeline, its playback and sliders for the costs. It opens from a disk and needs no server and no network: for a lecture room, a thesis, an archive.":
+  ["One file with the timeline, its playback and sliders for the costs. It opens from a disk and needs no server " +
+  "and no network: for a lecture room, a thesis, an archive."]:
     "包含时间线、播放与代价滑块的单个文件。可从磁盘打开，无需服务器与网络：适合课堂、论文与存档。",
   "{n} kB": "{n} kB",
   // link_row.js

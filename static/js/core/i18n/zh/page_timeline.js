@@ -125,11 +125,14 @@ export const TIMELINE = {
   Touch: "触摸",
   "Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks.":
     "标记：● 红色实线，op 所依赖的。▶ 绿色虚线，等待该 op 的。",
-  "A bar below an op is an input gradient (I), above it a weight gradient (W), both a full backward (B); none is a forward (F).":
+  ["A bar below an op is an input gradient (I), above it a weight gradient (W), both a full backward (B); none is " +
+  "a forward (F)."]:
     "op 下方的横条表示输入梯度 (I)，上方的表示权重梯度 (W)，上下都有表示完整反向 (B)；没有横条的是前向 (F)。",
-  "Under a run's row, the messages that its rank sends last until they are known to have come, those it receives as long as it waited for them; where they are few, lines lead from sender to receiver.":
+  ["Under a run's row, the messages that its rank sends last until they are known to have come, those it receives " +
+  "as long as it waited for them; where they are few, lines lead from sender to receiver."]:
     "运行的行下方，该 rank 发送的消息画到已知到达为止，接收的消息画到等待结束为止；消息不多时，有线从发送方连到接收方。",
-  "A corner above marks a shard of the output layer (S), one below its gradients (T). On a copy lane ▲ goes to host memory and ▼ comes back.":
+  ["A corner above marks a shard of the output layer (S), one below its gradients (T). On a copy lane ▲ goes to " +
+  "host memory and ▼ comes back."]:
     "上方的角标表示输出层分片 (S)，下方的表示其梯度 (T)。拷贝通道上 ▲ 送往主机内存，▼ 取回。",
   // keys.js
   Space: "空格",
@@ -225,8 +228,8 @@ export const TIMELINE = {
   gradient: "梯度",
   // toggles.js
   Critical: "关键路径",
-  "Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the step (C)":
-    "关键路径：决定训练步有多长的一串 op；只有缩短其中的 op 才能缩短训练步 (C)",
+  ["Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the " +
+  "step (C)"]: "关键路径：决定训练步有多长的一串 op；只有缩短其中的 op 才能缩短训练步 (C)",
   "Follow a micro-batch: the selected op's, or the first (T)": "跟踪一个微批次：选中 op 的微批次，或第一个 (T)",
   "Messages of each rank under its row (L)": "在每个 rank 的行下显示其消息 (L)",
   Narration: "解说",

@@ -94,7 +94,8 @@ export const TOLD = {
     "关键路径，长 {length}：{parts}；一串 {ops} 个 op，跨 rank {hops} 次。",
   "{parts} and more": "{parts} 等",
   "not yet": "尚无",
-  "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, weight gradients at {weights}.":
+  ["Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, " +
+  "weight gradients at {weights}."]:
     "微批次 {micro} 于 {enters} 进入 rank {rank}；前向于 {forward} 完成，反向于 {backward}，权重梯度于 {weights}。",
   "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.":
     "微批次 {micro} 于 {enters} 进入 rank {rank}；前向于 {forward} 完成，反向于 {backward}。",

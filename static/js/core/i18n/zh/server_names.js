@@ -10,7 +10,6 @@ export const NAMES = Object.fromEntries(
     "rank {1}",
     "{1} GiB",
     "{1} of {2} {3}",
-    "400 Gb/s InfiniBand",
     "A100 80GB SXM",
     "H100 80GB SXM",
     "H200 141GB SXM",

@@ -1,0 +1,119 @@
+"""The verdict on a run: how its loss and gradients compare with those of the reference, and what is wrong.
+
+Holds no tensors: the main process, which never loads torch, reads it too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.errors import Message, message
+
+# The largest relative error of the loss and of a parameter's gradient that is taken for rounding. A run and its
+# reference round in the same places, to `dtype`, and add gradients up in float32; what differs is the order in which
+# sums are made. float32: one rounding is 2**-24, and 1e-5 is 170 of them. bfloat16 keeps 8 bits, one rounding is up to
+# 2**-8: the most that an order can do is to make roundings fall to the other side, which the layers pass on, mixed with
+# others as independent, so that a few of them are left. Measured: 0 to 1e-7 where run and reference use the same
+# kernels, 1e-2 to 2.3e-2 where one barrier makes the output layer's products before its softmax is known, and 1e-2 to
+# 3e-2 between bfloat16 and float32, where no rounding is shared. 2**-5, 8 roundings, is the least power of two above.
+# A micro-batch left out or taken twice is an error of at least 1/m.
+TOLERANCE = {"float32": 1e-5, "bfloat16": 2.0**-5}
+LOSSES = "losses"  # the name, among results, of the losses of several steps
+UPDATED = "updated "  # before the names of weights that were compared
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The judgement on a run. `max_grad_error` is the largest relative error of a parameter's gradient (or of updated
+    weights, or of the losses of several steps) and `worst` the name of that parameter; None where a result is
+    `missing` or not finite, which `worst` then names."""
+
+    verified: bool
+    loss: float
+    reference_loss: float
+    max_grad_error: float | None
+    worst: str
+    missing: bool = False
+
+    @property
+    def loss_error(self) -> float:
+        """The error of the loss relative to the reference's; NaN where either is not a number."""
+        difference = abs(self.loss - self.reference_loss)
+        if difference == 0 or not self.reference_loss:
+            return math.inf if difference else 0.0
+        return difference / abs(self.reference_loss)
+
+    def loss_agrees(self, dtype: str) -> bool:
+        """Whether the loss is that of the reference, within the tolerance of `dtype`."""
+        return self.loss_error <= TOLERANCE[dtype]
+
+
+def reasons(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> list[Message]:
+    """Explain why a run is not verified: a sentence for each thing that is wrong, none for a verified run.
+
+    `losses` are those of every micro-batch of every step; the first that is not a number explains everything.
+    """
+    if verdict.verified:
+        return []
+    for number, step in enumerate(losses, 1):
+        for micro, loss in enumerate(step):
+            if not math.isfinite(loss):
+                return [
+                    message(
+                        "runner.loss_not_finite",
+                        "Not verified: the loss of micro-batch {micro} in step {step} is {loss}.",
+                        micro=micro,
+                        step=f"{number}/{len(losses)}" if len(losses) > 1 else str(number),
+                        loss=str(loss),
+                    )
+                ]
+    if verdict.missing:
+        return [message("runner.result_missing", "Not verified: {name} is missing.", name=verdict.worst)]
+    wrong: list[Message] = []
+    if verdict.max_grad_error is None:
+        wrong.append(
+            message("runner.result_not_finite", "Not verified: not all of {name} is a number.", name=verdict.worst)
+        )
+    elif verdict.max_grad_error > TOLERANCE[dtype]:
+        wrong.append(_difference(verdict.worst, f"{verdict.max_grad_error:.1e}", f"{TOLERANCE[dtype]:.1e}"))
+    if not verdict.loss_agrees(dtype):
+        wrong.append(
+            message(
+                "runner.loss_differs",
+                "Not verified: the loss is {loss}, and {reference} in a single process, a relative error of {error}; "
+                "the tolerance is {tolerance}.",
+                loss=f"{verdict.loss:.7g}",
+                reference=f"{verdict.reference_loss:.7g}",
+                error=f"{verdict.loss_error:.1e}",
+                tolerance=f"{TOLERANCE[dtype]:.1e}",
+            )
+        )
+    return wrong
+
+
+def _difference(name: str, error: str, tolerance: str) -> Message:
+    """The sentence for a result whose relative error is above the tolerance."""
+    if name == LOSSES:
+        return message(
+            "runner.losses_differ",
+            "Not verified: the losses have a relative error of {error}; the tolerance is {tolerance}.",
+            error=error,
+            tolerance=tolerance,
+        )
+    if name.startswith(UPDATED):
+        return message(
+            "runner.weights_differ",
+            "Not verified: the updated weights {name} have a relative error of {error}; the tolerance is {tolerance}.",
+            name=name.removeprefix(UPDATED),
+            error=error,
+            tolerance=tolerance,
+        )
+    return message(
+        "runner.gradient_differs",
+        "Not verified: the gradient of {name} has a relative error of {error}; the tolerance is {tolerance}.",
+        name=name,
+        error=error,
+        tolerance=tolerance,
+    )

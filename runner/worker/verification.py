@@ -1,0 +1,74 @@
+"""Verification of a run: trains the reference in this process and compares every result of every rank with it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from runner.messages import Verify, results_file
+from runner.model.reference import mean, train, train_stale
+from runner.model.verdict import LOSSES, TOLERANCE, Verdict
+
+SHARD = "shard"  # in place of a chunk, before the names of results that are a rank's rows of a whole
+
+
+def verify(command: Verify) -> Verdict:
+    """Train the reference and judge the results of all ranks, which are in files of the job's folder."""
+    device, losses = torch.device(command.device), torch.tensor(command.losses, dtype=torch.float64)
+    replicas, shards = [], defaultdict(list)
+    for rank in range(command.ranks):
+        results = torch.load(results_file(command.folder, rank), weights_only=True)
+        for place, name, result in ((*key.split("/", 1), result) for key, result in results.items()):
+            if place == SHARD:
+                shards[name].append(result)
+            else:
+                replicas.append({name: result})
+    replicas += [{name: torch.cat(rows)} for name, rows in shards.items()]
+    training = replace(command.training, sharded=False)
+    if command.used is None:
+        expected, reference = train(training, device)
+        losses = losses.view(training.steps, -1).mean(1)
+    else:
+        expected, reference = train_stale(training, command.used, device)
+    if len(expected) > 1:  # each is the loss of other weights, so each is compared with its own
+        reference[LOSSES] = torch.tensor(expected)
+        replicas.append({LOSSES: losses})
+    of_step = slice(-1, None) if command.used is None else slice(None)
+    return judge(float(losses[of_step].mean()), replicas, mean(expected[of_step]), reference, training.dtype)
+
+
+def judge(
+    loss: float,
+    replicas: Sequence[Mapping[str, Tensor]],
+    reference_loss: float,
+    reference: Mapping[str, Tensor],
+    dtype: str = "float32",
+) -> Verdict:
+    """Compare results with their reference by name, each of the same shape as there; replicas of a parameter are in
+    different dictionaries, so that they are judged one by one."""
+    worst, largest = "", -1.0
+    for results in replicas:
+        for name, result in results.items():
+            error = relative_error(result, reference[name])
+            if error > largest:
+                worst, largest = name, error
+    missing = reference.keys() - {name for results in replicas for name in results}
+    if missing:
+        return Verdict(False, loss, reference_loss, None, min(missing), missing=True)
+    verdict = Verdict(False, loss, reference_loss, largest if largest < math.inf else None, worst)
+    return replace(verdict, verified=verdict.loss_agrees(dtype) and largest <= TOLERANCE[dtype])
+
+
+def relative_error(result: Tensor, reference: Tensor) -> float:
+    """Return |result - reference| / |reference|, both norms over the whole tensor, in float64; infinity for NaN."""
+    if result.shape != reference.shape:
+        return math.inf
+    difference = float(torch.linalg.vector_norm(result.double() - reference.double()))
+    norm = float(torch.linalg.vector_norm(reference.double()))
+    error = difference / norm if norm > 0 else (math.inf if difference > 0 else 0.0)
+    return error if math.isfinite(error) else math.inf

@@ -1,0 +1,110 @@
+"""Layers of the page: which folder of static/js may import which, for values and for JSDoc types alike."""
+
+from __future__ import annotations
+
+from tests.support.sources import (
+    PAGE,
+    Import,
+    Layers,
+    first_circle,
+    javascript_imports,
+    page_files,
+    relative,
+    report,
+    violations,
+)
+
+ENTRIES = tuple(path.name for path in sorted(PAGE.glob("*.js")))
+PANELS = tuple(f"panels/{path.name}" for path in sorted(PAGE.glob("panels/*")))
+
+PAGE_LAYERS = Layers(
+    "static/js",
+    (
+        ENTRIES,
+        ("app",),
+        PANELS,
+        ("timeline",),
+        ("data",),
+        ("ui",),
+        ("core",),
+    ),
+    separator="/",
+)
+
+CORE_LAYERS = Layers(
+    "static/js/core",
+    (
+        ("drawing", "explain", "measured"),
+        ("state",),
+        ("timeline",),
+        ("schedule",),
+        ("i18n",),
+    ),
+    separator="/",
+)
+
+# Single imports against the layers, each with its reason; a test fails for one that is no longer there.
+ALLOWED: dict[tuple[str, str], str] = {}
+
+
+def imports() -> list[Import]:
+    return [each for path in page_files() for each in javascript_imports(path)]
+
+
+def test_imports_go_from_a_layer_of_the_page_to_a_lower_one():
+    problems = violations(PAGE_LAYERS, imports(), ALLOWED)
+    assert not problems, report(problems)
+
+
+def test_imports_of_the_core_go_from_a_folder_to_a_lower_one():
+    problems = violations(CORE_LAYERS, imports(), ALLOWED)
+    assert not problems, report(problems)
+
+
+def test_every_module_of_the_page_is_in_a_layer():
+    problems = [
+        f"{relative(path)}: move it into a folder of the layers, or name its folder in tests/lint/test_page_layers.py"
+        for path in page_files()
+        if not PAGE_LAYERS.unit(relative(path))
+    ]
+    assert not problems, report(problems)
+
+
+def test_every_import_names_a_file_that_exists():
+    present = {relative(path) for path in page_files()}
+    problems = [f"{each}: there is no such file" for each in imports() if each.imported not in present]
+    assert not problems, report(problems)
+
+
+def test_no_modules_of_the_page_import_each_other_in_a_circle():
+    graph: dict[str, set[str]] = {relative(path): set() for path in page_files()}
+    for each in imports():
+        if not each.types_only:
+            graph[each.importer].add(each.imported)
+    circle = first_circle(graph)
+    assert not circle, " -> ".join(circle) + ": move what two of them need into a module below both"
+
+
+def test_every_allowed_import_is_there_and_has_a_reason():
+    present = {(each.importer, each.imported) for each in imports()}
+    assert ALLOWED.keys() <= present, "remove the entries of imports that are gone"
+    assert all(len(reason) > 20 for reason in ALLOWED.values())
+
+
+def test_the_imports_of_the_page_are_found():
+    assert len(imports()) > 3 * len(page_files()) / 2, "the pattern for imports no longer fits the sources"
+    assert {each.types_only for each in imports()} == {False, True}
+
+
+def test_an_import_against_the_layers_is_found():
+    path = PAGE / "main.js"
+    cases = {
+        ("static/js/panels/costs/a.js", "static/js/panels/charts/b.js"): "same layer",
+        ("static/js/timeline/a.js", "static/js/panels/charts/b.js"): "higher layer",
+        ("static/js/app/a.js", "static/js/main.js"): "higher layer",
+        ("static/js/ui/a.js", "static/js/data/b.js"): "higher layer",
+    }
+    for (importer, imported), words in cases.items():
+        assert words in (PAGE_LAYERS.violation(Import(importer, imported, 1, path)) or "")
+    assert PAGE_LAYERS.violation(Import("static/js/panels/costs/a.js", "static/js/timeline/b.js", 1, path)) is None
+    assert CORE_LAYERS.violation(Import("static/js/core/schedule/a.js", "static/js/core/state/b.js", 1, path))

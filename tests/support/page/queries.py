@@ -1,0 +1,142 @@
+"""Questions of tests to an open page: its state as data, its pixels, and waits for conditions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Page
+
+Open = Callable[..., Page]
+PATIENCE_S = 20.0  # of every wait; a busy machine takes long, and a wait that is met costs nothing
+
+# Added to every page before its own scripts: counts requests under way and timers that are due soon, and can hold long
+# timers back. Timers of a second and more are those of retries and polls, which never end.
+COUNT_PENDING = """(() => {
+  const due = new Map();
+  const held = [];
+  const cleared = new Set();
+  let requests = 0;
+  let holdFrom = Infinity;
+  const { setTimeout: set, clearTimeout: clear, fetch: ask } = window;
+  window.setTimeout = (act, ms = 0, ...rest) => {
+    const run = (...given) => {
+      if (ms >= holdFrom) return held.push([id, run]);
+      due.delete(id);
+      act(...given);
+    };
+    const id = set.call(window, run, ms, ...rest);
+    if (ms < 1000) due.set(id, ms);
+    return id;
+  };
+  window.clearTimeout = (id) => {
+    due.delete(id);
+    cleared.add(id);
+    clear.call(window, id);
+  };
+  window.holdTimers = (from) => {
+    holdFrom = from;
+    for (const [id, run] of held.splice(0)) if (!cleared.has(id)) run();
+  };
+  window.fetch = (...given) => {
+    requests += 1;
+    return ask.apply(window, given).finally(() => (requests -= 1));
+  };
+  window.pendingWork = () => due.size + requests;
+})()"""
+
+SETTLE = """(async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const end = performance.now() + 20_000;
+  for (let idle = 0; idle < 3 && performance.now() < end; ) {
+    await frame();
+    idle = pendingWork() ? 0 : idle + 1;
+  }
+  return pendingWork();
+})()"""
+
+
+def wait(page: Page, expression: str, seconds: float = PATIENCE_S) -> Any:
+    """Wait until an expression holds in the page (its policy forbids Playwright's own way, which needs eval)."""
+    end = time.monotonic() + seconds
+    while True:
+        value = page.evaluate(expression)
+        if value:
+            return value
+        assert time.monotonic() < end, f"not within {seconds} s: {expression}; {page.evaluate('document.title')}"
+        page.wait_for_timeout(20)
+
+
+def wait_until(page: Page, true: Callable[[], object], seconds: float = PATIENCE_S) -> None:
+    """Wait until something outside of the page holds; meanwhile the browser's events are handled."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, f"not within {seconds} s"
+        page.wait_for_timeout(20)
+
+
+def wait_url(page: Page, part: str) -> str:
+    """Wait until the address contains this and return it; the page writes it after a pause."""
+    wait_until(page, lambda: part in page.url)
+    return page.url
+
+
+def frames(page: Page) -> None:
+    """Wait for two animation frames."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has nothing left to do: no request under way, no timer due within a second, all drawn."""
+    pending = page.evaluate(SETTLE)
+    assert pending == 0, f"{pending} requests and timers are still pending after {PATIENCE_S:.0f} s"
+
+
+@contextmanager
+def held_timers(page: Page, from_ms: int) -> Iterator[None]:
+    """Hold back timers of at least `from_ms` until the end of the block, however long the block takes."""
+    page.evaluate(f"holdTimers({from_ms})")
+    yield
+    page.evaluate("holdTimers(Infinity)")
+
+
+def state(page: Page) -> dict[str, Any]:
+    """What the page shows, as data."""
+    found: dict[str, Any] = page.evaluate("bubbleline.state()")
+    return found
+
+
+def middle(page: Page, lane: str, op: str) -> tuple[float, float]:
+    """Where an op stands on the screen."""
+    box = page.evaluate(f"bubbleline.box('{lane}', '{op}')")
+    assert box, f"{op} is not on the screen"
+    return box["x"] + box["w"] / 2, box["y"] + box["h"] / 2
+
+
+def figure(page: Page, name: str) -> str:
+    """The text of a figure in the right column, by the first words of its row."""
+    return page.locator(f"#figures tr:has(th:text('{name}')) td").first.inner_text()
+
+
+def pixel(page: Page, x: float, y: float) -> tuple[int, int, int]:
+    """The colour that the timeline's canvas has at a place of the page."""
+    red, green, blue, _ = rgba(page, x, y)
+    return red, green, blue
+
+
+def rgba(page: Page, x: float, y: float, canvas: str = "#plot canvas") -> tuple[int, int, int, int]:
+    """What a canvas has at a place of the page, with how opaque it is."""
+    found = page.evaluate(
+        """([x, y, selector]) => {
+          const canvas = document.querySelector(selector);
+          const box = canvas.getBoundingClientRect();
+          const scale = canvas.width / box.width;
+          const copy = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+          copy.drawImage(canvas, -Math.floor((x - box.left) * scale), -Math.floor((y - box.top) * scale));
+          return [...copy.getImageData(0, 0, 1, 1).data];
+        }""",
+        [x, y, canvas],
+    )
+    return found[0], found[1], found[2], found[3]
