@@ -47,10 +47,9 @@ export function createCostSliders(store, specs, families, say) {
     class: "embed-note",
     hidden: true,
     role: "status",
-    text: t(
-      "{title}: the order was made for the costs that this page came with; it stays, and only its times follow.",
-      { title: titles.join(t(", ")) },
-    ),
+    text: t("{title}: the order was made for the costs of this file and stays the same; only its times change.", {
+      title: titles.join(t(", ")),
+    }),
   });
   const again = h("button", { type: "button", class: "button soft", disabled: true, onclick: reset }, t("Reset"));
 

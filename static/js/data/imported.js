@@ -19,7 +19,7 @@ export const importedFamily = () => ({
   source: "",
   used_by: "",
   group: "imported",
-  summary: t("An order from elsewhere, as it stands in the link."),
+  summary: t("An order from elsewhere, stored in the link."),
   backward: "both",
   complexity: "",
   placement: "looped",
@@ -62,10 +62,10 @@ export function putImported(store, spec, at, view, costs = null) {
     view: { ...state.view, ...view },
     ...(costs ? { preset: null, origin: undefined } : {}),
   };
-  if (changed.others.length >= IDS.length) throw new Error(t("Four schedules are the most on one screen"));
+  if (changed.others.length >= IDS.length) throw new Error(t("At most four schedules fit on one screen"));
   if (format(changed, store.defaults).length > LONGEST_LINK) {
     throw new Error(
-      t("One link cannot hold so many imported orders. Take one off the screen first, or put this one in its place."),
+      t("One link cannot hold this many imported orders. Remove one from the screen first, or replace it by this one."),
     );
   }
   store.set(changed, "push");

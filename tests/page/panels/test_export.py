@@ -35,7 +35,7 @@ def test_a_picture_is_vector_text_in_millimetres_with_a_rectangle_for_every_op(o
     texts = [node.text or "" for node in root.iter(f"{SVG}text")]
     assert sum(text == "7" for text in texts) == 4 * 3 + 4 * 2
     assert any(text.startswith("A · ZB-H1") for text in texts)
-    assert "bubble 11.1 %, makespan 27" in texts
+    assert "bubble 11.1 %, step time 27" in texts
 
 
 def test_a_dark_slide_of_what_is_in_sight_has_its_own_size_and_ground(open_page: Open) -> None:
@@ -100,8 +100,8 @@ def test_what_is_printed_is_one_sheet_with_the_picture_the_figures_and_the_link(
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     sheet = page.locator(".sheet")
     expect(sheet.locator("svg text").first).to_be_visible()
-    expect(sheet).to_contain_text("bubble 11.1 %, makespan 27")
-    expect(sheet).to_contain_text("exact here")
+    expect(sheet).to_contain_text("bubble 11.1 %, step time 27")
+    expect(sheet).to_contain_text("matches the simulation")
     expect(sheet.locator(".sheet-foot")).to_contain_text("?family=zb-h1")
     expect(page.locator("#plot")).to_be_hidden()
     assert page.evaluate("document.querySelectorAll('#law').length") == 1, "no id stands twice"

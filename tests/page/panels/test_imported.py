@@ -58,7 +58,7 @@ def test_a_bad_file_is_told_in_a_sentence_and_a_good_one_takes_the_place(open_pa
     page.click("#import-take")
     expect(page.locator("#import-dialog")).to_be_hidden()
     wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
-    assert figure(page, "Makespan") == "9"
+    assert figure(page, "Step time") == "9"
     wait(page, "location.search.startsWith('?family=imported&p=2&m=2&order=l')")
     page.go_back()
     wait(page, "bubbleline.state().plans[0].shown?.family === '1f1b'")

@@ -57,7 +57,7 @@ const how = () =>
   );
 const none = () =>
   t(
-    "A building block is one micro-batch's ops on all devices, repeated at a constant pace; its memory can be read off.",
+    "A building block is one micro-batch's ops on all devices, repeated at a constant interval; the memory follows from it.",
   );
 const MOST_DRAWN = 64; // devices
 const FEWER = 16;
@@ -125,7 +125,7 @@ class BlockPanel {
       this.#draw(wanted);
       return;
     }
-    if (!this.#shown) replace(this.#home, h("p", { class: "note", text: t("Asking for the block …") }));
+    if (!this.#shown) replace(this.#home, h("p", { class: "note", text: t("Loading the building block …") }));
     Promise.all(wanted.map(({ path }) => ask(path))).then(
       () => this.show(),
       () => this.#offline(pathsOf(wanted)),
@@ -240,7 +240,7 @@ class BlockPanel {
     return h(
       "p",
       { class: "note" },
-      t("Drawn are blocks of up to {most} devices.", { most: MOST_DRAWN }),
+      t("Building blocks of up to {most} devices are drawn.", { most: MOST_DRAWN }),
       t(" "),
       h(
         "button",

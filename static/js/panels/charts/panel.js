@@ -12,7 +12,7 @@ export class Panel {
   #state = h("p", { class: "charts-state", hidden: true });
   #cover = h("div", { class: "charts-cover" });
   #problem = h("p", { class: "note", hidden: true });
-  #files = h("div", { class: "charts-files", role: "group", "aria-label": t("Take the chart away"), hidden: true });
+  #files = h("div", { class: "charts-files", role: "group", "aria-label": t("Save the chart"), hidden: true });
   #slow = 0;
   beside = h("div", { class: "charts-beside", role: "region", "aria-label": t("Points of the chart"), tabindex: 0 });
   filled = false; // whether there is a figure

@@ -188,11 +188,7 @@ class Compare {
     else
       replace(
         this.#lead,
-        h(
-          "button",
-          { type: "button", class: "link", onclick: this.parts.addSchedule },
-          t("Put a second schedule under the first"),
-        ),
+        h("button", { type: "button", class: "link", onclick: this.parts.addSchedule }, t("Add a schedule to compare")),
         t(", or click a row."),
       );
     const measured = this.parts.measured();
@@ -206,9 +202,9 @@ class Compare {
             h(
               "button",
               { type: "button", class: "link", id: "compare-run", onclick: this.parts.runAll },
-              t("Run all {n} schedules", { n: shown.length }),
+              shown.length === 2 ? t("Run both schedules") : t("Run all {n} schedules", { n: shown.length }),
             ),
-            t(" one after the other, to see what of this holds when they run."),
+            t(" one after the other and compare the measurements."),
           )
         : null,
       h(
@@ -219,7 +215,7 @@ class Compare {
           { type: "button", class: "link", id: "compare-import", onclick: () => this.parts.openImport() },
           t("Import an order or a trace"),
         ),
-        t(" to set it beside."),
+        t(" to compare it."),
       ),
     );
   }

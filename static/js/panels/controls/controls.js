@@ -49,7 +49,7 @@ export class Controls {
     {
       class: "choice",
       title: t(
-        "Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input",
+        "Which activations are not kept but recomputed before the backward: none, the attention core, or all except each layer's input",
       ),
     },
     h("span", { text: t("recompute") }),
@@ -65,7 +65,7 @@ export class Controls {
     class: "locked",
     id: "locked",
     hidden: true,
-    text: t("p, m and v are the imported order's own; another size would be another order."),
+    text: t("p, m and v are fixed by the imported order."),
   });
   /** @type {Map<string, Field>} */
   #fields = new Map();
@@ -115,7 +115,7 @@ export class Controls {
       this.#locked,
       this.#lifoRow,
       this.#tieRow,
-      h("h2", { text: t("Costs of a device's share") }),
+      h("h2", { text: t("Time per stage and micro-batch") }),
       ...nodes("F", "I", "W", "FB", "comm"),
       this.#options.node,
       this.#memory,

@@ -174,7 +174,7 @@ export class Picker {
     this.#current = name;
     const family = this.families.find((each) => each.name === name);
     replace(this.#name, family?.title ?? name, family?.year ? h("small", { text: family.year }) : "");
-    setText(this.#line, family ? tr(family.summary) : t("There is no family of that name."));
+    setText(this.#line, family ? tr(family.summary) : t("No family has this name."));
   }
 }
 

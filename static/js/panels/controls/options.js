@@ -148,7 +148,7 @@ function ratioText(spec) {
   const k = one / own.O;
   const whole = t("k = {k}: both copies against compute.", { k: formatNumber(Number(k.toPrecision(3))) });
   if (spec.offload === "selective")
-    return whole + t(" ") + t("Half of the chunks go, so up to k = 2 the copies keep up.");
+    return whole + t(" ") + t("Half of the chunks are copied, so up to k = 2 the copies keep up.");
   return whole + t(" ") + (k <= 1 ? t("Up to k = 1 the copies keep up.") : t("Above k = 1 compute waits for them."));
 }
 

@@ -70,7 +70,7 @@ export class Search {
       this.#bar,
       this.#said,
       h("div", { class: "search-acts" }, this.#go, this.#longer, this.#stop),
-      h("label", { class: "check" }, this.#auto, t("Search by itself when you rest")),
+      h("label", { class: "check" }, this.#auto, t("Keep searching while idle")),
     );
     store.subscribe((state, before) => this.#onState(state, before));
     onStage("figures", () => this.show());
@@ -103,7 +103,7 @@ export class Search {
       this.#bound,
       bound
         ? tame(
-            t("No order's longest stage is below {bound}: {why}. This one's is {span}.", {
+            t("In no order is the busiest device's window shorter than {bound}: {why}. In this one it is {span}.", {
               bound: formatNumber(bound.lower_bound),
               why: tr(bound.bound),
               span: formatNumber(span),
@@ -133,15 +133,15 @@ export class Search {
     const mine = told !== null && this.#running?.id === told.id;
     if (going && (!mine || told.status === "queued"))
       return mine && told.position > 0
-        ? t("In line: {count} before this one.", { count: told.position })
+        ? t("Queued: {count} before this one.", { count: told.position })
         : t("Starting …");
     if (going && told)
-      return t("{seconds} s, {count} orders timed, {better} times better.", {
+      return t("{seconds} s, {count} orders simulated, {better} improvements.", {
         seconds: told.seconds.toFixed(1),
         count: formatCount(told.evaluations),
         better: told.better,
       });
-    if (spec.effort === null) return t("Constructed at once; a search may find a better order.");
+    if (spec.effort === null) return t("Constructed without a search; a search may find a better order.");
     return t("Found among {count} orders (seed {seed}). The link gives the same order again.", {
       count: formatCount(spec.effort),
       seed: spec.seed,

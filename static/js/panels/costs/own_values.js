@@ -91,7 +91,7 @@ export class OwnFields {
     setText(
       this.#hint,
       !values
-        ? t("These begin as {preset}'s.", { preset: this.#from })
+        ? t("Starting from {preset}.", { preset: this.#from })
         : values.hint
           ? t("{name}: {range}; {hint}.", values)
           : t("{name}: {range}.", values),

@@ -121,7 +121,7 @@ export class CostsSection {
       row(t("Micro-batch"), this.#micro),
       row(t("Machine"), this.#machine),
       this.#own.machine.node,
-      row(t("Tensor ∥"), this.#tp),
+      row(t("Tensor parallel"), this.#tp),
       row(t("Efficiency"), this.#efficiency, this.#percent),
       h("label", { class: "check" }, this.#heads, t("Embedding and head")),
       this.#problem,
@@ -158,7 +158,7 @@ export class CostsSection {
       await ask(MODELS);
       this.#filled = true;
     } catch {
-      this.#complain(t("The server does not say which models it knows. Close and open this to ask again."));
+      this.#complain(t("The list of models could not be loaded. Close and open this section to try again."));
     }
     this.changed();
   }
@@ -254,7 +254,8 @@ export class CostsSection {
     if (!this.node.open) return;
     if (shelf()) for (const part of PARTS) this.#own[part].calm(true);
     if (pricing.error) this.#refuse(pricing.error);
-    else if (pricing.offline) this.#complain(t("The server does not answer; the costs are the last ones."));
+    else if (pricing.offline)
+      this.#complain(t("The server does not answer; the costs shown are from its last answer."));
     else if (this.#filled) this.#complain("");
     show(this.#apply, preset === null);
     show(this.#arithmetic, preset !== null);

@@ -28,7 +28,7 @@ const FORMATS = ["torch-csv", "chrome-trace", "json"];
 
 export class ExportPanel {
   #window = select("export-window", t("Show"), [
-    ["sight", t("what is in sight")],
+    ["sight", t("current view")],
     ["all", t("the whole step")],
   ]);
   #width = select("export-width", t("Width"), [
@@ -43,7 +43,7 @@ export class ExportPanel {
     ["14", t("medium")],
     ["22", t("tall")],
   ]);
-  #scheme = select("export-scheme", t("Ground"), [
+  #scheme = select("export-scheme", t("Background"), [
     ["light", t("light")],
     ["dark", t("dark")],
     ["none", t("none, for light paper")],
@@ -103,11 +103,11 @@ export class ExportPanel {
         {},
         h("h2", { text: t("Order and times") }),
         this.#files,
-        h("h2", { text: t("A page that plays") }),
+        h("h2", { text: t("Stand-alone HTML file") }),
         h("p", {
           class: "note",
           text: t(
-            "One file with this view that plays and has live costs, without a server; also code to embed it, and short links.",
+            "One file with this view, playback and cost sliders, which needs no server; also code to embed it, and short links.",
           ),
         }),
         button("export-share", t("Share …"), share),
@@ -145,7 +145,7 @@ export class ExportPanel {
     replace(this.#preview, h("img", { src: mine, width, height, alt: "" }));
     setText(
       this.#said,
-      t("{width} × {height} px, {size} kB as SVG; words stay words.", {
+      t("{width} × {height} px, {size} kB as SVG; text stays editable.", {
         width,
         height,
         size: Math.ceil(svg.length / 1000),

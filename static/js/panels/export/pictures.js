@@ -51,7 +51,7 @@ function partOf(plan, plans, many) {
   const { schedule, times, figures } = plan;
   const { title, sizes } = headText(plan, plans, many);
   const detail = figures
-    ? t("bubble {bubble}, makespan {makespan}", {
+    ? t("bubble {bubble}, step time {makespan}", {
         bubble: formatPercent(figures.bubble.global.ofTotal),
         makespan: timeText(figures.makespan),
       })

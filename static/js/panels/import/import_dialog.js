@@ -95,7 +95,7 @@ class ImportDialog {
       h(
         "section",
         { class: "import-end" },
-        h("label", { for: "import-where", text: t("Put it") }),
+        h("label", { for: "import-where", text: t("Place") }),
         this.#where,
         this.#take,
       ),
@@ -181,7 +181,7 @@ class ImportDialog {
     const what = traces ? t("a trace: its times become a measured lane") : t("an order in torch's CSV");
     setText(
       this.#said,
-      !given.length ? "" : names ? t("{names}: {what}", { names, what }) : t("The text is taken for {what}", { what }),
+      !given.length ? "" : names ? t("{names}: {what}", { names, what }) : t("Recognized as {what}", { what }),
     );
     this.#take.disabled = !given.length || this.#asking;
   }
@@ -233,7 +233,7 @@ class ImportDialog {
       problem instanceof Refusal
         ? sentence(tr(problem))
         : problem instanceof Offline
-          ? t("The server does not answer. What you gave is still here; try again in a moment.")
+          ? t("The server does not answer. Your input is still here; try again in a moment.")
           : sentence(problem instanceof Error ? problem.message : String(problem));
     setText(this.#wrong, text);
     show(this.#wrong, true);

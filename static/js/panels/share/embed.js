@@ -40,7 +40,7 @@ export function createEmbedPart(store) {
     ["none", t("none")],
   ]);
   const size = choice("share-size", t("Size"), [
-    ["wide", t("as wide as its place")],
+    ["wide", t("full width")],
     ["slide", "960 × 540"],
     ["column", "640 × 360"],
     ["small", "320 × 240"],
@@ -49,7 +49,7 @@ export function createEmbedPart(store) {
     class: "share-frame",
     tabindex: 0,
     role: "group",
-    "aria-label": t("What the embed looks like"),
+    "aria-label": t("Preview of the embed"),
   });
   const node = h(
     "details",

@@ -23,7 +23,7 @@ export function linkRow(id, label, said, tall = false) {
     } catch {
       box.focus();
       box.select();
-      setText(said, t("This browser copies nothing by itself: the text is selected, press Ctrl+C."));
+      setText(said, t("This browser does not allow copying. The text is selected: press Ctrl+C."));
     }
   }
 

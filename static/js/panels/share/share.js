@@ -62,8 +62,8 @@ function sayLink(link) {
   if (link.length > LONG + location.origin.length)
     return t("Copied. It is {n} characters long, which some programs cut; a short link is safer.", { n: link.length });
   if (link.includes("?z="))
-    return t("Copied. There is much in this view, so the link is packed; a short link is easier to pass on.");
-  return t("Copied. The whole view is in it, and nobody keeps it.");
+    return t("Copied. This view is large, so the link is packed; a short link is easier to share.");
+  return t("Copied. The link contains the whole view; nothing is stored.");
 }
 
 /** @param {() => string} query */
@@ -85,7 +85,7 @@ function createShortPart(query) {
   const form = h(
     "form",
     { class: "share-row", onsubmit: submit },
-    h("label", { for: "share-name", text: t("Short link, with a name if you like") }),
+    h("label", { for: "share-name", text: t("Short link, with an optional name") }),
     h("div", { class: "share-take" }, h("span", { class: "share-prefix", text: `${location.host}/s/` }), name, make),
   );
   made.node.hidden = true;
@@ -100,7 +100,7 @@ function createShortPart(query) {
       const answer = await postJson("/api/links", { query: query(), name: name.value.trim() || null });
       made.set(location.origin + answer.url);
       made.node.hidden = false;
-      await made.copy(t("Copied. It leads to this view as it is now and is kept on this server."));
+      await made.copy(t("Copied. It opens this view as it is now and is stored on this server."));
     } catch (problem) {
       complain(problem);
     } finally {
@@ -158,11 +158,11 @@ function createFilePart(store) {
   const node = h(
     "details",
     { class: "share-more", id: "share-file-part" },
-    h("summary", { text: t("A page that plays by itself") }),
+    h("summary", { text: t("Stand-alone HTML file") }),
     h("p", {
       class: "share-text",
       text: t(
-        "One file with the timeline, its playback and sliders for the costs. It opens from a disk and needs no server and no network: for a lecture room, a thesis, an archive.",
+        "One file with the timeline, playback and sliders for the costs. It opens from a disk and needs neither a server nor a network: for a lecture, a thesis, an archive.",
       ),
     }),
     h("p", { class: "share-take" }, save),

@@ -26,7 +26,7 @@ export const MEASURED = {
   "Run all {n} schedules": "运行全部 {n} 个调度",
   "Use {value}": "使用 {value}",
   // compare.js
-  " one after the other, to see what of this holds when they run.": "，依次进行，看实际运行时是否如此。",
+  " one after the other and compare the measurements.": "，依次进行并比较实测结果。",
   // side_by_side.js
   "Cancel all": "全部取消",
   "bubble by span": "跨度气泡",

@@ -161,7 +161,7 @@ export const TIMELINE = {
     "放置或移除标记：在指针、选中的 op 或播放头处",
   "pin or unpin the selected op's rank": "固定或取消固定选中 op 所在的 rank",
   "memory that each rank holds: show and hide": "每个 rank 占用的显存：显示与隐藏",
-  "all keys": "全部按键",
+  "all shortcuts": "全部快捷键",
   Play: "播放",
   "Look around": "查看",
   "Select and find": "选择与查找",
