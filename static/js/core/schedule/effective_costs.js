@@ -1,5 +1,5 @@
 // The costs that ops really have: what the options of a spec make of the costs that were given. The same sums in the
-// same order as backend/schedule/options/effective_costs.py, so that times are equal bit by bit. Knows no order.
+// same order as backend/schedule/options/effective_costs.py, so that times are equal bit by bit.
 import { MODES as RECOMPUTE } from "./recompute.js";
 
 /** @import {Costs, Spec} from "./types.js" */

@@ -17,7 +17,7 @@ export const SPEC_FIELDS = (
   `${COST_KEYS.join(" ")} order`
 ).split(" ");
 
-/** The family of a schedule whose order came from elsewhere and stands in the link itself. */
+/** The family of a schedule whose order was imported and is part of the link. */
 export const IMPORTED = "imported";
 
 const NONE = "none";

@@ -40,7 +40,7 @@ export function createAreaPanel(plot, acts) {
     node.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
   }
 
-  /** Totals again only where the area or what it lies on changed. @param {Area} area @param {Lane[]} lanes */
+  /** Sum up again only where the area or the lanes under it changed. @param {Area} area @param {Lane[]} lanes */
   function fill(area, lanes) {
     const key = lanes.map(({ id }) => id).join() + document.documentElement.lang + timeText(1);
     if (area === shown.area && key === shown.key && lanes.every(({ times }, at) => times === shown.times[at])) return;
