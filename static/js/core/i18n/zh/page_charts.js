@@ -6,8 +6,8 @@ export const CHARTS = {
   ["Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
   "Bars: how long a device keeps the activations, from F to the end of W."]:
     "深色：一个微批次 k。浅色：它前后的微批次，彼此相隔一个周期；合起来填满每个时隙。横条：设备保留激活值的时间，从 F 开始到 W 结束。",
-  "A building block is one micro-batch's ops on all devices, repeated at a constant interval; the memory follows from it.":
-    "构件是一个微批次在所有设备上的 op，以恒定的间隔重复；由此可得显存。",
+  ["A building block is one micro-batch's ops on all devices, repeated at a constant interval; the memory follows " +
+  "from it."]: "构件是一个微批次在所有设备上的 op，以恒定的间隔重复；由此可得显存。",
   "Loading the building block …": "正在加载构件 …",
   "Try again": "重试",
   "A slot is one op of a chunk; here F, I and W take one each.":
