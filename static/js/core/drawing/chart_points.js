@@ -135,7 +135,7 @@ export const rowsCsv = ({ columns, rows }) =>
 /** A cell of a file, whose words stay English. @param {Cell} value @returns {string | number} */
 const english = (value) => (value !== null && typeof value === "object" ? value.message : (value ?? ""));
 
-/** A cell of a table: whole numbers in full, others to four digits, words in the reader's language. @param {Cell} value */
+/** A table cell: whole numbers in full, others to four digits, words in the reader's language. @param {Cell} value */
 export function cellText(value) {
   if (typeof value === "number") return Number.isInteger(value) ? String(value) : short(value);
   return tr(value);

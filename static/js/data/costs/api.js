@@ -145,4 +145,8 @@ export const detailPath = (preset, spec, held) =>
 
 /** @param {Preset} preset @param {Spec} spec */
 export const balancePath = (preset, spec) =>
-  `/api/balance?${query(evenly(preset), spec, { family: spec.family, m: spec.m, ...(spec.group === null ? {} : { group: spec.group }) })}`;
+  `/api/balance?${query(evenly(preset), spec, {
+    family: spec.family,
+    m: spec.m,
+    ...(spec.group === null ? {} : { group: spec.group }),
+  })}`;

@@ -10,7 +10,8 @@ import { specsOf } from "../../core/state/schedules.js";
 /** The costs that a preset sets, and those that may be lists. */
 const PRICED = /** @type {const} */ (["F", "I", "W", "comm", "FB", "S", "T", "O"]);
 const LISTS = /** @type {const} */ (["F", "I", "W"]);
-/** A cost rounded to six digits, only here: the simulation then has exactly the value that a link or a file contains. @param {number} x */
+/** A cost rounded to six digits, only here: the simulation has exactly the value that a link or a file contains.
+ * @param {number} x */
 export const tidy = (x) => Number(x.toPrecision(6));
 /** @param {number | number[]} cost */
 const tidied = (cost) => (Array.isArray(cost) ? cost.map(tidy) : tidy(cost));

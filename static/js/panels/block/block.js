@@ -57,7 +57,8 @@ const how = () =>
   );
 const none = () =>
   t(
-    "A building block is one micro-batch's ops on all devices, repeated at a constant interval; the memory follows from it.",
+    "A building block is one micro-batch's ops on all devices, repeated at a constant interval; the memory " +
+      "follows from it.",
   );
 const MOST_DRAWN = 64; // devices
 const FEWER = 16;

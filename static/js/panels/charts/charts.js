@@ -177,7 +177,10 @@ class Charts {
     show(this.search.node, false);
   }
 
-  /** Request the chart; where searches make it slow, the families are drawn first. @param {string} what @param {string} url */
+  /**
+   * Request the chart; where searches make it slow, the families are drawn first.
+   * @param {string} what @param {string} url
+   */
   async #ask(what, url) {
     const turn = ++this.#turn;
     const { kind } = this.#chosen();

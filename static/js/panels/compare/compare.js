@@ -15,8 +15,8 @@ import { IDS, letter, specsOf } from "../../core/state/schedules.js";
 /** @import {Store} from "../../data/store.js" */
 /** @import {Measurement} from "../../data/runs/run_titles.js" */
 /**
- * @typedef {{store: Store, plans: Plans, addSchedule: () => void, openImport: () => void, measured: () => Measurement[],
- *   runAll: () => void}} Parts
+ * @typedef {{store: Store, plans: Plans, addSchedule: () => void, openImport: () => void,
+ *   measured: () => Measurement[], runAll: () => void}} Parts
  */
 
 const MOST_OTHERS = IDS.length - 1;

@@ -48,7 +48,8 @@ export class Controls {
     {
       class: "choice",
       title: t(
-        "Which activations are not kept but recomputed before the backward: none, the attention core, or all except each layer's input",
+        "Which activations are not kept but recomputed before the backward: none, the attention core, or all " +
+          "except each layer's input",
       ),
     },
     h("span", { text: t("recompute") }),
@@ -73,8 +74,8 @@ export class Controls {
   #options;
 
   /**
-   * @param {{store: Store, plans: Plans, openImport: (at: number) => void}} parts openImport: opens the import dialog for
-   *   the place of a schedule
+   * @param {{store: Store, plans: Plans, openImport: (at: number) => void}} parts openImport: opens the import dialog
+   *   for the place of a schedule
    */
   constructor({ store, plans, openImport }) {
     this.store = store;

@@ -16,13 +16,16 @@ const vocabularyMeans = () => ({
   plain: t("The last stage has the whole output layer."),
   redistribute: t("The last stage has the whole output layer, and fewer transformer layers for it."),
   "parallel-1": t(
-    "Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other after both: two barriers.",
+    "Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other " +
+      "after both: two barriers.",
   ),
   "parallel-2": t(
-    "Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is enough, and T may run late.",
+    "Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is " +
+      "enough, and T may run late.",
   ),
   interlaced: t(
-    "Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That takes half as much memory again.",
+    "Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That " +
+      "takes half as much memory again.",
   ),
 });
 /** @returns {Record<string, string>} */

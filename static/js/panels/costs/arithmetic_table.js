@@ -81,7 +81,8 @@ const nothing = (open) =>
     { class: "note" },
     ...filled(
       t(
-        "The costs are numbers without a unit. {choose} to see them in milliseconds, with every step of the arithmetic.",
+        "The costs are numbers without a unit. {choose} to see them in milliseconds, with every step of the " +
+          "arithmetic.",
       ),
       { choose: h("button", { type: "button", class: "link", onclick: open }, t("Choose a model and a machine")) },
     ),

@@ -161,7 +161,11 @@ export class Balance {
     );
     if (!others.length)
       return ` ${t("{letters} have {count} stages each, so all take them.", { letters: same.join(", "), count })}`;
-    return ` ${others.length > 1 ? t("{letters} keep even layers.", { letters: others.join(", ") }) : t("{letter} keeps even layers.", { letter: others[0] })}`;
+    const even =
+      others.length > 1
+        ? t("{letters} keep even layers.", { letters: others.join(", ") })
+        : t("{letter} keeps even layers.", { letter: others[0] });
+    return ` ${even}`;
   }
 
   /** @param {string} path @param {Answer} answer @param {"balanced" | "other"} now */

@@ -107,7 +107,8 @@ export class ExportPanel {
         h("p", {
           class: "note",
           text: t(
-            "One file with this view, playback and cost sliders, which needs no server; also code to embed it, and short links.",
+            "One file with this view, playback and cost sliders, which needs no server; also code to embed it, " +
+              "and short links.",
           ),
         }),
         button("export-share", t("Share …"), share),

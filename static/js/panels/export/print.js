@@ -1,5 +1,5 @@
-// The page on paper: the schedules as a vector picture, their figures and formulas, and the link. Made before the browser
-// prints and removed afterwards.
+// The page on paper: the schedules as a vector picture, their figures and formulas, and the link. Made before the
+// browser prints and removed afterwards.
 import { byId, h } from "../../ui/dom.js";
 import { pictureOf } from "./pictures.js";
 import { t } from "../../core/i18n/language.js";

@@ -121,8 +121,8 @@ function written(row, source, columns) {
 const isThere = (x) => x !== null;
 
 /**
- * @param {{plans: Plans, search: HTMLElement, measuredPeak: (id: string) => number | null}} parts search: shows how good
- *   a searched order is; measuredPeak: the most bytes that a run of a plan held, null without one
+ * @param {{plans: Plans, search: HTMLElement, measuredPeak: (id: string) => number | null}} parts search: shows how
+ *   good a searched order is; measuredPeak: the most bytes that a run of a plan held, null without one
  */
 export function createFigures({ plans, search, measuredPeak }) {
   const home = byId("figures");
@@ -253,8 +253,8 @@ function nameHead(head, title, short) {
 const staleness = () =>
   t(
     "Every backward updates the weights at once: nothing is drained between steps, where 1F1B flushes and pays its " +
-      "bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s updates late, " +
-      "so the training is no longer plain SGD.",
+      "bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s " +
+      "updates late, so the training is no longer plain SGD.",
   );
 
 /** @param {Plans} plans @param {Plan} plan @param {boolean} named */
@@ -270,16 +270,19 @@ function meaningOf(plans, plan, named) {
     return named
       ? whose(
           t(
-            "the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.",
+            "the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers " +
+              "write B for this I; here B would mean both, b = i + w.",
           ),
         )
       : t(
-          "The backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.",
+          "The backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers " +
+            "write B for this I; here B would mean both, b = i + w.",
         );
   }
   return whose(
     t(
-      "B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient and W the weight gradient.",
+      "B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input " +
+        "gradient and W the weight gradient.",
     ),
   );
 }

@@ -151,5 +151,7 @@ function title(law) {
 /** @param {string} text */
 const sentence = (text) =>
   text
-    ? `${text.startsWith("arXiv") || language() !== "en" ? text[0] : text[0].toUpperCase()}${text.slice(1)}${/[.。]$/.test(text) ? "" : t(".")}`
+    ? (text.startsWith("arXiv") || language() !== "en" ? text[0] : text[0].toUpperCase()) +
+      text.slice(1) +
+      (/[.。]$/.test(text) ? "" : t("."))
     : "";

@@ -11,8 +11,8 @@ import { IDS, letter, specsOf } from "../../core/state/schedules.js";
 /** @import {Store} from "../../data/store.js" */
 /** @import {Given} from "./read.js" */
 /**
- * @typedef {{store: Store, plans: Plans, addRun: (id: string) => string, announce: (text: string) => void}} Parts addRun:
- *   the runs of the link with one more; announce: shows a brief notice
+ * @typedef {{store: Store, plans: Plans, addRun: (id: string) => string, announce: (text: string) => void}} Parts
+ *   addRun: the runs of the link with one more; announce: shows a brief notice
  */
 
 const TYPES = ".csv,.txt,.json,.gz,text/csv,application/json,application/gzip";
@@ -77,7 +77,8 @@ class ImportDialog {
           "p",
           { class: "share-text" },
           t(
-            "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for each rank, or Chrome's format with ops named 2F0.",
+            "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for " +
+              "each rank, or Chrome's format with ops named 2F0.",
           ),
         ),
         h(

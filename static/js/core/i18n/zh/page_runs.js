@@ -13,9 +13,6 @@ export const RUNS = {
   // after.js
   "Calibrate the plan": "校准计划",
   "Export the run": "导出运行",
-  ["At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} apart: " +
-  "the schedule explains the run."]:
-    "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，相差 {share}：调度足以解释此运行。",
   "Imported trace": "导入的轨迹",
   // panel.js
   queued: "排队",
@@ -29,9 +26,6 @@ export const RUNS = {
   free: "自由",
   imported: "导入",
   "paced: each op lasts as planned": "按节拍：每个 op 按计划时长执行",
-  ["Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as " +
-  "it ends. The gradients are compared with a run of the same model without a pipeline."]:
-    "用真实张量运行屏幕上的调度，每个设备一个 worker，每个 op 结束时画在计划之下。梯度与同一模型不用流水线的运行相比较。",
   Pace: "节拍",
   "Back to the plan": "回到计划",
   "Run the schedule here": "在这里运行该调度",
@@ -94,9 +88,6 @@ export const RUNS = {
   "Compare the chosen runs": "比较所选的运行",
   "Show older runs": "显示更早的运行",
   "No run yet": "还没有运行",
-  ["Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened " +
-  "again, compared and shared."]:
-    "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
   "{n} chosen": "已选 {n} 个",
   "The run is deleted.": "运行已删除。",
   // row.js
@@ -214,8 +205,6 @@ export const RUNS = {
   lost: "已失联",
   "{busy} of {total} in use": "{total} 个中占用 {busy} 个",
   "{total} free": "{total} 个空闲",
-  ["One way: half of the quickest round trip of a small message; in brackets, how much longer half of the middle " +
-  "one took"]: "单程：小消息最快往返时间的一半；括号内为往返时间中位数的一半比它多出的部分",
   "within {host}": "{host} 之内",
   "{least} to {most} µs": "{least} 到 {most} µs",
   // core/measured/devices.js
