@@ -9,7 +9,7 @@ PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 5000
 WORKERS ?= 2
-DIST ?= worksteal
+DIST ?= loadfile
 ENGINE ?= $(or $(BUBBLELINE_ENGINE),local)
 ADDRESS ?= $(BUBBLELINE_RAY_ADDRESS)
 BIN := .venv/bin
@@ -107,9 +107,9 @@ kernels: setup-test
 test-js: setup-test
 	@$(call timed,npm test --silent)
 
-# A worker that has nothing left takes tests from the other: the browser's, which wait, run beside those that compute.
+# Each worker takes the next file, in the order of tests/conftest.py: files share servers, browsers and clusters.
 test-python: setup-test
-	@$(call timed,$(BIN)/pytest -n $(WORKERS) --dist $(DIST) --durations=15)
+	@$(call timed,$(BIN)/pytest -n $(WORKERS) --dist $(DIST) --no-loadscope-reorder --durations=15)
 
 bench: setup-test
 	for each in bench/*.py; do echo "== $$each"; $(PY) $$each || exit 1; done

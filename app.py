@@ -1,4 +1,4 @@
-"""Bubbleline's command line and the one place that knows every part.
+"""Bubbleline's command line.
 
 python app.py                                  serve on http://127.0.0.1:5000
 python app.py serve --host 0.0.0.0 --port 80   serve elsewhere
@@ -7,13 +7,13 @@ python app.py sweep < specs.jsonl              one Result a line
 python app.py export 1f1b --format torch-csv   write it for another program
 python app.py check FILE.csv                   judge an order in torch's CSV
 python app.py compare -p 8 -m 32               all families at one setting
-python app.py pareto -p 8 -m 24                memory against throughput, families and what is found
+python app.py pareto -p 8 -m 24                memory against throughput, families and searched orders
 python app.py costs Llama3-70B --machine H100  times, bytes and their arithmetic for a model on a machine
 python app.py import trace.json                read a measured timeline back from a Chrome or torch trace
 python app.py laws                             write docs/laws.md
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
 python app.py run-sweep gpipe 1f1b zb-h1       execute several and compare what was predicted and measured
-python app.py devices                          what there is to run on, and in which mode
+python app.py devices                          devices to run on, and the mode of a run
 """
 
 from __future__ import annotations
@@ -23,14 +23,7 @@ from dataclasses import replace
 
 import click
 
-from backend.cli.compare import compare
-from backend.cli.costs import costs
-from backend.cli.import_files import import_files
-from backend.cli.laws import laws
-from backend.cli.pareto import pareto_command
-from backend.cli.run import run
-from backend.cli.run_sweep import devices, run_sweep
-from backend.cli.schedule import COMMANDS
+from backend.cli import COMMANDS
 from backend.config import Config, ConfigError
 
 
@@ -57,7 +50,7 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     sys.exit(serve_web(config))
 
 
-for command in (*COMMANDS, compare, costs, import_files, laws, pareto_command, run, run_sweep, devices):
+for command in COMMANDS:
     cli.add_command(command)
 
 

@@ -2,7 +2,7 @@
 
     python bench/cluster.py [starts] [hops] [far] [events] [needs]
 
-The hosts are namespaces on this machine (tests/support/hosts.py; root and iproute2 are needed), so all of them share
+The hosts are namespaces on this machine (tests/support/cluster/hosts.py; root and iproute2 are needed), so they share
 its cores and a wire costs next to nothing: latencies are those of the software, and more hosts add work but no cores.
 Where the local engine does the same, its rows come first in the table.
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.chdir(ROOT)
 
-from tests.support.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts  # noqa: E402
+from tests.support.cluster.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts  # noqa: E402
 from tests.support.runner_client import LAST, TINY, Event, RunnerProgram  # noqa: E402
 
 CPUS = 16  # what a host claims, so that places never run out; the cores are those of this machine

@@ -64,7 +64,7 @@ def torch_peer(p: int, m: int, v: int) -> None:
     """Torch's ScheduleInterleavedZeroBubble: building it generates the order and lowers it to sends and receives."""
     from torch.distributed.pipelining import schedules
 
-    from tests.support.torch_orders import torch_rows
+    from tests.support.torch.orders import torch_rows
 
     lowering = 0.0
     original = schedules._add_send_recv

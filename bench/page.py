@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.browser.frames import Frames, memory, pan, zoom
 from bench.browser.opened import bundled, drawn, quantiles, query, server
 from bench.browser.sliders import collect, drag, press
-from tests.support.browser import launch_browser
+from tests.support.page.browser import launch_browser
 
 FRAME_MS = 1000 / 60
 FIRST_PAINT_MS = 1000.0  # what 131,072 ops may take

@@ -27,7 +27,7 @@ import numpy as np
 from backend.schedule import jit
 from backend.schedule.errors import SpecError
 from backend.schedule.families.v_shape import v_half, v_min, v_zb
-from backend.schedule.families.zero_bubble.zb_h1 import handcrafted
+from backend.schedule.families.zero_bubble import handcrafted
 from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
 from backend.schedule.search.building_block import Task
@@ -116,7 +116,7 @@ def solve(task: Task, seconds: float) -> Outcome:
     """As the families start it: all tries and the handcrafted orders."""
     p, m = task.placement.p, task.m
     if task.v == 1:
-        tries, hand = greedy.looped(p), [np.stack(handcrafted(Spec("zb-h1", p, m), c)) for c in (1, 2)]
+        tries, hand = greedy.looped(p), [np.stack(handcrafted.rows(Spec("zb-h1", p, m), c)) for c in (1, 2)]
     else:
         tries = greedy.folded(p, (v_half.block(p), v_min.block(p)))
         hand = [np.stack(v_zb.rows(Spec("v-zb", p, m, 2)))]

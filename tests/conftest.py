@@ -19,12 +19,22 @@ from flask.testing import FlaskClient
 from backend.config import PROJECT, Config
 from backend.schedule import jit
 
+# In this order: files that take minutes come first and files that take seconds last, so that all workers end together.
+FOLDERS = ("cluster", "page", "runner", "web", "runs", "cli", "charts", "lint", "schedule")
+
 FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "fake_runner.py"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort the tests by their folder; within a folder the order stays."""
+    here = Path(__file__).parent
+    ranks = {folder: rank for rank, folder in enumerate(FOLDERS)}
+    items.sort(key=lambda item: ranks.get(item.path.relative_to(here).parts[0], len(FOLDERS)))
 
 
 @dataclass
 class Server:
-    """`python app.py serve` as a process; `url` is what it printed."""
+    """A process of `python app.py serve`; `url` is the address that it printed."""
 
     process: subprocess.Popen[str]
     url: str
@@ -36,7 +46,7 @@ class Server:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled() -> None:
-    """Tests time thousands of orders: interpreted, they would take minutes. Some tests see to it that both agree."""
+    """Compile the kernels: tests time thousands of orders, which would take minutes interpreted."""
     jit.compile_all()
 
 
@@ -49,10 +59,10 @@ def config(tmp_path: Path) -> Config:
 def app(config: Config) -> Iterator[Flask]:
     from backend.web.factory import create_app
 
-    made = create_app(config)
-    made.testing = False  # errors are answered as they are to people
-    yield made
-    made.extensions["bubbleline"].runs.stop()
+    application = create_app(config)
+    application.testing = False  # errors get the answer that readers get
+    yield application
+    application.extensions["bubbleline"].runs.stop()
 
 
 @pytest.fixture
@@ -61,7 +71,7 @@ def client(app: Flask) -> FlaskClient:
 
 
 def launch(folder: Path, *runner_options: str, port: int = 0, **environ: str) -> Server:
-    """Start a server on a free port, or on one that another had, and wait until it says where it is."""
+    """Start a server on a free port or on a given one, and wait until it has printed its address."""
     runner = " ".join([*FAKE_RUNNER, *runner_options])
     env = os.environ | {"BUBBLELINE_RUNNER": runner, "BUBBLELINE_DATABASE": str(folder / "runs.sqlite3")} | environ
     log = (folder / "server.log").open("a")
@@ -71,10 +81,10 @@ def launch(folder: Path, *runner_options: str, port: int = 0, **environ: str) ->
     )  # fmt: skip
     log.close()
     assert process.stdout is not None
-    said = process.stdout.readline()
-    found = re.search(r"http://[0-9.:]+", said)
-    assert found, f"the server said {said!r}: {(folder / 'server.log').read_text()}"
-    return Server(process, found[0])
+    line = process.stdout.readline()
+    address = re.search(r"http://[0-9.:]+", line)
+    assert address, f"the server printed {line!r}: {(folder / 'server.log').read_text()}"
+    return Server(process, address[0])
 
 
 @pytest.fixture
@@ -95,11 +105,12 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One server with a fake runner for all tests that leave it as they found it."""
-    made = launch(tmp_path_factory.mktemp("server"))
-    yield made
-    made.stop()
-    made.process.stdout.close()
+    """One server with a fake runner, for all tests that do not change it."""
+    shared = launch(tmp_path_factory.mktemp("server"))
+    yield shared
+    shared.stop()
+    assert shared.process.stdout is not None
+    shared.process.stdout.close()
 
 
 def until(true: Callable[[], object], seconds: float = 5.0, sleep: Callable[[float], object] = time.sleep) -> None:
@@ -111,7 +122,7 @@ def until(true: Callable[[], object], seconds: float = 5.0, sleep: Callable[[flo
 
 
 def error_of(response) -> dict:
-    """The error of a response, which must have exactly the one shape."""
+    """Return the error of a response, after checking that it has the one shape."""
     assert response.mimetype == "application/json"
     body = response.get_json()
     assert set(body) == {"error"}

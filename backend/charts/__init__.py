@@ -1,1 +1,1 @@
-"""Charts as plotly figures, built from the schedule core and drawn by the page. Knows no web."""
+"""Charts as plotly figures, built from the schedule core and drawn by the page."""

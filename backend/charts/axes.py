@@ -1,6 +1,6 @@
-"""Axes in pixels: how wide and high a plot is, which numbers stand at its ticks, where a point falls.
+"""Axes in pixels: the size of a plot, the numbers at its ticks, the pixel of a point.
 
-Names are placed by pixel, so a figure's size and ranges are settled before it is drawn. Knows no schedule.
+Labels are placed by pixel, so a figure's size and ranges are fixed before it is drawn.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ class Frame:
 
     @property
     def top(self) -> int:
-        """Px above the plot."""
+        """Return the px above the plot."""
         return 10 + self.rows * ROW
 
     @property
     def inner(self) -> tuple[int, int]:
-        """Width and height of the plot itself."""
+        """Return width and height of the plot itself, in px."""
         return self.width - LEFT - RIGHT, self.height - self.top - BOTTOM
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """The pixel of a point, from the plot's upper left corner."""
+        """Return the pixel of a point, from the plot's upper left corner."""
         wide, high = self.inner
         low, top = (math.log10(each) for each in self.x)
         return (math.log10(x) - low) / (top - low) * wide, (self.y[1] - y) / (self.y[1] - self.y[0]) * high
 
 
 def legend_rows(entries: int, width: int) -> int:
-    """Rows that a legend takes."""
+    """Return the number of rows of a legend."""
     return math.ceil(entries / max(1, (width - LEFT - RIGHT) // ENTRY))
 
 
 def widened(values: Sequence[float], factor: float) -> tuple[float, float]:
-    """From the least to the greatest, with a factor of room on both sides."""
+    """Return the range of the values, with a factor of room on both sides."""
     return min(values) / factor, max(values) * factor
 
 
 def ticks(low: float, high: float, width: float, least: float) -> list[float]:
-    """Halves, wholes and powers of two between two ratios, at least so many px apart when drawn by their logarithm."""
+    """Return halves, wholes and powers of two between two ratios, ``least`` px or more apart on a logarithmic axis."""
     fine = [1 / 3, 1.5, 3, 0.75, 6, 12, 24, 48]
     coarse = [2.0**k for k in range(-10, 17)]
     coarse.sort(key=lambda each: abs(math.log2(each)))

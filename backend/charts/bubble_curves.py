@@ -1,4 +1,4 @@
-"""The bubble of every family against the number of micro-batches, which is drawn by its logarithm."""
+"""The bubble of every family against the number of micro-batches, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -9,14 +9,29 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.charts.appearance import Look
-from backend.charts.bubble_map import KINDS, value_of
-from backend.charts.chart import FOOT, LETTER, TOLD, Chart, Plan, Row, axis, layout, percent, spread_apart
+from backend.charts.bubble_map import DEFINITIONS, value_of
+from backend.charts.chart import (
+    BUBBLE,
+    FOOT,
+    HOVER,
+    LETTER,
+    M_AXIS,
+    MICRO_BATCHES,
+    SCHEDULE,
+    Chart,
+    Plan,
+    Row,
+    axis,
+    layout,
+    percent,
+    spread_apart,
+)
 from backend.charts.pareto import SYMBOLS
-from backend.charts.theme import TEXT
+from backend.charts.theme import TEXT, Appearance
+from backend.errors import message
 from backend.schedule import jit
 from backend.schedule.analysis.nearest_spec import fit
-from backend.schedule.analysis.pareto import SOUGHT
+from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import M_STOPS, Cell, over_m, stops
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES
@@ -39,62 +54,70 @@ class Curve:
     cells: list[Cell]
 
 
-def bubble_m(plans: Sequence[Plan], look: Look) -> Chart:
-    """The figure; schedules on the screen are ringed, the first one's m is a line."""
+def bubble_m(plans: Sequence[Plan], appearance: Appearance) -> Chart:
+    """Draw the figure; schedules on the screen are ringed, the first one's m is a line."""
     asked = plans[0].spec
     curves = _curves(plans)
-    rows, place, here = _rows(curves, plans, look.y)
-    names, width = _names(curves, look)
-    figure = go.Figure(layout=_layout(curves, look, asked.m, width))
+    rows, place, here = _rows(curves, plans, appearance.y)
+    names, width = _names(curves, appearance)
+    figure = go.Figure(layout=_layout(curves, appearance, asked.m, width))
     members: dict[str, int] = {}
     for curve in curves:
         dash = DASHES[members.setdefault(curve.group, 0) % len(DASHES)]
         members[curve.group] += 1
         figure.add_trace(
-            _line(curve, plans, look, dash, [rows[at].hover for at in place[curve.family]], place[curve.family])
+            _line(curve, plans, appearance, dash, [rows[at].hover for at in place[curve.family]], place[curve.family])
         )
-    figure.add_traces(_rings(here, look))
+    figure.add_traces(_rings(here, appearance))
     for note in names:
         figure.add_annotation(note)
-    columns = (("schedule", ""), ("m", "micro-batches"), ("bubble", "%"))
-    reads = (
-        "Further right are more micro-batches, further down is less idle.",
-        f"The bubble is the {KINDS[look.y]}.",
-        *(f"{each.name}: bubble {percent(value)} at m {each.spec.m}." for each, _, value in here),
-        "Lines that end alike are named together.",
-    )
-    return Chart(figure, reads, columns, rows)
+    columns = ((SCHEDULE, ""), ("m", MICRO_BATCHES), (BUBBLE, "%"))
+    readings = (
+        message("charts.curves", "Further right are more micro-batches, further down is less idle."),
+        DEFINITIONS[appearance.y],
+        *(
+            message(
+                "charts.bubble_at_m",
+                "{plan}: bubble {share} at m {m}.",
+                plan=each.name, share=percent(value), m=each.spec.m,
+            )
+            for each, _, value in here
+        ),
+        message("charts.named_together", "Lines that end alike are named together."),
+    )  # fmt: skip
+    return Chart(figure, readings, columns, rows)
 
 
 def _curves(plans: Sequence[Plan]) -> list[Curve]:
-    """A curve for each family that is not sought, and for those on the screen as they are."""
+    """Return a curve for each family with one order, and for those on the screen as they are."""
     asked = plans[0].spec
     ms = stops(M_STOPS, asked.m)
     jit.compile_for(len(FAMILIES) * 3 * asked.p * asked.m)
-    own = {plan.spec.family: plan.spec for plan in reversed(plans) if plan.spec.p == asked.p}
+    on_screen = {plan.spec.family: plan.spec for plan in reversed(plans) if plan.spec.p == asked.p}
     curves = []
     for name, family in FAMILIES.items():
-        if name in SOUGHT and name not in own:
+        if name in SEARCHED and name not in on_screen:
             continue
         free = asked if "memory" in family.fields else asked.with_(memory=None)
         try:
-            spec = own.get(name) or fit(free.with_(m=max(64, asked.m)), name)[0]
+            spec = on_screen.get(name) or fit(free.with_(m=max(64, asked.m)), name)[0]
         except SpecError:
             continue
         if spec.p != asked.p:
             continue
-        found = over_m(
-            spec.with_(group=None) if name not in own else spec, sorted({*ms, spec.m} if name in own else ms)
+        cells = over_m(
+            spec.with_(group=None) if name not in on_screen else spec,
+            sorted({*ms, spec.m} if name in on_screen else ms),
         )
-        if found:
-            curves.append(Curve(name, family.title, family.group, found))
+        if cells:
+            curves.append(Curve(name, family.title, family.group, cells))
     return curves
 
 
 def _rows(
     curves: Sequence[Curve], plans: Sequence[Plan], y: str
 ) -> tuple[list[Row], dict[str, list[int]], list[tuple[Plan, int, float]]]:
-    """The rows, where those of each family are, and (plan, row, bubble) of the schedules on the screen."""
+    """Return the rows, the indices of each family's, and (plan, row, bubble) of the schedules on the screen."""
     rows: list[Row] = []
     place: dict[str, list[int]] = {}
     here: list[tuple[Plan, int, float]] = []
@@ -107,84 +130,92 @@ def _rows(
             marks = [plan for plan in plans if plan.spec == cell.spec]
             here += [(plan, len(rows), share) for plan in marks]
             place[curve.family].append(len(rows))
-            told = (curve.title, f"m {cell.m}, bubble {percent(share)}")
+            point = message("charts.m_and_bubble", "m {m}, bubble {share}", m=cell.m, share=percent(share))
             mark = "".join(plan.id.upper() for plan in marks)
-            rows.append(Row((curve.title, cell.m, round(100 * share, 4)), told, cell.spec.to_json(), mark))
+            rows.append(
+                Row((curve.title, cell.m, round(100 * share, 4)), (curve.title, point), cell.spec.to_json(), mark)
+            )
     return rows, place, sorted(here, key=lambda each: each[0].id)
 
 
-def _colour(look: Look, group: str) -> str:
-    return tokens(look.theme)[f"g-{group.replace(' ', '-').lower()}"]
+def _colour(appearance: Appearance, group: str) -> str:
+    return tokens(appearance.theme)[f"g-{group.replace(' ', '-').lower()}"]
 
 
-def _line(curve: Curve, plans: Sequence[Plan], look: Look, dash: str, told: list[str], at: list[int]) -> go.Scatter:
+def _line(
+    curve: Curve, plans: Sequence[Plan], appearance: Appearance, dash: str, hovers: list[str], at: list[int]
+) -> go.Scatter:
     shown = any(plan.spec.family == curve.family for plan in plans)
-    colour = _colour(look, curve.group)
+    colour = _colour(appearance, curve.group)
     return go.Scatter(
-        x=[cell.m for cell in curve.cells], y=_shares(curve, look), mode="lines+markers", name=curve.title,
-        customdata=at, hovertext=told, hovertemplate=TOLD,
+        x=[cell.m for cell in curve.cells], y=_shares(curve, appearance), mode="lines+markers", name=curve.title,
+        customdata=at, hovertext=hovers, hovertemplate=HOVER,
         line={"color": colour, "width": 3 if shown else 1.5, "dash": dash},
         marker={"symbol": SYMBOLS[curve.group], "size": 7 if shown else 5, "color": colour},
     )  # fmt: skip
 
 
-def _shares(curve: Curve, look: Look) -> list[float]:
-    return [100 * value_of(cell.figures, look.y) for cell in curve.cells if cell.figures is not None]
+def _shares(curve: Curve, appearance: Appearance) -> list[float]:
+    return [100 * value_of(cell.figures, appearance.y) for cell in curve.cells if cell.figures is not None]
 
 
-def _rings(here: Sequence[tuple[Plan, int, float]], look: Look) -> list[go.Scatter]:
-    ring = {"symbol": "circle-open", "size": 16, "color": tokens(look.theme)["ink"], "line": {"width": 2}}
+def _rings(here: Sequence[tuple[Plan, int, float]], appearance: Appearance) -> list[go.Scatter]:
+    ring = {"symbol": "circle-open", "size": 16, "color": tokens(appearance.theme)["ink"], "line": {"width": 2}}
     return [
         go.Scatter(
             x=[plan.spec.m], y=[100 * share], mode="markers+text", marker=ring, hoverinfo="skip",
             text=[plan.id.upper()],
-            textposition="top center", textfont={"color": tokens(look.theme)["ink"], "size": TEXT}, cliponaxis=False,
+            textposition="top center", textfont={"color": ring["color"], "size": TEXT}, cliponaxis=False,
         )
         for plan, _, share in here
     ]  # fmt: skip
 
 
-def _layout(curves: Sequence[Curve], look: Look, m: int, width: int) -> dict[str, Any]:
+def _layout(curves: Sequence[Curve], appearance: Appearance, m: int, width: int) -> dict[str, Any]:
     ms = sorted({cell.m for curve in curves for cell in curve.cells})
     low, high = math.log10(ms[0]), math.log10(ms[-1])
-    wide = look.width - 72 - width
+    wide = appearance.width - 72 - width
     ticks = [each for each in ms if each & (each - 1) == 0 or each == m]
     room = max(1, int(len(ticks) * 30 / max(1, wide) + 0.999))
     x = axis(
-        "m, micro-batches in a step", type="log", range=[low - 0.05, high + 0.03], tickvals=ticks[::room],
+        M_AXIS, type="log", range=[low - 0.05, high + 0.03], tickvals=ticks[::room],
         ticktext=[str(each) for each in ticks[::room]],
     )  # fmt: skip
-    y = axis(_title(look), ticksuffix=" %", range=_heights(curves, look), nticks=max(3, look.height // 60))
-    line = {"color": tokens(look.theme)["ink-3"], "width": 1, "dash": "dot"}
-    return layout(look, x, y, right=width) | {
+    y = axis(
+        _title(appearance), ticksuffix=" %", range=_heights(curves, appearance), nticks=max(3, appearance.height // 60)
+    )
+    line = {"color": tokens(appearance.theme)["ink-3"], "width": 1, "dash": "dot"}
+    return layout(appearance, x, y, right=width) | {
         "shapes": [
             {"type": "line", "x0": m, "x1": m, "y0": 0, "y1": 1, "yref": "paper", "line": line, "layer": "below"}
         ]
     }
 
 
-def _title(look: Look) -> str:
-    return "bubble, of work" if look.y.endswith("ideal") else "bubble, of time"
+def _title(appearance: Appearance) -> str:
+    if appearance.y.endswith("ideal"):
+        return message("charts.bubble_of_work", "bubble, of work")
+    return message("charts.bubble_of_time", "bubble, of time")
 
 
-def _heights(curves: Sequence[Curve], look: Look) -> list[float]:
-    """From none to the worst; idle over work grows without bound at small m, so that goes up to twice the work."""
-    most = max((each for curve in curves for each in _shares(curve, look)), default=1.0)
+def _heights(curves: Sequence[Curve], appearance: Appearance) -> list[float]:
+    """Return the range of the bubble; idle over work grows without bound at small m and is cut at twice the work."""
+    most = max((each for curve in curves for each in _shares(curve, appearance)), default=1.0)
     return [-2.0, min(most, 200.0) * 1.06 + 1.0]
 
 
-def _names(curves: Sequence[Curve], look: Look) -> tuple[list[dict[str, Any]], int]:
-    """The lines' names at their right ends, and the px that they need."""
+def _names(curves: Sequence[Curve], appearance: Appearance) -> tuple[list[dict[str, Any]], int]:
+    """Return the lines' names at their right ends, and the px that they need."""
     ends: list[tuple[float, int, list[Curve]]] = []
-    for curve in sorted(curves, key=lambda each: -_shares(each, look)[-1]):
-        share, m = _shares(curve, look)[-1], curve.cells[-1].m
+    for curve in sorted(curves, key=lambda each: -_shares(each, appearance)[-1]):
+        share, m = _shares(curve, appearance)[-1], curve.cells[-1].m
         if ends and abs(ends[-1][0] - share) < 100 * NEAR and ends[-1][1] == m:
             ends[-1][2].append(curve)
         else:
             ends.append((share, m, [curve]))
-    texts = [_joined(each, FEW if look.width < NARROW else MOST_NAME) for _, _, each in ends]
-    low, high = _heights(curves, look)
-    tall = look.height - 12 - FOOT
+    texts = [_joined(each, FEW if appearance.width < NARROW else MOST_NAME) for _, _, each in ends]
+    low, high = _heights(curves, appearance)
+    tall = appearance.height - 12 - FOOT
     spots = spread_apart([(high - min(share, high)) / (high - low) * tall for share, _, _ in ends], LINE, 6, tall - 6)
     notes = []
     for text, spot, (_, _, members) in zip(texts, spots, ends, strict=True):
@@ -192,7 +223,7 @@ def _names(curves: Sequence[Curve], look: Look) -> tuple[list[dict[str, Any]], i
             {
                 "text": text, "x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "showarrow": False,
                 "y": 1 - spot / tall, "yref": "paper", "yanchor": "middle",
-                "font": {"color": _colour(look, members[0].group), "size": TEXT - 1},
+                "font": {"color": _colour(appearance, members[0].group), "size": TEXT - 1},
             }
         )  # fmt: skip
     return notes, int(max(map(len, texts), default=0) * LETTER * 0.95) + 12

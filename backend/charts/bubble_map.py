@@ -1,4 +1,4 @@
-"""The bubble over (p, m) as a heat map: one family, every size, and where it cannot be built."""
+"""The bubble over (p, m) as a heat map: one family at every size, and the sizes at which it cannot be built."""
 
 from __future__ import annotations
 
@@ -7,50 +7,59 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.charts.appearance import Look
 from backend.charts.axes import LEFT
-from backend.charts.chart import TOLD, Chart, Plan, Row, layout, percent, size_axis
-from backend.charts.theme import TEXT
+from backend.charts.chart import BUBBLE, HOVER, M_AXIS, MICRO_BATCHES, Chart, Plan, Row, layout, percent, size_axis
+from backend.charts.theme import TEXT, Appearance
+from backend.errors import message
 from backend.schedule.analysis.sweep import Cell, grid
 from backend.schedule.simulation.metrics import Figures
 from backend.theme_tokens import tokens
 
-KINDS = {
-    "span": "idle share of the longest device's own window",
-    "global": "idle share from the first start to the last end",
-    "span-ideal": "idle over busy time in the longest device's own window",
-    "global-ideal": "idle over busy time from the first start to the last end",
+DEFINITIONS = {
+    "span": message("charts.span", "The bubble is the idle share of the longest device's own window."),
+    "global": message("charts.global", "The bubble is the idle share from the first start to the last end."),
+    "span-ideal": message(
+        "charts.span_ideal", "The bubble is the idle over busy time in the longest device's own window."
+    ),
+    "global-ideal": message(
+        "charts.global_ideal", "The bubble is the idle over busy time from the first start to the last end."
+    ),
 }
 WIDE, TALL = 36, 17  # px of a cell that has room for its number
 BAR = 74  # px for the scale beside the plot
 
 
-def bubble(plan: Plan, look: Look) -> Chart:
-    """The figure for the family on the screen; a click takes its p and m."""
+def bubble(plan: Plan, appearance: Appearance) -> Chart:
+    """Draw the figure for the family on the screen; a click sets its p and m."""
     ps, ms, cells = grid(plan.spec)
     flat = [each for line in cells for each in line]
-    rows = [_row(each, plan, look.y) for each in flat]
+    rows = [_row(each, plan, appearance.y) for each in flat]
     place = [[line * len(ms) + at for at in range(len(ms))] for line in range(len(ps))]
-    shares = [[_share(each, look.y) for each in line] for line in cells]
-    figure = go.Figure(layout=_layout(look, ps, ms))
-    narrow = (look.width - LEFT - BAR) / len(ms) < WIDE or (look.height - 70) / len(ps) < TALL
-    figure.add_trace(_legal(look, shares, place, rows, narrow))
-    figure.add_traces(_illegal(look, cells, place, rows))
+    shares = [[_share(each, appearance.y) for each in line] for line in cells]
+    figure = go.Figure(layout=_layout(appearance, ps, ms))
+    narrow = (appearance.width - LEFT - BAR) / len(ms) < WIDE or (appearance.height - 70) / len(ps) < TALL
+    figure.add_trace(_legal(appearance, shares, place, rows, narrow))
+    figure.add_traces(_illegal(appearance, cells, place, rows))
     at = ms.index(plan.spec.m), ps.index(plan.spec.p)
     figure.add_shape(
         type="rect", x0=at[0] - 0.5, x1=at[0] + 0.5, y0=at[1] - 0.5, y1=at[1] + 0.5,
-        line={"color": tokens(look.theme)["ink"], "width": 3},
+        line={"color": tokens(appearance.theme)["ink"], "width": 3},
     )  # fmt: skip
-    columns: tuple[tuple[str, str], ...] = (("p", "devices"), ("m", "micro-batches"), ("bubble", "%"), ("why not", ""))
+    columns: tuple[tuple[str, str], ...] = (
+        ("p", message("charts.devices", "devices")),
+        ("m", MICRO_BATCHES),
+        (BUBBLE, "%"),
+        (message("charts.why_not", "why not"), ""),
+    )
     if all(cell.figures is not None for cell in flat):
         columns, rows = columns[:-1], [replace(row, cells=row.cells[:-1]) for row in rows]
-    return Chart(figure, _reads(plan, cells, at, look), columns, rows)
+    return Chart(figure, _readings(plan, cells, at, appearance), columns, rows)
 
 
-def value_of(found: Figures, y: str) -> float:
-    """The bubble by one of the four definitions."""
-    shown = found.span_bubble if y.startswith("span") else found.global_bubble
-    return shown.of_ideal if y.endswith("ideal") else shown.of_total
+def value_of(figures: Figures, y: str) -> float:
+    """Return the bubble by one of the four definitions."""
+    bubble = figures.span_bubble if y.startswith("span") else figures.global_bubble
+    return bubble.of_ideal if y.endswith("ideal") else bubble.of_total
 
 
 def _share(cell: Cell, y: str) -> float | None:
@@ -62,27 +71,41 @@ def _row(cell: Cell, plan: Plan, y: str) -> Row:
     here = (cell.p, cell.m) == (plan.spec.p, plan.spec.m)
     if cell.figures is None:
         why = cell.problem or ""
-        put = None if cell.spec is None else {"p": cell.p, "m": cell.m}
-        told = ("too large to draw here" if cell.legal else "not legal", why)
-        return Row((cell.p, cell.m, None, why), (size, *told), put, "A" if here else "")
-    told = (f"bubble {percent(value_of(cell.figures, y))}", f"makespan {cell.figures.makespan:.4g}")
-    put = {"p": cell.p, "m": cell.m}
-    value = round(100 * value_of(cell.figures, y), 4)
-    return Row((cell.p, cell.m, value, ""), (size, *told), put, "A" if here else "")
+        change = None if cell.spec is None else {"p": cell.p, "m": cell.m}
+        verdict = (
+            message("charts.too_large", "too large to draw here")
+            if cell.legal
+            else message("charts.not_legal", "not legal")
+        )
+        return Row((cell.p, cell.m, None, why), (size, verdict, why), change, "A" if here else "")
+    share = value_of(cell.figures, y)
+    lines = (
+        size,
+        message("charts.bubble_is", "bubble {share}", share=percent(share)),
+        message("charts.makespan", "makespan {time}", time=f"{cell.figures.makespan:.4g}"),
+    )
+    return Row((cell.p, cell.m, round(100 * share, 4), ""), lines, {"p": cell.p, "m": cell.m}, "A" if here else "")
 
 
-def _layout(look: Look, ps: list[int], ms: list[int]) -> dict[str, Any]:
-    wide, high = look.width - LEFT - BAR, look.height - 70
-    x = size_axis("m, micro-batches in a step", [str(each) for each in ms], wide)
-    return layout(look, x, size_axis("p, devices", [str(each) for each in ps], 2 * high), right=BAR)
+def _layout(appearance: Appearance, ps: list[int], ms: list[int]) -> dict[str, Any]:
+    wide, high = appearance.width - LEFT - BAR, appearance.height - 70
+    x = size_axis(M_AXIS, [str(each) for each in ms], wide)
+    return layout(
+        appearance,
+        x,
+        size_axis(message("charts.p_axis", "p, devices"), [str(each) for each in ps], 2 * high),
+        right=BAR,
+    )
 
 
-def _legal(look: Look, shares: list[list[float | None]], place: Any, rows: list[Row], narrow: bool) -> go.Heatmap:
-    token = tokens(look.theme)
+def _legal(
+    appearance: Appearance, shares: list[list[float | None]], place: Any, rows: list[Row], narrow: bool
+) -> go.Heatmap:
+    token = tokens(appearance.theme)
     known = [each for line in shares for each in line if each is not None]
     ticks = {"ticksuffix": " %", "tickfont": {"color": token["ink-3"], "size": TEXT - 1}}
     return go.Heatmap(
-        z=shares, customdata=place, hovertext=[[rows[at].hover for at in line] for line in place], hovertemplate=TOLD,
+        z=shares, customdata=place, hovertext=[[rows[at].hover for at in line] for line in place], hovertemplate=HOVER,
         hoverongaps=False, xgap=1, ygap=1, zmin=0, zmax=max(known, default=1.0) or 1.0,
         colorscale=[[0, token["accent-soft"]], [1, token["accent"]]],
         text=None if narrow else [["" if each is None else f"{each:.0f}" for each in line] for line in shares],
@@ -91,12 +114,12 @@ def _legal(look: Look, shares: list[list[float | None]], place: Any, rows: list[
     )  # fmt: skip
 
 
-def _illegal(look: Look, cells: list[list[Cell]], place: Any, rows: list[Row]) -> list[Any]:
-    """Sizes without a figure: flat, crossed out where the family cannot be built, dotted where it is only too large."""
-    token = tokens(look.theme)
+def _illegal(appearance: Appearance, cells: list[list[Cell]], place: Any, rows: list[Row]) -> list[Any]:
+    """Draw sizes without a figure: crossed out where the family cannot be built, dotted where it is only too large."""
+    token = tokens(appearance.theme)
     missing = [[0.0 if each.figures is None else None for each in line] for line in cells]
     flat = go.Heatmap(
-        z=missing, customdata=place, hovertext=[[rows[at].hover for at in line] for line in place], hovertemplate=TOLD,
+        z=missing, customdata=place, hovertext=[[rows[at].hover for at in line] for line in place], hovertemplate=HOVER,
         hoverongaps=False, xgap=1, ygap=1, showscale=False, zmin=0, zmax=1,
         colorscale=[[0, token["sunk"]], [1, token["sunk"]]],
     )  # fmt: skip
@@ -123,19 +146,36 @@ def _illegal(look: Look, cells: list[list[Cell]], place: Any, rows: list[Row]) -
     return [flat, *marks]
 
 
-def _reads(plan: Plan, cells: list[list[Cell]], at: tuple[int, int], look: Look) -> tuple[str, ...]:
+def _readings(plan: Plan, cells: list[list[Cell]], at: tuple[int, int], appearance: Appearance) -> tuple[str, ...]:
     here = cells[at[1]][at[0]]
-    parts = [
-        f"Each square is {plan.title} at so many devices and micro-batches; the darker, the larger the bubble."
-        if look.theme.startswith("light")
-        else f"Each square is {plan.title} at so many devices and micro-batches; the brighter, the larger the bubble.",
-        f"The bubble is the {KINDS[look.y]}.",
+    light = appearance.theme.startswith("light")
+    sentences = [
+        message(
+            "charts.squares_darker",
+            "Each square is {family} at so many devices and micro-batches; the darker, the larger the bubble.",
+            family=plan.title,
+        )
+        if light
+        else message(
+            "charts.squares_brighter",
+            "Each square is {family} at so many devices and micro-batches; the brighter, the larger the bubble.",
+            family=plan.title,
+        ),
+        DEFINITIONS[appearance.y],
     ]
     if here.figures is not None:
-        share = percent(value_of(here.figures, look.y))
-        parts.append(f"The framed one is on the screen: p {here.p}, m {here.m}, bubble {share}.")
+        share = percent(value_of(here.figures, appearance.y))
+        sentences.append(
+            message(
+                "charts.framed",
+                "The framed one is on the screen: p {p}, m {m}, bubble {share}.",
+                p=here.p, m=here.m, share=share,
+            )
+        )  # fmt: skip
     if any(each.figures is None and not each.legal for line in cells for each in line):
-        parts.append("Crossed out: the family cannot be built there; hover says why.")
+        sentences.append(
+            message("charts.crossed_out", "Crossed out: the family cannot be built there; hover says why.")
+        )
     if any(each.figures is None and each.legal for line in cells for each in line):
-        parts.append("Dotted: too large to work out here; click to see it.")
-    return tuple(parts)
+        sentences.append(message("charts.dotted", "Dotted: too large to work out here; click to see it."))
+    return tuple(sentences)

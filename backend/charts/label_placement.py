@@ -1,6 +1,6 @@
-"""Where the name of each point stands, so that no name covers another name, a point or the edge.
+"""Placement of point labels: no label covers another label, a point or the edge.
 
-Works in pixels of the plot, x to the right and y down. Knows no figure and no schedule.
+Works in pixels of the plot, x to the right and y down.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Tag:
-    """A point, as far as its mark reaches, and the name that it wants."""
+class PointLabel:
+    """The label of a point, whose marker has radius ``rim``."""
 
     x: float
     y: float
@@ -48,52 +48,56 @@ class Tag:
 
 
 def width_of(text: str) -> float:
-    """About how wide a text is."""
+    """Estimate the width of a text, in px."""
     return len(text) * LETTER
 
 
 def place(
-    tags: Sequence[Tag], marks: Sequence[tuple[float, float]], lines: Sequence[Box], width: float, height: float
+    labels: Sequence[PointLabel],
+    marks: Sequence[tuple[float, float]],
+    lines: Sequence[Box],
+    width: float,
+    height: float,
 ) -> list[tuple[float, float] | None]:
-    """For each tag the middle of its name, from its point; None where there is no room.
+    """Return the centre of each label relative to its point; None where there is no room.
 
-    ``marks`` are points that no name may cover, ``lines`` what names would rather not cover. Names in a crowd choose
-    first, for they have the least choice.
+    ``marks`` are points that no label may cover, ``lines`` are shapes to avoid if possible. Labels in crowded places
+    are placed first: they have the least choice.
     """
     rims = [Box(x, y, 2 * RIM, 2 * RIM) for x, y in marks]
-    rims += [Box(tag.x, tag.y, 2 * tag.rim, 2 * tag.rim) for tag in tags]
+    rims += [Box(label.x, label.y, 2 * label.rim, 2 * label.rim) for label in labels]
     taken: list[Box] = []
-    places: list[tuple[float, float] | None] = [None] * len(tags)
-    for at in sorted(range(len(tags)), key=lambda each: (-_crowd(tags[each], marks), each)):
-        tag = tags[at]
-        tries = [box for box in _around(tag) if box.within(width, height)]
+    places: list[tuple[float, float] | None] = [None] * len(labels)
+    for at in sorted(range(len(labels)), key=lambda each: (-_crowd(labels[each], marks), each)):
+        label = labels[at]
+        tries = [box for box in _around(label) if box.within(width, height)]
         free = [box for box in tries if not any(box.meets(other) for other in (*rims, *taken))]
         if free:
-            best = min(free, key=lambda box: _cost(tag, box, lines))
+            best = min(free, key=lambda box: _cost(label, box, lines))
             taken.append(best)
-            places[at] = best.x - tag.x, best.y - tag.y
+            places[at] = best.x - label.x, best.y - label.y
     return places
 
 
-def _crowd(tag: Tag, marks: Sequence[tuple[float, float]]) -> int:
-    return sum(abs(x - tag.x) < 80 and abs(y - tag.y) < 40 for x, y in marks)
+def _crowd(label: PointLabel, marks: Sequence[tuple[float, float]]) -> int:
+    return sum(abs(x - label.x) < 80 and abs(y - label.y) < 40 for x, y in marks)
 
 
-def _around(tag: Tag) -> list[Box]:
-    """The places that a name may take: beside its point in all directions, near ones first."""
-    w, h = width_of(tag.text), float(LINE)
+def _around(label: PointLabel) -> list[Box]:
+    """Return the candidate places of a label: around its point in all directions, near ones first."""
+    w, h = width_of(label.text), float(LINE)
     boxes = []
     for reach, way in product(REACH, range(WAYS)):
         angle = 2 * math.pi * way / WAYS
         right, down = math.cos(angle), math.sin(angle)
         # The box slides around the point: flush with it on the sides, centred on it above and below.
-        x = tag.x + right * (tag.rim + reach) + max(-1.0, min(1.0, 1.6 * right)) * w / 2
-        y = tag.y + down * (tag.rim + reach) + down * h / 2
+        x = label.x + right * (label.rim + reach) + max(-1.0, min(1.0, 1.6 * right)) * w / 2
+        y = label.y + down * (label.rim + reach) + down * h / 2
         boxes.append(Box(x, y, w, h))
     return boxes
 
 
-def _cost(tag: Tag, box: Box, lines: Sequence[Box]) -> float:
-    gap = math.hypot(max(0.0, abs(box.x - tag.x) - box.w / 2), max(0.0, abs(box.y - tag.y) - box.h / 2))
-    lean = 0.0 if box.x >= tag.x else 1.0  # to the right, as one reads, where all else is alike
+def _cost(label: PointLabel, box: Box, lines: Sequence[Box]) -> float:
+    gap = math.hypot(max(0.0, abs(box.x - label.x) - box.w / 2), max(0.0, abs(box.y - label.y) - box.h / 2))
+    lean = 0.0 if box.x >= label.x else 1.0  # to the right, as one reads, where all else is alike
     return gap + lean + LINE_COST * sum(box.meets(line) for line in lines)

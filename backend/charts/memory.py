@@ -1,4 +1,4 @@
-"""Activations that each rank holds over time, as steps, with the limit; a plot for every schedule on the screen."""
+"""Activations held by each rank over time, as steps, with the limit; a plot for every schedule on the screen."""
 
 from __future__ import annotations
 
@@ -10,9 +10,22 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from backend.charts.appearance import Look
-from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, short
-from backend.charts.theme import TEXT
+from backend.charts.chart import (
+    COST_TIME,
+    COST_UNIT,
+    HOVER,
+    RANK,
+    SCHEDULE,
+    Chart,
+    Plan,
+    Row,
+    axis,
+    layout,
+    limit_label,
+    short,
+)
+from backend.charts.theme import TEXT, Appearance
+from backend.errors import message
 from backend.schedule.families.registry import order
 from backend.schedule.simulation.memory import curve
 from backend.schedule.simulation.simulate import Timeline, simulate
@@ -23,44 +36,55 @@ MOST_RANKS = 8  # lines in a plot
 MOST_STEPS = 400  # of a line; beyond, each is the most within its part of the time
 DASHES = ("solid", "dash", "dot", "dashdot")
 GAP = 0.1  # of the height, between two plots
+LIMIT = message("charts.limit", "limit")
 
 
-def memory(plans: Sequence[Plan], look: Look) -> Chart:
-    """The figure; its rows are the ranks with the most that each holds, and when."""
+def memory(plans: Sequence[Plan], appearance: Appearance) -> Chart:
+    """Draw the figure; its rows are the ranks with their peaks and the times of these."""
     timed = [simulate(order(plan.spec), plan.spec.timing, plan.spec.v) for plan in plans]
     levels = [_levels(plan, each) for plan, each in zip(plans, timed, strict=True)]
     rows: list[Row] = []
-    figure = go.Figure(layout=_layout(plans, look, max(float(each.end.max()) for each in timed)))
+    figure = go.Figure(layout=_layout(plans, appearance, max(float(each.end.max()) for each in timed)))
     notes: list[str] = []
     for at, (plan, timeline, ranks) in enumerate(zip(plans, timed, levels, strict=True)):
         drawn = _drawn([float(held.max()) for _, held in ranks])
         for rank, (when, held) in enumerate(ranks):
             row = _row(plan, rank, when, held)
             if rank in drawn:
-                figure.add_trace(_line(look, at, rank, plan.spec.p, when, held, row, len(rows)))
+                figure.add_trace(_line(appearance, at, rank, plan.spec.p, when, held, row, len(rows)))
             rows.append(row)
         if len(drawn) < plan.spec.p:
             notes.append(
-                f"{plan.name}: {len(drawn)} of {plan.spec.p} ranks are drawn, the fullest too; the table has all."
-            )
-        figure.add_traces(_extra(plan, timeline, look, at, ranks))
-        for note in _names(look, at, ranks):
+                message(
+                    "charts.ranks_drawn",
+                    "{plan}: {drawn} of {p} ranks are drawn, the fullest too; the table has all.",
+                    plan=plan.name, drawn=len(drawn), p=plan.spec.p,
+                )
+            )  # fmt: skip
+        figure.add_traces(_extra(plan, timeline, appearance, at, ranks))
+        for note in _rank_labels(appearance, at, ranks):
             figure.add_annotation(note)
     columns = (
-        ("schedule", ""), ("rank", ""), ("most held", "micro-batches' activations on a device"),
-        ("first held at", "unit of the costs"), ("limit", "as most held"),
-    )  # fmt: skip
-    return Chart(figure, _reads(plans, levels), columns, rows, tuple(notes))
+        (SCHEDULE, ""),
+        (RANK, ""),
+        (
+            message("charts.most_held", "most held"),
+            message("charts.activations_unit", "micro-batches' activations on a device"),
+        ),
+        (message("charts.first_held", "first held at"), COST_UNIT),
+        (LIMIT, message("charts.as_most_held", "as most held")),
+    )
+    return Chart(figure, _readings(plans, levels), columns, rows, tuple(notes))
 
 
 def _levels(plan: Plan, timeline: Timeline) -> list[tuple[Floats, Floats]]:
-    """Times and levels of every rank."""
+    """Return times and levels of every rank."""
     spec = plan.spec
     return [curve(timeline, rank, spec.w_share, spec.v, spec.kept, spec.weights or 0.0) for rank in range(spec.p)]
 
 
 def _drawn(peaks: Sequence[float]) -> set[int]:
-    """The ranks that are drawn: the fullest, and others evenly."""
+    """Choose the ranks to draw: the fullest, and others evenly."""
     if len(peaks) <= MOST_RANKS:
         return set(range(len(peaks)))
     even = np.linspace(0, len(peaks) - 1, MOST_RANKS - 1).round().astype(int).tolist()
@@ -70,56 +94,66 @@ def _drawn(peaks: Sequence[float]) -> set[int]:
 def _row(plan: Plan, rank: int, when: Floats, held: Floats) -> Row:
     top = int(held.argmax())
     limit = plan.spec.memory
-    told = [
-        f"{plan.name}, rank {rank}",
-        f"holds at most {short(float(held[top]))} micro-batches, first at {short(float(when[top]))}",
-    ]
+    lines: list[str] = [
+        message("charts.plan_and_rank", "{plan}, rank {rank}", plan=plan.name, rank=rank),
+        message(
+            "charts.holds_at_most",
+            "holds at most {most} micro-batches, first at {time}",
+            most=short(float(held[top])), time=short(float(when[top])),
+        ),
+    ]  # fmt: skip
     if limit is not None:
-        told.append(f"limit {limit:g}")
+        lines.append(limit_label(limit))
     cells = (plan.name, rank, round(float(held[top]), 6), round(float(when[top]), 6), limit)
-    return Row(cells, tuple(told))
+    return Row(cells, tuple(lines))
+
+
+def _rank_name(rank: int) -> str:
+    return message("charts.rank_name", "rank {rank}", rank=rank)
 
 
 def thinned(when: Floats, held: Floats) -> tuple[Floats, Floats]:
-    """At most so many steps, none of which hides the most that is held in its time."""
+    """Reduce a curve to MOST_STEPS steps, each the maximum of its part of the time."""
     if len(when) <= MOST_STEPS:
         return when, held
     parts = np.linspace(0, len(when), MOST_STEPS + 1).astype(int)[:-1]
     return when[parts], np.maximum.reduceat(held, parts)
 
 
-def _line(look: Look, at: int, rank: int, p: int, when: Floats, held: Floats, row: Row, place: int) -> go.Scatter:
+def _line(
+    appearance: Appearance, at: int, rank: int, p: int, when: Floats, held: Floats, row: Row, place: int
+) -> go.Scatter:
     when, held = thinned(when, held)
     x = [0.0, *when.tolist()]
     return go.Scatter(
-        x=x, y=[0.0, *held.round(6).tolist()], mode="lines", name=f"rank {rank}", showlegend=False,
-        customdata=[place] * len(x), hovertext=[row.hover] * len(x), hovertemplate=TOLD,
+        x=x, y=[0.0, *held.round(6).tolist()], mode="lines", name=_rank_name(rank), showlegend=False,
+        customdata=[place] * len(x), hovertext=row.hover, hovertemplate=HOVER,
         xaxis="x", yaxis=_axis("y", at),
-        line={"shape": "hv", "width": 1.6, "color": _shade(look, rank, p), "dash": DASHES[rank % len(DASHES)]},
+        line={"shape": "hv", "width": 1.6, "color": _shade(appearance, rank, p), "dash": DASHES[rank % len(DASHES)]},
     )  # fmt: skip
 
 
-def _shade(look: Look, rank: int, p: int) -> str:
-    """From the accent at rank 0 to the quiet ink at the last: ranks in a row have neighbouring shades."""
-    token = tokens(look.theme)
+def _shade(appearance: Appearance, rank: int, p: int) -> str:
+    """Return a rank's colour, from the accent at rank 0 to the warning colour at the last."""
+    token = tokens(appearance.theme)
     part = rank / max(1, p - 1)
     one, other = (rgb(token[name]) for name in ("accent", "warn"))
     mixed = [round(a + (b - a) * part) for a, b in zip(one, other, strict=True)]
     return f"rgb({mixed[0]},{mixed[1]},{mixed[2]})"
 
 
-def _names(look: Look, at: int, ranks: Sequence[tuple[Floats, Floats]]) -> list[dict[str, Any]]:
-    """The first and the last rank named where they first hold most."""
+def _rank_labels(appearance: Appearance, at: int, ranks: Sequence[tuple[Floats, Floats]]) -> list[dict[str, Any]]:
+    """Label the first and the last rank at their peaks."""
     notes = []
     for rank in sorted({0, len(ranks) - 1}):
         when, held = ranks[rank]
         top = int(held.argmax())
         notes.append(
             {
-                "text": f"rank {rank}", "x": float(when[top]), "y": float(held[top]), "yref": _axis("y", at),
+                "text": _rank_name(rank), "x": float(when[top]), "y": float(held[top]), "yref": _axis("y", at),
                 "showarrow": False,
                 "xanchor": "left" if rank else "right", "xshift": 4 if rank else -4, "yshift": 6,
-                "font": {"color": _shade(look, rank, len(ranks)), "size": TEXT - 1},
+                "font": {"color": _shade(appearance, rank, len(ranks)), "size": TEXT - 1},
             }
         )  # fmt: skip
     return notes
@@ -130,10 +164,10 @@ def _axis(letter: str, at: int) -> str:
 
 
 def _extra(
-    plan: Plan, timeline: Timeline, look: Look, at: int, ranks: Sequence[tuple[Floats, Floats]]
+    plan: Plan, timeline: Timeline, appearance: Appearance, at: int, ranks: Sequence[tuple[Floats, Floats]]
 ) -> list[go.Scatter]:
-    """The limit, and for copies what the fullest rank would hold without them."""
-    token = tokens(look.theme)
+    """Draw the limit, and with offload the level of the fullest rank without copies."""
+    token = tokens(appearance.theme)
     end, traces = float(timeline.end.max()), []
     if plan.spec.memory is not None:
         traces.append(
@@ -141,8 +175,8 @@ def _extra(
                 x=[0.0, end],
                 y=[plan.spec.memory] * 2,
                 mode="lines+text",
-                name="limit",
-                text=["", f"limit {plan.spec.memory:g}"],
+                name=LIMIT,
+                text=["", limit_label(plan.spec.memory)],
                 textposition="top left",
                 textfont={"color": token["bad"], "size": TEXT - 1},
                 hoverinfo="skip",
@@ -161,7 +195,7 @@ def _extra(
                 x=when.tolist(),
                 y=held.tolist(),
                 mode="lines",
-                name="without copies",
+                name=message("charts.without_copies", "without copies"),
                 hoverinfo="skip",
                 showlegend=False,
                 yaxis=_axis("y", at),
@@ -171,11 +205,16 @@ def _extra(
     return traces
 
 
-def _layout(plans: Sequence[Plan], look: Look, end: float) -> dict[str, Any]:
+def _layout(plans: Sequence[Plan], appearance: Appearance, end: float) -> dict[str, Any]:
     count = len(plans)
     tall = (1.0 - GAP * (count - 1)) / count
-    time = axis("time, in the unit of the costs", range=[0, end * 1.01], anchor=_axis("y", count - 1))
-    y = axis("micro-batches held", rangemode="tozero", nticks=max(4, 8 // count), domain=[1 - tall, 1.0])
+    time = axis(COST_TIME, range=[0, end * 1.01], anchor=_axis("y", count - 1))
+    y = axis(
+        message("charts.held", "micro-batches held"),
+        rangemode="tozero",
+        nticks=max(4, 8 // count),
+        domain=[1 - tall, 1.0],
+    )
     more: dict[str, Any] = {}
     notes = []
     for at, plan in enumerate(plans):
@@ -189,21 +228,35 @@ def _layout(plans: Sequence[Plan], look: Look, end: float) -> dict[str, Any]:
                 "showarrow": False, "font": {"size": TEXT},
             }
         )  # fmt: skip
-    laid = layout(look, time, y, annotations=notes, **more)
+    laid = layout(appearance, time, y, annotations=notes, **more)
     laid["margin"]["t"] = 24
     return laid
 
 
-def _reads(plans: Sequence[Plan], levels: Sequence[Sequence[tuple[Floats, Floats]]]) -> tuple[str, ...]:
-    parts = ["Each line is a rank: up where a forward keeps its activations, down where a backward gives them back."]
+def _readings(plans: Sequence[Plan], levels: Sequence[Sequence[tuple[Floats, Floats]]]) -> tuple[str, ...]:
+    sentences = [
+        message(
+            "charts.memory_lines",
+            "Each line is a rank: up where a forward keeps its activations, down where a backward gives them back.",
+        )
+    ]
     if any(plan.spec.memory is not None for plan in plans):
-        parts.append("The dashed red line is the limit.")
+        sentences.append(message("charts.limit_line", "The dashed red line is the limit."))
     if any(plan.spec.offload != "none" for plan in plans):
-        parts.append("Dotted: what the fullest rank would hold if nothing were copied to host memory.")
+        sentences.append(
+            message(
+                "charts.without_offload",
+                "Dotted: what the fullest rank would hold if nothing were copied to host memory.",
+            )
+        )
     for plan, ranks in zip(plans, levels, strict=True):
         peaks = [float(held.max()) for _, held in ranks]
         fullest = int(np.argmax(peaks))
-        parts.append(
-            f"{plan.name}: rank {fullest} holds most, {short(peaks[fullest])}; the least is {short(min(peaks))}."
-        )
-    return tuple(parts)
+        sentences.append(
+            message(
+                "charts.fullest_rank",
+                "{plan}: rank {rank} holds most, {most}; the least is {least}.",
+                plan=plan.name, rank=fullest, most=short(peaks[fullest]), least=short(min(peaks)),
+            )
+        )  # fmt: skip
+    return tuple(sentences)

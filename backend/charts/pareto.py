@@ -1,7 +1,4 @@
-"""Activation memory against throughput as a figure: every family a named point, the best at each memory a line.
-
-Draws a scene (pareto_scene.py). Knows not how points are got, nor who shows the figure.
-"""
+"""The figure of activation memory against throughput: a labelled point per family, a line through the best."""
 
 from __future__ import annotations
 
@@ -12,12 +9,14 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.charts.appearance import Look
 from backend.charts.axes import ENTRY, LEFT, RIGHT, ticks
-from backend.charts.label_placement import RIM, Box, Tag, place, width_of
-from backend.charts.pareto_scene import Scene, clusters, front, joined, reads, scene_of, told
-from backend.charts.theme import CLEAR, TEXT, template
-from backend.schedule.analysis.pareto import SOUGHT, Point
+from backend.charts.chart import BUBBLE, joined_lines, limit_label
+from backend.charts.label_placement import RIM, Box, PointLabel, place, width_of
+from backend.charts.pareto_plot import ParetoPlot, clusters, front, hover_lines, joined, pareto_plot, readings
+from backend.charts.theme import CLEAR, TEXT, Appearance, template
+from backend.errors import Message, message
+from backend.schedule.analysis.pareto import SEARCHED as SEARCHED_FAMILIES
+from backend.schedule.analysis.pareto import Point
 from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
 
@@ -25,44 +24,61 @@ SYMBOLS = {
     "classic": "circle", "interleaved": "square", "zero bubble": "diamond", "V": "triangle-down",
     "bidirectional": "bowtie", "memory": "pentagon",
 }  # fmt: skip
-FOUND = {"zb-auto": "found, 1 chunk", "v-auto": "found, V"}
+GROUPS = {
+    "classic": message("charts.group_classic", "classic"),
+    "interleaved": message("charts.group_interleaved", "interleaved"),
+    "zero bubble": message("charts.group_zero_bubble", "zero bubble"),
+    "V": message("charts.group_v", "V"),
+    "bidirectional": message("charts.group_bidirectional", "bidirectional"),
+    "memory": message("charts.group_memory", "memory"),
+}
+SEARCHED = {
+    "zb-auto": message("charts.found_1_chunk", "found, 1 chunk"),
+    "v-auto": message("charts.found_v", "found, V"),
+}
 PARTS = {1 / 3: "⅓", 0.25: "¼", 0.5: "½", 0.75: "¾", 1.5: "1½", 1.0: ""}
-TITLES = {"throughput": "throughput, of what no bubble gives", "bubble": "bubble, of the longest window (span)"}
+TITLES = {  # (in full, in brief) of each variant
+    "throughput": (
+        message("charts.throughput_axis", "throughput, of what no bubble gives"),
+        message("charts.throughput", "throughput"),
+    ),
+    "bubble": (message("charts.bubble_axis", "bubble, of the longest window (span)"), BUBBLE),
+}
 BIG, SMALL = 10, 8  # px of a marker
 FAINT = 0.45
 TICK_ROOM = 44  # px
-MEMORY = "activation memory: 1F1B's is p; in micro-batches below"
-BRIEFLY = "activation memory"
-LOW, NARROW = 260, 360  # px of a plot in which a long title finds no room
+MEMORY = message("charts.memory_axis", "activation memory: 1F1B's is p; in micro-batches below")
+BRIEF_MEMORY = message("charts.memory_axis_brief", "activation memory")
+LOW, NARROW = 260, 360  # px of a plot that has no room for a long title
 CLUSTER = dict[int, list[int]]
 
 
-def figure(asked: Spec, points: Sequence[Point], look: Look) -> tuple[go.Figure, str]:
-    """The figure, and in a few sentences how to read it. Each dot carries its point's position as customdata."""
-    scene = scene_of(asked, points, look)
-    together = clusters(scene)
-    drawn = go.Figure(layout=_layout(scene) | {"annotations": [*_limit(scene), *_names(scene, together)]})
-    drawn.add_traces([_best(scene), *_groups(scene, together), *_found(scene, together), *_ring(scene)])
-    return drawn, reads(scene)
+def figure(asked: Spec, points: Sequence[Point], appearance: Appearance) -> tuple[go.Figure, list[Message]]:
+    """Draw the figure; return it with a few sentences on how to read it. A dot's customdata is its point's index."""
+    plot = pareto_plot(asked, points, appearance)
+    together = clusters(plot)
+    drawn = go.Figure(layout=_layout(plot) | {"annotations": [*_limit(plot), *_names(plot, together)]})
+    drawn.add_traces([_best(plot), *_groups(plot, together), *_searched(plot, together), *_ring(plot)])
+    return drawn, readings(plot)
 
 
-def _layout(scene: Scene) -> dict[str, Any]:
-    frame, p = scene.frame, scene.asked.p
+def _layout(plot: ParetoPlot) -> dict[str, Any]:
+    frame, p = plot.frame, plot.asked.p
     wide, high = frame.inner
     at = ticks(*frame.x, wide, TICK_ROOM)
-    title = TITLES[scene.look.y]
+    title, brief = TITLES[plot.appearance.y]
     return {
-        "template": template(scene.look.theme), "width": frame.width, "height": frame.height,
+        "template": template(plot.appearance.theme), "width": frame.width, "height": frame.height,
         "hovermode": "closest", "hoverdistance": 24,
         "margin": {"l": LEFT, "r": RIGHT, "t": frame.top, "b": frame.height - frame.top - high, "autoexpand": False},
         "xaxis": {
             "type": "log", "range": [math.log10(each) for each in frame.x], "tickvals": at,
             "ticktext": [f"{_part(each)}<br>{each * p:.3g}" for each in at],
-            "title": {"text": MEMORY if wide > NARROW else BRIEFLY, "standoff": 6},
+            "title": {"text": MEMORY if wide > NARROW else BRIEF_MEMORY, "standoff": 6},
         },
         "yaxis": {
             "range": list(frame.y), "ticksuffix": " %", "nticks": max(3, high // 40),
-            "title": {"text": title if high > LOW else title.split(",")[0], "standoff": 6},
+            "title": {"text": title if high > LOW else brief, "standoff": 6},
         },
         "legend": {
             "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
@@ -72,122 +88,127 @@ def _layout(scene: Scene) -> dict[str, Any]:
 
 
 def _part(part: float) -> str:
-    """A multiple of p as the papers write it: ½p, p, 2p."""
+    """Write a multiple of p as papers do: ½p, p, 2p."""
     return f"{PARTS.get(part, f'{part:g}')}p"
 
 
-def _best(scene: Scene) -> go.Scatter:
-    """The best at each memory, as stairs: with more memory the same schedule is still to be had."""
-    line = sorted(scene.xy(at) for at in scene.frontier)
-    line.append((scene.frame.x[1], line[-1][1]))
+def _best(plot: ParetoPlot) -> go.Scatter:
+    """Draw the best at each memory, as steps: more memory still admits the same schedule."""
+    line = sorted(plot.xy(at) for at in plot.frontier)
+    line.append((plot.frame.x[1], line[-1][1]))
     x, y = zip(*line, strict=True)
-    stroke = {"color": tokens(scene.look.theme)["accent"], "width": 2, "shape": "hv"}
-    return go.Scatter(x=x, y=y, mode="lines", name="best", hoverinfo="skip", line=stroke)
+    stroke = {"color": tokens(plot.appearance.theme)["accent"], "width": 2, "shape": "hv"}
+    return go.Scatter(x=x, y=y, mode="lines", name=message("charts.best", "best"), hoverinfo="skip", line=stroke)
 
 
-def _groups(scene: Scene, together: CLUSTER) -> list[go.Scatter]:
-    """Every family's own schedule, a trace for each group. Those of another p or m are hollow."""
+def _groups(plot: ParetoPlot, together: CLUSTER) -> list[go.Scatter]:
+    """Draw the schedule of every family, a trace for each group. Those of another p or m are hollow."""
     traces = []
     for group, symbol in SYMBOLS.items():
-        ours = scene.own(group)
+        ours = plot.families_of(group)
         if ours:
-            colour = _colour(scene, group)
-            fill = [CLEAR if scene.moved(at) else colour for at in ours]
+            colour = _colour(plot, group)
+            fill = [CLEAR if plot.moved(at) else colour for at in ours]
             marker = {"symbol": symbol, "size": BIG, "color": fill, "line": {"color": colour, "width": 1.5}}
-            traces.append(_dots(scene, ours, together, group, marker).update(zorder=1))
+            traces.append(_dots(plot, ours, together, GROUPS[group], marker).update(zorder=1))
     return traces
 
 
-def _found(scene: Scene, together: CLUSTER) -> list[go.Scatter]:
-    """What was sought; faint where something else is better."""
+def _searched(plot: ParetoPlot, together: CLUSTER) -> list[go.Scatter]:
+    """Draw the searched schedules; faint where another is better."""
     traces = []
-    for family in SOUGHT:
-        ours = scene.sought(family)
+    for family in SEARCHED_FAMILIES:
+        ours = plot.searched(family)
         if ours:
             marker = {
-                "symbol": f"{SYMBOLS[scene.group(ours[0])]}-open", "size": SMALL, "line": {"width": 2},
-                "color": tokens(scene.look.theme)["accent"],
-                "opacity": [1.0 if scene.better[at] is None else FAINT for at in ours],
+                "symbol": f"{SYMBOLS[plot.group(ours[0])]}-open", "size": SMALL, "line": {"width": 2},
+                "color": tokens(plot.appearance.theme)["accent"],
+                "opacity": [1.0 if plot.better[at] is None else FAINT for at in ours],
             }  # fmt: skip
-            traces.append(_dots(scene, ours, together, FOUND[family], marker))
+            traces.append(_dots(plot, ours, together, SEARCHED[family], marker))
     return traces
 
 
-def _dots(scene: Scene, ours: list[int], together: CLUSTER, name: str, marker: dict[str, Any]) -> go.Scatter:
-    x, y = zip(*(scene.xy(at) for at in ours), strict=True)
+def _dots(plot: ParetoPlot, ours: list[int], together: CLUSTER, name: str, marker: dict[str, Any]) -> go.Scatter:
+    x, y = zip(*(plot.xy(at) for at in ours), strict=True)
     here = {at: cluster for cluster in together.values() for at in cluster}
-    fronts = [front(scene, at) for at in ours]
-    said = ["<br>".join(told(scene, at, [other for other in here[at] if other != at])) for at in fronts]
+    fronts = [front(plot, at) for at in ours]
+    hovers = [joined_lines(hover_lines(plot, at, [other for other in here[at] if other != at])) for at in fronts]
     return go.Scatter(
-        x=x, y=y, mode="markers", name=name, marker=marker, customdata=ours, text=said,
+        x=x, y=y, mode="markers", name=name, marker=marker, customdata=ours, text=hovers,
         hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
 
 
-def _ring(scene: Scene) -> list[go.Scatter]:
-    """A ring around the schedule on the screen."""
-    if scene.now is None:
+def _ring(plot: ParetoPlot) -> list[go.Scatter]:
+    """Draw a ring around the schedule on the screen."""
+    if plot.now is None:
         return []
-    x, y = scene.xy(scene.now)
-    ring = {"symbol": "circle-open", "size": 2 * BIG, "color": tokens(scene.look.theme)["ink"], "line": {"width": 2}}
+    x, y = plot.xy(plot.now)
+    ring = {
+        "symbol": "circle-open",
+        "size": 2 * BIG,
+        "color": tokens(plot.appearance.theme)["ink"],
+        "line": {"width": 2},
+    }
     return [
         go.Scatter(x=[x], y=[y], mode="markers", name="A", marker=ring, hoverinfo="skip", showlegend=False, zorder=2)
     ]
 
 
-def _names(scene: Scene, together: CLUSTER) -> list[dict[str, Any]]:
-    """A name for every place where a family stands, where there is room; hovering names them all."""
-    own = {head: [at for at in cluster if scene.points[at].limit is None] for head, cluster in together.items()}
-    heads = [head for head, families in own.items() if families]
-    tags = [Tag(*scene.pixel(head), joined(scene, own[head]), _rim(scene, own[head])) for head in heads]
-    marks = [scene.pixel(at) for at in range(len(scene.points)) if scene.shown(at)]
-    token = tokens(scene.look.theme)
+def _names(plot: ParetoPlot, together: CLUSTER) -> list[dict[str, Any]]:
+    """Label every place that has a family, if there is room; hovering names them all."""
+    families = {head: [at for at in cluster if plot.points[at].limit is None] for head, cluster in together.items()}
+    heads = [head for head, members in families.items() if members]
+    labels = [PointLabel(*plot.pixel(head), joined(plot, families[head]), _rim(plot, families[head])) for head in heads]
+    marks = [plot.pixel(at) for at in range(len(plot.points)) if plot.shown(at)]
+    token = tokens(plot.appearance.theme)
     notes = []
-    for head, tag, spot in zip(heads, tags, place(tags, marks, _obstacles(scene), *scene.frame.inner), strict=True):
+    for head, label, spot in zip(heads, labels, place(labels, marks, _obstacles(plot), *plot.frame.inner), strict=True):
         if spot is None:
             continue
-        x, y = scene.xy(head)
+        x, y = plot.xy(head)
         notes.append(
             {
                 "x": math.log10(x), "y": y, "ax": spot[0], "ay": spot[1], "xanchor": "center", "yanchor": "middle",
-                "text": tag.text, "borderpad": 0, "font": _written(scene, head, scene.now in own[head]),
+                "text": label.text, "borderpad": 0, "font": _label_font(plot, head, plot.now in families[head]),
                 "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": token["ink-3"], "standoff": 7,
             }
         )  # fmt: skip
     return notes
 
 
-def _rim(scene: Scene, families: list[int]) -> float:
-    return RIM + BIG / 2 if scene.now in families else RIM
+def _rim(plot: ParetoPlot, families: list[int]) -> float:
+    return RIM + BIG / 2 if plot.now in families else RIM
 
 
-def _written(scene: Scene, head: int, strong: bool) -> dict[str, Any]:
-    """How a name is written; the one on the screen is bold (as a weight: markup in a text would need inline styles)."""
+def _label_font(plot: ParetoPlot, head: int, strong: bool) -> dict[str, Any]:
+    """Return a label's font; the one on the screen is bold (as a weight: markup in a text would need inline styles)."""
     if strong:
-        return {"color": tokens(scene.look.theme)["ink"], "size": TEXT, "weight": 700}
-    return {"color": _colour(scene, scene.group(head)), "size": TEXT}
+        return {"color": tokens(plot.appearance.theme)["ink"], "size": TEXT, "weight": 700}
+    return {"color": _colour(plot, plot.group(head)), "size": TEXT}
 
 
-def _obstacles(scene: Scene) -> list[Box]:
-    """What names had better keep off: the line in pieces, the memory limit and its words."""
-    line = sorted(scene.pixel(at) for at in scene.frontier)
+def _obstacles(plot: ParetoPlot) -> list[Box]:
+    """Return shapes that labels should avoid: the line in pieces, the memory limit and its label."""
+    line = sorted(plot.pixel(at) for at in plot.frontier)
     boxes = []
     for (x0, y0), (x1, y1) in pairwise(line):
         boxes += [Box((x0 + x1) / 2, y0, x1 - x0, 2.0), Box(x1, (y0 + y1) / 2, 2.0, abs(y1 - y0))]
-    if scene.asked.memory is not None:
-        x, high = _limit_at(scene), scene.frame.inner[1]
+    if plot.asked.memory is not None:
+        x, high = _limit_at(plot), plot.frame.inner[1]
         boxes += [Box(x, high / 2, 2.0, high), Box(x, high - 8.0, 2 * width_of("limit 99"), 16.0)]
     return boxes
 
 
-def _limit(scene: Scene) -> list[dict[str, Any]]:
-    """The memory limit that is set, named at its line's foot."""
-    if scene.asked.memory is None:
+def _limit(plot: ParetoPlot) -> list[dict[str, Any]]:
+    """Draw the memory limit, labelled at its line's foot."""
+    if plot.asked.memory is None:
         return []
-    token = tokens(scene.look.theme)
-    x = math.log10(scene.asked.memory / scene.asked.p)
-    side = "right" if _limit_at(scene) > scene.frame.inner[0] * 0.8 else "left"
-    low, high = scene.frame.y
+    token = tokens(plot.appearance.theme)
+    x = math.log10(plot.asked.memory / plot.asked.p)
+    side = "right" if _limit_at(plot) > plot.frame.inner[0] * 0.8 else "left"
+    low, high = plot.frame.y
     return [
         {
             "x": x, "y": low, "ax": x, "ay": high, "axref": "x", "ayref": "y", "showarrow": True, "arrowhead": 0,
@@ -195,15 +216,15 @@ def _limit(scene: Scene) -> list[dict[str, Any]]:
         },
         {
             "x": x, "y": 0, "yref": "paper", "xanchor": side, "yanchor": "bottom", "showarrow": False, "borderpad": 3,
-            "text": f"limit {scene.asked.memory:g}", "font": {"color": token["bad"], "size": TEXT},
+            "text": limit_label(plot.asked.memory), "font": {"color": token["bad"], "size": TEXT},
         },
     ]  # fmt: skip
 
 
-def _limit_at(scene: Scene) -> float:
-    assert scene.asked.memory is not None
-    return scene.frame.at(scene.asked.memory / scene.asked.p, 0.0)[0]
+def _limit_at(plot: ParetoPlot) -> float:
+    assert plot.asked.memory is not None
+    return plot.frame.at(plot.asked.memory / plot.asked.p, 0.0)[0]
 
 
-def _colour(scene: Scene, group: str) -> str:
-    return tokens(scene.look.theme)[f"g-{group.replace(' ', '-').lower()}"]
+def _colour(plot: ParetoPlot, group: str) -> str:
+    return tokens(plot.appearance.theme)[f"g-{group.replace(' ', '-').lower()}"]

@@ -1,10 +1,11 @@
-"""How every chart looks: the colours and the font of the page's own tokens, in light and in dark.
+"""The appearance of every chart: the choices of the reader, and the page's colours and font.
 
-Knows no chart. The background is left clear, for the page's own to show through.
+The background is clear, so that the page's own shows through.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -15,8 +16,18 @@ TEXT = 12  # px
 CLEAR = "rgba(0,0,0,0)"
 
 
+@dataclass(frozen=True)
+class Appearance:
+    """Theme, size in px, and the chart's variant (for most: the quantity that goes up)."""
+
+    theme: str
+    width: int
+    height: int
+    y: str
+
+
 def template(theme: str) -> go.layout.Template:
-    """Axes, text and hover boxes for every chart of a theme."""
+    """Return axes, text and hover boxes for every chart of a theme."""
     token = tokens(theme)
     axis: dict[str, Any] = {
         "color": token["ink-2"], "gridcolor": token["plot-grid"], "linecolor": token["line"], "zeroline": False,

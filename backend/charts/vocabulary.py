@@ -1,4 +1,4 @@
-"""How large the output layer of known models is beside one of their transformer layers."""
+"""The output layer of known models, measured in their transformer layers."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.charts.appearance import Look
-from backend.charts.chart import TOLD, Chart, Plan, Row, axis, layout, percent
-from backend.charts.theme import TEXT
+from backend.charts.chart import HOVER, Chart, Plan, Row, axis, layout, percent
+from backend.charts.theme import TEXT, Appearance
+from backend.errors import message
 from backend.schedule.hardware.models import Model
 from backend.schedule.hardware.ratios import OutputLayer, output_layers
 from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
 
-NAMES = ("compute (FLOP)", "parameters")
+COMPUTE, PARAMETERS = message("charts.compute_flop", "compute (FLOP)"), message("charts.parameters", "parameters")
 
 
-def vocabulary(plan: Plan, look: Look, model: Model | None) -> Chart:
-    """The figure; ``model`` is the one that the page's costs come from, drawn in bold. A click puts a model's output
-    layer on the timeline."""
+def vocabulary(plan: Plan, appearance: Appearance, model: Model | None) -> Chart:
+    """Draw the figure; ``model``, the source of the page's costs, is in bold. A click sets S and T to a model's output
+    layer."""
     layers = output_layers(model)
     rows = [_row(each, plan.spec, model) for each in layers]
-    titles = [each.model.title for each in layers]
-    figure = go.Figure(layout=_layout(look, layers))
+    titles = [str(each.model.title) for each in layers]
+    figure = go.Figure(layout=_layout(appearance, layers))
     for name, values, colour, pattern in (
-        (NAMES[0], [each.compute for each in layers], "k-f", ""),
-        (NAMES[1], [each.parameters for each in layers], "k-t", "/"),
+        (COMPUTE, [each.compute for each in layers], "k-f", ""),
+        (PARAMETERS, [each.parameters for each in layers], "k-t", "/"),
     ):
-        ink = tokens(look.theme)[colour]
+        ink = tokens(appearance.theme)[colour]
         figure.add_trace(
             go.Bar(
                 x=values,
@@ -37,7 +37,7 @@ def vocabulary(plan: Plan, look: Look, model: Model | None) -> Chart:
                 orientation="h",
                 name=name,
                 customdata=list(range(len(rows))),
-                hovertemplate=TOLD,
+                hovertemplate=HOVER,
                 hovertext=[row.hover for row in rows],
                 text=[f"{each:.2f}" for each in values],
                 textposition="outside",
@@ -45,63 +45,91 @@ def vocabulary(plan: Plan, look: Look, model: Model | None) -> Chart:
                 cliponaxis=False,
                 textangle=0,
                 marker={
-                    "color": ink if not pattern else tokens(look.theme)["surface"],
+                    "color": ink if not pattern else tokens(appearance.theme)["surface"],
                     "line": {"width": 1, "color": ink},
                     "pattern": {"shape": pattern, "fgcolor": ink, "size": 5, "solidity": 0.35},
                 },
             )
         )
     columns = (
-        ("model", ""), ("compute", "output layer over a transformer layer, FLOP"),
-        ("parameters", "output layer over a transformer layer"), ("of the model", "% of its FLOP"),
-        ("layers", ""), ("vocabulary", "tokens"), ("hidden", ""),
-    )  # fmt: skip
-    return Chart(figure, _reads(layers), columns, list(rows))
+        (message("charts.model", "model"), ""),
+        (
+            message("charts.compute", "compute"),
+            message("charts.flop_over_layer", "output layer over a transformer layer, FLOP"),
+        ),
+        (PARAMETERS, message("charts.over_layer", "output layer over a transformer layer")),
+        (message("charts.of_the_model", "of the model"), message("charts.percent_of_flop", "% of its FLOP")),
+        (message("charts.layers", "layers"), ""),
+        (message("charts.vocabulary", "vocabulary"), message("charts.tokens", "tokens")),
+        (message("charts.hidden", "hidden"), ""),
+    )
+    return Chart(figure, _readings(layers), columns, list(rows))
 
 
 def _row(each: OutputLayer, spec: Spec, model: Model | None) -> Row:
     here = model is not None and each.model.name == model.name
-    told = (
+    lines = (
         each.model.title,
-        f"compute {each.compute:.2f} of a layer's, parameters {each.parameters:.2f}",
-        f"{percent(each.share)} of the model's FLOP",
-        f"vocabulary {each.model.vocabulary:,}, hidden {each.model.hidden:,}, {each.model.layers} layers",
-    )
+        message(
+            "charts.compute_and_parameters",
+            "compute {compute} of a layer's, parameters {parameters}",
+            compute=f"{each.compute:.2f}", parameters=f"{each.parameters:.2f}",
+        ),
+        message("charts.share_of_flop", "{share} of the model's FLOP", share=percent(each.share)),
+        message(
+            "charts.model_sizes",
+            "vocabulary {vocabulary}, hidden {hidden}, {layers} layers",
+            vocabulary=f"{each.model.vocabulary:,}", hidden=f"{each.model.hidden:,}", layers=each.model.layers,
+        ),
+    )  # fmt: skip
     cells = (
         each.model.title, round(each.compute, 3), round(each.parameters, 3), round(100 * each.share, 2),
         each.model.layers, each.model.vocabulary, each.model.hidden,
     )  # fmt: skip
-    return Row(cells, told, _put(each, spec), "m" if here else "")
+    return Row(cells, lines, _change(each, spec), "m" if here else "")
 
 
-def _put(each: OutputLayer, spec: Spec) -> dict[str, Any] | None:
-    """S and T of a device's shard that are to the page's F as the model's are: one product with S, two with T."""
+def _change(each: OutputLayer, spec: Spec) -> dict[str, Any] | None:
+    """Return S and T of a device's shard in the model's ratio to the page's F: one product with S, two with T."""
     if isinstance(spec.costs.F, tuple):
         return None
     return {"costs": {"S": round(each.forward * spec.costs.F, 6), "T": round(2 * each.forward * spec.costs.F, 6)}}
 
 
-def _layout(look: Look, layers: Sequence[OutputLayer]) -> dict[str, Any]:
+def _layout(appearance: Appearance, layers: Sequence[OutputLayer]) -> dict[str, Any]:
     most = max(max(each.compute, each.parameters) for each in layers)
-    x = axis("output layer, in transformer layers", range=[0, most * 1.1], nticks=max(4, look.width // 110))
+    x = axis(
+        message("charts.output_layer_axis", "output layer, in transformer layers"),
+        range=[0, most * 1.1],
+        nticks=max(4, appearance.width // 110),
+    )
     y: dict[str, Any] = {
         "showgrid": False,
         "tickfont": {"size": TEXT - 1},
         "automargin": False,
         "autorange": "reversed",
     }
-    laid = layout(look, x, y, NAMES, left=132, barmode="group", bargap=0.25, bargroupgap=0.06)
-    line = {"color": tokens(look.theme)["ink-3"], "width": 1, "dash": "dot"}
+    laid = layout(appearance, x, y, (COMPUTE, PARAMETERS), left=132, barmode="group", bargap=0.25, bargroupgap=0.06)
+    line = {"color": tokens(appearance.theme)["ink-3"], "width": 1, "dash": "dot"}
     laid["shapes"] = [
         {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": line, "layer": "below"}
     ]
     return laid
 
 
-def _reads(layers: Sequence[OutputLayer]) -> tuple[str, ...]:
+def _readings(layers: Sequence[OutputLayer]) -> tuple[str, ...]:
     top = layers[0]
     return (
-        "At 1, the dotted line, the output layer is as heavy as one transformer layer.",
-        f"In {top.model.title} it computes as much as {top.compute:.1f} layers, {percent(top.share)} of the model.",
-        "A click gives S and T of that model's size, so that the timeline shows the last stage's load.",
-    )
+        message(
+            "charts.at_one", "At 1, the dotted line, the output layer is as heavy as one transformer layer."
+        ),
+        message(
+            "charts.heaviest_output",
+            "In {model} it computes as much as {layers} layers, {share} of the model.",
+            model=top.model.title, layers=f"{top.compute:.1f}", share=percent(top.share),
+        ),
+        message(
+            "charts.click_gives_s_and_t",
+            "A click gives S and T of that model's size, so that the timeline shows the last stage's load.",
+        ),
+    )  # fmt: skip

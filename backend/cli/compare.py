@@ -1,4 +1,4 @@
-"""The command `compare`: families side by side at one setting, with what papers claim of them."""
+"""The command `compare`: families side by side at one setting, with the claims of papers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from backend.cli.schedule import fail, spec_data, spec_options
+from backend.cli.options import fail, spec_data, spec_options
+from backend.errors import RequestError
 from backend.schedule.analysis.compare import compare as compare_families
-from backend.schedule.errors import SpecError
 from backend.schedule.spec import Spec
 
 HEAD = ["schedule", "p", "m", "v", "makespan", "global", "of ideal", "span", "of ideal", "in flight", "memory",
         "weights", "messages", "backward", "claimed rate", "claimed memory"]  # fmt: skip
-TEXT = {0, 13, 14, 15}  # columns that stand at the left
+TEXT = {0, 13, 14, 15}  # columns that are left-aligned
 
 
 @click.command()
@@ -32,13 +32,13 @@ def compare(more: Sequence[str], as_json: bool, **given: Any) -> None:
     names = [*([first] if first else []), *more]
     try:
         shape = compare_families(Spec.from_json({**data, "v": data.get("v", 1)}), names, data.get("v"))
-    except SpecError as error:
+    except RequestError as error:
         fail(data, error, as_json)
     click.echo(json.dumps(shape) if as_json else "\n".join(_table(shape["rows"]) + _remarks(shape)))
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Lines of equal columns, numbers at the right, a star at what is adjusted."""
+    """Format the rows in columns, numbers right-aligned, a star at adjusted families."""
     cells = [HEAD, *(_cells(row) for row in rows)]
     widths = [max(len(line[at]) for line in cells) for at in range(len(HEAD))]
     return [
@@ -67,7 +67,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def _remarks(shape: dict[str, Any]) -> list[str]:
-    """Under the table: what was adjusted, why claims differ, and the notes."""
+    """Return the lines under the table: adjustments, reasons why claims differ, and the notes."""
     lines = []
     for row in shape["rows"]:
         if row["adjusted"]:

@@ -1,4 +1,4 @@
-"""The command `costs`: what a model takes on a machine, with its arithmetic, and the layers split better."""
+"""The command `costs`: times and bytes of a model on a machine, with their arithmetic, and balanced layers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from backend.cli.schedule import fail
-from backend.schedule.errors import SpecError
+from backend.cli.options import fail
+from backend.errors import RequestError, message
 from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
@@ -23,7 +23,7 @@ class SetType(click.ParamType):  # type: ignore[type-arg]  # generic only from c
     name = "field=value"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """Read the text; the field and its range are the setting's to judge."""
+        """Read the text; the setting judges the field and its range."""
         field, _, text = value.partition("=")
         try:
             return field, json.loads(text)
@@ -37,7 +37,7 @@ class LayersType(click.ParamType):  # type: ignore[type-arg]
     name = "number[,number...]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | list[int]:
-        """One number is the model's layers, a list those of each stage."""
+        """Read one number, the model's layers, or a list, those of each stage."""
         try:
             parts = [int(part) for part in value.split(",")]
         except ValueError:
@@ -68,13 +68,14 @@ def costs(as_json: bool, changes: Sequence[tuple[str, Any]], **given: Any) -> No
     try:
         for field, value in changes:
             if field in data:
-                raise SpecError(field, value, f"{field} is given twice")
+                raise RequestError(field, value, message("web.given_twice", "{field} is given twice", field=field))
             data[field] = value
         if "family" not in data and "m" in data:
-            raise SpecError("m", data["m"], "m means nothing without --balance FAMILY")
+            why = message("web.m_needs_balance", "m means nothing without --balance FAMILY")
+            raise RequestError("m", data["m"], why)
         found = estimate(Setting.read({key: value for key, value in data.items() if key not in BALANCE_KEYS}))
         split = balance_of(data) if "family" in data else None
-    except SpecError as error:
+    except RequestError as error:
         fail({key: value for key, value in data.items() if key in KEYS}, error, as_json)
     if as_json:
         click.echo(json.dumps(found.as_dict() | ({"balance": split.as_dict()} if split else {})))
@@ -102,7 +103,7 @@ def _times(cost: float | tuple[float, ...]) -> str:
 
 
 def _table(found: Estimate) -> list[str]:
-    """Every figure: its name, value and unit, the formula, and that with the numbers put in."""
+    """Return every figure: its name, value and unit, its formula, and the formula with numbers."""
     rows = [(fig.name, f"{fig.value:.6g} {fig.unit}".strip(), fig.formula, fig.numbers) for fig in found.ledger.figures]
     widths = [max(len(row[at]) for row in rows) for at in range(3)]
     return [

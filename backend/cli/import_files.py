@@ -1,6 +1,6 @@
-"""The command `import`: an order or a measured timeline from another program's files, judged by this one's measures.
+"""The command `import`: an order or a measured timeline from another program's files, with its figures.
 
-Exit codes: 0 a whole schedule, 1 not one (what is missing is said), 2 an option that does not fit.
+Exit codes: 0 a whole schedule, 1 less (the output says what is missing), 2 an option that does not fit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import click
 import numpy as np
 
-from backend.schedule.errors import OrderError
+from backend.errors import RequestError, message
 from backend.schedule.interop import torch_csv, trace_import
 from backend.schedule.interop.op_rows import halves
 from backend.schedule.interop.trace_import import Measured
@@ -43,10 +43,10 @@ def import_files(files: tuple[Path, ...], form: str, as_json: bool) -> None:
         if form == "torch-csv" and len(texts) > 1:
             raise click.UsageError("torch's CSV is one file for all ranks")
         shape = _csv(texts[0]) if form == "torch-csv" else _trace(texts)
-    except OrderError as error:
+    except RequestError as error:
         shape = {"format": form, "complete": False, "missing": error.message}
     shape = {"files": [path.name for path in files]} | shape
-    click.echo(json.dumps(shape) if as_json else "\n".join(_told(shape)))
+    click.echo(json.dumps(shape) if as_json else "\n".join(_summary(shape)))
     sys.exit(0 if shape["complete"] else 1)
 
 
@@ -55,7 +55,10 @@ def _text(path: Path) -> str:
         data = path.read_bytes()
         return (gzip.decompress(data) if data.startswith(GZIP) else data).decode()
     except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
-        raise OrderError(f"{path.name} cannot be read as text: {str(error)[:120]}") from None
+        why = message(
+            "web.file_is_not_text", "{file} cannot be read as text: {reason}", file=path.name, reason=str(error)[:120]
+        )
+        raise RequestError("file", path.name, why) from None
 
 
 def _csv(text: str) -> dict[str, Any]:
@@ -90,7 +93,7 @@ def _trace(texts: list[str]) -> dict[str, Any]:
 
 
 def _planned(order: Order) -> dict[str, Any]:
-    """The order itself, and how it fares where F, I and W all cost a device one unit."""
+    """Return the order, and its figures where F, I and W each cost a device one unit."""
     place = order.placement
     return {
         "p": order.p,
@@ -108,7 +111,7 @@ def _kind(op: Any) -> str:
 
 
 def _means(found: Measured) -> dict[str, float]:
-    """Mean time of each kind of op, in ms, waits left out where they are known."""
+    """Return the mean time of each kind of op in ms, without waits where they are known."""
     spent: dict[str, list[float]] = {}
     starts = found.computing.start if found.computing else np.concatenate([lane.start for lane in found.lanes])
     ends = np.concatenate([lane.end for lane in found.lanes])
@@ -119,8 +122,8 @@ def _means(found: Measured) -> dict[str, float]:
 
 
 def _at_measured_costs(found: Measured) -> dict[str, Any] | None:
-    """What the same order takes in theory if each stage's ops take their measured means: what is left of the measured
-    makespan is messages and jitter. None with overlapped pairs, whose halves cannot be told apart."""
+    """Return the order's figures if each stage's ops take their measured means; the rest of the measured makespan is
+    messages and jitter. None with overlapped pairs, whose halves are not timed apart."""
     timeline = found.computing or found.timeline
     assert timeline is not None
     order = timeline.order
@@ -142,8 +145,8 @@ def _at_measured_costs(found: Measured) -> dict[str, Any] | None:
     return figures(simulate(order, Costs(f, i, w))).as_dict()
 
 
-def _told(shape: dict[str, Any]) -> list[str]:
-    """The same in a few lines."""
+def _summary(shape: dict[str, Any]) -> list[str]:
+    """Describe the result in a few lines."""
     name = ", ".join(shape["files"])
     if "lanes" not in shape and not shape["complete"]:
         return [f"{name}: {shape['missing']}"]

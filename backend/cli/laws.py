@@ -1,4 +1,4 @@
-"""The command `laws`: write the page of laws, each held to the simulation, into the documentation."""
+"""The command `laws`: write docs/laws.md, where each law is checked against the simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `pareto`: memory against throughput, every family and what is found within less or more memory."""
+"""The command `pareto`: memory against throughput, every family and the best searched orders at memory limits."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 
 import click
 
-from backend.cli.schedule import CostType, built, fail, spec_data, spec_options
+from backend.cli.options import CostType, built, fail, spec_data, spec_options
+from backend.errors import RequestError
 from backend.schedule import jit
 from backend.schedule.analysis import pareto
-from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.spec import MAX_TIME, number
 
 HEAD = ["schedule", "p", "m", "v", "memory", "of p", "throughput", "bubble (span)", "(global)", "weights", "better"]
-TEXT = {0, 10}  # columns that stand at the left
+TEXT = {0, 10}  # columns that are left-aligned
 
 
 @click.command("pareto")
 @spec_options(optional=True)
-@click.option("--limits", type=CostType(), help="memory limits to seek under (default: parts of p from 1/3 to 2)")
+@click.option("--limits", type=CostType(), help="memory limits to search within (default: parts of p from 1/3 to 2)")
 @click.option(
     "--seconds", type=click.FloatRange(0, 3600), default=0.0, help="how long to search within each limit (0: construct)"
 )
 @click.option("--json", "as_json", is_flag=True, help="the points as JSON")
 def pareto_command(limits: float | list[float] | None, seconds: float, as_json: bool, **given: Any) -> None:
-    """Put activation memory against throughput at one p, m and costs: every family, and the best that is found within
+    """Put activation memory against throughput at one p, m and costs: every family, and the best searched order within
     each memory limit, for one chunk per device (ZB-auto) and for the V (V-auto).
 
-    FAMILY, where one is named, stands with its own v and options; the others take what is natural for them. In the
+    FAMILY, if named, keeps its own v and options; the others take their natural ones. In the
     column "better" a dash is the frontier: nothing holds less and is as fast.
     """
     data = spec_data(given)
@@ -38,9 +38,9 @@ def pareto_command(limits: float | list[float] | None, seconds: float, as_json: 
         asked = registry.read(data)
         if seconds > 0.0:
             jit.compile_all()
-        sought = None if limits is None else _read(limits)
-        points = pareto.points(asked) + pareto.frontier(asked, sought, lambda spec: built(spec, seconds))
-    except SpecError as error:
+        memory_limits = None if limits is None else _read(limits)
+        points = pareto.points(asked) + pareto.frontier(asked, memory_limits, lambda spec: built(spec, seconds))
+    except RequestError as error:
         fail(data, error, as_json)
     rows = pareto.described(points, asked)
     click.echo(json.dumps({"spec": asked.to_json(), "points": rows}) if as_json else "\n".join(_table(rows)))
@@ -52,7 +52,7 @@ def _read(limits: float | list[float]) -> list[float]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Lines of equal columns, numbers at the right, and under them what had to be adjusted."""
+    """Format the rows in columns, numbers right-aligned, and the adjustments under them."""
     cells = [HEAD, *(_cells(row, rows) for row in rows)]
     widths = [max(len(line[at]) for line in cells) for at in range(len(HEAD))]
     lines = [
@@ -62,8 +62,8 @@ def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
         ).rstrip()
         for line in cells
     ]
-    told = [f"* {row['label']}: {row['adjusted']}" for row in rows if row["adjusted"]]
-    return lines + (["", *told] if told else [])
+    adjusted = [f"* {row['label']}: {row['adjusted']}" for row in rows if row["adjusted"]]
+    return lines + (["", *adjusted] if adjusted else [])
 
 
 def _cells(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -1,1 +1,1 @@
-"""Pictures of schedules that the server draws: what a link shows where it is pasted."""
+"""Pictures of schedules, drawn by the server for previews of links."""

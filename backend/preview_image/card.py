@@ -1,7 +1,7 @@
-"""The picture that a link shows where it is pasted: 1200 x 630, the schedules' boxes, their names and their bubbles.
+"""The picture of a pasted link: 1200 x 630, the schedules' boxes, their names and their bubbles.
 
-Drawn at twice the size and made smaller, which smooths every edge. Text and PNG are Pillow's job; its own font is used,
-since no other is sure to be there. Knows specs and times; nothing of links or the web.
+Drawn at twice the size and scaled down, which smooths every edge. The text uses Pillow's own font, the only one that
+every machine has.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from PIL import Image, ImageDraw, ImageFont
 
 from backend.preview_image.colours import Theme, palette
-from backend.preview_image.timeline import Place, draw_lane
+from backend.preview_image.timeline import Area, draw_lane
 from backend.schedule.families.registry import family_of, order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline, simulate
@@ -27,8 +27,8 @@ MOST_PLANS = 4
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A schedule with what the picture says of it."""
+class TimedPlan:
+    """A schedule with its times and its bubble, a share of the whole."""
 
     spec: Spec
     timeline: Timeline
@@ -36,28 +36,29 @@ class Shown:
 
     @property
     def title(self) -> str:
+        """The family's name."""
         return family_of(self.spec).title
 
 
-def shown(spec: Spec) -> Shown:
+def timed(spec: Spec) -> TimedPlan:
     """Build a legal spec's order and time it."""
     timeline = simulate(order(spec), spec.timing, spec.v)
-    return Shown(spec, timeline, figures(timeline).global_bubble.of_total)
+    return TimedPlan(spec, timeline, figures(timeline).global_bubble.of_total)
 
 
 def sizes_of(spec: Spec) -> list[str]:
-    """p 8, m 32, and v where the family has a choice of it."""
+    """Return "p 8", "m 32", and v where the family has a choice of it."""
     chunks = [f"v {spec.v}"] if family_of(spec).v[2] > 1 else []
     return [f"p {spec.p}", f"m {spec.m}", *chunks]
 
 
 def percent(part: float) -> str:
-    """9.4 %, as the page writes it."""
+    """Format a share as the page does: 9.4 %."""
     return f"{100 * part:.1f} %"
 
 
-def card(plans: Sequence[Shown], theme: Theme = "light") -> bytes:
-    """The picture as PNG."""
+def card(plans: Sequence[TimedPlan], theme: Theme = "light") -> bytes:
+    """Draw the picture and return it as PNG."""
     token = palette(theme)
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), token["bg"])
     draw = ImageDraw.Draw(image)
@@ -70,13 +71,13 @@ def card(plans: Sequence[Shown], theme: Theme = "light") -> bytes:
         head = _head(draw, plan, top, len(plans), theme)
         box = (MARGIN, top + head, SIZE[0] - MARGIN, top + each - (14 if k + 1 < len(plans) else 0))
         left, above, right, below = (x * SCALE for x in box)
-        draw_lane(image, plan.timeline, Place(left, above, right - left, below - above, until), theme)
+        draw_lane(image, plan.timeline, Area(left, above, right - left, below - above, until), theme)
     _brand(draw, SIZE[1] - FOOT // 2 + 4, 30, theme)
     return _png(image)
 
 
 def brand_card(theme: Theme = "light") -> bytes:
-    """The picture where there is no schedule to show."""
+    """Draw the picture for a link without a schedule."""
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette(theme)["bg"])
     draw = ImageDraw.Draw(image)
     _logo(draw, (SIZE[0] - 14 * 14) // 2, 130, 14 / 2, theme)
@@ -85,8 +86,8 @@ def brand_card(theme: Theme = "light") -> bytes:
     return _png(image)
 
 
-def _head(draw: ImageDraw.ImageDraw, plan: Shown, top: int, of: int, theme: Theme) -> int:
-    """The line over a schedule: its name and sizes at the left, its bubble at the right. Gives its height."""
+def _head(draw: ImageDraw.ImageDraw, plan: TimedPlan, top: int, of: int, theme: Theme) -> int:
+    """Draw the line above a schedule, name and sizes left, bubble right; return its height in px."""
     title, small = (60, 32) if of == 1 else (40, 26) if of == 2 else (28, 20)
     base = top + title
     _text(draw, (MARGIN, base), plan.title, title, "ink", theme, "ls", bold=True)
@@ -106,7 +107,7 @@ def _brand(draw: ImageDraw.ImageDraw, middle: int, size: int, theme: Theme) -> N
 
 
 def _logo(draw: ImageDraw.ImageDraw, x: int, y: int, unit: float, theme: Theme) -> None:
-    """The sign of the page: two ranks of boxes, 28 x 16 units."""
+    """Draw the page's logo: two ranks of boxes, 28 x 16 units."""
     boxes = (("k-f", 0, 0, 12), ("k-w", 22, 0, 6), ("k-f", 6, 9, 10), ("k-b", 17, 9, 11))
     for token, left, top, wide in boxes:
         corners = ((x + left * unit) * SCALE, (y + top * unit) * SCALE)
@@ -118,7 +119,7 @@ def _text(
     draw: ImageDraw.ImageDraw, at: tuple[int, int], text: str, size: int, token: str, theme: Theme, anchor: str,
     bold: bool = False,
 ) -> None:  # fmt: skip
-    """A line of text; the font has one weight, and a stroke makes the other."""
+    """Draw a line of text; the font has one weight, and a stroke makes it bold."""
     font = ImageFont.load_default(size * SCALE)
     stroke = max(1, size * SCALE // 48) if bold else 0
     place = (at[0] * SCALE, at[1] * SCALE)

@@ -1,4 +1,4 @@
-"""The page's colours for pictures: read from its own tokens, so that a picture looks like the page. Knows no order."""
+"""The page's colours for pictures, read from its own tokens."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ BLACK: Rgb = (0, 0, 0)
 
 @lru_cache
 def palette(theme: Theme) -> dict[str, Rgb]:
-    """Each plain colour token by its name without the dashes."""
+    """Return each plain colour token by its name without the dashes."""
     return {name: rgb(colour) for name, colour in tokens(theme).items()}
 
 
 def mix(one: Rgb, other: Rgb, part: float) -> Rgb:
-    """So much of the way from one to the other."""
+    """Blend two colours; ``part`` 0 is the first, 1 the other."""
     r, g, b = (round(x + (y - x) * part) for x, y in zip(one, other, strict=True))
     return r, g, b
 
 
 def tints(theme: Theme, kind: int, chunk: int, b_chunk: int, chunks: int) -> tuple[Rgb, Rgb]:
-    """(upper, lower) colour of an op, later chunks lighter; they differ where a pair runs forward and backward."""
+    """Return (upper, lower) colour of an op, later chunks lighter; they differ for a pair (forward and backward)."""
     upper = _tint(theme, F if kind == PAIR else kind, chunk, chunks)
     return upper, _tint(theme, B, b_chunk, chunks) if kind == PAIR else upper
 
 
 def ink_on(colour: Rgb) -> Rgb:
-    """White where it reaches a contrast of 4.5 on this colour, else black, which then does."""
+    """Return white where it reaches a contrast of 4.5 on this colour, else black, which then does."""
     return WHITE if 1.05 / (_luminance(colour) + 0.05) >= 4.5 else BLACK
 
 
@@ -44,6 +44,6 @@ def _tint(theme: Theme, kind: int, chunk: int, chunks: int) -> Rgb:
 
 
 def _luminance(colour: Rgb) -> float:
-    """Relative luminance, WCAG."""
+    """Return the relative luminance (WCAG 2)."""
     r, g, b = ((x / 255) / 12.92 if x <= 10 else ((x / 255 + 0.055) / 1.055) ** 2.4 for x in colour)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b

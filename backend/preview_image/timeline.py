@@ -1,7 +1,4 @@
-"""One schedule as rows of boxes on a picture. Few ops: boxes with their marks and numbers; many: binned to pixels.
-
-Knows times and places on the picture; what stands around the rows is card.py's.
-"""
+"""One schedule as rows of boxes on a picture: few ops as boxes with marks and numbers, many binned to pixels."""
 
 from __future__ import annotations
 
@@ -24,8 +21,8 @@ Box = tuple[int, int, int, int]  # left, top, right, bottom, the last two inside
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a schedule stands, in pixels; ``until`` is the time at its right edge."""
+class Area:
+    """The area of a schedule on the picture, in px; ``until`` is the time at its right edge."""
 
     x: int
     y: int
@@ -34,32 +31,32 @@ class Place:
     until: float
 
 
-def draw_lane(image: Image.Image, timeline: Timeline, place: Place, theme: Theme) -> None:
-    """The rows of a schedule, bubbles hatched from its first moment to its last."""
+def draw_lane(image: Image.Image, timeline: Timeline, area: Area, theme: Theme) -> None:
+    """Draw the rows of a schedule, bubbles hatched from its start to its end."""
     order, p = timeline.order, timeline.order.p
-    gap = 4 if place.height / p >= 24 else 2 if place.height / p >= 8 else 0
-    rows = [(round(k * place.height / p), round((k + 1) * place.height / p) - gap) for k in range(p)]
-    hatch = _hatch(place.width, place.height, theme)
-    end = round(float(timeline.end.max()) / place.until * place.width)
+    gap = 4 if area.height / p >= 24 else 2 if area.height / p >= 8 else 0
+    rows = [(round(k * area.height / p), round((k + 1) * area.height / p) - gap) for k in range(p)]
+    hatch = _hatch(area.width, area.height, theme)
+    end = round(float(timeline.end.max()) / area.until * area.width)
     if len(order) <= BOXES and rows[0][1] - rows[0][0] >= 3:
         for top, bottom in rows:
-            image.paste(hatch.crop((0, top, end, bottom)), (place.x, place.y + top))
-        _boxes(image, timeline, place, rows, theme)
+            image.paste(hatch.crop((0, top, end, bottom)), (area.x, area.y + top))
+        _boxes(image, timeline, area, rows, theme)
         return
     colours = _means(order.chunks, theme)
-    ground = np.asarray(hatch)
-    if p > place.height:  # more ranks than rows of pixels: each row shows one of its ranks
-        rows = [(y, y + 1) for y in range(place.height)]
+    background = np.asarray(hatch)
+    if p > area.height:  # more ranks than rows of pixels: each row shows one of its ranks
+        rows = [(y, y + 1) for y in range(area.height)]
     for k, (top, bottom) in enumerate(rows):
         rank = k * p // len(rows)
-        shown, busy = _binned(timeline, rank, place, colours)
-        under = ground[top:bottom, :end] * (1.0 - busy[:end, None])
-        image.paste(Image.fromarray((shown[:end] + under).astype(np.uint8)), (place.x, place.y + top))
+        shown, busy = _binned(timeline, rank, area, colours)
+        under = background[top:bottom, :end] * (1.0 - busy[:end, None])
+        image.paste(Image.fromarray((shown[:end] + under).astype(np.uint8)), (area.x, area.y + top))
 
 
-def _boxes(image: Image.Image, timeline: Timeline, place: Place, rows: list[tuple[int, int]], theme: Theme) -> None:
+def _boxes(image: Image.Image, timeline: Timeline, area: Area, rows: list[tuple[int, int]], theme: Theme) -> None:
     draw, order = ImageDraw.Draw(image), timeline.order
-    table, scale = code_table(order.chunks), place.width / place.until
+    table, scale = code_table(order.chunks), area.width / area.until
     for rank, (top, bottom) in enumerate(rows):
         start, end = timeline.rank(rank)
         span = slice(order.offsets[rank], order.offsets[rank + 1])
@@ -68,8 +65,8 @@ def _boxes(image: Image.Image, timeline: Timeline, place: Place, rows: list[tupl
             if b - a <= 0:
                 continue
             inset = 2 if b - a > 10 else 1 if b - a > 4 else 0
-            left, right = place.x + round(a), place.x + max(round(a), round(b) - inset - 1)
-            box = (left, place.y + top, right, place.y + bottom - 1)
+            left, right = area.x + round(a), area.x + max(round(a), round(b) - inset - 1)
+            box = (left, area.y + top, right, area.y + bottom - 1)
             paints = tints(theme, kind, chunk, b_chunk, order.chunks)
             _box(draw, box, kind, paints)
             if number >= 0 and kind != PAIR:
@@ -77,7 +74,7 @@ def _boxes(image: Image.Image, timeline: Timeline, place: Place, rows: list[tupl
 
 
 def _box(draw: ImageDraw.ImageDraw, box: Box, kind: int, paints: tuple[Rgb, Rgb]) -> None:
-    """A box; its kind is told without colour too: a bar below for I, above for W, both for B, halves for a pair."""
+    """Draw a box; its kind shows without colour too: a bar below for I, above for W, both for B, halves for a pair."""
     left, top, right, bottom = box
     upper, lower = paints
     draw.rectangle(box, fill=lower)
@@ -92,7 +89,7 @@ def _box(draw: ImageDraw.ImageDraw, box: Box, kind: int, paints: tuple[Rgb, Rgb]
 
 
 def _number(draw: ImageDraw.ImageDraw, box: Box, text: str, fill: Rgb) -> None:
-    """The micro-batch, where a box has room for it."""
+    """Draw the micro-batch's number where a box has room for it."""
     left, top, right, bottom = box
     size = min(44, round((bottom - top) * 0.45))
     if size < 15:
@@ -103,25 +100,25 @@ def _number(draw: ImageDraw.ImageDraw, box: Box, text: str, fill: Rgb) -> None:
     draw.text(((left + right) / 2, (top + bottom) / 2), text, fill=ink_on(fill), font=font, anchor="mm")
 
 
-def _binned(timeline: Timeline, rank: int, place: Place, colours: Floats) -> tuple[Floats, Floats]:
-    """(width, 3) the light of a rank's ops and (width,) how busy it is: the mean of a few moments in each pixel."""
-    moments = (np.arange(place.width * FINER) + 0.5) / (place.width * FINER) * place.until
+def _binned(timeline: Timeline, rank: int, area: Area, colours: Floats) -> tuple[Floats, Floats]:
+    """Return colour ``(width, 3)`` and busy share ``(width,)`` of a rank's pixels, each the mean of a few samples."""
+    moments = (np.arange(area.width * FINER) + 0.5) / (area.width * FINER) * area.until
     start, end = timeline.rank(rank)
     codes = timeline.order.codes[timeline.order.offsets[rank] : timeline.order.offsets[rank + 1]]
     at = np.minimum(np.searchsorted(end, moments, "right"), len(end) - 1)
     on = (start[at] <= moments) & (moments < end[at])
     shown = np.where(on[:, None], colours[codes[at]], 0.0)
-    return shown.reshape(place.width, FINER, 3).mean(1), on.reshape(place.width, FINER).mean(1)
+    return shown.reshape(area.width, FINER, 3).mean(1), on.reshape(area.width, FINER).mean(1)
 
 
 def _means(chunks: int, theme: Theme) -> Floats:
-    """(256, 3): the colour of every code, of a pair the mean of its two."""
+    """Return the colour of every code, ``(256, 3)``; of a pair the mean of its two."""
     table = code_table(chunks).tolist()
     return np.array([mix(*tints(theme, kind, chunk, b_chunk, chunks), 0.5) for kind, chunk, b_chunk in table], float)
 
 
 def _hatch(width: int, height: int, theme: Theme) -> Image.Image:
-    """The quiet hatch of a bubble."""
+    """Draw the hatch of bubbles."""
     token = palette(theme)
     y, x = np.indices((height, width))
     line = ((x + y) % HATCH < 3)[..., None]

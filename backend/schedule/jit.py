@@ -1,4 +1,4 @@
-"""One source for interpreted and compiled execution.
+"""Kernels: one source for interpreted and compiled execution.
 
 A kernel is a plain Python function over numpy arrays. It runs interpreted until ``compile_all`` has compiled it with
 numba (from numba's cache on disk after the first time), so that nothing waits for compilation: a server answers its
@@ -40,6 +40,25 @@ def kernel(signature: str) -> Callable[[Callable[P, R]], Kernel[P, R]]:
     return lambda function: Kernel(function, signature)
 
 
+class Inner(Kernel[P, R]):
+    """A kernel that other kernels of its own file call. Of its own file only: numba compiles it into its callers, and
+    takes a caller again from its cache on disk unless the caller's file has changed."""
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type that numba asks of an object which it finds in the code it compiles."""
+        if self.compiled is None:
+            raise AttributeError("_numba_type_")
+        import numba
+
+        return numba.typeof(self.compiled)  # type: ignore[no-untyped-call]
+
+
+def inner(signature: str) -> Callable[[Callable[P, R]], Inner[P, R]]:
+    """Mark a function as a kernel that other kernels call."""
+    return lambda function: Inner(function, signature)
+
+
 def ready() -> bool:
     """Whether every kernel is compiled."""
     return all(each.compiled is not None for each in _kernels)
@@ -58,6 +77,6 @@ def compile_all() -> None:
 
 
 def compile_for(ops: int) -> None:
-    """Compile if a job of so many ops is worth it."""
+    """Compile the kernels if ``ops`` ops are worth it."""
     if ops >= COMPILE_FROM_OPS:
         compile_all()

@@ -1,5 +1,4 @@
-"""One search: what was asked, what is known so far, and how it ended. Its work runs in a thread; whoever reads a job
-reads the last whole state. Knows no viewers and no sockets."""
+"""One search: its request, its best order so far, and its end. It runs in a thread; readers take its last state."""
 
 from __future__ import annotations
 
@@ -9,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from backend.runs.errors import failure
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError, message
 from backend.schedule.families import registry
-from backend.schedule.families.searched import seek
+from backend.schedule.families.searched import search_order
 from backend.schedule.order import wire
 from backend.schedule.order.order import Order, from_rows
 from backend.schedule.search.certificate import meets
@@ -24,9 +22,10 @@ OVER = frozenset({"finished", "stopped", "failed"})
 
 
 @dataclass(frozen=True)
-class State:
-    """``status`` queued, running, finished, stopped or failed; ``spec`` what gives the best order so far again, whose
-    ``span`` is held against ``lower_bound``; ``body`` that order as the page reads it; ``better`` counts them."""
+class SearchState:
+    """``status`` queued, running, finished, stopped or failed; ``spec`` reproduces the best order so far, whose
+    ``span`` is compared with ``lower_bound``; ``body`` is that order encoded for the page; ``better`` counts the
+    improvements."""
 
     status: str
     spec: Spec
@@ -40,7 +39,7 @@ class State:
     error: dict[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """All but the order, as JSON."""
+        """Return everything but the order, as JSON."""
         optimal = self.better > 0 and meets(self.span, self.lower_bound)
         gap = 0.0 if optimal or self.lower_bound <= 0.0 else self.span / self.lower_bound - 1.0
         plain = ("status", "better", "span", "lower_bound", "bound", "evaluations", "seconds", "error")
@@ -49,48 +48,53 @@ class State:
 
 
 @dataclass(eq=False)
-class Job:
-    """A search for ``spec``, a legal one of a sought family, for ``seconds``. ``changed`` is called from the thread."""
+class SearchJob:
+    """A search of ``seconds`` for ``spec``, a legal one of a searched family. ``changed`` is called from the thread."""
 
     spec: Spec
     seconds: float
     changed: Callable[[], None]
     id: str = field(default_factory=lambda: secrets.token_hex(6))
-    told_to_stop: bool = False
+    stopping: bool = False
 
     def __post_init__(self) -> None:
-        self.state = State("queued", self.spec)
+        self.state = SearchState("queued", self.spec)
 
     @property
     def over(self) -> bool:
+        """Whether the search has ended."""
         return self.state.status in OVER
 
     def stop(self) -> None:
-        """End soon, with what there is."""
-        self.told_to_stop = True
+        """End soon, with the best order so far."""
+        self.stopping = True
         if self.state.status == "queued":
             self.state = replace(self.state, status="stopped")
 
     def run(self) -> None:
-        """Search; for a thread. Never raises."""
-        if self.told_to_stop:
+        """Search; blocks, for a thread. Never raises."""
+        if self.stopping:
             return
         self.state = replace(self.state, status="running")
         try:
             family = registry.family_of(self.spec)
-            sought, order, found = seek(self.spec, family, self.seconds, self._tell, lambda: self.told_to_stop)
-            status, body = "stopped" if self.told_to_stop else "finished", wire.encode(order, sought.to_json())
-            self.state = replace(self.state, status=status, spec=sought, body=body, evaluations=found.evaluations)
-        except SpecError as error:
+            spec, order, found = search_order(self.spec, family, self.seconds, self._update, lambda: self.stopping)
+            status, body = "stopped" if self.stopping else "finished", wire.encode(order, spec.to_json())
+            self.state = replace(self.state, status=status, spec=spec, body=body, evaluations=found.evaluations)
+        except RequestError as error:
             self.state = replace(self.state, status="failed", error=error.as_dict())
         except Exception:
             logger.exception("search %s", self.id)
-            said = f"Something went wrong in the server, not in your request; its log has it under search {self.id}."
-            self.state = replace(self.state, status="failed", error=failure(None, None, said))
+            why = message(
+                "web.search_failed",
+                "Something went wrong in the server, not in your request; its log has it under search {id}.",
+                id=self.id,
+            )
+            self.state = replace(self.state, status="failed", error=RequestError(None, None, why).as_dict())
         self.changed()
 
-    def _tell(self, progress: Progress) -> None:
-        """Take over what the search knows."""
+    def _update(self, progress: Progress) -> None:
+        """Take over the search's progress."""
         state = replace(
             self.state,
             span=float(progress.span),

@@ -1,7 +1,7 @@
-"""How a short link is called: codes that can be read out and typed, names that people choose, queries that are safe.
+"""Codes and names of short links, and the queries they may redirect to.
 
-A code has no letters that look alike (0 o, 1 i l) and no vowels, so that it never spells a word; seven of them make
-10^10 codes. Names and codes are read without regard to case. Knows no disk and no HTTP.
+A code has no characters that look alike (0 o, 1 i l) and no vowels, so that it never spells a word; seven characters
+make 10^10 codes. Names and codes are case-insensitive.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import secrets
 from urllib.parse import parse_qsl
 
+from backend.errors import message
 from backend.short_links.errors import LinkError
 
 LETTERS = "23456789bcdfghjkmnpqrstvwxz"
@@ -24,12 +25,12 @@ KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.]{0,31}", re.ASCII)
 
 
 def new_code() -> str:
-    """A code that nobody can guess."""
+    """Return a random code that cannot be guessed."""
     return "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
 
 
 def name_of(text: object) -> str:
-    """A name as it stands in an address; LinkError, with the nearest one, for what cannot stand there."""
+    """Return a name as an address has it. Raises LinkError, with the nearest legal name, for any other text."""
     if isinstance(text, str):
         name = text.strip().lower()
         if NAME.fullmatch(name) and SHORTEST_NAME <= len(name) <= LONGEST_NAME:
@@ -37,18 +38,28 @@ def name_of(text: object) -> str:
         near = re.sub(r"[^a-z0-9]+", "-", name)[:LONGEST_NAME].strip("-")
     else:
         near = ""
-    message = f"names have {SHORTEST_NAME} to {LONGEST_NAME} letters, digits and single hyphens, such as gpipe-lesson"
-    nearest = near if len(near) >= SHORTEST_NAME else None
-    raise LinkError("bad", "name", str(text)[:80], message, nearest=nearest)
+    why = message(
+        "links.bad_name",
+        "names have {shortest} to {longest} letters, digits and single hyphens, such as gpipe-lesson",
+        shortest=SHORTEST_NAME,
+        longest=LONGEST_NAME,
+    )
+    raise LinkError("name", str(text)[:80], why, nearest=near if len(near) >= SHORTEST_NAME else None)
 
 
 def query_of(text: object) -> str:
-    """A query that a redirect may go to; LinkError for anything else. What it asks for is the page's to judge."""
+    """Return a query that a redirect may go to. Raises LinkError for anything else; values are judged by the page."""
     if not isinstance(text, str):
-        raise LinkError("bad", "query", None, 'query is the text behind the page\'s address, such as "?family=zb-h1"')
+        why = message("links.query_is_text", 'query is the text behind the page\'s address, such as "?family=zb-h1"')
+        raise LinkError("query", None, why)
     if len(text) > LONGEST_QUERY:
-        message = f"the query has {len(text)} characters; a short link takes {LONGEST_QUERY}"
-        raise LinkError("bad", "query", text[:80], message, limit=LONGEST_QUERY)
+        why = message(
+            "links.query_too_long",
+            "the query has {length} characters; a short link takes {most}",
+            length=len(text),
+            most=LONGEST_QUERY,
+        )
+        raise LinkError("query", text[:80], why, limit=LONGEST_QUERY)
     query = text if text.startswith("?") or not text else f"?{text}"
     if query in ("", "?"):
         return ""
@@ -59,11 +70,12 @@ def query_of(text: object) -> str:
     except ValueError:
         pairs = []
     if not QUERY.fullmatch(query) or not pairs or not all(KEY.fullmatch(key) for key, _ in pairs):
-        raise LinkError("bad", "query", text[:80], "this is not the query of a view, such as ?family=zb-h1&p=8")
+        why = message("links.not_a_view", "this is not the query of a view, such as ?family=zb-h1&p=8")
+        raise LinkError("query", text[:80], why)
     return query
 
 
-def looked_up(text: str) -> str | None:
-    """A code or name as it is kept, None for what is neither."""
+def normalized(text: str) -> str | None:
+    """Return a code or name as the store has it, None for any other text."""
     name = text.lower()
     return name if NAME.fullmatch(name) and len(name) <= LONGEST_NAME else None

@@ -1,16 +1,17 @@
-"""Makes short links and finds them again: what may be asked, how often, and what was asked before."""
+"""The short links of a server: checks what may be made, limits how often, and finds links again."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from backend.errors import message
 from backend.rate_limit import HourlyRate
-from backend.short_links.codes import looked_up, name_of, query_of
+from backend.short_links.codes import name_of, normalized, query_of
 from backend.short_links.errors import LinkError
 from backend.short_links.store import Link, LinkStore
 
 
-class Links:
+class ShortLinks:
     """The short links of one server."""
 
     def __init__(self, path: Path, most: int, per_hour: int) -> None:
@@ -18,18 +19,23 @@ class Links:
         self.rate = HourlyRate(per_hour)
 
     def make(self, owner: str, query: object, name: object = None) -> Link:
-        """The link of a view, new or as it was made before; LinkError says why there can be none."""
-        asked, called = query_of(query), None if name is None or name == "" else name_of(name)
-        known = self.store.known(asked, called)
+        """Return the link of a view, existing or new. Raises LinkError if there can be none."""
+        text, wanted = query_of(query), None if name is None or name == "" else name_of(name)
+        known = self.store.known(text, wanted)
         if known is not None:
             return known
         minutes, most = self.rate.take(owner), self.rate.most
         if minutes is not None:
-            message = f"{most} new short links an hour are enough; try again in {minutes} min"
-            raise LinkError("share", "links", most, message, limit=most)
-        return self.store.make(asked, called)
+            why = message(
+                "links.too_many_an_hour",
+                "{most} new short links an hour are enough; try again in {minutes} min",
+                most=most,
+                minutes=minutes,
+            )
+            raise LinkError("links", most, why, limit=most, kind="share")
+        return self.store.make(text, wanted)
 
     def find(self, text: str) -> Link | None:
-        """The link that an address names."""
-        code = looked_up(text)
+        """Return the link of a code or name, None if there is none."""
+        code = normalized(text)
         return None if code is None else self.store.find(code)

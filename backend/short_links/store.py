@@ -1,7 +1,7 @@
-"""Short links on disk: one row a link, in the same SQLite file as the runs, in a table of its own.
+"""Short links on disk: one row per link, in a table of the runs' SQLite file.
 
-A link once made never changes and never goes: what stands on a slide still opens in ten years. Knows nothing of the
-web. Plain blocking calls: whoever has an event loop calls from a thread.
+A link never changes and is never deleted: a link on a slide still opens in ten years. All calls block: a program with
+an event loop calls them from a thread.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from backend.errors import Message, message
 from backend.short_links.codes import LONGEST_NAME, new_code
 from backend.short_links.errors import LinkError
 
@@ -23,11 +24,13 @@ CREATE TABLE IF NOT EXISTS links (
 CREATE INDEX IF NOT EXISTS links_by_query ON links (query, named);
 """
 MOST_TRIES = 1000
+CANNOT_READ = message("links.cannot_read", "Short links cannot be read at present")
+CANNOT_KEEP = message("links.cannot_keep", "Short links cannot be kept at present")
 
 
 @dataclass(frozen=True)
 class Link:
-    """``code`` is what stands behind /s/: a code, or the name that somebody chose."""
+    """``code`` follows /s/ in the address: a random code, or a chosen name (``named``)."""
 
     code: str
     query: str
@@ -35,7 +38,7 @@ class Link:
 
 
 class LinkStore:
-    """The links of one server; every method raises LinkError ("disk") when the disk does not do its part."""
+    """The links of one server; every method raises LinkError (kind "disk") when the disk fails."""
 
     def __init__(self, path: Path, most: int, code: Callable[[], str] = new_code) -> None:
         self.path, self.most = path, most
@@ -44,36 +47,36 @@ class LinkStore:
         self._connection: sqlite3.Connection | None = None
 
     def find(self, code: str) -> Link | None:
-        """The link of this code or name."""
+        """Return the link of this code or name."""
         with self._lock:
             try:
-                found = self._open().execute("SELECT code, query, named FROM links WHERE code = ?", (code,)).fetchone()
+                row = self._open().execute("SELECT code, query, named FROM links WHERE code = ?", (code,)).fetchone()
             except (sqlite3.Error, OSError) as error:
-                raise self._broken("Short links cannot be read at present", error) from error
-        return Link(found[0], found[1], bool(found[2])) if found else None
+                raise _disk_error(CANNOT_READ, error) from error
+        return Link(row[0], row[1], bool(row[2])) if row else None
 
     def known(self, query: str, name: str | None) -> Link | None:
-        """The link that a query has already, under this name or, without one, under a code."""
+        """Return the existing link of a query, under this name or, without a name, under a code."""
         if name is not None:
-            found = self.find(name)
-            return found if found and found.query == query else None
+            link = self.find(name)
+            return link if link and link.query == query else None
         with self._lock:
             try:
                 sql = "SELECT code FROM links WHERE query = ? AND named = 0"
                 row = self._open().execute(sql, (query,)).fetchone()
             except (sqlite3.Error, OSError) as error:
-                raise self._broken("Short links cannot be read at present", error) from error
+                raise _disk_error(CANNOT_READ, error) from error
         return Link(row[0], query, False) if row else None
 
     def make(self, query: str, name: str | None) -> Link:
-        """A new link; LinkError if the name is another view's ("taken") or no more links are kept ("full")."""
+        """Make a link. Raises LinkError if the name is another view's ("taken") or the store is full ("full")."""
         with self._lock:
             try:
                 connection = self._open()
                 with connection:
                     return self._insert(connection, query, name)
             except (sqlite3.Error, OSError) as error:
-                raise self._broken("Short links cannot be kept at present", error) from error
+                raise _disk_error(CANNOT_KEEP, error) from error
 
     def close(self) -> None:
         """Close the file; safe to call twice."""
@@ -85,11 +88,16 @@ class LinkStore:
     def _insert(self, connection: sqlite3.Connection, query: str, name: str | None) -> Link:
         count = connection.execute("SELECT COUNT(*) FROM links").fetchone()[0]
         if count >= self.most:
-            message = f"this server keeps {self.most} short links and has them all; the long link works as ever"
-            raise LinkError("full", "links", count, message, limit=self.most)
+            why = message(
+                "links.full",
+                "this server keeps {most} short links and has them all; the long link works as ever",
+                most=self.most,
+            )
+            raise LinkError("links", count, why, limit=self.most, kind="full")
         if name is not None and self._taken(connection, name):
             nearest = self._free_like(connection, name)
-            raise LinkError("taken", "name", name, f"{name} is the name of another view", nearest=nearest)
+            why = message("links.taken", "{name} is the name of another view", name=name)
+            raise LinkError("name", name, why, nearest=nearest, kind="taken")
         code = name if name is not None else next(c for c in iter(self._code, None) if not self._taken(connection, c))
         row = (code, query, int(name is not None), time.time())
         connection.execute("INSERT INTO links VALUES (?, ?, ?, ?)", row)
@@ -99,7 +107,7 @@ class LinkStore:
         return connection.execute("SELECT 1 FROM links WHERE code = ?", (code,)).fetchone() is not None
 
     def _free_like(self, connection: sqlite3.Connection, name: str) -> str | None:
-        """gpipe-lesson -> gpipe-lesson-2, the first that is free."""
+        """Return the first free name like this one: gpipe-lesson -> gpipe-lesson-2."""
         for number in range(2, MOST_TRIES):
             tail = f"-{number}"
             free = name[: LONGEST_NAME - len(tail)].rstrip("-") + tail
@@ -121,6 +129,8 @@ class LinkStore:
             self._connection = connection
         return self._connection
 
-    def _broken(self, what: str, error: Exception) -> LinkError:
-        why = error.strerror if isinstance(error, OSError) else error  # an OSError's text names the file
-        return LinkError("disk", "store", None, f"{what}: {why}. The long link works as ever.")
+
+def _disk_error(what: Message, error: Exception) -> LinkError:
+    why = error.strerror if isinstance(error, OSError) else str(error)  # an OSError's own text names the file
+    text = message("links.disk", "{what}: {why}. The long link works as ever.", what=what, why=why)
+    return LinkError("store", None, text, kind="disk")

@@ -1,4 +1,4 @@
-"""Puts the web together: the Flask app with its routes, sockets and shared parts. Starts no process and no server."""
+"""The Flask app: its routes, sockets and shared parts, wired together. Starts no process and no server."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from flask import Flask
 from flask_socketio import SocketIO
 
 from backend.config import PROJECT, Config
+from backend.errors import with_codes
 from backend.rate_limit import HourlyRate
 from backend.runs import cluster_state
 from backend.runs.manager import Manager
-from backend.searches.search_queue import Desk
-from backend.short_links.short_links import Links
+from backend.searches.search_queue import SearchQueue
+from backend.short_links.short_links import ShortLinks
 from backend.web.http import errors, security
 from backend.web.http.cache import Cache
+from backend.web.http.responses import PageJson
 from backend.web.http.server import LARGEST_EVENT
-from backend.web.routes.charts import figures
+from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
 from backend.web.routes.costs import costs
 from backend.web.routes.export import exports
 from backend.web.routes.health import health
 from backend.web.routes.imports import imports
 from backend.web.routes.page import pages
-from backend.web.routes.pareto_chart import charts
+from backend.web.routes.pareto_chart import frontier
 from backend.web.routes.preview import previews
 from backend.web.routes.run_history import history
 from backend.web.routes.runs import runs as run_routes
@@ -38,18 +40,18 @@ from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 
 BLUEPRINTS = (
-    pages, previews, schedules, comparisons, costs, exports, charts, figures, run_routes, history, imports, links,
+    pages, previews, schedules, comparisons, costs, exports, charts, frontier, run_routes, history, imports, links,
     standalone, health,
 )  # fmt: skip
 
 
 def create_app(config: Config | None = None) -> Flask:
-    """An app with its own runs, cache and viewers."""
+    """Make an app with its own runs, cache and viewers."""
     config = config or Config()
     mimetypes.add_type("text/javascript", ".js")  # some systems' tables say otherwise, and modules then do not load
     app = Flask("bubbleline", static_folder=PROJECT / "static", template_folder=PROJECT / "templates")
     app.config.update(MAX_CONTENT_LENGTH=config.body_kb * 1024, SEND_FILE_MAX_AGE_DEFAULT=0)
-    app.json.sort_keys = False  # type: ignore[attr-defined]  # of the default provider
+    app.json = PageJson(app)
     socketio = SocketIO(
         app, async_mode="gevent", async_handlers=False, manage_session=False, max_http_buffer_size=LARGEST_EVENT,
         cors_allowed_origins=None,  # None: the server's own origin only
@@ -59,10 +61,12 @@ def create_app(config: Config | None = None) -> Flask:
     feed, cache = Feed(sockets), Cache(config.cache_mb * 1_000_000)
     hosts = ClusterFeed(sockets, lambda: cluster_state.answer(runs.client.engine, runs.client.cluster))
     runs = Manager(config, feed.notify, hosts.notify)
-    desk = Desk(lambda viewer, message: socketio.emit("search", message, to=viewer), keep_orders(cache))
-    kept = Links(config.database, config.links, config.links_per_hour)
-    rate = HourlyRate(config.imports_per_hour)
-    app.extensions[NAME] = Services(config, cache, feed, hosts, runs, desk, kept, rate)
+    searches = SearchQueue(
+        lambda viewer, update: socketio.emit("search", with_codes(update), to=viewer), keep_orders(cache)
+    )
+    short_links = ShortLinks(config.database, config.links, config.links_per_hour)
+    import_rate = HourlyRate(config.imports_per_hour)
+    app.extensions[NAME] = Services(config, cache, feed, hosts, runs, searches, short_links, import_rate)
     errors.register(app)
     security.register(app)
     search_events.register(socketio)
@@ -70,5 +74,5 @@ def create_app(config: Config | None = None) -> Flask:
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     any_app: Any = app  # to Flask's types wsgi_app is a method; wrapping it is what its manual advises
-    any_app.wsgi_app = security.gate(app.wsgi_app, config.trusted_hosts())
+    any_app.wsgi_app = security.check_hosts(app.wsgi_app, config.trusted_hosts())
     return app

@@ -1,4 +1,4 @@
-"""The server: listens, says where, starts the runner behind it, and takes everything down again when told to stop."""
+"""The server process: listens, prints its address, starts the runner, and stops everything on a signal."""
 
 from __future__ import annotations
 
@@ -16,24 +16,27 @@ from gevent.pywsgi import WSGIServer
 from backend.config import Config
 from backend.schedule import jit
 from backend.web.factory import create_app
-from backend.web.http.server import Handler
+from backend.web.http.server import handler_class
 from backend.web.services import NAME, Services
+from backend.web.sockets.frames import FrameCache, SharedFrameSocket
 
 logger = logging.getLogger(__name__)
 
 
 def serve(config: Config) -> int:
-    """Serve until SIGINT or SIGTERM; gives the exit code.
+    """Serve until SIGINT or SIGTERM and return the exit code.
 
     Nothing here is monkey-patched: the server, the sockets and the runner's pipes are gevent's own classes, so that
-    threads stay threads (numba compiles in one) and what works in the tests works here.
+    threads stay threads (numba compiles in one) and the server behaves as in the tests.
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(number, stop.set)
     app = create_app(config)
-    server = WSGIServer((config.host, config.port), app, handler_class=Handler, log=None)
+    frames = FrameCache()  # shared by all connections: a text for many viewers is framed once
+    handler = handler_class(lambda websocket, connection: SharedFrameSocket(websocket, connection, frames))
+    server = WSGIServer((config.host, config.port), app, handler_class=handler, log=None)
     try:
         server.start()
     except OSError as error:
@@ -41,15 +44,15 @@ def serve(config: Config) -> int:
         return 1
     address = f"[{config.host}]" if ":" in config.host else config.host
     print(f"Bubbleline is at http://{address}:{server.server_port}  (Ctrl-C stops it)", flush=True)
-    behind = gevent.spawn(_start_behind, app)
+    starting = gevent.spawn(_start_in_background, app)
     stop.wait()
-    behind.kill()
+    starting.kill()
     _stop(server, app)
     return 0
 
 
-def _start_behind(app: Flask) -> None:
-    """What need not be there for the first request."""
+def _start_in_background(app: Flask) -> None:
+    """Start the runner and compile; the first request need not wait for them."""
     parts: Services = app.extensions[NAME]
     parts.runs.start()
     gevent.get_hub().threadpool.apply(jit.compile_all)

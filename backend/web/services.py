@@ -1,4 +1,4 @@
-"""What the routes and events of one app share. Each route takes what it needs from here; nothing is global."""
+"""The shared parts of one app. Each route takes what it needs from here; nothing is global."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from flask import current_app
 from backend.config import Config
 from backend.rate_limit import HourlyRate
 from backend.runs.manager import Manager
-from backend.searches.search_queue import Desk
-from backend.short_links.short_links import Links
+from backend.searches.search_queue import SearchQueue
+from backend.short_links.short_links import ShortLinks
 from backend.web.http.cache import Cache
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
@@ -24,21 +24,21 @@ NAME = "bubbleline"
 
 @dataclass(frozen=True)
 class Services:
-    """One app's parts."""
+    """The parts of one app."""
 
     config: Config
     cache: Cache
     feed: Feed
     cluster: ClusterFeed
     runs: Manager
-    searches: Desk
-    links: Links
+    searches: SearchQueue
+    links: ShortLinks
     imports: HourlyRate
     snapshots: RunSnapshots = field(default_factory=RunSnapshots)
-    requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> how many
+    requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> answers
     started: float = field(default_factory=time.time)
 
 
 def services() -> Services:
-    """The parts of the app that handles the present request."""
+    """Return the parts of the app that handles the current request."""
     return cast(Services, current_app.extensions[NAME])

@@ -4,7 +4,7 @@ import { timeText, useMilliseconds } from "./data/costs/time_unit.js";
 import { byId, h, setText } from "./ui/dom.js";
 import { createEmbedView } from "./app/embed_view.js";
 import { exposeForTests } from "./app/inspection.js";
-import { learn } from "./ui/languages.js";
+import { loadLanguage } from "./ui/languages.js";
 import { keepOrder } from "./data/order_cache.js";
 import { IDS } from "./core/state/schedules.js";
 import { decode } from "./core/schedule/wire.js";
@@ -37,7 +37,7 @@ async function inflate(text) {
 async function start() {
   /** @type {Data} */
   const data = JSON.parse(byId("bubbleline-data").textContent ?? "");
-  await learn(data.search);
+  await loadLanguage(data.search);
   const store = createStore({
     defaults: data.defaults,
     natural: naturalChunks(data.families),

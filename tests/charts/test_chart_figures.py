@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.charts.appearance import Look
 from backend.charts.bubble_curves import bubble_m
 from backend.charts.bubble_map import bubble, value_of
 from backend.charts.catalogue import KINDS
@@ -19,6 +18,7 @@ from backend.charts.chart import Chart, Plan, spread_apart
 from backend.charts.memory import MOST_STEPS, memory, thinned
 from backend.charts.messages import messages
 from backend.charts.offload import HIDDEN, SEQUENCE, offload
+from backend.charts.theme import Appearance
 from backend.charts.time_split import MOST_BARS, NAMES, split
 from backend.charts.vocabulary import vocabulary
 from backend.schedule.analysis.sweep import grid
@@ -33,7 +33,7 @@ from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
 
-LOOK = Look("light", 900, 400, "span")
+LOOK = Appearance("light", 900, 400, "span")
 
 
 def plan(family: str, p: int = 4, m: int = 8, name: str = "a", **more: Any) -> Plan:
@@ -41,12 +41,12 @@ def plan(family: str, p: int = 4, m: int = 8, name: str = "a", **more: Any) -> P
     return Plan(name, Spec(family, p, m, **more), FAMILIES[family].title)
 
 
-def look(name: str, theme: str = "light", width: int = 900, height: int = 400) -> Look:
-    return Look(theme, width, height, KINDS[name].heights[0])
+def appearance(name: str, theme: str = "light", width: int = 900, height: int = 400) -> Appearance:
+    return Appearance(theme, width, height, KINDS[name].heights[0])
 
 
 def drawn(name: str, *plans: Plan, **more: Any) -> Chart:
-    return KINDS[name].draw(plans or (plan("1f1b"),), look(name, **more), None)
+    return KINDS[name].draw(plans or (plan("1f1b"),), appearance(name, **more), None)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -76,7 +76,7 @@ def test_a_narrow_figure_keeps_room_for_its_plot(name: str) -> None:
 
 
 def test_the_heat_map_has_each_sizes_bubble_where_the_table_has_it() -> None:
-    chart = bubble(plan("dualpipe", 4, 8), Look("light", 900, 400, "global-ideal"))
+    chart = bubble(plan("dualpipe", 4, 8), Appearance("light", 900, 400, "global-ideal"))
     ps, ms, cells = grid(Spec("dualpipe", 4, 8))
     legal, refused = chart.figure.data[:2]
     for y, line in enumerate(cells):
@@ -84,11 +84,11 @@ def test_the_heat_map_has_each_sizes_bubble_where_the_table_has_it() -> None:
             row = chart.rows[legal.customdata[y][x]]
             assert row.cells[:2] == (ps[y], ms[x])
             if found.figures is None:
-                assert (legal.z[y][x], refused.z[y][x], row.put) == (None, 0.0, None)
+                assert (legal.z[y][x], refused.z[y][x], row.change) == (None, 0.0, None)
                 assert found.problem in refused.hovertext[y][x]
             else:
                 assert legal.z[y][x] == pytest.approx(100 * found.figures.global_bubble.of_ideal)
-                assert row.put == {"p": ps[y], "m": ms[x]}
+                assert row.change == {"p": ps[y], "m": ms[x]}
     assert [row.cells[:2] for row in chart.rows if row.mark] == [(4, 8)]
 
 
@@ -102,7 +102,7 @@ def test_the_four_bubbles_are_the_four_of_the_figures() -> None:
 
 def test_bars_stack_to_the_makespan_and_thousands_of_ranks_are_few_bars() -> None:
     one, many = plan("1f1b"), plan("gpipe", 200, 2, "b")
-    chart = split([one, many], look("split"))
+    chart = split([one, many], appearance("split"))
     assert chart.notes == (f"More than {MOST_BARS // 2} ranks: each bar is the mean of neighbouring ranks.",)
     heights = np.sum([trace.y for trace in chart.figure.data], axis=0)
     assert heights[:4] == pytest.approx([33.0] * 4)
@@ -126,7 +126,7 @@ def test_lines_against_m_are_the_simulations_and_the_schedules_on_the_screen_are
 
 def test_memory_rises_to_each_ranks_peak_and_the_limit_is_a_line() -> None:
     shown = plan("1f1b", memory=3.0)
-    chart = memory([shown], look("memory"))
+    chart = memory([shown], appearance("memory"))
     timeline = simulate(order(shown.spec), Costs(), 1)
     assert [row.cells[2] for row in chart.rows] == peak_memory(timeline, 1.0, 1, 1.0).tolist()
     lines = [trace for trace in chart.figure.data if trace.customdata is not None]
@@ -148,14 +148,14 @@ def test_a_line_of_many_steps_hides_no_peak() -> None:
 
 
 def test_what_would_be_held_without_copies_is_drawn_above() -> None:
-    chart = memory([plan("gis", m=16, v=4, offload="full")], look("memory"))
+    chart = memory([plan("gis", m=16, v=4, offload="full")], appearance("memory"))
     bare = next(trace for trace in chart.figure.data if trace.name == "without copies")
     assert max(bare.y) > 2 * max(max(trace.y) for trace in chart.figure.data if trace.customdata is not None)
 
 
 def test_bytes_are_messages_times_what_one_has() -> None:
     model = MODELS["zb-6.2b"]
-    chart = messages([plan("interleaved", v=3)], look("messages"), model)
+    chart = messages([plan("interleaved", v=3)], appearance("messages"), model)
     unit = chart.columns[3][0]
     assert unit == "GB"
     each = 2 * model.micro_batch * model.sequence * model.hidden
@@ -167,11 +167,11 @@ def test_bytes_are_messages_times_what_one_has() -> None:
 
 
 def test_offloads_map_is_k_and_its_line_is_where_k_is_one() -> None:
-    chart = offload(plan("gis", v=4), Look("light", 900, 400, "guide"), None)
+    chart = offload(plan("gis", v=4), Appearance("light", 900, 400, "guide"), None)
     for row in chart.rows:
         h, s, k = row.cells
         assert k == pytest.approx(10 / (3 * (6 * h + s)) * 220e12 / 15e9, rel=1e-3)
-        assert row.put == {"costs": {"O": pytest.approx(k * 3 / 2, rel=1e-3)}}
+        assert row.change == {"costs": {"O": pytest.approx(k * 3 / 2, rel=1e-3)}}
     heat, line = chart.figure.data[:2]
     assert heat.z[SEQUENCE.index(4096)][HIDDEN.index(4096)] == pytest.approx(np.log2(1.7051), abs=1e-3)
     hidden = 2 ** np.interp(line.x, np.arange(len(HIDDEN)), np.log2(HIDDEN))
@@ -181,16 +181,16 @@ def test_offloads_map_is_k_and_its_line_is_where_k_is_one() -> None:
 
 def test_offload_on_a_machine_uses_its_rates() -> None:
     setting = Setting.read({"p": 1, "machine": "a100", "efficiency": 0.5})
-    chart = offload(plan("gis", v=4), Look("light", 900, 400, "machine"), setting)
+    chart = offload(plan("gis", v=4), Appearance("light", 900, 400, "machine"), setting)
     assert chart.rows[0].cells[2] == pytest.approx(10 / (3 * 7 * 1024) * 156e12 / 32e9, rel=1e-3)
-    assert "Rates of A100 80GB SXM: 156 TFLOP/s reached, 32 GB/s to host memory." in chart.reads
+    assert "Rates of A100 80GB SXM: 156 TFLOP/s reached, 32 GB/s to host memory." in chart.readings
 
 
 def test_a_models_output_layer_is_put_on_the_timeline_in_its_proportion() -> None:
-    chart = vocabulary(plan("1f1b", costs=Costs(F=2.0)), look("vocabulary"), MODELS["gemma2-9b"])
+    chart = vocabulary(plan("1f1b", costs=Costs(F=2.0)), appearance("vocabulary"), MODELS["gemma2-9b"])
     top, found = chart.rows[0], output_layers()[0]
     assert (top.cells[0], top.mark) == ("Gemma2-9B", "m")
-    assert top.put == {
+    assert top.change == {
         "costs": {"S": pytest.approx(2 * found.forward, rel=1e-4), "T": pytest.approx(4 * found.forward, rel=1e-4)}
     }
 

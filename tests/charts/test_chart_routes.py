@@ -7,9 +7,10 @@ import json
 import pytest
 from flask.testing import FlaskClient
 
-from backend.charts.appearance import Look
 from backend.charts.catalogue import KINDS
 from backend.charts.chart import Plan
+from backend.charts.theme import Appearance
+from backend.errors import with_codes
 from backend.schedule.spec import Spec
 from tests.conftest import error_of
 
@@ -18,22 +19,22 @@ from tests.conftest import error_of
 def test_a_chart_is_answered_with_its_figure_its_words_and_its_numbers(client: FlaskClient, name: str) -> None:
     body = client.get(f"/api/charts/{name}?family=zb-h1&p=4&m=8&theme=dark&width=600&height=300").get_json()
     asked = Plan("a", Spec("zb-h1", 4, 8), "ZB-H1")
-    expected = KINDS[name].draw([asked], Look("dark", 600, 300, KINDS[name].heights[0]), None).as_dict()
-    assert body == json.loads(json.dumps({"spec": Spec("zb-h1", 4, 8).to_json()} | expected))
+    expected = KINDS[name].draw([asked], Appearance("dark", 600, 300, KINDS[name].heights[0]), None).as_dict()
+    assert body == json.loads(json.dumps(with_codes({"spec": Spec("zb-h1", 4, 8).to_json()} | expected)))
 
 
 def test_other_schedules_are_drawn_too_and_one_that_is_illegal_is_left_out_with_the_reason(client: FlaskClient) -> None:
     query = "p=4&m=8&b.family=zb-h1&b.p=4&b.m=8&c.family=dualpipe&c.p=4&c.m=7"
     body = client.get(f"/api/charts/split?{query}").get_json()
-    assert {row["cells"][0] for row in body["rows"]} == {"A 1F1B", "B ZB-H1"}
-    assert [note for note in body["notes"] if note.startswith("C is left out: DualPipe needs")]
+    assert {row["cells"][0]["message"] for row in body["rows"]} == {"A 1F1B", "B ZB-H1"}
+    assert [note for note in body["notes"] if note["message"].startswith("C is left out: DualPipe needs")]
 
 
 def test_a_model_and_a_machine_are_named_behind_m(client: FlaskClient) -> None:
     body = client.get("/api/charts/messages?p=4&m=8&m.model=zb-1.5b&m.layers=8,16").get_json()
-    assert any("Zero Bubble 1.5B" in each for each in body["reads"])
+    assert any("Zero Bubble 1.5B" in each["message"] for each in body["reads"])
     rates = client.get("/api/charts/offload?y=machine&m.model=llama3-70b&m.machine=b200").get_json()["reads"]
-    assert any("B200" in each for each in rates)
+    assert any("B200" in each["message"] for each in rates)
 
 
 @pytest.mark.parametrize(

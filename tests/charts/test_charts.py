@@ -12,12 +12,12 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.charts.appearance import Look
 from backend.charts.axes import Frame, ticks
-from backend.charts.label_placement import LINE, RIM, Box, Tag, place, width_of
+from backend.charts.label_placement import LINE, RIM, Box, PointLabel, place, width_of
 from backend.charts.pareto import figure
-from backend.charts.pareto_scene import clusters, scene_of
-from backend.charts.theme import template
+from backend.charts.pareto_plot import clusters, pareto_plot
+from backend.charts.theme import Appearance, template
+from backend.errors import with_codes
 from backend.schedule.analysis import pareto
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
@@ -26,7 +26,7 @@ from tests.conftest import error_of
 
 ASKED = Spec("zb-h1", 4, 8, memory=3.0)
 POINTS = pareto.points(ASKED) + pareto.frontier(ASKED, [2.0, 4.0], pareto.constructed)
-LOOK = Look("light", 900, 400, "throughput")
+LOOK = Appearance("light", 900, 400, "throughput")
 
 
 def luminance(colour: str) -> float:
@@ -54,7 +54,7 @@ def test_every_group_has_a_colour_of_the_page_that_can_be_read(theme: str) -> No
 def test_no_name_covers_a_name_a_point_or_the_edge(
     points: list[tuple[float, float, int]], others: list[tuple[float, float]]
 ) -> None:
-    tags = [Tag(x, y, "n" * letters) for x, y, letters in points]
+    tags = [PointLabel(x, y, "n" * letters) for x, y, letters in points]
     marks = [*others, *((tag.x, tag.y) for tag in tags)]
     places = place(tags, marks, [], 500, 300)
     boxes = [
@@ -69,7 +69,7 @@ def test_no_name_covers_a_name_a_point_or_the_edge(
 
 
 def test_a_lone_point_has_its_name_close_by() -> None:
-    spot = place([Tag(250, 150, "1F1B")], [(250, 150)], [], 500, 300)[0]
+    spot = place([PointLabel(250, 150, "1F1B")], [(250, 150)], [], 500, 300)[0]
     assert spot is not None
     assert math.hypot(*spot) < RIM + width_of("1F1B")
 
@@ -92,7 +92,7 @@ def test_a_frame_puts_the_ends_of_its_ranges_on_its_edges() -> None:
 
 @pytest.mark.parametrize("y", ["throughput", "bubble"])
 def test_every_point_is_drawn_once_where_its_figures_say(y: str) -> None:
-    drawn, _ = figure(ASKED, POINTS, Look("dark", 900, 400, y))
+    drawn, _ = figure(ASKED, POINTS, Appearance("dark", 900, 400, y))
     seen: dict[int, tuple[float, float]] = {}
     for trace in drawn.data:
         for at, *spot in zip(trace.customdata or (), trace.x, trace.y, strict=False):
@@ -116,20 +116,20 @@ def test_the_line_holds_the_points_that_nothing_beats_and_rises() -> None:
 
 
 def test_the_one_on_the_screen_is_ringed_and_told_against_the_line() -> None:
-    drawn, reads = figure(ASKED, POINTS, LOOK)
+    drawn, readings = figure(ASKED, POINTS, LOOK)
     ring = next(trace for trace in drawn.data if trace.name == "A")
     own = next(point for point in POINTS if point.spec == ASKED).figures
     assert (ring.x[0], ring.y[0]) == (own.memory / 4, 100 * own.throughput)
-    assert "ZB-H1, ringed, is not on it: ZB-V holds no more and reaches 100.0 % instead of" in reads
+    assert readings[-1].startswith("ZB-H1, ringed, is not on it: ZB-V holds no more and reaches 100.0 % instead of")
     assert "limit 3" in [note.text for note in drawn.layout.annotations]
     names = [note.text for note in drawn.layout.annotations]
     assert any(name.startswith("ZB-H1") for name in names)
 
 
 def test_families_that_stand_together_share_a_name() -> None:
-    scene = scene_of(ASKED, POINTS, LOOK)
-    shared = next(cluster for cluster in clusters(scene).values() if len(cluster) > 1)
-    spots = [scene.pixel(at) for at in shared]
+    plot = pareto_plot(ASKED, POINTS, LOOK)
+    shared = next(cluster for cluster in clusters(plot).values() if len(cluster) > 1)
+    spots = [plot.pixel(at) for at in shared]
     assert max(math.dist(spots[0], spot) for spot in spots) < 10
     drawn, _ = figure(ASKED, POINTS, LOOK)
     assert "1F1B, PipeDream" in [note.text for note in drawn.layout.annotations]
@@ -139,10 +139,10 @@ def test_the_answer_has_the_figure_its_words_and_its_points(client: FlaskClient)
     body = client.get("/api/charts/pareto?family=zb-h1&p=4&m=8&theme=dark&width=600&height=300").get_json()
     asked = Spec("zb-h1", 4, 8)
     points = pareto.points(asked) + pareto.frontier(asked, None, pareto.constructed)
-    assert body["points"] == json.loads(json.dumps(pareto.described(points, asked)))
+    assert body["points"] == json.loads(json.dumps(with_codes(pareto.described(points, asked))))
     assert (body["figure"]["layout"]["width"], body["figure"]["layout"]["height"]) == (600, 300)
     assert body["figure"]["layout"]["template"]["layout"]["font"]["color"] == tokens("dark")["ink-2"]
-    assert body["reads"].startswith("Further left holds less")
+    assert body["reads"][0]["message"].startswith("Further left holds less")
     assert body["error_found"] is None
 
 
@@ -154,7 +154,7 @@ def test_what_is_sought_may_be_left_out(client: FlaskClient) -> None:
 def test_a_setting_too_large_to_seek_for_still_shows_the_families(client: FlaskClient) -> None:
     body = client.get("/api/charts/pareto?p=16&m=128").get_json()
     assert body["error_found"]["field"] == "m"
-    assert len(body["points"]) == len(FAMILIES) - len(pareto.SOUGHT)
+    assert len(body["points"]) == len(FAMILIES) - len(pareto.SEARCHED)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The cluster engine across three hosts: real schedules with verified gradients, clocks that differ by hours, code that
 only the cluster brings; then hosts that die, links that are cut, and a head that is restarted.
 
-The hosts are namespaces on this machine (tests/support/hosts.py), one set for the whole file. The tests run
+The hosts are namespaces on this machine (tests/support/cluster/hosts.py), one set for the whole file. The tests run
 in order; those that break something come last.
 """
 
@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.cluster_client import Runners, actors, await_hosts, tenant, together, under_way, verified
-from tests.support.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts
+from tests.support.cluster.client import Runners, actors, await_hosts, tenant, together, under_way, verified
+from tests.support.cluster.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts
 from tests.support.runner_client import LAST, TINY, Event, RunnerProgram
 
 MISSING = (

@@ -1,8 +1,7 @@
-"""A browser for tests of the page: one for all of them, closed after the last (it has an event loop, which other tests
-must not find running).
+"""Fixtures of the page's tests: one browser for all of them, and pages in it.
 
-Every page that a test opens is held to two things when the test ends: nothing in its console, and no request that left
-this machine.
+The browser is closed after the last of these tests, because its event loop must not run beside other tests. When a test
+ends, each page that it opened must have written nothing to its console and sent no request to another machine.
 """
 
 from __future__ import annotations
@@ -14,21 +13,32 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, ViewportSize, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    Request,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from tests.conftest import Server, launch
-from tests.support.browser import launch_browser
-from tests.support.page_queries import COUNT_PENDING, Open, wait
+from tests.support.page.browser import launch_browser
+from tests.support.page.queries import COUNT_PENDING, PATIENCE_S, Open, wait
+
+expect.set_options(timeout=1000 * PATIENCE_S)
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A page that a test has: of which kind (None: of no other's), and what listens to it."""
+class OpenedPage:
+    """A page in use by a test: its kind (None: not to be used again), its listeners, whether its server ends first."""
 
     page: Page
     kind: str | None
     size: ViewportSize
-    heard: list[tuple[Any, Any]]
+    listeners: list[tuple[Any, Any]]
     own_server: bool
 
 
@@ -47,24 +57,25 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
     started.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def live_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server with the real runner behind it."""
-    made = launch(tmp_path_factory.mktemp("live"), BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
-    yield made
-    made.stop()
-    assert made.process.stdout is not None
-    made.process.stdout.close()
+    """One server with the real runner, whose start takes seconds, for all tests that do not mind each other's runs."""
+    server = launch(tmp_path_factory.mktemp("live"), BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
+    yield server
+    server.stop()
+    assert server.process.stdout is not None
+    server.process.stdout.close()
 
 
 @pytest.fixture
 def open_page(browser: Browser, server: Server) -> Iterator[Open]:
-    """Open a view: open_page("?family=gpipe", width=1280, ...) waits until the schedule is on the screen.
+    """Open a view: open_page("?family=gpipe", width=1280, ...) waits until the schedule is drawn.
 
-    A page that a test is done with serves the next one that wants the same kind of page: a new window costs the
-    browser two seconds of work. ``fresh=True`` is for tests that leave something behind in it.
+    A page is used again by the next test that needs the same kind, because a new window costs the browser two seconds
+    of work. ``fresh=True`` is for tests whose page must not be used again; ``forgive`` is a text in the console that
+    the test causes itself.
     """
-    opened: list[Opened] = []
+    opened: list[OpenedPage] = []
     complaints: list[str] = []
 
     def open_view(
@@ -79,15 +90,15 @@ def open_page(browser: Browser, server: Server) -> Iterator[Open]:
         options.setdefault("reduced_motion", "reduce")
         kind = None if fresh else repr(sorted(options.items()))
         page = free_page(browser, kind, options)
-        page.set_default_timeout(8000)
-        heard: list[tuple[Any, Any]] = [
+        page.set_default_timeout(1000 * PATIENCE_S)
+        listeners: list[tuple[Any, Any]] = [
             ("console", lambda message: complaints.extend(complaint_of(message, forgive))),
             ("pageerror", lambda error: complaints.append(str(error))),
-            ("request", lambda request: complaints.extend(strayed(request))),
+            ("request", lambda request: complaints.extend(foreign_request(request))),
         ]
-        for event, hear in heard:
-            page.on(event, hear)
-        opened.append(Opened(page, kind, options["viewport"], heard, own_server=url is not None))
+        for event, listener in listeners:
+            page.on(event, listener)
+        opened.append(OpenedPage(page, kind, options["viewport"], listeners, own_server=url is not None))
         page.goto(f"{url or server.url}/{query}")
         if drawn:
             wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
@@ -103,7 +114,7 @@ POOLS: WeakKeyDictionary[Browser, dict[str, list[Page]]] = WeakKeyDictionary()  
 
 
 def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Page:
-    """A page that nobody uses, of a context with these options."""
+    """Return an unused page of a context with these options."""
     free = POOLS.setdefault(browser, {}).setdefault(kind, []) if kind is not None else []
     if free:
         return free.pop()
@@ -112,23 +123,23 @@ def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Pa
     return context.new_page()
 
 
-def give_back(browser: Browser, used: Opened) -> None:
-    """Leave the page to the next test; one that has no next is closed."""
+def give_back(browser: Browser, used: OpenedPage) -> None:
+    """Make the page ready for the next test of its kind; close it if it must not be used again."""
     page = used.page
     if used.kind is None or page.is_closed():
         page.context.close()
         return
-    for event, hear in used.heard:
-        page.remove_listener(event, hear)
+    for event, listener in used.listeners:
+        page.remove_listener(event, listener)
     for other in page.context.pages:
         if other is not page:
             other.close()
     page.unroute_all()
     page.mouse.up()
-    page.mouse.move(0, 0)  # nothing of the next page is under it, and nothing is held down
+    page.mouse.move(0, 0)  # away from the next page, with no button down
     for key in ("Alt", "Control", "Shift"):
         page.keyboard.up(key)
-    if used.own_server:  # which ends with its test, and the page would ask for it again and again
+    if used.own_server:  # the server ends with its test, and the page would keep asking for it
         page.goto("about:blank")
     if page.viewport_size != used.size:
         page.set_viewport_size(used.size)
@@ -136,12 +147,13 @@ def give_back(browser: Browser, used: Opened) -> None:
 
 
 def complaint_of(message: ConsoleMessage, forgive: str) -> list[str]:
-    """Errors and warnings, but for what the test brings about itself."""
+    """Return the message as a complaint if it is an error or a warning that the test does not cause itself."""
     if message.type not in ("error", "warning") or (forgive and forgive in message.text):
         return []
     return [f"console: {message.text}"]
 
 
-def strayed(request: Request) -> list[str]:
+def foreign_request(request: Request) -> list[str]:
+    """Return a complaint if the request goes to another machine."""
     here = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
     return [] if request.url.startswith(here) else [f"asked for {request.url}"]

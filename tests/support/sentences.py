@@ -29,7 +29,7 @@ OTHERS = (
     "backend/schedule/analysis/law_table.py",
     "backend/web/routes/health.py",
     "backend/web/serve.py",
-    "backend/web/routes/preview.py",
+    "backend/web/address/preview.py",
     "backend/preview_image/*.py",
     "runner/__main__.py",
 )

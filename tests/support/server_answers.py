@@ -1,9 +1,8 @@
-"""Asks the server for nearly everything that it can say to a reader: right answers of every family and chart, and
-hundreds of wrong requests. Gives the texts in them, as the page looks them up."""
+"""Asks the server for nearly every text for readers: right answers of every family and chart, and hundreds of wrong
+requests. Yields the texts in them as the page receives them: plain, or {"code", "params", "message"}."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -61,8 +60,11 @@ ORDERS = (
 )  # fmt: skip
 
 
-def texts(client: FlaskClient) -> Iterator[str]:
-    """All of them; many come more than once."""
+Text = str | dict[str, Any]
+
+
+def texts(client: FlaskClient) -> Iterator[Text]:
+    """Yield all of them; many come more than once."""
     yield from _families(client)
     yield from _refusals(client)
     yield from _costs(client)
@@ -70,7 +72,7 @@ def texts(client: FlaskClient) -> Iterator[str]:
     yield from _charts(client)
 
 
-def _families(client: FlaskClient) -> Iterator[str]:
+def _families(client: FlaskClient) -> Iterator[Text]:
     for family in client.get("/api/families").json["families"]:
         yield from (family[key] for key in ("title", "source", "used_by", "group", "summary", "backward", "complexity"))
         for law in family["laws"]:
@@ -89,14 +91,14 @@ def _families(client: FlaskClient) -> Iterator[str]:
         yield from _error(answer) or _rows(answer)
 
 
-def _rows(answer: Any) -> Iterator[str]:
+def _rows(answer: Any) -> Iterator[Text]:
     yield from answer["notes"]
     for row in answer["rows"]:
         yield from (row["title"], row["technique"], row["adjusted"], row["parameters"]["why"], row["used_by"])
         yield from (cell["differs"] for cell in (row["claim"] or {}).values())
 
 
-def _refusals(client: FlaskClient) -> Iterator[str]:
+def _refusals(client: FlaskClient) -> Iterator[Text]:
     for query in WRONG:
         for route in ("schedule", "export", "standalone"):
             yield from _error(client.get(f"/api/{route}?{query}").get_json(silent=True)) or ()
@@ -148,7 +150,7 @@ def _refusals(client: FlaskClient) -> Iterator[str]:
         yield from _error(client.post("/api/links", json=link).json) or ()
 
 
-def _costs(client: FlaskClient) -> Iterator[str]:
+def _costs(client: FlaskClient) -> Iterator[Text]:
     for query in COSTS:
         for route in ("costs", "balance"):
             yield from _error(client.get(f"/api/{route}?{query}").json) or ()
@@ -167,7 +169,7 @@ def _costs(client: FlaskClient) -> Iterator[str]:
             yield from (figure["name"] for figure in answer["arithmetic"])
 
 
-def _files(client: FlaskClient) -> Iterator[str]:
+def _files(client: FlaskClient) -> Iterator[Text]:
     for order in ORDERS:
         for more in ({}, {"placement": "v"}, {"placement": "looped"}, {"placement": "z"}):
             yield from _error(client.post("/api/orders", json={"csv": order} | more).json) or ()
@@ -181,7 +183,7 @@ def _files(client: FlaskClient) -> Iterator[str]:
         yield from _error(client.post("/api/runs/import", json=trace).json) or ()
 
 
-def _charts(client: FlaskClient) -> Iterator[str]:
+def _charts(client: FlaskClient) -> Iterator[Text]:
     plans = "family=zb-h1&p=4&m=8&b.family=interleaved&b.p=4&b.m=8&b.v=2&c.family=dualpipe&c.p=3"
     queries = [f"{name}?{plans}&y={y}&m.model=llama3-7b" for name, kind in KINDS.items() for y in kind.heights]
     queries += ["memory?family=gis&p=4&m=16&offload=full&v=4", "memory?family=zb-auto&memory=5", "split?p=96&m=99"]
@@ -204,21 +206,22 @@ def _charts(client: FlaskClient) -> Iterator[str]:
         yield from _error(answer) or _chart(answer)
 
 
-def _chart(answer: Any) -> Iterator[str]:
-    reads = answer["reads"]
-    yield from [reads] if isinstance(reads, str) else reads
+def _chart(answer: Any) -> Iterator[Text]:
+    yield from answer["reads"]
     yield from answer.get("notes", ())
     for column in answer.get("columns", ()):
         yield from column
     for row in answer.get("rows", ()):
-        yield from (*row["told"], *(cell for cell in row["cells"] if isinstance(cell, str)))
+        yield from (*row["told"], *(cell for cell in row["cells"] if isinstance(cell, str | dict)))
     yield from _drawn(answer["figure"])
 
 
-def _drawn(part: Any) -> Iterator[str]:
-    """What a figure says, line by line, as static/js/panels/charts/answers.js looks it up."""
+def _drawn(part: Any) -> Iterator[Text]:
+    """Yield a figure's texts line by line, as static/js/panels/charts/answers.js looks them up."""
     for key, value in part.items() if isinstance(part, dict) else enumerate(part):
-        if isinstance(value, str) and (key in ("text", "hovertext", "name") or isinstance(part, list)):
+        if isinstance(value, dict) and "code" in value:
+            yield value
+        elif isinstance(value, str) and (key in ("text", "hovertext", "name") or isinstance(part, list)):
             yield from value.split("<br>")
         elif isinstance(value, dict) or (isinstance(value, list) and key in ("text", "hovertext", "ticktext", "data")):
             yield from _drawn(value)
@@ -226,8 +229,9 @@ def _drawn(part: Any) -> Iterator[str]:
             yield from (text for each in value if isinstance(each, dict) for text in _drawn(each))
 
 
-def _error(answer: Any) -> list[str]:
-    """The message of a refusal, nothing of what is none."""
-    return (
-        [json.loads(json.dumps(answer))["error"]["message"]] if isinstance(answer, dict) and "error" in answer else []
-    )
+def _error(answer: Any) -> list[Text]:
+    """Return the text of a refusal: the error itself, or its message where it has no code yet."""
+    if not isinstance(answer, dict) or "error" not in answer:
+        return []
+    error = answer["error"]
+    return [error["message"] if error["code"] == "unspecified" else error]

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from backend.schedule.families import registry
 from backend.schedule.families.registry import read
 from backend.schedule.interop.export import FORMATS, render
-from backend.web.http.responses import AWAY_FROM
+from backend.web.http.background import BACKGROUND_OPS
 from backend.web.routes import export
 from tests.conftest import error_of
 
@@ -47,12 +47,12 @@ def test_as_many_characters_an_op_are_reckoned_with_as_a_file_has():
         assert characters / 2 < len(render(spec, order, form)) / len(order) < characters * 1.2, form
 
 
-def test_an_order_that_is_sought_is_made_in_a_thread(client: FlaskClient, monkeypatch: pytest.MonkeyPatch):
+def test_a_searched_order_is_built_in_a_thread(client: FlaskClient, monkeypatch: pytest.MonkeyPatch):
     """Its ops are few, and the evaluations that its effort asks for are many."""
-    said: list[int] = []
-    monkeypatch.setattr(export, "apart", lambda ops, work: said.append(ops) or work())
+    estimates: list[int] = []
+    monkeypatch.setattr(export, "run_in_background", lambda ops, work: estimates.append(ops) or work())
     client.get("/api/export?family=zb-auto&p=2&m=4&effort=5000&format=json")
-    assert said[0] > AWAY_FROM
+    assert estimates[0] > BACKGROUND_OPS
 
 
 def test_a_refusal_in_a_thread_is_answered_and_leaves_no_traceback_in_the_log(

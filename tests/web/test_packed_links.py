@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError
 from backend.web.address.link_state import plans_of
 from backend.web.address.packed import unpack
 
@@ -49,7 +49,7 @@ def test_a_link_of_which_a_part_is_wrong_is_refused():
 def test_keys_beside_a_packed_link_override_what_is_packed(packed: str):
     (spec,) = plans_of(f"z={packed}&m=16".encode())
     assert (spec.family, spec.p, spec.m) == ("zb-h1", 8, 16)
-    with pytest.raises(SpecError, match="part of it is missing"):
+    with pytest.raises(RequestError, match="part of it is missing"):
         plans_of(f"z={packed[:-2]}".encode())
 
 
@@ -85,6 +85,6 @@ def test_costs_follow_from_a_model_unless_the_link_has_its_own():
     ],
 )
 def test_a_bad_value_is_named(query: bytes, field: str):
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(RequestError) as caught:
         plans_of(query)
     assert caught.value.field == field

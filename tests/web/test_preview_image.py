@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from backend.preview_image.card import SIZE, brand_card, card, shown
+from backend.preview_image.card import SIZE, brand_card, card, timed
 from backend.preview_image.colours import ink_on, palette, tints
 from backend.schedule.families.registry import FAMILIES, read
 from backend.schedule.order.ops import B, F
+from backend.web.address import preview
 from backend.web.factory import create_app
-from backend.web.routes import preview as preview_routes
 
 VIEW = "?family=zb-h1&p=8&m=32"
 BROWSER = {"Sec-Fetch-Dest": "document"}
@@ -110,13 +110,13 @@ def test_the_picture_is_kept_and_may_be_shown_by_other_sites(client: FlaskClient
 
 
 def test_too_much_to_draw_while_somebody_waits_gets_the_plain_picture(client: FlaskClient, monkeypatch):
-    monkeypatch.setattr(preview_routes, "MOST_WORK", 10)
+    monkeypatch.setattr(preview, "MOST_OPS", 10)
     assert said(client, VIEW) == "Bubbleline"
     assert client.get(f"/preview.png{VIEW}").data == brand_card()
 
 
 def test_the_boxes_have_the_pages_colours_in_the_share_that_the_ops_have():
-    plan = shown(read({"family": "gpipe", "p": 4, "m": 8}))
+    plan = timed(read({"family": "gpipe", "p": 4, "m": 8}))
     for theme in ("light", "dark"):
         picture = pixels(card([plan], theme))
         forward, backward = tints(theme, F, 0, 0, 1)[0], tints(theme, B, 0, 0, 1)[0]
@@ -126,7 +126,7 @@ def test_the_boxes_have_the_pages_colours_in_the_share_that_the_ops_have():
 
 
 def test_many_ops_are_binned_and_cover_what_they_take_of_the_time():
-    picture = pixels(card([shown(read({"family": "gpipe", "p": 128, "m": 512}))]))
+    picture = pixels(card([timed(read({"family": "gpipe", "p": 128, "m": 512}))]))
     timeline = picture[130:556, 48:1152]  # between the heading and the foot
     busy = 512 / (512 + 128 - 1)
     assert share_of(timeline, tints("light", F, 0, 0, 1)[0]) == pytest.approx(busy / 3, rel=0.05)
@@ -135,11 +135,11 @@ def test_many_ops_are_binned_and_cover_what_they_take_of_the_time():
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_has_a_picture(name: str):
-    pixels(card([shown(read({"family": name, "p": 2, "m": 4}))]))
+    pixels(card([timed(read({"family": name, "p": 2, "m": 4}))]))
 
 
 def test_more_than_one_schedule_stand_under_each_other():
-    plans = [shown(read({"family": name, "p": 4, "m": 8})) for name in ("gpipe", "1f1b", "zb-h1", "v-half")]
+    plans = [timed(read({"family": name, "p": 4, "m": 8})) for name in ("gpipe", "1f1b", "zb-h1", "v-half")]
     for count in range(1, 5):
         pixels(card(plans[:count]))
 

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError
 from backend.schedule.families.registry import read
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
@@ -50,7 +50,7 @@ def test_a_list_of_one_stage_does_not_become_a_plain_number():
     ["*2", "2*", "0*1,1", "-1*2", "1.5*2", "2*3*4", "x*1", "3*x,1", "1,,2", f"{MOST_ENTRIES}*1,1", "9" * 30 + "*1"],
 )
 def test_a_run_that_cannot_be_read_is_refused_by_the_name_of_its_key(text: str):
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(RequestError) as caught:
         spec_of(f"F={text}".encode())
     assert caught.value.field == "F"
 

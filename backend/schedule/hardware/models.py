@@ -2,7 +2,7 @@
 
 Of the ten models of the vocabulary-parallelism table the activated parameters per layer, hidden size and vocabulary
 are the printed ones (with ratio = hidden * vocabulary / parameters); everything else comes from the published
-configurations, and ``note`` says what is an assumption. Knows no machine and no pipeline.
+configurations, and ``note`` names the assumptions.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ MODELS: dict[str, Model] = {
 }  # fmt: skip
 
 WHOLE = {  # field: the least and the greatest legal value
-    "layers": (1, 4096), "hidden": (1, 2**20), "attention_heads": (1, 2**16), "vocabulary": (1, 2**24),
-    "sequence": (1, 2**24), "micro_batch": (1, 2**16), "kv_heads": (1, 2**16), "ffn": (1, 2**24),
+    "layers": (1, 4096), "hidden": (1, 2**20), "attention_heads": (1, 2**16), "kv_heads": (1, 2**16),
+    "ffn": (1, 2**24), "vocabulary": (1, 2**24), "sequence": (1, 2**24), "micro_batch": (1, 2**16),
 }  # fmt: skip
 COUNTS = {"parameters": (1.0, 1e13), "stored": (1.0, 1e15)}
 TRUTHS = ("gated", "flash")

@@ -14,7 +14,7 @@ rank. Three tuples of arrays stand for objects, because compiled code knows none
 
 After a move nothing changes before the end of the op in front of it, on any rank; so ``rewind`` goes back to there and
 ``replay`` goes on from there, and gives up as soon as one rank has been idle for longer than it may. All in one file,
-because numba's cache on disk compares a kernel's own file only: see inner.py.
+because numba's cache on disk compares a kernel's own file only: see jit.Inner.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from backend.schedule import jit
-from backend.schedule.search.inner import inner
 
 GAME = "Tuple((int64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1]))"
 STATE = "Tuple((int32[:, ::1], int32[:, :, ::1], float64[:, ::1], int32[:, ::1], float64[:, ::1], float64[:, ::1]))"
@@ -37,7 +36,7 @@ TRIES = 30  # moves looked at for each that is timed, at most: there may be none
 EPSILON = 1e-9
 
 
-@inner("float64(int64[::1])")
+@jit.inner("float64(int64[::1])")
 def draw(seed: Any) -> float:
     """A number in (0, 1): L'Ecuyer's two combined congruential generators, alike compiled and interpreted."""
     seed[0] = (seed[0] * 40014) % 2147483563
@@ -48,7 +47,7 @@ def draw(seed: Any) -> float:
     return float(z / 2147483563.0)
 
 
-@inner(f"void({GAME}, {STATE}, int64, int64, int64)")
+@jit.inner(f"void({GAME}, {STATE}, int64, int64, int64)")
 def note(game: Any, state: Any, r: int, low: int, high: int) -> None:
     """Count again on rank r from place ``low`` to ``high``."""
     gain, (strings, before, level, place, _, _) = game[3], state
@@ -62,7 +61,7 @@ def note(game: Any, state: Any, r: int, low: int, high: int) -> None:
         level[r, x + 1] = level[r, x] + gain[u]
 
 
-@inner(f"void({GAME}, {STATE}, {TRIAL}, int64, int64, int64)")
+@jit.inner(f"void({GAME}, {STATE}, {TRIAL}, int64, int64, int64)")
 def undo(game: Any, state: Any, trial: Any, r: int, low: int, n: int) -> None:
     """Put back the n ops that the last swap began to exchange."""
     strings, spare, width = state[0], trial[6], game[3].shape[0]
@@ -70,7 +69,7 @@ def undo(game: Any, state: Any, trial: Any, r: int, low: int, n: int) -> None:
         strings[r, low + j] = spare[width + j]
 
 
-@inner(f"boolean({GAME}, {STATE}, {TRIAL}, float64, int64, int64, int64, int64)")
+@jit.inner(f"boolean({GAME}, {STATE}, {TRIAL}, float64, int64, int64, int64, int64)")
 def swap(game: Any, state: Any, trial: Any, room: float, r: int, low: int, a: int, b: int) -> bool:
     """On rank r exchange the a ops from place ``low`` on with the b ops behind them; leave all as it is, and return
     False, if nothing would change, an I would come before its F or a W before its I, or the memory pass the limit."""
@@ -96,7 +95,7 @@ def swap(game: Any, state: Any, trial: Any, room: float, r: int, low: int, a: in
     return False
 
 
-@inner(f"void({GAME}, {STATE}, {TRIAL}, int64, int64)")
+@jit.inner(f"void({GAME}, {STATE}, {TRIAL}, int64, int64)")
 def rewind(game: Any, state: Any, trial: Any, rank: int, low: int) -> None:
     """Set all ranks back to the end of the op in front of place ``low`` of a rank (0: to the start).
 
@@ -131,7 +130,7 @@ def rewind(game: Any, state: Any, trial: Any, rank: int, low: int) -> None:
                 counts[1, links[row, 0]] = counts[2, links[row, 0]] = n
 
 
-@inner(f"boolean({GAME}, {STATE}, {TRIAL})")
+@jit.inner(f"boolean({GAME}, {STATE}, {TRIAL})")
 def replay(game: Any, state: Any, trial: Any) -> bool:
     """Run on from where ``rewind`` stopped; False if a rank is idle for longer than its ``slack``, or all wait."""
     links, lag, cost, _, _, _ = game
@@ -173,7 +172,7 @@ def replay(game: Any, state: Any, trial: Any) -> bool:
     return left == 0
 
 
-@inner(f"void({GAME}, {STATE}, {TRIAL})")
+@jit.inner(f"void({GAME}, {STATE}, {TRIAL})")
 def keep(game: Any, state: Any, trial: Any) -> None:
     """Take the times of a trial that ran to its end."""
     links, end, came, (again, fresh, at, counts, _, _, _) = game[0], state[4], state[5], trial
@@ -187,7 +186,7 @@ def keep(game: Any, state: Any, trial: Any) -> None:
                 came[row, k] = fresh[row, k]
 
 
-@inner(f"int64({GAME}, {STATE}, int64[:, ::1])")
+@jit.inner(f"int64({GAME}, {STATE}, int64[:, ::1])")
 def longest_path(game: Any, state: Any, path: Any) -> int:
     """Fill ``path`` with (rank, place) from the last op of the rank with the longest window back to a first op."""
     (links, _, cost, _, head, _), (strings, before, _, place, end, _) = game, state
@@ -210,7 +209,7 @@ def longest_path(game: Any, state: Any, path: Any) -> int:
     return n
 
 
-@inner(f"float64({GAME}, {STATE}, {TRIAL}, float64[::1])")
+@jit.inner(f"float64({GAME}, {STATE}, {TRIAL}, float64[::1])")
 def longest_window(game: Any, state: Any, trial: Any, plan: Any) -> float:
     """The longest window of a trial that ran to its end; what the walk wants least of goes to ``plan[1]``: this, and a
     little of the mean."""
@@ -244,7 +243,7 @@ def load(game: Any, state: Any, trial: Any, plan: Any) -> float:
 
 @jit.kernel(f"int64({GAME}, {STATE}, {TRIAL}, int32[:, ::1], int64[:, ::1], int64[::1], float64[::1], int64)")
 def walk(game: Any, state: Any, trial: Any, best: Any, path: Any, seed: Any, plan: Any, more: int) -> int:
-    """Walk on for so many moves that are timed; returns how many there were.
+    """Walk on until ``more`` moves are timed; returns the number timed.
 
     ``plan``: the span of ``best``; what the walk stands at; the temperature and the factor by which a move cools it;
     the memory limit; the mean sum of ops; reach, part on the path, weight of the mean; the length of the path known.

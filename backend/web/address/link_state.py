@@ -1,7 +1,7 @@
-"""A page's query as the server reads it: which schedules it shows, with all their costs.
+"""A view's query as the server reads it: the schedules it shows, with all their costs.
 
-The page's own reading is static/js/core/state/link.js; the server needs it for previews and files. The page takes the default
-where a value is bad; here that is a SpecError.
+The page's own reading is static/js/core/state/link.js; the server needs it for previews and files. The page takes the
+default where a value is bad; here that raises RequestError.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError, message
 from backend.schedule.families import imported
 from backend.schedule.families.registry import family_of, judge
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import COST_KEYS, Spec
 from backend.web.address.packed import unpack
-from backend.web.address.preset import priced
+from backend.web.address.preset import with_preset_costs
 from backend.web.address.query import KEYS, value_of
-from backend.web.http.responses import apart
+from backend.web.http.background import run_in_background
 
 OTHERS = ("b.", "c.", "d.")
-READING = 600  # ops that take as long as reading a character of what is packed (under z, or an imported order)
+OPS_PER_CHARACTER = 600  # of work: reading a character that is packed (under z, or an imported order) takes as long
 MOST_KEYS = 200
 NOTHING = ("none", "")
 PLAIN = {key: value for key, value in Spec().to_json().items() if key != "costs"} | {
@@ -29,54 +29,60 @@ PLAIN = {key: value for key, value in Spec().to_json().items() if key != "costs"
 
 
 def plans_of(query: bytes) -> list[Spec]:
-    """The schedules that a view shows, the first one first; SpecError names the key that is wrong. A long query is read
-    off the event loop: unpacking the longest takes a quarter of a second."""
-    return apart(READING * len(query), lambda: _plans_of(query))
+    """Return the schedules that a view shows, the first one first. Raises RequestError naming the key that is wrong.
+
+    A long query is read off the event loop: unpacking the longest takes a quarter of a second.
+    """
+    return run_in_background(OPS_PER_CHARACTER * len(query), lambda: _plans_of(query))
 
 
 def _plans_of(query: bytes) -> list[Spec]:
-    given = entries_of(query)
-    first = _read(given, "", PLAIN)
-    named = [prefix for prefix in OTHERS if any(prefix + key in given for key in KEYS)]
-    plans = [_spec(fields) for fields in (first, *(_read(given, prefix, first) for prefix in named))]
-    plans = priced(plans, given)
+    entries = entries_of(query)
+    first = _fields(entries, "", PLAIN)
+    prefixes = [prefix for prefix in OTHERS if any(prefix + key in entries for key in KEYS)]
+    plans = [_spec(fields) for fields in (first, *(_fields(entries, prefix, first) for prefix in prefixes))]
+    plans = with_preset_costs(plans, entries)
     for spec in plans:
         judge(spec)
     return plans
 
 
 def entries_of(query: bytes) -> dict[str, str]:
-    """Keys and values, the first of each; what is packed under z stands behind what is said beside it."""
-    found: dict[str, str] = {}
+    """Return keys and values, the first of each; those packed under ``z`` come after the plain ones."""
+    entries: dict[str, str] = {}
     for key, text in _pairs(query):
-        found.setdefault(key, text)
-    packed = found.pop("z", None)
+        entries.setdefault(key, text)
+    packed = entries.pop("z", None)
     if packed is None:
-        return found
+        return entries
     inner = unpack(packed)
     if inner is None:
-        raise SpecError("z", packed[:60], "z is not a packed view as the page writes it, or a part of it is missing")
+        why = message(
+            "web.not_a_packed_view", "z is not a packed view as the page writes it, or a part of it is missing"
+        )
+        raise RequestError("z", packed[:60], why)
     for key, text in _pairs(inner.encode()):
-        found.setdefault(key, text)
-    return found
+        entries.setdefault(key, text)
+    return entries
 
 
 def _pairs(query: bytes) -> list[tuple[str, str]]:
     try:
         return parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_KEYS)
     except ValueError:
-        raise SpecError("query", None, "this is not the query of a view") from None
+        why = message("web.not_a_view", "this is not the query of a view")
+        raise RequestError("query", None, why) from None
 
 
-def _read(given: Mapping[str, str], prefix: str, base: Mapping[str, object]) -> dict[str, object]:
-    """A spec's fields: those of ``base`` but for what is given; another family brings its own v."""
+def _fields(entries: Mapping[str, str], prefix: str, base: Mapping[str, object]) -> dict[str, object]:
+    """Return a spec's fields: those of ``base`` where the link gives none; another family has its own natural v."""
     fields = dict(base)
-    said = {key: given[prefix + key].strip() for key in KEYS if prefix + key in given}
-    if said.get("family", base["family"]) != base["family"]:
-        fields["family"] = said["family"]
-        fields["v"] = 1 if said["family"] == imported.NAME else family_of(Spec(family=said["family"])).v[1]
-        fields["order"] = None  # it was the other's own
-    for key, text in said.items():
+    given = {key: entries[prefix + key].strip() for key in KEYS if prefix + key in entries}
+    if given.get("family", base["family"]) != base["family"]:
+        fields["family"] = given["family"]
+        fields["v"] = 1 if given["family"] == imported.NAME else family_of(Spec(family=given["family"])).v[1]
+        fields["order"] = None  # belongs to the other schedule
+    for key, text in given.items():
         fields[key] = None if text in NOTHING and PLAIN[key] is None else value_of(key, text)
     return fields
 

@@ -21,19 +21,19 @@ MOST_CHARACTERS = 65_536  # of a query, packed or not
 NUMBER_TAKEN = "\x01"
 COUNT, DECIMALS, SPREAD, WIDTH, DIGITS = 8, 3, 2, 6, 4  # widths in bits
 DICTIONARY = (
-    "&planned=1&late=1&colours=paper&hatch=1&crit=1&micro=3&lane=comm&story=0&story=ranks&marks=3,10.5&pin=0,7&lang=en"
-    "&lang=zh&area=12-30@0-3&m.active=3.5e8&m.stored=1e9&m.gated=1&m.flash=0&m.flops=4e14&m.memory=8e10&m.hbm=2e12"
-    "&m.intra=2e11&m.inter=5e10&m.host=5e10&m.intra_s=1.5e-6&m.inter_s=1e-5&m.node=8&m.model=llama3-70b"
-    "&m.machine=a100-80&m.machine=h100&m.tp=8&m.efficiency=#&m.heads=1&m.sequence=#&m.micro_batch=2&m.layers=80"
-    "&m.hidden=#&m.attn=40&m.kv=none&m.ffn=#&m.vocab=#&m.off=1&lifo=true&recompute=full&layers=62*2,1"
-    "&vocabulary=redistribute&vocabulary=interlaced&offload=full&memory=none&group=none&d.comm=#"
-    "&d.family=interleaved&d.p=#&d.m=#&d.v=1&d.memory=#&d.F=#&d.I=#&d.W=#&c.family=v-half&c.p=#&c.m=#&c.v=1"
-    "&c.memory=#&c.F=#&c.I=#&c.W=#&b.family=dualpipev&b.p=16&b.m=64&b.v=4&b.group=8&b.memory=#&b.F=#&b.I=#&b.W=#"
-    "&family=interleaved-zb&family=pipedream&family=zb-auto&family=zb-h1&p=8&m=32&p=16&m=64&p=32&m=128&v=4&v=2&group=8"
-    "&memory=#&w_share=#&lifo=true&recompute=selective&vocabulary=parallel-1&offload=selective&shared_link=true"
-    "&weights=#&effort=#&seed=7&p=16&F=#&I=#&W=#&comm=#&FB=#&S=#&T=#&O=#&t0=#&t1=#&at=#&sel=2F5@b&theme=light"
-    "&tab=charts&tab=costs&theme=dark&tab=compare&run=0f3a9c2e&families=-gpipe,1f1b,gis,v-auto&mem=1"
-    "&chart=pareto:bubble"
+    "&planned=1&late=1&colours=paper&hatch=1&crit=1&micro=3&lane=comm&story=0&story=ranks&marks=3,10.5&pin=0,7"
+    "&lang=en&lang=zh&area=12-30@0-3&m.active=3.5e8&m.stored=1e9&m.gated=1&m.flash=0&m.flops=4e14&m.memory=8e10"
+    "&m.hbm=2e12&m.intra=2e11&m.inter=5e10&m.host=5e10&m.intra_s=1.5e-6&m.inter_s=1e-5&m.node=8"
+    "&m.model=llama3-70b&m.machine=a100-80&m.machine=h100&m.tp=8&m.efficiency=#&m.heads=1&m.sequence=#"
+    "&m.micro_batch=2&m.layers=80&m.hidden=#&m.attn=40&m.kv=none&m.ffn=#&m.vocab=#&m.off=1&lifo=true"
+    "&recompute=full&layers=62*2,1&vocabulary=redistribute&vocabulary=interlaced&offload=full&memory=none"
+    "&group=none&d.comm=#&d.family=interleaved&d.p=#&d.m=#&d.v=1&d.memory=#&d.F=#&d.I=#&d.W=#&c.family=v-half"
+    "&c.p=#&c.m=#&c.v=1&c.memory=#&c.F=#&c.I=#&c.W=#&b.family=dualpipev&b.p=16&b.m=64&b.v=4&b.group=8"
+    "&b.memory=#&b.F=#&b.I=#&b.W=#&family=interleaved-zb&family=pipedream&family=zb-auto&family=zb-h1&p=8&m=32"
+    "&p=16&m=64&p=32&m=128&v=4&v=2&group=8&memory=#&w_share=#&lifo=true&recompute=selective"
+    "&vocabulary=parallel-1&offload=selective&shared_link=true&weights=#&effort=#&seed=7&p=16&F=#&I=#&W=#"
+    "&comm=#&FB=#&S=#&T=#&O=#&t0=#&t1=#&at=#&sel=2F5@b&theme=light&tab=charts&tab=costs&theme=dark&tab=compare"
+    "&run=0f3a9c2e&families=-gpipe,1f1b,gis,v-auto&mem=1&chart=pareto:bubble"
 ).replace("#", NUMBER_TAKEN)
 
 
@@ -53,12 +53,12 @@ def unpack(packed: str) -> str | None:
 
 
 def _inflated(characters: str) -> str:
-    """Return what was deflated; ValueError or zlib.error if it is no whole deflated ASCII text."""
+    """Return what was deflated; ValueError or zlib.error if it is not deflated ASCII, truncated or too long."""
     deflated = base64.urlsafe_b64decode(characters + "=" * (-len(characters) % 4))
     reader = zlib.decompressobj(-zlib.MAX_WBITS, zdict=DICTIONARY.encode())
     text = reader.decompress(deflated, MOST_CHARACTERS + 1)
     if not reader.eof or len(text) > MOST_CHARACTERS:
-        raise ValueError("part of it is missing, or it is too long")
+        raise ValueError
     return text.decode("ascii")
 
 
@@ -70,7 +70,7 @@ def _with_numbers(text: str, bits: str) -> str:
         nonlocal at
         at += width
         if at > len(bits):
-            raise ValueError("fewer bits than numbers")
+            raise ValueError
         return int(bits[at - width : at], 2) if width else 0
 
     return re.sub(NUMBER_TAKEN, lambda _: ",".join(_numbers(take)), text)

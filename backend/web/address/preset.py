@@ -1,7 +1,6 @@
-"""The costs that a page's link leaves to a model and a machine (its keys m.*), as the page derives them.
+"""A model on a machine in addresses: the keys of /api/costs, and a view's ``m.`` keys with the costs they imply.
 
-Knows the link's words for a setting's fields; what a model costs is the schedule core's. Same as the page's
-derive.js: six digits of each cost, and a link's own costs stand.
+The costs of a view are derived as the page's link_preset.js does: six digits of each, and a link's own costs win.
 """
 
 from __future__ import annotations
@@ -10,11 +9,13 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from backend.errors import RequestError, message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.estimate import estimate
+from backend.schedule.hardware.models import MAY_LACK
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.spec import Spec
-from backend.web.routes.costs import setting_value
+from backend.web.address.query import TRUTHS, fields_of, list_of, number_of
 
 PREFIX = "m."
 NAMES = {
@@ -22,40 +23,63 @@ NAMES = {
     "intra": "intra_bandwidth", "inter": "inter_bandwidth", "host": "host_bandwidth", "intra_s": "intra_latency",
     "inter_s": "inter_latency", "node": "per_node",
 }  # fmt: skip
-"""A link's short word for a field, where it is not the field's own name."""
+"""Short keys of a link by the fields they stand for; all other fields have their own name."""
+WORDS = ("model", "machine", "link", "placement", "family")
+YES_NO = ("heads", "gated", "flash")
+NONE = "none"  # the text of a field without a value, where the preset has one
 
 
-def priced(plans: list[Spec], given: Mapping[str, str]) -> list[Spec]:
-    """The plans with the costs that their model brings; SpecError if the model or the machine is none."""
-    asked = {key.removeprefix(PREFIX): text for key, text in given.items() if key.startswith(PREFIX)}
-    off = asked.pop("off", "0") == "1"  # some costs were then changed by hand: those are in the link
-    if "model" not in asked:
+def setting_fields(query: bytes, known: tuple[str, ...]) -> dict[str, Any]:
+    """Read a setting's fields from a query string. Raises RequestError naming the key that is wrong."""
+    return fields_of(query, known, setting_value)
+
+
+def setting_value(key: str, text: str) -> Any:
+    """Read a setting's field from its text. Raises RequestError if it cannot be read."""
+    if key in WORDS:
+        return text
+    if key in YES_NO:
+        if text not in TRUTHS:
+            raise RequestError(key, text, message("web.must_be_1_or_0", "{key} must be 1 or 0", key=key), nearest=0)
+        return TRUTHS[text]
+    if key == "layers":
+        return list_of(key, text)
+    if key in MAY_LACK and text == NONE:
+        return None
+    return number_of(key, text)
+
+
+def with_preset_costs(plans: list[Spec], entries: Mapping[str, str]) -> list[Spec]:
+    """Return a view's specs with the costs of its model and machine; RequestError if one of them does not exist."""
+    preset = {key.removeprefix(PREFIX): text for key, text in entries.items() if key.startswith(PREFIX)}
+    off = preset.pop("off", "0") == "1"  # some costs were changed by hand: those are in the link
+    if "model" not in preset:
         return plans
-    setting = {name: setting_value(name, text) for key, text in asked.items() for name in [NAMES.get(key, key)]}
-    return [_with(spec, *_found(spec, setting), off) for spec in plans]
+    setting = {name: setting_value(name, text) for key, text in preset.items() for name in [NAMES.get(key, key)]}
+    return [_with_costs(spec, *_derived(spec, setting), off) for spec in plans]
 
 
-def _with(spec: Spec, costs: Costs, w_share: float, off: bool) -> Spec:
+def _with_costs(spec: Spec, costs: Costs, w_share: float, off: bool) -> Spec:
     plain = Spec()
     if off:
-        kept = {each.name: getattr(spec.costs, each.name) for each in fields(Costs)}
-        changed = {name: value for name, value in kept.items() if value != getattr(plain.costs, name)}
+        given = {each.name: getattr(spec.costs, each.name) for each in fields(Costs)}
+        changed = {name: value for name, value in given.items() if value != getattr(plain.costs, name)}
         share = spec.w_share if spec.w_share != plain.w_share else w_share
         return replace(spec, costs=replace(costs, **changed), w_share=share)
     return spec if spec.costs != plain.costs else replace(spec, costs=costs, w_share=w_share)
 
 
-def _found(spec: Spec, setting: Mapping[str, Any]) -> tuple[Costs, float]:
-    """The costs of a spec's devices and its w_share."""
-    asked = dict(setting) | {"p": spec.p, "v": spec.v}
-    shares = asked.get("layers")
-    if isinstance(shares, list) and (
-        len(shares) != spec.p * spec.v or spec.layers or spec.vocabulary == "redistribute"
+def _derived(spec: Spec, setting: Mapping[str, Any]) -> tuple[Costs, float]:
+    """Return (costs of a spec's devices, w_share) on the setting's model and machine."""
+    data = dict(setting) | {"p": spec.p, "v": spec.v}
+    layers = data.get("layers")
+    if isinstance(layers, list) and (
+        len(layers) != spec.p * spec.v or spec.layers or spec.vocabulary == "redistribute"
     ):
-        asked["layers"] = sum(shares)  # layers that were moved belong to one number of stages
+        data["layers"] = sum(layers)  # layers balanced by hand belong to one number of stages
     if spec.vocabulary != "plain":
-        asked["heads"] = False  # an output layer that is spread, or for which layers move, is not the last stage's
-    answer = estimate(Setting.read(asked)).as_dict()
+        data["heads"] = False  # an output layer that is spread, or for which layers move, is not the last stage's
+    answer = estimate(Setting.read(data)).as_dict()
     shards = answer["options"]["shards"].get(spec.vocabulary, {})
     return Costs(
         F=_tidy(answer["costs"]["F"]),

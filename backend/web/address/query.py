@@ -1,7 +1,4 @@
-"""Between a spec and a query string: strict reading of one, and the shortest link to the other.
-
-Knows how values are written in a URL; which values are legal is the schedule core's to judge.
-"""
+"""Specs in query strings: strict reading, and the shortest query string of a spec."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import parse_qsl, quote_plus
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError, message
 from backend.schedule.families.registry import family_of, read
 from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 
@@ -24,64 +21,82 @@ TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.ASCII)
 MOST_FIELDS = 64
-MOST_ENTRIES = LIMITS["p"] * LIMITS["v"]  # of a list: one a stage
+MOST_ENTRIES = LIMITS["p"] * LIMITS["v"]  # of a list: one per stage
+ADDRESS = message("web.the_address", "the address")  # where keys were given, for errors
 
 
 def spec_of(query: bytes) -> Spec:
-    """The legal spec that a query string asks for; SpecError names the key that is wrong."""
+    """Read a legal spec from a query string. Raises RequestError naming the key that is wrong."""
     return read(nested(fields_of(query, KEYS, value_of)))
 
 
 def fields_of(query: bytes, known: Collection[str], value: Callable[[str, str], Any]) -> dict[str, Any]:
-    """The values in an address; SpecError names the key that is unknown, stands twice or cannot be read."""
+    """Read a query string's values with ``value(key, text)``.
+
+    Raises RequestError naming the key that is unknown, repeated or cannot be read.
+    """
     data: dict[str, Any] = {}
     for key, text in pairs(query):
-        reject_unknown({key: text}, known, "the address")
+        reject_unknown({key: text}, known, ADDRESS)
         if key in data:
-            raise SpecError(key, text, f"{key} stands more than once in the address")
+            raise RequestError(key, text, repeated(key))
         data[key] = value(key, text)
     return data
 
 
+def repeated(key: str) -> str:
+    """Return the sentence for a key that stands twice."""
+    return message("web.repeated_key", "{key} stands more than once in the address", key=key)
+
+
 def nested(data: dict[str, Any]) -> dict[str, Any]:
-    """A spec's fields as its JSON has them: the costs in an object of their own."""
+    """Return a spec's fields as its JSON has them: the costs in an object of their own."""
     rest = {key: value for key, value in data.items() if key not in COST_KEYS}
     return rest | {"costs": {key: value for key, value in data.items() if key in COST_KEYS}}
 
 
 def pairs(query: bytes) -> list[tuple[str, str]]:
-    """Keys and values of a query string, in order."""
+    """Return keys and values of a query string, in order. Raises RequestError for bad UTF-8 or too many keys."""
     try:
         text = query.decode("ascii")
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
     except UnicodeDecodeError:
-        raise SpecError("query", repr(query[:60]), "the address is not UTF-8 text") from None
+        raise RequestError(
+            "query", repr(query[:60]), message("web.not_utf8", "the address is not UTF-8 text")
+        ) from None
     except ValueError:
-        raise SpecError("query", None, f"the address has more than {MOST_FIELDS} keys", limit=MOST_FIELDS) from None
+        why = message("web.too_many_keys", "the address has more than {most} keys", most=MOST_FIELDS)
+        raise RequestError("query", None, why, limit=MOST_FIELDS) from None
 
 
 def query_of(spec: Spec) -> str:
-    """The shortest query string for a spec: what differs from the defaults, in a fixed order."""
+    """Return the shortest query string for a spec: what differs from the defaults, in a fixed order."""
     now, plain = spec.to_json(), Spec().to_json()
     now, plain = now | now.pop("costs"), plain | plain.pop("costs")
-    # v is left out only where 1 is also what the family takes by itself.
+    # v is left out only where 1 is also the family's natural v.
     plain["v"] = 1 if family_of(spec).v[1] == 1 else None
     parts = [f"{key}={quote_plus(_text(now[key]), safe=',*')}" for key in KEYS if now[key] != plain[key]]
     return "&".join(parts)
 
 
 def value_of(key: str, text: str) -> Any:
+    """Read a spec's field from its text. Raises RequestError if it cannot be read."""
     if key in WORDS:
         return text
     if key in FLAGS:
         if text not in TRUTHS:
-            raise SpecError(key, text, f"{key} must be true or false", nearest=False)
+            raise RequestError(
+                key, text, message("web.must_be_true_or_false", "{key} must be true or false", key=key), nearest=False
+            )
         return TRUTHS[text]
     return list_of(key, text) if key in LISTS else number_of(key, text)
 
 
 def list_of(key: str, text: str) -> int | float | list[int | float]:
-    """A number, or a list with one entry a stage: "1.5,62*1,1.5" has 62 ones between its ends (as the page writes)."""
+    """Read a number, or a list with one entry per stage.
+
+    ``"1.5,62*1,1.5"`` has 62 ones between its ends; the page writes lists so. Raises RequestError.
+    """
     if "," not in text and "*" not in text:
         return number_of(key, text)
     entries: list[int | float] = []
@@ -90,15 +105,21 @@ def list_of(key: str, text: str) -> int | float | list[int | float]:
         count = number_of(key, times) if star else 1
         # Judged before the list grows: a short address must not make a long one.
         if not isinstance(count, int) or count < 1 or len(entries) + count > MOST_ENTRIES:
-            message = f"{key}={text[:40]}: k*x stands for x in k neighbouring stages, {MOST_ENTRIES} in all at most"
-            raise SpecError(key, text, message, limit=MOST_ENTRIES)
+            why = message(
+                "web.bad_repetition",
+                "{key}={text}: k*x stands for x in k neighbouring stages, {most} in all at most",
+                key=key, text=text[:40], most=MOST_ENTRIES,
+            )  # fmt: skip
+            raise RequestError(key, text, why, limit=MOST_ENTRIES)
         entries += [number_of(key, each)] * count
     return entries
 
 
 def number_of(key: str, text: str) -> int | float:
+    """Read a number as JSON has it. Raises RequestError for anything else."""
     if not NUMBER.fullmatch(text):
-        raise SpecError(key, text, f"{key} must be a plain number such as 4 or 0.5")
+        why = message("web.must_be_a_plain_number", "{key} must be a plain number such as 4 or 0.5", key=key)
+        raise RequestError(key, text, why)
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
@@ -113,7 +134,7 @@ def _text(value: Any) -> str:
 
 
 def _packed(entries: list[str]) -> str:
-    """A list with equal neighbours as k*x where that is shorter; link_fields.js writes the same."""
+    """Write a list with equal neighbours as k*x where that is shorter; link_fields.js writes the same."""
     if len(entries) == 1:
         return f"1*{entries[0]}"  # alone it would read as a plain number
     runs = ((each, len(list(run))) for each, run in groupby(entries))

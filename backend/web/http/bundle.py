@@ -1,7 +1,8 @@
-"""Which files a page is sent as: the bundle that set-up makes, or the sources where that is missing or out of date."""
+"""Addresses of the page's files: the bundles made at set-up, or the sources where a bundle is missing or stale."""
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 
 from backend.config import PROJECT
@@ -11,17 +12,22 @@ BUILT = STATIC / "vendor" / "app"
 
 
 def entry(kind: str, name: str) -> str:
-    """The address of an entry file: entry("js", "main"), entry("css", "main")."""
+    """Return the address of an entry file: entry("js", "main"), entry("css", "main")."""
     built = BUILT / kind / f"{name}.{kind}"
     chosen = built if fresh(built) else STATIC / kind / f"{name}.{kind}"
     return "/" + chosen.relative_to(PROJECT).as_posix()
 
 
 def fresh(built: Path) -> bool:
-    """Whether a bundled file is there and no source was changed after it was made."""
+    """Whether a bundled file exists and no source is newer."""
     try:
-        made = built.stat().st_mtime
+        built_at = built.stat().st_mtime
     except OSError:
         return False
     sources = (path for folder in ("js", "css") for path in (STATIC / folder).rglob("*.*"))
-    return all(path.stat().st_mtime <= made for path in sources)
+    return all(path.stat().st_mtime <= built_at for path in sources)
+
+
+def plotly_address() -> str:
+    """Return the address of plotly's script, which the page loads when a chart is opened."""
+    return f"/vendor/plotly-{version('plotly')}.min.js"

@@ -1,4 +1,4 @@
-"""Encoded answers kept for the next who asks: the least recently used go first. Knows nothing of what it keeps."""
+"""A cache of encoded answers, bounded in bytes; the least recently used go first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENTRY_BYTES = 1500  # what a key and the two tables cost besides the bytes thems
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """An answer as it is sent: deflated bytes, their type, and a name for exactly these bytes."""
+    """An answer ready to send: deflated bytes, their media type, and an entity tag of these bytes."""
 
     deflated: bytes
     mimetype: str
@@ -20,36 +20,37 @@ class Encoded:
 
     @classmethod
     def of(cls, deflated: bytes, mimetype: str) -> Encoded:
+        """Make an answer of deflated bytes, with the tag computed."""
         return cls(deflated, mimetype, blake2b(deflated, digest_size=12).hexdigest())
 
 
 class Cache:
-    """At most `limit` bytes of encoded answers."""
+    """Encoded answers by key, at most `limit` bytes of them."""
 
     def __init__(self, limit: int) -> None:
         self.limit, self.bytes = limit, 0
-        self._kept: OrderedDict[Hashable, Encoded] = OrderedDict()
+        self._answers: OrderedDict[Hashable, Encoded] = OrderedDict()
 
     def get(self, key: Hashable) -> Encoded | None:
-        """The answer kept under this key."""
-        found = self._kept.get(key)
-        if found is not None:
-            self._kept.move_to_end(key)
-        return found
+        """Return the answer under this key, None if there is none."""
+        answer = self._answers.get(key)
+        if answer is not None:
+            self._answers.move_to_end(key)
+        return answer
 
-    def kept(self, key: Hashable, make: Callable[[], Encoded]) -> Encoded:
-        """The answer under this key, made and kept if it is not there."""
-        found = self.get(key)
-        if found is None:
-            found = make()
-            self.put(key, found)
-        return found
+    def get_or_make(self, key: Hashable, make: Callable[[], Encoded]) -> Encoded:
+        """Return the answer under this key; make and store it if there is none."""
+        answer = self.get(key)
+        if answer is None:
+            answer = make()
+            self.put(key, answer)
+        return answer
 
     def put(self, key: Hashable, answer: Encoded) -> None:
-        """Keep an answer, dropping the least recently used to make room."""
-        if key in self._kept:
-            self.bytes -= ENTRY_BYTES + len(self._kept.pop(key).deflated)
-        self._kept[key] = answer
+        """Store an answer; drop the least recently used ones to make room."""
+        if key in self._answers:
+            self.bytes -= ENTRY_BYTES + len(self._answers.pop(key).deflated)
+        self._answers[key] = answer
         self.bytes += ENTRY_BYTES + len(answer.deflated)
         while self.bytes > self.limit:
-            self.bytes -= ENTRY_BYTES + len(self._kept.popitem(last=False)[1].deflated)
+            self.bytes -= ENTRY_BYTES + len(self._answers.popitem(last=False)[1].deflated)

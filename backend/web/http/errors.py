@@ -1,11 +1,12 @@
-"""One JSON error shape on every route and event: {"error": {"code", "params", "field", "value", "message", ...}}.
+"""The one JSON shape of errors on every route and event, and the HTTP status of each kind of error.
 
-Knows which HTTP status each kind of error has. No traceback ever leaves the server: what is unexpected goes to the
-log under a short name, and the answer carries that name.
+``{"error": {"code", "params", "field", "value", "message", "limit"?, "nearest"?}}``. No traceback leaves the server:
+an unexpected exception goes to the log under a random name, and the answer carries that name.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import secrets
 from typing import Any
@@ -30,22 +31,24 @@ STATUS: dict[Kind, int] = {
 
 
 class ApiError(RequestError):
-    """A request that is wrong for a reason of HTTP's: its body, its origin, its type. Has a status of its own."""
+    """A request refused for its body, origin or type, with an HTTP status that no kind of error has."""
 
     def __init__(self, status: int, field: str | None, value: Any, message: str, limit: Any = None) -> None:
         super().__init__(field, value, message, limit=limit)
         self.status = status
 
 
+def status_of(error: RequestError) -> int:
+    """Return the HTTP status of an error."""
+    return error.status if isinstance(error, ApiError) else STATUS[error.kind]
+
+
 def shape_of(error: Exception) -> tuple[int, dict[str, Any]]:
-    """Status and shape of any exception that a route or an event can raise."""
-    if isinstance(error, ApiError):
-        return error.status, error.as_dict()
-    if isinstance(error, RequestError):
-        return STATUS[error.kind], error.as_dict()
+    """Return (status, JSON shape) of any exception that a route or an event can raise."""
     if isinstance(error, HTTPException):
-        known = _from_http(error)
-        return known.status, known.as_dict()
+        error = _from_http(error)
+    if isinstance(error, RequestError):
+        return status_of(error), error.as_dict()
     name = secrets.token_hex(4)
     logger.error("error %s", name, exc_info=error)
     text = message(
@@ -56,21 +59,9 @@ def shape_of(error: Exception) -> tuple[int, dict[str, Any]]:
     return 500, RequestError(None, None, text, kind="server").as_dict()
 
 
-def _from_http(error: HTTPException) -> ApiError:
-    status = error.code or 500
-    if status == 404:
-        return ApiError(
-            status, "path", request.path, message("http.no_such_address", "There is nothing at this address.")
-        )
-    if isinstance(error, MethodNotAllowed):
-        allowed = sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"})
-        text = message("http.method_not_allowed", "This address takes only {methods}.", methods=allowed)
-        return ApiError(status, "method", request.method, text)
-    if isinstance(error, RequestEntityTooLarge):
-        limit = request.max_content_length
-        text = message("http.body_too_large", "The body is over the limit of {limit} bytes.", limit=limit)
-        return ApiError(status, "body", request.content_length, text, limit)
-    return ApiError(status, "request", None, message("http.other", "{reason}", reason=error.description or error.name))
+def encoded(error: RequestError) -> bytes:
+    """Encode an error's body for answers that are written below Flask."""
+    return json.dumps({"error": error.as_dict()}).encode()
 
 
 def register(app: Flask) -> None:
@@ -81,3 +72,19 @@ def register(app: Flask) -> None:
         return jsonify(error=shape), status
 
     app.register_error_handler(Exception, answer)
+
+
+def _from_http(error: HTTPException) -> ApiError:
+    status = error.code or 500
+    if status == 404:
+        text = message("http.no_such_address", "There is nothing at this address.")
+        return ApiError(status, "path", request.path, text)
+    if isinstance(error, MethodNotAllowed):
+        allowed = sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"})
+        text = message("http.method_not_allowed", "This address takes only {methods}.", methods=allowed)
+        return ApiError(status, "method", request.method, text)
+    if isinstance(error, RequestEntityTooLarge):
+        limit = request.max_content_length
+        text = message("http.body_too_large", "The body is over the limit of {limit} bytes.", limit=limit)
+        return ApiError(status, "body", request.content_length, text, limit)
+    return ApiError(status, "request", None, message("http.other", "{reason}", reason=error.description or error.name))

@@ -1,29 +1,42 @@
-"""How an encoded answer goes out: deflated where the client takes it, and not at all where it has it already."""
+"""Encoded responses: compressed if accepted, 304 if unchanged; messages with their codes where the page reads them."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import gevent
-from flask import Request, Response
+from flask import Request, Response, jsonify, request
+from flask.json.provider import DefaultJSONProvider
 
+from backend.errors import RequestError, with_codes
 from backend.web.http.cache import Encoded
 
-T = TypeVar("T")
 JSON = "application/json"
-AWAY_FROM = 60_000  # ops; work on fewer is over before a thread would have paid
+BINARY = "application/vnd.bubbleline.schedule"  # an order, in the format of backend/schedule/order/wire.py
+LENIENT = "handling=lenient"
+
+
+class PageJson(DefaultJSONProvider):
+    """Flask's JSON with every message as ``{"code", "params", "message"}``, for the page to translate."""
+
+    sort_keys = False
+
+    def dumps(self, obj: Any, **kwargs: Any) -> str:
+        """Encode a value; keys keep their order."""
+        return super().dumps(with_codes(obj), **kwargs)
 
 
 def send(request: Request, encoded: Encoded) -> Response:
-    """The answer to this request. A client may keep it but must ask each time; asking costs 304 and no body."""
+    """Send an encoded response, compressed if accepted, 304 if unchanged.
+
+    A client may store it but must revalidate on each use; that costs a 304 and no body.
+    """
     deflate = request.accept_encodings["deflate"] > 0
     response = Response(encoded.deflated if deflate else zlib.decompress(encoded.deflated), mimetype=encoded.mimetype)
     if deflate:
         response.headers["Content-Encoding"] = "deflate"
-    # The same content in two encodings is two representations, each with a name of its own.
+    # The same content in two encodings is two representations, each with its own tag.
     response.set_etag(encoded.etag if deflate else encoded.etag + "-plain")
     response.headers["Vary"] = "Accept, Accept-Encoding"
     response.headers["Cache-Control"] = "no-cache"
@@ -32,29 +45,29 @@ def send(request: Request, encoded: Encoded) -> Response:
 
 
 def encode_json(value: Any, level: int = 6) -> Encoded:
-    """A JSON answer, deflated."""
-    return encode_text(json.dumps(value, separators=(",", ":")), level)
+    """Encode JSON for the page, with every message as ``{"code", "params", "message"}``."""
+    return encode_text(json.dumps(with_codes(value), separators=(",", ":")), level)
+
+
+def encode_plain_json(value: Any) -> Encoded:
+    """Encode JSON for scripts: a message is its English text."""
+    return encode_text(json.dumps(value, separators=(",", ":")))
 
 
 def encode_text(text: str, level: int = 6) -> Encoded:
-    """A JSON answer that is text already, deflated."""
+    """Encode a text that is JSON already."""
     return Encoded.of(zlib.compress(text.encode(), level), JSON)
 
 
-def apart(ops: int, work: Callable[[], T]) -> T:
-    """Do work on so many ops: at once, or when there are many, in a thread, so that others are served meanwhile."""
-    if ops < AWAY_FROM:
-        return work()
-    made, problem = gevent.get_hub().threadpool.apply(lambda: _caught(work))
-    if problem is not None:
-        raise problem
-    result: T = made
-    return result
+def refused(error: RequestError) -> Response:
+    """Answer an illegal spec: raise the error (400), or, for lenient handling (RFC 7240), 200 with the same body.
 
-
-def _caught(work: Callable[[], T]) -> tuple[T | None, Exception | None]:
-    """What came of work, a refusal too: gevent writes the traceback of what a thread raises into the server's log."""
-    try:
-        return work(), None
-    except Exception as problem:
-        return None, problem
+    The page prefers lenient handling: it asks for specs that a slider may reach next, legal or not, and a browser logs
+    every 400 as a failure.
+    """
+    if LENIENT not in request.headers.get("Prefer", ""):
+        raise error
+    response = jsonify(error=error.as_dict())
+    response.headers["Preference-Applied"] = LENIENT
+    response.headers["Vary"] = "Prefer"
+    return response

@@ -1,11 +1,10 @@
-"""What the server says and refuses below the app: requests that never become one, sockets that send too much.
+"""The server's connections below the app: refusals of malformed requests, and limits of sockets.
 
-Gives these the JSON error shape of every route. Knows gevent's handler and nothing of the routes.
+Gives refusals the JSON error shape of every route.
 """
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -13,23 +12,33 @@ from typing import Any
 from geventwebsocket.exceptions import WebSocketError
 from geventwebsocket.handler import WebSocketHandler
 
-from backend.runs.errors import failure
-from backend.web.sockets.frames import FrameCache, SharedFrameSocket
+from backend.errors import RequestError, message
+from backend.web.http.errors import encoded
 
 LARGEST_EVENT = 16_384  # bytes of one message from a page; a watch has under a hundred
-# What the system does for every connection. Small writes go out at once: waiting for more would cost 40 ms an answer.
-# Of what the other side has not asked for yet little is taken: a viewer who stops reading would otherwise hold 4 MB of
-# the system's memory. And one who takes nothing for a minute has gone, though its machine may still answer for it.
+# Options of every connection. Small writes go out at once: waiting for more would cost 40 ms an answer. The system
+# buffers little that the other side has not asked for yet: a viewer who stops reading would otherwise hold 4 MB of its
+# memory. A client that takes nothing for a minute is disconnected, even if its machine still acknowledges.
 OPTIONS = {"TCP_NODELAY": 1, "TCP_NOTSENT_LOWAT": 131_072, "TCP_USER_TIMEOUT": 60_000}
 REFUSALS = {
-    "400": ("400 Bad Request", failure("request", None, "This is not an HTTP request that can be read.")),
-    "414": ("414 URI Too Long", failure("query", None, "The address is too long.", limit=8192)),
+    "400": (
+        "400 Bad Request",
+        RequestError(
+            "request", None, message("http.unreadable_request", "This is not an HTTP request that can be read.")
+        ),
+    ),
+    "414": (
+        "414 URI Too Long",
+        RequestError("query", None, message("http.address_too_long", "The address is too long."), limit=8192),
+    ),
 }
-FRAMES = FrameCache()  # of all connections: what many are sent is one text
+Wrap = Callable[[Any, Any], Any]  # (WebSocket, its connection) -> what the app uses in the WebSocket's place
 
 
 class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has no types
     """One connection."""
+
+    wrap: Wrap = staticmethod(lambda websocket, _: websocket)
 
     def handle(self) -> None:
         """Serve the connection, with the options that this system knows."""
@@ -42,19 +51,24 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
         """Serve a request; pywsgi's own refusals, a status and bytes, get a body."""
         result = super().handle_one_request()
         if isinstance(result, tuple) and result[0] in REFUSALS:
-            status, shape = REFUSALS[result[0]]
-            body = json.dumps({"error": shape})
+            status, error = REFUSALS[result[0]]
+            body = encoded(error)
             head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-            result = (result[0], f"{head}\r\nConnection: close\r\n\r\n{body}".encode())
+            result = (result[0], f"{head}\r\nConnection: close\r\n\r\n".encode() + body)
         return result
 
     def upgrade_connection(self) -> Any:
-        """Turn the connection into a socket whose frames are bounded before they are read."""
+        """Turn the connection into a WebSocket whose frames are bounded before they are read."""
         refused = super().upgrade_connection()
         if hasattr(self, "websocket"):
             self.websocket.raw_read = _bounded(self.websocket.raw_read)
-            self.environ["wsgi.websocket"] = SharedFrameSocket(self.websocket, self.socket, FRAMES)
+            self.environ["wsgi.websocket"] = self.wrap(self.websocket, self.socket)
         return refused
+
+
+def handler_class(wrap: Wrap) -> type[Handler]:
+    """Return the class of connections whose WebSockets are wrapped."""
+    return type("WrappingHandler", (Handler,), {"wrap": staticmethod(wrap)})
 
 
 def _bounded(read: Callable[[int], bytes]) -> Callable[[int], bytes]:

@@ -1,32 +1,43 @@
-"""Routes for whoever looks after the server: is it well, and what does it do."""
+"""Routes for operators: health as JSON, and metrics in Prometheus' text format."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from flask import Blueprint, Response, jsonify
+from flask import Blueprint, Response, request
 
 from backend import __version__
+from backend.web.http.responses import JSON
 from backend.web.services import Services, services
 
 health = Blueprint("health", __name__)
 
 
+@health.after_app_request
+def count_request(response: Response) -> Response:
+    """Count every answer of the app by route and status."""
+    route = request.url_rule.rule if request.url_rule is not None else "none"
+    services().requests[route, response.status_code] += 1
+    return response
+
+
 @health.get("/healthz")
 def healthz() -> Response:
-    """Whether the server serves, and how its parts are."""
+    """Whether the server serves, and the state of its parts."""
     runs = services().runs
     runner = {"state": runs.client.state, "why": runs.client.why or None, "devices": runs.client.devices}
     store = {"ok": runs.store_error is None, "why": runs.store_error}
-    return jsonify(ok=True, version=__version__, runner=runner, store=store, queue=len(runs.queue))
+    shape = {"ok": True, "version": __version__, "runner": runner, "store": store, "queue": len(runs.queue)}
+    return Response(json.dumps(shape) + "\n", mimetype=JSON)
 
 
 @health.get("/metrics")
 def metrics() -> Response:
-    """The same as numbers, in Prometheus' text format."""
-    lines = [line for name, kind, say, samples in _metrics(services()) for line in _lines(name, kind, say, samples)]
+    """The same as numbers, for Prometheus."""
+    lines = [line for name, kind, text, samples in _metrics(services()) for line in _lines(name, kind, text, samples)]
     return Response("\n".join(lines) + "\n", content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
@@ -44,5 +55,5 @@ def _metrics(parts: Services) -> Iterable[tuple[str, str, str, Mapping[str, Any]
     yield "bubbleline_uptime_seconds", "gauge", "Seconds since the start.", {"": round(time.time() - parts.started, 1)}
 
 
-def _lines(name: str, kind: str, say: str, samples: Mapping[str, Any]) -> list[str]:
-    return [f"# HELP {name} {say}", f"# TYPE {name} {kind}"] + [f"{name}{at} {n}" for at, n in samples.items()]
+def _lines(name: str, kind: str, text: str, samples: Mapping[str, Any]) -> list[str]:
+    return [f"# HELP {name} {text}", f"# TYPE {name} {kind}"] + [f"{name}{at} {n}" for at, n in samples.items()]

@@ -18,9 +18,9 @@ from backend.schedule.interop import torch_csv, trace_import
 from backend.schedule.order.placement import KINDS
 from backend.schedule.spec import Spec, choice
 from backend.web.address.query import query_of
+from backend.web.http.background import BACKGROUND_OPS, run_in_background
 from backend.web.http.errors import ApiError
 from backend.web.http.request_json import only, read_object
-from backend.web.http.responses import AWAY_FROM, apart
 from backend.web.services import services
 
 imports = Blueprint("imports", __name__)
@@ -43,7 +43,7 @@ def import_order() -> Response:
     if kind is not None:
         kind = choice("placement", kind, KINDS[:2])
     try:
-        spec = apart(len(text) // BYTES_PER_OP, lambda: imported.spec_of(torch_csv.read(text, kind)))
+        spec = run_in_background(len(text) // BYTES_PER_OP, lambda: imported.spec_of(torch_csv.read(text, kind)))
     except OrderError as error:
         raise RequestError("csv", error.op, error.message) from None
     return jsonify(spec=spec.to_json(), query=query_of(spec))
@@ -62,7 +62,7 @@ def import_run() -> tuple[Response, int]:
     body, most = request.get_data(cache=False), services().config.import_mb * INFLATED * 2**20
     owner = request.remote_addr or ""
     _take_share(services().imports, owner)
-    spec, trace = apart(AWAY_FROM, lambda: _measured(_inflated(body, most)))
+    spec, trace = run_in_background(BACKGROUND_OPS, lambda: _measured(_inflated(body, most)))
     run = services().runs.keep(lambda run_id, created: run_of(run_id, created, owner, spec, trace))
     url, notes = f"/?{query_of(spec)}&run={run.id}", with_codes(list(trace.notes))
     return jsonify(id=run.id, status=run.status, url=url, spec=run.spec, notes=notes), 201

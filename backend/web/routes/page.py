@@ -1,35 +1,69 @@
-"""The page and its files. All state of a view is in the page's own URL, which only the page reads."""
+"""The page, its embeddable timeline, and plotly's script. A view's state is in the page's URL, which the page reads."""
 
 from __future__ import annotations
 
-from flask import Blueprint, render_template, request
+import re
+import zlib
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from flask import Blueprint, Response, abort, render_template, request
 
 from backend import __version__
-from backend.web.http.bundle import entry
-from backend.web.routes.pareto_chart import script_path
-from backend.web.routes.preview import preview_of
+from backend.web.address.preview import preview_of
+from backend.web.http.background import BACKGROUND_OPS, run_in_background
+from backend.web.http.bundle import entry, plotly_address
+from backend.web.http.cache import Encoded
+from backend.web.http.responses import send
+from backend.web.services import services
 
 pages = Blueprint("page", __name__)
-LOOKS = {"theme": ("auto", "light", "dark"), "controls": ("full", "minimal", "none")}
-"""What an embed may look like; the first is what it looks like without a word."""
+APPEARANCE = {"theme": ("auto", "light", "dark"), "controls": ("full", "minimal", "none")}
+"""Choices for an embed; the first of each is the default."""
+YEAR = 31_536_000  # seconds
+# A library inside plotly's script (MapLibre, for maps) writes a style sheet into the page unless it is there already;
+# the page's policy forbids that, and no chart has maps.
+STYLED = re.compile(rb'if\(!document\.getElementById\("[0-9a-f]{64}"\)\)')
 
 
 @pages.get("/")
 def index() -> str:
-    """The whole page; what it shows comes from the API."""
+    """The whole page; the schedules come from the API."""
     return render_template(
-        "index.html", version=__version__, plotly=script_path(), script=entry("js", "main"), style=entry("css", "main"),
-        preview=preview_of(request),
+        "index.html", version=__version__, plotly=plotly_address(), script=entry("js", "main"),
+        style=entry("css", "main"), preview=preview_of(request),
     )  # fmt: skip
 
 
 @pages.get("/embed")
 def embed() -> str:
-    """The timeline and its playback alone, for a frame in somebody else's page."""
-    look = {key: choices[0] for key, choices in LOOKS.items()}
+    """The timeline and its playback alone, for a frame in a page of another site."""
+    appearance = {key: choices[0] for key, choices in APPEARANCE.items()}
     for key, text in request.args.items():
-        if key in LOOKS and text in LOOKS[key]:
-            look[key] = text
+        if key in APPEARANCE and text in APPEARANCE[key]:
+            appearance[key] = text
+    preview = preview_of(request)
     return render_template(
-        "embed.html", script=entry("js", "embed"), style=entry("css", "embed"), preview=preview_of(request), **look
+        "embed.html", script=entry("js", "embed"), style=entry("css", "embed"), preview=preview, **appearance
     )
+
+
+@pages.get("/vendor/plotly-<release>.min.js")
+def plotly_script(release: str) -> Response:
+    """Plotly's script from its Python package, so that both are of one release. It never changes."""
+    if release != version("plotly"):
+        abort(404)
+    key = ("plotly", release)
+    script = services().cache.get_or_make(key, lambda: run_in_background(BACKGROUND_OPS, _script))
+    answer = send(request, script)
+    answer.headers["Cache-Control"] = f"public, max-age={YEAR}, immutable"
+    return answer
+
+
+def _script() -> Encoded:
+    package = find_spec("plotly")
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    path = Path(package.submodule_search_locations[0]) / "package_data" / "plotly.min.js"
+    return Encoded.of(zlib.compress(STYLED.sub(b"if(!1)", path.read_bytes())), "text/javascript")

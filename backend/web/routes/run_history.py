@@ -16,9 +16,8 @@ from backend.schedule.families import registry
 from backend.schedule.order.order import Order
 from backend.schedule.spec import choice, reject_unknown
 from backend.web.address.query import pairs
+from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.request_json import only, read_object
-from backend.web.http.responses import apart
-from backend.web.routes.schedule import work_of
 from backend.web.services import services
 
 history = Blueprint("history", __name__, url_prefix="/api")
@@ -85,8 +84,8 @@ def _over(run_id: str) -> Run:
 
 def _with_order(run: Run, work: Callable[[Order], Any]) -> Any:
     """Do work on a run and its order, in a thread where it is long: many ops, or an order that has to be built."""
-    building = 0 if run.order else work_of(registry.read(run.spec))
-    return apart(max(building, run.log.ops * 8), lambda: work(order_of(run)))
+    building = 0 if run.order else estimated_ops(registry.read(run.spec))
+    return run_in_background(max(building, run.log.ops * 8), lambda: work(order_of(run)))
 
 
 def _name(text: Any) -> str:

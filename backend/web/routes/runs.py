@@ -15,10 +15,10 @@ from backend.schedule.families import registry
 from backend.schedule.order import wire
 from backend.schedule.spec import reject_unknown
 from backend.web.address.query import pairs, query_of
+from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.cache import Encoded
 from backend.web.http.request_json import only, read_object
-from backend.web.http.responses import apart, send
-from backend.web.routes.schedule import BINARY, work_of
+from backend.web.http.responses import BINARY, send
 from backend.web.services import services
 from backend.web.sockets.run_snapshot import rows_of
 
@@ -33,7 +33,7 @@ def start_run() -> tuple[Response, int]:
     spec, chosen = registry.read(asked.get("spec", {})), options.read(asked)
     options.refuse_missing(chosen.device, services().runs.client.devices)
     options.refuse_local(chosen, services().runs.client.engine)
-    order = apart(work_of(spec), lambda: wire.to_text(registry.order(spec)))
+    order = run_in_background(estimated_ops(spec), lambda: wire.to_text(registry.order(spec)))
     run = services().runs.submit(request.remote_addr or "", spec.to_json(), order, chosen)
     query = query_of(spec)
     url = f"/?{query}&run={run.id}" if query else f"/?run={run.id}"
@@ -71,12 +71,14 @@ def show_run(run_id: str) -> Response:
 def show_order(run_id: str) -> Response:
     """The order of one run, in the wire format of /api/schedule."""
     run = services().runs.get(run_id)
-    work = 0 if run.order else work_of(registry.read(run.spec))  # a run that was stored without one: from its spec
+    work = (
+        0 if run.order else estimated_ops(registry.read(run.spec))
+    )  # a run that was stored without one: from its spec
 
     def encode() -> Encoded:
         return Encoded.of(encoded_order(run), BINARY)
 
-    kept = services().cache.kept(("run-order", run.id), lambda: apart(work + _ops(run), encode))
+    kept = services().cache.get_or_make(("run-order", run.id), lambda: run_in_background(work + _ops(run), encode))
     return send(request, kept)
 
 

@@ -1,34 +1,33 @@
-"""Routes about schedules: the families, the order of a spec, its laws, its block. Knows how answers are kept."""
+"""Routes about schedules: the families, the order of a spec, its laws, its bound, its building block."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, request
 
-from backend.schedule.analysis.steady_state import steady
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError, message
+from backend.schedule.analysis.steady_state import steady_state
 from backend.schedule.families import registry
 from backend.schedule.families.searched import bound_of
 from backend.schedule.order import wire
 from backend.schedule.result import law_values, result
 from backend.schedule.spec import LIMITS, Spec
 from backend.web.address.query import fields_of, spec_of, value_of
+from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.cache import Cache, Encoded
-from backend.web.http.responses import JSON, apart, encode_json, send
+from backend.web.http.responses import BINARY, JSON, encode_json, encode_plain_json, refused, send
 from backend.web.services import services
 
 schedules = Blueprint("schedule", __name__, url_prefix="/api")
-BINARY = "application/vnd.bubbleline.schedule"
-LENIENT = "handling=lenient"
 BLOCK_KEYS = ("family", "p")
 
 
 @schedules.get("/families")
 def list_families() -> Response:
     """Every family with its laws as data, the limits and the default spec."""
-    return send(request, services().cache.kept("families", lambda: encode_json(_families())))
+    return send(request, services().cache.get_or_make("families", lambda: encode_json(_families())))
 
 
 @schedules.get("/schedule")
@@ -36,49 +35,45 @@ def show_schedule() -> Response:
     """The order of a spec in its compact form, or its Result where JSON is asked for."""
     try:
         spec = spec_of(request.query_string)
-    except SpecError as error:
+    except RequestError as error:
         return refused(error)
     as_json = request.accept_mimetypes.best_match([BINARY, JSON], default=BINARY) == JSON
     make = _result if as_json else _wire
-    return send(request, services().cache.kept((as_json, spec), lambda: apart(work_of(spec), lambda: make(spec))))
+    answer = services().cache.get_or_make(
+        (as_json, spec), lambda: run_in_background(estimated_ops(spec), lambda: make(spec))
+    )
+    return send(request, answer)
 
 
 def keep_orders(cache: Cache) -> Callable[[Spec, bytes], None]:
-    """Puts orders that were found where the next who asks for them by their spec finds them."""
+    """Return a function that stores a searched order, (spec, encoded order), where ``/api/schedule`` looks for it."""
     return lambda spec, body: cache.put((False, spec), Encoded.of(wire.compress(body), BINARY))
-
-
-def refused(error: SpecError) -> Response:
-    """An illegal spec: 400, or, to a client that prefers lenient handling (RFC 7240), 200 with the same body.
-
-    The page does: it asks for what a slider may reach next, legal or not, and a browser logs every 400 as a failure.
-    """
-    if LENIENT not in request.headers.get("Prefer", ""):
-        raise error
-    response = jsonify(error=error.as_dict())
-    response.headers["Preference-Applied"] = LENIENT
-    response.headers["Vary"] = "Prefer"
-    return response
 
 
 @schedules.get("/laws")
 def show_laws() -> Response:
-    """What the closed forms say of a spec, and whether they are exact there."""
+    """The laws of a spec with its numbers put in, and whether they are exact there."""
     spec = spec_of(request.query_string)
-    return send(request, services().cache.kept(("laws", spec), lambda: encode_json({"laws": law_values(spec)})))
+    answer = services().cache.get_or_make(("laws", spec), lambda: encode_json({"laws": law_values(spec)}))
+    return send(request, answer)
 
 
 @schedules.get("/bound")
 def show_bound() -> Response:
-    """What no order of a sought family's spec is below, and why."""
+    """The lower bound of a searched family's spec, and the argument for it."""
     try:
         spec = spec_of(request.query_string)
         family = registry.family_of(spec)
-        if family.problem is None:
-            raise SpecError("family", spec.family, f"{family.title} has one order; a bound is for zb-auto and v-auto")
-        plain, problem = spec.with_(effort=None, seed=Spec.seed), family.problem
-        return send(request, services().cache.kept(("bound", plain), lambda: encode_json(bound_of(problem(plain)))))
-    except SpecError as error:
+        problem = family.problem
+        if problem is None:
+            why = message(
+                "web.no_bound", "{family} has one order; a bound is for zb-auto and v-auto", family=family.title
+            )
+            raise RequestError("family", spec.family, why)
+        plain = spec.with_(effort=None, seed=Spec.seed)
+        answer = services().cache.get_or_make(("bound", plain), lambda: encode_json(bound_of(problem(plain))))
+        return send(request, answer)
+    except RequestError as error:
         return refused(error)
 
 
@@ -87,8 +82,9 @@ def show_block() -> Response:
     """The building block of a family on p devices and its arithmetic; refused, with the reason, where it has none."""
     try:
         spec = Spec.from_json(fields_of(request.query_string, BLOCK_KEYS, value_of))
-        return send(request, services().cache.kept(("block", spec.family, spec.p), lambda: encode_json(steady(spec))))
-    except SpecError as error:
+        answer = services().cache.get_or_make(("block", spec.family, spec.p), lambda: encode_json(steady_state(spec)))
+        return send(request, answer)
+    except RequestError as error:
         return refused(error)
 
 
@@ -97,15 +93,8 @@ def _wire(spec: Spec) -> Encoded:
 
 
 def _result(spec: Spec) -> Encoded:
-    return encode_json(result(spec))
+    return encode_plain_json(result(spec))
 
 
 def _families() -> dict[str, Any]:
     return {"families": registry.describe(), "limits": LIMITS, "defaults": Spec().to_json()}
-
-
-def work_of(spec: Spec) -> int:
-    """Ops of a spec; one that is made for its costs takes as long as a hundred times as many, a sought one as long as
-    all orders that are timed for it."""
-    tries = spec.effort or (100 if registry.family_of(spec).shaped_by_costs else 1)
-    return tries * 3 * spec.p * spec.m * spec.v

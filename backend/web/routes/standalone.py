@@ -1,6 +1,6 @@
-"""A page that plays by itself: the embed's code and style, the orders and what the page needs of them in one file.
+"""The stand-alone HTML file of a view: the embed's code and style, the orders and their families in one file.
 
-It opens from a disk: no server, no network, which its own policy enforces. The bundle is made at set-up.
+It opens from a disk and needs no server and no network, which its own policy enforces. The bundle is made at set-up.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup
 
 from backend import __version__
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError, message, with_codes
 from backend.schedule.families import registry
 from backend.schedule.families.registry import family_of
 from backend.schedule.order import wire
 from backend.schedule.spec import Spec
 from backend.web.address.link_state import entries_of, plans_of
+from backend.web.address.preview import MOST_OPS, preview_of
+from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.bundle import BUILT
 from backend.web.http.errors import ApiError
-from backend.web.http.responses import apart
-from backend.web.routes.preview import MOST_WORK, preview_of
-from backend.web.routes.schedule import work_of
 
 standalone = Blueprint("standalone", __name__)
 SCRIPT, STYLE = BUILT / "js" / "standalone.js", BUILT / "css" / "embed.css"
@@ -34,18 +33,21 @@ THEMES = ("auto", "light", "dark")
 
 @standalone.get("/api/standalone")
 def show_standalone() -> Response:
-    """The view of a query as one file to keep."""
+    """The view of a query as an attachment."""
     plans = plans_of(request.query_string)
-    work = sum(work_of(spec) for spec in plans)
-    if work > MOST_WORK:
-        raise SpecError("m", plans[0].m, "this is too large for one file; choose fewer micro-batches or devices")
+    work = sum(estimated_ops(spec) for spec in plans)
+    if work > MOST_OPS:
+        why = message("web.view_too_large", "this is too large for one file; choose fewer micro-batches or devices")
+        raise RequestError("m", plans[0].m, why)
     try:
         script, style = SCRIPT.read_text(), STYLE.read_text()
     except OSError:
-        message = "The page's bundle is not there; whoever looks after this server runs: make setup"
-        raise ApiError(503, "bundle", None, message) from None
+        why = message(
+            "web.no_bundle", "The page's bundle is missing; the administrator of this server can make it: make setup"
+        )
+        raise ApiError(503, "bundle", None, why) from None
     script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    data = apart(work, lambda: _data(plans))
+    data = run_in_background(work, lambda: _data(plans))
     preview = preview_of(request)
     entries = entries_of(request.query_string)
     theme = entries.get("theme", "")
@@ -54,32 +56,32 @@ def show_standalone() -> Response:
         version=__version__, title=preview.title, description=preview.description,
         theme=theme if theme in THEMES else "auto",
         script=Markup(script), script_hash=_hash(script), style=Markup(style), style_hash=_hash(style),
-        data=_embedded(data | _about(preview.url, "m.model" in entries)),
+        data=_embedded(data | _link(preview.url) | {"ms": "m.model" in entries}),
     )  # fmt: skip
     answer = Response(text, mimetype="text/html")
     answer.headers["Content-Disposition"] = f'attachment; filename="{_file_name(plans)}"'
     return answer
 
 
-def _about(url: str, ms: bool) -> dict[str, Any]:
-    return {"search": url.partition("?")[2] and f"?{url.partition('?')[2]}", "link": url, "ms": ms}
+def _link(url: str) -> dict[str, Any]:
+    return {"search": url.partition("?")[2] and f"?{url.partition('?')[2]}", "link": url}
 
 
 def _data(plans: list[Spec]) -> dict[str, Any]:
-    """The specs with their orders, and what the page must know of their families."""
-    named = {spec.family: family_of(spec) for spec in plans}
+    """Return the specs with their orders, and their families as the page needs them."""
+    families = {spec.family: family_of(spec) for spec in plans}
     bodies = [wire.compress(wire.encode(registry.order(spec), spec.to_json())) for spec in plans]
     return {
         "specs": [spec.to_json() for spec in plans],
         "orders": [b64encode(body).decode() for body in bodies],
-        "families": [family.as_dict() | {"laws": []} for family in named.values()],
+        "families": [family.as_dict() | {"laws": []} for family in families.values()],
         "defaults": Spec().to_json(),
     }
 
 
 def _embedded(data: dict[str, Any]) -> Markup:
-    """JSON that cannot end the element it stands in."""
-    return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
+    """Encode JSON that cannot end its script element."""
+    return Markup(json.dumps(with_codes(data), separators=(",", ":")).replace("<", "\\u003c"))
 
 
 def _hash(text: str) -> str:
@@ -87,6 +89,6 @@ def _hash(text: str) -> str:
 
 
 def _file_name(plans: list[Spec]) -> str:
-    """bubbleline-zb-h1-p8-m32.html"""
+    """Return a name such as bubbleline-zb-h1-p8-m32.html."""
     names = "-".join(re.sub(r"[^a-z0-9-]", "", spec.family) for spec in plans)
     return f"bubbleline-{names}-p{plans[0].p}-m{plans[0].m}.html"

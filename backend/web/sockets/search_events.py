@@ -1,4 +1,4 @@
-"""Socket events of searches: a page asks for a better order and is told of each one found."""
+"""Socket events of searches: a page starts a search and receives each better order."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 import flask
 from flask_socketio import SocketIO
 
-from backend.schedule.errors import SpecError
+from backend.errors import RequestError, message
 from backend.schedule.families.registry import read
 from backend.schedule.spec import number
 from backend.web.http.request_json import only
 from backend.web.services import services
 
 SECONDS = (0.05, 600.0)
-NATURAL_S = 5.0
+DEFAULT_SECONDS = 5.0
+KEYS = ("spec", "seconds")
 
 
 def register(socketio: SocketIO) -> None:
@@ -24,11 +25,12 @@ def register(socketio: SocketIO) -> None:
 
 
 def search(*args: Any) -> dict[str, Any]:
-    """{"spec": {..}, "seconds": 5}: search for an order of a sought family; `search` messages tell of it."""
+    """Start a search, {"spec": {..}, "seconds": 5}; ``search`` messages report its progress."""
     if len(args) != 1:
-        raise SpecError("search", len(args), "search takes one object with spec, seconds")
-    data = only(args[0], ("spec", "seconds"), "search")
-    seconds = number("seconds", data.get("seconds", NATURAL_S), *SECONDS)
+        why = message("web.takes_one_object", "{event} takes one object with {keys}", event="search", keys=list(KEYS))
+        raise RequestError("search", len(args), why)
+    data = only(args[0], KEYS, "search")
+    seconds = number("seconds", data.get("seconds", DEFAULT_SECONDS), *SECONDS)
     spec = read(data.get("spec", {})).with_(effort=None)
     return {"ok": True, "id": services().searches.start(_viewer(), spec, seconds).id}
 

@@ -113,7 +113,7 @@ export function bindings(acts) {
       description: t("memory that each rank holds: show and hide"),
       act: acts.strips,
     },
-    { section: show, keys: ["?"], label: "?", description: t("all keys"), act: acts.help },
+    { section: show, keys: ["?"], label: "?", description: t("all shortcuts"), act: acts.help },
   ];
 }
 

@@ -5,7 +5,7 @@ import { Pricing, loadPrices } from "../data/costs/pricing.js";
 import { Plans } from "../data/plans.js";
 import { createStore, naturalChunks } from "../data/store.js";
 import { byId, h, replace } from "../ui/dom.js";
-import { learn } from "../ui/languages.js";
+import { loadLanguage } from "../ui/languages.js";
 import { readPalette } from "../ui/palette.js";
 import { t } from "../core/i18n/language.js";
 import { parse } from "../core/state/link.js";
@@ -18,7 +18,7 @@ import { parse } from "../core/state/link.js";
  * @param {string | null} [fixed] the query to begin with, where the address bar is not this page's to read or write
  */
 export async function start(fixed = null) {
-  await learn(location.search);
+  await loadLanguage(location.search);
   readPalette();
   /** @type {Catalogue} */
   let catalogue;

@@ -22,7 +22,7 @@ const COUNTERPARTS = {
 const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
 
 /**
- * @param {{store: Store, plans: Plans, controls: {edit: (at: number) => void}, runs: {start: () => void, live: boolean},
+ * @param {{store: Store, plans: Plans, controls: {edit: (at: number) => void}, runs: {start: () => void, isLive: () => boolean},
  *   showShortcuts: () => void}} parts
  */
 export function createToolbar({ store, plans: { families }, controls, runs, showShortcuts }) {
@@ -43,7 +43,7 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
 
   compare.addEventListener("click", addSchedule);
   byId("help").addEventListener("click", showShortcuts);
-  run.addEventListener("click", () => (runs.live ? store.setView({ tab: "run" }) : runs.start()));
+  run.addEventListener("click", () => (runs.isLive() ? store.setView({ tab: "run" }) : runs.start()));
 
   function sync() {
     const full = store.get().others.length === IDS.length - 1;

@@ -6,7 +6,7 @@ import { known, fetchAhead } from "./order_cache.js";
 import { createPlan, isStale, orderQuery, request, timePlan } from "./plan.js";
 import { IDS, specsOf } from "../core/state/schedules.js";
 import { timing } from "../core/schedule/effective_costs.js";
-import { IMPORTED } from "../core/state/link_fields.js";
+import { IMPORTED } from "../core/schedule/spec_tables.js";
 import { wholeStops } from "../ui/slider_stops.js";
 
 /** @import {Lane} from "./lanes.js" */

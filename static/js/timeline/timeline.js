@@ -7,7 +7,7 @@ import { arrange, laneOf, totalTime } from "../data/lanes.js";
 import { flagged } from "./interact/marks.js";
 import { createMinimap } from "./interact/minimap.js";
 import { drawPlayhead, drawTrace } from "./draw/overlay.js";
-import { messageAt, paintMail } from "./draw/messages.js";
+import { messageAt, drawMessages } from "./draw/messages.js";
 import { paintOps } from "./draw/ops.js";
 import { residualScale } from "../data/matched_plan.js";
 import { preparePyramids } from "../data/binned_orders.js";
@@ -24,7 +24,7 @@ import { sameTrace, traceAt } from "./trace.js";
 /** @import {View} from "../core/timeline/viewport.js" */
 /**
  * @typedef {{busy: () => boolean, draw: (scene: Scene, ctx: CanvasRenderingContext2D, height: number) => void}} Layer
- *   what lies over the ops besides; busy: there is something to draw
+ *   another layer over the ops; busy: there is something to draw
  */
 /**
  * @typedef {{playhead: () => number | null, selected: () => Trace | null, hovered: (trace: Trace | null, x: number, y:
@@ -44,8 +44,8 @@ export class Timeline {
   moved = false;
   /** @type {Layer[]} from the lowest to the uppermost */
   layers = [];
-  /** @type {import("./explain/highlights.js").Lens | null} what dims the ops on demand, under everything else */
-  lens = null;
+  /** @type {import("./explain/highlights.js").Highlights | null} what dims the ops on demand, under everything else */
+  highlights = null;
   #base = surface(h("canvas"), { alpha: false });
   #over = surface(h("canvas", { class: "overlay" }));
   #scroll = 0;
@@ -136,7 +136,7 @@ export class Timeline {
     invalidate("overlay");
   }
 
-  /** The keyboard took over: what lies under a resting pointer is not what the reader looks at. */
+  /** The keyboard took over: the reader does not look at what is under a resting pointer. */
   unhover() {
     if (!this.hover) return;
     this.hover = null;
@@ -231,7 +231,7 @@ export class Timeline {
     drawGrid(this.scene, ctx, height);
     paintStrips(this.scene, ctx, base.dpr, height);
     paintOps(this.scene, ctx, base.dpr);
-    paintMail(this.scene, ctx, height);
+    drawMessages(this.scene, ctx, height);
     drawRanks(this.scene, ctx);
     drawAxis(this.scene, ctx, width, flagged(this.scene, ctx, this.store.get().view.marks));
   }
@@ -241,12 +241,16 @@ export class Timeline {
     const head = this.parts.playhead();
     const selected = this.parts.selected();
     const empty =
-      head === null && !selected && !this.hover && !this.lens?.active() && !this.layers.some((layer) => layer.busy());
+      head === null &&
+      !selected &&
+      !this.hover &&
+      !this.highlights?.active() &&
+      !this.layers.some((layer) => layer.busy());
     // a canvas not touched is not sent again
     if (!resize(over, this.#base.width, this.#base.height) && empty && this.#overEmpty) return;
     this.#overEmpty = empty;
     const ctx = begin(over);
-    this.lens?.draw(this.scene, ctx, over.width, over.height);
+    this.highlights?.draw(this.scene, ctx, over.width, over.height);
     drawPlayhead(this.scene, ctx, head, over.height);
     writeHeld(this.scene, ctx, head);
     if (selected) drawTrace(this.scene, ctx, selected, true);

@@ -28,9 +28,9 @@ export function chosen(wanted, preferred) {
  * Speak what a link or the browser asks for, from here on; before anything of the page is made.
  * @param {string} search the link's query
  */
-export async function learn(search) {
-  const { said, packed } = pairsOf(search);
-  const wanted = [...said, ...packed].find(([key]) => key === "lang")?.[1] ?? null;
+export async function loadLanguage(search) {
+  const { plain, packed } = pairsOf(search);
+  const wanted = [...plain, ...packed].find(([key]) => key === "lang")?.[1] ?? null;
   const { code, tag, load } = chosen(wanted, navigator.languages);
   if (code === language()) return;
   const { TEXTS, SERVERS } = await load();
@@ -55,9 +55,9 @@ function translate(root) {
     for (const child of node.childNodes) {
       const text = child.nodeType === Node.TEXT_NODE ? child.textContent?.trim() : "";
       if (!text) continue;
-      const said = t(text);
+      const plain = t(text);
       // Chinese words stand side by side without spaces
-      child.textContent = HAN.test(said) ? said : (child.textContent ?? "").replace(text, said);
+      child.textContent = HAN.test(plain) ? plain : (child.textContent ?? "").replace(text, plain);
     }
     for (const name of ["aria-label", "title", "aria-roledescription"]) {
       const text = node.getAttribute(name);

@@ -85,7 +85,7 @@ test("a full backward is one op of two slots", () => {
   );
 });
 
-test("the window is the block with a period before and after, and a chunk's slot counts as a part of a device's", () => {
+test("the window is the block with a period before and after; a chunk's slot counts as a part of a device's", () => {
   assert.deepEqual(windowOf(V_MIN), { from: -6, to: 17 });
   assert.equal(unitsOf(V_MIN), 23 / 2);
   assert.equal(unitsOf(ONE_F_ONE_B), 15);
@@ -129,7 +129,7 @@ test("a place finds the op that is drawn there, of the right micro-batch, and a 
   assert.equal(hit(at, V_MIN, ops, xOf(at, 1), at.height + 1), null);
 });
 
-test("where slots are finer than can be told apart only the nearest copies are there, for the eye and the pointer", () => {
+test("where slots are too fine to be told apart only the nearest copies are drawn and found", () => {
   const at = geometry(V_MIN, 1.5);
   assert.equal(at.copies, 2);
   const far = hit({ ...at, to: 40 }, V_MIN, opsOf(V_MIN), xOf(at, 30.5), at.top + 2);
@@ -186,7 +186,8 @@ test("what is pointed at is said with its slot, its place and its activations", 
   assert.equal(microName(0) + microName(2) + microName(-1), "kk + 2k − 1");
   assert.equal(
     say(V_MIN, { op: ops[1][1], k: 1 }),
-    "Forward (F) of micro-batch k + 1 on rank 1, chunk 1, stage 2: slot 8; takes activations that are kept until 16, for 8 slots.",
+    "Forward (F) of micro-batch k + 1 on rank 1, chunk 1, stage 2: slot 8; takes activations that are kept until " +
+      "16, for 8 slots.",
   );
   assert.match(
     say(V_MIN, { op: ops[1][2], k: 0 }),
@@ -198,6 +199,7 @@ test("what is pointed at is said with its slot, its place and its activations", 
   );
   assert.equal(
     say(V_MIN, { rank: 1, chunk: 0 }),
-    "Rank 1, chunk 0 keeps the activations of micro-batch k for 10 slots, from the start of F at 1 to the end of W at 11.",
+    "Rank 1, chunk 0 keeps the activations of micro-batch k for 10 slots, from the start of F at 1 to the end of W " +
+      "at 11.",
   );
 });

@@ -1,3 +1,4 @@
+// Tests of the critical path.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of the sentences that tell where the playhead is.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

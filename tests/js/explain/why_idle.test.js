@@ -1,3 +1,4 @@
+// Tests of the reasons for idle time.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -31,7 +32,8 @@ test("a rank that fills names the first micro-batch, its way, and what that wait
 test("a rank that waits names the op awaited, its rank, its end and its arrival", () => {
   assert.equal(
     sentence(3, 12.5),
-    "Rank 3 is idle from 12 to 14: it waits for 3F2's input, the output of 2F2 on rank 2, which ends at 13 and arrives at 14 after a hop of 1.",
+    "Rank 3 is idle from 12 to 14: it waits for 3F2's input, the output of 2F2 on rank 2, which ends at 13 and " +
+      "arrives at 14 after a hop of 1.",
   );
 });
 

@@ -1,3 +1,4 @@
+// Tests of the catalogues of Chinese.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { chosen } from "../../../static/js/ui/languages.js";

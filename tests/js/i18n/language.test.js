@@ -37,10 +37,10 @@ const PROGRAM = [
   ["data/api.js", "Refusal"],
   ["data/api.js", "Offline"], // an error's name
   // what stands on the keys
-  ["app/keys.js", "Page "],
-  ["app/keys.js", "Enter"],
-  ["app/keys.js", "Esc"],
-  ["app/keys.js", "Shift "],
+  ["app/shortcuts.js", "Page "],
+  ["app/shortcuts.js", "Enter"],
+  ["app/shortcuts.js", "Esc"],
+  ["app/shortcuts.js", "Shift "],
   ["timeline/explain/area_panel.js", "translate("],
   ["timeline/explain/card.js", "translate("],
   ["timeline/explain/lane_headings.js", "badge "],
@@ -52,6 +52,7 @@ const PROGRAM = [
   ["panels/compare/table.js", "explained "],
   ["panels/costs/own_values.js", "{}-problem"],
   ["timeline/draw/axis.js", "{}px "],
+  ["timeline/draw/axis.js", '"PingFang'],
   ["timeline/draw/labels.js", "500 "],
   ["timeline/draw/copy_lanes.js", "500 "],
   ["panels/charts/cube_paint.js", "system-ui"],
@@ -72,7 +73,7 @@ test("every text of the page has a Chinese one", () => {
   assert.deepEqual(everything.filter(({ text }) => !Object.hasOwn(TEXTS, text)).map(at), []);
 });
 
-test("the Chinese ones have the same holes and have Chinese in them, unless they are the same in every language", () => {
+test("the Chinese texts have the same holes, and Chinese in them unless they are the same in every language", () => {
   for (const [english, chinese] of Object.entries(TEXTS)) {
     assert.deepEqual(holesOf(chinese).sort(), holesOf(english).sort(), english);
     assert.ok(HAN.test(chinese) || SAME.has(english), `${english}: ${chinese}`);

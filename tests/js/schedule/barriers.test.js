@@ -1,3 +1,4 @@
+// Tests of the barriers of a sharded output layer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of formulas as text, values and MathML.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of bubbles and other figures of a timed schedule.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

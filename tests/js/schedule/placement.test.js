@@ -1,3 +1,4 @@
+// Tests of which rank holds which stage.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -35,7 +36,8 @@ const many = [
   ["bidirectional", 6, 2],
 ];
 for (const [kind, p, chunks] of many) {
-  test(`following next through ${kind} ${p} x ${chunks} visits every stage of a stream in model order, and prev undoes it`, () => {
+  const shape = `${kind} ${p} x ${chunks}`;
+  test(`following next through ${shape} visits every stage of a stream in model order, and prev undoes it`, () => {
     const placement = build(kind, p, chunks);
     let visited = 0;
     placement.prev.forEach((before, first) => {

@@ -1,3 +1,4 @@
+// Tests of the simulator of the page.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,3 +1,4 @@
+// Tests of the weight versions of asynchronous schedules.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of decoding an order from its bytes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of the names of lanes in a link.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withoutLane } from "../../../static/js/core/state/lane_ids.js";

@@ -1,3 +1,4 @@
+// Tests of the view as a link, and of links read back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -73,7 +74,8 @@ const forms = [
     state({}, null, { t0: 3, t1: 9.5, at: 4.25, sel: "2F5@3", theme: "dark", tab: "run", run: "a1-B_2" }),
   ],
   [
-    "?p=2&F=20,18&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.sequence=8192&m.micro_batch=2&m.layers=2*39&tab=costs",
+    "?p=2&F=20,18&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.sequence=8192" +
+      "&m.micro_batch=2&m.layers=2*39&tab=costs",
     state(
       { p: 2, costs: { ...DEFAULTS.costs, F: [20, 18] } },
       null,
@@ -93,7 +95,8 @@ const forms = [
   ],
   ["?m.model=gpt3", state({}, null, {}, plainPreset("gpt3"))],
   [
-    "?m.model=gpt3&m.layers=48&m.hidden=5120&m.attn=40&m.kv=none&m.active=3.5e8&m.flash=0&m.flops=4e14&m.inter_s=1.5e-6&m.node=4",
+    "?m.model=gpt3&m.layers=48&m.hidden=5120&m.attn=40&m.kv=none&m.active=3.5e8&m.flash=0&m.flops=4e14" +
+      "&m.inter_s=1.5e-6&m.node=4",
     state(
       {},
       null,
@@ -435,11 +438,15 @@ test("a comparison on a model and a machine of one's own with its layers balance
   assert.deepEqual(read(link).state, before);
 });
 
-test("the server's query names family, p, m and v always, lists as short as in a link, and other keys only where they differ", () => {
-  assert.equal(specQuery(DEFAULTS, DEFAULTS), "?family=1f1b&p=4&m=8&v=1");
-  const spec = { ...DEFAULTS, lifo: true, costs: { ...DEFAULTS.costs, F: [1, 1, 1, 2], FB: 2.5 } };
-  assert.equal(specQuery(spec, DEFAULTS), "?family=1f1b&p=4&m=8&v=1&lifo=true&F=3*1,2&FB=2.5");
-});
+test(
+  "the server's query names family, p, m and v always, lists as short as in a link, and other keys only where they " +
+    "differ",
+  () => {
+    assert.equal(specQuery(DEFAULTS, DEFAULTS), "?family=1f1b&p=4&m=8&v=1");
+    const spec = { ...DEFAULTS, lifo: true, costs: { ...DEFAULTS.costs, F: [1, 1, 1, 2], FB: 2.5 } };
+    assert.equal(specQuery(spec, DEFAULTS), "?family=1f1b&p=4&m=8&v=1&lifo=true&F=3*1,2&FB=2.5");
+  },
+);
 
 test("the server is asked in its own words and a link says the same in fewer", () => {
   const preset = { ...plainPreset("gpt3"), own: { attention_heads: 40, parameters: null, hbm_bandwidth: 2e12 } };

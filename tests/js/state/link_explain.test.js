@@ -1,3 +1,4 @@
+// Tests of what a link keeps of explanations.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of marked moments and pinned ranks in a link.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

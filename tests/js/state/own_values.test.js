@@ -1,3 +1,4 @@
+// Tests of a model and a machine of one's own in a link.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of long links, packed and unpacked.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

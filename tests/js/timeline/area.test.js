@@ -1,13 +1,14 @@
+// Tests of areas and their totals.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { areaText, readArea, reaches, totals, upright } from "../../../static/js/core/timeline/area.js";
+import { areaText, readArea, rankRanges, totals, upright } from "../../../static/js/core/timeline/area.js";
 import { kindOf } from "../../../static/js/core/schedule/ops.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { UNIT, breadthFirst, offloaded, oneFOneB, seeded, spread, zbH1 } from "../support/helpers.js";
 
 /** @import {Schedule, Times} from "../../../static/js/core/schedule/types.js" */
-/** @import {Reach} from "../../../static/js/core/timeline/area.js" */
+/** @import {RankRange} from "../../../static/js/core/timeline/area.js" */
 
 const near = (/** @type {number} */ a, /** @type {number} */ b) =>
   Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
@@ -16,15 +17,15 @@ const near = (/** @type {number} */ a, /** @type {number} */ b) =>
  * Every op looked at.
  * @param {Schedule} schedule
  * @param {Times} times
- * @param {Reach} reach
+ * @param {RankRange} range
  * @param {number} t0
  * @param {number} t1
  */
-function slowly(schedule, times, reach, t0, t1) {
+function slowly(schedule, times, range, t0, t1) {
   const time = new Float64Array(7);
   const ops = new Float64Array(7);
   let cut = 0;
-  for (let i = schedule.offsets[reach.first]; i < schedule.offsets[reach.last + 1]; i++) {
+  for (let i = schedule.offsets[range.first]; i < schedule.offsets[range.last + 1]; i++) {
     const inside = Math.min(t1, times.end[i]) - Math.max(t0, times.start[i]);
     if (!(times.end[i] > t0 && times.start[i] < t1)) continue;
     const kind = kindOf(schedule.codes[i], schedule.chunks);
@@ -70,7 +71,7 @@ test("an area reaches over whole lane groups between its ends, whichever end com
     { id: "b", p: 8 },
   ];
   const area = { t0: 0, t1: 1, from: { lane: "b", rank: 2 }, to: { lane: "a", rank: 3 } };
-  assert.deepEqual(reaches(area, groups), [
+  assert.deepEqual(rankRanges(area, groups), [
     { lane: "a", first: 3, last: 3 },
     { lane: "run", first: 0, last: 3 },
     { lane: "b", first: 0, last: 2 },
@@ -78,11 +79,11 @@ test("an area reaches over whole lane groups between its ends, whichever end com
   assert.deepEqual(upright(area, groups).from, { lane: "a", rank: 3 });
   const one = { t0: 0, t1: 1, from: { lane: "a", rank: 9 }, to: { lane: "a", rank: 2 } };
   assert.deepEqual(
-    reaches(one, groups),
+    rankRanges(one, groups),
     [{ lane: "a", first: 2, last: 3 }],
     "ranks that are not there any more are left out",
   );
-  assert.deepEqual(reaches({ ...one, to: { lane: "d", rank: 0 } }, groups), []);
+  assert.deepEqual(rankRanges({ ...one, to: { lane: "d", rank: 0 } }, groups), []);
 });
 
 test("totals equal a look at every op, over random areas of several schedules", () => {
@@ -96,9 +97,9 @@ test("totals equal a look at every op, over random areas of several schedules", 
       const b = random() * times.makespan * 1.2;
       const [t0, t1] = [Math.min(a, b), Math.min(times.makespan, Math.max(a, b))];
       const first = Math.floor(random() * order.p);
-      const reach = { lane: "a", first, last: first + Math.floor(random() * (order.p - first)) };
-      const sums = totals(lane, reach, t0, Math.max(a, b));
-      const want = slowly(order, times, reach, t0, t1);
+      const range = { lane: "a", first, last: first + Math.floor(random() * (order.p - first)) };
+      const sums = totals(lane, range, t0, Math.max(a, b));
+      const want = slowly(order, times, range, t0, t1);
       assert.ok(
         near(
           sums.busy,

@@ -1,3 +1,4 @@
+// Tests of many ops binned to pixels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of finding ops by text.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

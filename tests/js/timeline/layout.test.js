@@ -1,3 +1,4 @@
+// Tests of the rows of the timeline.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

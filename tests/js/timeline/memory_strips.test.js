@@ -1,3 +1,4 @@
+// Tests of memory over time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

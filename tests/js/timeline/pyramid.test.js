@@ -1,3 +1,4 @@
+// Tests of the pyramid that large schedules are drawn from.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of ticks and formatted numbers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

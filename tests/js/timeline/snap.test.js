@@ -1,3 +1,4 @@
+// Tests of snapping to the ends of ops.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,3 +1,4 @@
+// Tests of the window of time: fit, clamp, zoom.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page_queries import Open, middle, pixel, settle, state, wait
+from tests.support.page.queries import Open, middle, pixel, settle, state, wait
 
 
 def test_colours_as_in_papers_are_in_the_link_and_on_the_timeline(open_page: Open) -> None:

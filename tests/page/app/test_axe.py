@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from backend.config import PROJECT
-from tests.support.page_queries import Open, wait
+from tests.support.page.queries import Open, wait
 
 AXE = PROJECT / "node_modules" / "axe-core" / "axe.min.js"
 FULL = "?b.family=zb-h1&area=5-14@2-b.1&marks=2,8.5,9&pin=b.3&crit=1&lane=comm&story=ranks&at=9&micro=3&mem=1"

@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from backend.charts.catalogue import KINDS
 from backend.schedule.families.registry import FAMILIES
 from tests.page.panels.test_chart_kinds import pick, shown
-from tests.support.page_queries import Open
+from tests.support.page.queries import Open
 
 TEXTS = """() => {
   const found = [];

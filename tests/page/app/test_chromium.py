@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Playwright, expect
 
 from tests.conftest import Server
-from tests.support.browser import full_chromium, launch_browser
-from tests.support.page_queries import Open, middle, state, wait
+from tests.support.page.browser import full_chromium, launch_browser
+from tests.support.page.queries import Open, middle, state, wait
 
 CHROMIUM = full_chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="every test of the page runs in this browser already")
@@ -27,8 +27,8 @@ def test_a_schedule_is_drawn_and_follows_a_number_box(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=8")
     page.fill("#field-m", "12")
     page.keyboard.press("Enter")
-    wait(page, "bubbleline.state().plans[0].shown?.m === 12")
-    assert page.evaluate("bubbleline.box('a', '0F11')") is not None
+    wait(page, "bubbleline.box('a', '0F11')")
+    assert state(page)["plans"][0]["shown"]["m"] == 12
 
 
 def test_hovering_an_op_explains_it(open_page: Open) -> None:
@@ -48,7 +48,7 @@ def test_play_moves_the_playhead(open_page: Open) -> None:
 
 def test_an_embed_draws_its_schedule(open_page: Open) -> None:
     page = open_page("embed?family=zb-h1&p=4&m=8")
-    assert page.evaluate("bubbleline.box('a', '0F0')") is not None
+    wait(page, "bubbleline.box('a', '0F0')")
 
 
 def test_a_run_is_verified(open_page: Open, live_server: Server) -> None:

@@ -18,7 +18,7 @@ from backend.config import PROJECT
 from backend.web.http.bundle import fresh
 from backend.web.routes import standalone
 from tests.conftest import Server, error_of
-from tests.support.page_queries import Open, settle, state, wait
+from tests.support.page.queries import PATIENCE_S, Open, settle, state, wait
 
 DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
 SEEN = "(node => node !== null && node.getClientRects().length > 0)(document.querySelector('{}'))"
@@ -60,7 +60,7 @@ def bare_page(browser: Browser) -> Iterator[Page]:
     """A page that may be anywhere, on a disk or another site; what it asks for is the test's to judge."""
     context = browser.new_context(viewport={"width": 900, "height": 640}, reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(8000)
+    page.set_default_timeout(1000 * PATIENCE_S)
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     yield page

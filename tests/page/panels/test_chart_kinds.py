@@ -15,7 +15,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
-from tests.support.page_queries import Open, settle, wait, wait_until, wait_url
+from tests.support.page.queries import Open, settle, wait, wait_until, wait_url
 
 DRAWN = (
     "document.querySelector('.charts-table') && document.querySelector('.charts-state').hidden"

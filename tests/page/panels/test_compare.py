@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis.compare import compare
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
-from tests.support.page_queries import Open, settle, state, wait
+from tests.support.page.queries import Open, settle, state, wait
 
 ROWS = ".comparison-table tbody tr"
 TAB = "?family=zb-h1&p=8&m=32&tab=compare"
@@ -99,7 +99,7 @@ def test_who_needs_more_memory_than_the_limit_is_marked_and_says_so(open_page: O
     expect(page.locator("[data-family=gpipe] .over")).to_have_text("8")
     assert page.locator("[data-family='1f1b'] .over").count() == 0
     page.locator("[data-family=gpipe] .over button").focus()
-    expect(page.locator(".comparison-why")).to_have_text("GPipe holds 8, over the limit of 5 that is set.")
+    expect(page.locator(".comparison-why")).to_have_text("GPipe holds 8, over the limit of 5.")
 
 
 def test_the_reader_chooses_families(open_page: Open) -> None:

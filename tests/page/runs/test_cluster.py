@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.conftest import Server, launch
 from tests.page.app.test_axe import violations
 from tests.page.runs.test_run import ended
-from tests.support.page_queries import Open, state, wait
+from tests.support.page.queries import Open, state, wait
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from backend.schedule.interop import trace_export
 from backend.schedule.simulation.simulate import simulate
 from tests.conftest import Server, launch
 from tests.page.app.test_axe import violations
-from tests.support.page_queries import Open, state, wait
+from tests.support.page.queries import Open, state, wait
 
 
 @pytest.fixture(scope="module")

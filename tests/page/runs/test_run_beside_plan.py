@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.conftest import Server
 from tests.page.app.test_axe import violations
-from tests.support.page_queries import Open, middle, pixel, state, wait
+from tests.support.page.queries import Open, middle, pixel, state, wait
 
 OVER = "bubbleline.state().run === 'finished'"
 

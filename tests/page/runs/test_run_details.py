@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
 from tests.page.runs.test_run import ended, start_paced
-from tests.support.page_queries import Open, middle, pixel, state, wait
+from tests.support.page.queries import Open, middle, pixel, state, wait
 
 
 def beside(page: Page, rank: int, t: float, below: float) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.conftest import Server
-from tests.support.page_queries import Open, state, wait
+from tests.support.page.queries import Open, state, wait
 
 SLOW = ("--pause", "0.05")
 PANEL = "#panel-run"

@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.support.page_queries import Open, frames, middle, pixel, rgba, state, wait, wait_url
+from tests.support.page.queries import Open, frames, middle, pixel, rgba, state, wait, wait_url
 
 
 def veiled(page: Page, op: str) -> bool:
@@ -23,7 +23,7 @@ def test_the_critical_path_stands_out_by_key_and_by_button_and_is_in_the_link(op
     page.keyboard.press("c")
     frames(page)
     expect(page.locator("#crit")).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("#told")).to_contain_text("Critical path, length 33: F 11 (33.3 %), B 22 (66.7 %)")
+    expect(page.locator("#narration")).to_contain_text("Critical path, length 33: F 11 (33.3 %), B 22 (66.7 %)")
     assert not any(veiled(page, op) for op in ("0F0", "1F0", "3B4", "2B7", "0B7"))
     assert all(veiled(page, op) for op in ("0F1", "2B3", "0B4"))
     assert "crit=1" in wait_url(page, "crit=1")
@@ -40,8 +40,8 @@ def test_a_micro_batch_is_followed_from_the_op_under_the_pointer_to_its_neighbou
     page.mouse.move(5, 5)
     frames(page)
     assert state(page)["view"]["micro"] == 3
-    told = page.locator("#told")
-    expect(told).to_contain_text(
+    narration = page.locator("#narration")
+    expect(narration).to_contain_text(
         "Micro-batch 3 enters at 3 on rank 0; forward done at 10, backward at 17, weight gradients at 21."
     )
     assert not any(veiled(page, op) for op in ("0F3", "3F3", "1I3", "0W3"))
@@ -99,22 +99,22 @@ def test_without_a_time_for_a_hop_messages_are_ticks_that_can_still_be_found(ope
 
 def test_stepping_tells_each_moment_and_the_list_says_what_each_rank_does_and_why(open_page: Open) -> None:
     page = open_page()
-    told = page.locator("#told")
+    narration = page.locator("#narration")
     page.focus("#plot")
     for _ in range(4):
         page.keyboard.press("ArrowRight")
-    expect(told).to_have_text(
+    expect(narration).to_have_text(
         "At 4, warm-up: 3B0 starts on rank 3; 1 of 4 ranks work; rank 0: in-flight limit, waits for 1B0 until 10."
     )
-    assert told.get_attribute("aria-live") == "polite"
-    page.click("#told-more")
-    rows = page.locator("#told-panel tbody tr")
+    assert narration.get_attribute("aria-live") == "polite"
+    page.click("#narration-more")
+    rows = page.locator("#narration-panel tbody tr")
     expect(rows).to_have_count(4)
     expect(rows.first).to_contain_text("warm-up")
-    expect(rows.first).to_contain_text("4 micro-batches are in flight")
+    expect(rows.first).to_contain_text("1F1B admits at most 4 in flight here")
     expect(rows.last).to_contain_text("3B0, from 4 to 6")
     page.keyboard.press("n")
-    expect(told).to_have_text("")
+    expect(narration).to_have_text("")
     expect(page.locator("#tell")).to_have_attribute("aria-pressed", "false")
 
 
@@ -122,7 +122,7 @@ def test_while_it_plays_the_line_is_not_read_aloud_and_no_switch_moves_the_timel
     page = open_page("?comm=0.5")
     page.select_option("#speed", "0.1")
     page.click("[aria-label=Play]")
-    wait(page, "document.querySelector('#told').getAttribute('aria-live') === 'off'")
+    wait(page, "document.querySelector('#narration').getAttribute('aria-live') === 'off'")
     box = page.locator("#plot").bounding_box()
     page.focus("#plot")
     for key in "ctln":
@@ -136,17 +136,17 @@ def test_a_link_opens_with_everything_that_was_explained(open_page: Open) -> Non
     page = open_page("?family=dualpipe&p=4&m=8&comm=0.2&crit=1&micro=6&lane=comm&story=ranks&at=7.4")
     for button in ("#crit", "#micro", "#mail", "#tell"):
         expect(page.locator(button)).to_have_attribute("aria-pressed", "true")
-    panel = page.locator("#told-panel")
+    panel = page.locator("#narration-panel")
     expect(panel).to_contain_text("Critical path")
     expect(panel).to_contain_text("Micro-batch 6 enters at")
     expect(panel).to_contain_text("on rank 3")
-    expect(page.locator("#told")).to_contain_text("ranks work")
+    expect(page.locator("#narration")).to_contain_text("ranks work")
 
 
 def test_every_plan_of_a_comparison_is_explained(open_page: Open) -> None:
     page = open_page("?b.family=zb-h1&crit=1&micro=2&story=ranks&at=9")
-    expect(page.locator("#told-panel h3")).to_have_text(["1F1B", "ZB-H1"])
-    expect(page.locator("#told-panel tbody tr")).to_have_count(8)
+    expect(page.locator("#narration-panel h3")).to_have_text(["1F1B", "ZB-H1"])
+    expect(page.locator("#narration-panel tbody tr")).to_have_count(8)
 
 
 def test_a_bubble_tells_its_reason_to_a_finger_and_an_op_tells_why_its_rank_waited(open_page: Open) -> None:
@@ -162,12 +162,12 @@ def test_a_bubble_tells_its_reason_to_a_finger_and_an_op_tells_why_its_rank_wait
 
 def test_on_a_phone_every_switch_is_a_button_and_nothing_is_wider_than_the_screen(open_page: Open) -> None:
     page = open_page("?comm=0.5", width=360, height=740, has_touch=True)
-    for button in ("#crit", "#micro", "#mail", "#told-more"):
+    for button in ("#crit", "#micro", "#mail", "#narration-more"):
         page.tap(button)
     assert state(page)["view"]["micro"] == 0
-    expect(page.locator("#told-panel")).to_be_visible()
+    expect(page.locator("#narration-panel")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    for button in page.locator("#telling button, #transport button").all():
+    for button in page.locator("#narration-bar button, #transport button").all():
         box = button.bounding_box()
         assert box
         assert 0 <= box["x"] <= 360 - box["width"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.support.gestures import PHONE, Fingers, drag, point, view
-from tests.support.page_queries import Open, state, wait, wait_url
+from tests.support.page.gestures import PHONE, Fingers, drag, point, view
+from tests.support.page.queries import Open, state, wait, wait_url
 
 
 def test_scrubbing_sticks_to_op_edges_unless_alt_is_held(open_page: Open) -> None:
@@ -57,7 +57,7 @@ def test_find_counts_steps_and_says_what_to_type(open_page: Open) -> None:
     page = open_page()
     page.focus("#plot")
     page.keyboard.press("/")
-    said = page.locator("#find-said")
+    said = page.locator("#find-status")
     page.keyboard.type("f5")
     expect(said).to_have_text("4 matches")
     walked = []
@@ -83,7 +83,7 @@ def test_find_brings_a_hairline_op_of_many_into_sight(open_page: Open) -> None:
     page.keyboard.press("/")
     page.keyboard.type("50B200")
     page.keyboard.press("Enter")
-    expect(page.locator("#find-said")).to_have_text("1 of 1")
+    expect(page.locator("#find-status")).to_have_text("1 of 1")
     wait(page, "bubbleline.box('a', '50B200')")
     assert page.evaluate("bubbleline.box('a', '50B200').w") > 5
 
@@ -184,7 +184,7 @@ def test_on_a_phone_tools_are_buttons_and_nothing_is_wider_than_the_screen(open_
     page = open_page("?area=5-14@1-2&marks=2,8.5,9", **PHONE)
     page.tap("#tools [aria-label='Find ops']")
     page.fill("#find-text", "2F")
-    expect(page.locator("#find-said")).to_have_text("8 matches")
+    expect(page.locator("#find-status")).to_have_text("8 matches")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     panel, plot = page.locator("#area").bounding_box(), page.locator("#plot").bounding_box()
     assert panel

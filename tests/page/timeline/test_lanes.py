@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.support.page_queries import Open, middle, pixel, settle, state, wait, wait_url
+from tests.support.page.queries import Open, middle, pixel, settle, state, wait, wait_url
 
 ROSE, PLUM, GOLD = (227, 166, 203), (151, 64, 122), (227, 189, 0)
 AWAY, BACK, HELD, OVER = (134, 147, 163), (188, 199, 210), (166, 179, 192), (198, 47, 31)
@@ -154,7 +154,7 @@ def test_what_is_held_above_the_limit_is_red(open_page: Open) -> None:
     within = [pixel(page, foot["x"], strip(page, 4, 20)["y"] - up) for up in range(3)]
     assert all(near(seen, HELD) for seen in within)
     page.mouse.move(foot["x"], foot["y"])
-    expect(page.locator("#card")).to_contain_text("its limit is 5, which is exceeded here")
+    expect(page.locator("#card")).to_contain_text("the limit is 5, which is exceeded here")
     expect(page.locator("#legend")).to_contain_text("above its limit")
 
 

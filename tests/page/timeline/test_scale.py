@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from playwright.sync_api import Page, Route, Worker
 
-from tests.support.canvas_pixels import Picture, is_near, picture, row
-from tests.support.page_queries import Open, frames, settle, state, wait, wait_until
+from tests.support.page.canvas_pixels import Picture, is_near, picture, row
+from tests.support.page.queries import Open, frames, settle, state, wait, wait_until
 
 BLUE, ORANGE, GREEN, VERMILION = (0, 114, 178), (238, 154, 28), (26, 161, 121), (207, 74, 30)
 SPLIT = "?family=zb-h1&p=4&m=100&theme=light"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.support.page_queries import Open, frames, middle, pixel, settle, state, wait, wait_url
+from tests.support.page.queries import Open, frames, middle, pixel, settle, state, wait, wait_url
 
 BLUE, VERMILION = (0, 114, 178), (207, 74, 30)
 

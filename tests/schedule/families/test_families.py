@@ -16,7 +16,7 @@ from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
-from tests.support.torch_orders import torch_rows
+from tests.support.torch.orders import torch_rows
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "orders"
 

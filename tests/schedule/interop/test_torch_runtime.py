@@ -31,7 +31,7 @@ from backend.schedule.order.order import Order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.spec import Spec
 from tests.support.strategies import nearest_legal, specs
-from tests.support.torch_runtime import Job, Pool, pool, reference
+from tests.support.torch.runtime import Job, Pool, pool, reference
 
 # Families that torch's CSV cannot hold, each with the reason that the export itself must give.
 REFUSED = {name: "holds every stage on two" for name, family in FAMILIES.items() if family.placement == "bidirectional"}

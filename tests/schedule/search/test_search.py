@@ -15,6 +15,7 @@ from backend.schedule import jit
 from backend.schedule.errors import SpecError
 from backend.schedule.families.v_shape.v_half import block as half_block
 from backend.schedule.families.v_shape.v_min import block as min_block
+from backend.schedule.jit import Inner
 from backend.schedule.order.placement import place
 from backend.schedule.search import extend, greedy
 from backend.schedule.search.anneal import Heat, Walk
@@ -22,7 +23,6 @@ from backend.schedule.search.bounds import lower_bound
 from backend.schedule.search.building_block import Task, lay
 from backend.schedule.search.improve import Budget, Tries, random_state, search
 from backend.schedule.search.initial_orders import span_of
-from backend.schedule.search.inner import Inner
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks

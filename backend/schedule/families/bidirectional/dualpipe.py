@@ -12,10 +12,12 @@ import numpy as np
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family, Row, phases
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.order import ops
+from backend.schedule.order.order import encode
 from backend.schedule.spec import Spec
 
 CHUNKS = 2
-F, I, W, B, FB = (kind * CHUNKS for kind in range(5))
+F, I, W, B, FB = (encode(kind, 0, CHUNKS) for kind in (ops.F, ops.I, ops.W, ops.B, ops.PAIR))  # of chunk 0
 
 
 def eight_steps(half: int, h: int, m: int, near: int, unpaired_start: bool) -> Row:

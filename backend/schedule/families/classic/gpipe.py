@@ -6,10 +6,9 @@ from backend.schedule.errors import message
 from backend.schedule.families.family import Family, Row, backwards_from_the_last, phases
 from backend.schedule.laws.law import NO_HOPS, NO_SHARD_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
+from backend.schedule.order.ops import B, F
 from backend.schedule.order.order import Order
 from backend.schedule.spec import Spec
-
-F, B = 0, 3
 
 
 def rows(spec: Spec) -> list[Row]:

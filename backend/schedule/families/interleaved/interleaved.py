@@ -11,9 +11,8 @@ import numpy as np
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family, Row, alternate
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.order.ops import B, F
 from backend.schedule.spec import Spec
-
-F, B = 0, 3
 
 
 def group_size(spec: Spec) -> int:

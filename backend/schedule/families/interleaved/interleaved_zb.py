@@ -11,9 +11,8 @@ from backend.schedule.errors import message
 from backend.schedule.families.family import Family, Row, alternate
 from backend.schedule.families.interleaved.interleaved import WHOLE_GROUPS, chunk_sequence, group_size, judge_groups
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.order.ops import F, I, W
 from backend.schedule.spec import Spec
-
-F, I, W = range(3)
 
 
 def rows(spec: Spec) -> list[Row]:

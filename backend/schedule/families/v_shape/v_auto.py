@@ -1,7 +1,7 @@
 """V-auto: the V placement within any memory (Qi et al. 2024, arXiv 2405.15362): from V-Min's to ZB-V's and beyond.
 
-Two chunks per device, stages r and 2p-1-r. The order is sought greedily for the costs at hand; the handcrafted ZB-V
-competes where the limit lets it.
+Two chunks per device, stages r and 2p-1-r. The order is searched for the costs given; the handcrafted ZB-V
+competes where it keeps the limit.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from backend.schedule.errors import message
 from backend.schedule.families import searched
 from backend.schedule.families.family import Family
 from backend.schedule.families.v_shape import v_half, v_min, v_zb
+from backend.schedule.families.v_shape.repeated_block import two_chunks
 from backend.schedule.families.zero_bubble.zb_auto import feasible, limit
 from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
@@ -20,7 +21,7 @@ from backend.schedule.spec import Spec
 
 def legal(spec: Spec) -> None:
     """Two chunks per device, and room for both of one micro-batch."""
-    v_min.two_chunks(spec)
+    two_chunks(spec)
     feasible(spec)
 
 
@@ -38,7 +39,7 @@ V_AUTO = Family(
     source=message(
         "schedule.v_auto_source", "Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362"
     ),
-    used_by=message("schedule.v_auto_used_by", "Sea AI Lab's zero-bubble Megatron-LM"),
+    used_by=message("schedule.v_block_used_by", "Sea AI Lab's zero-bubble Megatron-LM"),
     group="V",
     summary=message(
         "schedule.v_auto_summary",
@@ -53,5 +54,5 @@ V_AUTO = Family(
     legal=legal,
     fields=("memory", "effort", "seed"),
     v=(2, 2, 2),
-    laws=(),  # the order is sought for these costs and this memory: only the simulation tells
+    laws=(),  # the order is searched for these costs and this memory: no closed form
 )

@@ -9,10 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from backend.schedule.errors import message
-from backend.schedule.families.family import Family
-from backend.schedule.families.v_shape.v_min import ENOUGH, EQUAL, MORE, repeated, two_chunks
-from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
-from backend.schedule.options.vocabulary import SPREAD
+from backend.schedule.families.v_shape.repeated_block import repeated_block
 from backend.schedule.search.building_block import Block
 
 
@@ -22,43 +19,18 @@ def block(p: int) -> Block:
     return Block.v(2 * r, 3 * p - r - 2, 3 * p + e + 2 * r - 1, 6 * p + e - r - 2)
 
 
-V_HALF = Family(
-    name="v-half",
-    title="V-Half",
-    year=2024,
+V_HALF = repeated_block(
+    "v-half",
+    "V-Half",
+    block,
     source=message(
         "schedule.v_half_source",
         "Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.3",
     ),
-    used_by=message("schedule.v_half_used_by", "Sea AI Lab's zero-bubble Megatron-LM"),
-    group="V",
     summary=message(
         "schedule.v_half_summary",
         "A V of two chunks per device at half of 1F1B's memory, with about half of its bubble.",
     ),
-    backward="split",
-    complexity=message("schedule.complexity_block_six_ops_repeated", "a block of six ops, repeated"),
-    placement="v",
-    shaped_by_costs=True,
-    block=lambda spec: block(spec.p),
-    rows=lambda spec: repeated(spec, block(spec.p)),
-    legal=two_chunks,
-    vocabulary=SPREAD,
-    laws=(
-        Law(
-            "bubble",
-            "span",
-            "(3*p - 7 if p % 2 == 0 else 3*p - 4)*f/v",
-            (UNIFORM, NO_HOPS, EQUAL, ENOUGH, MORE),
-            message("schedule.law_counted_on_orders", "counted on orders for p = 3 to 32 and m = 3p to 10p"),
-        ),
-        Law(
-            "peak",
-            "global",
-            "min(p + 2 - p % 2, 2*m)",
-            (),
-            message("schedule.law_counted_in_block", "counted in the block, slot by slot"),
-        ),
-    ),
-    v=(2, 2, 2),
+    idle="(3*p - 7 if p % 2 == 0 else 3*p - 4)*f/v",
+    peak="min(p + 2 - p % 2, 2*m)",
 )

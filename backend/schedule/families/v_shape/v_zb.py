@@ -12,12 +12,13 @@ from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family, Row, phases
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
-from backend.schedule.order.order import from_rows, micro_numbers
+from backend.schedule.order import ops
+from backend.schedule.order.order import encode, from_rows, micro_numbers
 from backend.schedule.order.placement import place
 from backend.schedule.search.building_block import Block
 from backend.schedule.spec import Spec
 
-F, f, I, i, W, w = range(6)  # codes of two chunks: kind * 2 + chunk
+F, f, I, i, W, w = (encode(kind, chunk, 2) for kind in (ops.F, ops.I, ops.W) for chunk in (0, 1))
 
 
 def rows(spec: Spec) -> list[Row]:

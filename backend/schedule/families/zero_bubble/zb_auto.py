@@ -1,4 +1,4 @@
-"""ZB-auto: zero bubble found for the costs and the memory at hand (Qi et al. 2023, arXiv 2401.10241, section 3).
+"""ZB-auto: zero bubble searched for given costs and memory (Qi et al. 2023, arXiv 2401.10241, section 3).
 
 The papers' ZB-1p and ZB-2p are this with a limit of p and of 2p; any limit from one micro-batch up is possible.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families import searched
 from backend.schedule.families.family import Family
-from backend.schedule.families.zero_bubble.zb_h1 import handcrafted
+from backend.schedule.families.zero_bubble import handcrafted
 from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
 from backend.schedule.search.building_block import Task
@@ -37,7 +37,7 @@ def feasible(spec: Spec) -> None:
 def problem(spec: Spec) -> Problem:
     """The handcrafted orders take part where they fit."""
     task = Task(place("looped", spec.p, 1), spec.m, spec.timing, 1, limit(spec), spec.w_share)
-    return Problem(task, greedy.looped(spec.p), [handcrafted(spec, c) for c in (1, 2)])
+    return Problem(task, greedy.looped(spec.p), [handcrafted.rows(spec, c) for c in (1, 2)])
 
 
 ZB_AUTO = Family(
@@ -62,5 +62,5 @@ ZB_AUTO = Family(
     problem=problem,
     legal=feasible,
     fields=("memory", "effort", "seed"),
-    laws=(),  # the order is sought for these costs and this memory: only the simulation tells
+    laws=(),  # the order is searched for these costs and this memory: no closed form
 )

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from backend.schedule.errors import message
-from backend.schedule.families.family import Family
-from backend.schedule.families.zero_bubble.zb_h1 import handcrafted, steady
+from backend.schedule.families.zero_bubble.handcrafted import handcrafted
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
-from backend.schedule.options.vocabulary import SPREAD
 
 ENOUGH = (
     "m >= 2*p - 1",
     message("schedule.unless_longer_warm_up_filled", "fewer than 2p - 1 micro-batches do not fill the longer warm-up"),
 )
 
-ZB_H2 = Family(
-    name="zb-h2",
-    title="ZB-H2",
-    year=2023,
+ZB_H2 = handcrafted(
+    "zb-h2",
+    "ZB-H2",
+    2,  # two forwards of warm-up for each later rank
     source=message(
         "schedule.zb_h2_source", "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 2.2"
     ),
     used_by=message("schedule.zb_h2_used_by", "Sea AI Lab's Megatron-LM fork"),
-    group="zero bubble",
     summary=message(
         "schedule.zb_h2_summary",
         "Twice the warm-up: no bubble between a device's first and last op, for twice 1F1B's memory.",
     ),
-    backward="split",
-    complexity=message("schedule.complexity_five_phases", "five phases"),
-    placement="looped",
-    rows=lambda spec: handcrafted(spec, 2),
-    block=lambda spec: steady(spec, 2),
-    legal=lambda spec: None,
-    vocabulary=SPREAD,
     laws=(
         Law(
             "bubble",

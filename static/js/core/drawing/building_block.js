@@ -1,5 +1,4 @@
-// A building block as a drawing: one micro-batch's ops, its copies a period apart, and where they stand. Knows slots
-// and pixels; draws nothing.
+// A building block as a drawing: one micro-batch's ops, its copies a period apart, and their positions.
 import { t } from "../i18n/language.js";
 import { KIND_B, KIND_F, KIND_I, KIND_W } from "../schedule/ops.js";
 import { build } from "../schedule/placement.js";
@@ -172,7 +171,8 @@ export function remark(answer, { m, recompute, offload = "none", vocabulary = "p
     vocabulary !== "plain" &&
       vocabulary !== "redistribute" &&
       t(
-        "The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide its barriers.",
+        "The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide " +
+          "its barriers.",
       ),
   ]
     .filter(Boolean)
@@ -195,7 +195,8 @@ export function say(answer, found) {
   if (!("op" in found)) {
     const [f, , w] = slots[found.rank][found.chunk];
     return t(
-      "{place} keeps the activations of micro-batch k for {slots} slots, from the start of F at {from} to the end of W at {to}.",
+      "{place} keeps the activations of micro-batch k for {slots} slots, from the start of F at {from} to the end " +
+        "of W at {to}.",
       {
         place: answer.chunks > 1 ? t("Rank {rank}, chunk {chunk}", found) : t("Rank {rank}", found),
         slots: w + 1 - f,

@@ -1,4 +1,4 @@
-// A chart's points as data: their order for the keys, their spec on the timeline, their table as CSV. Knows no page.
+// A chart's points as data: their order for the keys, their spec on the timeline, their table as CSV.
 //
 // The frontier has points with figures; every other chart has rows, which say and put what the server gave them.
 
@@ -12,17 +12,18 @@ import { t, tr } from "../i18n/language.js";
  *   adjusted: string | null, moved: boolean, spec: Spec}} Point
  */
 
-/** @typedef {string | number | null} Cell */
+/** @typedef {import("../i18n/language.js").Message | string} Text  of the server */
+/** @typedef {Text | number | null} Cell */
 /** @typedef {Partial<Omit<Spec, "costs">> & {costs?: Partial<Spec["costs"]>}} Put  what a click changes in a spec */
 /**
- * @typedef {{cells: Cell[], told: string[], put: Put | null, mark: string}} Row mark: the schedules that stand there,
+ * @typedef {{cells: Cell[], told: Text[], put: Put | null, mark: string}} Row mark: the schedules that stand there,
  *   "A"
  */
 /**
- * @typedef {{columns: [string, string][], rows: Row[], reads: string[], notes: string[]}} Rows columns: name and unit
+ * @typedef {{columns: [Text, Text][], rows: Row[], reads: Text[], notes: Text[]}} Rows columns: name and unit
  */
 
-/** What stands in the table's last column. @param {Point[]} points @param {Point} point */
+/** The text of the table's last column. @param {Point[]} points @param {Point} point */
 export function rank(points, point) {
   if (point.moved) return t("at p {p}, m {m}", { p: point.spec.p, m: point.spec.m });
   return point.dominated_by === null ? t("on the line") : tr(points[point.dominated_by].label);
@@ -127,13 +128,18 @@ export function csv(points) {
 /** @param {Rows} chart */
 export const rowsCsv = ({ columns, rows }) =>
   lines([
-    columns.map(([name, unit]) => (unit ? `${name} (${unit})` : name)),
-    ...rows.map(({ cells }) => cells.map((each) => each ?? "")),
+    columns.map(([name, unit]) => (unit ? `${english(name)} (${english(unit)})` : english(name))),
+    ...rows.map(({ cells }) => cells.map(english)),
   ]);
 
-/** A number in a table: whole ones in full, others to four digits, nothing where there is none. @param {Cell} value */
-export const cellText = (value) =>
-  value === null ? "" : typeof value === "number" && !Number.isInteger(value) ? short(value) : String(value);
+/** A cell of a file, whose words stay English. @param {Cell} value @returns {string | number} */
+const english = (value) => (value !== null && typeof value === "object" ? value.message : (value ?? ""));
+
+/** A cell of a table: whole numbers in full, others to four digits, words in the reader's language. @param {Cell} value */
+export function cellText(value) {
+  if (typeof value === "number") return Number.isInteger(value) ? String(value) : short(value);
+  return tr(value);
+}
 
 /** @param {(string | number)[][]} rows */
 const lines = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";

@@ -1,5 +1,5 @@
 // A schedule as a vector picture for print and slides: what the timeline shows, laid out anew for a width of its own,
-// as SVG text. Rectangles stay rectangles and words stay words, so that it can be edited and searched. Knows no DOM.
+// as SVG text. Rectangles stay rectangles and words stay words, so that it can be edited and searched.
 //
 // Ops too narrow to be seen at that width are drawn together with their neighbours, as what takes most of their time,
 // so that a picture holds at most some rectangles a pixel however many ops there are.
@@ -107,12 +107,15 @@ export function picture(parts, options, colours) {
   const height = Math.ceil(foot + (options.link ? FOOT : 6));
   const grid = axis(axisY, top, foot, options, colours);
   const source = options.link ? words(GUTTER, height - 7, 9, colours.ink2, options.link) : "";
-  const ground = options.background ? rect(0, 0, width, height, colours.surface) : "";
+  const backdrop = options.background ? rect(0, 0, width, height, colours.surface) : "";
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}">` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+    `viewBox="0 0 ${width} ${height}" font-family="${FONT}">` +
     `<title>${escapeXml(parts.map((part) => part.title).join(", "))}</title>` +
-    `<defs><pattern id="idle" width="5" height="5" patternUnits="userSpaceOnUse"><rect width="5" height="5" fill="${colours.row}"/>` +
-    `<path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" stroke="${colours.hatch}" stroke-width="0.8"/></pattern>${options.hatch ? hatchDefs(colours) : ""}</defs>${ground}${grid}${body.join("")}${source}</svg>\n`
+    `<defs><pattern id="idle" width="5" height="5" patternUnits="userSpaceOnUse">` +
+    `<rect width="5" height="5" fill="${colours.row}"/>` +
+    `<path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" stroke="${colours.hatch}" stroke-width="0.8"/></pattern>` +
+    `${options.hatch ? hatchDefs(colours) : ""}</defs>${backdrop}${grid}${body.join("")}${source}</svg>\n`
   );
 }
 

@@ -1,5 +1,5 @@
 // What happens at a moment, in a sentence, and what each rank does then and why. Exact for any order: it reads the
-// order and its times, never the family's name. Draws nothing.
+// order and its times, never the family's name.
 //
 // A moment counts as the first one of what starts then: at 10 an op that runs from 10 is running, one that ends at 10
 // is not.
@@ -111,18 +111,18 @@ function startsText(list, moment, { schedule, times }) {
     from - (i > schedule.offsets[rank] ? times.end[i - 1] : 0);
   const starting = list.filter(({ i, from }) => i >= 0 && from === moment).sort((a, b) => waited(b) - waited(a));
   const dust = 1e-9 * Math.max(1, times.makespan);
-  const said = starting.slice(0, NAMED).map((now) => {
+  const parts = starting.slice(0, NAMED).map((now) => {
     const [op, rank, wait] = [shortText(schedule, now.i), now.rank, waited(now)];
     return wait > dust
       ? t("{op} starts on rank {rank} after a wait of {wait}", { op, rank, wait: num(wait) })
       : t("{op} starts on rank {rank}", { op, rank });
   });
-  for (const { i, rank } of copiesStarting(schedule, times, moment).slice(0, Math.max(0, NAMED - said.length))) {
-    said.push(t("{op} starts on the copy lane of rank {rank}", { op: opText(schedule, i), rank }));
+  for (const { i, rank } of copiesStarting(schedule, times, moment).slice(0, Math.max(0, NAMED - parts.length))) {
+    parts.push(t("{op} starts on the copy lane of rank {rank}", { op: opText(schedule, i), rank }));
   }
   const more = starting.length - NAMED;
-  if (more > 0) said.push(more === 1 ? t("1 more op starts") : t("{n} more ops start", { n: more }));
-  return said;
+  if (more > 0) parts.push(more === 1 ? t("1 more op starts") : t("{n} more ops start", { n: more }));
+  return parts;
 }
 
 /** @param {Schedule} schedule @param {Times} times @param {number} moment */

@@ -20,7 +20,7 @@ import { formatNumber as num } from "../i18n/numbers.js";
  *   sentence
  */
 
-/** What an op hands on, as a part of a sentence. @param {Link["cargo"]} cargo */
+/** What an op sends, as a part of a sentence. @param {Link["cargo"]} cargo */
 function cargoText(cargo) {
   if (cargo === "activation") return t("output");
   if (cargo === "gradient") return t("gradient");
@@ -122,7 +122,7 @@ function binding(schedule, times, costs, i) {
 }
 
 /**
- * Why a rank is idle at a time; null when it is busy then, or when the time lies outside the timeline.
+ * Why a rank is idle at a time; null when it is busy then, or when the time is outside the timeline.
  * @param {Schedule} schedule @param {Times} times @param {Costs} costs @param {number} rank @param {number} at
  * @param {Spec} [spec] what was asked for, where that says more than the order's own
  * @param {string} [family] its title
@@ -198,12 +198,14 @@ function wait(schedule, times, costs, spec, family, i, from) {
   const came = travel(times.end[link.i], link, costs, to);
   const waits = awaited(schedule, link, filling, came);
   const why = held && capped ? t("{cap}; {waits}", { cap: capText(held, family), waits }) : waits;
-  const said = [idle(rank, from, to, why)];
+  const sentences = [idle(rank, from, to, why)];
   if (to - arrives > tolerance)
-    said.push(t("The input arrived at {there}: overhead of {late}.", { there: num(arrives), late: num(to - arrives) }));
-  else said.push(deeper(schedule, times, costs, link.i, from, tolerance));
+    sentences.push(
+      t("The input arrived at {there}: overhead of {late}.", { there: num(arrives), late: num(to - arrives) }),
+    );
+  else sentences.push(deeper(schedule, times, costs, link.i, from, tolerance));
   if (held && !capped)
-    said.push(
+    sentences.push(
       t("{forward} could run already, but the order has {op} first.", {
         forward: held.forward,
         op: opText(schedule, i),
@@ -212,7 +214,7 @@ function wait(schedule, times, costs, spec, family, i, from) {
   return {
     from,
     to,
-    sentence: said.filter(Boolean).join(t(" ")),
+    sentence: sentences.filter(Boolean).join(t(" ")),
     awaits: refOf(schedule, link.i),
     kind: filling ? "fill" : !capped ? "wait" : held.by === "memory" ? "cap" : "limit",
     arrives: Math.min(arrives, to),
@@ -294,7 +296,8 @@ function awaited(schedule, link, filling, came) {
     });
   if (filling)
     return t(
-      "fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which {travel}",
+      "fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which " +
+        "{travel}",
       { taker, giver, other, travel: came },
     );
   if (link.cargo === "activation")

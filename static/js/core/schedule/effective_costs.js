@@ -1,12 +1,9 @@
 // The costs that ops really have: what the options of a spec make of the costs that were given. The same sums in the
 // same order as backend/schedule/options/effective_costs.py, so that times are equal bit by bit. Knows no order.
-import { MODES as RECOMPUTE } from "./recompute.js";
+import { BARRIERS, RECOMPUTE } from "./spec_tables.js";
 
 /** @import {Costs, Spec} from "./types.js" */
 
-/** Barriers a micro-batch of each place for the output layer. @type {Record<string, number>} */
-export const BARRIERS = { plain: 0, redistribute: 0, "parallel-1": 2, "parallel-2": 1, interlaced: 2 };
-export const OFFLOAD = ["none", "selective", "full"];
 const LAYERS_A_STAGE = 4; // where layers are redistributed and none were given
 
 /** How often all ranks wait for each other around S and T, for each micro-batch. @param {Spec} spec */

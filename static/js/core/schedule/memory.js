@@ -5,7 +5,7 @@
 
 import { RELOAD } from "./copies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, kindOf } from "./ops.js";
-import { kept as keptOf } from "./recompute.js";
+import { RECOMPUTE } from "./spec_tables.js";
 import { versions } from "./weight_versions.js";
 
 /** @import {Schedule, Spec, Times} from "./types.js" */
@@ -16,7 +16,12 @@ import { versions } from "./weight_versions.js";
 const KINDS = 7;
 
 /** How a spec's memory is counted. @param {Spec} spec @returns {Holding} */
-export const holding = (spec) => ({ wShare: spec.w_share, v: spec.v, kept: keptOf(spec), weights: spec.weights ?? 0 });
+export const holding = (spec) => ({
+  wShare: spec.w_share,
+  v: spec.v,
+  kept: RECOMPUTE[spec.recompute].kept,
+  weights: spec.weights ?? 0,
+});
 
 /** What each kind takes at its start: a forward what it keeps, a backward the rest, by recomputing.
  * @param {number} kept the part of an activation that is held until the backward */

@@ -51,7 +51,8 @@ const charClass = (char) => (char >= 48 && char <= 57 ? 48 : char);
 class Model {
   #probabilities = new Uint16Array(CONTEXTS * SLOTS).fill(32_768);
   #counts = new Uint8Array(CONTEXTS * SLOTS);
-  #weights = new Array(3 * CONTEXTS).fill(FIRST_WEIGHT); // one set after digits, one after separators, one after letters
+  // one set after digits, one after separators, one after letters
+  #weights = new Array(3 * CONTEXTS).fill(FIRST_WEIGHT);
   #slots = [0, 0, 0, 0, 0, 0];
   #inputs = [0, 0, 0, 0, 0, 0];
   #contexts = [0, 0, 0, 0, 0, 0];

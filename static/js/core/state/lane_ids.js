@@ -1,4 +1,4 @@
-// What a link says of lanes by their ids, once one of them is gone: those behind it move up and take the id before
+// What a link says of lanes by their ids, once one of them is removed: those behind it move up and take the id before
 // theirs.
 
 import { areaText, readArea } from "../timeline/area.js";
@@ -14,40 +14,40 @@ const FIRST = "a"; // the lane that needs no name
  * The selection, the area and the pins without a lane: what was said of it goes, what was said of others stays theirs.
  * @param {Named} view
  * @param {readonly string[]} ids of lanes that move up, in their order
- * @param {string} gone
+ * @param {string} removed
  * @returns {Named}
  */
-export function withoutLane({ sel, area, pin }, ids, gone) {
-  const at = ids.indexOf(gone);
+export function withoutLane({ sel, area, pin }, ids, removed) {
+  const at = ids.indexOf(removed);
   /** @param {string} id @returns {string | null} */
-  const now = (id) => (id === gone ? null : at >= 0 && ids.indexOf(id) > at ? ids[ids.indexOf(id) - 1] : id);
-  return { sel: selection(sel, now), area: areaOf(area, now), pin: pins(pin, now) };
+  const idAfter = (id) => (id === removed ? null : at >= 0 && ids.indexOf(id) > at ? ids[ids.indexOf(id) - 1] : id);
+  return { sel: selection(sel, idAfter), area: areaOf(area, idAfter), pin: pins(pin, idAfter) };
 }
 
-/** @typedef {(id: string) => string | null} Now  the id that a lane has now, null for the one that is gone */
+/** @typedef {(id: string) => string | null} IdAfter  a lane's new id, null for the one that was removed */
 
-/** @param {string | null} sel @param {Now} now */
-function selection(sel, now) {
+/** @param {string | null} sel @param {IdAfter} idAfter */
+function selection(sel, idAfter) {
   if (!sel) return null;
   const [text, lane = FIRST] = sel.split("@");
-  const id = now(lane);
+  const id = idAfter(lane);
   return id === null ? null : id === FIRST ? text : `${text}@${id}`;
 }
 
-/** @param {string | null} text @param {Now} now */
-function areaOf(text, now) {
+/** @param {string | null} text @param {IdAfter} idAfter */
+function areaOf(text, idAfter) {
   const area = text ? readArea(text) : null;
   if (!area) return null;
-  const [from, to] = [now(area.from.lane), now(area.to.lane)];
+  const [from, to] = [idAfter(area.from.lane), idAfter(area.to.lane)];
   return from === null || to === null
     ? null
     : areaText({ ...area, from: { ...area.from, lane: from }, to: { ...area.to, lane: to } });
 }
 
-/** @param {string | null} text @param {Now} now */
-function pins(text, now) {
+/** @param {string | null} text @param {IdAfter} idAfter */
+function pins(text, idAfter) {
   const found = Object.entries(readPins(text) ?? {}).flatMap(([lane, ranks]) => {
-    const id = now(lane);
+    const id = idAfter(lane);
     return id === null ? [] : [/** @type {[string, number[]]} */ ([id, ranks])];
   });
   return pinsText(Object.fromEntries(found));

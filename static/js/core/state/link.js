@@ -1,4 +1,4 @@
-// The whole view as a readable query and back: only what differs from the defaults. Knows no page and no server.
+// The whole view as a readable query and back: only what differs from the defaults.
 //
 // The other schedules' keys carry "b.", "c." and "d." and are relative to the first: ?family=1f1b&p=8&b.family=zb-h1
 // compares both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times
@@ -9,7 +9,8 @@ import { t } from "../i18n/language.js";
 import { IDS } from "./schedules.js";
 import { pairsOf, shortened } from "./long_link.js";
 import { presetParts, readPreset } from "./link_preset.js";
-import { COST_KEYS, IMPORTED, SPEC_FIELDS, readSpecField, showSpecField } from "./link_fields.js";
+import { COST_KEYS, IMPORTED, SPEC_FIELDS } from "../schedule/spec_tables.js";
+import { readSpecField, showSpecField } from "./link_fields.js";
 import { readArea } from "../timeline/area.js";
 import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./marks.js";
 
@@ -124,14 +125,14 @@ const VIEW_FIELDS = {
 function entries(search, problems) {
   /** @type {Map<string, string>} */
   const found = new Map();
-  const { said, packed, broken } = pairsOf(search);
+  const { plain, packed, broken } = pairsOf(search);
   if (broken !== null)
     problems.push({
       field: "z",
       value: broken,
       message: t("z must be a packed view, all of it; a part of this link is missing"),
     });
-  for (const [key, value] of said) {
+  for (const [key, value] of plain) {
     if (found.has(key))
       problems.push({ field: key, value, message: t("{field} is given twice; the first one counts", { field: key }) });
     else found.set(key, value);

@@ -2,26 +2,14 @@
 // together.
 
 import { t } from "../i18n/language.js";
-import { MODES } from "../schedule/recompute.js";
-import { BARRIERS, OFFLOAD } from "../schedule/effective_costs.js";
+import { BARRIERS, COST_KEYS, MOST_STAGES, OFFLOAD, RECOMPUTE } from "../schedule/spec_tables.js";
 
 /** @import {Spec} from "../schedule/types.js" */
 /** @typedef {{value: unknown}|{wanted: string}} Read  the value, or what the text should have been */
 
 // The m.* keys of a link are no fields of a spec: link_preset.js has them.
 
-export const COST_KEYS = "F I W comm FB S T O".split(" ");
-/** In the order of the query. v comes after family: a family brings its own natural v. */
-export const SPEC_FIELDS = (
-  "family p m v group memory w_share lifo recompute layers vocabulary offload shared_link weights effort seed " +
-  `${COST_KEYS.join(" ")} order`
-).split(" ");
-
-/** The family of a schedule whose order came from elsewhere and stands in the link itself. */
-export const IMPORTED = "imported";
-
 const NONE = "none";
-const MOST_STAGES = 65536;
 
 /** @param {string} text @returns {number} NaN for anything but a plain finite number of 0 or more */
 function plain(text) {
@@ -97,7 +85,7 @@ const READERS = {
     () => t("a number from 0 to 1"),
   ),
   lifo: truth,
-  recompute: oneOf(Object.keys(MODES)),
+  recompute: oneOf(Object.keys(RECOMPUTE)),
   layers: optional(countsFrom),
   vocabulary: oneOf(Object.keys(BARRIERS)),
   offload: oneOf(OFFLOAD),

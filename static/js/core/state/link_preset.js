@@ -1,12 +1,13 @@
-// The model and machine that the costs come from, as the keys m.* of a link, and back. Knows no model by name.
+// The model and machine that the costs come from, as the keys m.* of a link, and back.
 //
-// m.model stands for the preset as a whole; every other key is there only where the reader chose something else than
+// m.model names the preset as a whole; every other key is there only where the reader chose something else than
 // what the model and the server bring: m.machine, m.tp, m.efficiency, m.heads, m.sequence, m.micro_batch, m.layers, and
-// for a model or machine of one's own the numbers that differ from the preset it began as (OWN_KEYS).
+// for a model or machine of one's own the numbers that differ from the preset it began as (PRESET_FIELDS).
 // m.layers is the model's number of layers, or a list with those of each stage; the model then has their sum.
 // m.off says that some costs were then changed by hand: those are in the link, the others still follow from m.*.
 
 import { t } from "../i18n/language.js";
+import { PRESET_FIELDS } from "../schedule/spec_tables.js";
 import { countsFrom, numberWith, packed } from "./link_fields.js";
 
 /** @import {Read} from "./link_fields.js" */
@@ -64,31 +65,16 @@ const READERS = {
   micro_batch: whole,
 };
 
-/**
- * A model's or machine's own fields: the server's name, the link's, and how it is read.
- * @type {[string, string, (text: string) => Read][]}
- */
-const OWN_KEYS = [
-  ["layers", "layers", layers],
-  ["hidden", "hidden", whole],
-  ["attention_heads", "attn", whole],
-  ["kv_heads", "kv", orNone(whole)],
-  ["ffn", "ffn", orNone(whole)],
-  ["vocabulary", "vocab", whole],
-  ["parameters", "active", orNone(positive)],
-  ["stored", "stored", orNone(positive)],
-  ["gated", "gated", truth],
-  ["flash", "flash", truth],
-  ["flops", "flops", positive],
-  ["memory", "memory", positive],
-  ["hbm_bandwidth", "hbm", positive],
-  ["intra_bandwidth", "intra", positive],
-  ["inter_bandwidth", "inter", positive],
-  ["host_bandwidth", "host", positive],
-  ["intra_latency", "intra_s", atLeastZero],
-  ["inter_latency", "inter_s", atLeastZero],
-  ["per_node", "node", whole],
-];
+/** How each form of a value is read. @type {Record<string, (text: string) => Read>} */
+const FORMS = {
+  layers,
+  whole,
+  positive,
+  atLeastZero,
+  truth,
+  "whole?": orNone(whole),
+  "positive?": orNone(positive),
+};
 
 /** @param {string} model @returns {Preset} */
 export const plainPreset = (model) => ({
@@ -137,8 +123,8 @@ export function readPreset(given, problems) {
   }
   /** @type {Own} */
   const own = {};
-  for (const [field, key, read] of OWN_KEYS) {
-    const value = take(key, read);
+  for (const [field, key, form] of PRESET_FIELDS) {
+    const value = take(key, FORMS[form]);
     if (Array.isArray(value)) found.layers = value;
     else if (value !== undefined) own[field] = /** @type {number|boolean|null} */ (value);
   }
@@ -175,7 +161,7 @@ export function presetEntries(preset, link) {
     const value = preset[/** @type {keyof Preset} */ (key)];
     if (value !== null && value !== false) parts.push([key, written(value, link)]);
   }
-  for (const [field, key] of OWN_KEYS) {
+  for (const [field, key] of PRESET_FIELDS) {
     const value = field === "layers" && preset.layers ? preset.layers : preset.own[field];
     if (value !== undefined) parts.push([link ? key : field, written(value, link)]);
   }

@@ -1,5 +1,5 @@
-// Long links: a query that would be too long to pass on stands packed under one key, z. Links that can be read stay as
-// they are. What stands beside z in a query counts before what is packed in it. Knows text and no view.
+// Long links: a query that would be too long to share is packed under one key, z. Shorter links stay readable as
+// they are. Keys beside z override the keys packed in it.
 
 import { pack, unpack } from "./pack.js";
 
@@ -20,15 +20,15 @@ export function shortened(query) {
 }
 
 /** Keys and values of a query as they stand, and those that are packed in it.
- * @param {string} search @returns {{said: [string, string][], packed: [string, string][], broken: string | null}}
+ * @param {string} search @returns {{plain: [string, string][], packed: [string, string][], broken: string | null}}
  *   broken: a z that cannot be read */
 export function pairsOf(search) {
   const all = [...new URLSearchParams(search)];
   const code = all.find(([key]) => key === KEY)?.[1];
-  const said = all.filter(([key]) => key !== KEY);
-  if (code === undefined) return { said, packed: [], broken: null };
+  const plain = all.filter(([key]) => key !== KEY);
+  if (code === undefined) return { plain, packed: [], broken: null };
   const text = unpack(code);
   return text === null
-    ? { said, packed: [], broken: code }
-    : { said, packed: [...new URLSearchParams(text)], broken: null };
+    ? { plain, packed: [], broken: code }
+    : { plain, packed: [...new URLSearchParams(text)], broken: null };
 }

@@ -1,4 +1,4 @@
-// Marks in time and pinned ranks, as the link says them. Knows no page.
+// Marks in time and pinned ranks, as the link has them.
 //
 // "3,10.5" are marks at these times. "0,7,b.3" pins ranks 0 and 7 of the first plan and rank 3 of plan b.
 
@@ -24,14 +24,16 @@ export const marksText = (marks) =>
   marks.length ? marks.map((t) => String(Number(t.toPrecision(7)))).join(",") : null;
 
 /**
- * A mark at t, or none there: one that is already within reach goes.
+ * Add a mark at t; or, where there is one within tolerance, remove that.
  * @param {number[]} marks
  * @param {number} t
- * @param {number} reach
+ * @param {number} tolerance
  * @returns {number[]} more than MOST_MARKS of them where there is no room
  */
-export function toggleMark(marks, t, reach) {
-  const near = marks.filter((mark) => Math.abs(mark - t) <= reach).sort((a, b) => Math.abs(a - t) - Math.abs(b - t))[0];
+export function toggleMark(marks, t, tolerance) {
+  const near = marks
+    .filter((mark) => Math.abs(mark - t) <= tolerance)
+    .sort((a, b) => Math.abs(a - t) - Math.abs(b - t))[0];
   return near === undefined ? [...marks, t].sort((a, b) => a - b) : marks.filter((mark) => mark !== near);
 }
 

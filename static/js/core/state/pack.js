@@ -18,19 +18,19 @@ const NUMBER_TAKEN = "\x01";
 /** What a query usually holds, the most usual last; "#" where numbers were taken out. */
 const DICTIONARY = new TextEncoder().encode(
   (
-    "&planned=1&late=1&colours=paper&hatch=1&crit=1&micro=3&lane=comm&story=0&story=ranks&marks=3,10.5&pin=0,7&lang=en" +
-    "&lang=zh&area=12-30@0-3&m.active=3.5e8&m.stored=1e9&m.gated=1&m.flash=0&m.flops=4e14&m.memory=8e10&m.hbm=2e12" +
-    "&m.intra=2e11&m.inter=5e10&m.host=5e10&m.intra_s=1.5e-6&m.inter_s=1e-5&m.node=8&m.model=llama3-70b" +
-    "&m.machine=a100-80&m.machine=h100&m.tp=8&m.efficiency=#&m.heads=1&m.sequence=#&m.micro_batch=2&m.layers=80" +
-    "&m.hidden=#&m.attn=40&m.kv=none&m.ffn=#&m.vocab=#&m.off=1&lifo=true&recompute=full&layers=62*2,1" +
-    "&vocabulary=redistribute&vocabulary=interlaced&offload=full&memory=none&group=none&d.comm=#" +
-    "&d.family=interleaved&d.p=#&d.m=#&d.v=1&d.memory=#&d.F=#&d.I=#&d.W=#&c.family=v-half&c.p=#&c.m=#&c.v=1" +
-    "&c.memory=#&c.F=#&c.I=#&c.W=#&b.family=dualpipev&b.p=16&b.m=64&b.v=4&b.group=8&b.memory=#&b.F=#&b.I=#&b.W=#" +
-    "&family=interleaved-zb&family=pipedream&family=zb-auto&family=zb-h1&p=8&m=32&p=16&m=64&p=32&m=128&v=4&v=2&group=8" +
-    "&memory=#&w_share=#&lifo=true&recompute=selective&vocabulary=parallel-1&offload=selective&shared_link=true" +
-    "&weights=#&effort=#&seed=7&p=16&F=#&I=#&W=#&comm=#&FB=#&S=#&T=#&O=#&t0=#&t1=#&at=#&sel=2F5@b&theme=light" +
-    "&tab=charts&tab=costs&theme=dark&tab=compare&run=0f3a9c2e&families=-gpipe,1f1b,gis,v-auto&mem=1" +
-    "&chart=pareto:bubble"
+    "&planned=1&late=1&colours=paper&hatch=1&crit=1&micro=3&lane=comm&story=0&story=ranks&marks=3,10.5&pin=0,7" +
+    "&lang=en&lang=zh&area=12-30@0-3&m.active=3.5e8&m.stored=1e9&m.gated=1&m.flash=0&m.flops=4e14&m.memory=8e10" +
+    "&m.hbm=2e12&m.intra=2e11&m.inter=5e10&m.host=5e10&m.intra_s=1.5e-6&m.inter_s=1e-5&m.node=8" +
+    "&m.model=llama3-70b&m.machine=a100-80&m.machine=h100&m.tp=8&m.efficiency=#&m.heads=1&m.sequence=#" +
+    "&m.micro_batch=2&m.layers=80&m.hidden=#&m.attn=40&m.kv=none&m.ffn=#&m.vocab=#&m.off=1&lifo=true" +
+    "&recompute=full&layers=62*2,1&vocabulary=redistribute&vocabulary=interlaced&offload=full&memory=none" +
+    "&group=none&d.comm=#&d.family=interleaved&d.p=#&d.m=#&d.v=1&d.memory=#&d.F=#&d.I=#&d.W=#&c.family=v-half" +
+    "&c.p=#&c.m=#&c.v=1&c.memory=#&c.F=#&c.I=#&c.W=#&b.family=dualpipev&b.p=16&b.m=64&b.v=4&b.group=8" +
+    "&b.memory=#&b.F=#&b.I=#&b.W=#&family=interleaved-zb&family=pipedream&family=zb-auto&family=zb-h1&p=8&m=32" +
+    "&p=16&m=64&p=32&m=128&v=4&v=2&group=8&memory=#&w_share=#&lifo=true&recompute=selective" +
+    "&vocabulary=parallel-1&offload=selective&shared_link=true&weights=#&effort=#&seed=7&p=16&F=#&I=#&W=#" +
+    "&comm=#&FB=#&S=#&T=#&O=#&t0=#&t1=#&at=#&sel=2F5@b&theme=light&tab=charts&tab=costs&theme=dark&tab=compare" +
+    "&run=0f3a9c2e&families=-gpipe,1f1b,gis,v-auto&mem=1&chart=pareto:bubble"
   ).replaceAll("#", NUMBER_TAKEN),
 );
 const NUMBER = "(?:0|[1-9]\\d{0,7})(?:\\.\\d{0,6}[1-9])?"; // as JavaScript writes it; at most 15 digits, 7 decimals
@@ -75,7 +75,7 @@ function inflated(characters) {
 }
 
 /**
- * One number: 0, its decimals, its digits - 1, the number without its point in as many bits as so many digits need.
+ * One number: 0, its decimals, its digits - 1, the number without its point in as many bits as that many digits need.
  * Several: 1, their count - 1, the least decimals, the width of "decimals more than that", the width of a number; then
  * each number's decimals and the number without its point. Trailing zeros are added where that saves bits.
  * @param {string[]} numbers
@@ -84,7 +84,8 @@ function numberBits(numbers) {
   if (numbers.length === 1) {
     const mantissa = Number(numbers[0].replace(".", ""));
     const digits = String(mantissa).length;
-    return `0${binary(decimalsOf(numbers[0]), DECIMALS)}${binary(digits - 1, DIGITS)}${binary(mantissa, bitsFor(digits))}`;
+    const head = `0${binary(decimalsOf(numbers[0]), DECIMALS)}${binary(digits - 1, DIGITS)}`;
+    return head + binary(mantissa, bitsFor(digits));
   }
   const { least, spread, width, scaled } = tightest(numbers);
   const head = `1${binary(numbers.length - 1, COUNT)}${binary(least, DECIMALS)}${binary(spread, SPREAD)}`;
@@ -140,7 +141,7 @@ function decimal(mantissa, decimals) {
 /** @param {string} number */
 const decimalsOf = (number) => (number.split(".")[1] ?? "").length;
 
-/** Bits that any number of so many digits fits in. @param {number} digits */
+/** Bits that any number of this many digits fits in. @param {number} digits */
 const bitsFor = (digits) => (10 ** digits - 1).toString(2).length;
 
 /** @param {number} number @param {number} width @returns {string} of 0 and 1 */

@@ -1,4 +1,4 @@
-// An area of the timeline, a stretch of time on some ranks, and its totals. Knows orders and times; knows no page.
+// An area of the timeline, a stretch of time on some ranks, and its totals.
 //
 // As text, in the link: "12-30@0-3" is time 12 to 30 on ranks 0 to 3 of the first plan; "12-30@b.0-3" on those of
 // plan b; "12-30@2-b.1" from the first plan's rank 2 down to plan b's rank 1.
@@ -11,7 +11,7 @@ import { kindOf } from "../schedule/ops.js";
 /** @import {Schedule, Times} from "../schedule/types.js" */
 /** @typedef {{lane: string, rank: number}} Place */
 /** @typedef {{t0: number, t1: number, from: Place, to: Place}} Area  from and to in any order */
-/** @typedef {{lane: string, first: number, last: number}} Reach  ranks first to last of one lane group */
+/** @typedef {{lane: string, first: number, last: number}} RankRange  ranks first to last of one lane group */
 /** @typedef {{kind: number, time: number, ops: number}} Share  of one kind */
 /**
  * @typedef {{duration: number, ranks: number, busy: number, idle: number, bubble: number, ops: number, cut: number,
@@ -47,8 +47,8 @@ export function areaText({ t0, t1, from, to }) {
 }
 
 /** Which ranks an area covers, by lane group; none where its lanes are not there. @param {Area} area
- * @param {{id: string, p: number}[]} groups from top to bottom @returns {Reach[]} */
-export function reaches({ from, to }, groups) {
+ * @param {{id: string, p: number}[]} groups from top to bottom @returns {RankRange[]} */
+export function rankRanges({ from, to }, groups) {
   const a = groups.findIndex(({ id }) => id === from.lane);
   const b = groups.findIndex(({ id }) => id === to.lane);
   if (a < 0 || b < 0) return [];
@@ -133,7 +133,7 @@ function addBefore({ kinds, time, ops }, { codes }, times, i, sign, into) {
 }
 
 /** Shares by kind of what runs on ranks first to last in [t0, t1), and how many are cut by an edge. @param {Rows} rows
- * @param {number} count @param {Times} times @param {Reach} reach @param {number} t0 @param {number} t1 */
+ * @param {number} count @param {Times} times @param {RankRange} range @param {number} t0 @param {number} t1 */
 function shares(rows, count, times, { first, last }, t0, t1) {
   const ledger = ledgerOf(rows, count, times);
   const by = Array.from({ length: KINDS }, (_, kind) => ({ kind, time: 0, ops: 0 }));
@@ -154,30 +154,30 @@ function shares(rows, count, times, { first, last }, t0, t1) {
 /** @type {WeakMap<Times, Times>} a subarray is a new object each time, and the ledger hangs on the object */
 const copyTimesOf = new WeakMap();
 
-/** @param {Schedule} schedule @param {Times} times @param {Reach} reach @param {number} t0 @param {number} t1 */
-function copyShares(schedule, times, reach, t0, t1) {
+/** @param {Schedule} schedule @param {Times} times @param {RankRange} range @param {number} t0 @param {number} t1 */
+function copyShares(schedule, times, range, t0, t1) {
   const rows = copyRows(schedule);
   if (!rows || !schedule.copies) return [];
   let own = copyTimesOf.get(times);
   if (!own) copyTimesOf.set(times, (own = copyTimes(schedule, times)));
-  return shares(rows, schedule.copies.count, own, reach, t0, t1).by;
+  return shares(rows, schedule.copies.count, own, range, t0, t1).by;
 }
 
 /**
  * What happens on some ranks of a lane between t0 and t1. Two searches and at most 512 ops a rank, however many ops
  * there are.
  * @param {{schedule: Schedule, times: Times, end: number}} lane
- * @param {Reach} reach
+ * @param {RankRange} range
  * @param {number} from
  * @param {number} to
- * @returns {Totals} of the part that lies within the lane's own time
+ * @returns {Totals} of the part within the lane's own time
  */
-export function totals({ schedule, times, end }, reach, from, to) {
+export function totals({ schedule, times, end }, range, from, to) {
   const t0 = Math.max(0, from);
   const t1 = Math.max(t0, Math.min(to, end));
   const duration = t1 - t0;
-  const ranks = reach.last - reach.first + 1;
-  const { by, cut } = shares(schedule, schedule.count, times, reach, t0, t1);
+  const ranks = range.last - range.first + 1;
+  const { by, cut } = shares(schedule, schedule.count, times, range, t0, t1);
   const room = duration * ranks;
   const busy = Math.min(
     room,
@@ -192,6 +192,6 @@ export function totals({ schedule, times, end }, reach, from, to) {
     ops: by.reduce((sum, { ops }) => sum + ops, 0),
     cut,
     kinds: by,
-    copies: copyShares(schedule, times, reach, t0, t1),
+    copies: copyShares(schedule, times, range, t0, t1),
   };
 }

@@ -1,20 +1,20 @@
-// The edges of ops: which one is nearest to a time, and which comes next. Knows orders and times; knows no pixels.
+// The edges of ops: which one is nearest to a time, and which comes next.
 import { firstEndingAfter } from "./layout.js";
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
 /** @typedef {{id: string, schedule: Schedule, times: Times}} Timed  a lane */
 /** @typedef {{t: number, lane: string, rank: number}} Edge */
-/** @typedef {{lane: string, first: number, last: number}} Reach */
+/** @import {RankRange} from "./area.js" */
 
 /**
- * The start or end of an op nearest to t, at most reach away; of several equally near, the first lane's first rank's.
- * @param {Timed[]} lanes @param {number} t @param {number} reach @param {Reach[]} [only] these ranks; else all
+ * The start or end of an op nearest to t within tolerance; of several equally near, the first lane's first rank's.
+ * @param {Timed[]} lanes @param {number} t @param {number} tolerance @param {RankRange[]} [only] these ranks; else all
  * @returns {Edge | null}
  */
-export function nearestEdge(lanes, t, reach, only) {
+export function nearestEdge(lanes, t, tolerance, only) {
   /** @type {Edge | null} */
   let best = null;
-  let least = reach;
+  let least = tolerance;
   for (const { id, schedule, times } of lanes) {
     const part = only?.find(({ lane }) => lane === id);
     if (only && !part) continue;
@@ -59,7 +59,7 @@ export function nextEdge(schedule, times, rank, t, way) {
     if (i >= hi || times.start[i] === Infinity) return null;
     return times.start[i] > t + dust ? times.start[i] : times.end[i];
   }
-  // The last op that starts before t: of the ends before t at most its own lies after its start.
+  // The last op that starts before t: of the ends before t only its own can be after its start.
   let a = lo;
   let b = hi;
   while (a < b) {

@@ -1,13 +1,14 @@
 // The visible stretch of time, immutable, within [0, total]: zoomed, panned, and dragged on the minimap.
 
 /** @typedef {{readonly t0: number, readonly t1: number}} View */
-/** @typedef {"start" | "end" | "window" | "outside"} Grip  an edge of the window on the minimap, its inside, or the rest */
+/** @typedef {"start" | "end" | "window" | "outside"} Grip  of the minimap: an edge of the window, its
+ *   inside, or the rest */
 
 /** The whole. @param {number} total @returns {View} */
 export const fit = (total) => ({ t0: 0, t1: total });
 
 /**
- * The nearest view of the same width that lies within [0, total]; the whole if it is wider.
+ * The nearest view of the same width within [0, total]; the whole if it is wider.
  * @param {View} view @param {number} total @returns {View}
  */
 export function clamp(view, total) {
@@ -50,14 +51,14 @@ export function zoomTo(a, b, total) {
  * @param {number} x
  * @param {number} a
  * @param {number} b the window's edges
- * @param {number} reach how near counts as on an edge
+ * @param {number} tolerance how near counts as on an edge
  * @returns {Grip}
  */
-export function gripAt(x, a, b, reach) {
+export function gripAt(x, a, b, tolerance) {
   const [start, end] = [Math.abs(x - a), Math.abs(x - b)];
-  const inside = Math.min(reach, (b - a) / 3); // a narrow window keeps a middle to be taken by
-  if (start <= (x > a ? inside : reach) && start <= end) return "start";
-  if (end <= (x < b ? inside : reach)) return "end";
+  const inside = Math.min(tolerance, (b - a) / 3); // a narrow window keeps a middle to be taken by
+  if (start <= (x > a ? inside : tolerance) && start <= end) return "start";
+  if (end <= (x < b ? inside : tolerance)) return "end";
   return x > a && x < b ? "window" : "outside";
 }
 

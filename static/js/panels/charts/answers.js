@@ -10,13 +10,13 @@ import { presetEntries } from "../../core/state/link_preset.js";
 import { IDS } from "../../core/state/schedules.js";
 
 /** @import {Kind} from "./kinds.js" */
-/** @import {Point, Put, Rows} from "../../core/drawing/chart_points.js" */
+/** @import {Point, Put, Rows, Text} from "../../core/drawing/chart_points.js" */
 /** @import {Message} from "../../core/i18n/language.js" */
 /** @import {Spec, SpecError} from "../../core/schedule/types.js" */
 /** @import {State} from "../../core/state/link.js" */
 /** @typedef {{data: any[], layout: any}} PlotlyFigure */
 /**
- * @typedef {{spec: Spec, figure: PlotlyFigure, reads: string, points: Point[], found: boolean, error_found: SpecError |
+ * @typedef {{spec: Spec, figure: PlotlyFigure, reads: Text[], points: Point[], found: boolean, error_found: SpecError |
  *   null}} Points the frontier; found: with what searches found, or else why not
  */
 /** @typedef {Points | ({spec: Spec, figure: PlotlyFigure} & Rows)} Chart */
@@ -144,10 +144,7 @@ function frontierAnswer(chart) {
     describe: (at) => spoken(points, points[at]),
     put: (at) => points[at]?.spec ?? null,
     csv: () => csv(inEnglish(chart).points),
-    guide: reads
-      .split(/(?<=\.) (?=[A-Z])/)
-      .map(tr)
-      .join(t(" ")),
+    guide: reads.map(tr).join(t(" ")),
   };
 }
 

@@ -28,7 +28,7 @@ function shapesOf(scene) {
   const { order, view, at, project, cube } = scene;
   const shapes = [...frameOf(scene)];
   const plane = at === null ? [] : planeShapes(scene, at);
-  // Time that has come lies before the plane where one looks from its right, and behind it from its left.
+  // Past time is before the plane when seen from its right, and behind it when seen from its left.
   if (view.turn < 0) shapes.push(...plane);
   const until = at ?? Infinity;
   for (const item of order) {

@@ -91,7 +91,7 @@ function rowOf(row, shown, acts, all, best) {
     },
     row.title,
   );
-  const said = row.adjusted
+  const sizes = row.adjusted
     ? explained(
         changed(row, shown.spec),
         t("{family}: {text}.", { family: row.title, text: tr(row.adjusted) }),
@@ -106,7 +106,7 @@ function rowOf(row, shown, acts, all, best) {
     put,
     chunks,
     mark ? h("span", { class: "plan-mark", text: mark }) : null,
-    said,
+    sizes,
   );
   return h(
     "tr",
@@ -163,7 +163,7 @@ function claimOf(row, column, acts) {
 const spoken = (claim, say) => (claim.text === "0" ? "0" : `${claim.text.replaceAll("*", "·")} = ${say(claim.value)}`);
 
 /**
- * Words with a reason behind them, told while they are pointed at or focused.
+ * A text with an explanation, shown while it is pointed at or focused.
  * @param {string} text
  * @param {string} why
  * @param {string} kind

@@ -7,9 +7,8 @@ import { inputHappened } from "../../ui/latency.js";
 import { recomputeName } from "../../data/option_names.js";
 import { Options } from "./options.js";
 import { t, tr } from "../../core/i18n/language.js";
-import { MODES } from "../../core/schedule/recompute.js";
+import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.js";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.js";
-import { IMPORTED } from "../../core/state/link_fields.js";
 import { Picker } from "./family_picker.js";
 
 /** @import {Plans} from "../../data/plans.js" */
@@ -42,14 +41,14 @@ export class Controls {
   #recompute = h(
     "select",
     { id: "recompute", onchange: () => this.#putRecompute(this.#recompute.value) },
-    ...Object.keys(MODES).map((value) => h("option", { value, text: recomputeName(value) })),
+    ...Object.keys(RECOMPUTE).map((value) => h("option", { value, text: recomputeName(value) })),
   );
   #recomputeRow = h(
     "label",
     {
       class: "choice",
       title: t(
-        "Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input",
+        "Which activations are not kept but recomputed before the backward: none, the attention core, or all except each layer's input",
       ),
     },
     h("span", { text: t("recompute") }),
@@ -65,7 +64,7 @@ export class Controls {
     class: "locked",
     id: "locked",
     hidden: true,
-    text: t("p, m and v are the imported order's own; another size would be another order."),
+    text: t("p, m and v are fixed by the imported order."),
   });
   /** @type {Map<string, Field>} */
   #fields = new Map();
@@ -115,7 +114,7 @@ export class Controls {
       this.#locked,
       this.#lifoRow,
       this.#tieRow,
-      h("h2", { text: t("Costs of a device's share") }),
+      h("h2", { text: t("Time per stage and micro-batch") }),
       ...nodes("F", "I", "W", "FB", "comm"),
       this.#options.node,
       this.#memory,

@@ -3,7 +3,8 @@ import { h, replace, setText, show } from "../../ui/dom.js";
 import { withField } from "../../data/spec_fields.js";
 import { offloadName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
-import { BARRIERS, natural } from "../../core/schedule/effective_costs.js";
+import { natural } from "../../core/schedule/effective_costs.js";
+import { BARRIERS } from "../../core/schedule/spec_tables.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Field} from "../../ui/field.js" */
@@ -124,14 +125,14 @@ export class Options {
     this.#link.checked = spec.shared_link;
     show(this.#ratio, spec.offload !== "none");
     if (spec.offload !== "none") setText(this.#ratio, ratioText(spec));
-    const active = said(spec);
+    const active = activeOptions(spec);
     replace(this.#summary, active.join(t(", ")));
     if (active.length) this.node.open = true;
   }
 }
 
 /** What is chosen, for the closed group. @param {Spec} spec */
-function said(spec) {
+function activeOptions(spec) {
   const out = [];
   if (spec.vocabulary !== "plain") out.push(vocabularyName(spec.vocabulary));
   else if (spec.costs.S !== null || spec.costs.T !== null) out.push(t("output layer"));
@@ -148,7 +149,7 @@ function ratioText(spec) {
   const k = one / own.O;
   const whole = t("k = {k}: both copies against compute.", { k: formatNumber(Number(k.toPrecision(3))) });
   if (spec.offload === "selective")
-    return whole + t(" ") + t("Half of the chunks go, so up to k = 2 the copies keep up.");
+    return whole + t(" ") + t("Half of the chunks are copied, so up to k = 2 the copies keep up.");
   return whole + t(" ") + (k <= 1 ? t("Up to k = 1 the copies keep up.") : t("Above k = 1 compute waits for them."));
 }
 

@@ -176,7 +176,7 @@ export class Balance {
         h(
           "p",
           { class: "split" },
-          ...filled(t("Layers are {layers}, balanced for something else. {again}"), {
+          ...filled(t("Layers are {layers}, balanced for other settings. {again}"), {
             layers: h("b", { text: runs(layers) }),
             again: h("button", { type: "button", class: "link", onclick: () => this.#even() }, t("Even layers again")),
           }),

@@ -1,4 +1,4 @@
-// The time axis and the rank labels, and where an op or a moment stands on the screen.
+// The time axis and the rank labels, and the position of an op or a moment on the screen.
 import { unit } from "../../data/costs/time_unit.js";
 import { colour } from "../../ui/palette.js";
 import { formatTime } from "../../core/i18n/numbers.js";
@@ -7,7 +7,8 @@ import { tickStep, ticks } from "../../core/timeline/scale.js";
 /** @import {Scene} from "../../data/lanes.js" */
 /** @import {Layout, Row} from "../../core/timeline/layout.js" */
 /** @typedef {{x: number, y: number, w: number, h: number}} Box */
-/** @typedef {(rank: number, copy: boolean) => {y: number, h: number} | null} RowBoxOf  the row of a rank's ops, or copies */
+/** @typedef {(rank: number, copy: boolean) => {y: number, h: number} | null} RowBoxOf  the row of a
+ *   rank's ops, or of its copies */
 
 const NUMBER = 12; // px that a rank's number takes
 
@@ -21,7 +22,7 @@ export function timeAt({ layout, t0, t1 }, x) {
   return t0 + ((x - layout.plotLeft) / layout.plotWidth) * (t1 - t0);
 }
 
-/** Where an op or a copy stands, cut to the plot; null when it is out of sight. */
+/** The box of an op or a copy, cut to the plot; null when it is out of sight. */
 /** @param {Scene} scene @param {string} laneId @param {number} rank @param {number} i @returns {Box | null} */
 export function boxOf(scene, laneId, rank, i) {
   const at = scene.lanes.findIndex((lane) => lane.id === laneId);
@@ -134,4 +135,5 @@ function drawPin(ctx, x, y) {
 
 /** A font of the canvas: as --font in tokens.css. @param {number} size */
 export const font = (size) =>
-  `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif`;
+  `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, ` +
+  `"PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif`;

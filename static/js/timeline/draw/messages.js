@@ -15,67 +15,67 @@ import { arrives, firstFrom, inbox, messagesOf } from "../../core/schedule/messa
 /** @import {Trace} from "../trace.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
 /**
- * @typedef {{all: Messages, lo: number, hi: number, at: (place: number) => number, begin: (place: number) => number,
- *   end: (place: number) => number, longest: number}} Half a rank's messages of one direction: places lo to hi in a
- *   list, ascending by when they begin; the message at each, when it begins and ends, and no more than how long any
- *   lasts
+ * @typedef {{all: Messages, lo: number, hi: number, at: (index: number) => number, begin: (index: number) => number,
+ *   end: (index: number) => number, longest: number}} MessageSide a rank's messages of one direction: indices
+ *   lo to hi in a list, ascending by when they begin; the message at each, when it begins and ends, and no more than
+ *   how long any lasts
  */
 
 const TICK = 2; // px
 const APART = 4; // px from which on messages are drawn one by one
 const LINED = 8; // px of a lane of messages from which on their ways are drawn
-const ROOM = 16; // px of the plot's width for each message whose way is drawn
+const ROOM = 16; // px of the plot's width for each message whose path is drawn
 const FAINT = 0.6; // over ops
-const REACH = 5; // px beside a message that still count as on it
+const TOLERANCE = 5; // px beside a message that still count as on it
 
-/** @param {Lane} lane @param {number} rank @param {boolean} sends @returns {Half} */
-function halfOf(lane, rank, sends) {
-  if (lane.details) return measuredHalf(lane, lane.details, rank, sends);
+/** @param {Lane} lane @param {number} rank @param {boolean} sends @returns {MessageSide} */
+function sideOf(lane, rank, sends) {
+  if (lane.details) return measuredSide(lane, lane.details, rank, sends);
   const { schedule, times, costs } = lane;
   const all = messagesOf(schedule);
   const list = sends ? null : inbox(schedule, times);
-  const at = (/** @type {number} */ place) => (list ? list.list[place] : place);
+  const at = (/** @type {number} */ index) => (list ? list.list[index] : index);
   const { offsets } = list ?? all;
   return {
     all,
     lo: offsets[rank],
     hi: offsets[rank + 1],
     at,
-    begin: (place) => times.end[all.giver[at(place)]],
-    end: (place) => arrives(all, times, costs, at(place)),
+    begin: (index) => times.end[all.giver[at(index)]],
+    end: (index) => arrives(all, times, costs, at(index)),
     longest: costs.comm,
   };
 }
 
-/** @param {Lane} lane @param {Details} details @param {number} rank @param {boolean} sends @returns {Half} */
-function measuredHalf({ schedule, noted }, details, rank, sends) {
+/** @param {Lane} lane @param {Details} details @param {number} rank @param {boolean} sends @returns {MessageSide} */
+function measuredSide({ schedule, noted }, details, rank, sends) {
   const { list, offsets, begin, end, longest } = sidesOf(schedule, details)[sends ? "sent" : "received"];
   const unit = (noted?.unit || 1) * 1e6; // ns
   return {
     all: messagesOf(schedule),
     lo: offsets[rank],
     hi: offsets[rank + 1],
-    at: (place) => list[place],
-    begin: (place) => begin(list[place]) / unit,
-    end: (place) => end(list[place]) / unit,
+    at: (index) => list[index],
+    begin: (index) => begin(list[index]) / unit,
+    end: (index) => end(list[index]) / unit,
     longest: longest / unit,
   };
 }
 
-/** Those of a half that show in [t0, t1]. @param {Half} half @param {number} t0 @param {number} t1 */
+/** Those of a side that show in [t0, t1]. @param {MessageSide} side @param {number} t0 @param {number} t1 */
 function shown({ lo, hi, begin, longest }, t0, t1) {
   const from = firstFrom(lo, hi, begin, t0 - longest);
   return [from, firstFrom(from, hi, begin, t1)];
 }
 
 /** @param {Row} row @param {boolean} sends */
-const placeOf = (row, sends) => {
+const laneBoxOf = (row, sends) => {
   const tall = Math.max(1, Math.floor((row.commH - 2) / 2));
   return { y: row.commY + 1 + (sends ? 0 : tall + Number(row.commH > 6)), h: tall };
 };
 
 /** @param {Scene} scene @param {Ctx} ctx @param {number} height of the plot */
-export function paintMail(scene, ctx, height) {
+export function drawMessages(scene, ctx, height) {
   const left = scene.layout.plotLeft;
   ctx.save();
   ctx.beginPath();
@@ -85,9 +85,9 @@ export function paintMail(scene, ctx, height) {
     if (scene.layout.groups[at].rows[0]?.commH) lane.want?.();
     for (const row of scene.layout.groups[at].rows) {
       if (!row.commH || row.commY > height || row.commY + row.commH < 0) continue;
-      for (const sends of [true, false]) paintHalf(scene, ctx, lane, row, sends);
+      for (const sends of [true, false]) drawSide(scene, ctx, lane, row, sends);
     }
-    paintWays(scene, ctx, lane, scene.layout.groups[at].rows);
+    drawPaths(scene, ctx, lane, scene.layout.groups[at].rows);
   });
   ctx.restore();
 }
@@ -100,12 +100,12 @@ export function paintMail(scene, ctx, height) {
  * @param {Lane} lane
  * @param {Row[]} rows
  */
-function paintWays(scene, ctx, lane, rows) {
+function drawPaths(scene, ctx, lane, rows) {
   const { details } = lane;
   if (!details || rows.length < 2 || rows[0].commH < LINED) return;
   const seen = rows.map(({ rank }) => {
-    const half = measuredHalf(lane, details, rank, true);
-    return { half, span: shown(half, scene.t0, scene.t1) };
+    const side = measuredSide(lane, details, rank, true);
+    return { side, span: shown(side, scene.t0, scene.t1) };
   });
   if (seen.reduce((sum, { span: [lo, hi] }) => sum + hi - lo, 0) > scene.layout.plotWidth / ROOM) return;
   ctx.strokeStyle = colour("k-c");
@@ -113,14 +113,14 @@ function paintWays(scene, ctx, lane, rows) {
   ctx.globalAlpha = FAINT;
   ctx.beginPath();
   for (const {
-    half,
+    side,
     span: [lo, hi],
   } of seen) {
-    for (let place = lo; place < hi; place++) {
-      const way = endsOf(scene, lane, details, half.at(place));
-      if (!way) continue;
-      ctx.moveTo(way.from.x, way.from.y + way.from.h / 2);
-      ctx.lineTo(way.to.x, way.to.y + way.to.h / 2);
+    for (let index = lo; index < hi; index++) {
+      const path = endsOf(scene, lane, details, side.at(index));
+      if (!path) continue;
+      ctx.moveTo(path.from.x, path.from.y + path.from.h / 2);
+      ctx.lineTo(path.to.x, path.to.y + path.to.h / 2);
     }
   }
   ctx.stroke();
@@ -128,11 +128,11 @@ function paintWays(scene, ctx, lane, rows) {
 }
 
 /** @param {Scene} scene @param {Ctx} ctx @param {Lane} lane @param {Row} row @param {boolean} sends */
-function paintHalf(scene, ctx, lane, row, sends) {
-  const half = halfOf(lane, row.rank, sends);
-  const { all, at } = half;
-  const { y, h } = placeOf(row, sends);
-  const [lo, hi] = shown(half, scene.t0, scene.t1);
+function drawSide(scene, ctx, lane, row, sends) {
+  const side = sideOf(lane, row.rank, sends);
+  const { all, at } = side;
+  const { y, h } = laneBoxOf(row, sends);
+  const [lo, hi] = shown(side, scene.t0, scene.t1);
   const hollow = h >= 4;
   const dense = hi - lo > scene.layout.plotWidth;
   let [from, to] = [NaN, NaN]; // a run of messages too close to tell apart
@@ -146,15 +146,15 @@ function paintHalf(scene, ctx, lane, row, sends) {
       h,
     );
   ctx.fillStyle = colour("k-c");
-  for (let place = lo; place < hi; place++) {
-    const message = at(place);
-    const x0 = xOf(scene, half.begin(place));
+  for (let index = lo; index < hi; index++) {
+    const message = at(index);
+    const x0 = xOf(scene, side.begin(index));
     if (!Number.isFinite(x0)) break; // of a live run, not sent yet
-    const x1 = Math.max(x0 + TICK, xOf(scene, half.end(place)));
+    const x1 = Math.max(x0 + TICK, xOf(scene, side.end(index)));
     if (x1 - x0 < APART && x0 <= to + 0.5) {
       to = Math.max(to, x1);
       // On to the last one that touches what is drawn already: the cost goes with the pixels, not with the messages.
-      if (dense) place = Math.max(place, firstFrom(place, hi, half.begin, timeAt(scene, to + 0.5)) - 2);
+      if (dense) index = Math.max(index, firstFrom(index, hi, side.begin, timeAt(scene, to + 0.5)) - 2);
       continue;
     }
     if (to > from) ctx.fillRect(from, y, to - from, h);
@@ -182,17 +182,17 @@ function paintHalf(scene, ctx, lane, row, sends) {
 export function messageAt(scene, lane, rank, x, y) {
   const row = scene.layout.groups.find((group) => group.id === lane.id)?.rows.find((each) => each.rank === rank);
   if (!row) return null;
-  const half = halfOf(lane, rank, y < row.commY + row.commH / 2);
-  const [t0, t1] = [timeAt(scene, x - REACH), timeAt(scene, x + REACH)];
-  const [lo, hi] = shown(half, t0, t1);
+  const side = sideOf(lane, rank, y < row.commY + row.commH / 2);
+  const [t0, t1] = [timeAt(scene, x - TOLERANCE), timeAt(scene, x + TOLERANCE)];
+  const [lo, hi] = shown(side, t0, t1);
   const t = timeAt(scene, x);
   let best = -1;
   let least = Infinity;
-  for (let place = lo; place < hi; place++) {
-    const away = Math.max(0, half.begin(place) - t, t - half.end(place));
-    if (away > least || t0 > half.end(place)) continue;
+  for (let index = lo; index < hi; index++) {
+    const away = Math.max(0, side.begin(index) - t, t - side.end(index));
+    if (away > least || t0 > side.end(index)) continue;
     least = away;
-    best = half.at(place);
+    best = side.at(index);
   }
   return best < 0 ? null : { lane, op: null, needs: [], frees: [], idle: null, step: null, rank, message: best };
 }
@@ -208,8 +208,8 @@ function endsOf(scene, { id, schedule, noted }, { posted, taken }, message) {
   const unit = (noted?.unit || 1) * 1e6; // ns
   if (!sender || !receiver || Number.isNaN(taken[message])) return null;
   return {
-    from: { x: xOf(scene, posted[message] / unit), w: 0, ...placeOf(sender, true) },
-    to: { x: xOf(scene, taken[message] / unit), w: 0, ...placeOf(receiver, false) },
+    from: { x: xOf(scene, posted[message] / unit), w: 0, ...laneBoxOf(sender, true) },
+    to: { x: xOf(scene, taken[message] / unit), w: 0, ...laneBoxOf(receiver, false) },
   };
 }
 
@@ -219,7 +219,7 @@ function endsOf(scene, { id, schedule, noted }, { posted, taken }, message) {
  * @param {Lane} lane
  * @param {number} message
  */
-export function wayOf(scene, lane, message) {
+export function messagePath(scene, lane, message) {
   const ends = lane.details ? endsOf(scene, lane, lane.details, message) : null;
   const { plotLeft, plotWidth } = scene.layout;
   return ends && ends.from.x >= plotLeft && ends.to.x <= plotLeft + plotWidth ? ends : null;

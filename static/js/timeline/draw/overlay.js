@@ -1,10 +1,10 @@
-// What lies over the ops and changes often: the playhead and what is ahead of it, outlines of the traced op and its
+// The layer over the ops that changes often: the playhead and what is ahead of it, outlines of the traced op and its
 // links.
 import { boxOf, font, xOf } from "./axis.js";
 import { drawBarriers, nameBarriers } from "./barriers.js";
 import { inset } from "./boxes.js";
 import { laneOf } from "../../data/lanes.js";
-import { wayOf } from "./messages.js";
+import { messagePath } from "./messages.js";
 import { colour } from "../../ui/palette.js";
 import { drawPlannedMark } from "./planned_outline.js";
 import { t } from "../../core/i18n/language.js";
@@ -91,7 +91,7 @@ function drawOp(scene, ctx, trace, op, selected) {
 }
 
 /**
- * Does what an op hands on pass a barrier? Its line stands for the links of all ranks.
+ * Whether an op's output passes a barrier, whose line then replaces the lines of all ranks.
  * @param {Trace["lane"]} lane
  * @param {number} i
  */
@@ -203,7 +203,7 @@ function drawTag({ layout }, ctx, box, text, mark) {
 }
 
 /**
- * A message: the op that sends it, the op that takes it, and the way between.
+ * A message: the op that sends it, the op that takes it, and the path between.
  * @param {Scene} scene
  * @param {Ctx} ctx
  * @param {Trace} trace
@@ -215,11 +215,11 @@ function drawMessage(scene, ctx, { lane, message = -1 }) {
   const mark = colour("mark-here");
   const dash = all.gradient[message] ? DASHED : SOLID;
   for (const box of [sender, receiver]) if (box) outline(ctx, box, mark, dash, 2);
-  const way = wayOf(scene, lane, message);
-  const [from, to] = way ? [way.from, way.to] : [sender, receiver];
+  const path = messagePath(scene, lane, message);
+  const [from, to] = path ? [path.from, path.to] : [sender, receiver];
   if (from && to) drawLink(ctx, from, to, mark, dash);
   if (to) drawHead(ctx, to, mark);
-  if (way) drawDot(ctx, way.from, mark);
+  if (path) drawDot(ctx, path.from, mark);
   if (sender) drawTag(scene, ctx, sender, t("sends"), mark);
   if (receiver) drawTag(scene, ctx, receiver, t("receives"), mark);
 }

@@ -4,63 +4,29 @@ import { timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { h, replace, show } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { COPY_LETTERS } from "../../core/schedule/copies.js";
-import { reaches, totals } from "../../core/timeline/area.js";
+import { rankRanges, totals } from "../../core/timeline/area.js";
 import { KIND_PAIR, LETTERS } from "../../core/schedule/ops.js";
 import { formatPercent } from "../../core/i18n/numbers.js";
 import { announce } from "../../ui/live_region.js";
 
 /** @import {Box} from "../draw/axis.js" */
 /** @import {Lane} from "../../data/lanes.js" */
-/** @import {Area, Reach, Share, Totals} from "../../core/timeline/area.js" */
-/** @typedef {{lane: Lane, reach: Reach, sums: Totals}} Part  of the area, in one lane group */
+/** @import {Area, RankRange, Share, Totals} from "../../core/timeline/area.js" */
+/** @typedef {{lane: Lane, range: RankRange, sums: Totals}} Part  of the area, in one lane group */
 
 const AWAY = 10; // px between the area and the panel
 const MARGIN = 8;
 const SMALL = { width: 520, height: 300 }; // px of a plot that a whole panel would cover
 
-/** @param {HTMLElement} plot @param {{clear: () => void, zoom: () => void}} acts */
+/** @typedef {{clear: () => void, zoom: () => void}} AreaActs */
+
+/** @param {HTMLElement} plot @param {AreaActs} acts */
 export function createAreaPanel(plot, acts) {
   const body = h("div");
-  const more = h(
-    "button",
-    {
-      type: "button",
-      class: "button soft more",
-      "aria-expanded": "false",
-      onclick: () => {
-        const open = node.classList.toggle("full");
-        more.setAttribute("aria-expanded", String(open));
-        size = sizeOf(node);
-        lay();
-      },
-    },
-    t("By kind"),
-  );
-  const node = h(
-    "section",
-    { class: "area-panel", id: "area", "aria-label": t("Selected area"), hidden: true },
-    body,
-    h(
-      "div",
-      { class: "area-acts" },
-      h(
-        "button",
-        { type: "button", class: "button soft", onclick: acts.zoom, title: t("Zoom to it ({key})", { key: "F" }) },
-        t("Zoom to it"),
-      ),
-      h(
-        "button",
-        {
-          type: "button",
-          class: "button soft",
-          onclick: acts.clear,
-          title: t("Clear the area ({key})", { key: "Esc" }),
-        },
-        t("Clear"),
-      ),
-      more,
-    ),
-  );
+  const node = panelNode(body, acts, () => {
+    size = sizeOf(node);
+    lay();
+  });
   plot.append(node);
   /** @type {{area: Area | null, key: string, times: unknown[]}} */
   let shown = { area: null, key: "", times: [] };
@@ -74,7 +40,7 @@ export function createAreaPanel(plot, acts) {
     node.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
   }
 
-  /** Totals again only where the area or what it lies on changed. @param {Area} area @param {Lane[]} lanes */
+  /** Sum up again only where the area or the lanes under it changed. @param {Area} area @param {Lane[]} lanes */
   function fill(area, lanes) {
     const key = lanes.map(({ id }) => id).join() + document.documentElement.lang + timeText(1);
     if (area === shown.area && key === shown.key && lanes.every(({ times }, at) => times === shown.times[at])) return;
@@ -115,15 +81,41 @@ export function createAreaPanel(plot, acts) {
   };
 }
 
+/** The panel: its body, and buttons below it. @param {HTMLElement} body @param {AreaActs} acts
+ * @param {() => void} resized when "By kind" opened or closed @returns {HTMLElement} */
+function panelNode(body, acts, resized) {
+  const expand = () => {
+    more.setAttribute("aria-expanded", String(node.classList.toggle("full")));
+    resized();
+  };
+  /** @param {string} text @param {() => void} act @param {Record<string, string>} options */
+  const button = (text, act, options) =>
+    h("button", { type: "button", class: "button soft", onclick: act, ...options }, text);
+  const more = button(t("By kind"), expand, { class: "button soft more", "aria-expanded": "false" });
+  const node = h(
+    "section",
+    { class: "area-panel", id: "area", "aria-label": t("Selected area"), hidden: true },
+    body,
+    h(
+      "div",
+      { class: "area-acts" },
+      button(t("Zoom to it"), acts.zoom, { title: t("Zoom to it ({key})", { key: "F" }) }),
+      button(t("Clear"), acts.clear, { title: t("Clear the area ({key})", { key: "Esc" }) }),
+      more,
+    ),
+  );
+  return node;
+}
+
 /** @param {HTMLElement} node */
 const sizeOf = (node) => ({ width: node.offsetWidth, height: node.offsetHeight });
 
 /** @param {Area} area @param {Lane[]} lanes @returns {Part[]} */
 function partsOf(area, lanes) {
   const groups = lanes.map(({ id, schedule }) => ({ id, p: schedule.p }));
-  return reaches(area, groups).flatMap((reach) => {
-    const lane = lanes.find(({ id }) => id === reach.lane);
-    return lane ? [{ lane, reach, sums: totals(lane, reach, area.t0, area.t1) }] : [];
+  return rankRanges(area, groups).flatMap((range) => {
+    const lane = lanes.find(({ id }) => id === range.lane);
+    return lane ? [{ lane, range, sums: totals(lane, range, area.t0, area.t1) }] : [];
   });
 }
 
@@ -168,8 +160,8 @@ const ranksText = (first, last) =>
 
 /** @param {Area} area @param {Part[]} parts @param {boolean} several schedules are on the screen */
 function tableOf({ t0, t1 }, parts, several) {
-  const heads = parts.map(
-    ({ lane, reach }) => `${several ? `${titleOf(lane)} · ` : ""}${ranksText(reach.first, reach.last)}`,
+  const columns = parts.map(
+    ({ lane, range }) => `${several ? `${titleOf(lane)} · ` : ""}${ranksText(range.first, range.last)}`,
   );
   const kinds = unionOf(parts, (sums) => sums.kinds);
   const copies = unionOf(parts, (sums) => sums.copies);
@@ -202,7 +194,7 @@ function tableOf({ t0, t1 }, parts, several) {
         "tr",
         {},
         h("th", { scope: "col" }, t("{from} to {to}", { from: timeNumber(t0), to: timeText(t1) })),
-        ...heads.map((text) => h("th", { scope: "col", text })),
+        ...columns.map((text) => h("th", { scope: "col", text })),
       ),
     ),
     h("tbody", {}, ...rows),
@@ -248,14 +240,14 @@ function kindRow(kind, name, letter, parts, of, cls) {
 }
 
 /** @param {Part} part @param {boolean} several */
-function sentenceOf({ lane, reach, sums }, several) {
-  const said = t("{duration} on {ranks}: busy {busy}, idle {idle}, bubble {bubble}, {ops} ops.", {
+function sentenceOf({ lane, range, sums }, several) {
+  const sentence = t("{duration} on {ranks}: busy {busy}, idle {idle}, bubble {bubble}, {ops} ops.", {
     duration: timeText(sums.duration),
-    ranks: ranksText(reach.first, reach.last),
+    ranks: ranksText(range.first, range.last),
     busy: timeText(sums.busy),
     idle: timeText(sums.idle),
     bubble: formatPercent(sums.bubble),
     ops: sums.ops,
   });
-  return several ? `${titleOf(lane)}: ${said}` : said;
+  return several ? `${titleOf(lane)}: ${sentence}` : sentence;
 }

@@ -68,7 +68,8 @@ export function createCard(plot, lanes) {
     const roomBelow = plot.clientHeight - (anchor.y + anchor.h);
     const y = roomBelow > height + 16 || anchor.y < height + 16 ? anchor.y + anchor.h + 10 : anchor.y - height - 10;
     const x = Math.min(Math.max(8, anchor.x), plot.clientWidth - width - 8);
-    node.style.transform = `translate(${Math.round(x)}px, ${Math.round(Math.max(4, Math.min(y, plot.clientHeight - height - 4)))}px)`;
+    const top = Math.max(4, Math.min(y, plot.clientHeight - height - 4));
+    node.style.transform = `translate(${Math.round(x)}px, ${Math.round(top)}px)`;
   }
 
   return { put };
@@ -115,11 +116,15 @@ function opLines(trace, lanes) {
   const freed = trace.frees.filter((link) => link.kind === "data" && !across(op.i));
   if (waits)
     lines.push(
-      row("needs", `● ${t("needs")}`, `${t("barrier {join}", { join: sayJoin(lane, waits) })}${waitsHop(lane, waits)}`),
+      row(
+        "needs",
+        `● ${t("needs")}`,
+        `${t("barrier {join}", { join: joinText(lane, waits) })}${waitsHop(lane, waits)}`,
+      ),
     );
   if (needed.length) lines.push(list("needs", `● ${t("needs")}`, needed));
   if (meets)
-    lines.push(row("frees", `▶ ${t("meets")}`, t("all ranks at barrier {join}", { join: sayJoin(lane, meets) })));
+    lines.push(row("frees", `▶ ${t("meets")}`, t("all ranks at barrier {join}", { join: joinText(lane, meets) })));
   if (freed.length) lines.push(list("frees", `▶ ${t("unblocks")}`, freed));
   if (trace.needs.every((link) => link.kind === "order"))
     lines.push(
@@ -167,7 +172,7 @@ const waitsHop = ({ schedule, costs }, { opens }) =>
     : "";
 
 /** "C1 of micro-batch 3, opens at 5.25: 2S3 on rank 2 comes last" @param {Lane} lane @param {Join} join */
-function sayJoin({ schedule, times }, { name, micro, opens, ops, last }) {
+function joinText({ schedule, times }, { name, micro, opens, ops, last }) {
   if (!Number.isFinite(opens)) return t("{name} of micro-batch {micro}, not open yet", { name, micro });
   const about = { name, micro, opens: timeNumber(opens), op: opText(schedule, last), rank: rankOf(schedule, last) };
   if (!ops.every((i) => times.end[i] === opens))
@@ -288,7 +293,7 @@ function weightsOf(schedule, i) {
   });
 }
 
-/** What the plan said of the same op. @param {Trace} trace @param {Times} plan */
+/** When the plan had the same op. @param {Trace} trace @param {Times} plan */
 function measured({ lane, op }, plan) {
   if (!op) return [];
   const [start, end] = [lane.times.start[op.i], lane.times.end[op.i]];
@@ -417,7 +422,7 @@ function titleOf(schedule, i) {
 function needsSaid({ lane, op, needs }) {
   if (!op) return "";
   const { waits } = barriersAt(lane.schedule, lane.times, op.i);
-  const said = needs.filter((link) => !waits || !waits.ops.includes(link.ref.i)).map((link) => link.reason);
-  if (waits) said.unshift(t("needs barrier {join}", { join: sayJoin(lane, waits) }));
-  return said.length ? t("; ") + tame(said.join(t("; "))) : "";
+  const reasons = needs.filter((link) => !waits || !waits.ops.includes(link.ref.i)).map((link) => link.reason);
+  if (waits) reasons.unshift(t("needs barrier {join}", { join: joinText(lane, waits) }));
+  return reasons.length ? t("; ") + tame(reasons.join(t("; "))) : "";
 }

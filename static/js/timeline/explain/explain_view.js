@@ -1,7 +1,7 @@
-// Puts together what the timeline explains on demand: the lens over the ops, its switches, and the line that tells.
+// Wires the explanations on demand together: the highlights over the ops, their toggles, and the narration line.
 import { byId } from "../../ui/dom.js";
 import { afterPaint, invalidate } from "../../ui/frame_loop.js";
-import { createLens } from "./highlights.js";
+import { createHighlights } from "./highlights.js";
 import { createToggles } from "./toggles.js";
 import { createNarration } from "./narration.js";
 
@@ -14,7 +14,7 @@ import { createNarration } from "./narration.js";
  * @param {(id: string) => string} titleOf */
 export function createExplain(store, timeline, playback, selection, titleOf) {
   const lanes = () => timeline.lanes;
-  timeline.lens = createLens(store);
+  timeline.highlights = createHighlights(store);
   const toggles = createToggles({ store, lanes, traced: () => timeline.hover ?? selection.current() });
   const narration = createNarration({ store, lanes, titleOf, playback, tell: toggles.story, stepper: toggles.stepper });
   const sync = () => {

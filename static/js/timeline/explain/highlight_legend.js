@@ -79,21 +79,21 @@ function item({ text, draw }) {
 }
 
 /** The marks in use, for the list. @param {ViewState} view */
-export function lensKey(view) {
+export function highlightKey(view) {
   const list = entries(view);
-  return list.length ? h("p", { class: "lens-key" }, ...list.map(item)) : null;
+  return list.length ? h("p", { class: "highlight-key" }, ...list.map(item)) : null;
 }
 
-const inLegend = h("span", { class: "lens-key", "aria-hidden": "true" });
+const inLegend = h("span", { class: "highlight-key", "aria-hidden": "true" });
 /** @type {ViewState | null} */
-let told = null;
+let shownFor = null;
 
 /**
  * Write the marks in use into the legend, if they fit behind its last entry.
- * @param {ViewState | null} [view] the one that was told last, where the legend itself was written again
+ * @param {ViewState | null} [view] the one shown last, where the legend itself was rewritten
  */
-export function fitLensKey(view = told) {
-  told = view;
+export function fitHighlightKey(view = shownFor) {
+  shownFor = view;
   if (!view) return;
   const legend = byId("legend");
   const list = entries(view);

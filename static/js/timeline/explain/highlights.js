@@ -36,7 +36,7 @@ export function journeyOf(store, { schedule, times, costs }) {
 }
 
 /** @param {Store} store */
-export function createLens(store) {
+export function createHighlights(store) {
   const layer = surface(h("canvas"));
   /** @type {Scene | null} the scene on the layer */
   let drawn = null;
@@ -85,7 +85,7 @@ export function createLens(store) {
   };
 }
 
-/** @typedef {ReturnType<typeof createLens>} Lens */
+/** @typedef {ReturnType<typeof createHighlights>} Highlights */
 
 /** @param {Row[]} rows @returns {RowBoxOf} */
 function placesOf(rows) {

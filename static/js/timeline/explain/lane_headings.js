@@ -16,11 +16,11 @@ import { formatPercent } from "../../core/i18n/numbers.js";
 /** @param {HTMLElement} plot @param {(id: string) => void} drop takes a plan off the screen */
 export function createHeads(plot, drop) {
   /** @type {Map<string, Head>} */
-  const heads = new Map();
+  const headings = new Map();
 
   /** @param {string} id */
   function head(id) {
-    let found = heads.get(id);
+    let found = headings.get(id);
     if (!found) {
       const badge = h("span", { class: "badge", hidden: true });
       const title = h("strong");
@@ -40,7 +40,7 @@ export function createHeads(plot, drop) {
       node.append(close);
       plot.append(node);
       found = { node, badge, title, sizes, bubble, span, close };
-      heads.set(id, found);
+      headings.set(id, found);
     }
     return found;
   }
@@ -48,7 +48,7 @@ export function createHeads(plot, drop) {
   return {
     /** @param {Layout} layout */
     place(layout) {
-      for (const [id, each] of heads) {
+      for (const [id, each] of headings) {
         const group = layout.groups.find((g) => g.id === id);
         show(each.node, group !== undefined && group.titleY > -8);
         if (group) each.node.style.transform = `translateY(${group.titleY + 2}px)`;

@@ -3,7 +3,7 @@ import { hasRoom } from "../draw/barriers.js";
 import { isDense } from "../draw/boxes.js";
 import { drawArrow } from "../draw/copy_lanes.js";
 import { byId, context, h, replace } from "../../ui/dom.js";
-import { fitLensKey } from "./highlight_legend.js";
+import { fitHighlightKey } from "./highlight_legend.js";
 import { hatched, kindPattern } from "../draw/hatch_pattern.js";
 import { colour, copyPaints, hatchPattern, paintsFor } from "../../ui/palette.js";
 import { SHADES } from "../../core/timeline/bins.js";
@@ -71,11 +71,11 @@ export function drawLegend(scene, again) {
   const dense = isDense(ops, rows, scene.layout.plotWidth * devicePixelRatio);
   if (dense) parts.push({ mark: "", text: t("narrower than a pixel: stacked by share") });
   if (chunks > 1) parts.push({ mark: "", text: both ? t("lighter: the other direction") : t("lighter: later chunk") });
-  const key = JSON.stringify([parts, scene.late ?? 0]); // the scale of what is late stands behind it
+  const key = JSON.stringify([parts, scene.late ?? 0]); // the scale of residuals comes after it
   if (key === shown && !again) return;
   shown = key;
   replace(byId("legend"), ...parts.map(({ mark, text }) => h("span", {}, mark ? swatch(mark) : null, text)));
-  fitLensKey();
+  fitHighlightKey();
 }
 
 /** @param {string} mark @param {string} text */

@@ -3,7 +3,7 @@
 import { tame, timeText } from "../../data/costs/time_unit.js";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.js";
 import { journeyOf, pathOf } from "./highlights.js";
-import { fitLensKey, lensKey } from "./highlight_legend.js";
+import { fitHighlightKey, highlightKey } from "./highlight_legend.js";
 import { t } from "../../core/i18n/language.js";
 import { copyingText, doing, doingText, momentOf, narrate, phaseText } from "../../core/explain/narrate.js";
 import { journeyChip, journeySentence, pathChip, pathSentence } from "./path_sentences.js";
@@ -22,73 +22,72 @@ const OFTEN = 150; // ms between two lists while it plays
 /** @param {Parts} parts */
 export function createNarration(parts) {
   const { store, lanes, playback, tell, stepper } = parts;
-  const said = h("p", { class: "told", id: "told", "aria-live": "polite" });
-  const chips = h("span", { class: "told-chips", "aria-hidden": "true" });
+  const line = h("p", { class: "narration", id: "narration", "aria-live": "polite" });
+  const chips = h("span", { class: "narration-chips", "aria-hidden": "true" });
   const more = h(
     "button",
     {
       type: "button",
-      class: "button told-more",
-      id: "told-more",
+      class: "button narration-more",
+      id: "narration-more",
       "aria-expanded": "false",
-      "aria-controls": "told-panel",
+      "aria-controls": "narration-panel",
     },
     t("Ranks"),
-    h("span", { class: "told-arrow", "aria-hidden": "true" }),
+    h("span", { class: "narration-arrow", "aria-hidden": "true" }),
   );
   const panel = h("div", {
-    class: "told-panel",
-    id: "told-panel",
+    class: "narration-panel",
+    id: "narration-panel",
     hidden: true,
     role: "region",
     "aria-label": t("What each rank does"),
     tabindex: "0",
   });
-  byId("transport").before(h("div", { class: "telling", id: "telling" }, tell, stepper, chips, said, more, panel));
+  byId("transport").before(
+    h("div", { class: "narration-bar", id: "narration-bar" }, tell, stepper, chips, line, more, panel),
+  );
   const toggle = () => store.setView({ story: store.get().view.story === "ranks" ? null : "ranks" });
   more.addEventListener("click", toggle);
-  said.addEventListener("click", toggle); // on a phone it is cut short; the list above has all of it
+  line.addEventListener("click", toggle); // on a phone it is cut short; the list above has all of it
   let listed = "";
   let listedAt = 0;
 
   /** Only where something is new, and seldom while it plays. */
   function list() {
     const now = performance.now();
-    const { crit, micro, lane: mail } = store.get().view;
-    const key =
-      `${crit} ${micro} ${mail}` +
-      lanes()
-        .map(
-          (lane) =>
-            `${lane.id} ${lane.end} ${playback.at === null ? "" : momentOf(lane, playback.at)} ${lensSentences(store, lane).join()}`,
-        )
-        .join("|");
+    const { crit, micro, lane: messages } = store.get().view;
+    const states = lanes().map((lane) => {
+      const moment = playback.at === null ? "" : momentOf(lane, playback.at);
+      return `${lane.id} ${lane.end} ${moment} ${highlightSentences(store, lane).join()}`;
+    });
+    const key = `${crit} ${micro} ${messages} ${states.join("|")}`;
     if (key === listed || (playback.playing && now - listedAt < OFTEN)) return;
     listed = key;
     listedAt = now;
     replace(
       panel,
-      h("p", { class: "told-whole", text: said.textContent ?? "" }),
-      lensKey(store.get().view),
+      h("p", { class: "narration-whole", text: line.textContent ?? "" }),
+      highlightKey(store.get().view),
       ...lanes().flatMap((lane) => listOf(parts, lane)),
     );
   }
 
   return {
     /** Where the legend, or what is drawn besides, has changed. */
-    key: () => fitLensKey(store.get().view),
+    key: () => fitHighlightKey(store.get().view),
     /** Bring the line up to date; called once a frame at most. */
     show() {
       const lane = lanes()[0];
       if (!lane) return;
       const live = playback.playing ? "off" : "polite"; // heard when stepping, not while it runs
-      if (said.getAttribute("aria-live") !== live) said.setAttribute("aria-live", live);
+      if (line.getAttribute("aria-live") !== live) line.setAttribute("aria-live", live);
       const { text: plain, beside } = sentences(store, lane, playback.at);
       const text =
         lanes().length > 1 && plain ? t("{title}: {text}", { title: parts.titleOf(lane.id), text: plain }) : plain;
-      setText(said, tame(text));
+      setText(line, tame(text));
       setText(chips, tame(beside));
-      if (!playback.playing && said.title !== tame(text)) said.title = tame(text);
+      if (!playback.playing && line.title !== tame(text)) line.title = tame(text);
       const open = store.get().view.story === "ranks";
       more.setAttribute("aria-expanded", String(open));
       show(panel, open);
@@ -99,7 +98,7 @@ export function createNarration(parts) {
 }
 
 /** @param {Store} store @param {Lane} lane */
-function lensSentences(store, lane) {
+function highlightSentences(store, lane) {
   const path = pathOf(store, lane);
   const journey = journeyOf(store, lane);
   return [journey && journeySentence(lane, journey), path && pathSentence(path)].filter((text) => text !== null);
@@ -113,7 +112,7 @@ function lensSentences(store, lane) {
  */
 function sentences(store, lane, at) {
   const silent = store.get().view.story === "0";
-  const own = silent || at === null ? lensSentences(store, lane).join(t(" ")) : "";
+  const own = silent || at === null ? highlightSentences(store, lane).join(t(" ")) : "";
   if (silent) return { text: own, beside: "" };
   if (at === null)
     return {
@@ -129,7 +128,7 @@ function sentences(store, lane, at) {
 function listOf({ store, lanes, titleOf, playback }, lane) {
   const head = [
     lanes().length > 1 ? h("h3", { text: titleOf(lane.id) }) : "",
-    ...lensSentences(store, lane).map((text) => h("p", { text: tame(text) })),
+    ...highlightSentences(store, lane).map((text) => h("p", { text: tame(text) })),
   ];
   if (playback.at === null)
     return [...head, h("p", { text: t("Move the playhead to see what each rank does at that time.") })];

@@ -47,10 +47,10 @@ const MOST = 2; // pieces in a few words
 /** Its largest pieces. @param {Path} path */
 export function pathChip(path) {
   const all = pieces(path).sort((a, b) => b.length - a.length);
-  const said = joined(all.slice(0, MOST), ({ name, length }) =>
+  const shown = joined(all.slice(0, MOST), ({ name, length }) =>
     t("{name} {part}", { name, part: formatPercent(length / path.length) }),
   );
-  return all.length > MOST ? t("{parts} and more", { parts: said }) : said;
+  return all.length > MOST ? t("{parts} and more", { parts: shown }) : shown;
 }
 
 /** @param {Lane} lane @param {Journey} journey */
@@ -61,7 +61,8 @@ export function journeySentence(
   const at = (/** @type {number} */ time) => (Number.isFinite(time) ? timeNumber(time) : t("not yet"));
   const head = weights.length
     ? t(
-        "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, weight gradients at {weights}.",
+        "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, " +
+          "weight gradients at {weights}.",
         {
           micro,
           enters: at(enters),

@@ -15,7 +15,7 @@ import { t } from "../../core/i18n/language.js";
 
 const PATH = "M1 10h4.6l3.5-7H15v2.4h-4.4L7.1 12.4H1z";
 const STEPS = "M1 1.5h5v3.4H1zM5.5 6.3h5v3.4h-5zM10 11.1h5v3.4h-5z";
-const MAIL = "M1 4h9V1.6L14.6 5 10 8.4V6H1zM15 12H6v2.4L1.4 11 6 7.6V10h9z";
+const MESSAGES = "M1 4h9V1.6L14.6 5 10 8.4V6H1zM15 12H6v2.4L1.4 11 6 7.6V10h9z";
 const TELL = "M1.5 2h13v9.5H7.2L3.6 15v-3.5H1.5z";
 
 /** What the switches do. @param {Parts} parts */
@@ -51,7 +51,8 @@ export function createToggles(parts) {
     "crit",
     t("Critical"),
     t(
-      "Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the step (C)",
+      "Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten " +
+        "the step (C)",
     ),
     PATH,
     acts.path,
@@ -63,7 +64,7 @@ export function createToggles(parts) {
     STEPS,
     acts.follow,
   );
-  const messages = toggle("mail", t("Messages"), t("Messages of each rank under its row (L)"), MAIL, acts.mail);
+  const messages = toggle("mail", t("Messages"), t("Messages of each rank under its row (L)"), MESSAGES, acts.mail);
   byId("transport").append(crit, followed, messages);
   const story = h(
     "button",
@@ -153,7 +154,7 @@ const press = (button, on) => button.setAttribute("aria-pressed", String(on));
 function toggle(id, text, title, path, act) {
   return h(
     "button",
-    { type: "button", class: "button lens", id, title, "aria-label": text, onclick: act },
+    { type: "button", class: "button highlight-toggle", id, title, "aria-label": text, onclick: act },
     icon(path),
     h("span", { text }),
   );

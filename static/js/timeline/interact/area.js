@@ -3,7 +3,7 @@
 import { timeAt, xOf } from "../draw/axis.js";
 import { createAreaPanel } from "../explain/area_panel.js";
 import { colour } from "../../ui/palette.js";
-import { areaText, readArea, reaches, upright } from "../../core/timeline/area.js";
+import { areaText, readArea, rankRanges, upright } from "../../core/timeline/area.js";
 import { nearestRow } from "../../core/timeline/layout.js";
 import { nextEdge } from "../../core/timeline/snap.js";
 import { zoomTo } from "../../core/timeline/viewport.js";
@@ -11,7 +11,7 @@ import { zoomTo } from "../../core/timeline/viewport.js";
 /** @import {Box} from "../draw/axis.js" */
 /** @import {Scene} from "../../data/lanes.js" */
 /** @import {Area, Place} from "../../core/timeline/area.js" */
-/** @import {Hand, Snap} from "./snap.js" */
+/** @import {PointerState, Snap} from "./snap.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @import {Timeline} from "../timeline.js" */
 /** @import {Trace} from "../trace.js" */
@@ -42,7 +42,7 @@ export class AreaTool {
     const text = this.store.get().view.area;
     if (text !== this.#read.text) this.#read = { text, area: text ? readArea(text) : null };
     const { area } = this.#read;
-    return area && reaches(area, this.#groups()).length ? area : null;
+    return area && rankRanges(area, this.#groups()).length ? area : null;
   }
 
   #groups() {
@@ -65,33 +65,33 @@ export class AreaTool {
   /**
    * A place on the timeline that the pointer means, its time at an op's edge if one is near.
    * @param {Point} at
-   * @param {Hand} hand
+   * @param {PointerState} pointer
    * @param {Place} [other] the far corner
    */
-  #place(at, hand, other) {
+  #place(at, pointer, other) {
     const { scene } = this.timeline;
     const { layout } = scene;
     const place = nearestRow(layout, at.y);
     if (!place) return null;
     const x = Math.min(layout.plotLeft + layout.plotWidth, Math.max(layout.plotLeft, at.x));
-    const among = reaches({ t0: 0, t1: 0, from: other ?? place, to: place }, this.#groups());
-    const t = this.snap.at(timeAt(scene, x), hand, among);
+    const among = rankRanges({ t0: 0, t1: 0, from: other ?? place, to: place }, this.#groups());
+    const t = this.snap.at(timeAt(scene, x), pointer, among);
     return { t: Math.max(0, t), place };
   }
 
-  /** A drag begins. @param {Point} at @param {Hand} hand */
-  begin(at, hand) {
-    this.#corner = this.#place(at, hand);
+  /** A drag begins. @param {Point} at @param {PointerState} pointer */
+  begin(at, pointer) {
+    this.#corner = this.#place(at, pointer);
   }
 
   /**
    * A long press begins with the op, or the bubble, under the finger.
    * @param {Trace | null} trace
    * @param {Point} at
-   * @param {Hand} hand
+   * @param {PointerState} pointer
    */
-  beginWith(trace, at, hand) {
-    this.begin(at, hand);
+  beginWith(trace, at, pointer) {
+    this.begin(at, pointer);
     const span = spanOf(trace);
     if (!trace || !span) return;
     const place = { lane: trace.lane.id, rank: trace.rank };
@@ -99,10 +99,10 @@ export class AreaTool {
     this.set({ ...span, from: place, to: place });
   }
 
-  /** @param {Point} at @param {Hand} hand */
-  drag(at, hand) {
+  /** @param {Point} at @param {PointerState} pointer */
+  drag(at, pointer) {
     const from = this.#corner;
-    const to = from && this.#place(at, hand, from.place);
+    const to = from && this.#place(at, pointer, from.place);
     if (!from || !to) return;
     this.set({ t0: Math.min(from.t, to.t), t1: Math.max(from.t, to.t), from: from.place, to: to.place });
   }
@@ -122,12 +122,12 @@ export class AreaTool {
     this.say();
   }
 
-  /** The edge at a point, to be dragged. @param {Point} at @param {number} reach px @returns {Edge | null} */
-  edgeAt(at, reach) {
+  /** The edge at a point, to be dragged. @param {Point} at @param {number} tolerance px @returns {Edge | null} */
+  edgeAt(at, tolerance) {
     const area = this.current();
     if (!area) return null;
     const boxes = boxesOf(this.timeline.scene, area, this.#groups());
-    const within = boxes.find(({ y, h }) => at.y >= y - reach && at.y <= y + h + reach);
+    const within = boxes.find(({ y, h }) => at.y >= y - tolerance && at.y <= y + h + tolerance);
     if (!within) return null;
     const { layout } = this.timeline.scene;
     const sides = /** @type {[Edge, number][]} */ ([
@@ -135,29 +135,30 @@ export class AreaTool {
       ["t1", xOf(this.timeline.scene, area.t1)],
     ]);
     const seen = sides.filter(
-      ([, x]) => x >= layout.plotLeft - 1 && x <= layout.plotLeft + layout.plotWidth + 1 && Math.abs(at.x - x) <= reach,
+      ([, x]) =>
+        x >= layout.plotLeft - 1 && x <= layout.plotLeft + layout.plotWidth + 1 && Math.abs(at.x - x) <= tolerance,
     );
     if (seen.length) return seen.sort((a, b) => Math.abs(at.x - a[1]) - Math.abs(at.x - b[1]))[0][0];
     if (at.x < within.x || at.x > within.x + within.w) return null;
-    if (Math.abs(at.y - boxes[0].y) <= reach) return "top";
+    if (Math.abs(at.y - boxes[0].y) <= tolerance) return "top";
     const last = boxes[boxes.length - 1];
-    return Math.abs(at.y - last.y - last.h) <= reach ? "foot" : null;
+    return Math.abs(at.y - last.y - last.h) <= tolerance ? "foot" : null;
   }
 
   /**
    * Move an edge to the pointer; past the other one it becomes that.
    * @param {Edge} edge
    * @param {Point} at
-   * @param {Hand} hand
+   * @param {PointerState} pointer
    * @returns {Edge}
    */
-  pull(edge, at, hand) {
+  pull(edge, at, pointer) {
     const now = this.current();
     if (!now) return edge;
     const area = upright(now, this.#groups());
     const to = this.#place(
       at,
-      edge === "top" || edge === "foot" ? { ...hand, altKey: true } : hand,
+      edge === "top" || edge === "foot" ? { ...pointer, altKey: true } : pointer,
       edge === "top" ? area.to : area.from,
     );
     if (!to) return edge;
@@ -262,7 +263,7 @@ function boxesOf(scene, area, groups) {
   if (!(w >= 0)) return [];
   /** @type {Box[]} */
   const boxes = [];
-  for (const { lane, first, last } of reaches(area, groups)) {
+  for (const { lane, first, last } of rankRanges(area, groups)) {
     /** @type {Box | null} */
     let run = null;
     for (const row of layout.groups.find(({ id }) => id === lane)?.rows ?? []) {

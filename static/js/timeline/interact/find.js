@@ -29,9 +29,9 @@ export class Find {
     spellcheck: "false",
     enterkeyhint: "search",
     "aria-label": t("Find ops by text, such as 2F5"),
-    "aria-describedby": "find-said",
+    "aria-describedby": "find-status",
   });
-  #said = h("output", { id: "find-said", class: "find-said", for: "find-text" });
+  #status = h("output", { id: "find-status", class: "find-status", for: "find-text" });
   /** @type {Query | null} */
   #query = null;
   /** @type {WeakMap<object, Hits>} by schedule, for the query of now */
@@ -50,7 +50,7 @@ export class Find {
       "form",
       { class: "find", id: "find", role: "search", hidden: true },
       this.#input,
-      this.#said,
+      this.#status,
       button(UP, t("Previous match (Shift + Enter)"), () => this.#go(-1)),
       button(DOWN, t("Next match (Enter)"), () => this.#go(1)),
       button(CLOSE, t("Close (Esc)"), () => this.close()),
@@ -125,10 +125,10 @@ export class Find {
 
   /** How many, and which of them is selected; or what to type. */
   #say() {
-    const said = this.#input.value.trim();
-    this.#input.setAttribute("aria-invalid", String(said !== "" && !this.#query));
+    const typed = this.#input.value.trim();
+    this.#input.setAttribute("aria-invalid", String(typed !== "" && !this.#query));
     if (!this.#query) {
-      setText(this.#said, said ? t("type an op: 2F5, or F5, 2F, 5") : t("2F5, or F5, 2F, 5"));
+      setText(this.#status, typed ? t("type an op: 2F5, or F5, 2F, 5") : t("2F5, or F5, 2F, 5"));
       return;
     }
     const found = this.#found();
@@ -136,7 +136,7 @@ export class Find {
     const here = this.#here();
     const at = here && n && this.#isHit(here) ? ordinal(found, here) + 1 : 0;
     setText(
-      this.#said,
+      this.#status,
       !n ? t("no such op") : at ? t("{at} of {n}", { at, n }) : n === 1 ? t("1 match") : t("{n} matches", { n }),
     );
   }

@@ -38,11 +38,11 @@ export class Marks {
   /**
    * Put a mark there, or take away the one that is there.
    * @param {number} time
-   * @param {number} reach how near counts as there
+   * @param {number} tolerance how near counts as the same place
    */
-  toggle(time, reach) {
+  toggle(time, tolerance) {
     const before = this.list();
-    const marks = toggleMark(before, Number(time.toPrecision(7)), reach);
+    const marks = toggleMark(before, Number(time.toPrecision(7)), tolerance);
     if (marks.length > MOST_MARKS) {
       this.toast(t("At most {n} marks: click one to remove it.", { n: MOST_MARKS }));
       return;

@@ -70,12 +70,12 @@ export class Playback {
   }
 
   /**
-   * To a time that a hand means: the edge of an op nearby, if there is one within reach.
+   * To the time that is meant: the edge of an op within tolerance, else the time itself.
    * @param {number} t
-   * @param {number} reach
+   * @param {number} tolerance
    */
-  seekNear(t, reach) {
-    this.seek(nearestEdge(this.parts.lanes(), t, reach)?.t ?? t);
+  seekNear(t, tolerance) {
+    this.seek(nearestEdge(this.parts.lanes(), t, tolerance)?.t ?? t);
   }
 
   /** To the next (or the previous) moment at which an op or a copy of any rank starts or ends. @param {1 | -1} way */

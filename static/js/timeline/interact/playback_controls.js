@@ -14,8 +14,8 @@ const NEXT = "M11 3h2v10h-2zM3 3v10l7-5z";
 const SCRUB_STEPS = 1000;
 const STICKS = 5; // px of the slider
 
-/** @param {Playback} playback @param {() => number} total @param {(time: number, reach: number) => void} onScrub
- *   reach: how far the edge of an op may be and still be what is meant */
+/** @param {Playback} playback @param {() => number} total @param {(time: number, tolerance: number) => void} onScrub
+ *   tolerance: how far the edge of an op may be and still attract the playhead */
 export function createTransport(playback, total, onScrub) {
   const toggle = button(t("Play"), t("Space"), PLAY, () => playback.toggle());
   const playPath = /** @type {SVGPathElement} */ (toggle.querySelector("path"));
@@ -66,7 +66,7 @@ export function createTransport(playback, total, onScrub) {
  * @param {HTMLInputElement} scrub
  * @param {Playback} playback
  * @param {() => number} total
- * @param {(time: number, reach: number) => void} onScrub
+ * @param {(time: number, tolerance: number) => void} onScrub
  */
 function listenScrub(scrub, playback, total, onScrub) {
   let free = false;
@@ -76,8 +76,8 @@ function listenScrub(scrub, playback, total, onScrub) {
     });
   }
   scrub.addEventListener("input", () => {
-    const reach = free ? 0 : (STICKS * total()) / Math.max(1, scrub.clientWidth);
-    onScrub((Number(scrub.value) / SCRUB_STEPS) * total(), reach);
+    const tolerance = free ? 0 : (STICKS * total()) / Math.max(1, scrub.clientWidth);
+    onScrub((Number(scrub.value) / SCRUB_STEPS) * total(), tolerance);
   });
   scrub.addEventListener("keydown", (event) => {
     const way = /^Arrow(Right|Up)$/.test(event.key) ? 1 : /^Arrow(Left|Down)$/.test(event.key) ? -1 : 0;

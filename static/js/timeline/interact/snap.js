@@ -7,8 +7,8 @@ import { nearestEdge } from "../../core/timeline/snap.js";
 
 /** @import {Scene} from "../../data/lanes.js" */
 /** @import {Timeline} from "../timeline.js" */
-/** @import {Reach} from "../../core/timeline/area.js" */
-/** @typedef {{altKey: boolean, ctrlKey: boolean, pointerType?: string}} Hand  the event of a pointer */
+/** @import {RankRange} from "../../core/timeline/area.js" */
+/** @typedef {{altKey: boolean, ctrlKey: boolean, pointerType?: string}} PointerState  the event of a pointer */
 
 const REACH = 6; // px
 const FINGER = 12;
@@ -23,15 +23,16 @@ export class Snap {
     this.marks = marks;
   }
 
-  /** A few pixels as time. @param {Hand} [hand] */
-  reach(hand) {
+  /** How near an edge attracts the pointer: a few pixels as time. @param {PointerState} [pointer] */
+  tolerance(pointer) {
     const { layout, t0, t1 } = this.timeline.scene;
-    return ((hand?.pointerType === "touch" ? FINGER : REACH) * (t1 - t0)) / layout.plotWidth;
+    return ((pointer?.pointerType === "touch" ? FINGER : REACH) * (t1 - t0)) / layout.plotWidth;
   }
 
-  /** The time that is meant. @param {number} t @param {Hand} hand @param {Reach[]} [only] these ranks' ops */
-  at(t, hand, only) {
-    this.#hint = hand.altKey || hand.ctrlKey ? null : this.#nearest(t, this.reach(hand), only);
+  /** The time that is meant.
+   * @param {number} t @param {PointerState} pointer @param {RankRange[]} [only] these ranks' ops */
+  at(t, pointer, only) {
+    this.#hint = pointer.altKey || pointer.ctrlKey ? null : this.#nearest(t, this.tolerance(pointer), only);
     invalidate("overlay");
     return this.#hint ? this.#hint.t : this.#round(t);
   }
@@ -43,16 +44,16 @@ export class Snap {
     return Number((Math.round(t / step) * step).toPrecision(12));
   }
 
-  /** @param {number} t @param {number} reach @param {Reach[]} [only] */
-  #nearest(t, reach, only) {
-    const edge = nearestEdge(this.timeline.lanes, t, reach, only);
+  /** @param {number} t @param {number} tolerance @param {RankRange[]} [only] */
+  #nearest(t, tolerance, only) {
+    const edge = nearestEdge(this.timeline.lanes, t, tolerance, only);
     const mark = this.marks().reduce((best, each) => (Math.abs(each - t) < Math.abs(best - t) ? each : best), Infinity);
-    return Math.abs(mark - t) <= Math.min(reach, edge ? Math.abs(edge.t - t) : Infinity)
+    return Math.abs(mark - t) <= Math.min(tolerance, edge ? Math.abs(edge.t - t) : Infinity)
       ? { t: mark, lane: null, rank: 0 }
       : edge;
   }
 
-  /** The hand lets go. */
+  /** The drag ends. */
   end() {
     if (!this.#hint) return;
     this.#hint = null;

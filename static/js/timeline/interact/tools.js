@@ -48,7 +48,7 @@ export function createTools(store, timeline, selection, playback, toast) {
   function mark() {
     const time = meant();
     if (time === null) toast(t("Point at the timeline, select an op or move the playhead: the mark goes there."));
-    else marks.toggle(time, snap.reach() / 2);
+    else marks.toggle(time, snap.tolerance() / 2);
     invalidate("overlay");
   }
 

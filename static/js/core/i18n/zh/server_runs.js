@@ -3,8 +3,17 @@
 /** @type {import("../language.js").Catalogue} */
 export const RUNS = {
   // the queue and the store
-  "search takes one object with spec, seconds": "search 需要一个含有 spec、seconds 的对象",
+
+  // the runner's process
+
+  // before a run starts
+
+  // messages that do not match
+
+  // what it runs on
 
   // what came of it
   "the socket is closed": "连接已关闭",
+
+  // while it runs
 };

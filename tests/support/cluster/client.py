@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.support.hosts import NAMES, Hosts
+from tests.support.cluster.hosts import NAMES, Hosts
 from tests.support.runner_client import LAST, Event, RunnerProgram
 
 

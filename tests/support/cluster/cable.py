@@ -1,6 +1,6 @@
 """A long cable: two network devices, of which each gets what is sent to the other, so many seconds later.
 
-    python tests/support/cable.py NEAR FAR SECONDS
+    python tests/support/cluster/cable.py NEAR FAR SECONDS
 
 Makes the devices in the network namespace that it runs in, says "up", and ends with its input.
 """

@@ -1,23 +1,29 @@
-"""What tests ask of an open page: what it shows, as data and as pixels, and when it has come to something."""
+"""Questions of tests to an open page: its state as data, its pixels, and waits for conditions."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from playwright.sync_api import Page
 
 Open = Callable[..., Page]
+PATIENCE_S = 20.0  # of every wait; a busy machine takes long, and a wait that is met costs nothing
 
-# Added to every page before its own scripts: counts requests under way and timers that are due soon. Timers of a second
-# and more are those of retries and polls, which never end.
+# Added to every page before its own scripts: counts requests under way and timers that are due soon, and can hold long
+# timers back. Timers of a second and more are those of retries and polls, which never end.
 COUNT_PENDING = """(() => {
   const due = new Map();
+  const held = [];
+  const cleared = new Set();
   let requests = 0;
+  let holdFrom = Infinity;
   const { setTimeout: set, clearTimeout: clear, fetch: ask } = window;
   window.setTimeout = (act, ms = 0, ...rest) => {
     const run = (...given) => {
+      if (ms >= holdFrom) return held.push([id, run]);
       due.delete(id);
       act(...given);
     };
@@ -27,7 +33,12 @@ COUNT_PENDING = """(() => {
   };
   window.clearTimeout = (id) => {
     due.delete(id);
+    cleared.add(id);
     clear.call(window, id);
+  };
+  window.holdTimers = (from) => {
+    holdFrom = from;
+    for (const [id, run] of held.splice(0)) if (!cleared.has(id)) run();
   };
   window.fetch = (...given) => {
     requests += 1;
@@ -38,7 +49,7 @@ COUNT_PENDING = """(() => {
 
 SETTLE = """(async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
-  const end = performance.now() + 8000;
+  const end = performance.now() + 20_000;
   for (let idle = 0; idle < 3 && performance.now() < end; ) {
     await frame();
     idle = pendingWork() ? 0 : idle + 1;
@@ -47,7 +58,7 @@ SETTLE = """(async () => {
 })()"""
 
 
-def wait(page: Page, expression: str, seconds: float = 8.0) -> Any:
+def wait(page: Page, expression: str, seconds: float = PATIENCE_S) -> Any:
     """Wait until an expression holds in the page (its policy forbids Playwright's own way, which needs eval)."""
     end = time.monotonic() + seconds
     while True:
@@ -58,7 +69,7 @@ def wait(page: Page, expression: str, seconds: float = 8.0) -> Any:
         page.wait_for_timeout(20)
 
 
-def wait_until(page: Page, true: Callable[[], object], seconds: float = 8.0) -> None:
+def wait_until(page: Page, true: Callable[[], object], seconds: float = PATIENCE_S) -> None:
     """Wait until something outside of the page holds; meanwhile the browser's events are handled."""
     end = time.monotonic() + seconds
     while not true():
@@ -67,23 +78,28 @@ def wait_until(page: Page, true: Callable[[], object], seconds: float = 8.0) -> 
 
 
 def wait_url(page: Page, part: str) -> str:
-    """The address once it says this; it is written when a drag rests."""
-    for _ in range(100):
-        if part in page.url:
-            break
-        page.wait_for_timeout(20)
+    """Wait until the address contains this and return it; the page writes it after a pause."""
+    wait_until(page, lambda: part in page.url)
     return page.url
 
 
 def frames(page: Page) -> None:
-    """Let the page draw what it has to."""
+    """Wait for two animation frames."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def settle(page: Page) -> None:
     """Wait until the page has nothing left to do: no request under way, no timer due within a second, all drawn."""
     pending = page.evaluate(SETTLE)
-    assert pending == 0, f"{pending} requests and timers are still pending after 8 s"
+    assert pending == 0, f"{pending} requests and timers are still pending after {PATIENCE_S:.0f} s"
+
+
+@contextmanager
+def held_timers(page: Page, from_ms: int) -> Iterator[None]:
+    """Hold back timers of at least `from_ms` until the end of the block, however long the block takes."""
+    page.evaluate(f"holdTimers({from_ms})")
+    yield
+    page.evaluate("holdTimers(Infinity)")
 
 
 def state(page: Page) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NAMES = ("head", "worker-1", "worker-2")
 HIDDEN = ("runner", "backend")
 PORT = 6379
@@ -165,7 +165,7 @@ class Hosts:
         near, far, apart = f"{name}.near", f"{name}.far", f"{name}.br"
         within = ["nsenter", "--target", str(self.switch.pid), "--net"]
         self.cables[name] = _hold(
-            [*within, sys.executable, str(ROOT / "tests/support/cable.py"), near, far, str(seconds)], {}
+            [*within, sys.executable, str(ROOT / "tests/support/cluster/cable.py"), near, far, str(seconds)], {}
         )
         self._switch("ip", "link", "add", "name", apart, "type", "bridge")
         for device, bridge in ((apart, None), (near, "switch"), (far, apart)):

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.support.page_queries import state
+from tests.support.page.queries import state
 
 
 def point(page: Page, rank: int, t: float, lane: str = "a") -> tuple[float, float]:

@@ -1,0 +1,142 @@
+"""Options that commands share: a spec from options, how long to search, and leaving with an error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from backend.errors import RequestError
+from backend.schedule import result
+from backend.schedule.families import registry
+from backend.schedule.families.searched import search_order
+from backend.schedule.options.offload import MODES as OFFLOAD
+from backend.schedule.options.recompute import MODES
+from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.order.order import Order
+from backend.schedule.search.improve import SECONDS
+from backend.schedule.spec import COST_KEYS, Spec
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _cost(value: str) -> float | list[float]:
+    parts = [float(part) for part in value.split(",")]
+    return parts[0] if len(parts) == 1 else parts
+
+
+class CostType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    """A number, or numbers separated by commas, one per stage."""
+
+    name = "number[,number...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | list[float]:
+        """Read the text; the spec judges the range."""
+        try:
+            return _cost(value) if isinstance(value, str) else value
+        except ValueError:
+            self.fail(f"{value!r} is not a number, nor numbers separated by commas", param, ctx)
+
+
+class LayersType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    """Whole numbers separated by commas, one per stage."""
+
+    name = "count,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        """Read the text; the spec judges the count."""
+        try:
+            return [int(part) for part in value.split(",")] if isinstance(value, str) else value
+        except ValueError:
+            self.fail(f"{value!r} is not whole numbers separated by commas", param, ctx)
+
+
+PLACES = {name: place.summary for name, place in VOCABULARY.items()}
+
+
+def _choices(what: str, meanings: dict[str, str]) -> str:
+    """Describe a choice and each of its values."""
+    return f"{what}; " + "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
+
+
+def spec_options(optional: bool = False, several: bool = False) -> Callable[[F], F]:
+    """Add the options of a spec to a command; only those given are passed on: defaults are the spec's own."""
+    options = [
+        click.argument("family", required=not optional, nargs=-1 if several else 1),
+        click.option("-p", type=int, help="devices (default 4)"),
+        click.option("-m", type=int, help="micro-batches a step (default 8)"),
+        click.option("-v", type=int, help="model chunks per device"),
+        click.option("--group", type=int, help="micro-batches an interleaved schedule takes together"),
+        click.option(
+            "--lifo", is_flag=True, default=None, help="gpipe: backward from the last micro-batch to the first"
+        ),
+        click.option("--recompute", type=click.Choice(list(MODES)), help="what is run again before the backward"),
+        click.option("--layers", type=LayersType(), help="layers in each stage, such as 5,5,5,3"),
+        click.option(
+            "--vocabulary", type=click.Choice(list(VOCABULARY)), help=_choices("where the output layer is", PLACES)
+        ),
+        click.option("--offload", type=click.Choice(list(OFFLOAD)), help=_choices("what goes to host memory", OFFLOAD)),
+        click.option("--shared-link", is_flag=True, default=None, help="two devices share one link to host memory"),
+        click.option("--weights", type=float, help="memory of a stashed weight version (pipedream), as --memory"),
+        click.option("--f", "F", type=CostType(), help="forward time of a device's share, or one number per stage"),
+        click.option("--i", "I", type=CostType(), help="input-gradient time, likewise"),
+        click.option("--w", "W", type=CostType(), help="weight-gradient time, likewise"),
+        click.option("--comm", type=float, help="latency of one hop between devices"),
+        click.option("--fb", "FB", type=float, help="time of an overlapped pair (default F + I + W)"),
+        click.option("--s", "S", type=float, help="time of a device's shard of the output layer (default F / 4)"),
+        click.option("--t", "T", type=float, help="time of that shard's gradients (default F / 2)"),
+        click.option("--o", "O", type=float, help="time of one copy of a device's share (default (F + I + W) / 2)"),
+        click.option("--effort", type=int, help="orders to time in a search: the same effort gives the same order"),
+        click.option("--seed", type=int, help="seed of a search"),
+        click.option("--order", help="imported: the order itself, packed as in a link"),
+        click.option("--memory", type=float, help="memory limit in micro-batches' activations on one device"),
+        click.option("--w-share", type=float, help="share of the activations that W still needs after I"),
+    ]
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def spec_data(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the spec as JSON from a command's options, those not given left out."""
+    data = {key: value for key, value in given.items() if value is not None}
+    costs = {key: data.pop(key) for key in COST_KEYS if key in data}
+    return data | ({"costs": costs} if costs else {})
+
+
+seconds_option = click.option(
+    "--seconds",
+    type=click.FloatRange(0.0, 3600.0),
+    default=SECONDS,
+    show_default=True,
+    help="how long to search, where the order is sought and no --effort is given; 0: only construct",
+)
+
+
+def built(spec: Spec, seconds: float) -> tuple[Spec, Order]:
+    """Build the order of a legal spec, searching for ``seconds`` if its family searches.
+
+    Returns (the spec that reproduces the order, the order).
+    """
+    family = registry.family_of(spec)
+    if family.problem is None or spec.effort is not None or seconds == 0.0:
+        return spec, registry.order(spec)
+    found, order, _ = search_order(spec, family, seconds)
+    return found, order
+
+
+def fail(data: dict[str, Any], error: RequestError, as_json: bool) -> NoReturn:
+    """Print an error as text or JSON and exit with 2."""
+    if as_json:
+        click.echo(json.dumps(result.failure(data, error)))
+    else:
+        advice = f" (nearest legal value: {error.nearest})" if error.nearest is not None else ""
+        click.echo(f"Error: {error.field}: {error.message}{advice}", err=True)
+    sys.exit(2)

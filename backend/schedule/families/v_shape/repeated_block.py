@@ -1,0 +1,100 @@
+"""The construction of V-Min and V-Half: a block of six ops on a V, repeated for all micro-batches.
+
+Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.3. Rank r holds stages r and
+2p-1-r, so that the devices' lifespans balance: the long one of stage r beside the short one of stage 2p-1-r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from backend.schedule.errors import Message, SpecError, message
+from backend.schedule.families.family import Family, Row
+from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.options.vocabulary import SPREAD
+from backend.schedule.order.placement import place
+from backend.schedule.search import building_block
+from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
+from backend.schedule.spec import Spec
+
+EQUAL = (
+    "f == i and i == w",
+    message("schedule.unless_equal_slots", "the closed form counts slots; here F, I and W take different times"),
+)
+ENOUGH = (
+    "m >= 3*p",
+    message("schedule.unless_filled_pipeline", "fewer than 3p micro-batches do not fill the pipeline"),
+)
+MORE = (
+    "p > 2",
+    message("schedule.unless_three_devices", "the form was counted for at least three devices"),
+)
+
+# In the block's own order, squeezed at the end, and with ops out of turn where the costs are unlike the slots. One of
+# each comes first: very large orders get only a few tries.
+_KEPT = [Choice(hold_w, ENDLESS, hold_end) for hold_w in (0.3, 0.6, 0.9, 0.0) for hold_end in (0.6, 0.0)]
+_FREE = [
+    Choice(hold_w, hold, hold, move)
+    for move in ((3.0, 2.0, 1.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0))
+    for hold_w in (0.6, 0.3, 0.9)
+    for hold in (0.9, 0.6)
+]
+CHOICES = (_KEPT[0], _FREE[0], *_KEPT[1:], *_FREE[1:])
+
+
+def rows(spec: Spec, block: Block) -> list[Row]:
+    """Build each rank's row: the block repeated for all micro-batches at the spec's costs, within the block's peak."""
+    task = Task(place("v", spec.p, 2), spec.m, spec.timing, 2, block.peak())
+    return building_block.rows(task, [(block, choice) for choice in CHOICES])
+
+
+def two_chunks(spec: Spec) -> None:
+    """Raise SpecError unless each device holds two chunks."""
+    if spec.v != 2:
+        raise SpecError(
+            "v",
+            spec.v,
+            message("schedule.v_has_two_chunks", "a V has exactly two chunks per device"),
+            limit=2,
+            nearest=2,
+        )
+
+
+def repeated_block(
+    name: str, title: str, block: Callable[[int], Block], *, source: Message, summary: Message, idle: str, peak: str
+) -> Family:
+    """The family of one block: ``block(p)``; ``idle`` and ``peak`` are the formulas of its laws."""
+    return Family(
+        name=name,
+        title=title,
+        year=2024,
+        source=source,
+        used_by=message("schedule.v_block_used_by", "Sea AI Lab's zero-bubble Megatron-LM"),
+        group="V",
+        summary=summary,
+        backward="split",
+        complexity=message("schedule.complexity_block_of_six_ops", "a block of six ops, repeated"),
+        placement="v",
+        shaped_by_costs=True,
+        block=lambda spec: block(spec.p),
+        rows=lambda spec: rows(spec, block(spec.p)),
+        legal=two_chunks,
+        vocabulary=SPREAD,
+        laws=(
+            Law(
+                "bubble",
+                "span",
+                idle,
+                (UNIFORM, NO_HOPS, EQUAL, ENOUGH, MORE),
+                message("schedule.law_counted_on_orders", "counted on orders for p = 3 to 32 and m = 3p to 10p"),
+            ),
+            Law(
+                "peak",
+                "global",
+                peak,
+                (),
+                message("schedule.law_counted_in_block", "counted in the block, slot by slot"),
+            ),
+        ),
+        v=(2, 2, 2),
+    )

@@ -1,0 +1,106 @@
+// Tables that the page and the server share.
+// Written from the server's by `python -m tests.support.page_tables`.
+
+/**
+ * Fields of a spec, in the order of the query.
+ * @type {string[]}
+ */
+export const SPEC_FIELDS = [
+  "family",
+  "p",
+  "m",
+  "v",
+  "group",
+  "memory",
+  "w_share",
+  "lifo",
+  "recompute",
+  "layers",
+  "vocabulary",
+  "offload",
+  "shared_link",
+  "weights",
+  "effort",
+  "seed",
+  "F",
+  "I",
+  "W",
+  "comm",
+  "FB",
+  "S",
+  "T",
+  "O",
+  "order",
+];
+
+/**
+ * Fields of a spec's costs.
+ * @type {string[]}
+ */
+export const COST_KEYS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
+
+/**
+ * The family of an order that is in the link itself.
+ * @type {string}
+ */
+export const IMPORTED = "imported";
+
+/**
+ * Entries of the longest list: one per stage.
+ * @type {number}
+ */
+export const MOST_STAGES = 65536;
+
+/**
+ * Recomputation: the part of F that runs again with I, the part of its activations held until then.
+ * @type {Record<string, {extra: number, kept: number}>}
+ */
+export const RECOMPUTE = {
+  "none": {"extra": 0.0, "kept": 1.0},
+  "selective": {"extra": 0.02702702702702703, "kept": 0.2982456140350877},
+  "full": {"extra": 1.0, "kept": 0.058823529411764705},
+};
+
+/**
+ * Barriers per micro-batch around S and T, by the place of the output layer.
+ * @type {Record<string, number>}
+ */
+export const BARRIERS = {
+  "plain": 0,
+  "redistribute": 0,
+  "parallel-1": 2,
+  "parallel-2": 1,
+  "interlaced": 2,
+};
+
+/**
+ * Modes of offload.
+ * @type {string[]}
+ */
+export const OFFLOAD = ["none", "selective", "full"];
+
+/**
+ * Fields of a model or a machine: the server's name, the link's key, the form of its value.
+ * @type {[string, string, string][]}
+ */
+export const PRESET_FIELDS = [
+  ["layers", "layers", "layers"],
+  ["hidden", "hidden", "whole"],
+  ["attention_heads", "attn", "whole"],
+  ["kv_heads", "kv", "whole?"],
+  ["ffn", "ffn", "whole?"],
+  ["vocabulary", "vocab", "whole"],
+  ["parameters", "active", "positive?"],
+  ["stored", "stored", "positive?"],
+  ["gated", "gated", "truth"],
+  ["flash", "flash", "truth"],
+  ["flops", "flops", "positive"],
+  ["memory", "memory", "positive"],
+  ["hbm_bandwidth", "hbm", "positive"],
+  ["intra_bandwidth", "intra", "positive"],
+  ["inter_bandwidth", "inter", "positive"],
+  ["host_bandwidth", "host", "positive"],
+  ["intra_latency", "intra_s", "atLeastZero"],
+  ["inter_latency", "inter_s", "atLeastZero"],
+  ["per_node", "node", "whole"],
+];

@@ -1,0 +1,1 @@
+"""torch's own schedules and pipeline runtime, to compare with."""
