@@ -23,8 +23,8 @@ export const CLUSTER = {
   lost: "已失联",
   "{busy} of {total} in use": "{total} 个中占用 {busy} 个",
   "{total} free": "{total} 个空闲",
-  "One way: half of the fastest round trip of a small message; in brackets, how much longer half of the median one took":
-    "单程：小消息最快往返时间的一半；括号内为往返时间中位数的一半比它多出的部分",
+  ["One way: half of the fastest round trip of a small message; in brackets, how much longer half of the " +
+  "median one took"]: "单程：小消息最快往返时间的一半；括号内为往返时间中位数的一半比它多出的部分",
   "within {host}": "{host} 之内",
   "{least} to {most} µs": "{least} 到 {most} µs",
   // core/measured/devices.js

@@ -15,7 +15,8 @@ export const RUNS = {
     "把计划的代价设为实测值，以便逐个 op 比较计划与运行",
   "Calibrate the plan": "校准计划",
   "Export the run": "导出运行",
-  "With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: the schedule explains the run.":
+  ["With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: " +
+  "the schedule explains the run."]:
     "按实测代价，仿真用时 {predicted}，运行用时 {measured}，相差 {share}：调度足以解释此运行。",
   "With the measured costs the simulation takes {predicted} and the run {measured}, {share} less.":
     "按实测代价，仿真用时 {predicted}，运行用时 {measured}，短 {share}。",
@@ -36,7 +37,8 @@ export const RUNS = {
   imported: "导入",
   "paced: each op lasts as planned": "按节拍：每个 op 按计划时长执行",
   "free: as fast as possible": "自由：尽快执行",
-  "Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the plan when it ends. The gradients are compared with those of the same model without a pipeline.":
+  ["Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the plan " +
+  "when it ends. The gradients are compared with those of the same model without a pipeline."]:
     "用真实张量运行屏幕上的调度，每个设备一个 worker，每个 op 结束时画在计划之下。梯度与同一模型不用流水线时的梯度相比较。",
   Pace: "节拍",
   "Back to the plan": "回到计划",
@@ -124,7 +126,8 @@ export const RUNS = {
   "Choose two to four runs to compare them on the timeline.": "选择两到四次运行，在时间线上比较。",
   "Show older runs": "显示更早的运行",
   "No run yet": "还没有运行",
-  "Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be opened again, compared and shared.":
+  ["Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be " +
+  "opened again, compared and shared."]:
     "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
   "At most four runs fit on the timeline.": "时间线上最多容纳四次运行。",
   "{n} chosen": "已选 {n} 个",
