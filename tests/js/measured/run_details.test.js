@@ -90,7 +90,7 @@ test("what meets at a barrier is no message that a run tells of", () => {
   assert.deepEqual(known, [[forward[0], forward[order.n]]]);
 });
 
-test("a message that was awaited is drawn until it came, another where it was posted and where it was asked for", () => {
+test("an awaited message is drawn until it came, another where it was posted and where it was asked for", () => {
   const order = oneFOneB(2, 2);
   const found = withRows(
     order,
@@ -154,7 +154,7 @@ test("the messages of a rank ascend by when they begin, in whatever order they w
   }
 });
 
-test("live bytes rise at an op's start and fall at its end, and the largest peaks of run and plan are equally high", () => {
+test("live bytes rise at an op's start and fall at its end; the peaks of run and plan are equally high", () => {
   const order = oneFOneB(2, 2); // 0F0 0F1 0B0 0B1; 1F0 1B0 1F1 1B1
   const times = simulate(order, UNIT);
   const spec = { ...DEFAULTS, p: 2, m: 2 };

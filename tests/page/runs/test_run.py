@@ -37,7 +37,7 @@ def test_a_run_appears_op_by_op_under_the_plan_and_ends_verified(open_page: Open
     assert ended(page) == "finished"
     assert len([n for n in counts if 0 < n < 48]) >= 3, "ops come one after another, not all at the end"
     panel = page.locator("#panel-run")
-    for words in ("verified", "paced", "cpu", "Bubble, measured", "predicted", "Largest residual"):
+    for words in ("verified", "paced", "cpu", "Bubble, measured", "predicted", "Largest deviation from the plan"):
         expect(panel).to_contain_text(words)
     plan, run = (page.evaluate(f"bubbleline.box('{lane}', '0F7')") for lane in ("a", "run"))
     assert abs(run["x"] - plan["x"]) < 0.25 * page.evaluate("document.querySelector('#plot').clientWidth")

@@ -124,7 +124,7 @@ def test_all_schedules_on_the_screen_run_one_after_the_other_each_under_its_plan
     assert violations(page) == []
     page.locator(".which.runs button").nth(1).click()
     page.click("#calibrate")
-    expect(page.locator(".run-calibrated")).to_contain_text("Bubble by the global window")
+    expect(page.locator(".run-calibrated")).to_contain_text("Bubble in the global window")
     wait(page, "bubbleline.state().plans[1].figures.makespan !== 15")
     assert [plan["asked"]["family"] for plan in state(page)["plans"]] == ["1f1b", "gpipe", "zb-h1"]
     assert state(page)["plans"][0]["figures"]["makespan"] == 15, "the schedule that was run has the costs, no other"

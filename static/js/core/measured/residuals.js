@@ -1,5 +1,5 @@
-// Residuals of a measured run, op by op: how much later than planned an op ended, and how much longer than planned it took
-// once its inputs had arrived.
+// Residuals of a measured run, op by op: how much later than planned an op ended, and how much longer than planned it
+// took once its inputs had arrived.
 
 import { sources } from "../schedule/dependencies.js";
 import { rankOf } from "../schedule/ops.js";

@@ -1,11 +1,12 @@
-// The rows of a measured run: lists of whole numbers as the server sends them, decoded here by the names of their fields.
+// The rows of a measured run: lists of whole numbers as the server sends them, decoded here by the names of their
+// fields.
 
 /** @typedef {"ops" | "copies" | "bytes" | "messages"} RowKind */
 /** @typedef {Record<RowKind, string[]>} RowFields  the names of each kind's columns, in order */
 /** @typedef {Partial<Record<RowKind, number[][]>>} EncodedRows */
 /**
- * @typedef {{rank: number, index: number, ready: number, start: number, end: number, recv_wait: number}} OpRow index: in
- *   the rank's row; times in ns of the run's clock
+ * @typedef {{rank: number, index: number, ready: number, start: number, end: number, recv_wait: number}} OpRow index:
+ *   in the rank's row; times in ns of the run's clock
  */
 /**
  * @typedef {{rank: number, index: number, ready: number, start: number, end: number, bytes: number}} CopyRow index: in

@@ -14,9 +14,9 @@ import { messagesOf } from "../schedule/message_flow.js";
  */
 /**
  * @typedef {{list: Int32Array, offsets: Int32Array, begin: (message: number) => number, end: (message: number) =>
- *   number, longest: number}} MessageSide the measured messages of each rank in one direction, ascending by when each begins,
- *   in ns, and the longest of them: sent ones begin when posted and end when they are known to be there, received ones
- *   last as long as they were waited for
+ *   number, longest: number}} MessageSide the measured messages of each rank in one direction, ascending by when each
+ *   begins, in ns, and the longest of them: sent ones begin when posted and end when they are known to have arrived,
+ *   received ones last as long as they were waited for
  */
 
 const MOMENT = 0.1;

@@ -1,5 +1,5 @@
-// The events of a trace that an import needs: a profiler's file is mostly kernels and memory, and only ranges named after
-// ops count. The server checks whether they are a schedule.
+// The events of a trace that an import needs: a profiler's file is mostly kernels and memory, and only ranges named
+// after ops count. The server checks whether they are a schedule.
 
 const OP = /^(PP:)?[\d(]/; // 2F0, (0F7;7B3)OVERLAP_F_B, and as torch's profiler names them
 const KEPT = ["deviceProperties", "otherData", "distributedInfo", "baseTimeNanoseconds"];
@@ -7,7 +7,7 @@ const KEPT = ["deviceProperties", "otherData", "distributedInfo", "baseTimeNanos
 /** @param {any} event */
 const isOp = (event) => event.ph === "X" && typeof event.name === "string" && OP.test(event.name);
 
-/** The trace without the events that no import reads; other data is returned unchanged. @param {any} trace @returns {any} */
+/** The trace without the events that no import reads; other data unchanged. @param {any} trace @returns {any} */
 export function slim(trace) {
   const events = Array.isArray(trace) ? trace : trace?.traceEvents;
   if (!Array.isArray(events)) return trace;

@@ -51,7 +51,7 @@ import { decode } from "../../core/schedule/wire.js";
  *   [calibrated] at the measured costs of its ops, in the plan's unit; replayed: with the measured time of each op,
  *   which old runs lack
  * @property {(number | null)[] | null} [losses] of each training step
- * @property {{op_ns: number, share: number} | null} [instrumentation] tracing overhead per op, and its share of the step
+ * @property {{op_ns: number, share: number} | null} [instrumentation] tracing overhead per op, and share of the step
  * @property {Message | string} [waiting] for which resources, while there are not enough for it to start
  * @property {string[] | null} [hosts] by rank, of a run on a cluster
  * @property {Clock[] | null} [clocks]
@@ -174,7 +174,7 @@ async function follow(first, watch) {
     if (!isOver(run)) watch.lost(true);
   };
 
-  /** The server has fewer entries of the run than this page, as it was restarted: its state counts, and the ops stay. */
+  /** Load the state of the run from a server that has been restarted and has fewer entries; the ops stay. */
   async function reload() {
     try {
       run = await getJson(`${pathOf(id)}?rows=none`);

@@ -3,7 +3,10 @@ import { connect } from "./client.js";
 
 /** @import {Cluster} from "../../core/measured/cluster.js" */
 
-/** @param {(cluster: Cluster) => void} update @param {(lost: boolean) => void} lost the connection, or that it is back */
+/**
+ * @param {(cluster: Cluster) => void} update
+ * @param {(lost: boolean) => void} lost the connection, or that it is back
+ */
 export function createClusterWatch(update, lost) {
   let watching = false;
   /** @type {import("socket.io-client").Socket | null} */

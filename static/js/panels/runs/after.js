@@ -79,7 +79,8 @@ export function calibrationText({ mode }, { predicted, measured, error }) {
   };
   const gap = {
     equal: t(
-      "With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: the schedule explains the run.",
+      "With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: " +
+        "the schedule explains the run.",
       values,
     ),
     longer: t("With the measured costs the simulation takes {predicted} and the run {measured}, {share} less.", values),

@@ -1,5 +1,5 @@
-// The cluster of the runner: its hosts with their free and busy cores, the ranks on each, the latency between neighbours,
-// and the resources that a run waits for. Hidden where the engine is local.
+// The cluster of the runner: its hosts with their free and busy cores, the ranks on each, the latency between
+// neighbours, and the resources that a run waits for. Hidden where the engine is local.
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { busyOf, latencyRange, latencyText, roomOf } from "../../core/measured/cluster.js";
 import { t, tr } from "../../core/i18n/language.js";
@@ -203,7 +203,8 @@ function hop(link, most) {
     h("b", {
       text: latencyText(link),
       title: t(
-        "One way: half of the fastest round trip of a small message; in brackets, how much longer half of the median one took",
+        "One way: half of the fastest round trip of a small message; in brackets, how much longer half of the " +
+          "median one took",
       ),
     }),
   );

@@ -1,5 +1,5 @@
-// The devices for runs: requested from the server until its runner has reported them; and the cluster behind the runner,
-// which is watched while the tab is open.
+// The devices for runs: requested from the server until its runner has reported them; and the cluster behind the
+// runner, which is watched while the tab is open.
 import { createClusterPanel } from "./cluster_panel.js";
 import { createClusterWatch } from "../../data/runs/cluster_watch.js";
 import { membersOf } from "../../core/measured/cluster.js";

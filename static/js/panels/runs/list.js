@@ -1,5 +1,5 @@
-// The runs that this server has stored, newest first: they can be shown, compared, named, linked to and deleted. The list
-// is requested when it is opened.
+// The runs that this server has stored, newest first: they can be shown, compared, named, linked to and deleted. The
+// list is requested when it is opened.
 import { getJson, send } from "../../data/api.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { RUN_LANE_IDS } from "../../data/lanes.js";
@@ -9,9 +9,13 @@ import { rowOf, widths } from "./row.js";
 /** @import {ListedRun} from "../../data/runs/client.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
 /**
- * @typedef {{title: (spec: Spec) => string, onScreen: () => string[], add: (id: string) => void, only: (ids: string[]) =>
- *   void, link: (run: ListedRun) => string, deleted: (id: string) => void}} Acts onScreen: the ids of the runs there; deleted: it was
- *   deleted
+ * @typedef {object} Acts
+ * @property {(spec: Spec) => string} title
+ * @property {() => string[]} onScreen  the ids of the runs on the timeline
+ * @property {(id: string) => void} add
+ * @property {(ids: string[]) => void} only
+ * @property {(run: ListedRun) => string} link
+ * @property {(id: string) => void} deleted  called when a run has been deleted
  */
 
 const PAGE = 12;
@@ -51,7 +55,8 @@ class RunList {
     h("strong", { text: t("No run yet") }),
     h("p", {
       text: t(
-        "Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be opened again, compared and shared.",
+        "Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be " +
+          "opened again, compared and shared.",
       ),
     }),
   );

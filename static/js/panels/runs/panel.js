@@ -12,10 +12,17 @@ import { failureText } from "../../data/runs/run_titles.js";
 /** @import {Residuals} from "./residuals.js" */
 /** @import {Calibration} from "../../core/measured/calibration.js" */
 /**
- * @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, calibrate: () => void, useHop: ()
- *   => void, chosen: () => void, hasRoom: () => boolean, startAll: () => void, pick: (i: number) => void, toggles: () =>
- *   HTMLElement}} RunActs useHop: gives the plan the run's hop time; chosen: an option was changed; hasRoom: for one
- *   more measured lane; pick: an op of the lists; toggles: the buttons of the lane's overlays
+ * @typedef {object} RunActs
+ * @property {(beside: boolean) => void} start
+ * @property {() => void} startAll
+ * @property {() => void} cancel
+ * @property {() => void} leave
+ * @property {() => void} calibrate
+ * @property {() => void} useHop  gives the plan the run's hop time
+ * @property {() => void} chosen  called when an option has been changed
+ * @property {(i: number) => void} pick  goes to an op of the lists
+ * @property {() => boolean} hasRoom  for one more measured lane
+ * @property {() => HTMLElement} toggles  of the lane's overlays
  */
 /**
  * @typedef {{lost: boolean, calibration: Calibration | null, planned: number | null, residuals: Residuals | null}}
@@ -55,7 +62,8 @@ export function createRunPanel(acts) {
         "p",
         {},
         t(
-          "Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the plan when it ends. The gradients are compared with those of the same model without a pipeline.",
+          "Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the " +
+            "plan when it ends. The gradients are compared with those of the same model without a pipeline.",
         ),
       ),
       options.node,
@@ -121,7 +129,8 @@ export function createRunPanel(acts) {
             class: "note",
             role: "status",
             text: t(
-              "The connection to the server is lost. The ops so far stay here; the page continues once the server answers.",
+              "The connection to the server is lost. The ops so far stay here; the page continues once the server " +
+                "answers.",
             ),
           })
         : "",

@@ -1,5 +1,5 @@
-// The ops of a run that end farthest from the plan, and those whose own duration deviates most, where the lateness comes
-// from. A click goes to the op.
+// The ops of a run that end farthest from the plan, and those whose own duration deviates most, where the lateness
+// comes from. A click goes to the op.
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { opText, rankOf } from "../../core/schedule/ops.js";

@@ -8,9 +8,18 @@ import { deviceName, failureText, modeName, unusual } from "../../data/runs/run_
 
 /** @import {ListedRun} from "../../data/runs/client.js" */
 /**
- * @typedef {{title: string, shown: boolean, others: boolean, chosen: boolean, link: string, add: () => void, only: ()
- *   => void, choose: (on: boolean) => void, rename: (name: string, keys: boolean) => void, remove: () => void, announce:
- *   (text: string) => void}} RowActs
+ * @typedef {object} RowActs
+ * @property {string} title  of its schedule
+ * @property {boolean} shown  on the timeline
+ * @property {boolean} others  whether other runs are there
+ * @property {boolean} chosen
+ * @property {string} link
+ * @property {() => void} add
+ * @property {() => void} only
+ * @property {(on: boolean) => void} choose
+ * @property {(name: string, keys: boolean) => void} rename
+ * @property {() => void} remove
+ * @property {(text: string) => void} announce
  */
 
 const LONGEST_NAME = 80;
@@ -71,7 +80,11 @@ function named({ name, mode, spec }, title) {
     : [what, h("small", { text: sizes })];
 }
 
-/** @param {string} label for narrow screens, where the columns have no heads @param {string} text @param {string} [more] */
+/**
+ * @param {string} label for narrow screens, where the columns have no heads
+ * @param {string} text
+ * @param {string} [more]
+ */
 const cell = (label, text, more) => h("td", { "data-label": label }, text, more ? h("small", { text: more }) : "");
 
 /** @param {number} x */

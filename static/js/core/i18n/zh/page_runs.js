@@ -236,8 +236,6 @@ export const RUNS = {
     "把计划的代价设为实测值，以便逐个 op 比较计划与运行",
   "Sets the plan's hop to the longest one measured between neighbours: {n}":
     "把计划的跳设为相邻 rank 之间实测最长的跳：{n}",
-  "With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: the schedule explains the run.":
-    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，相差 {share}：调度足以解释此运行。",
   "With the measured costs the simulation takes {predicted} and the run {measured}, {share} less.":
     "按实测代价，仿真用时 {predicted}，运行用时 {measured}，短 {share}。",
   "With the measured costs the simulation takes {predicted} and the run {measured}, {share} more.":
@@ -272,8 +270,6 @@ export const RUNS = {
   "times as in the trace": "时间以轨迹为准",
   "as fast as possible": "尽快执行",
   "Choose two to four runs to compare them on the timeline.": "选择两到四次运行，在时间线上比较。",
-  "Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be opened again, compared and shared.":
-    "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
   "At most four runs fit on the timeline.": "时间线上最多容纳四次运行。",
   "free: as fast as possible": "自由：尽快执行",
   Precision: "精度",
@@ -290,8 +286,6 @@ export const RUNS = {
   "Overlay the plan": "叠加计划",
   "overlay the plan on measured ops: on and off": "在实测 op 上叠加计划：开与关",
   "colour measured ops by lateness: on and off": "按延迟为实测 op 着色：开与关",
-  "Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the plan when it ends. The gradients are compared with those of the same model without a pipeline.":
-    "用真实张量运行屏幕上的调度，每个设备一个 worker，每个 op 结束时画在计划之下。梯度与同一模型不用流水线时的梯度相比较。",
   "Run again and compare": "再次运行并比较",
   "The connection to the server is lost. The ops so far stay here; the page continues once the server answers.":
     "与服务器的连接已断开。已收到的 op 仍在；服务器恢复响应后页面继续。",
@@ -308,4 +302,10 @@ export const RUNS = {
   "The step time of a simulation with the measured costs of the ops": "按 op 的实测代价仿真所得的步时间",
   "re-simulated with measured costs": "按实测代价重新仿真",
   "Runs are stored for a while; an old link may outlive its run.": "运行只保存一段时间；旧链接可能比它的运行更久。",
+  "With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: the schedule explains the run.":
+    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，相差 {share}：调度足以解释此运行。",
+  "Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be opened again, compared and shared.":
+    "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
+  "Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the plan when it ends. The gradients are compared with those of the same model without a pipeline.":
+    "用真实张量运行屏幕上的调度，每个设备一个 worker，每个 op 结束时画在计划之下。梯度与同一模型不用流水线时的梯度相比较。",
 };
