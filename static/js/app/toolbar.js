@@ -22,15 +22,9 @@ const COUNTERPARTS = {
 const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
 
 /**
- * @typedef {object} Parts
- * @property {Store} store
- * @property {Plans} plans
- * @property {{edit: (at: number) => void}} controls
- * @property {{start: () => void, live: boolean}} runs
- * @property {() => void} showShortcuts
+ * @param {{store: Store, plans: Plans, controls: {edit: (at: number) => void}, runs: {start: () => void, live: boolean},
+ *   showShortcuts: () => void}} parts
  */
-
-/** @param {Parts} parts */
 export function createToolbar({ store, plans: { families }, controls, runs, showShortcuts }) {
   const compare = /** @type {HTMLButtonElement} */ (byId("compare-toggle"));
   const run = /** @type {HTMLButtonElement} */ (byId("run"));
