@@ -5,15 +5,16 @@ import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { specQuery } from "../../core/state/link.js";
 
 /** @import {Family, Spec} from "../../core/schedule/types.js" */
+/** @import {Text} from "../../core/schedule/types.js" */
 /** @typedef {{of_total: number, of_ideal: number}} Share */
-/** @typedef {{text: string, value: number, simulated: number, differs: string | null}} Claimed */
+/** @typedef {{text: string, value: number, simulated: number, differs: Text | null}} Claimed */
 /**
- * @typedef {{family: string, title: string, year: number, used_by: string, technique: string, backward: "full" |
- *   "split" | "both", complexity: string, spec: Spec, adjusted: string | null, makespan: number, longest_stage: number,
+ * @typedef {{family: string, title: string, year: number, used_by: Text, technique: Text, backward: "full" |
+ *   "split" | "both", complexity: Text, spec: Spec, adjusted: Text | null, makespan: number, longest_stage: number,
  *   bubble: {global: Share, span: Share}, messages: number, bytes_per_message_units: number, peak_in_flight: number,
  *   peak_memory: {ranks: number[], max: number}, parameters: {ranks: number[], max: number, why: string}, claim:
  *   {bubble: Claimed, memory: Claimed} | null}} Row
- * @typedef {{rows: Row[], notes: string[]}} Comparison
+ * @typedef {{rows: Row[], notes: Text[]}} Comparison
  */
 /**
  * @typedef {object} Column

@@ -122,12 +122,20 @@ function rowOf(row, shown, acts, all, best) {
   );
 }
 
-/** What differs from the setting, in short. @param {Row} row @param {Spec} spec */
+/** The sizes that were adjusted, in short. @param {Row} row @param {Spec} spec */
 function changed(row, spec) {
+  const keys = adjustedKeys(row.adjusted);
   const sizes = /** @type {const} */ (["p", "m", "group"]).filter(
-    (key) => row.spec[key] !== spec[key] && row.adjusted?.includes(`${key} = `),
+    (key) => row.spec[key] !== spec[key] && keys.includes(key),
   );
   return sizes.length ? sizes.map((key) => `${key} ${row.spec[key] ?? t("auto")}`).join(", ") : t("adjusted");
+}
+
+/** The keys of the spec that a message about an adjustment names. @param {any} message @returns {string[]} */
+function adjustedKeys(message) {
+  if (message === null || typeof message !== "object") return [];
+  if (message.code === "analysis.value_instead") return [message.params.name];
+  return Object.values(message.params ?? {}).flatMap(adjustedKeys);
 }
 
 /** @param {Row} row @param {Column} column @param {Map<string, number>} best @param {Acts} acts */

@@ -2,6 +2,7 @@
 // closes.
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { importedFamily } from "../../data/imported.js";
+import { familyGroups } from "../../data/option_names.js";
 import { IMPORTED } from "../../core/schedule/spec_tables.js";
 import { t, tr } from "../../core/i18n/language.js";
 
@@ -41,13 +42,13 @@ export class Picker {
     this.pick = pick;
     this.fetchAhead = fetchAhead;
     this.openImport = openImport;
-    for (const group of new Set(families.map((family) => family.group))) {
+    for (const { title, families: members } of familyGroups(families)) {
       const box = h(
         "div",
-        { class: "picker-group", role: "group", "aria-label": tr(group) },
-        h("h3", { text: capital(tr(group)), "aria-hidden": "true" }),
+        { class: "picker-group", role: "group", "aria-label": title },
+        h("h3", { text: capital(title), "aria-hidden": "true" }),
       );
-      for (const family of families.filter((each) => each.group === group)) box.append(this.#option(family));
+      for (const family of members) box.append(this.#option(family));
       this.#list.append(box);
     }
     this.#list.append(

@@ -68,8 +68,8 @@ export function createEmbedPart(store) {
     const [width, height] = SIZES[size.value()];
     const address = embedAddress(store.search(), theme.value(), controls.value());
     code.set(
-      `<iframe src="${quoted(address)}" title="${quoted(t("Pipeline schedule"))}" width="${width}" height="${height}" ` +
-        `loading="lazy" allowfullscreen></iframe>`,
+      `<iframe src="${quoted(address)}" title="${quoted(t("Pipeline schedule"))}" width="${width}" ` +
+        `height="${height}" loading="lazy" allowfullscreen></iframe>`,
     );
     setText(status, "");
     clearTimeout(timer);
