@@ -47,7 +47,8 @@ test("a failure of the runner is translated part by part, its place and its reas
   const waiting = sent("runner.rank_waits", { rank: 0, op: "0B0", awaited: gradient, progress, state: "" });
   assert.equal(
     tr(sent("runner.stalled_many_wait", { seconds: "3.0", culprit, waiting, more: 2 })),
-    "已有 3.0 s 没有 op 完成：rank 1 正在执行 op 1F0（其进程 77 已被暂停）；rank 0 在 op 0B0 中等待微批次 0 送入阶段 0 的梯度（rank 1 到 0）（已发送），另有 2 个 rank 在等待",
+    "已有 3.0 s 没有 op 完成：rank 1 正在执行 op 1F0（其进程 77 已被暂停）；rank 0 在 op 0B0 中等待微批次 0 送入阶段 0 的梯度（rank 1 到 0）（已发送），另有 2 个 " +
+      "rank 在等待",
   );
   const lost = sent("runner.rank_lost", {
     what: sent("runner.rank_on_host_lost", { rank: 1, host: "worker-2" }),
