@@ -1,7 +1,4 @@
-"""The settings of the server, read once from the environment.
-
-Knows the names, defaults and legal values of every setting; does not know who uses them.
-"""
+"""The settings of the server: names, defaults and legal values, read once from the environment."""
 
 from __future__ import annotations
 
@@ -22,19 +19,19 @@ Reader = Callable[[str, str], Any]  # (variable, text) -> value, or ConfigError
 
 
 class ConfigError(ValueError):
-    """A setting that cannot be used; the message names the variable."""
+    """A setting with an illegal value; the message names the variable."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """Every setting, its variable and what it does. Command line options override them.
+    """Every setting with its variable, default and meaning. Command line options override them.
 
     ============================ =========================== ====================================================
     Variable                     Default                     Meaning
     ============================ =========================== ====================================================
     BUBBLELINE_HOST              127.0.0.1                   address to listen on
     BUBBLELINE_PORT              5000                        port to listen on; 0 takes any free one
-    BUBBLELINE_DATABASE          var/bubbleline.sqlite3      file that keeps the runs and the short links
+    BUBBLELINE_DATABASE          var/bubbleline.sqlite3      file with the runs and the short links
     BUBBLELINE_RUNNER            python -m runner            command line of the runner program; by default the engine
                                                              and the address below go with it
     BUBBLELINE_ENGINE            local                       what runs the ranks: local; ray: on a Ray cluster
@@ -42,7 +39,7 @@ class Config:
                                                              engine ray starts a cluster of its own on this host
     BUBBLELINE_QUEUE             32                          runs that may wait in all; more are refused (503)
     BUBBLELINE_QUEUE_PER_CLIENT  8                           runs of one address that may wait (429)
-    BUBBLELINE_SILENCE_S         120                         seconds without a word until a run counts as hung
+    BUBBLELINE_SILENCE_S         120                         seconds without an event until a run counts as hung
     BUBBLELINE_KEEP              32                          finished runs kept in memory, besides the database
     BUBBLELINE_CACHE_MB          32                          megabytes of encoded schedules kept in memory
     BUBBLELINE_BODY_KB           256                         largest request body, in kilobytes
@@ -83,17 +80,17 @@ class Config:
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Config:
-        """The settings of this environment; an empty variable counts as absent."""
+        """Read the settings from the environment; an empty variable counts as absent. Raises ConfigError."""
         environ = os.environ if environ is None else environ
-        given = {}
+        values = {}
         for field in fields(cls):
             text = environ.get(variable(field.name), "").strip()
             if text:
-                given[field.name] = _READERS[field.name](variable(field.name), text)
-        return cls(**given)
+                values[field.name] = _READERS[field.name](variable(field.name), text)
+        return cls(**values)
 
     def trusted_hosts(self) -> tuple[str, ...] | None:
-        """Host names that a request may carry, None for any.
+        """Return the host names that a request may carry, None for any.
 
         A page of another site can resolve its own name to 127.0.0.1 and so read a local server; that request
         still carries the other site's name.
@@ -104,7 +101,7 @@ class Config:
 
 
 def variable(field: str) -> str:
-    """The environment variable of a field of Config."""
+    """Return the environment variable of a field of Config."""
     return "BUBBLELINE_" + field.upper()
 
 

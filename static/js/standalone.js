@@ -1,5 +1,5 @@
-// Starts a stand-alone HTML file: orders, families and code are in the file, and its sliders change the costs, from which
-// the times are computed here. Sends no request.
+// Starts a stand-alone HTML file: orders, families and code are in the file; its sliders change the costs, and the
+// times follow. Sends no request.
 import { timeText, useMilliseconds } from "./data/costs/time_unit.js";
 import { byId, h, setText } from "./ui/dom.js";
 import { createEmbedView } from "./app/embed_view.js";

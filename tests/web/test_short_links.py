@@ -212,7 +212,7 @@ def test_a_store_that_cannot_be_opened_is_said_on_a_page(config: Config, tmp_pat
     assert error_of(make(client))["field"] == "store"
     shown = client.get("/s/bcdfghj", headers={"Accept": "text/html"})
     assert shown.status_code == 503
-    assert "do not answer" in shown.text
+    assert "not available at present" in shown.text
     assert os.fspath(tmp_path) not in shown.text
 
 

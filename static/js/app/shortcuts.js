@@ -113,7 +113,7 @@ export function bindings(acts) {
       description: t("memory that each rank holds: show and hide"),
       act: acts.strips,
     },
-    { section: show, keys: ["?"], label: "?", description: t("all keys"), act: acts.help },
+    { section: show, keys: ["?"], label: "?", description: t("all shortcuts"), act: acts.help },
   ];
 }
 
@@ -177,15 +177,18 @@ export function createShortcuts(all) {
       t("Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks."),
       t(" "),
       t(
-        "A bar below an op is an input gradient (I), above it a weight gradient (W), both a full backward (B); none is a forward (F).",
+        "A bar below an op is an input gradient (I), above it a weight gradient (W), both a full backward (B); " +
+          "none is a forward (F).",
       ),
       t(" "),
       t(
-        "Under a run's row, the messages that its rank sends last until they are known to have come, those it receives as long as it waited for them; where they are few, lines lead from sender to receiver.",
+        "Under a run's row, the messages that its rank sends last until they are known to have come, those it " +
+          "receives as long as it waited for them; where they are few, lines lead from sender to receiver.",
       ),
       t(" "),
       t(
-        "A corner above marks a shard of the output layer (S), one below its gradients (T). On a copy lane ▲ goes to host memory and ▼ comes back.",
+        "A corner above marks a shard of the output layer (S), one below its gradients (T). On a copy lane ▲ " +
+          "goes to host memory and ▼ comes back.",
       ),
     ),
   );

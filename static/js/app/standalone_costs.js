@@ -30,9 +30,9 @@ function moved(cost, from, to) {
   return Array.isArray(cost) ? cost.map((x) => (x * to) / from) : (cost * to) / from;
 }
 
-/** @param {Store} store @param {Spec[]} specs as the file brought them @param {Family[]} families
- * @param {(time: number) => string} say */
-export function createCostSliders(store, specs, families, say) {
+/** @param {Store} store @param {Spec[]} specs of the file @param {Family[]} families
+ * @param {(time: number) => string} textOf */
+export function createCostSliders(store, specs, families, textOf) {
   const { p, costs } = specs[0];
   const most =
     ROOM * Math.max(.../** @type {const} */ (["F", "I", "W"]).map((name) => share(costs[name], p)), costs.comm) || 1;
@@ -47,10 +47,9 @@ export function createCostSliders(store, specs, families, say) {
     class: "embed-note",
     hidden: true,
     role: "status",
-    text: t(
-      "{title}: the order was made for the costs that this page came with; it stays, and only its times follow.",
-      { title: titles.join(t(", ")) },
-    ),
+    text: t("{title}: the order was made for the costs of this file and stays the same; only its times change.", {
+      title: titles.join(t(", ")),
+    }),
   });
   const again = h("button", { type: "button", class: "button soft", disabled: true, onclick: reset }, t("Reset"));
 
@@ -75,7 +74,7 @@ export function createCostSliders(store, specs, families, say) {
     return { name, label, input, out: h("output", { for: `cost-${name}` }), first };
   });
 
-  /** The slider's place, or what the file said where it was not moved: a range rounds. @param {Slider} slider */
+  /** The value of the slider, or of the file where it was not moved: a range input rounds. @param {Slider} slider */
   const valueOf = ({ input, first }) =>
     Math.abs(Number(input.value) - first) < step / 2 ? first : Number(input.value);
 
@@ -92,7 +91,7 @@ export function createCostSliders(store, specs, families, say) {
 
   function write() {
     for (const slider of sliders) {
-      const text = say(valueOf(slider));
+      const text = textOf(valueOf(slider));
       setText(slider.out, text);
       slider.input.setAttribute("aria-valuetext", text);
     }

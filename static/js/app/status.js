@@ -13,7 +13,7 @@ const RETRY = 4000; // ms
 
 /** @param {Store} store @param {Plans} plans @param {HTMLElement} plot */
 export function createStatus(store, plans, plot) {
-  const cover = h("div", { class: "plot-state" }, h("strong", { text: t("Asking for the first schedule …") }));
+  const cover = h("div", { class: "plot-state" }, h("strong", { text: t("Loading the first schedule …") }));
   plot.append(cover);
   byId("stage").classList.add("is-empty");
   const banner = byId("banner");
@@ -32,7 +32,7 @@ export function createStatus(store, plans, plot) {
         cover,
         h("strong", { text: t("The server does not answer") }),
         h("p", {
-          text: t("Schedules are built by the server that gave you this page. It is asked again every few seconds."),
+          text: t("The server of this page builds the schedules. The page tries again every few seconds."),
         }),
         h("button", { type: "button", class: "button soft", onclick: retry }, t("Try now")),
       );
@@ -51,7 +51,7 @@ export function createStatus(store, plans, plot) {
             ),
       );
     } else {
-      replace(cover, h("strong", { text: t("Asking for the first schedule …") }));
+      replace(cover, h("strong", { text: t("Loading the first schedule …") }));
     }
   }
 
@@ -64,7 +64,7 @@ export function createStatus(store, plans, plot) {
       replace(
         banner,
         h("span", {
-          text: t("The server does not answer. Playing, zooming and costs still work; other schedules must wait."),
+          text: t("The server does not answer. Playback, zoom and costs still work; other schedules do not."),
         }),
         h("button", { type: "button", class: "button", onclick: retry }, t("Try now")),
       );

@@ -1,6 +1,5 @@
-// Has large schedules binned in a worker, one after the other, and keeps what came of it beside their times. Until it
-// is
-// there, and where there are no workers (a saved page), ops are binned as they are drawn: slower, and the same picture.
+// Bins large schedules in a worker, one after the other, and keeps the pyramids by their times. Until one is there, and
+// where there are no workers (a stand-alone file), ops are binned as they are drawn: slower, and the same picture.
 
 /** @import {Lane} from "./lanes.js" */
 /** @import {Rows} from "../core/timeline/layout.js" */
@@ -8,8 +7,8 @@
 /** @import {Times} from "../core/schedule/types.js" */
 /** @typedef {{rows: Rows, times: Times, total: number}} Job */
 
-const DIRECT = 300_000; // so many ops are binned within a frame, as they are drawn
-/** Where there is a pyramid, it is quicker from so many ops in sight on. */
+const DIRECT = 300_000; // ops; up to this many are binned within a frame, as they are drawn
+/** Visible ops from which a pyramid, where there is one, is faster. */
 export const QUICKER = 100_000;
 const SOURCE = "/static/js/pyramid_worker.js"; // by its own address, whether the page is bundled or not
 
@@ -21,12 +20,12 @@ let worker = null;
 let waiting = [];
 let broken = false;
 
-/** What was binned before of these times. @param {Times} times */
+/** The pyramid of these times, null where there is none. @param {Times} times */
 export const pyramidOf = (times) => made.get(times) ?? null;
 
 /**
- * Bin these lanes, where together they are too large to be binned in a frame. What was asked for before and has not
- * begun is forgotten.
+ * Bin these lanes in the worker, where together they are too large to be binned in a frame. Replaces earlier requests
+ * that have not begun.
  * @param {Lane[]} lanes
  */
 export function preparePyramids(lanes) {

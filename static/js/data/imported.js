@@ -1,4 +1,4 @@
-// Imported orders on the page: what stands for their family, and how one takes a place among the schedules.
+// Imported orders: their family, and how one is put among the schedules on the screen.
 import { deviceShare } from "./costs/preset_costs.js";
 import { t } from "../core/i18n/language.js";
 import { IDS, putAt } from "../core/state/schedules.js";
@@ -11,7 +11,7 @@ import { IMPORTED } from "../core/schedule/spec_tables.js";
 
 const LONGEST_LINK = 7600; // characters; the server reads addresses of up to 8192
 
-/** What the page knows of a family, for one that has a single order. @returns {Family} */
+/** The family of imported orders; it has a single order. @returns {Family} */
 export const importedFamily = () => ({
   name: IMPORTED,
   title: t("Imported order"),
@@ -19,7 +19,7 @@ export const importedFamily = () => ({
   source: "",
   used_by: "",
   group: "imported",
-  summary: t("An order from elsewhere, as it stands in the link."),
+  summary: t("An order from elsewhere, stored in the link."),
   backward: "both",
   complexity: "",
   placement: "looped",
@@ -62,10 +62,10 @@ export function putImported(store, spec, at, view, costs = null) {
     view: { ...state.view, ...view },
     ...(costs ? { preset: null, origin: undefined } : {}),
   };
-  if (changed.others.length >= IDS.length) throw new Error(t("Four schedules are the most on one screen"));
+  if (changed.others.length >= IDS.length) throw new Error(t("At most four schedules fit on one screen"));
   if (format(changed, store.defaults).length > LONGEST_LINK) {
     throw new Error(
-      t("One link cannot hold so many imported orders. Take one off the screen first, or put this one in its place."),
+      t("One link cannot hold this many imported orders. Remove one from the screen first, or replace it by this one."),
     );
   }
   store.set(changed, "push");

@@ -1,5 +1,7 @@
-// What the choices of options are called: a spec's words in English, and what they are in the reader's language.
-import { t } from "../core/i18n/language.js";
+// Names in the reader's language: of the choices of options, and of the groups of families.
+import { t, tr } from "../core/i18n/language.js";
+
+/** @import {Family} from "../core/schedule/types.js" */
 
 /** @param {Record<string, string>} names @param {string} value */
 const named = (names, value) => (Object.hasOwn(names, value) ? names[value] : value);
@@ -22,3 +24,18 @@ export const offloadName = (value) => named({ none: t("none"), selective: t("sel
 
 /** @param {string} value */
 export const recomputeName = (value) => named({ none: t("none"), selective: t("selective"), full: t("full") }, value);
+
+/**
+ * Families by group, both in the order of the list.
+ * @param {Family[]} families
+ * @returns {{title: string, families: Family[]}[]}
+ */
+export function familyGroups(families) {
+  /** @type {Map<string, Family[]>} */
+  const groups = new Map();
+  for (const family of families) {
+    const title = tr(family.group);
+    groups.set(title, [...(groups.get(title) ?? []), family]);
+  }
+  return [...groups].map(([title, members]) => ({ title, families: members }));
+}

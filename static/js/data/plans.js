@@ -48,7 +48,7 @@ export class Plans {
     return orderQuery(spec, this.store.defaults, this.family(spec.family)?.shaped_by_costs ?? false);
   }
 
-  /** Request the orders of the state, where they are new. @param {boolean} [again] even where not (after being offline) */
+  /** Request the orders of the state, where they are new. @param {boolean} [again] even where not, after an outage */
   sync(again) {
     specsOf(this.store.get()).forEach((wanted, at) => {
       const plan = this.all[at];

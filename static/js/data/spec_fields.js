@@ -10,7 +10,7 @@ import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../u
 export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 /** Fields that change the order, not only its times. */
 export const SHAPES = ["p", "m", "v", "group"];
-/** Fields that two compared schedules have in common unless told otherwise. */
+/** Fields that compared schedules share, unless the reader unties them. */
 export const SHARED = new Set(["p", "m", "F", "I", "W", "comm", "S", "T", "w_share"]);
 
 /** @param {Spec} spec @param {string} name @returns {any} */
@@ -71,17 +71,18 @@ export function moveTo(spec, from, to) {
 
 /** @param {() => Spec} spec @param {() => Family | null} family @returns {FieldOptions[]} */
 export function fieldList(spec, family) {
-  /** @param {string} name @param {string} symbol @param {string} label */
-  const cost = (name, symbol, label) => ({
+  /** @param {string} name @param {string} symbol @param {string} caption @param {string} label */
+  const cost = (name, symbol, caption, label) => ({
     name,
     symbol,
+    caption,
     label,
     step: 0.1,
     list: name !== "comm" && name !== "FB",
     stops: () => costStops(fieldOf(spec(), name)),
   });
   /**
-   * What an empty box stands for is where its slider rests.
+   * A cost whose slider, where its box is empty, shows the default.
    * @param {"S" | "T" | "O"} name
    * @param {string} symbol
    * @param {string} label
@@ -120,23 +121,24 @@ export function fieldList(spec, family) {
     {
       name: "group",
       symbol: "g",
-      label: t("Micro-batches taken together through the chunks; empty: torch's rule"),
+      label: t("Micro-batches that pass through the chunks as a group; empty: torch's rule"),
       stops: () => including(wholeStops(1, Math.max(1, spec().m)), spec().group),
       step: 1,
       empty: t("auto"),
     },
-    cost("F", "f", t("Forward")),
-    cost("I", "i", t("Input gradient")),
-    cost("W", "w", t("Weight gradient")),
-    { ...cost("FB", "f&b", t("Overlapped forward and backward; empty: f + i + w")), empty: "f+i+w" },
-    cost("comm", "c", t("Communication, one hop between devices")),
+    cost("F", "f", t("Forward F"), t("Forward")),
+    cost("I", "i", t("Input grad I"), t("Input gradient")),
+    cost("W", "w", t("Weight grad W"), t("Weight gradient")),
+    { ...cost("FB", "f&b", t("Pair F & B"), t("Overlapped forward and backward; empty: f + i + w")), empty: "f+i+w" },
+    cost("comm", "c", t("Hop (p2p) c"), t("Communication, one hop between devices")),
     {
       name: "memory",
-      symbol: t("limit"),
-      label: t("Memory limit of a device, in one micro-batch's activations; empty: what the family takes by itself"),
+      symbol: t("Memory limit"),
+      label: t("Memory limit of a device, in one micro-batch's activations; empty: the schedule's own"),
       stops: () => including(memoryStops(spec().p), spec().memory),
       step: 0.5,
-      empty: t("own"),
+      empty: t("the schedule's own"),
+      stacked: true,
     },
     {
       ...optionCost(
@@ -169,7 +171,7 @@ export function fieldList(spec, family) {
     {
       name: "layers",
       symbol: t("layers"),
-      label: t("Layers of each stage, separated by commas; one number: as many each; empty: equal stages"),
+      label: t("Layers of each stage, separated by commas; one number: the same for every stage; empty: equal stages"),
       stops: () => [0],
       step: 1,
       empty: t("equal stages"),
@@ -178,10 +180,12 @@ export function fieldList(spec, family) {
     },
     {
       name: "w_share",
-      symbol: t("W keeps"),
-      label: t("Part of an activation that the weight gradient still needs (memory only)"),
+      symbol: t("Activation kept until W"),
+      label: t("Part of an activation that is kept until the weight gradient W; it changes memory, not times"),
       stops: () => including(SHARE_STOPS, spec().w_share),
       step: 0.05,
+      stacked: true,
+      percent: true,
     },
   ];
 }

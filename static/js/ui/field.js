@@ -7,7 +7,10 @@ import { formatNumber } from "../core/i18n/numbers.js";
 /**
  * @typedef {object} FieldOptions
  * @property {string} name      the field of the spec
- * @property {string} symbol    how the papers write it
+ * @property {string} symbol    as papers write it
+ * @property {string} [caption]   a longer label in place of the symbol
+ * @property {boolean} [stacked]  with the label on a line of its own
+ * @property {boolean} [percent]  a share, shown as a percentage
  * @property {string} label     in words
  * @property {() => number[]} stops   where the slider stops, ascending
  * @property {number} step      of the arrow keys in the box
@@ -21,7 +24,7 @@ import { formatNumber } from "../core/i18n/numbers.js";
  * @typedef {"typed" | "stepped" | "dragged"} Way into the box; with an arrow key on the slider; with the pointer on it
  */
 /** @typedef {{pick: (value: Value, event: Event, way: Way) => void, near: (options: FieldOptions) => void,
- *   share: (list: number[]) => number}} FieldActs  share: one number that stands for a list with one entry a stage */
+ *   share: (list: number[]) => number}} FieldActs  share: one number in place of a list with one entry per stage */
 
 export class Field {
   /** @type {Value} */
@@ -60,8 +63,8 @@ export class Field {
     this.stages = h("div", { class: "stages", hidden: true }, this.range, `${t("per stage")} · `, one);
     this.node = h(
       "div",
-      { class: "field", title: options.label },
-      h("label", { for: id, text: options.symbol }),
+      { class: `field${options.stacked ? " stacked" : options.caption ? " captioned" : ""}`, title: options.label },
+      h("label", { for: id, text: options.caption ?? options.symbol }),
       this.slider,
       this.stages,
       this.box,
@@ -90,12 +93,12 @@ export class Field {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.key === "Escape") this.box.value = textOf(this.#value);
+    if (event.key === "Escape") this.box.value = textOf(this.#value, this.options);
     if (event.key === "Enter") this.#commit(event);
     if (this.box.readOnly) return;
     const way = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
-    const from = Number(this.box.value);
-    if (!way || this.box.value === "" || !Number.isFinite(from)) return;
+    const from = readValue(this.box.value, this.options);
+    if (!way || typeof from !== "number") return;
     event.preventDefault();
     const to = Math.max(0, from + this.options.step * way * (event.shiftKey ? 10 : 1));
     this.acts.pick(Number(to.toPrecision(10)), event, "typed");
@@ -104,7 +107,7 @@ export class Field {
   /** @param {Event} event */
   #commit(event) {
     const { options, box } = this;
-    if (box.value.trim() === textOf(this.#value)) return;
+    if (box.value.trim() === textOf(this.#value, options)) return;
     const read = readValue(box.value, options);
     if (read === undefined) {
       this.complain({
@@ -127,7 +130,7 @@ export class Field {
   /** @param {Value} value */
   set(value) {
     const { slider, box, options } = this;
-    const text = textOf(value);
+    const text = textOf(value, options);
     this.#value = value;
     if (!this.#held) this.stops = options.stops(); // under a hand that drags the scale stays what it is
     const last = this.stops.length - 1;
@@ -146,7 +149,7 @@ export class Field {
     if (box.value !== text) box.value = text;
   }
 
-  /** What cannot be changed here, and where it stands why. @param {string | null} why the id of that text */
+  /** What cannot be changed here, and the reason. @param {string | null} why the id of that text */
   lock(why) {
     if (this.slider.disabled === (why !== null)) return;
     this.slider.disabled = this.box.readOnly = why !== null;
@@ -172,7 +175,10 @@ export class Field {
     const label =
       legal === null
         ? t("Leave {symbol} out", options)
-        : t("Use {field} = {value}", { field: options.symbol, value: legal });
+        : t("Use {field} = {value}", {
+            field: options.symbol,
+            value: textOf(/** @type {Value} */ (legal ?? null), options),
+          });
     replace(
       problem,
       message,
@@ -186,9 +192,10 @@ export class Field {
 /** Three digits tell stages apart. @param {number} x */
 const short = (x) => formatNumber(Number(x.toPrecision(3)));
 
-/** @param {Value} value */
-function textOf(value) {
+/** @param {Value} value @param {FieldOptions} options */
+function textOf(value, options) {
   if (value === null) return "";
+  if (options.percent && typeof value === "number") return `${Number((100 * value).toPrecision(6))} %`;
   return Array.isArray(value) ? value.join(",") : String(value);
 }
 
@@ -196,10 +203,18 @@ function textOf(value) {
 function readValue(text, options) {
   const trimmed = text.trim();
   if (trimmed === "") return options.empty === undefined ? undefined : null;
+  if (options.percent) return readShare(trimmed);
   const parts = trimmed.split(/[,;\s]+/).map(Number);
   if (parts.some((x) => !Number.isFinite(x))) return undefined;
   if (parts.length > 1) return options.list ? parts : undefined;
   return parts[0];
+}
+
+/** "43 %" and "43" as 0.43; a number up to 1 without the sign is a share already. @param {string} text */
+function readShare(text) {
+  const value = Number(text.replace(/\s*%$/, ""));
+  if (!Number.isFinite(value)) return undefined;
+  return text.endsWith("%") || value > 1 ? Number((value / 100).toPrecision(10)) : value;
 }
 
 /** @param {number[]} stops @param {number} value */

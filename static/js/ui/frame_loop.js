@@ -19,7 +19,7 @@ const drawings = []; // ms
 let asked = 0;
 let drawn = false; // the stages ran since the last frame already
 
-/** Add a task to a stage; tasks run in the order in which they were added. @param {Stage} stage @param {(now: number) => void} task */
+/** Add a task to a stage; tasks run in the order of adding. @param {Stage} stage @param {(now: number) => void} task */
 export function onStage(stage, task) {
   tasks.set(stage, [...(tasks.get(stage) ?? []), task]);
 }

@@ -37,10 +37,10 @@ const PROGRAM = [
   ["data/api.js", "Refusal"],
   ["data/api.js", "Offline"], // an error's name
   // what stands on the keys
-  ["app/keys.js", "Page "],
-  ["app/keys.js", "Enter"],
-  ["app/keys.js", "Esc"],
-  ["app/keys.js", "Shift "],
+  ["app/shortcuts.js", "Page "],
+  ["app/shortcuts.js", "Enter"],
+  ["app/shortcuts.js", "Esc"],
+  ["app/shortcuts.js", "Shift "],
   ["timeline/explain/area_panel.js", "translate("],
   ["timeline/explain/card.js", "translate("],
   ["timeline/explain/lane_headings.js", "badge "],

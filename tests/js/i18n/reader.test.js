@@ -69,37 +69,35 @@ test("each is found again in what the server makes of it", () => {
   for (const [from, into] of OLD) assert.equal(plain(tr(filled(from))), plain(filled(into)), from);
 });
 
-test("sentences within sentences, lists and what is put at their ends are read part by part", () => {
-  speak("zh", TEXTS, SERVERS);
-  for (const [english, chinese] of /** @type {[string, string][]} */ ([
-    [
-      "no op has finished for 3.0 s: rank 1 is in op 1F0 (its process, 77, is stopped); rank 0 waits in op 0B0 for the gradient of micro-batch 0 into stage 0 (rank 1 to 0), which was sent, and 2 more ranks wait",
-      "已有 3.0 s 没有 op 完成：rank 1 正在执行 op 1F0（其进程 77 已被暂停）；rank 0 在 op 0B0 中等待微批次 0 送入阶段 0 的梯度（rank 1 到 0）（已发送），另有 2 个 rank 在等待",
-    ],
-    [
-      "rank 3 waits in op 3S1 for the softmax statistics of all ranks of micro-batch 1, of which rank 2's part is missing",
-      "rank 3 在 op 3S1 中等待微批次 1 的所有 rank 的 softmax 统计量（还缺 rank 2 的部分）",
-    ],
-    ["rank 2's worker process 4711 ended (SIGKILL) in op 2B3", "rank 2 的工作进程 4711 结束（SIGKILL），在 op 2B3 中"],
-    [
-      "rank 1 on worker-2 was lost in op 2F3: host worker-2 (10.77.0.3) is gone",
-      "worker-2 上的 rank 1 失联，在 op 2F3 中：主机 worker-2 (10.77.0.3) 已离开",
-    ],
-    [
-      "rank 3's process 4711 on worker-1 was lost while warming up: nothing has come from host worker-1 (10.77.0.2) for 5 s",
-      "rank 3 的 worker-1 上的进程 4711 失联，在准备阶段：主机 worker-1 (10.77.0.2) 已有 5 s 没有消息",
-    ],
-    [
-      "2 of 4 ranks have a place; each asks for 1 CPU and 5e+08 memory; free: vm 0 of 2 CPU and 1e+09 of 2e+09 memory, worker-2 0 of 1 CPU and 1e+09 of 2e+09 memory",
-      "4 个 rank 中有 2 个已有位置；每个需要 1 CPU 和 5e+08 memory；空闲：vm 0 of 2 CPU and 1e+09 of 2e+09 memory, worker-2 0 of 1 CPU and 1e+09 of 2e+09 memory",
-    ],
-    ["rank 1 failed while verifying: ValueError: no such file", "rank 1 在验证时失败：ValueError：no such file"],
-  ]))
-    assert.equal(tr(english), chinese);
-});
-
 /** A message as the server sends it. @param {string} code @param {Record<string, any>} params */
 const sent = (code, params) => ({ code, params, message: code });
+
+test("a failure of the runner is translated part by part, its place and its reason included", () => {
+  speak("zh", TEXTS, SERVERS);
+  const gradient = sent("runner.link", { what: sent("runner.gradient", {}), micro: 0, stage: 0, source: 1, target: 0 });
+  const stopped = sent("runner.stopped_note", { stopped: sent("runner.process_stopped", { pid: 77 }) });
+  const culprit = sent("runner.rank_in_op", { rank: 1, op: "1F0", state: stopped });
+  const progress = sent("runner.was_sent", {});
+  const waiting = sent("runner.rank_waits", { rank: 0, op: "0B0", awaited: gradient, progress, state: "" });
+  assert.equal(
+    tr(sent("runner.stalled_many_wait", { seconds: "3.0", culprit, waiting, more: 2 })),
+    "已有 3.0 s 没有 op 完成：rank 1 正在执行 op 1F0（其进程 77 已被暂停）；rank 0 在 op 0B0 中等待微批次 0 送入阶段 0 的梯度（rank 1 到 0）（已发送），另有 2 个 rank 在等待",
+  );
+  const lost = sent("runner.rank_lost", {
+    what: sent("runner.rank_on_host_lost", { rank: 1, host: "worker-2" }),
+    where: sent("runner.in_op", { op: "2F3" }),
+  });
+  const why = sent("runner.host_dead", { host: "worker-2", address: "10.77.0.3" });
+  assert.equal(
+    tr(sent("runner.rank_lost_because", { what: lost, why })),
+    "worker-2 上的 rank 1 失联，在 op 2F3 中：主机 worker-2 (10.77.0.3) 已离开",
+  );
+  const error = sent("runner.exception", { name: "ValueError", error: "no such file" });
+  assert.equal(
+    tr(sent("runner.rank_failed", { rank: 1, where: sent("runner.while_verifying", {}), error })),
+    "rank 1 在验证时失败：ValueError：no such file",
+  );
+});
 
 test("messages within messages, and lists of them, are translated by their codes", () => {
   speak("zh", TEXTS, SERVERS);

@@ -180,7 +180,7 @@ def share(open_page: Open, query: str, **options: Any) -> Page:
 
 def test_one_click_copies_the_link_and_the_link_opens_the_same_view(open_page: Open):
     page = share(open_page, "?family=zb-h1&p=8&b.family=1f1b&t0=3&t1=30&sel=2F5&theme=dark")
-    wait(page, "document.querySelector('.share-said').textContent.startsWith('Copied')")
+    wait(page, "document.querySelector('.share-status').textContent.startsWith('Copied')")
     link = copied(page)
     assert link == page.input_value("#share-link") == page.url
     before = state(page)
@@ -211,7 +211,7 @@ def test_where_nothing_can_be_copied_the_link_is_selected(open_page: Open):
         "Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject(new Error()) } })"
     )
     page.click("#share-dialog .button.primary")
-    wait(page, "document.querySelector('.share-said').textContent.includes('Ctrl+C')")
+    wait(page, "document.querySelector('.share-status').textContent.includes('Ctrl+C')")
     selected = "(box => box.value.slice(box.selectionStart, box.selectionEnd))(document.activeElement)"
     assert page.evaluate(selected) == page.url
 
@@ -250,7 +250,7 @@ def test_without_the_server_the_long_link_still_works(open_page: Open):
     page = share(open_page, "?p=3", forgive="Failed to load resource")
     page.route("**/api/links", lambda route: route.abort())
     page.click("#share-short-make")
-    wait(page, "document.querySelector('#share-short-said').textContent.includes('does not answer')")
+    wait(page, "document.querySelector('#share-short-status').textContent.includes('does not answer')")
     assert page.input_value("#share-link") == page.url
 
 
@@ -272,7 +272,7 @@ def test_the_code_for_a_frame_shows_what_it_gives(open_page: Open):
 def test_the_dialog_fits_the_screen(open_page: Open, width: int, height: int):
     page = share(open_page, "?family=zb-h1", width=width, height=height)
     page.click("#share-file-part summary")
-    wait(page, "/^\\d+ kB$/.test(document.querySelector('#share-file-part .share-said').textContent)")
+    wait(page, "/^\\d+ kB$/.test(document.querySelector('#share-file-part .share-status').textContent)")
     box = page.locator("#share-dialog").bounding_box()
     assert box is not None
     assert (box["x"] >= 0, box["x"] + box["width"] <= width, box["y"] + box["height"] <= height) == (True, True, True)

@@ -29,7 +29,7 @@ def shown(page: Page, **spec: object) -> None:
 
 def test_a_slider_drag_changes_the_schedule_and_the_figures(open_page: Open) -> None:
     page = open_page()
-    assert figure(page, "Makespan") == "33"
+    assert figure(page, "Step time") == "33"
     drag(page, "m", 0.6)
     m = state(page)["spec"]["m"]
     assert m > 8
@@ -69,7 +69,7 @@ def test_a_typed_illegal_m_offers_the_nearest_legal_value_and_the_button_applies
     problem = page.locator("#field-m-problem")
     expect(problem).to_contain_text("m = 12")
     assert state(page)["plans"][0]["stale"]
-    expect(page.locator(".lane-head[data-lane=a] .badge")).to_contain_text("last legal")
+    expect(page.locator(".lane-head[data-lane=a] .badge")).to_contain_text("Showing the last valid schedule")
     assert state(page)["plans"][0]["shown"]["m"] == 8, "the last good schedule stays"
     problem.get_by_role("button").click()
     shown(page, m=12)
@@ -155,7 +155,7 @@ def test_two_schedules_share_one_axis_and_stand_side_by_side(open_page: Open) ->
     assert boxes[0]["x"] == boxes[1]["x"]
     assert boxes[0]["w"] == boxes[1]["w"]
     assert boxes[0]["y"] < boxes[1]["y"]
-    row = page.locator("#figures tr:has(th:text('Makespan')) td")
+    row = page.locator("#figures tr:has(th:text('Step time')) td")
     assert row.all_inner_texts() == ["27", "33"]
     assert "b.family=1f1b" in page.url
     page.go_back()
@@ -196,11 +196,11 @@ def test_tied_schedules_move_together(open_page: Open) -> None:
 def test_the_law_is_mathematics_and_says_exact_or_why_not(open_page: Open) -> None:
     page = open_page("?family=zb-h1")
     law = page.locator("[data-law=bubble-global]")
-    expect(law).to_contain_text("exact here")
+    expect(law).to_contain_text("matches the simulation")
     assert law.locator("math").count() == 2
     page.fill("#field-comm", "0.5")
     page.keyboard.press("Enter")
-    expect(law).to_contain_text("not exact here")
+    expect(law).to_contain_text("approximate here")
     expect(law).to_contain_text("a hop takes time")
 
 

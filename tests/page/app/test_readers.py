@@ -84,7 +84,7 @@ def test_figures_of_four_schedules_do_not_touch_also_in_milliseconds(open_page: 
 def test_on_a_phone_a_link_with_a_tab_says_where_the_tab_is_and_goes_there(open_page: Open) -> None:
     page = open_page("?tab=keys", **PHONE)
     jump = page.locator("#drawer-jump")
-    expect(jump).to_have_text("Keys, below")
+    expect(jump).to_have_text("Shortcuts, below")
     jump.tap()
     expect(page.locator("#tab-keys")).to_be_in_viewport()
     expect(jump).to_be_hidden()

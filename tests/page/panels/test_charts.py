@@ -115,7 +115,7 @@ def test_the_keys_step_through_the_points_and_enter_puts_one(open_page: Open) ->
     page.focus(".charts-figure")
     page.keyboard.press("ArrowRight")
     said = page.locator(".charts-reads")
-    expect(said).to_have_class("charts-reads is-told")
+    expect(said).to_have_class("charts-reads is-pointed")
     first = said.inner_text()
     page.keyboard.press("ArrowRight")
     expect(said).not_to_have_text(first)
@@ -223,7 +223,7 @@ def test_a_setting_too_large_to_seek_for_offers_the_most_there_can_be(open_page:
     page = open_page("?p=16&m=128&tab=charts")
     wait(page, READY)
     note = page.locator(".charts > .note")
-    expect(note).to_contain_text("What can be found is not shown")
+    expect(note).to_contain_text("Search results are not shown")
     note.get_by_role("button").click()
     wait(page, "bubbleline.state().plans[0].shown?.m === 85")
     wait(page, FOUND, 30)
@@ -267,7 +267,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen_and_a_tap_puts_a_point(open
 def test_searching_longer_goes_through_every_memory_and_the_points_say_with_what_effort(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=2&m=2&F=3&I=2&W=1&tab=charts")
     page.locator("#charts-seek").click(timeout=15_000)
-    expect(page.locator(".charts-seeking")).to_have_text("Searched at every memory.", timeout=40_000)
+    expect(page.locator(".charts-seeking")).to_have_text("Searched at every memory limit.", timeout=40_000)
     found = page.locator(".charts-table button", has_text="within")
     assert found.count() > 2
     found.first.click()

@@ -99,7 +99,7 @@ def test_who_needs_more_memory_than_the_limit_is_marked_and_says_so(open_page: O
     expect(page.locator("[data-family=gpipe] .over")).to_have_text("8")
     assert page.locator("[data-family='1f1b'] .over").count() == 0
     page.locator("[data-family=gpipe] .over button").focus()
-    expect(page.locator(".comparison-why")).to_have_text("GPipe holds 8, over the limit of 5 that is set.")
+    expect(page.locator(".comparison-why")).to_have_text("GPipe holds 8, over the limit of 5.")
 
 
 def test_the_reader_chooses_families(open_page: Open) -> None:

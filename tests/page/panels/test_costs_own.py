@@ -115,7 +115,7 @@ def test_what_only_the_server_can_judge_stands_by_its_field_too(open_page: Open)
     expect(page.locator("#preset-problem")).to_be_hidden()
     again = open_page(link(page))
     expect(again.locator("#pricing > summary")).to_contain_text("not possible")
-    assert "ms" not in figure(again, "Makespan"), "the plain costs that are drawn are no milliseconds"
+    assert "ms" not in figure(again, "Step time"), "the plain costs that are drawn are no milliseconds"
     field.get_by_role("button", name="Use Key/value heads = 6").click()
     expect(field.locator(".problem")).to_be_hidden()
     assert keys(page)["m.kv"] == "6"

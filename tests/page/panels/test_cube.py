@@ -81,7 +81,7 @@ def test_the_cube_turns_by_key_and_drag_and_a_click_selects_the_op(open_page: Op
     said = page.locator(".charts-reads")
     for k in range(8, 40):
         page.mouse.move(box["x"] + box["width"] * k / 48, box["y"] + box["height"] * 0.6)
-        if "is-told" in (said.get_attribute("class") or ""):
+        if "is-pointed" in (said.get_attribute("class") or ""):
             break
     expect(said).to_contain_text("micro-batch")
     op = said.inner_text().split(":")[0]

@@ -27,7 +27,7 @@ def saved(page: Page, button: str) -> tuple[str, bytes]:
 
 def test_a_picture_is_vector_text_in_millimetres_with_a_rectangle_for_every_op(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=8&b.family=1f1b&tab=export")
-    expect(page.locator("#export-said")).to_contain_text("kB as SVG")
+    expect(page.locator("#export-status")).to_contain_text("kB as SVG")
     name, body = saved(page, "#export-svg")
     assert name == "bubbleline-zb-h1-1f1b-p4-m8.svg"
     root = ElementTree.fromstring(body)  # our own file
@@ -35,7 +35,7 @@ def test_a_picture_is_vector_text_in_millimetres_with_a_rectangle_for_every_op(o
     texts = [node.text or "" for node in root.iter(f"{SVG}text")]
     assert sum(text == "7" for text in texts) == 4 * 3 + 4 * 2
     assert any(text.startswith("A · ZB-H1") for text in texts)
-    assert "bubble 11.1 %, makespan 27" in texts
+    assert "bubble 11.1 %, step time 27" in texts
 
 
 def test_a_dark_slide_of_what_is_in_sight_has_its_own_size_and_ground(open_page: Open) -> None:
@@ -100,8 +100,8 @@ def test_what_is_printed_is_one_sheet_with_the_picture_the_figures_and_the_link(
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     sheet = page.locator(".sheet")
     expect(sheet.locator("svg text").first).to_be_visible()
-    expect(sheet).to_contain_text("bubble 11.1 %, makespan 27")
-    expect(sheet).to_contain_text("exact here")
+    expect(sheet).to_contain_text("bubble 11.1 %, step time 27")
+    expect(sheet).to_contain_text("matches the simulation")
     expect(sheet.locator(".sheet-foot")).to_contain_text("?family=zb-h1")
     expect(page.locator("#plot")).to_be_hidden()
     assert page.evaluate("document.querySelectorAll('#law').length") == 1, "no id stands twice"

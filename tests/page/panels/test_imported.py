@@ -58,7 +58,7 @@ def test_a_bad_file_is_told_in_a_sentence_and_a_good_one_takes_the_place(open_pa
     page.click("#import-take")
     expect(page.locator("#import-dialog")).to_be_hidden()
     wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
-    assert figure(page, "Makespan") == "9"
+    assert figure(page, "Step time") == "9"
     wait(page, "location.search.startsWith('?family=imported&p=2&m=2&order=l')")
     page.go_back()
     wait(page, "bubbleline.state().plans[0].shown?.family === '1f1b'")
@@ -124,7 +124,7 @@ def test_a_file_dropped_on_the_page_opens_the_dialog_with_it(open_page: Open) ->
         }""",
         GOOD,
     )
-    expect(page.locator("#import-said")).to_contain_text("order.csv: an order in torch's CSV")
+    expect(page.locator("#import-status")).to_contain_text("order.csv: an order in torch's CSV")
     expect(page.locator("#import-text")).to_have_value(GOOD)
     page.keyboard.press("Enter")  # the focus is on the button
     wait(page, "bubbleline.state().lanes.length === 2")
@@ -135,7 +135,7 @@ def test_a_trace_becomes_a_measured_lane_on_the_plans_axis(open_page: Open, tmp_
     page.click("#compare-import")
     costs = {"F": 20.0, "I": 20.0, "W": 20.0}
     page.set_input_files("#import-file", trace_of(tmp_path / "trace.json", family="zb-h1", p=4, m=8, costs=costs))
-    expect(page.locator("#import-said")).to_contain_text("a measured lane")
+    expect(page.locator("#import-status")).to_contain_text("a measured lane")
     page.click("#import-take")
     wait(page, "bubbleline.state().lanes.length === 2")
     head = page.locator(".lane-head[data-lane=run]")

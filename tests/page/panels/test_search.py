@@ -23,7 +23,7 @@ def test_a_search_makes_the_order_better_and_the_link_gives_it_again(open_page: 
     expect(page.locator("#search-stop")).to_be_visible()
     wait(page, f"bubbleline.state().plans[0].figures.longestStage < {constructed}")  # while it runs
     expect(page.locator("#search-go")).to_be_visible(timeout=12_000)
-    expect(page.locator("#search-said")).to_contain_text("The link gives the same order again")
+    expect(page.locator("#search-status")).to_contain_text("The link gives the same order again")
     wait(page, "location.search.includes('effort=')")
     found = span(page)
     assert found < constructed
@@ -44,12 +44,12 @@ def test_stopping_keeps_the_best_so_far_and_any_change_forgets_it(open_page: Ope
     page.press("#field-m", "Enter")
     wait(page, "bubbleline.state().plans[0].shown?.m === 12")
     wait(page, "!location.search.includes('effort=')")
-    expect(page.locator("#search-said")).to_contain_text("Constructed at once")
+    expect(page.locator("#search-status")).to_contain_text("Constructed at once")
 
 
 def test_after_a_change_it_searches_by_itself_when_the_reader_rests(open_page: Open) -> None:
     page = open_page("?family=zb-auto&p=4&m=9&memory=3&F=18.5&I=18.1&W=9.3&comm=0.6")
-    expect(page.locator("#search-said")).to_contain_text("Constructed at once")  # opening a link starts nothing
+    expect(page.locator("#search-status")).to_contain_text("Constructed at once")  # opening a link starts nothing
     page.fill("#field-memory", "2.5")
     page.press("#field-memory", "Enter")
     wait(page, "location.search.includes('effort=')")

@@ -126,7 +126,7 @@ def test_a_failing_run_is_told_in_words(open_page: Open) -> None:
 def test_a_link_to_no_run_says_so_and_keeps_the_plan(open_page: Open) -> None:
     page = open_page("?run=nosuchrun&tab=run", forgive="status of 404")  # the browser's own note of it
     expect(page.locator("#panel-run")).to_contain_text("no run of that name")
-    assert figure(page, "Makespan") == "33"
+    assert figure(page, "Step time") == "33"
 
 
 def test_without_the_server_the_page_keeps_its_last_schedule_and_costs_still_work(

@@ -1,9 +1,9 @@
-// The page's languages. English stands in the code; another language is a catalogue from those sentences to its own.
+// The page's languages. English is in the code; another language is a catalogue from those sentences to its own.
 //
 //   t("{op} waits for {other}", { op, other })      a sentence of the page
 //   tr(message)                                     a sentence that the server wrote, found again by its pattern
 //
-// A catalogue's keys are the English texts as they stand in the code, with {holes}; a sentence it lacks stays English.
+// A catalogue's keys are the English texts as they are in the code, with {holes}; a sentence it lacks stays English.
 // The server's have a catalogue of their own, for a word may mean one thing on a button and another in a chart.
 import { reader } from "./reader.js";
 

@@ -4,10 +4,10 @@ import { t } from "../../core/i18n/language.js";
 import { machineFields, modelFields } from "../../core/state/own_values.js";
 import { presetEntries } from "../../core/state/link_preset.js";
 
-/** @import {Costs, Spec} from "../../core/schedule/types.js" */
+/** @import {Costs, Spec, Text} from "../../core/schedule/types.js" */
 /** @import {Preset} from "../../core/state/link_preset.js" */
 /**
- * @typedef {{name: string, formula: string, numbers: string, value: number, unit: string, symbol: string | null}} Step
+ * @typedef {{name: Text, formula: string, numbers: string, value: number, unit: Text, symbol: string | null}} Step
  *   of the arithmetic
  */
 /** @typedef {{name: string, title: string, [more: string]: any}} Entry  a model or a machine */
@@ -145,4 +145,8 @@ export const detailPath = (preset, spec, held) =>
 
 /** @param {Preset} preset @param {Spec} spec */
 export const balancePath = (preset, spec) =>
-  `/api/balance?${query(evenly(preset), spec, { family: spec.family, m: spec.m, ...(spec.group === null ? {} : { group: spec.group }) })}`;
+  `/api/balance?${query(evenly(preset), spec, {
+    family: spec.family,
+    m: spec.m,
+    ...(spec.group === null ? {} : { group: spec.group }),
+  })}`;

@@ -1,4 +1,4 @@
-// The costs that follow from a preset, and what of them a link need not say. Knows answers that are here; asks nothing.
+// Costs from a preset: applied to a spec, and left out of links. Reads kept answers only and sends no request.
 import { costsPath, known } from "./api.js";
 import { specsOf } from "../../core/state/schedules.js";
 
@@ -7,11 +7,11 @@ import { specsOf } from "../../core/state/schedules.js";
 /** @import {State} from "../../core/state/link.js" */
 /** @import {Preset} from "../../core/state/link_preset.js" */
 
-/** What of a spec's costs a model brings, and which of it may be a list. */
+/** The costs that a preset sets, and those that may be lists. */
 const PRICED = /** @type {const} */ (["F", "I", "W", "comm", "FB", "S", "T", "O"]);
 const LISTS = /** @type {const} */ (["F", "I", "W"]);
-/** Six digits of a cost, here and nowhere else: what is simulated is what a link or a file then says, bit for bit; more
- * is no knowledge of a model. @param {number} x */
+/** A cost rounded to six digits, only here: the simulation has exactly the value that a link or a file contains.
+ * @param {number} x */
 export const tidy = (x) => Number(x.toPrecision(6));
 /** @param {number | number[]} cost */
 const tidied = (cost) => (Array.isArray(cost) ? cost.map(tidy) : tidy(cost));
@@ -48,7 +48,7 @@ function foundFor(preset, spec) {
 }
 
 /**
- * The spec with what a model brings from elsewhere; itself if it has that.
+ * The spec with these costs; the same object where it has them already.
  * @param {Found} from
  * @param {Spec} spec
  * @returns {Spec}
@@ -66,7 +66,8 @@ export function priceOf(preset, spec) {
   return found && withFrom(found, spec);
 }
 
-/** Costs that are no model's any more: what they were stays in mind while lists of it stand, for short links.
+/** The state after costs were changed by hand: the preset stays as their origin while lists of it remain, so that links
+ * stay short.
  * @param {State} next @param {Preset | undefined} origin @returns {State} */
 export function changedByHand(next, origin) {
   /** @param {Spec} spec */
@@ -84,7 +85,7 @@ const values = ({ w_share, costs }) => [w_share, ...PRICED.map((name) => costs[n
 const foundOf = ([w_share, F, I, W, comm, FB, S, T, O]) => ({ w_share, costs: { F, I, W, comm, FB, S, T, O } });
 
 /**
- * The spec with only what was changed by hand; null where that would read as not changed.
+ * The spec with only what was changed by hand; null where a change would read as unchanged.
  * @param {Preset} origin
  * @param {Spec} spec
  * @param {Spec} defaults
@@ -97,7 +98,7 @@ export function abridged(origin, spec, defaults) {
   return withFrom(foundOf(now.map((value, at) => (value === theirs[at] ? plain[at] : value))), spec);
 }
 
-/** The way back. @param {Preset} origin @param {Spec} spec @param {Spec} defaults */
+/** The inverse of `abridged`. @param {Preset} origin @param {Spec} spec @param {Spec} defaults */
 export function unabridged(origin, spec, defaults) {
   const found = foundFor(origin, spec);
   if (!found) return spec;

@@ -77,7 +77,10 @@ export class PresetCosts {
     return { ...state, ...mapSpecs(state, (spec, slot) => short[slot] ?? spec) };
   };
 
-  /** Whether a link's own costs still belong to this spec. @param {Slot} slot @param {Preset} preset @param {Spec} spec */
+  /**
+   * Whether a link's own costs still belong to this spec.
+   * @param {Slot} slot @param {Preset} preset @param {Spec} spec
+   */
   #keeps(slot, preset, spec) {
     const given = this.#given[slot];
     return Boolean(given) && given !== null && given.costs === spec.costs && given.path === costsPath(preset, spec);

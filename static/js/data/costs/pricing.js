@@ -102,8 +102,8 @@ export class Pricing {
 }
 
 /**
- * Fetch the costs that a link leaves to its model, so that the first schedule drawn has them. Never rejects: the section
- * where a model is chosen shows what is wrong.
+ * Fetch the costs that a link leaves to its model, so that the first schedule drawn has them. Never rejects: the
+ * section where a model is chosen shows what is wrong.
  * @param {State} state @param {Spec} defaults
  */
 export async function loadPrices({ preset, origin, spec, others }, defaults) {

@@ -1,6 +1,8 @@
 // Quantities of models and machines as people write them. Knows no DOM.
 import { tr } from "../../core/i18n/language.js";
 
+/** @import {Text} from "../../core/schedule/types.js" */
+
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB"];
 const LARGE = /** @type {const} */ ([
   [1e12, "T"],
@@ -21,15 +23,16 @@ export function bytesText(count, binary = false) {
   return `${three(count / base ** at)} ${unit}`;
 }
 
-/** A value of the arithmetic with its unit. @param {number} value @param {string} unit */
-export function quantity(value, unit) {
+/** A value of the arithmetic with its unit. @param {number} value @param {Text} label of the unit */
+export function quantity(value, label) {
+  const unit = typeof label === "string" ? label : label.message;
   if (/^(bytes?|B)$/.test(unit)) return bytesText(value);
   if (unit === "ms") return `${mathText(String(Number(value.toPrecision(5))))} ms`;
   const large = LARGE.find(([size]) => Math.abs(value) >= size);
   const text = large
     ? `${three(value / large[0])} ${large[1] === "G" && unit === "parameters" ? "B" : large[1]}`
     : Number(value.toPrecision(4)).toString();
-  return unit ? `${text}${large && unit.length <= 6 ? "" : " "}${tr(unit)}` : text;
+  return unit ? `${text}${large && unit.length <= 6 ? "" : " "}${tr(label)}` : text;
 }
 
 /** A formula or number of the server's as people write it: s*s is s², 1.5e+09 is 1.5 × 10⁹. @param {string} text */

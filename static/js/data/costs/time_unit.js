@@ -1,4 +1,4 @@
-// The unit of time on the screen: milliseconds while the costs come from a model, else the reader's own. Knows no DOM.
+// The unit of time on the screen: milliseconds where the costs come from a model, else the unit of the costs.
 import { formatNumber } from "../../core/i18n/numbers.js";
 
 let ms = false;
@@ -19,8 +19,11 @@ export function timeNumber(t) {
   return t.toFixed(size >= 1e4 ? 0 : size >= 1e3 ? 1 : 2);
 }
 
-/** @param {number} t */
-export const timeText = (t) => (ms && Number.isFinite(t) ? `${timeNumber(t)} ms` : formatNumber(t));
+/** A time with its unit: from ten seconds on in seconds. @param {number} t */
+export function timeText(t) {
+  if (!ms || !Number.isFinite(t)) return formatNumber(t);
+  return Math.abs(t) >= 1e4 ? `${Number((t / 1000).toPrecision(3))} s` : `${timeNumber(t)} ms`;
+}
 
-/** A sentence with times in it: in ms, two decimals say enough. @param {string} text */
+/** A sentence with times, which in milliseconds have two decimals. @param {string} text */
 export const tame = (text) => (ms ? text.replace(/\d+\.\d{3,}/g, (x) => String(Number(Number(x).toFixed(2)))) : text);

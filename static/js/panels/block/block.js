@@ -57,13 +57,14 @@ const how = () =>
   );
 const none = () =>
   t(
-    "A building block is one micro-batch's ops on all devices, repeated at a constant pace; its memory can be read off.",
+    "A building block is one micro-batch's ops on all devices, repeated at a constant interval; the memory " +
+      "follows from it.",
   );
 const MOST_DRAWN = 64; // devices
 const FEWER = 16;
 const LEAST_SLOT = 1; // px; narrower, the drawing scrolls
 const WIDEST_SLOT = 44;
-const ROW = 24; // px of a table's row where it does not stand beside its device's
+const ROW = 24; // px of a table's row where it is not beside its device's
 
 /** @param {Spec} spec */
 function asked(spec) {
@@ -76,10 +77,10 @@ function asked(spec) {
 const pathsOf = (wanted) => wanted.map(({ path }) => path).join();
 
 /** What is shown, in short: it is drawn anew only where this differs. @param {Wanted[]} wanted */
-const keyOf = (wanted) => wanted.map(({ path, mark, remark: said }) => mark + path + said).join();
+const keyOf = (wanted) => wanted.map(({ path, mark, remark: note }) => mark + path + note).join();
 
 class BlockPanel {
-  #said = h("p", { class: "block-said", role: "status" });
+  #status = h("p", { class: "block-status", role: "status" });
   #home = h("div", { class: "block-home" });
   #shown = "";
   #width = 0;
@@ -87,7 +88,7 @@ class BlockPanel {
   #how = how();
   /** @type {Drawing[]} */
   #drawings = [];
-  panel = h("div", { class: "block" }, this.#said, this.#home);
+  panel = h("div", { class: "block" }, this.#status, this.#home);
 
   /** @param {{store: Store, plans: Plans}} parts */
   constructor({ store, plans }) {
@@ -125,7 +126,7 @@ class BlockPanel {
       this.#draw(wanted);
       return;
     }
-    if (!this.#shown) replace(this.#home, h("p", { class: "note", text: t("Asking for the block …") }));
+    if (!this.#shown) replace(this.#home, h("p", { class: "note", text: t("Loading the building block …") }));
     Promise.all(wanted.map(({ path }) => ask(path))).then(
       () => this.show(),
       () => this.#offline(pathsOf(wanted)),
@@ -137,7 +138,7 @@ class BlockPanel {
     if (paths !== pathsOf(this.#wanted())) return;
     this.#shown = "";
     this.#drawings = [];
-    setText(this.#said, none());
+    setText(this.#status, none());
     replace(
       this.#home,
       h(
@@ -156,7 +157,7 @@ class BlockPanel {
     this.#drawings = [];
     replace(this.#home, ...wanted.map((each) => this.#section(each)));
     this.#how = this.#drawings.length ? how() : none();
-    setText(this.#said, this.#how);
+    setText(this.#status, this.#how);
     this.#fit(true);
     if (focused) /** @type {SVGElement | null} */ (this.#home.querySelector(".block-drawing"))?.focus();
   }
@@ -166,7 +167,7 @@ class BlockPanel {
   }
 
   /** @param {Wanted} wanted */
-  #section({ spec, path, slot, mark, remark: said }) {
+  #section({ spec, path, slot, mark, remark: note }) {
     const family = this.plans.family(spec.family);
     const answer = /** @type {Answer | {error: SpecError}} */ (known(path));
     const title = `${family?.title ?? spec.family}, p ${spec.p}`;
@@ -201,7 +202,7 @@ class BlockPanel {
             ? t("A slot is one op of a chunk; here F, I and W take one each.")
             : t("A slot is one op of a device; here F, I and W take one each.")),
       }),
-      said ? h("p", { class: "block-note is-remark", text: said }) : null,
+      note ? h("p", { class: "block-note is-remark", text: note }) : null,
       this.#slots(answer, title),
     );
   }
@@ -240,7 +241,7 @@ class BlockPanel {
     return h(
       "p",
       { class: "note" },
-      t("Drawn are blocks of up to {most} devices.", { most: MOST_DRAWN }),
+      t("Building blocks of up to {most} devices are drawn.", { most: MOST_DRAWN }),
       t(" "),
       h(
         "button",
@@ -314,8 +315,8 @@ class BlockPanel {
 
   /** @param {string | null} text what is pointed at, else how to read it all */
   #tell(text) {
-    setText(this.#said, text ?? this.#how);
-    this.#said.classList.toggle("is-told", text !== null);
+    setText(this.#status, text ?? this.#how);
+    this.#status.classList.toggle("is-pointed", text !== null);
   }
 }
 

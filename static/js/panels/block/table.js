@@ -37,7 +37,7 @@ export function arithmeticTable(answer, title) {
   const micro = worth === 1 ? t("1 micro-batch") : t("{worth} micro-batches", { worth });
   const atOnce =
     chunks > 1 ? t("most at once: {peak} chunks = {micro}", { peak, micro }) : t("most at once: {micro}", { micro });
-  const said = family === "1f1b" ? atOnce : t("{most}; 1F1B holds p = {p}", { most: atOnce, p });
+  const total = family === "1f1b" ? atOnce : t("{most}; 1F1B holds p = {p}", { most: atOnce, p });
   return h(
     "table",
     { class: "block-arithmetic" },
@@ -58,7 +58,7 @@ export function arithmeticTable(answer, title) {
       ),
     ),
     h("tbody", {}, ...rows),
-    h("tfoot", {}, h("tr", {}, h("td", { colspan: chunks > 1 ? 4 : 3, text: said }))),
+    h("tfoot", {}, h("tr", {}, h("td", { colspan: chunks > 1 ? 4 : 3, text: total }))),
   );
 }
 

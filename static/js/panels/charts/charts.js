@@ -177,7 +177,10 @@ class Charts {
     show(this.search.node, false);
   }
 
-  /** Request the chart; where searches make it slow, the families are drawn first. @param {string} what @param {string} url */
+  /**
+   * Request the chart; where searches make it slow, the families are drawn first.
+   * @param {string} what @param {string} url
+   */
   async #ask(what, url) {
     const turn = ++this.#turn;
     const { kind } = this.#chosen();
@@ -187,11 +190,11 @@ class Charts {
     this.parts.wait(this.#chart ? t("Drawing …") : t("Drawing the first chart …"));
     try {
       const whole = Promise.all([plotly(), requestChart(url)]);
-      if (kind.sought && (await Promise.race([whole, rest(LONG_WAIT)])) === null && this.#turn === turn) {
+      if (kind.searched && (await Promise.race([whole, rest(LONG_WAIT)])) === null && this.#turn === turn) {
         const [drawer, first] = await Promise.race([whole, Promise.all([plotly(), requestChart(`${url}&found=0`)])]);
         if (this.#turn !== turn) return;
         if ("found" in first && !first.found) await this.#draw(drawer, first);
-        this.parts.wait(t("Seeking the best at each memory …"));
+        this.parts.wait(t("Searching for the best order at each memory limit …"));
       }
       const [drawer, chart] = await whole;
       if (this.#turn !== turn) return;
@@ -223,7 +226,7 @@ class Charts {
         field: refused.field,
         value: refused.value,
         nearest: refused.nearest,
-        message: t("What can be found is not shown: {why}", { why: tr(refused) }),
+        message: t("Search results are not shown: {why}", { why: tr(refused) }),
       });
     else this.parts.complain("", null);
   }

@@ -43,7 +43,8 @@ export class CubeView {
       "aria-roledescription": t("cube"),
       hidden: true,
       "aria-label": t(
-        "The schedule as a cube: time to the right, stages into the depth, micro-batches upward. Arrow keys turn it. The table has every op.",
+        "The schedule as a cube: time to the right, stages into the depth, micro-batches upward. Arrow keys turn " +
+          "it. The table has every op.",
       ),
     },
     this.#canvas,
@@ -296,10 +297,12 @@ export class CubeView {
     if (!cube) return [];
     const parts = [
       t(
-        "Every box is an op: time to the right, stages into the depth, micro-batches upward. A dot is a message from stage to stage.",
+        "Every box is an op: time to the right, stages into the depth, micro-batches upward. A dot is a message " +
+          "from stage to stage.",
       ),
       t(
-        "Drag or use the arrow keys to turn it; play the timeline and its moment sweeps through as a plane. A click selects the op.",
+        "Drag or use the arrow keys to turn it; play the timeline and its moment sweeps through as a plane. A " +
+          "click selects the op.",
       ),
     ];
     if (cube.micros < cube.all) {
@@ -307,7 +310,8 @@ export class CubeView {
       parts.push(
         schedule.placement.streams > 1
           ? t(
-              "{shown} of {all} micro-batches are drawn, the first of each direction: more ops could not be told apart.",
+              "{shown} of {all} micro-batches are drawn, the first of each direction: more ops could not be told " +
+                "apart.",
               counts,
             )
           : t("{shown} of {all} micro-batches are drawn, the first: more ops could not be told apart.", counts),

@@ -28,7 +28,7 @@ function shapesOf(scene) {
   const { order, view, at, project, cube } = scene;
   const shapes = [...frameOf(scene)];
   const plane = at === null ? [] : planeShapes(scene, at);
-  // Time that has come lies before the plane where one looks from its right, and behind it from its left.
+  // Past time is before the plane when seen from its right, and behind it when seen from its left.
   if (view.turn < 0) shapes.push(...plane);
   const until = at ?? Infinity;
   for (const item of order) {
@@ -188,18 +188,25 @@ export function svgCube(scene, title) {
   const parts = shapesOf(scene).map(svgOf);
   const head = `<text x="16" y="20" font-size="14" font-weight="600" fill="${colour("ink")}">${escaped(title)}</text>`;
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" stroke-linejoin="round">` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
+    `font-family="${FONT}" stroke-linejoin="round">` +
     `<rect width="${width}" height="${height}" fill="${colour("surface")}"/>${parts.join("")}${head}</svg>`
   );
 }
 
 /** @param {Shape} shape */
 function svgOf({ points, dot, r, fill, alpha, stroke, width, open, text, at, anchor, size }) {
-  const paint = `fill="${fill ?? "none"}"${alpha ? ` fill-opacity="${alpha}"` : ""}${stroke ? ` stroke="${stroke}" stroke-width="${width ?? 1}"` : ""}`;
+  const opacity = alpha ? ` fill-opacity="${alpha}"` : "";
+  const line = stroke ? ` stroke="${stroke}" stroke-width="${width ?? 1}"` : "";
+  const paint = `fill="${fill ?? "none"}"${opacity}${line}`;
   if (text !== undefined && at)
-    return `<text x="${px(at[0])}" y="${px(at[1])}" font-size="${size}" text-anchor="${anchor}" dominant-baseline="central" ${paint}>${escaped(text)}</text>`;
+    return (
+      `<text x="${px(at[0])}" y="${px(at[1])}" font-size="${size}" text-anchor="${anchor}" ` +
+      `dominant-baseline="central" ${paint}>${escaped(text)}</text>`
+    );
   if (dot) return `<circle cx="${px(dot[0])}" cy="${px(dot[1])}" r="${r}" ${paint}/>`;
-  return `<${open ? "polyline" : "polygon"} points="${(points ?? []).map(([x, y]) => `${px(x)},${px(y)}`).join(" ")}" ${paint}/>`;
+  const corners = (points ?? []).map(([x, y]) => `${px(x)},${px(y)}`).join(" ");
+  return `<${open ? "polyline" : "polygon"} points="${corners}" ${paint}/>`;
 }
 
 /** @param {number} x */

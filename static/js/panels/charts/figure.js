@@ -85,7 +85,7 @@ export class Figure {
   }
 
   /**
-   * Where plotly has a point: the highest one where a line stands for it.
+   * Where plotly has a point: of a vertical line the highest.
    * @param {number} at
    * @returns {Place | null}
    */

@@ -57,7 +57,7 @@ export class FrontierSearch {
     type: "button",
     class: "button soft",
     id: "charts-seek",
-    title: t("Search {seconds} s at each memory for something better", { seconds: SECONDS }),
+    title: t("Search {seconds} s for a better order at each memory limit", { seconds: SECONDS }),
     onclick: () => (this.#stop ? this.halt() : this.#start()),
   });
   #status = h("span", { class: "charts-seeking", role: "status" });
@@ -124,7 +124,7 @@ export class FrontierSearch {
       if (turn !== this.#turn) return;
     }
     this.#stop = null;
-    this.#report(t("Searched at every memory."));
+    this.#report(t("Searched at every memory limit."));
   }
 }
 

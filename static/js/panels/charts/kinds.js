@@ -11,16 +11,16 @@ import { t } from "../../core/i18n/language.js";
  * @property {boolean} [others]  it draws all schedules on the screen
  * @property {boolean} [model]   it knows the model and the machine that costs come from
  * @property {boolean} [local]   the page draws it itself
- * @property {boolean} [sought]  its answer comes in two parts, the second one sought
+ * @property {boolean} [searched]  its answer comes in two parts, the second from searches
  */
 /** @typedef {{title: string, kinds: Kind[]}} Group */
 
 /** @returns {[string, string][]} */
 const bubbles = () => [
-  ["span", t("Span, of time")],
-  ["global", t("Global, of time")],
-  ["span-ideal", t("Span, of work")],
-  ["global-ideal", t("Global, of work")],
+  ["span", t("Busiest device's window, share of time")],
+  ["global", t("Whole step, share of time")],
+  ["span-ideal", t("Busiest device's window, against work")],
+  ["global-ideal", t("Whole step, against work")],
 ];
 
 /** In the reader's language. @returns {Group[]} */
@@ -65,7 +65,7 @@ export const groups = () => [
           ["throughput", t("Throughput")],
           ["bubble", t("Bubble")],
         ],
-        sought: true,
+        searched: true,
       },
       {
         id: "memory",

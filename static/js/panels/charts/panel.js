@@ -1,4 +1,4 @@
-// The charts tab as nodes: where the figure, its sentence, its table, its files and its troubles stand. Knows no chart.
+// The elements of the charts tab: figure, sentence, table, files and errors, whichever chart it shows.
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 
@@ -12,7 +12,7 @@ export class Panel {
   #state = h("p", { class: "charts-state", hidden: true });
   #cover = h("div", { class: "charts-cover" });
   #problem = h("p", { class: "note", hidden: true });
-  #files = h("div", { class: "charts-files", role: "group", "aria-label": t("Take the chart away"), hidden: true });
+  #files = h("div", { class: "charts-files", role: "group", "aria-label": t("Save the chart"), hidden: true });
   #slow = 0;
   beside = h("div", { class: "charts-beside", role: "region", "aria-label": t("Points of the chart"), tabindex: 0 });
   filled = false; // whether there is a figure
@@ -86,10 +86,10 @@ export class Panel {
     this.home.classList.toggle("is-stale", on);
   }
 
-  /** @param {string} text @param {boolean} told of one point, not how to read them all */
-  say(text, told) {
+  /** @param {string} text @param {boolean} pointed whether it describes one point, not how to read the chart */
+  say(text, pointed) {
     setText(this.#reads, text);
-    this.#reads.classList.toggle("is-told", told);
+    this.#reads.classList.toggle("is-pointed", pointed);
   }
 
   /**

@@ -20,8 +20,8 @@ export function plotly() {
   return loading;
 }
 
-/** Plotly sets some styles as attributes, which the page's content security policy forbids as inline styles. Set through
- * the object model, they are allowed. */
+/** Plotly sets some styles as attributes, which the page's content security policy forbids as inline styles. Through
+ * the object model they are allowed. */
 function allowPlotlyStyles() {
   const { setAttribute } = Element.prototype;
   /** @this {SVGElement} @param {string} name @param {string} value */

@@ -13,10 +13,10 @@ const MOST = 400; // rows on the page; all are in the file
 
 /** @returns {[string, string][]} */
 const pointColumns = () => [
-  [t("memory"), t("the fullest device, in one micro-batch's activations")],
-  [t("throughput"), t("of what a pipeline without bubbles gives")],
-  [t("bubble"), t("idle share of the longest device's own window (span, of total)")],
-  [t("beaten by"), t("what holds no more and is faster, or holds less and is as fast")],
+  [t("memory"), t("on the device with the most, in one micro-batch's activations")],
+  [t("throughput"), t("share of what a pipeline without bubbles reaches")],
+  [t("bubble"), t("idle share of the busiest device's window, from its own first start to its last end")],
+  [t("dominated by"), t("a schedule that needs no more memory and is faster, or less memory and is as fast")],
 ];
 
 /**
@@ -64,7 +64,7 @@ function pointRow(points, at, mark, next, put, point) {
       type: "button",
       class: "put",
       "aria-pressed": String(mark === "A"),
-      title: t("Put it on the timeline"),
+      title: t("Show it on the timeline"),
       onclick: (/** @type {MouseEvent} */ event) => put(at, event.shiftKey),
     },
     tr(each.label),
@@ -77,9 +77,7 @@ function pointRow(points, at, mark, next, put, point) {
       "aria-pressed": String(under),
       disabled: mark === "A",
       "aria-label": t("{name} as schedule {letter}", { name: tr(each.label), letter }),
-      title: under
-        ? t("Take schedule {letter} off the timeline", { letter })
-        : t("Put it under the first schedule, as {letter}", { letter }),
+      title: under ? t("Remove schedule {letter}", { letter }) : t("Add it as schedule {letter}", { letter }),
       onclick: () => put(at, true),
     },
     letter,
@@ -144,7 +142,7 @@ function dataRow(row, at, acts) {
         {
           type: "button",
           class: "put",
-          title: t("Put it on the timeline"),
+          title: t("Show it on the timeline"),
           onclick: (/** @type {MouseEvent} */ event) => acts.put(at, event.shiftKey),
         },
         name,

@@ -15,8 +15,8 @@ import { IDS, letter, specsOf } from "../../core/state/schedules.js";
 /** @import {Store} from "../../data/store.js" */
 /** @import {Measurement} from "../../data/runs/run_titles.js" */
 /**
- * @typedef {{store: Store, plans: Plans, addSchedule: () => void, openImport: () => void, measured: () => Measurement[],
- *   runAll: () => void}} Parts
+ * @typedef {{store: Store, plans: Plans, addSchedule: () => void, openImport: () => void,
+ *   measured: () => Measurement[], runAll: () => void}} Parts
  */
 
 const MOST_OTHERS = IDS.length - 1;
@@ -114,7 +114,7 @@ class Compare {
     this.#clear(h("p", { class: "note bad" }, text, again));
   }
 
-  /** @param {Node} instead what stands where the table was */
+  /** @param {Node} instead shown in place of the table */
   #clear(instead) {
     this.#url = "";
     this.#answer = null;
@@ -155,7 +155,7 @@ class Compare {
     return active.classList.contains("put") && row ? `[data-family="${row.dataset.family}"] .put` : null;
   }
 
-  /** @param {string} id up, down, and then as the families stand */
+  /** @param {string} id ascending, descending, then in the order of the families */
   #sortBy(id) {
     if (this.#sort !== id) [this.#sort, this.#way] = [id, 1];
     else if (this.#way > 0) this.#way = -1;
@@ -188,11 +188,7 @@ class Compare {
     else
       replace(
         this.#lead,
-        h(
-          "button",
-          { type: "button", class: "link", onclick: this.parts.addSchedule },
-          t("Put a second schedule under the first"),
-        ),
+        h("button", { type: "button", class: "link", onclick: this.parts.addSchedule }, t("Add a schedule to compare")),
         t(", or click a row."),
       );
     const measured = this.parts.measured();
@@ -206,9 +202,9 @@ class Compare {
             h(
               "button",
               { type: "button", class: "link", id: "compare-run", onclick: this.parts.runAll },
-              t("Run all {n} schedules", { n: shown.length }),
+              shown.length === 2 ? t("Run both schedules") : t("Run all {n} schedules", { n: shown.length }),
             ),
-            t(" one after the other, to see what of this holds when they run."),
+            t(" one after the other and compare the measurements."),
           )
         : null,
       h(
@@ -219,7 +215,7 @@ class Compare {
           { type: "button", class: "link", id: "compare-import", onclick: () => this.parts.openImport() },
           t("Import an order or a trace"),
         ),
-        t(" to set it beside."),
+        t(" to compare it."),
       ),
     );
   }

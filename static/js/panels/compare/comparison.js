@@ -5,27 +5,28 @@ import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { specQuery } from "../../core/state/link.js";
 
 /** @import {Family, Spec} from "../../core/schedule/types.js" */
+/** @import {Text} from "../../core/schedule/types.js" */
 /** @typedef {{of_total: number, of_ideal: number}} Share */
-/** @typedef {{text: string, value: number, simulated: number, differs: string | null}} Claimed */
+/** @typedef {{text: string, value: number, simulated: number, differs: Text | null}} Claimed */
 /**
- * @typedef {{family: string, title: string, year: number, used_by: string, technique: string, backward: "full" |
- *   "split" | "both", complexity: string, spec: Spec, adjusted: string | null, makespan: number, longest_stage: number,
+ * @typedef {{family: string, title: string, year: number, used_by: Text, technique: Text, backward: "full" |
+ *   "split" | "both", complexity: Text, spec: Spec, adjusted: Text | null, makespan: number, longest_stage: number,
  *   bubble: {global: Share, span: Share}, messages: number, bytes_per_message_units: number, peak_in_flight: number,
  *   peak_memory: {ranks: number[], max: number}, parameters: {ranks: number[], max: number, why: string}, claim:
  *   {bubble: Claimed, memory: Claimed} | null}} Row
- * @typedef {{rows: Row[], notes: string[]}} Comparison
+ * @typedef {{rows: Row[], notes: Text[]}} Comparison
  */
 /**
  * @typedef {object} Column
  * @property {string} id
  * @property {string} name
- * @property {string} hint         said on hover and to screen readers
+ * @property {string} hint         shown on hover, and for screen readers
  * @property {(row: Row) => number | string} of
  * @property {(row: Row) => string} show
  * @property {boolean} [best]      the least is marked
  * @property {(row: Row) => Claimed | null} [claim] shown beside it
  * @property {(x: number) => string} [say] how the claim's value is written
- * @property {(row: Row) => string | null} [why] said on hover
+ * @property {(row: Row) => string | null} [why] shown on hover
  */
 
 /** Whether a row needs more memory than the limit that is set. @param {Row} row */
@@ -46,21 +47,21 @@ const words = (id, name, hint, of) => ({ id, name, hint, of, show: of });
 export const columns = () => [
   share(
     "global",
-    t("bubble of total"),
-    t("idle share of all time, first start to last end (global, of total)"),
+    t("bubble"),
+    t("idle share of the step, from the first start to the last end"),
     (row) => row.bubble.global.of_total,
   ),
   share(
     "ideal",
-    t("of ideal"),
-    t("idle time over work, first start to last end (global, of ideal)"),
+    t("idle ÷ work"),
+    t("idle time over work, from the first start to the last end"),
     (row) => row.bubble.global.of_ideal,
   ),
   {
     ...share(
       "span",
-      t("span of total"),
-      t("idle share of the longest device's own window (span, of total)"),
+      t("bubble, busiest device"),
+      t("idle share of the busiest device's window, from its own first start to its last end"),
       (row) => row.bubble.span.of_total,
     ),
     claim: (row) => row.claim?.bubble ?? null,
@@ -68,24 +69,29 @@ export const columns = () => [
   },
   share(
     "span-ideal",
-    t("of ideal"),
-    t("idle time over work in the longest device's own window (span, of ideal)"),
+    t("its idle ÷ work"),
+    t("idle time over work in the busiest device's window"),
     (row) => row.bubble.span.of_ideal,
   ),
-  amount("makespan", t("makespan"), t("first start to last end"), (row) => row.makespan),
-  amount("stage", t("longest stage"), t("the longest device's own window"), (row) => row.longest_stage),
+  amount("makespan", t("step time"), t("first start to last end"), (row) => row.makespan),
+  amount(
+    "stage",
+    t("busiest device's window"),
+    t("from the busiest device's own first start to its last end"),
+    (row) => row.longest_stage,
+  ),
   {
     ...amount(
       "memory",
       t("peak memory"),
-      t("the worst device, in one micro-batch's activations"),
+      t("on the device with the most, in one micro-batch's activations"),
       (row) => row.peak_memory.max,
     ),
     claim: (row) => row.claim?.memory ?? null,
     say: formatNumber,
     why: (row) =>
       overLimit(row)
-        ? t("{family} holds {held}, over the limit of {limit} that is set.", {
+        ? t("{family} holds {held}, over the limit of {limit}.", {
             family: row.title,
             held: formatNumber(row.peak_memory.max),
             limit: formatNumber(row.spec.memory ?? 0),

@@ -1,4 +1,4 @@
-// Schedules on the screen, told apart: what was asked differently, and what that makes of time and memory.
+// The schedules on the screen against the first: which settings differ, and the effect on time and memory.
 import { timeText } from "../../data/costs/time_unit.js";
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
@@ -28,7 +28,7 @@ export function difference(shown, plans) {
     `${letter(shown.indexOf(plan))} (${plans.family(plan.shown.family)?.title ?? plan.shown.family})`;
   const [a] = all;
   if (all.some((plan) => plan.shown.m !== a.shown.m || plan.shown.p !== a.shown.p))
-    return t("They differ in devices or micro-batches, so their times are not of the same work.");
+    return t("They differ in devices or micro-batches, so their times are for different work.");
   const fast = all.reduce((best, plan) => (plan.figures.makespan < best.figures.makespan * (1 - SAME) ? plan : best));
   const slow = all.reduce((worst, plan) =>
     plan.figures.makespan > worst.figures.makespan * (1 + SAME) ? plan : worst,
@@ -64,7 +64,7 @@ export function difference(shown, plans) {
  */
 export function differenceTable(shown, plans, measured = []) {
   const [a] = shown;
-  const heads = [t("schedule"), t("asked differently"), t("makespan"), t("against A"), t("bubble"), t("peak memory")];
+  const heads = [t("schedule"), t("settings changed"), t("step time"), t("against A"), t("bubble"), t("peak memory")];
   return h(
     "table",
     { class: "difference-table" },
@@ -83,7 +83,7 @@ export function differenceTable(shown, plans, measured = []) {
             h("span", { class: "plan-mark", text: letter(at) }),
             plans.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family,
           ),
-          h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("nothing") : "–" }),
+          h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("none") : "–" }),
           ...cells(plan, a, at),
         ),
       ),

@@ -1,7 +1,8 @@
 // Which families the comparison shows: a list of boxes behind a button. All of them unless the reader or a link
 // chooses.
 import { h, setText } from "../../ui/dom.js";
-import { t, tr } from "../../core/i18n/language.js";
+import { t } from "../../core/i18n/language.js";
+import { familyGroups } from "../../data/option_names.js";
 
 /** @import {Family} from "../../core/schedule/types.js" */
 
@@ -17,12 +18,12 @@ export function createChoice(families, onScreen, changed) {
   const boxes = families.map((family) =>
     h("input", { type: "checkbox", value: family.name, checked: true, onchange: update }),
   );
-  const groups = [...new Set(families.map((family) => family.group))].map((group) =>
+  const groups = familyGroups(families).map(({ title, families: members }) =>
     h(
       "fieldset",
       {},
-      h("legend", { text: tr(group) }),
-      ...families.flatMap((family, at) => (family.group === group ? [h("label", {}, boxes[at], family.title)] : [])),
+      h("legend", { text: title }),
+      ...members.map((family) => h("label", {}, boxes[families.indexOf(family)], family.title)),
     ),
   );
   const node = h(

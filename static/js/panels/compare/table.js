@@ -91,7 +91,7 @@ function rowOf(row, shown, acts, all, best) {
     },
     row.title,
   );
-  const said = row.adjusted
+  const sizes = row.adjusted
     ? explained(
         changed(row, shown.spec),
         t("{family}: {text}.", { family: row.title, text: tr(row.adjusted) }),
@@ -106,7 +106,7 @@ function rowOf(row, shown, acts, all, best) {
     put,
     chunks,
     mark ? h("span", { class: "plan-mark", text: mark }) : null,
-    said,
+    sizes,
   );
   return h(
     "tr",
@@ -122,12 +122,20 @@ function rowOf(row, shown, acts, all, best) {
   );
 }
 
-/** What differs from the setting, in short. @param {Row} row @param {Spec} spec */
+/** The sizes that were adjusted, in short. @param {Row} row @param {Spec} spec */
 function changed(row, spec) {
+  const keys = adjustedKeys(row.adjusted);
   const sizes = /** @type {const} */ (["p", "m", "group"]).filter(
-    (key) => row.spec[key] !== spec[key] && row.adjusted?.includes(`${key} = `),
+    (key) => row.spec[key] !== spec[key] && keys.includes(key),
   );
   return sizes.length ? sizes.map((key) => `${key} ${row.spec[key] ?? t("auto")}`).join(", ") : t("adjusted");
+}
+
+/** The keys of the spec that a message about an adjustment names. @param {any} message @returns {string[]} */
+function adjustedKeys(message) {
+  if (message === null || typeof message !== "object") return [];
+  if (message.code === "analysis.value_instead") return [message.params.name];
+  return Object.values(message.params ?? {}).flatMap(adjustedKeys);
 }
 
 /** @param {Row} row @param {Column} column @param {Map<string, number>} best @param {Acts} acts */
@@ -163,7 +171,7 @@ function claimOf(row, column, acts) {
 const spoken = (claim, say) => (claim.text === "0" ? "0" : `${claim.text.replaceAll("*", "·")} = ${say(claim.value)}`);
 
 /**
- * Words with a reason behind them, told while they are pointed at or focused.
+ * A text with an explanation, shown while it is pointed at or focused.
  * @param {string} text
  * @param {string} why
  * @param {string} kind

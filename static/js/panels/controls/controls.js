@@ -48,7 +48,8 @@ export class Controls {
     {
       class: "choice",
       title: t(
-        "Which activations are not kept but computed again before the backward: none, the attention core, or all but each layer's input",
+        "Which activations are not kept but recomputed before the backward: none, the attention core, or all " +
+          "except each layer's input",
       ),
     },
     h("span", { text: t("recompute") }),
@@ -64,7 +65,7 @@ export class Controls {
     class: "locked",
     id: "locked",
     hidden: true,
-    text: t("p, m and v are the imported order's own; another size would be another order."),
+    text: t("p, m and v are fixed by the imported order."),
   });
   /** @type {Map<string, Field>} */
   #fields = new Map();
@@ -73,8 +74,8 @@ export class Controls {
   #options;
 
   /**
-   * @param {{store: Store, plans: Plans, openImport: (at: number) => void}} parts openImport: opens the import dialog for
-   *   the place of a schedule
+   * @param {{store: Store, plans: Plans, openImport: (at: number) => void}} parts openImport: opens the import dialog
+   *   for the place of a schedule
    */
   constructor({ store, plans, openImport }) {
     this.store = store;
@@ -114,7 +115,7 @@ export class Controls {
       this.#locked,
       this.#lifoRow,
       this.#tieRow,
-      h("h2", { text: t("Costs of a device's share") }),
+      h("h2", { text: t("Time per stage and micro-batch") }),
       ...nodes("F", "I", "W", "FB", "comm"),
       this.#options.node,
       this.#memory,

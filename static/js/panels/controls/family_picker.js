@@ -2,6 +2,7 @@
 // closes.
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { importedFamily } from "../../data/imported.js";
+import { familyGroups } from "../../data/option_names.js";
 import { IMPORTED } from "../../core/schedule/spec_tables.js";
 import { t, tr } from "../../core/i18n/language.js";
 
@@ -34,20 +35,20 @@ export class Picker {
   #current = "";
   #active = 0;
 
-  /** @param {Family[]} families @param {(family: Family) => void} pick @param {(family: Family) => void} consider
-   * @param {() => void} bring asks for a file with an order */
-  constructor(families, pick, consider, bring) {
+  /** @param {Family[]} families @param {(family: Family) => void} pick @param {(family: Family) => void} fetchAhead
+   * @param {() => void} openImport opens the import dialog */
+  constructor(families, pick, fetchAhead, openImport) {
     this.families = [...families, importedFamily()];
     this.pick = pick;
-    this.consider = consider;
-    this.bring = bring;
-    for (const group of new Set(families.map((family) => family.group))) {
+    this.fetchAhead = fetchAhead;
+    this.openImport = openImport;
+    for (const { title, families: members } of familyGroups(families)) {
       const box = h(
         "div",
-        { class: "picker-group", role: "group", "aria-label": tr(group) },
-        h("h3", { text: capital(tr(group)), "aria-hidden": "true" }),
+        { class: "picker-group", role: "group", "aria-label": title },
+        h("h3", { text: capital(title), "aria-hidden": "true" }),
       );
-      for (const family of families.filter((each) => each.group === group)) box.append(this.#option(family));
+      for (const family of members) box.append(this.#option(family));
       this.#list.append(box);
     }
     this.#list.append(
@@ -86,7 +87,7 @@ export class Picker {
         id: `family-${family.name}`,
         "data-family": family.name,
         onclick: () => this.#choose(at),
-        onpointerenter: () => this.#considerOnly(family),
+        onpointerenter: () => this.#fetchAheadOnly(family),
       },
       h("b", { text: family.title }),
       " ",
@@ -104,12 +105,12 @@ export class Picker {
     const { node, family } = this.#options[this.#active];
     this.#list.setAttribute("aria-activedescendant", node.id);
     node.scrollIntoView({ block: "nearest" });
-    this.#considerOnly(family);
+    this.#fetchAheadOnly(family);
   }
 
   /** @param {Family} family */
-  #considerOnly(family) {
-    if (family.name !== IMPORTED) this.consider(family);
+  #fetchAheadOnly(family) {
+    if (family.name !== IMPORTED) this.fetchAhead(family);
   }
 
   #open() {
@@ -139,7 +140,7 @@ export class Picker {
   #choose(at) {
     this.#close(true);
     const { family } = this.#options[at];
-    if (family.name === IMPORTED) this.bring();
+    if (family.name === IMPORTED) this.openImport();
     else this.pick(family);
   }
 
@@ -174,7 +175,7 @@ export class Picker {
     this.#current = name;
     const family = this.families.find((each) => each.name === name);
     replace(this.#name, family?.title ?? name, family?.year ? h("small", { text: family.year }) : "");
-    setText(this.#line, family ? tr(family.summary) : t("There is no family of that name."));
+    setText(this.#line, family ? tr(family.summary) : t("No family has this name."));
   }
 }
 

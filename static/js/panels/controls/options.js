@@ -16,13 +16,16 @@ const vocabularyMeans = () => ({
   plain: t("The last stage has the whole output layer."),
   redistribute: t("The last stage has the whole output layer, and fewer transformer layers for it."),
   "parallel-1": t(
-    "Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other after both: two barriers.",
+    "Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other " +
+      "after both: two barriers.",
   ),
   "parallel-2": t(
-    "Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is enough, and T may run late.",
+    "Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is " +
+      "enough, and T may run late.",
   ),
   interlaced: t(
-    "Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That takes half as much memory again.",
+    "Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That " +
+      "takes half as much memory again.",
   ),
 });
 /** @returns {Record<string, string>} */
@@ -125,14 +128,14 @@ export class Options {
     this.#link.checked = spec.shared_link;
     show(this.#ratio, spec.offload !== "none");
     if (spec.offload !== "none") setText(this.#ratio, ratioText(spec));
-    const active = said(spec);
+    const active = activeOptions(spec);
     replace(this.#summary, active.join(t(", ")));
     if (active.length) this.node.open = true;
   }
 }
 
 /** What is chosen, for the closed group. @param {Spec} spec */
-function said(spec) {
+function activeOptions(spec) {
   const out = [];
   if (spec.vocabulary !== "plain") out.push(vocabularyName(spec.vocabulary));
   else if (spec.costs.S !== null || spec.costs.T !== null) out.push(t("output layer"));
@@ -149,7 +152,7 @@ function ratioText(spec) {
   const k = one / own.O;
   const whole = t("k = {k}: both copies against compute.", { k: formatNumber(Number(k.toPrecision(3))) });
   if (spec.offload === "selective")
-    return whole + t(" ") + t("Half of the chunks go, so up to k = 2 the copies keep up.");
+    return whole + t(" ") + t("Half of the chunks are copied, so up to k = 2 the copies keep up.");
   return whole + t(" ") + (k <= 1 ? t("Up to k = 1 the copies keep up.") : t("Above k = 1 compute waits for them."));
 }
 

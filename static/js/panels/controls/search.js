@@ -1,4 +1,4 @@
-// The search of a sought family: how far its order can still be from the best, and a better one while it runs.
+// The search of a searched family: how far its order can be from the best, and better orders while it runs.
 import { getAnswer } from "../../data/api.js";
 import { h, setText, show } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
@@ -17,22 +17,22 @@ import { tame } from "../../data/costs/time_unit.js";
 /** @typedef {{lower_bound: number, bound: string}} Bound */
 /**
  * @typedef {{id: string, status: string, position: number, better: number, span: number, evaluations: number, seconds:
- *   number, spec: Spec, error: {message: string} | null, order?: ArrayBuffer | null}} Told
+ *   number, spec: Spec, error: {message: string} | null, order?: ArrayBuffer | null}} SearchUpdate
  */
 
 const NATURAL_S = 5;
 const LONGER_S = 30;
-const REST = 700; // ms without a change until a search begins by itself
-const MET = 1e-9; // spans are long sums
+const REST = 700; // ms without a change until a search begins
+const TOLERANCE = 1e-9; // spans are long sums
 
-/** What a search is for: all but what it finds. @param {Spec} spec */
+/** The key of a search: the spec without what a search finds. @param {Spec} spec */
 const base = (spec) => JSON.stringify({ ...spec, effort: null, seed: 1 });
 
 export class Search {
   node = h("section", { class: "search", id: "search", hidden: true, "aria-labelledby": "search-title" });
   #verdict = h("span", { class: "verdict", id: "search-verdict" });
   #bound = h("p", { class: "source" });
-  #said = h("p", { class: "search-said", role: "status", id: "search-said" });
+  #status = h("p", { class: "search-status", role: "status", id: "search-status" });
   #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
   #go = h(
     "button",
@@ -54,7 +54,7 @@ export class Search {
   #bounds = new Map();
   /** @type {{slot: number, key: string, id: string, seconds: number, began: number} | null} */
   #running = null;
-  /** @type {Told | null} */
+  /** @type {SearchUpdate | null} */
   #last = null;
   #problem = "";
   #timer = 0;
@@ -68,9 +68,9 @@ export class Search {
       h("h2", { id: "search-title" }, t("Certificate"), this.#verdict),
       this.#bound,
       this.#bar,
-      this.#said,
+      this.#status,
       h("div", { class: "search-acts" }, this.#go, this.#longer, this.#stop),
-      h("label", { class: "check" }, this.#auto, t("Search by itself when you rest")),
+      h("label", { class: "check" }, this.#auto, t("Keep searching while idle")),
     );
     store.subscribe((state, before) => this.#onState(state, before));
     onStage("figures", () => this.show());
@@ -83,7 +83,7 @@ export class Search {
     return slot < 0 ? null : { slot, plan: this.plans.all[slot], spec: specs[slot] };
   }
 
-  /** As the plans say now. */
+  /** Follow the plans. */
   show() {
     const target = this.#target();
     show(this.node, target !== null);
@@ -93,7 +93,7 @@ export class Search {
     const span = plan.figures?.longestStage ?? NaN;
     const current = plan.shown === plan.asked && bound && Number.isFinite(span);
     const gap = current ? span / bound.lower_bound - 1 : NaN;
-    const optimal = current && span <= bound.lower_bound * (1 + MET);
+    const optimal = current && span <= bound.lower_bound * (1 + TOLERANCE);
     setText(
       this.#verdict,
       optimal ? t("optimal") : Number.isNaN(gap) ? "…" : t("{gap} above the bound", { gap: formatPercent(gap) }),
@@ -103,7 +103,7 @@ export class Search {
       this.#bound,
       bound
         ? tame(
-            t("No order's longest stage is below {bound}: {why}. This one's is {span}.", {
+            t("In no order is the busiest device's window shorter than {bound}: {why}. In this one it is {span}.", {
               bound: formatNumber(bound.lower_bound),
               why: tr(bound.bound),
               span: formatNumber(span),
@@ -121,7 +121,7 @@ export class Search {
     show(this.#stop, going);
     show(this.#go, !going && !optimal);
     show(this.#longer, !going && !optimal);
-    setText(this.#said, this.#problem || this.#words(going, spec));
+    setText(this.#status, this.#problem || this.#words(going, spec));
     if (!this.#running) return;
     const spent = this.#last && this.#last.id === this.#running.id ? this.#last.seconds : 0;
     this.#bar.value = Math.min(1, spent / this.#running.seconds);
@@ -129,19 +129,19 @@ export class Search {
 
   /** @param {boolean} going @param {Spec} spec */
   #words(going, spec) {
-    const told = this.#last;
-    const mine = told !== null && this.#running?.id === told.id;
-    if (going && (!mine || told.status === "queued"))
-      return mine && told.position > 0
-        ? t("In line: {count} before this one.", { count: told.position })
+    const update = this.#last;
+    const mine = update !== null && this.#running?.id === update.id;
+    if (going && (!mine || update.status === "queued"))
+      return mine && update.position > 0
+        ? t("Queued: {count} before this one.", { count: update.position })
         : t("Starting …");
-    if (going && told)
-      return t("{seconds} s, {count} orders timed, {better} times better.", {
-        seconds: told.seconds.toFixed(1),
-        count: formatCount(told.evaluations),
-        better: told.better,
+    if (going && update)
+      return t("{seconds} s, {count} orders simulated, {better} improvements.", {
+        seconds: update.seconds.toFixed(1),
+        count: formatCount(update.evaluations),
+        better: update.better,
       });
-    if (spec.effort === null) return t("Constructed at once; a search may find a better order.");
+    if (spec.effort === null) return t("Constructed without a search; a search may find a better order.");
     return t("Found among {count} orders (seed {seed}). The link gives the same order again.", {
       count: formatCount(spec.effort),
       seed: spec.seed,
@@ -194,7 +194,7 @@ export class Search {
     const mine = this.#running;
     this.show();
     const line = await connect();
-    if (!this.#listening) line.on("search", (/** @type {Told} */ told) => this.#take(told));
+    if (!this.#listening) line.on("search", (/** @type {SearchUpdate} */ update) => this.#take(update));
     this.#listening = true;
     if (!line.connected && !line.active) {
       this.#end(t("The server does not answer."));
@@ -221,24 +221,24 @@ export class Search {
     this.show();
   }
 
-  /** @param {Told} told */
-  #take(told) {
+  /** @param {SearchUpdate} update */
+  #take(update) {
     const going = this.#running;
-    if (!going || (going.id !== "" && told.id !== going.id)) return;
-    going.id = told.id;
-    this.#last = told;
-    const over = ["finished", "stopped", "failed"].includes(told.status);
-    if (told.order) this.#use(going.slot, told);
-    if (over) this.#end(told.status === "failed" ? tr(told.error) : "");
+    if (!going || (going.id !== "" && update.id !== going.id)) return;
+    going.id = update.id;
+    this.#last = update;
+    const over = ["finished", "stopped", "failed"].includes(update.status);
+    if (update.order) this.#use(going.slot, update);
+    if (over) this.#end(update.status === "failed" ? tr(update.error) : "");
     else this.show();
   }
 
-  /** Put what was found on the timeline, and into the link. @param {number} slot @param {Told} told */
-  #use(slot, told) {
+  /** Put a found order on the timeline and into the link. @param {number} slot @param {SearchUpdate} update */
+  #use(slot, update) {
     const now = specAt(this.store.get(), slot);
-    if (!now || !told.order || base(now) !== this.#running?.key) return;
-    const spec = { ...now, effort: told.spec.effort, seed: told.spec.seed };
-    keepOrder(this.plans.query(spec), decode(told.order));
+    if (!now || !update.order || base(now) !== this.#running?.key) return;
+    const spec = { ...now, effort: update.spec.effort, seed: update.spec.seed };
+    keepOrder(this.plans.query(spec), decode(update.order));
     this.store.set(putAt(this.store.get(), slot, spec), "replace");
   }
 }

@@ -11,7 +11,7 @@ import { formatNumber } from "../../core/i18n/numbers.js";
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Store} from "../../data/store.js" */
 
-/** What the letters of the formulas stand for. @returns {Record<string, string>} */
+/** The letters of the formulas. @returns {Record<string, string>} */
 const letterNames = () => ({
   s: t("sequence"),
   b: t("micro-batch"),
@@ -26,10 +26,10 @@ const letterNames = () => ({
   v: t("chunks"),
   t: t("tensor-parallel degree"),
   e: t("efficiency"),
-  P: t("peak FLOP/s"),
-  H: t("memory bandwidth, B/s"),
-  X: t("link, B/s"),
-  y: t("latency of a hop, s"),
+  P: t("peak rate"),
+  H: t("memory bandwidth"),
+  X: t("link"),
+  y: t("latency of a hop"),
   q: t("micro-batches held at most"),
 });
 
@@ -55,7 +55,7 @@ export function createArithmetic(store, plan, open) {
     const path = detailPath(preset, spec, memory);
     const priced = known(path);
     if (!priced) {
-      if (!shown) replace(panel, h("p", { text: t("Asking for the arithmetic …") }));
+      if (!shown) replace(panel, h("p", { text: t("Loading the arithmetic …") }));
       ask(path).then(show, () => {});
       return;
     }
@@ -65,7 +65,7 @@ export function createArithmetic(store, plan, open) {
     replace(
       panel,
       h("h2", { text: t("{preset}: from the model to milliseconds and bytes", { preset: titlesOf(preset) }) }),
-      h("p", { class: "counted", text: t("Counted are {what}.", { what: mathText(tr(priced.counted)) }) }),
+      h("p", { class: "counted", text: t("Included: {what}.", { what: mathText(tr(priced.counted)) }) }),
       h("div", { class: "arithmetic" }, steps(priced), memoryOf(priced, fullest(priced, plan()))),
       letters(priced),
     );
@@ -80,7 +80,10 @@ const nothing = (open) =>
     "p",
     { class: "note" },
     ...filled(
-      t("The costs are plain numbers. {choose} to have them in milliseconds, with every step of the arithmetic here."),
+      t(
+        "The costs are numbers without a unit. {choose} to see them in milliseconds, with every step of the " +
+          "arithmetic.",
+      ),
       { choose: h("button", { type: "button", class: "link", onclick: open }, t("Choose a model and a machine")) },
     ),
   );
@@ -121,14 +124,19 @@ function letters({ names }) {
     "dl",
     { class: "letters" },
     ...used.map(([name, text]) =>
-      h(
-        "div",
-        {},
-        h("dt", { text: name }),
-        h("dd", { text: `${text} ${mathText(String(Number(names[name].toPrecision(6))))}` }),
-      ),
+      h("div", {}, h("dt", { text: name }), h("dd", { text: `${text} ${letterValue(name, names[name])}` })),
     ),
   );
+}
+
+/** @type {Record<string, string>} */
+const LETTER_UNITS = { P: "FLOP/s", H: "B/s", X: "B/s" };
+
+/** @param {string} letter @param {number} value */
+function letterValue(letter, value) {
+  if (letter === "y") return `${Number((value * 1e6).toPrecision(4))} µs`;
+  const unit = LETTER_UNITS[letter];
+  return unit ? quantity(value, unit) : mathText(String(Number(value.toPrecision(6))));
 }
 
 /** What a device keeps for each parameter. @returns {Record<string, string>} */
@@ -180,7 +188,7 @@ function memoryOf({ vocabulary_ratio }, worst) {
       "dl",
       {},
       ...list,
-      h("div", { class: "sum" }, h("dt", { text: t("together") }), h("dd", { text: bytesText(total) })),
+      h("div", { class: "sum" }, h("dt", { text: t("total") }), h("dd", { text: bytesText(total) })),
       h("div", {}, h("dt", { text: t("the device has") }), h("dd", { text: bytesText(limit) })),
     ),
     h("p", {

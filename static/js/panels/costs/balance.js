@@ -161,7 +161,11 @@ export class Balance {
     );
     if (!others.length)
       return ` ${t("{letters} have {count} stages each, so all take them.", { letters: same.join(", "), count })}`;
-    return ` ${others.length > 1 ? t("{letters} keep even layers.", { letters: others.join(", ") }) : t("{letter} keeps even layers.", { letter: others[0] })}`;
+    const even =
+      others.length > 1
+        ? t("{letters} keep even layers.", { letters: others.join(", ") })
+        : t("{letter} keeps even layers.", { letter: others[0] });
+    return ` ${even}`;
   }
 
   /** @param {string} path @param {Answer} answer @param {"balanced" | "other"} now */
@@ -176,7 +180,7 @@ export class Balance {
         h(
           "p",
           { class: "split" },
-          ...filled(t("Layers are {layers}, balanced for something else. {again}"), {
+          ...filled(t("Layers are {layers}, balanced for other settings. {again}"), {
             layers: h("b", { text: runs(layers) }),
             again: h("button", { type: "button", class: "link", onclick: () => this.#even() }, t("Even layers again")),
           }),

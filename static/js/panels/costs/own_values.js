@@ -1,5 +1,4 @@
-// The fields of a model or machine of one's own: a box a number with its unit, and what is wrong with it beneath it.
-// Knows no preset: what the numbers are now, and what becomes of a new one, is told it.
+// The fields of a model or machine of the reader's own: a box per number with its unit, and its error below.
 import { h, replace, sentence, setText, show } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { called, range, read, shown } from "../../core/state/own_values.js";
@@ -91,7 +90,7 @@ export class OwnFields {
     setText(
       this.#hint,
       !values
-        ? t("These begin as {preset}'s.", { preset: this.#from })
+        ? t("Starting from {preset}.", { preset: this.#from })
         : values.hint
           ? t("{name}: {range}; {hint}.", values)
           : t("{name}: {range}.", values),
@@ -197,7 +196,7 @@ export class OwnFields {
     for (const row of this.#rows) if (!refused || row.refused) this.#write(row);
   }
 
-  /** The server's names as they stand here. @param {string} message */
+  /** A message with the labels of the fields instead of their keys. @param {string} message */
   #plainly(message) {
     return this.#rows.reduce(
       (text, { field }) => text.replace(new RegExp(`\\b${field.name}\\b`, "g"), called(field).toLowerCase()),

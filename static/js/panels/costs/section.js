@@ -32,7 +32,7 @@ const PARTS = ["model", "machine"];
 const CHOSEN = ["sequence", "micro_batch", "efficiency"];
 
 export class CostsSection {
-  #said = h("small");
+  #presetName = h("small");
   #model = h("select", { id: "preset-model" });
   #machine = h("select", { id: "preset-machine" });
   #sequence = h("select", { id: "preset-sequence" });
@@ -57,7 +57,7 @@ export class CostsSection {
   node = h(
     "details",
     { class: "pricing", id: "pricing" },
-    h("summary", {}, h("span", { text: t("Model and machine") }), this.#said),
+    h("summary", {}, h("span", { text: t("Model and machine") }), this.#presetName),
     this.#form,
   );
   /** @type {Preset} */
@@ -121,7 +121,7 @@ export class CostsSection {
       row(t("Micro-batch"), this.#micro),
       row(t("Machine"), this.#machine),
       this.#own.machine.node,
-      row(t("Tensor ∥"), this.#tp),
+      row(t("Tensor parallel"), this.#tp),
       row(t("Efficiency"), this.#efficiency, this.#percent),
       h("label", { class: "check" }, this.#heads, t("Embedding and head")),
       this.#problem,
@@ -158,7 +158,7 @@ export class CostsSection {
       await ask(MODELS);
       this.#filled = true;
     } catch {
-      this.#complain(t("The server does not say which models it knows. Close and open this to ask again."));
+      this.#complain(t("The list of models could not be loaded. Close and open this section to try again."));
     }
     this.changed();
   }
@@ -243,18 +243,19 @@ export class CostsSection {
     if (preset) this.#draft = preset;
     this.node.classList.toggle("is-applied", preset !== null);
     setText(
-      this.#said,
+      this.#presetName,
       !preset
         ? ""
         : pricing.error
           ? t("{preset}: not possible", { preset: titlesOf(preset) })
           : t("{preset}, ms", { preset: titlesOf(preset) }),
     );
-    this.#said.classList.toggle("bad", pricing.error !== null);
+    this.#presetName.classList.toggle("bad", pricing.error !== null);
     if (!this.node.open) return;
     if (shelf()) for (const part of PARTS) this.#own[part].calm(true);
     if (pricing.error) this.#refuse(pricing.error);
-    else if (pricing.offline) this.#complain(t("The server does not answer; the costs are the last ones."));
+    else if (pricing.offline)
+      this.#complain(t("The server does not answer; the costs shown are from its last answer."));
     else if (this.#filled) this.#complain("");
     show(this.#apply, preset === null);
     show(this.#arithmetic, preset !== null);

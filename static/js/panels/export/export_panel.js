@@ -28,7 +28,7 @@ const FORMATS = ["torch-csv", "chrome-trace", "json"];
 
 export class ExportPanel {
   #window = select("export-window", t("Show"), [
-    ["sight", t("what is in sight")],
+    ["sight", t("current view")],
     ["all", t("the whole step")],
   ]);
   #width = select("export-width", t("Width"), [
@@ -43,7 +43,7 @@ export class ExportPanel {
     ["14", t("medium")],
     ["22", t("tall")],
   ]);
-  #scheme = select("export-scheme", t("Ground"), [
+  #scheme = select("export-scheme", t("Background"), [
     ["light", t("light")],
     ["dark", t("dark")],
     ["none", t("none, for light paper")],
@@ -53,7 +53,7 @@ export class ExportPanel {
   #title = box("export-title", t("Headings"), true);
   #source = box("export-source", t("Address of the view"), false);
   #preview = h("div", { class: "export-preview", role: "img", "aria-label": t("Preview of the picture") });
-  #said = h("p", { class: "note", role: "status", id: "export-said" });
+  #status = h("p", { class: "note", role: "status", id: "export-status" });
   #files = h("div", { class: "export-files" });
   #address = "";
 
@@ -95,7 +95,7 @@ export class ExportPanel {
           button("export-png", t("PNG, three times as sharp"), () => this.#png()),
           button("export-print", t("Print"), () => print()),
         ),
-        this.#said,
+        this.#status,
       ),
       this.#preview,
       h(
@@ -103,11 +103,12 @@ export class ExportPanel {
         {},
         h("h2", { text: t("Order and times") }),
         this.#files,
-        h("h2", { text: t("A page that plays") }),
+        h("h2", { text: t("Stand-alone HTML file") }),
         h("p", {
           class: "note",
           text: t(
-            "One file with this view that plays and has live costs, without a server; also code to embed it, and short links.",
+            "One file with this view, playback and cost sliders, which needs no server; also code to embed it, " +
+              "and short links.",
           ),
         }),
         button("export-share", t("Share …"), share),
@@ -144,8 +145,8 @@ export class ExportPanel {
     this.#address = mine;
     replace(this.#preview, h("img", { src: mine, width, height, alt: "" }));
     setText(
-      this.#said,
-      t("{width} × {height} px, {size} kB as SVG; words stay words.", {
+      this.#status,
+      t("{width} × {height} px, {size} kB as SVG; text stays editable.", {
         width,
         height,
         size: Math.ceil(svg.length / 1000),
@@ -164,7 +165,7 @@ export class ExportPanel {
       json: t("JSON with all times"),
     };
     const title = this.plans.family(spec.family)?.title ?? spec.family;
-    const said = h("span", { class: "problem", role: "status", hidden: true });
+    const status = h("span", { class: "problem", role: "status", hidden: true });
     return h(
       "div",
       { class: "panel-row", role: "group", "aria-label": title },
@@ -172,25 +173,25 @@ export class ExportPanel {
       ...FORMATS.map((form) =>
         h(
           "button",
-          { type: "button", class: "button soft", "data-format": form, onclick: () => this.#file(plan, form, said) },
+          { type: "button", class: "button soft", "data-format": form, onclick: () => this.#file(plan, form, status) },
           names[/** @type {keyof typeof names} */ (form)],
         ),
       ),
-      said,
+      status,
     );
   }
 
-  /** @param {Plan} plan @param {string} form @param {HTMLElement} said */
-  async #file(plan, form, said) {
-    said.hidden = true;
+  /** @param {Plan} plan @param {string} form @param {HTMLElement} status */
+  async #file(plan, form, status) {
+    status.hidden = true;
     try {
       const { name, blob } = await download(
         `/api/export${specQuery(plan.shown ?? plan.asked, this.store.defaults)}&format=${form}`,
       );
       saveBlob(name, blob);
     } catch (problem) {
-      said.hidden = false;
-      setText(said, problem instanceof Refusal ? sentence(tr(problem)) : t("The server does not answer."));
+      status.hidden = false;
+      setText(status, problem instanceof Refusal ? sentence(tr(problem)) : t("The server does not answer."));
     }
   }
 

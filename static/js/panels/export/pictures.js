@@ -1,4 +1,4 @@
-// The schedules on the screen as one vector picture, with the choices of whoever takes it away.
+// The schedules on the screen as one vector picture, with the choices of the Export tab.
 import { timeText, unit } from "../../data/costs/time_unit.js";
 import { hatched } from "../../timeline/draw/hatch_pattern.js";
 import { headText } from "../../timeline/explain/lane_headings.js";
@@ -15,7 +15,7 @@ import { formatPercent } from "../../core/i18n/numbers.js";
 /**
  * @typedef {{window: View, width: number, row: number, scheme: string, numbers: boolean, legend: boolean, title:
  *   boolean, link: string}} Choices width: px; row: px of a rank, 0 for what suits the width; scheme: light, dark, or
- *   none for no ground; link: said below
+ *   none for no background; link: written below
  */
 
 const SHAPE = 0.62; // of its width is a picture tall, where rows may choose
@@ -51,7 +51,7 @@ function partOf(plan, plans, many) {
   const { schedule, times, figures } = plan;
   const { title, sizes } = headText(plan, plans, many);
   const detail = figures
-    ? t("bubble {bubble}, makespan {makespan}", {
+    ? t("bubble {bubble}, step time {makespan}", {
         bubble: formatPercent(figures.bubble.global.ofTotal),
         makespan: timeText(figures.makespan),
       })

@@ -1,6 +1,5 @@
-// The page on paper: the schedules as a vector picture over the whole step, their figures and laws, and where they are
-// from.
-// Made when the reader prints, however they do it, and gone again afterwards.
+// The page on paper: the schedules as a vector picture, their figures and formulas, and the link. Made before the
+// browser prints and removed afterwards.
 import { byId, h } from "../../ui/dom.js";
 import { pictureOf } from "./pictures.js";
 import { t } from "../../core/i18n/language.js";
@@ -10,7 +9,7 @@ import { t } from "../../core/i18n/language.js";
 /** @import {Timeline} from "../../timeline/timeline.js" */
 
 const WIDTH = 1040; // px: a landscape page
-const HEIGHT = 440; // px: of the picture, where figures of several schedules stand under it
+const HEIGHT = 440; // px: of the picture, with the figures of several schedules below
 const [AXIS, TITLE] = [44, 34]; // px of legend and axis, and over each schedule
 
 /** Rows with which several schedules take the width of the page; 0: as tall as one looks best. @param {Plans} plans */

@@ -1,4 +1,4 @@
-// The right column: figures that matter, each named by its window and denominator, one column a schedule.
+// The right column: the figures of each schedule on the screen, one column per schedule.
 import { timeNumber, timeText, unit } from "../../data/costs/time_unit.js";
 import { byId, h, replace, setText } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
@@ -19,9 +19,9 @@ import { letter } from "../../core/state/schedules.js";
  */
 /**
  * @typedef {{name: string, hint?: string, lead?: boolean, of: (source: Source) => string, time?: (figures: Figures) =>
- *   number, sign?: () => string, short?: (source: Source) => string}} Row time: a row of times, which go without their
- *   unit where columns are narrow; short: with fewer digits, where there are many; sign: what stands after each figure,
- *   or after the row's name where there are many columns
+ *   number, sign?: () => string, short?: (source: Source) => string}} Row time: a row of times, written without
+ *   their unit where columns are narrow; short: with fewer digits, for many columns; sign: follows each figure, or the
+ *   row's name where there are many columns
  */
 
 const percent = () => " %";
@@ -31,41 +31,45 @@ const MANY = 3; // columns that leave no room for signs after figures
 /** @returns {Row[]} */
 const bubbleRows = () => [
   {
-    name: t("of total"),
+    name: t("of the step"),
     hint: t("idle ÷ all time"),
     lead: true,
     sign: percent,
     of: ({ figures }) => formatPercent(figures.bubble.global.ofTotal),
   },
+];
+/** @returns {Row[]} */
+const otherBubbleRows = () => [
   {
-    name: t("of ideal"),
-    hint: t("idle ÷ work"),
+    name: t("Against work"),
+    hint: t("Idle time over work, from the first start to the last end."),
     sign: percent,
     of: ({ figures }) => formatPercent(figures.bubble.global.ofIdeal),
   },
-];
-/** @returns {Row[]} */
-const spanRows = () => [
   {
-    name: t("of total"),
-    hint: t("idle ÷ longest stage"),
+    name: t("Busiest device"),
+    hint: t("Idle share of its own window, first start to last end, as the zero-bubble papers count."),
     sign: percent,
     of: ({ figures }) => formatPercent(figures.bubble.span.ofTotal),
   },
-  { name: t("of ideal"), sign: percent, of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal) },
+  {
+    name: t("Busiest device, against work"),
+    hint: t("Idle time over work in that window."),
+    sign: percent,
+    of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal),
+  },
 ];
 /** @param {boolean} measured there is a run of one of them @returns {Row[]} */
 const restRows = (measured) => [
-  { name: t("Makespan"), of: ({ figures }) => timeText(figures.makespan), time: (figures) => figures.makespan },
+  { name: t("Step time"), of: ({ figures }) => timeText(figures.makespan), time: (figures) => figures.makespan },
   {
-    name: t("Longest stage"),
-    hint: t("the span"),
+    name: t("Busiest device's window"),
     of: ({ figures }) => timeText(figures.longestStage),
     time: (figures) => figures.longestStage,
   },
   {
     name: t("Throughput"),
-    hint: unit() ? t("micro-batches a second") : t("a unit of time"),
+    hint: unit() ? t("micro-batches per second") : t("per unit of time"),
     sign: perSecond,
     of: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan),
     short: ({ figures, plan }) => throughput(plan.shown?.m ?? 0, figures.makespan, 3),
@@ -89,7 +93,7 @@ const restRows = (measured) => [
   { name: t("Peak in flight"), hint: t("chunks"), of: ({ plan }) => formatNumber(plan.peak) },
   {
     name: t("Messages"),
-    hint: t("a step"),
+    hint: t("per step"),
     of: ({ plan }) => (plan.schedule ? formatNumber(messages(plan.schedule).count) : "–"),
   },
 ];
@@ -117,8 +121,8 @@ function written(row, source, columns) {
 const isThere = (x) => x !== null;
 
 /**
- * @param {{plans: Plans, search: HTMLElement, measuredPeak: (id: string) => number | null}} parts search: shows how good
- *   a searched order is; measuredPeak: the most bytes that a run of a plan held, null without one
+ * @param {{plans: Plans, search: HTMLElement, measuredPeak: (id: string) => number | null}} parts search: shows how
+ *   good a searched order is; measuredPeak: the most bytes that a run of a plan held, null without one
  */
 export function createFigures({ plans, search, measuredPeak }) {
   const home = byId("figures");
@@ -130,21 +134,22 @@ export function createFigures({ plans, search, measuredPeak }) {
     holder,
     memoryLimit.node,
     search,
-    h("h2", { text: t("Law") }),
+    h("h2", { text: t("Formula") }),
     law,
     h("h2", { text: t("What B means here") }),
     meaning,
   );
   // what the tables are made for: how many schedules, which unit of time, whether one of them was run
   let [columns, counted, measured] = [0, "", false];
-  let whole = h("h2"); // the last heading, over the times
+  const whole = h("h2"); // over the times
+  let others = h("details");
   /** @type {{cells: HTMLElement[], row: Row}[]} */
   let rows = [];
   /** @type {HTMLElement[][]} by table */
   let heads = [];
 
-  /** @param {string} title @param {string} hint @param {Row[]} list */
-  function table(title, hint, list) {
+  /** A table of figures, a column a schedule. @param {Row[]} list */
+  function table(list) {
     const body = h("tbody");
     for (const row of list) {
       const cells = Array.from({ length: columns }, () => h("td", { text: "–" }));
@@ -166,7 +171,7 @@ export function createFigures({ plans, search, measuredPeak }) {
     }
     const tops = Array.from({ length: columns }, () => h("th", { scope: "col" }));
     heads.push(tops);
-    // names are seen once, over the first table, and read over each
+    // names are shown once, over the first table; screen readers have them over each
     const unseen = heads.length > 1 ? "visually-hidden" : null;
     const head =
       columns > 1
@@ -176,34 +181,29 @@ export function createFigures({ plans, search, measuredPeak }) {
             h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden", text: t("Figure") })), ...tops),
           )
         : null;
-    whole = h("h2", { title: hint }, title);
-    return [
-      whole,
-      h(
-        "table",
-        { class: ["fig-table", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] },
-        h("colgroup", {}, h("col")),
-        head,
-        body,
-      ),
-    ];
+    return h(
+      "table",
+      { class: ["fig-table", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] },
+      h("colgroup", {}, h("col")),
+      head,
+      body,
+    );
   }
 
-  /** @param {number} count @param {boolean} beside whether something was measured */
-  function build(count, beside) {
-    [columns, counted, measured] = [count, unit(), beside];
+  /** @param {number} count of schedules @param {boolean} withRun whether one of them was run */
+  function build(count, withRun) {
+    const open = others.open;
+    [columns, counted, measured] = [count, unit(), withRun];
     rows = [];
     heads = [];
-    replace(
-      holder,
-      ...table(t("Bubble, global"), t("first start to last end"), bubbleRows()),
-      ...table(
-        t("Bubble, span"),
-        t("each device's own first start to its last end, the longest; as the zero-bubble papers count"),
-        spanRows(),
-      ),
-      ...table(t("Whole step"), "", restRows(measured)),
+    replace(holder, h("h2", { text: t("Bubble") }), table(bubbleRows()));
+    others = h(
+      "details",
+      { class: "other-definitions", open },
+      h("summary", { text: t("Other definitions") }),
+      table(otherBubbleRows()),
     );
+    holder.append(others, whole, table(restRows(withRun)));
   }
   build(1, false);
 
@@ -253,8 +253,8 @@ function nameHead(head, title, short) {
 const staleness = () =>
   t(
     "Every backward updates the weights at once: nothing is drained between steps, where 1F1B flushes and pays its " +
-      "bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s updates late, " +
-      "so the training is no longer plain SGD.",
+      "bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s " +
+      "updates late, so the training is no longer plain SGD.",
   );
 
 /** @param {Plans} plans @param {Plan} plan @param {boolean} named */
@@ -270,16 +270,19 @@ function meaningOf(plans, plan, named) {
     return named
       ? whose(
           t(
-            "the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.",
+            "the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers " +
+              "write B for this I; here B would mean both, b = i + w.",
           ),
         )
       : t(
-          "The backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B for this I; here B would mean both, b = i + w.",
+          "The backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers " +
+            "write B for this I; here B would mean both, b = i + w.",
         );
   }
   return whose(
     t(
-      "B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient and W the weight gradient.",
+      "B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input " +
+        "gradient and W the weight gradient.",
     ),
   );
 }

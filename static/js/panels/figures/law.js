@@ -5,6 +5,7 @@ import { judge, speaks, vars } from "../../core/schedule/formula.js";
 import { mathmlTerms } from "../../core/schedule/mathml.js";
 import { language, t, tr } from "../../core/i18n/language.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
+import { timeText } from "../../data/costs/time_unit.js";
 
 /** @import {Law} from "../../core/schedule/types.js" */
 /** @import {Plan} from "../../data/plan.js" */
@@ -41,7 +42,7 @@ function lawsOf(plan, plans, two) {
     return [
       h("p", {
         class: "meaning",
-        text: t("{family} has no closed form; the simulation is the law.", { family: family.title }),
+        text: t("{family} has no closed formula; the times come from the simulation.", { family: family.title }),
       }),
     ];
   const kept = two ? [best.find((each) => each.law.quantity === "bubble") ?? best[0]] : best.slice(0, MOST);
@@ -81,25 +82,30 @@ function lawNode({ law, value, exact, why }, simulated, names, whose) {
   for (const each of [maths, numbers]) tame(each);
   const verdict =
     exact && agrees
-      ? t("exact here")
+      ? t("matches the simulation")
       : agrees
-        ? t("equal here")
+        ? t("equals the simulation here")
         : exact
           ? t("differs from the simulation")
-          : t("not exact here");
+          : t("approximate here");
   node.append(
     maths,
     numbers,
     h(
       "p",
       {},
-      h("span", { class: "value", text: `= ${formatNumber(value)}` }),
+      h("span", { class: "value", text: `= ${law.quantity === "peak" ? formatNumber(value) : timeText(value)}` }),
+      law.quantity === "bubble" ? h("span", { class: "per-device", text: t("idle per device") }) : null,
       h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict }),
     ),
   );
   const reason = exact
     ? ""
-    : sentence(tr(why ?? "")) + t(" ") + t("The simulation gives {value}.", { value: formatNumber(simulated) });
+    : sentence(tr(why ?? "")) +
+      t(" ") +
+      t("The simulation gives {value}.", {
+        value: law.quantity === "peak" ? formatNumber(simulated) : timeText(simulated),
+      });
   if (reason) node.append(h("p", { class: "why", text: reason }));
   if (law.source) node.append(h("p", { class: "source", text: sentence(tr(law.source)) }));
   return node;
@@ -137,12 +143,15 @@ function fitFormulas(home) {
 function title(law) {
   if (law.quantity === "peak") return t("Peak, chunks in flight on the worst rank");
   const span = law.window === "span";
-  if (law.quantity === "bubble") return span ? t("Idle time of a device, span") : t("Idle time of a device, global");
-  return span ? t("Makespan, span") : t("Makespan, global");
+  if (law.quantity === "bubble")
+    return span ? t("Idle time per device, busiest device's window") : t("Idle time per device, whole step");
+  return span ? t("Step time, busiest device's window") : t("Step time, first start to last end");
 }
 
 /** @param {string} text */
 const sentence = (text) =>
   text
-    ? `${text.startsWith("arXiv") || language() !== "en" ? text[0] : text[0].toUpperCase()}${text.slice(1)}${/[.。]$/.test(text) ? "" : t(".")}`
+    ? (text.startsWith("arXiv") || language() !== "en" ? text[0] : text[0].toUpperCase()) +
+      text.slice(1) +
+      (/[.。]$/.test(text) ? "" : t("."))
     : "";

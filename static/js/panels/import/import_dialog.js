@@ -11,8 +11,8 @@ import { IDS, letter, specsOf } from "../../core/state/schedules.js";
 /** @import {Store} from "../../data/store.js" */
 /** @import {Given} from "./read.js" */
 /**
- * @typedef {{store: Store, plans: Plans, addRun: (id: string) => string, announce: (text: string) => void}} Parts addRun:
- *   the runs of the link with one more; announce: shows a brief notice
+ * @typedef {{store: Store, plans: Plans, addRun: (id: string) => string, announce: (text: string) => void}} Parts
+ *   addRun: the runs of the link with one more; announce: shows a brief notice
  */
 
 const TYPES = ".csv,.txt,.json,.gz,text/csv,application/json,application/gzip";
@@ -46,10 +46,10 @@ class ImportDialog {
     autocapitalize: "none",
     autocomplete: "off",
     placeholder: EXAMPLE,
-    "aria-describedby": "import-said",
+    "aria-describedby": "import-status",
   });
   #pick = h("input", { type: "file", id: "import-file", multiple: true, accept: TYPES, hidden: true });
-  #said = h("p", { class: "share-said", id: "import-said", role: "status" });
+  #status = h("p", { class: "share-status", id: "import-status", role: "status" });
   #wrong = h("p", { class: "problem", id: "import-wrong", role: "alert", hidden: true });
   #where = h("select", { id: "import-where" });
   #take = h("button", { type: "submit", class: "button primary", id: "import-take" }, t("Import"));
@@ -77,7 +77,8 @@ class ImportDialog {
           "p",
           { class: "share-text" },
           t(
-            "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for each rank, or Chrome's format with ops named 2F0.",
+            "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for " +
+              "each rank, or Chrome's format with ops named 2F0.",
           ),
         ),
         h(
@@ -89,13 +90,13 @@ class ImportDialog {
         ),
         h("label", { class: "visually-hidden", for: "import-text", text: t("Text of the order or the trace") }),
         this.#text,
-        this.#said,
+        this.#status,
         this.#wrong,
       ),
       h(
         "section",
         { class: "import-end" },
-        h("label", { for: "import-where", text: t("Put it") }),
+        h("label", { for: "import-where", text: t("Place") }),
         this.#where,
         this.#take,
       ),
@@ -141,7 +142,7 @@ class ImportDialog {
   async #read(files) {
     if (!files.length) return;
     show(this.#wrong, false);
-    setText(this.#said, t("Reading …"));
+    setText(this.#status, t("Reading …"));
     try {
       this.#files = await Promise.all(files.map(readFile));
       const [one] = this.#files;
@@ -180,8 +181,8 @@ class ImportDialog {
     const names = this.#files.map(({ name }) => name).join(", ");
     const what = traces ? t("a trace: its times become a measured lane") : t("an order in torch's CSV");
     setText(
-      this.#said,
-      !given.length ? "" : names ? t("{names}: {what}", { names, what }) : t("The text is taken for {what}", { what }),
+      this.#status,
+      !given.length ? "" : names ? t("{names}: {what}", { names, what }) : t("Recognized as {what}", { what }),
     );
     this.#take.disabled = !given.length || this.#asking;
   }
@@ -193,7 +194,7 @@ class ImportDialog {
     if (!given.length || this.#asking) return;
     this.#asking = true;
     this.#take.disabled = true;
-    setText(this.#said, t("Asking …"));
+    setText(this.#status, t("Asking …"));
     show(this.#wrong, false);
     try {
       await (areTraces(given) ? this.#takeTrace(given) : this.#takeOrder(given));
@@ -233,7 +234,7 @@ class ImportDialog {
       problem instanceof Refusal
         ? sentence(tr(problem))
         : problem instanceof Offline
-          ? t("The server does not answer. What you gave is still here; try again in a moment.")
+          ? t("The server does not answer. Your input is still here; try again in a moment.")
           : sentence(problem instanceof Error ? problem.message : String(problem));
     setText(this.#wrong, text);
     show(this.#wrong, true);

@@ -1,5 +1,4 @@
-// Files that a reader gives to the page: unpacked where they are gzipped, told apart, and sent to the server that reads
-// them.
+// Files and pasted texts to import: unzipped, recognized as orders or traces, and sent to the server.
 import { postJson } from "../../data/api.js";
 import { t } from "../../core/i18n/language.js";
 import { looksLikeTrace, slim } from "../../core/measured/trace_events.js";

@@ -27,8 +27,8 @@ const quoted = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;")
 
 /** @param {Store} store */
 export function createEmbedPart(store) {
-  const said = h("p", { class: "share-said", role: "status" });
-  const code = linkRow("share-embed", t("Code for your page"), said, true);
+  const status = h("p", { class: "share-status", role: "status" });
+  const code = linkRow("share-embed", t("Code for your page"), status, true);
   const theme = choice("share-theme", t("Theme"), [
     ["auto", t("as the reader's system")],
     ["light", t("light")],
@@ -40,7 +40,7 @@ export function createEmbedPart(store) {
     ["none", t("none")],
   ]);
   const size = choice("share-size", t("Size"), [
-    ["wide", t("as wide as its place")],
+    ["wide", t("full width")],
     ["slide", "960 × 540"],
     ["column", "640 × 360"],
     ["small", "320 × 240"],
@@ -49,7 +49,7 @@ export function createEmbedPart(store) {
     class: "share-frame",
     tabindex: 0,
     role: "group",
-    "aria-label": t("What the embed looks like"),
+    "aria-label": t("Preview of the embed"),
   });
   const node = h(
     "details",
@@ -58,7 +58,7 @@ export function createEmbedPart(store) {
     h("div", { class: "share-choices" }, theme.node, controls.node, size.node),
     frame,
     code.node,
-    said,
+    status,
   );
 
   let timer = 0;
@@ -68,9 +68,10 @@ export function createEmbedPart(store) {
     const [width, height] = SIZES[size.value()];
     const address = embedAddress(store.search(), theme.value(), controls.value());
     code.set(
-      `<iframe src="${quoted(address)}" title="${quoted(t("Pipeline schedule"))}" width="${width}" height="${height}" loading="lazy" allowfullscreen></iframe>`,
+      `<iframe src="${quoted(address)}" title="${quoted(t("Pipeline schedule"))}" width="${width}" ` +
+        `height="${height}" loading="lazy" allowfullscreen></iframe>`,
     );
-    setText(said, "");
+    setText(status, "");
     clearTimeout(timer);
     timer = window.setTimeout(
       () => replace(frame, h("iframe", { src: address, title: t("Pipeline schedule"), width, height })),

@@ -5,10 +5,10 @@ import { t } from "../../core/i18n/language.js";
 /**
  * @param {string} id
  * @param {string} label
- * @param {HTMLElement} said where it is said that it was copied
+ * @param {HTMLElement} status shows whether it was copied
  * @param {boolean} [tall]
  */
-export function linkRow(id, label, said, tall = false) {
+export function linkRow(id, label, status, tall = false) {
   const box = tall
     ? h("textarea", { id, readonly: true, rows: 3, spellcheck: "false" })
     : h("input", { id, type: "text", readonly: true, spellcheck: "false" });
@@ -19,11 +19,11 @@ export function linkRow(id, label, said, tall = false) {
   async function copy(words = t("Copied.")) {
     try {
       await navigator.clipboard.writeText(box.value);
-      setText(said, words);
+      setText(status, words);
     } catch {
       box.focus();
       box.select();
-      setText(said, t("This browser copies nothing by itself: the text is selected, press Ctrl+C."));
+      setText(status, t("This browser does not allow copying. The text is selected: press Ctrl+C."));
     }
   }
 

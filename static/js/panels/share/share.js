@@ -24,8 +24,8 @@ export function createShare(store) {
 
 /** @param {Store} store */
 function createDialog(store) {
-  const said = h("p", { class: "share-said", role: "status" });
-  const link = linkRow("share-link", t("Link to this view"), said);
+  const status = h("p", { class: "share-status", role: "status" });
+  const link = linkRow("share-link", t("Link to this view"), status);
   const short = createShortPart(() => store.search());
   const parts = [createEmbedPart(store), createFilePart(store)];
   const close = h(
@@ -37,7 +37,7 @@ function createDialog(store) {
     "dialog",
     { class: "share", id: "share-dialog", "aria-labelledby": "share-title" },
     h("div", { class: "share-head" }, h("h2", { id: "share-title", text: t("Share this view") }), close),
-    h("section", {}, link.node, said),
+    h("section", {}, link.node, status),
     short.node,
     ...parts.map((part) => part.node),
   );
@@ -62,13 +62,13 @@ function sayLink(link) {
   if (link.length > LONG + location.origin.length)
     return t("Copied. It is {n} characters long, which some programs cut; a short link is safer.", { n: link.length });
   if (link.includes("?z="))
-    return t("Copied. There is much in this view, so the link is packed; a short link is easier to pass on.");
-  return t("Copied. The whole view is in it, and nobody keeps it.");
+    return t("Copied. This view is large, so the link is packed; a short link is easier to share.");
+  return t("Copied. The link contains the whole view; nothing is stored.");
 }
 
 /** @param {() => string} query */
 function createShortPart(query) {
-  const said = h("p", { class: "share-said", role: "status" });
+  const status = h("p", { class: "share-status", role: "status" });
   const name = h("input", {
     id: "share-name",
     type: "text",
@@ -77,15 +77,15 @@ function createShortPart(query) {
     autocapitalize: "none",
     spellcheck: "false",
     placeholder: "gpipe-lesson",
-    "aria-describedby": "share-short-said",
+    "aria-describedby": "share-short-status",
   });
-  said.id = "share-short-said";
+  status.id = "share-short-status";
   const make = h("button", { type: "submit", class: "button soft", id: "share-short-make" }, t("Make a short link"));
-  const made = linkRow("share-short", t("Short link"), said);
+  const made = linkRow("share-short", t("Short link"), status);
   const form = h(
     "form",
     { class: "share-row", onsubmit: submit },
-    h("label", { for: "share-name", text: t("Short link, with a name if you like") }),
+    h("label", { for: "share-name", text: t("Short link, with an optional name") }),
     h("div", { class: "share-take" }, h("span", { class: "share-prefix", text: `${location.host}/s/` }), name, make),
   );
   made.node.hidden = true;
@@ -94,13 +94,13 @@ function createShortPart(query) {
   async function submit(event) {
     event.preventDefault();
     make.disabled = true;
-    setText(said, t("Asking …"));
+    setText(status, t("Asking …"));
     try {
       /** @type {Short} */
       const answer = await postJson("/api/links", { query: query(), name: name.value.trim() || null });
       made.set(location.origin + answer.url);
       made.node.hidden = false;
-      await made.copy(t("Copied. It leads to this view as it is now and is kept on this server."));
+      await made.copy(t("Copied. It opens this view as it is now and is stored on this server."));
     } catch (problem) {
       complain(problem);
     } finally {
@@ -112,7 +112,7 @@ function createShortPart(query) {
   function complain(problem) {
     if (!(problem instanceof Refusal)) {
       setText(
-        said,
+        status,
         problem instanceof Offline
           ? t("The server does not answer. The link above works without a short one.")
           : String(problem),
@@ -121,7 +121,7 @@ function createShortPart(query) {
     }
     const { nearest } = problem.error;
     replace(
-      said,
+      status,
       h("span", { class: "share-problem", text: sentence(tr(problem)) }),
       nearest === undefined || nearest === null
         ? null
@@ -142,31 +142,32 @@ function createShortPart(query) {
   }
 
   return {
-    node: h("section", {}, form, made.node, said),
+    node: h("section", {}, form, made.node, status),
     /** The view may be another than last time. */
     reset() {
       made.node.hidden = true;
-      setText(said, "");
+      setText(status, "");
     },
   };
 }
 
 /** A stand-alone HTML file of the view. @param {Store} store */
 function createFilePart(store) {
-  const said = h("p", { class: "share-said", role: "status" });
+  const status = h("p", { class: "share-status", role: "status" });
   const save = h("a", { class: "button soft", id: "share-file", download: "", href: "/api/standalone" }, t("Download"));
   const node = h(
     "details",
     { class: "share-more", id: "share-file-part" },
-    h("summary", { text: t("A page that plays by itself") }),
+    h("summary", { text: t("Stand-alone HTML file") }),
     h("p", {
       class: "share-text",
       text: t(
-        "One file with the timeline, its playback and sliders for the costs. It opens from a disk and needs no server and no network: for a lecture room, a thesis, an archive.",
+        "One file with the timeline, playback and sliders for the costs. It opens from a disk and needs neither " +
+          "a server nor a network: for a lecture, a thesis, an archive.",
       ),
     }),
     h("p", { class: "share-take" }, save),
-    said,
+    status,
   );
 
   /** How large it is, or why there is none. */
@@ -174,16 +175,16 @@ function createFilePart(store) {
     if (!node.open) return;
     const address = `/api/standalone${store.search()}`;
     save.setAttribute("href", address);
-    setText(said, t("Asking …"));
+    setText(status, t("Asking …"));
     try {
       const response = await fetch(address);
       const body = await response.text();
       show(save, response.ok);
-      if (response.ok) setText(said, t("{n} kB", { n: Math.ceil(new Blob([body]).size / 1000) }));
-      else replace(said, h("span", { class: "share-problem", text: sentence(tr(JSON.parse(body).error)) }));
+      if (response.ok) setText(status, t("{n} kB", { n: Math.ceil(new Blob([body]).size / 1000) }));
+      else replace(status, h("span", { class: "share-problem", text: sentence(tr(JSON.parse(body).error)) }));
     } catch {
       show(save, false);
-      setText(said, t("The server does not answer."));
+      setText(status, t("The server does not answer."));
     }
   }
 

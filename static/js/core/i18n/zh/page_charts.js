@@ -6,16 +6,16 @@ export const CHARTS = {
   ["Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
   "Bars: how long a device keeps the activations, from F to the end of W."]:
     "深色：一个微批次 k。浅色：它前后的微批次，彼此相隔一个周期；合起来填满每个时隙。横条：设备保留激活值的时间，从 F 开始到 W 结束。",
-  "A building block is one micro-batch's ops on all devices, repeated at a constant pace; its memory can be read off.":
-    "构件是一个微批次在所有设备上的 op，以恒定的节奏重复；显存可以直接从中读出。",
-  "Asking for the block …": "正在获取构件 …",
+  ["A building block is one micro-batch's ops on all devices, repeated at a constant interval; the memory follows " +
+  "from it."]: "构件是一个微批次在所有设备上的 op，以恒定的间隔重复；由此可得显存。",
+  "Loading the building block …": "正在加载构件 …",
   "Try again": "重试",
   "A slot is one op of a chunk; here F, I and W take one each.":
     "这里一个时隙是一个分块的一个 op；F、I、W 各占一个时隙。",
   "A slot is one op of a device; here F, I and W take one each.":
     "这里一个时隙是一个设备的一个 op；F、I、W 各占一个时隙。",
   "{title}: memory of each device": "{title}：每个设备的显存",
-  "Drawn are blocks of up to {most} devices.": "最多画出 {most} 个设备的构件。",
+  "Building blocks of up to {most} devices are drawn.": "最多画出 {most} 个设备的构件。",
   "Show p = {p}": "显示 p = {p}",
   "These have one:": "以下调度族有构件：",
   "Every slot as a table": "以表格列出每个时隙",
@@ -46,8 +46,8 @@ export const CHARTS = {
     "这里即使只有一个微批次，op 也比立方图能显示的 {most} 个多。",
   "Drawing …": "正在绘制 …",
   "Drawing the first chart …": "正在绘制第一张图 …",
-  "Seeking the best at each memory …": "正在寻找每种显存下的最优 …",
-  "What can be found is not shown: {why}": "搜索所得无法显示：{why}",
+  "Searching for the best order at each memory limit …": "正在搜索每种显存上限下的最优执行顺序 …",
+  "Search results are not shown: {why}": "搜索结果无法显示：{why}",
   "Use {field} = {value}": "改用 {field} = {value}",
   "by stage": "逐阶段",
   // choice.js
@@ -80,10 +80,10 @@ export const CHARTS = {
   "{title}. Left and right step from point to point, Enter puts one on the timeline, Shift and Enter under it.":
     "{title}。左右方向键在点之间移动，Enter 把它放上时间线，Shift 加 Enter 放在其下。",
   // kinds.js
-  "Span, of time": "跨度，占总时间",
-  "Global, of time": "全局，占总时间",
-  "Span, of work": "跨度，比工作",
-  "Global, of work": "全局，比工作",
+  "Busiest device's window, share of time": "最忙设备的窗口，占时间",
+  "Whole step, share of time": "整个训练步，占时间",
+  "Busiest device's window, against work": "最忙设备的窗口，比工作",
+  "Whole step, against work": "整个训练步，比工作",
   Bubble: "气泡",
   "Bubble over p and m": "气泡随 p 与 m 的变化",
   "Over p and m": "随 p 与 m",
@@ -118,32 +118,34 @@ export const CHARTS = {
   "Output layer": "输出层",
   "how many transformer layers it weighs": "相当于多少个 Transformer 层",
   // panel.js
-  "Take the chart away": "带走图表",
+  "Save the chart": "保存图表",
   "Points of the chart": "图中的点",
   "The numbers as a table": "数字表格",
   "The figure as a picture": "图片",
   // row_table.js
   "The first {shown} of {all} rows; the CSV has all of them.": "共 {all} 行，显示前 {shown} 行；CSV 中有全部。",
-  "Put it on the timeline": "放上时间线",
+  "Show it on the timeline": "显示在时间线上",
   // frontier_search.js
-  "Search {seconds} s at each memory for something better": "在每种显存下各搜索 {seconds} 秒，看有没有更好的",
+  "Search {seconds} s for a better order at each memory limit":
+    "在每种显存上限下各搜索 {seconds} 秒，寻找更好的执行顺序",
   Stop: "停止",
   "Search longer": "继续搜索",
   "{family} within {memory}: {at} of {all}": "{family}，显存 {memory} 以内：{at} / {all}",
-  "Searched at every memory.": "每种显存都已搜索。",
+  "Searched at every memory limit.": "每种显存上限都已搜索。",
   // point_table.js
   memory: "显存",
-  "the fullest device, in one micro-batch's activations": "最满的设备，以一个微批次的激活值为单位",
   throughput: "吞吐量",
-  "of what a pipeline without bubbles gives": "与没有气泡的流水线相比",
-  "idle share of the longest device's own window (span, of total)": "最长设备自身窗口内的空闲占比（跨度，占总时间）",
-  "beaten by": "不如",
-  "what holds no more and is faster, or holds less and is as fast": "显存不多而更快，或显存更少而同样快",
+  "share of what a pipeline without bubbles reaches": "与没有气泡的流水线相比",
+  "idle share of the busiest device's window, from its own first start to its last end":
+    "最忙设备窗口（从其自身最早开始到最晚结束）内的空闲占比",
+  "dominated by": "劣于",
+  "a schedule that needs no more memory and is faster, or less memory and is as fast":
+    "显存不多而更快，或显存更少而同样快",
   "The points of the chart, from the least memory to the most": "图中的点，显存从少到多",
   schedule: "调度",
   "{name} as schedule {letter}": "把 {name} 作为调度 {letter}",
-  "Take schedule {letter} off the timeline": "从时间线上去掉调度 {letter}",
-  "Put it under the first schedule, as {letter}": "作为 {letter} 放在第一个调度之下",
+  "Remove schedule {letter}": "去掉调度 {letter}",
+  "Add it as schedule {letter}": "作为调度 {letter} 添加",
   // core/drawing/building_block.js
   recomputation: "重计算",
   "With m = {m} the last micro-batch begins before the first is done, so this steady state is not reached.":

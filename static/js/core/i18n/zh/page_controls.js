@@ -6,14 +6,13 @@ export const CONTROLS = {
   "Same devices, micro-batches and costs for all": "所有调度使用相同的设备数、微批次数与代价",
   "Backwards from the last micro-batch to the first": "反向从最后一个微批次到第一个",
   "Which schedule to change": "要修改哪个调度",
-  ["Which activations are not kept but computed again before the backward: none, the attention core, or all but " +
+  ["Which activations are not kept but recomputed before the backward: none, the attention core, or all except " +
   "each layer's input"]: "哪些激活值不保留，而在反向之前重新计算：无、仅注意力核心，或除每层输入外的全部",
   recompute: "重计算",
   "Reset the costs": "重置代价",
-  "p, m and v are the imported order's own; another size would be another order.":
-    "p、m、v 由导入的执行顺序决定；换成别的规模就是另一个执行顺序。",
+  "p, m and v are fixed by the imported order.": "p、m、v 由导入的执行顺序决定。",
   Sizes: "规模",
-  "Costs of a device's share": "一个设备份额的代价",
+  "Time per stage and micro-batch": "每个阶段、每个微批次的时间",
   "{family}: {text}": "{family}：{text}",
   "; ": "；",
   "The link: {problems}.": "链接有误：{problems}。",
@@ -29,14 +28,14 @@ export const CONTROLS = {
   Sequence: "序列长度",
   "Micro-batch": "微批次",
   Machine: "机器",
-  "Tensor ∥": "张量并行",
+  "Tensor parallel": "张量并行",
   Efficiency: "效率",
   "Embedding and head": "嵌入层与输出层",
-  "The server does not say which models it knows. Close and open this to ask again.":
-    "服务器没有给出它所知道的模型。关闭再打开此处可重新获取。",
+  "The list of models could not be loaded. Close and open this section to try again.":
+    "无法加载模型列表。关闭再打开此处可重试。",
   "{preset}: not possible": "{preset}：不可行",
   "{preset}, ms": "{preset}，ms",
-  "The server does not answer; the costs are the last ones.": "服务器没有响应；显示的是上一次的代价。",
+  "The server does not answer; the costs shown are from its last answer.": "服务器没有响应；显示的是上一次的代价。",
   "Hide the arithmetic": "隐藏计算过程",
   "{total} of {limit} on rank {rank}": "rank {rank} 上 {total} / {limit}",
   "Fits: {sums}": "放得下：{sums}",
@@ -54,19 +53,22 @@ export const CONTROLS = {
   "{letters} have {count} stages each, so all take them.": "{letters} 各有 {count} 个阶段，因此都采用。",
   "{letters} keep even layers.": "{letters} 保持均匀分层。",
   "{letter} keeps even layers.": "{letter} 保持均匀分层。",
-  "Layers are {layers}, balanced for something else. {again}": "各阶段层数为 {layers}，是为别的设置均衡的。{again}",
+  "Layers are {layers}, balanced for other settings. {again}": "各阶段层数为 {layers}，是为别的设置均衡的。{again}",
   even: "均匀",
   balanced: "均衡",
   "Step, ms": "一步，ms",
   "Layers {layers} are the best split already.": "层数 {layers} 已是最佳划分。",
   "Layers {before} become {after}.": "层数由 {before} 变为 {after}。",
   // own_values.js
-  "These begin as {preset}'s.": "以 {preset} 的数值为起点。",
+  "Starting from {preset}.": "以 {preset} 的数值为起点。",
   "{name}: {range}; {hint}.": "{name}：{range}；{hint}。",
   "{name}: {range}.": "{name}：{range}。",
   "Leave {symbol} out": "不填 {symbol}",
   "Back to {preset}": "恢复为 {preset}",
   // arithmetic_table.js
+  "peak rate": "峰值算力",
+  "memory bandwidth": "显存带宽",
+  link: "链路",
   sequence: "序列长度",
   "hidden size": "隐藏维度",
   heads: "头数",
@@ -79,16 +81,12 @@ export const CONTROLS = {
   chunks: "分块",
   "tensor-parallel degree": "张量并行度",
   efficiency: "效率",
-  "peak FLOP/s": "峰值 FLOP/s",
-  "memory bandwidth, B/s": "显存带宽，B/s",
-  "link, B/s": "链路，B/s",
-  "latency of a hop, s": "一跳的延迟，s",
   "micro-batches held at most": "同时保留的微批次数上限",
-  "Asking for the arithmetic …": "正在获取计算过程 …",
+  "Loading the arithmetic …": "正在加载计算过程 …",
   "{preset}: from the model to milliseconds and bytes": "{preset}：从模型到毫秒与字节",
-  "Counted are {what}.": "计入的有：{what}。",
-  "The costs are plain numbers. {choose} to have them in milliseconds, with every step of the arithmetic here.":
-    "目前的代价只是数字。{choose}后以毫秒显示，并在此列出计算的每一步。",
+  "Included: {what}.": "计入的有：{what}。",
+  "The costs are numbers without a unit. {choose} to see them in milliseconds, with every step of the arithmetic.":
+    "目前的代价是没有单位的数。{choose}后以毫秒显示，并列出计算的每一步。",
   "Choose a model and a machine": "选择模型与机器",
   Quantity: "项目",
   Formula: "公式",
@@ -100,7 +98,7 @@ export const CONTROLS = {
     "词表比 {ratio}：输出层的参数量是一个 Transformer 层的这么多倍。",
   "activations, {held} held": "激活值，保留 {held} 份",
   "Memory of the fullest device, rank {rank}": "最满设备的显存，rank {rank}",
-  together: "合计",
+  total: "合计",
   "the device has": "设备容量",
   "Fits, with {size} to spare.": "放得下，还余 {size}。",
   "Does not fit: {size} too much.": "放不下：多出 {size}。",
@@ -112,17 +110,22 @@ export const CONTROLS = {
   "{symbol} must be a number, or a list with one for each stage": "{symbol} 须为一个数，或每个阶段一个数的列表",
   "{symbol} must be a number": "{symbol} 须为一个数",
   // spec_fields.js
+  "Forward F": "前向 F",
+  "Input grad I": "输入梯度 I",
+  "Weight grad W": "权重梯度 W",
+  "Pair F & B": "成对 F 与 B",
+  "Hop (p2p) c": "一跳 (p2p) c",
   "Devices (pipeline ranks)": "设备数（流水线 rank 数）",
   "Micro-batches in a step": "一个训练步的微批次数",
   "Model chunks on each device": "每个设备上的模型分块数",
-  "Micro-batches taken together through the chunks; empty: torch's rule":
-    "一起通过各分块的微批次数；留空：torch 的规则",
+  "Micro-batches that pass through the chunks as a group; empty: torch's rule":
+    "作为一组通过各分块的微批次数；留空：torch 的规则",
   "Overlapped forward and backward; empty: f + i + w": "重叠的前向与反向；留空：f + i + w",
   "Communication, one hop between devices": "通信，设备之间的一跳",
-  limit: "上限",
-  "Memory limit of a device, in one micro-batch's activations; empty: what the family takes by itself":
-    "一个设备的显存上限，以一个微批次的激活值为单位；留空：由调度族自定",
-  own: "自定",
+  "Memory limit": "显存上限",
+  "Memory limit of a device, in one micro-batch's activations; empty: the schedule's own":
+    "一个设备的显存上限，以一个微批次的激活值为单位；留空：由调度自定",
+  "the schedule's own": "由调度自定",
   "A device's shard of the output layer; empty: f / 4 where the output layer is sharded":
     "一个设备的输出层分片；留空：输出层分片时为 f / 4",
   "The gradients of that shard; empty: f / 2 where the output layer is sharded":
@@ -134,12 +137,12 @@ export const CONTROLS = {
   "Memory of a stashed weight version, in one micro-batch's activations; empty: not counted":
     "一个暂存的权重版本占用的显存，以一个微批次的激活值为单位；留空：不计",
   none: "无",
-  "Layers of each stage, separated by commas; one number: as many each; empty: equal stages":
+  "Layers of each stage, separated by commas; one number: the same for every stage; empty: equal stages":
     "每个阶段的层数，用逗号分隔；一个数：各阶段相同；留空：各阶段相等",
   "equal stages": "各阶段相等",
-  "W keeps": "留存",
-  "Part of an activation that the weight gradient still needs (memory only)":
-    "权重梯度仍需要的那部分激活值（只影响显存）",
+  "Activation kept until W": "保留到 W 的激活值",
+  "Part of an activation that is kept until the weight gradient W; it changes memory, not times":
+    "保留到权重梯度 W 的那部分激活值；只影响显存，不影响时间",
   // option_names.js
   plain: "普通",
   redistribute: "重新分配",
@@ -171,7 +174,8 @@ export const CONTROLS = {
   ", ": "、",
   "stashed weights": "暂存权重",
   "k = {k}: both copies against compute.": "k = {k}：两次拷贝与计算之比。",
-  "Half of the chunks go, so up to k = 2 the copies keep up.": "只有一半分块被送出，因此 k 不超过 2 时拷贝跟得上。",
+  "Half of the chunks are copied, so up to k = 2 the copies keep up.":
+    "只有一半分块被送出，因此 k 不超过 2 时拷贝跟得上。",
   "Up to k = 1 the copies keep up.": "k 不超过 1 时拷贝跟得上。",
   "Above k = 1 compute waits for them.": "k 超过 1 时计算要等待拷贝。",
   // family_picker.js
@@ -180,7 +184,7 @@ export const CONTROLS = {
   "Import an order …": "导入执行顺序 …",
   "torch's CSV or a trace, from a file or pasted; the link holds it.":
     "torch CSV 或轨迹，来自文件或粘贴；内容保存在链接中。",
-  "There is no family of that name.": "没有这个名称的调度族。",
+  "No family has this name.": "没有这个名称的调度族。",
   // core/state/own_values.js
   Layers: "层数",
   "Hidden size": "隐藏维度",
@@ -236,7 +240,7 @@ export const CONTROLS = {
   "{name} must be {kind}": "{name} 须为{kind}",
   // core/state/link.js
   "a time of 0 or more": "不小于 0 的时间",
-  "Part of this link could not be read; what, stands under Schedule and costs.":
+  "Part of this link could not be read. See Schedule and costs for details.":
     "此链接有一部分无法读取；详情见“调度与代价”一栏。",
   "an op such as 2F5 or 2F5@b": "一个 op，例如 2F5 或 2F5@b",
   "auto, light or dark": "auto、light 或 dark",

@@ -3,34 +3,30 @@
 /** @type {import("../language.js").Catalogue} */
 export const FIGURES = {
   // compare.js
+  "Run both schedules": "运行两个调度",
   "Schedules on the screen against the first": "屏幕上的各调度与第一个相比",
   Comparison: "对比",
   "Choose a family to compare.": "请选择要比较的调度族。",
   "Simulating every family …": "正在仿真每个调度族 …",
-  "Put a second schedule under the first": "在第一个调度之下再放一个",
+  "Add a schedule to compare": "添加一个调度进行比较",
   ", or click a row.": "，或点击一行。",
   "Import an order or a trace": "导入执行顺序或轨迹",
-  " to set it beside.": "，与之并排比较。",
+  " to compare it.": "，与之比较。",
   // comparison.js
   "full (B)": "完整 (B)",
   "split (I, W)": "拆分 (I, W)",
   both: "两者兼有",
-  "bubble of total": "气泡，占总时间",
-  "idle share of all time, first start to last end (global, of total)":
-    "空闲占全部时间的比例，从最早开始到最晚结束（全局，占总时间）",
-  "of ideal": "比理想",
-  "idle time over work, first start to last end (global, of ideal)":
-    "空闲时间除以工作时间，从最早开始到最晚结束（全局，比理想）",
-  "span of total": "跨度，占总时间",
-  "idle time over work in the longest device's own window (span, of ideal)":
-    "最长设备自身窗口内空闲时间除以工作时间（跨度，比理想）",
+  "idle share of the step, from the first start to the last end": "空闲占整个训练步的比例，从最早开始到最晚结束",
+  "idle time over work, from the first start to the last end": "空闲时间除以工作时间，从最早开始到最晚结束",
+  "bubble, busiest device": "气泡，最忙设备",
+  "idle time over work in the busiest device's window": "最忙设备窗口内空闲时间除以工作时间",
   makespan: "总时长",
   "first start to last end": "从最早开始到最晚结束",
-  "longest stage": "最长阶段",
-  "the longest device's own window": "最长设备的自身窗口",
+  "busiest device's window": "最忙设备的窗口",
+  "from the busiest device's own first start to its last end": "从最忙设备自身最早开始到最晚结束",
   "peak memory": "峰值显存",
-  "the worst device, in one micro-batch's activations": "占用最多的设备，以一个微批次的激活值为单位",
-  "{family} holds {held}, over the limit of {limit} that is set.": "{family} 占用 {held}，超出所设的上限 {limit}。",
+  "on the device with the most, in one micro-batch's activations": "占用最多的设备，以一个微批次的激活值为单位",
+  "{family} holds {held}, over the limit of {limit}.": "{family} 占用 {held}，超出上限 {limit}。",
   "chunks whose activations the worst device holds at once; a chunk is a v-th of a device's share":
     "占用最多的设备同时保留激活值的分块数；一个分块是设备份额的 v 分之一",
   weights: "权重",
@@ -68,7 +64,7 @@ export const FIGURES = {
   "{family}, bubble": "{family}，气泡",
   "{family}, memory": "{family}，显存",
   // differences.js
-  "They differ in devices or micro-batches, so their times are not of the same work.":
+  "They differ in devices or micro-batches, so their times are for different work.":
     "它们的设备数或微批次数不同，因此时间对应的工作量不同。",
   "All take the same time": "全部耗时相同",
   "Both take the same time": "两者耗时相同",
@@ -77,31 +73,31 @@ export const FIGURES = {
   "{light} holds {less} micro-batches' activations less at its peak than {heavy}":
     "{light} 的峰值比 {heavy} 少 {less} 个微批次的激活值",
   "{time}; {memory}.": "{time}；{memory}。",
-  "asked differently": "不同的设置",
+  "settings changed": "改动的设置",
   "against A": "与 A 相比",
-  nothing: "无",
   // figures.js
-  "of total": "占总时间",
+  "of the step": "占整个训练步",
+  "Against work": "比工作",
+  "Idle time over work, from the first start to the last end.": "空闲时间除以工作时间，从最早开始到最晚结束。",
+  "Busiest device": "最忙设备",
+  "Idle share of its own window, first start to last end, as the zero-bubble papers count.":
+    "其自身从最早开始到最晚结束的窗口内的空闲占比，零气泡论文即如此计。",
+  "Busiest device, against work": "最忙设备，比工作",
+  "Idle time over work in that window.": "该窗口内空闲时间除以工作时间。",
+  "Other definitions": "其他定义",
   "idle ÷ all time": "空闲 ÷ 全部时间",
   "idle ÷ work": "空闲 ÷ 工作",
-  "idle ÷ longest stage": "空闲 ÷ 最长阶段",
-  Makespan: "总时长",
-  "Longest stage": "最长阶段",
-  "the span": "即跨度",
-  "a unit of time": "每单位时间",
-  "micro-batches a second": "每秒微批次数",
+  "Step time": "训练步时间",
+  "Busiest device's window": "最忙设备的窗口",
+  "per unit of time": "每单位时间",
+  "micro-batches per second": "每秒微批次数",
   "of ideal throughput": "占理想吞吐量",
   "Peak memory": "峰值显存",
   "micro-batches": "微批次",
   "Peak in flight": "在途峰值",
-  "a step": "每步",
-  Law: "公式",
+  "per step": "每步",
   "What B means here": "B 在这里的含义",
   Figure: "数据",
-  "Bubble, global": "气泡，全局",
-  "Bubble, span": "气泡，跨度",
-  "each device's own first start to its last end, the longest; as the zero-bubble papers count":
-    "取各设备从自身最早开始到最晚结束的窗口中最长者；零气泡论文即如此计",
   "Whole step": "整个训练步",
   "Whole step, {unit}": "整个训练步，{unit}",
   ["Every backward updates the weights at once: nothing is drained between steps, where 1F1B flushes and pays its " +
@@ -119,20 +115,21 @@ export const FIGURES = {
   ["B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient " +
   "and W the weight gradient."]: "B 与 DeepSeek 论文一致，是完整反向，b = i + w；拆分时 I 为输入梯度，W 为权重梯度。",
   // law.js, core/drawing/mathml.js
+  "idle per device": "每个设备空闲",
   barriers: "屏障数",
-  "{family} has no closed form; the simulation is the law.": "{family} 没有闭式公式；仿真即为准。",
+  "{family} has no closed formula; the times come from the simulation.": "{family} 没有闭式公式；时间由仿真给出。",
   if: "若",
   otherwise: "其他",
-  "exact here": "此处精确",
-  "equal here": "此处相等",
+  "matches the simulation": "与仿真一致",
+  "equals the simulation here": "此处与仿真相等",
   "differs from the simulation": "与仿真不同",
-  "not exact here": "此处不精确",
+  "approximate here": "此处为近似",
   "The simulation gives {value}.": "仿真结果为 {value}。",
   "Peak, chunks in flight on the worst rank": "峰值，占用最多的 rank 上的在途分块数",
-  "Idle time of a device, span": "一个设备的空闲时间，跨度",
-  "Idle time of a device, global": "一个设备的空闲时间，全局",
-  "Makespan, span": "总时长，跨度",
-  "Makespan, global": "总时长，全局",
+  "Idle time per device, busiest device's window": "每个设备的空闲时间，最忙设备的窗口",
+  "Idle time per device, whole step": "每个设备的空闲时间，整个训练步",
+  "Step time, busiest device's window": "训练步时间，最忙设备的窗口",
+  "Step time, first start to last end": "训练步时间，从最早开始到最晚结束",
   // memory.js
   "over the limit": "超出上限",
   "within the limit": "在上限之内",
@@ -143,16 +140,19 @@ export const FIGURES = {
   "Search {seconds} s": "搜索 {seconds} 秒",
   "{seconds} s": "{seconds} 秒",
   Certificate: "最优性证明",
-  "Search by itself when you rest": "停下时自动搜索",
+  "Keep searching while idle": "空闲时持续搜索",
   optimal: "最优",
   "{gap} above the bound": "比下界高 {gap}",
-  "No order's longest stage is below {bound}: {why}. This one's is {span}.":
-    "任何执行顺序的最长阶段都不小于 {bound}：{why}。此处为 {span}。",
-  "In line: {count} before this one.": "排队中：前面还有 {count} 个。",
+  "In no order is the busiest device's window shorter than {bound}: {why}. In this one it is {span}.":
+    "任何执行顺序的最忙设备窗口都不短于 {bound}：{why}。此处为 {span}。",
+  "Queued: {count} before this one.": "排队中：前面还有 {count} 个。",
   "Starting …": "正在开始 …",
-  "{seconds} s, {count} orders timed, {better} times better.":
-    "{seconds} 秒，已计时 {count} 个执行顺序，{better} 次改进。",
-  "Constructed at once; a search may find a better order.": "由构造直接得到；搜索可能找到更好的执行顺序。",
+  "{seconds} s, {count} orders simulated, {better} improvements.":
+    "{seconds} 秒，已仿真 {count} 个执行顺序，{better} 次改进。",
+  "Constructed without a search; a search may find a better order.":
+    "由构造直接得到，未经搜索；搜索可能找到更好的执行顺序。",
   "Found among {count} orders (seed {seed}). The link gives the same order again.":
     "在 {count} 个执行顺序中找到（随机种子 {seed}）。链接会再次给出同一执行顺序。",
+  "its idle ÷ work": "其空闲 ÷ 工作",
+  "step time": "步时间",
 };

@@ -30,7 +30,7 @@ export const FRAME = {
   Close: "关闭",
   // export_panel.js
   Show: "显示",
-  "what is in sight": "当前所见",
+  "current view": "当前视图",
   "the whole step": "整个训练步",
   Width: "宽度",
   "a page, 174 mm": "整页，174 mm",
@@ -42,7 +42,7 @@ export const FRAME = {
   low: "低",
   medium: "中",
   tall: "高",
-  Ground: "底色",
+  Background: "背景",
   light: "浅色",
   dark: "深色",
   "none, for light paper": "无，用于浅色纸张",
@@ -56,12 +56,11 @@ export const FRAME = {
   "PNG, three times as sharp": "PNG，三倍清晰度",
   Print: "打印",
   "Order and times": "执行顺序与时间",
-  "A page that plays": "可播放的页面",
-  "One file with this view that plays and has live costs, without a server; also code to embed it, and short links.":
-    "包含此视图的单个文件，无需服务器即可播放并实时修改代价；也有嵌入代码与短链接。",
+  "One file with this view, playback and cost sliders, which needs no server; also code to embed it, and short links.":
+    "包含此视图、播放与代价滑块的单个文件，无需服务器；也有嵌入代码与短链接。",
   "Share …": "分享 …",
-  "{width} × {height} px, {size} kB as SVG; words stay words.":
-    "{width} × {height} px，SVG 为 {size} kB；文字仍是文字。",
+  "{width} × {height} px, {size} kB as SVG; text stays editable.":
+    "{width} × {height} px，SVG 为 {size} kB；文字仍可编辑。",
   "Order as torch's CSV": "torch CSV 格式的执行顺序",
   "Chrome trace": "Chrome 轨迹",
   "JSON with all times": "含全部时间的 JSON",
@@ -73,7 +72,7 @@ export const FRAME = {
     "torch CSV 格式的执行顺序（每个 rank 一行），或一次运行的轨迹：torch profiler 的轨迹（每个 rank 一个文件），或 op 命名如 2F0 的 Chrome 格式。",
   "or drop it on the page, or paste it:": "或拖放到页面上，或粘贴到这里：",
   "Text of the order or the trace": "执行顺序或轨迹的文本",
-  "Put it": "位置",
+  Place: "位置",
   "The text": "该文本",
   "Reading …": "正在读取 …",
   "in place of {letter}, {title}": "替换 {letter}，即 {title}",
@@ -83,11 +82,11 @@ export const FRAME = {
   "a trace: its times become a measured lane": "轨迹：其时间成为一条实测通道",
   "an order in torch's CSV": "torch CSV 格式的执行顺序",
   "{names}: {what}": "{names}：{what}",
-  "The text is taken for {what}": "该文本识别为：{what}",
+  "Recognized as {what}": "识别为：{what}",
   "The order is in the link: p {p}, m {m}, v {v}.": "执行顺序已写入链接：p {p}，m {m}，v {v}。",
   "The trace is kept as a run: p {p}, m {m}.": "轨迹已保存为一次运行：p {p}，m {m}。",
-  "The server does not answer. What you gave is still here; try again in a moment.":
-    "服务器没有响应。您提供的内容仍在这里，请稍后再试。",
+  "The server does not answer. Your input is still here; try again in a moment.":
+    "服务器没有响应。您输入的内容仍在这里，请稍后再试。",
   "Drop an order or a trace": "拖入执行顺序或轨迹",
   // read.js
   "{name} is larger than this page can read.": "{name} 太大，本页无法读取。",
@@ -97,30 +96,30 @@ export const FRAME = {
   "{name} is not JSON: {problem}": "{name} 不是 JSON：{problem}",
   // imported.js
   "Imported order": "导入的执行顺序",
-  "An order from elsewhere, as it stands in the link.": "来自别处的执行顺序，内容就在链接中。",
-  "Four schedules are the most on one screen": "一个屏幕最多放四个调度",
-  "One link cannot hold so many imported orders. Take one off the screen first, or put this one in its place.":
+  "An order from elsewhere, stored in the link.": "来自别处的执行顺序，保存在链接中。",
+  "At most four schedules fit on one screen": "一个屏幕最多放四个调度",
+  "One link cannot hold this many imported orders. Remove one from the screen first, or replace it by this one.":
     "一个链接放不下这么多导入的执行顺序。请先从屏幕上去掉一个，或用这个替换它。",
   // main.js
-  "It gave you this page and then went away. Start it again, or check the connection.":
+  "It served this page and no longer responds. Start it again, or check the connection.":
     "它给出本页后就不再响应。请重新启动它，或检查连接。",
   // pictures.js
-  "bubble {bubble}, makespan {makespan}": "气泡 {bubble}，总时长 {makespan}",
+  "bubble {bubble}, step time {makespan}": "气泡 {bubble}，训练步时间 {makespan}",
   // print.js
   Bubbleline: "Bubbleline",
   // share.js
   "Link to this view": "此视图的链接",
   "Copied. It is {n} characters long, which some programs cut; a short link is safer.":
     "已复制。它有 {n} 个字符，有些程序会截断；短链接更稳妥。",
-  "Copied. There is much in this view, so the link is packed; a short link is easier to pass on.":
+  "Copied. This view is large, so the link is packed; a short link is easier to share.":
     "已复制。此视图内容较多，因此链接经过打包；短链接更便于传递。",
-  "Copied. The whole view is in it, and nobody keeps it.": "已复制。整个视图都在链接中，不在任何地方保存。",
+  "Copied. The link contains the whole view; nothing is stored.": "已复制。链接包含整个视图；不保存任何内容。",
   "Make a short link": "生成短链接",
   "Short link": "短链接",
-  "Short link, with a name if you like": "短链接，可自定名称",
+  "Short link, with an optional name": "短链接，可自定名称",
   "Asking …": "正在请求 …",
-  "Copied. It leads to this view as it is now and is kept on this server.":
-    "已复制。它通向此刻的视图，保存在此服务器上。",
+  "Copied. It opens this view as it is now and is stored on this server.":
+    "已复制。它打开此刻的视图，保存在此服务器上。",
   "The server does not answer. The link above works without a short one.":
     "服务器没有响应。上面的链接无需短链接即可使用。",
   "Use {name}": "改用 {name}",
@@ -131,39 +130,39 @@ export const FRAME = {
   all: "全部",
   "play and scrub": "播放与拖动",
   Size: "大小",
-  "as wide as its place": "与所在位置同宽",
-  "What the embed looks like": "嵌入的样子",
+  "full width": "全宽",
+  "Preview of the embed": "嵌入的预览",
   "Embed in a page": "嵌入页面",
   "Pipeline schedule": "流水线调度",
   // file.js
   Download: "下载",
-  "A page that plays by itself": "可独立播放的页面",
-  ["One file with the timeline, its playback and sliders for the costs. It opens from a disk and needs no server " +
-  "and no network: for a lecture room, a thesis, an archive."]:
+  "Stand-alone HTML file": "独立的 HTML 文件",
+  ["One file with the timeline, playback and sliders for the costs. It opens from a disk and needs neither a " +
+  "server nor a network: for a lecture, a thesis, an archive."]:
     "包含时间线、播放与代价滑块的单个文件。可从磁盘打开，无需服务器与网络：适合课堂、论文与存档。",
   "{n} kB": "{n} kB",
   // link_row.js
   Copy: "复制",
   "Copied.": "已复制。",
-  "This browser copies nothing by itself: the text is selected, press Ctrl+C.":
-    "此浏览器不能自动复制：文字已选中，请按 Ctrl+C。",
+  "This browser does not allow copying. The text is selected: press Ctrl+C.":
+    "此浏览器不允许自动复制。文字已选中：请按 Ctrl+C。",
   // standalone.js
   "Theme: as the system": "主题：跟随系统",
   "Theme: light": "主题：浅色",
   "Theme: dark": "主题：深色",
   // standalone_costs.js
-  "{title}: the order was made for the costs that this page came with; it stays, and only its times follow.":
-    "{title}：执行顺序是按此页面自带的代价得出的；顺序不变，只有时间随之变化。",
+  "{title}: the order was made for the costs of this file and stays the same; only its times change.":
+    "{title}：执行顺序是按此文件自带的代价得出的，保持不变；只有时间随之变化。",
   Reset: "重置",
   "latency of a hop": "一跳的延迟",
   // status.js
-  "Asking for the first schedule …": "正在获取第一个调度 …",
-  "Schedules are built by the server that gave you this page. It is asked again every few seconds.":
-    "调度由给出本页的服务器构造。每隔几秒会再次询问。",
+  "Loading the first schedule …": "正在加载第一个调度 …",
+  "The server of this page builds the schedules. The page tries again every few seconds.":
+    "调度由提供本页的服务器构造。每隔几秒会自动重试。",
   "Try now": "立即重试",
   "No such schedule": "没有这样的调度",
-  "The server does not answer. Playing, zooming and costs still work; other schedules must wait.":
-    "服务器没有响应。播放、缩放与代价仍可使用；其他调度须等待。",
+  "The server does not answer. Playback, zoom and costs still work; other schedules do not.":
+    "服务器没有响应。播放、缩放与代价仍可使用；其他调度不可用。",
   // templates/embed_body.html
   Timeline: "时间线",
   "Timeline. Space plays, full stop and comma choose the next and previous op, question mark lists all keys.":
@@ -176,8 +175,8 @@ export const FRAME = {
   "+ Compare": "+ 对比",
   "Share this view": "分享此视图",
   Share: "分享",
-  "All keys": "全部按键",
-  "All keys (?)": "全部按键 (?)",
+  "All shortcuts": "全部快捷键",
+  "All shortcuts (?)": "全部快捷键 (?)",
   Run: "运行",
   "on cluster": "到集群",
   "Schedule and costs": "调度与代价",
@@ -188,11 +187,10 @@ export const FRAME = {
   // templates/standalone.html
   Costs: "代价",
   // toolbar.js
-  "Put one more schedule under the others": "在其他调度之下再放一个",
   "Show the run": "显示运行",
   // page_view.js
   Compare: "对比",
-  Block: "构件",
+  "Building block": "构件",
   Export: "导出",
-  Keys: "按键",
+  Shortcuts: "快捷键",
 };

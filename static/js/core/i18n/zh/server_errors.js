@@ -3,21 +3,13 @@
 /** @type {import("../language.js").Catalogue} */
 export const ERRORS = {
   // values
-  "{1} must be {2}": "{1!} 必须是 {2!}",
   "{1} must be true or false": "{1!} 必须是 true 或 false",
   "{1} is not a number that JSON has": "{1!} 不是 JSON 中的数",
   "{1}(about 2^{2})": "{1}（约 2^{2}）",
   costs: "代价（costs）",
 
-  // specs
-
   // families and options
-  "{1} as a list has one entry a stage: {2} here, not {3}": "{1!} 写成列表时每个阶段一项：这里为 {2} 项，而不是 {3} 项",
   "not part of a formula: {1}": "不能用于公式：{1!}",
-
-  // imported orders
-
-  // the cost model
 
   // addresses and bodies
   "the address": "地址",

@@ -22,16 +22,12 @@ import { RUNS_MESSAGES } from "./messages_runs.js";
 import { SCHEDULE_MESSAGES } from "./messages_schedule.js";
 import { WEB_MESSAGES } from "./messages_web.js";
 import { CHARTS as DRAWN } from "./page_charts.js";
-import { CLUSTER as HOSTS } from "./page_cluster.js";
 import { CONTROLS } from "./page_controls.js";
 import { FIGURES } from "./page_figures.js";
 import { FRAME } from "./page_frame.js";
-import { MEASURED } from "./page_measured.js";
 import { RUNS as RUNNING } from "./page_runs.js";
 import { TIMELINE } from "./page_timeline.js";
-import { TOLD } from "./page_told.js";
 import { CHARTS } from "./server_charts.js";
-import { CLUSTER } from "./server_cluster.js";
 import { COMPARE } from "./server_compare.js";
 import { COSTS } from "./server_costs.js";
 import { ERRORS } from "./server_errors.js";
@@ -44,15 +40,12 @@ import { RUNS } from "./server_runs.js";
 
 /** The page's own texts. @type {Catalogue} */
 export const TEXTS = {
-  ...HOSTS,
   ...CONTROLS,
   ...DRAWN,
   ...FIGURES,
   ...FRAME,
-  ...MEASURED,
   ...RUNNING,
   ...TIMELINE,
-  ...TOLD,
 };
 
 /** What the server writes: messages by code; the rest, by their English, is on its way there. @type {Catalogue} */
@@ -65,7 +58,6 @@ export const SERVERS = {
   ...SCHEDULE_MESSAGES,
   ...WEB_MESSAGES,
   ...CHARTS,
-  ...CLUSTER,
   ...COMPARE,
   ...COSTS,
   ...ERRORS,
