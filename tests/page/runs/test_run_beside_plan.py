@@ -84,7 +84,7 @@ def test_a_run_has_the_options_that_were_chosen_and_its_lane_is_held_against_the
     assert [again.input_value(f"#run-{name}") for name in ("mode", "unit", "steps")] == ["paced", "15", "2"]
     expect(again.locator("#show-late")).to_have_attribute("aria-pressed", "true")
     again.fill("#run-steps", "101")
-    again.get_by_role("button", name="Run again").click()
+    again.get_by_role("button", name="Run again", exact=True).click()
     expect(again.locator("#panel-run")).to_contain_text("steps must be from 1 to 100")
     expect(again.locator("#run-nearest")).to_have_text("Use steps 100")
 

@@ -79,7 +79,7 @@ def test_a_runner_that_dies_is_named_and_the_next_run_works(open_page: Open) -> 
     page.fill("#field-m", "2")
     page.keyboard.press("Enter")
     wait(page, "bubbleline.state().plans[0].shown?.m === 2")
-    page.get_by_role("button", name="Run again").click()
+    page.get_by_role("button", name="Run again", exact=True).click()
     wait(page, "bubbleline.state().run === 'finished'")
 
 
