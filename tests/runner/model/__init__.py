@@ -1,0 +1,1 @@
+"""Tests of runner/model: stages, deferred gradients, shards, the reference training."""

@@ -3,8 +3,8 @@
 //   t("{op} waits for {other}", { op, other })      a sentence of the page
 //   tr(message)                                     a sentence of the server, by its code and params
 //
-// The page's texts are their own keys, with {holes}; a text that a catalogue lacks stays English. The server's catalogue
-// has templates by code, and words (kinds, groups, units) by themselves.
+// The page's texts are their own keys, with {holes}; a text that a catalogue lacks stays English. The server's
+// catalogue has templates by code, and words (kinds, groups, units) by themselves.
 
 /** @typedef {Record<string, string>} Catalogue  English to another language, both with the same {holes} */
 
