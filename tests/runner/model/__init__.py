@@ -1,1 +1,1 @@
-"""Tests of runner/model: stages, deferred gradients, shards, the reference training."""
+"""Tests of the model: deferred gradients, types, and the reference."""

@@ -1,1 +1,1 @@
-"""Tests of runner/transport."""
+"""Tests of transports between ranks."""

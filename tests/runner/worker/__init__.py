@@ -1,1 +1,1 @@
-"""Tests of runner/worker."""
+"""Tests of what runs in a worker process beside and around its ops."""
