@@ -12,10 +12,7 @@ export const ERRORS = {
   "not part of a formula: {1}": "不能用于公式：{1!}",
 
   // addresses and bodies
-  "the address": "地址",
   "frame too large": "帧过大",
-  "a run": "运行",
-  "an import": "导入",
 
   // short links
 };
