@@ -29,6 +29,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from backend.runs.rows import named
 from bench.crowd.steady import LINE_S
 from bench.crowd.viewer import Viewer
 from bench.crowd.watched import Cost, Server, server
@@ -139,10 +140,10 @@ def check(viewers: Sequence[Viewer], last: int, ops: int, loaded: bytes) -> list
     faults = [fault for viewer in viewers for fault in viewer.faults[:1]]
     faults += [f"a viewer ended at entry {viewer.seq} of {last}" for viewer in viewers if viewer.seq != last]
     for viewer in viewers:
-        if viewer.whole and [row[1] * 8 + row[0] for row in viewer.rows()] != list(range(ops)):
+        if viewer.whole and [row.index * 8 + row.rank for row in viewer.rows()] != list(range(ops)):
             faults.append("a viewer's ops are not the run's")
     run = json.loads(zlib.decompress(loaded))
-    if [row[1] * 8 + row[0] for row in run["ops"]] != list(range(len(run["ops"]))):
+    if [row.index * 8 + row.rank for row in named("ops", run["ops"])] != list(range(len(run["ops"]))):
         faults.append("the run as loaded has gaps")
     return faults
 
@@ -212,7 +213,7 @@ def report(steady: Sequence[Viewer], given: argparse.Namespace) -> None:
     print(f"{'an op from its end to a viewer, p50':<44} {p50:7.1f} ms")
     print(f"{'  p99':<44} {p99:7.1f} ms, of the worst viewer {worst:.1f}{verdict(p99, LATE_MS)}")
     print(f"{'  p99.9':<44} {p999:7.1f} ms")
-    late = np.array([row[5] for row in steady[0].rows()]) / 1e6
+    late = np.array([row.recv_wait for row in steady[0].rows()]) / 1e6
     name = "  of it, the runner late with its line"
     print(f"{name:<44} {np.median(late):7.1f} ms, p99 {np.percentile(late, 99):.1f}")
     messages = sum(len(viewer.arrivals) for viewer in steady)

@@ -1,4 +1,4 @@
-"""A runner program that measures nothing and emits ops at a steady rate, as the real one does: some rows every 50 ms.
+"""A runner program that executes nothing and sends ops at a steady rate, as the real one does: some rows every 50 ms.
 
 Op k of a run ends k + 1 periods after the run's first moment, whenever it is sent: a line that goes out late counts as
 late where it arrives. A line always holds the same number of ops, so that an entry's ops follow from its number.

@@ -1,8 +1,8 @@
-"""A viewer as light as can be: one raw WebSocket that speaks just enough Engine.IO and Socket.IO to watch a run.
+"""A minimal viewer: one raw WebSocket with as much of Engine.IO and Socket.IO as it takes to watch a run.
 
-A client library decodes every message, which for 500 viewers of 10,000 ops a second is many times the server's own
-work. What has to be known of a message (which entries of the run's log it covers, and when its last byte was here)
-stands in its first characters; the rest is read and let go, or kept to be decoded when the run is over.
+A client library decodes every message, which for 500 viewers of 10,000 ops per second is many times the server's work.
+The log entries that a message covers are in its first characters, and are noted with the time of its last byte; the rest
+is dropped, or kept to be decoded when the run is over.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from backend.runs.rows import OpRow, named
+
 HEAD = 200  # characters of a message that hold its numbers
 NUMBERS = re.compile(rb'"first":(\d+),"seq":(\d+),"event":"(\w+)"')
 OVER = (b"finished", b"failed", b"cancelled")
@@ -22,7 +24,7 @@ PATIENCE_S = 20.0
 
 
 def frame(text: str) -> bytes:
-    """A short text as a client's frame; the mask, which clients must have, is of zeros."""
+    """Encode a short text as a client's frame; the mask, which clients must send, is zero."""
     data = text.encode()
     size = bytes([0x80 | len(data)]) if len(data) < 126 else bytes([0x80 | 126]) + len(data).to_bytes(2, "big")
     return b"\x81" + size + bytes(4) + data
@@ -161,7 +163,7 @@ class Viewer:
         told = (json.loads(message[2:])[1] for message in self.messages)
         return next(int(message["t0_unix_ns"]) for message in told if "t0_unix_ns" in message)
 
-    def rows(self) -> Iterator[list[int]]:
+    def rows(self) -> Iterator[OpRow]:
         """The ops of the messages that were kept."""
         for message in self.messages:
-            yield from json.loads(message[2:])[1].get("ops", [])
+            yield from named("ops", json.loads(message[2:])[1].get("ops", []))

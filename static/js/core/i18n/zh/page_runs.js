@@ -248,8 +248,8 @@ export const RUNS = {
   "Hosts of the cluster, their use, and the ranks of the present or last run":
     "集群的主机、其占用情况，以及当前或上一次运行的 rank",
   "{bytes} of memory in total": "内存共 {bytes}",
-  ["One way: half of the fastest round trip of a small message; in brackets, how much longer half of the median " +
-  "one took"]: "单程：小消息最快往返时间的一半；括号内为往返时间中位数的一半比它多出的部分",
+  ["One way: half of the fastest round trip of a small message; in brackets, how much longer half of the " +
+  "median one took"]: "单程：小消息最快往返时间的一半；括号内为往返时间中位数的一半比它多出的部分",
   "not overlapped: the two ops of a pair ran one after the other": "未重叠：一对中的两个 op 先后执行",
   "Failed in": "失败于",
   "Largest deviation from the plan": "与计划的最大偏差",
@@ -302,13 +302,13 @@ export const RUNS = {
   "The step time of a simulation with the measured costs of the ops": "按 op 的实测代价仿真所得的步时间",
   "re-simulated with measured costs": "按实测代价重新仿真",
   "Runs are stored for a while; an old link may outlive its run.": "运行只保存一段时间；旧链接可能比它的运行更久。",
-  ["With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: the " +
-  "schedule explains the run."]:
+  ["With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: " +
+  "the schedule explains the run."]:
     "按实测代价，仿真用时 {predicted}，运行用时 {measured}，相差 {share}：调度足以解释此运行。",
   ["Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be " +
   "opened again, compared and shared."]:
     "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
-  ["Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the plan " +
-  "when it ends. The gradients are compared with those of the same model without a pipeline."]:
+  ["Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the " +
+  "plan when it ends. The gradients are compared with those of the same model without a pipeline."]:
     "用真实张量运行屏幕上的调度，每个设备一个 worker，每个 op 结束时画在计划之下。梯度与同一模型不用流水线时的梯度相比较。",
 };
