@@ -149,8 +149,8 @@ def far() -> None:
         for cable in CABLES_MS:
             if cable:
                 hosts.lengthen(NAMES[1], cable / 1e3)
-            started, heard = run(runner, spec=spec, **fields)
-            last, unit = heard[-1], fields["unit_ms"]
+            started, reported = run(runner, spec=spec, **fields)
+            last, unit = reported[-1], fields["unit_ms"]
             clock = next(each for each in last["clocks"] if each["host"] == NAMES[1])
             off = abs(abs(clock["offset_ns"]) - AHEAD_S[NAMES[1]] * 1_000_000_000)
             known, whole = clock["uncertainty_ns"], last["measured"]["makespan"]

@@ -171,7 +171,8 @@ def processor() -> str:
     """Return the processor's name, as far as the system knows it."""
     try:
         with open("/proc/cpuinfo") as file:
-            names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+            pairs = [line.split(":", 1) for line in file if ":" in line]
+            names = [name.strip() for key, name in pairs if key.strip() == "model name"]
     except OSError:
         names = []
     return names[0] if names else os.uname().machine

@@ -31,7 +31,7 @@ from backend.charts.theme import TEXT, Appearance
 from backend.errors import message
 from backend.schedule import jit
 from backend.schedule.analysis.nearest_spec import fit
-from backend.schedule.analysis.pareto import SOUGHT
+from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import M_STOPS, Cell, over_m, stops
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES
@@ -96,7 +96,7 @@ def _curves(plans: Sequence[Plan]) -> list[Curve]:
     on_screen = {plan.spec.family: plan.spec for plan in reversed(plans) if plan.spec.p == asked.p}
     curves = []
     for name, family in FAMILIES.items():
-        if name in SOUGHT and name not in on_screen:
+        if name in SEARCHED and name not in on_screen:
             continue
         free = asked if "memory" in family.fields else asked.with_(memory=None)
         try:

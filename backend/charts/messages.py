@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from backend.charts.chart import BUBBLE, HOVER, SCHEDULE, Chart, Plan, Row, axis, joined_lines, layout, percent
 from backend.charts.theme import TEXT, Appearance
 from backend.errors import RequestError, message
-from backend.schedule.analysis.pareto import SOUGHT
+from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import Load, over_v
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.models import Model
@@ -68,7 +68,7 @@ def _loads(plan: Plan) -> list[FamilyLoad]:
     """Return every family with every v that it takes; of searched families only the one on the screen."""
     loads = []
     for name, family in FAMILIES.items():
-        if name in SOUGHT and name != plan.spec.family:
+        if name in SEARCHED and name != plan.spec.family:
             continue
         loads += [FamilyLoad(name, family.title, load) for load in over_v(plan.spec, name)]
     if not loads:

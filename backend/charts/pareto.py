@@ -15,7 +15,8 @@ from backend.charts.label_placement import RIM, Box, PointLabel, place, width_of
 from backend.charts.pareto_plot import ParetoPlot, clusters, front, hover_lines, joined, pareto_plot, readings
 from backend.charts.theme import CLEAR, TEXT, Appearance, template
 from backend.errors import Message, message
-from backend.schedule.analysis.pareto import SOUGHT, Point
+from backend.schedule.analysis.pareto import SEARCHED as SEARCHED_FAMILIES
+from backend.schedule.analysis.pareto import Point
 from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
 
@@ -116,7 +117,7 @@ def _groups(plot: ParetoPlot, together: CLUSTER) -> list[go.Scatter]:
 def _searched(plot: ParetoPlot, together: CLUSTER) -> list[go.Scatter]:
     """Draw the searched schedules; faint where another is better."""
     traces = []
-    for family in SOUGHT:
+    for family in SEARCHED_FAMILIES:
         ours = plot.searched(family)
         if ours:
             marker = {

@@ -25,7 +25,7 @@ from backend.charts.chart import (
 from backend.charts.theme import TEXT, Appearance
 from backend.errors import message
 from backend.schedule.families.registry import order
-from backend.schedule.simulation.idle_breakdown import USEFUL, WASTED, Spending, spending
+from backend.schedule.simulation.idle_breakdown import USEFUL, WASTED, IdleBreakdown, idle_breakdown
 from backend.theme_tokens import tokens
 
 NAMES = {
@@ -51,7 +51,7 @@ SHOWN = 1e-12
 def split(plans: Sequence[Plan], appearance: Appearance) -> Chart:
     """Draw the figure; where there are more ranks than bars, each bar is the mean of neighbours."""
     most = max(1, MOST_BARS // len(plans))
-    spent = [spending(order(plan.spec), plan.spec.timing, plan.spec.v) for plan in plans]
+    spent = [idle_breakdown(order(plan.spec), plan.spec.timing, plan.spec.v) for plan in plans]
     bars = [_bars(plan, each, most) for plan, each in zip(plans, spent, strict=True)]
     used = [name for name in (*USEFUL, *WASTED) if any(parts[name] > SHOWN for one in bars for _, parts in one)]
     rows, place = _rows(plans, spent, bars, used)
@@ -80,7 +80,7 @@ def split(plans: Sequence[Plan], appearance: Appearance) -> Chart:
     return Chart(figure, _readings(plans, spent), columns, rows, (mean,) if whole else ())
 
 
-def _bars(plan: Plan, spent: Spending, most: int) -> list[tuple[str, dict[str, float]]]:
+def _bars(plan: Plan, spent: IdleBreakdown, most: int) -> list[tuple[str, dict[str, float]]]:
     """Return (ranks, time by part) of each bar."""
     ranks = np.array_split(np.arange(plan.spec.p), min(plan.spec.p, most))
     return [
@@ -94,7 +94,7 @@ def _bars(plan: Plan, spent: Spending, most: int) -> list[tuple[str, dict[str, f
 
 def _rows(
     plans: Sequence[Plan],
-    spent: Sequence[Spending],
+    spent: Sequence[IdleBreakdown],
     bars: Sequence[list[tuple[str, dict[str, float]]]],
     used: list[str],
 ) -> tuple[list[Row], dict[tuple[str, int], int]]:
@@ -149,7 +149,7 @@ def _trace(appearance: Appearance, name: str, x: Any, heights: list[float], at: 
     )  # fmt: skip
 
 
-def _readings(plans: Sequence[Plan], spent: Sequence[Spending]) -> tuple[str, ...]:
+def _readings(plans: Sequence[Plan], spent: Sequence[IdleBreakdown]) -> tuple[str, ...]:
     sentences = [
         message(
             "charts.bars",

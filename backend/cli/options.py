@@ -12,7 +12,7 @@ import click
 from backend.errors import RequestError
 from backend.schedule import result
 from backend.schedule.families import registry
-from backend.schedule.families.searched import seek
+from backend.schedule.families.searched import search_order
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
@@ -128,7 +128,7 @@ def built(spec: Spec, seconds: float) -> tuple[Spec, Order]:
     family = registry.family_of(spec)
     if family.problem is None or spec.effort is not None or seconds == 0.0:
         return spec, registry.order(spec)
-    found, order, _ = seek(spec, family, seconds)
+    found, order, _ = search_order(spec, family, seconds)
     return found, order
 
 

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
+from backend.cli.options import fail, spec_data, spec_options
 from backend.cli.report import (
     as_shape,
     calibration_lines,
@@ -18,7 +19,6 @@ from backend.cli.report import (
     unfinished,
     write_trace,
 )
-from backend.cli.options import fail, spec_data, spec_options
 from backend.config import PROJECT, Config
 from backend.errors import RequestError, message
 from backend.runs.run_series import Rows, RunnerGoneError, Series

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from backend.cli.report import calibration_of, failure_text, unfinished
 from backend.cli.options import fail, spec_data, spec_options
+from backend.cli.report import calibration_of, failure_text, unfinished
 from backend.config import PROJECT, Config
 from backend.runs.run_series import RunnerGoneError, Series
 from backend.schedule.errors import SpecError

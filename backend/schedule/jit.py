@@ -77,6 +77,6 @@ def compile_all() -> None:
 
 
 def compile_for(ops: int) -> None:
-    """Compile if a job of so many ops is worth it."""
+    """Compile the kernels if ``ops`` ops are worth it."""
     if ops >= COMPILE_FROM_OPS:
         compile_all()

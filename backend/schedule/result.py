@@ -1,4 +1,4 @@
-"""A Result: everything that can be said of one spec, as the command line and the API give it."""
+"""The Result of a spec: order, figures, memory and laws, as the command line and the API give it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
 
 
 def law_values(spec: Spec) -> list[dict[str, Any]]:
-    """Every law of the spec's family that speaks of it, with its numbers put in."""
+    """Every law of the spec's family that applies to it, with its numbers put in."""
     values = law_names(spec)
     return [law.judge(values) for law in family_of(spec).laws if law.speaks(values)]
 
@@ -62,5 +62,5 @@ def law_names(spec: Spec) -> dict[str, float]:
 
 
 def failure(data: Any, error: RequestError) -> dict[str, Any]:
-    """What stands in a Result's place for a spec that is not legal."""
+    """Return the JSON in place of a Result for a spec that is not legal."""
     return {"spec": data, "error": error.as_dict()}

@@ -1,11 +1,12 @@
-"""What a person asks for: a family, its sizes and its costs. Strict reading of it from JSON.
+"""A spec: a family, its sizes, its costs and its options. Strict reading of it from JSON.
 
-Judges each field by itself (type, range, size of the whole); what a family makes of p, m, v and group is the
-family's to judge. Every error names the field and the nearest legal value. Builds no schedule.
+Each field is checked by itself (type and range); whether a family takes these fields together is checked by
+``families.registry.judge``. Every error names the field and the nearest legal value.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -38,9 +39,9 @@ class Spec:
     the last micro-batch to the first, ``recompute`` what is run again before the backward (recompute.py), ``layers``
     how many layers each stage has (None: as many each), ``vocabulary`` where the output layer is (vocabulary.py),
     ``offload`` which activations go to host memory (offload.py), ``shared_link`` whether two devices share one
-    connection to it, ``weights`` the memory of one stashed weight version, in the unit of ``memory``. Where orders are
-    sought, ``effort`` is how many the search times (None: a quick construction only) and ``seed`` its seed. ``order``
-    is an imported schedule's own order, packed (order_codec.py)."""
+    connection to it, ``weights`` the memory of one stashed weight version, in the unit of ``memory``. In a searched
+    family ``effort`` is how many orders the search times (None: a quick construction only), ``seed`` its seed.
+    ``order`` is an imported schedule's own order, packed (order_codec.py)."""
 
     family: str = "1f1b"
     p: int = 4
@@ -83,7 +84,7 @@ class Spec:
                 message("schedule.family_is_a_name", "family must be a name such as 1f1b"),
                 nearest=Spec.family,
             )
-        spec = Spec(
+        return Spec(
             family=family,
             p=integer("p", data.get("p", Spec.p), 1, LIMITS["p"]),
             m=integer("m", data.get("m", Spec.m), 1, LIMITS["m"]),
@@ -103,7 +104,6 @@ class Spec:
             order=_order(data.get("order")),
             costs=_costs(data.get("costs", {})),
         )
-        return spec
 
     @property
     def timing(self) -> Costs:
@@ -215,8 +215,6 @@ def reject_unknown(data: Mapping[str, Any], known: Any, where: Message | str) ->
     """Raise SpecError for the first key that is not known, with the closest known one; ``where`` names the object."""
     for key in data:
         if key not in known:
-            import difflib
-
             close = difflib.get_close_matches(str(key), list(known), 1)
             text = message("schedule.unknown_key", "unknown key; {where} has {keys}", where=where, keys=list(known))
             if close:

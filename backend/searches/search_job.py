@@ -10,7 +10,7 @@ from typing import Any
 
 from backend.errors import RequestError, message
 from backend.schedule.families import registry
-from backend.schedule.families.searched import seek
+from backend.schedule.families.searched import search_order
 from backend.schedule.order import wire
 from backend.schedule.order.order import Order, from_rows
 from backend.schedule.search.certificate import meets
@@ -78,7 +78,7 @@ class SearchJob:
         self.state = replace(self.state, status="running")
         try:
             family = registry.family_of(self.spec)
-            spec, order, found = seek(self.spec, family, self.seconds, self._update, lambda: self.stopping)
+            spec, order, found = search_order(self.spec, family, self.seconds, self._update, lambda: self.stopping)
             status, body = "stopped" if self.stopping else "finished", wire.encode(order, spec.to_json())
             self.state = replace(self.state, status=status, spec=spec, body=body, evaluations=found.evaluations)
         except RequestError as error:

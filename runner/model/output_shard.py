@@ -48,8 +48,7 @@ class ShardActivations:
 
 
 class OutputShard:
-    """The words of one rank out of `ranks`; `early`: S, not T, computes the products of the
-    input gradient."""
+    """The words of one rank out of `ranks`; `early`: S, not T, computes the products of the input gradient."""
 
     def __init__(
         self, training: Training, rank: int, ranks: int, data: Data, memory: ActivationMemory, early: bool

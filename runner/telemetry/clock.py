@@ -17,7 +17,7 @@ _PR_SET_TIMERSLACK = 29
 
 
 class Common:
-    """The common clock in this process: its own clock is `ahead` of it by so many ns; 0 where there is one host."""
+    """The common clock in this process; this host's clock is `ahead` ns ahead of it, 0 where there is one host."""
 
     def __init__(self) -> None:
         self.words = memoryview(bytearray(8)).cast("q")

@@ -21,18 +21,18 @@ MAX_DRIFT = Fraction(1, 5000)  # of two clocks, 200 ppm: the worst of quartz clo
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One question and its answer, in ns: `asked` and `heard` by the asker's clock, `received` and `answered` by the
+    """One question and its answer, in ns: `asked` and `returned` by the asker's clock, `received` and `answered` by the
     other's."""
 
     asked: int
     received: int
     answered: int
-    heard: int
+    returned: int
 
     @property
     def delay(self) -> int:
         """The time of both ways together, as far as the clocks run at the same rate."""
-        return (self.heard - self.asked) - (self.answered - self.received)
+        return (self.returned - self.asked) - (self.answered - self.received)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,16 @@ def offset_of(exchanges: Sequence[Exchange]) -> Offset:
     if not exchanges:
         raise ValueError(message("runner.no_exchange", "an offset needs at least one exchange"))
     best = min(exchanges, key=lambda each: each.delay)
-    if best.delay < -MAX_DRIFT * (best.heard - best.asked) or best.heard < best.asked or best.answered < best.received:
+    if (
+        best.delay < -MAX_DRIFT * (best.returned - best.asked)
+        or best.returned < best.asked
+        or best.answered < best.received
+    ):
         raise ValueError(
             message("runner.early_answer", "an answer came before its question: {exchange}", exchange=repr(best))
         )
-    middle = Fraction(best.asked + best.heard, 2)
+    middle = Fraction(best.asked + best.returned, 2)
     offset = Fraction(best.received + best.answered, 2) - middle
     # Half of the delay, and what the clocks drift apart over the exchange.
-    spread = Fraction(max(best.delay, 0), 2) + MAX_DRIFT * (best.heard - best.asked)
+    spread = Fraction(max(best.delay, 0), 2) + MAX_DRIFT * (best.returned - best.asked)
     return Offset(round(middle), offset, spread + 1)

@@ -154,7 +154,7 @@ def test_what_is_sought_may_be_left_out(client: FlaskClient) -> None:
 def test_a_setting_too_large_to_seek_for_still_shows_the_families(client: FlaskClient) -> None:
     body = client.get("/api/charts/pareto?p=16&m=128").get_json()
     assert body["error_found"]["field"] == "m"
-    assert len(body["points"]) == len(FAMILIES) - len(pareto.SOUGHT)
+    assert len(body["points"]) == len(FAMILIES) - len(pareto.SEARCHED)
 
 
 @pytest.mark.parametrize(

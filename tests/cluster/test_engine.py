@@ -65,7 +65,7 @@ def failed(runner: RunnerProgram, victim: int, number: signal.Signals = signal.S
     last = runner.until(*LAST, timeout=20)[-1]
     assert last["event"] == "failed", last
     assert time.monotonic() - since < 8
-    return last["error"]["message"]
+    return last["failure"]["message"]
 
 
 def start_long(runner: RunnerProgram) -> list[int]:
@@ -199,8 +199,9 @@ def test_a_head_that_goes_ends_the_run_and_the_runner_and_all_that_it_started(ru
     events = runner.until(*LAST, timeout=20)
     assert time.monotonic() - since < 8
     message = f"the head of the Ray cluster at {address} has not answered for 5 s"
-    assert (events[-1]["event"], events[-1]["error"]["message"]) == ("failed", message)
+    assert (events[-1]["event"], events[-1]["failure"]["message"]) == ("failed", message)
+    assert events[-1]["failure"]["kind"] == "engine"
     lost = [event for event in events if event["event"] == "cluster"][-1]
-    assert (lost["state"], lost["why"]) == ("lost", message)
+    assert (lost["state"], lost["why"]["message"]) == ("lost", message)
     assert runner.process.wait(10) == 3
     assert gone(family, within=10), [pid for pid in family if alive(pid)]

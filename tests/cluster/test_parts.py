@@ -8,13 +8,21 @@ import sys
 from pathlib import Path
 
 import pytest
-from runner.engines.ray.reachability import silent_hosts
 
 from backend.config import Config, ConfigError
 from runner.engines.base import EngineError, RankRequest
 from runner.engines.ray import access, clocks
 from runner.engines.ray.clocks import ClockClient, ClockServer, HostClock, same_clock
-from runner.engines.ray.hosts import Host, bundle, machine_of, missing, read_hosts, shortest_way, well_spread
+from runner.engines.ray.hosts import (
+    Host,
+    bundle,
+    machine_of,
+    missing,
+    read_hosts,
+    shortest_way,
+    silent_hosts,
+    well_spread,
+)
 from runner.telemetry import clock
 from runner.telemetry.clock_sync import Exchange
 from tests.support.runner_client import RunnerProgram
@@ -64,12 +72,12 @@ def test_ranks_ask_for_a_core_each_and_for_parts_where_there_are_more_ranks() ->
     assert bundle(RankRequest(1, device="cuda"), hosts) == {"CPU": 1.0, "GPU": 1.0}
 
 
-def test_what_a_run_waits_for_is_said_by_host() -> None:
+def test_a_waiting_run_names_what_is_free_on_each_host() -> None:
     hosts = read_hosts(NODES, {"b": {"CPU": 1.0}, "c": {"CPU": 0.5}})
-    words = "1 of 3 ranks have a place; each asks for 1 CPU; free: one 1 of 2 CPU, two 0.5 of 2 CPU"
+    words = "1 of 3 ranks have a place; each needs 1 CPU; free: one 1/2 CPU, two 0.5/2 CPU"
     assert missing(RankRequest(3), {"CPU": 1.0}, hosts) == words
     assert missing(RankRequest(1), {"CPU": 1.0}, hosts) == ""
-    assert missing(RankRequest(1), {"CPU": 1.0}, hosts[:1]).endswith("free: no host has any")
+    assert missing(RankRequest(1), {"CPU": 1.0}, hosts[:1]).endswith("each needs 1 CPU; no host has any")
 
 
 @pytest.mark.parametrize("count", [5, 11])
@@ -132,27 +140,27 @@ def test_hosts_get_the_sources_of_ranks_and_nothing_else(tmp_path: Path) -> None
     code = Path(access.gather_sources(str(tmp_path)))
     found = {path.relative_to(code).parts[0] for path in code.rglob("*")}
     assert found == {"runner", "backend"}
-    assert {path.name for path in (code / "backend").iterdir()} == {"__init__.py", "schedule"}
+    assert {path.name for path in (code / "backend").iterdir()} == {"__init__.py", "errors.py", "schedule"}
     assert sum(path.stat().st_size for path in code.rglob("*.py")) < 2**20
     assert not list(code.rglob("*.pyc"))
 
 
 def test_a_clock_is_asked_over_a_connection_that_needs_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clocks, "ANSWER_S", 0.2)
-    echo = ClockServer("127.0.0.1", b"s" * clocks.SECRET_BYTES)
-    asker = ClockClient("127.0.0.1", echo.port, echo.secret)
+    server = ClockServer("127.0.0.1", b"s" * clocks.SECRET_BYTES)
+    client = ClockClient("127.0.0.1", server.port, server.secret)
     before = clock.common.ahead
     try:
         found = HostClock(ours=False)
-        found.add(asker.ask(20, 12345))
+        found.add(client.read(20, 12345))
         assert clock.common.ahead == 12345
         assert abs(found.at(clock.now())) <= found.facts("x")["uncertainty_ns"]  # type: ignore[operator]
     finally:
         clock.common.ahead = before
-        asker.close()
-    stranger = ClockClient("127.0.0.1", echo.port, b"x" * clocks.SECRET_BYTES)
+        client.close()
+    stranger = ClockClient("127.0.0.1", server.port, b"x" * clocks.SECRET_BYTES)
     with pytest.raises((OSError, EOFError)):
-        stranger.ask(1)
+        stranger.read(1)
 
 
 def test_of_many_comparisons_the_one_counts_that_says_most_about_now() -> None:

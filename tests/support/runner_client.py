@@ -53,6 +53,16 @@ class RunnerProgram:
         line, self.rest = self.rest.split(b"\n", 1)
         return json.loads(line)
 
+    def await_silence(self, seconds: float, within: float = 30.0) -> None:
+        """Wait until no event has come for some seconds; the events before are kept for `event`."""
+        assert self.process.stdout is not None
+        until = time.monotonic() + within
+        while select.select([self.process.stdout], [], [], seconds)[0]:
+            assert time.monotonic() < until, f"events came for {within} s"
+            data = os.read(self.process.stdout.fileno(), 65536)
+            assert data, "the runner closed its output"
+            self.rest += data
+
     def until(self, *names: str, timeout: float = 60.0) -> list[Event]:
         """All events up to the first of one of these names."""
         events = [self.event(timeout)]
@@ -118,10 +128,16 @@ def alive(pid: int) -> bool:
 def gone(pids: list[int], within: float) -> bool:
     """Whether all these processes end in time."""
     until = time.monotonic() + within
-    while any(alive(pid) for pid in pids):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
+    for pid in pids:
+        try:
+            handle = os.pidfd_open(pid)  # readable once the process has ended
+        except ProcessLookupError:
+            continue
+        try:
+            if not select.select([handle], [], [], max(0.0, until - time.monotonic()))[0]:
+                return False
+        finally:
+            os.close(handle)
     return True
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import socket
 import time
+import zlib
 
 import pytest
 from flask.testing import FlaskClient
 
+from backend.errors import message
+from backend.web.http.responses import encode_json, encode_plain_json
 from backend.web.routes import schedule as schedule_routes
 from tests.conftest import error_of
 
@@ -149,3 +152,12 @@ def test_an_error_of_ours_shows_a_name_for_the_log_and_nothing_of_its_inside(cli
     name = error["message"].rsplit(" ", 1)[1].rstrip(".")
     assert f"error {name}" in caplog.text
     assert "secret detail" in caplog.text
+
+
+def test_json_for_the_page_has_messages_with_codes_and_json_for_scripts_has_plain_text():
+    value = {"why": message("http.other", "{reason}", reason="x")}
+    coded, plain = (
+        json.loads(zlib.decompress(each.deflated)) for each in (encode_json(value), encode_plain_json(value))
+    )
+    assert coded == {"why": {"code": "http.other", "params": {"reason": "x"}, "message": "x"}}
+    assert plain == {"why": "x"}

@@ -67,7 +67,7 @@ def test_the_placement_is_found_or_may_be_named(client: FlaskClient) -> None:
         (CSV.replace("1B0,1F1", "1F1"), "line 2: rank 1 never does 1B0"),
         (CSV.replace("0F0,0F1,0B0", "0F0,0B1,0F1,0B0"), "line 1, cell 2: rank 0 does 0B1 before 0F1"),
         ("0F0,0B0\n\n1F0,4B0\n", "do not spread evenly"),
-        ("1F0,1B0\n0F0,0B0\n", "line 1, cell 1: rank 0 does 1F0, but with looped placement it holds [0]"),
+        ("1F0,1B0\n0F0,0B0\n", "line 1, cell 1: rank 0 does 1F0, but with looped placement it holds 0"),
         ("0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n", "line 1, cell 2: deadlock"),
         ("hello", "line 1, cell 1"),
         ("\n\n", "csv is the text"),
@@ -160,7 +160,7 @@ def test_waits_inside_the_ops_of_a_trace_are_idle_time(client: FlaskClient) -> N
     assert run["device"] == "NVIDIA H100"
     assert run["ops"][2] == [1, 0, 0, 1_000_000, 2_000_000, 1_000_000]
     assert run["ops"][1] == [0, 1, 1_000_000, 4_000_000, 6_000_000, 3_000_000]
-    assert any("waiting for messages" in note for note in run["notes"])
+    assert any("waiting for messages" in note["message"] for note in run["notes"])
 
 
 def test_a_trace_may_be_gzipped_or_come_as_a_file_for_each_rank(client: FlaskClient) -> None:
@@ -190,9 +190,10 @@ def test_what_a_trace_lacks_is_said(client: FlaskClient) -> None:
 
 def test_s_and_t_of_a_trace_are_left_out_and_that_is_said(client: FlaskClient) -> None:
     answer = client.post("/api/runs/import", json=trace_of(family="1f1b", p=2, m=4, vocabulary="parallel-1")).get_json()
-    assert any("left out" in note for note in answer["notes"])
+    assert any("left out" in note["message"] for note in answer["notes"])
     assert not any(
-        "left out" in note for note in client.post("/api/runs/import", json=trace_of(p=2, m=4)).get_json()["notes"]
+        "left out" in note["message"]
+        for note in client.post("/api/runs/import", json=trace_of(p=2, m=4)).get_json()["notes"]
     )
 
 

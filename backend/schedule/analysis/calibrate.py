@@ -1,11 +1,11 @@
-"""What ops cost in a measured run, and what the simulator makes of these costs: whether a run behaves as planned.
+"""Calibrate costs from a measured run, and simulate its order again at these costs.
 
-The median of each kind of op in each stage becomes its cost, the median of the hops that somebody waited for becomes
-the communication time. The order, timed again at these costs, is held beside what was measured: where both agree, the
-schedule explains the run; an op that ends much later than this was disturbed. Medians know nothing of how an op's time
-varies, and in every cycle ranks wait for whoever is slower just then; so the order is replayed with each op's own time
-too. What that comes to is due to the ops, what is missing still to what lies between them: messages and wake-ups.
-Needs nothing of a run but when its ops began and ended, so it serves traces from elsewhere as well. Knows no runner.
+The cost of an op is the median of its kind in its stage; the time of a hop is the median of the hops that a rank waited
+for. Where the simulation at these costs agrees with the measured times, the schedule explains the run; an op that ends
+much later was disturbed. Medians leave out how an op's time varies, and in every cycle ranks wait for the one that is
+slower just then, so the order is also replayed with each op's own time: that part is due to the ops, the rest to
+messages and wake-ups between them. Only the start and end of each op are needed, so imported traces can be calibrated
+too.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _own(measured: Timeline, begin: Floats) -> Floats:
 
 
 def _begun_at(timeline: Timeline, zero: float) -> Timeline:
-    """Later by so much."""
+    """Shift a timeline by ``zero``."""
     times = (timeline.start, timeline.end, timeline.copy_start, timeline.copy_end)
     return Timeline(timeline.order, *(each + zero for each in times))
 

@@ -1,4 +1,4 @@
-"""What papers claim of a family's bubble and memory, beside what the simulation gives, and why the two differ.
+"""Claims of papers about a family's bubble and memory beside the simulated figures, and why the two differ.
 
 The claims are asymptotic: bubble rates relative to 1F1B's R, activation memory relative to M, the memory of 1F1B (p
 micro-batches). Where a simulated figure differs, the reason is found by trying: without hops, with equal stages, with

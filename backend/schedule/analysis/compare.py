@@ -1,6 +1,6 @@
-"""Any set of families at one setting, a row each: simulated figures, what they cost, and what papers claim.
+"""Compare any set of families at one setting, one row each: simulated figures, costs, and the papers' claims.
 
-Knows how to put families side by side; what is legal is theirs to say (nearest_spec.py), why a claim differs is claims.py's.
+Which spec of a family is legal and nearest is found by nearest_spec.py, why a claim differs by claims.py.
 """
 
 from __future__ import annotations

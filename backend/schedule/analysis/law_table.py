@@ -1,7 +1,7 @@
 """Every law of every family held to the simulation over a grid of random specs, inside its region and outside it.
 
 The grid comes from each family's own seed, so the table is the same on every machine. Costs are whole numbers, so sums
-in float64 are exact and "equal" means equal. Knows no file and no page.
+in float64 are exact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One setting for many families: the spec each family would run, as near to what was asked as it can be built.
+"""One setting for many families: for each family the legal spec nearest to the one asked for.
 
-Knows which fields a family takes and follows its own advice where the asked value is not legal. Costs listed by stage
-are spread over as many stages as the family has, so that the model as a whole costs the same.
+Fields that a family does not take are left out; where a value is not legal, the nearest value of the error is taken.
+Costs listed by stage are spread over as many stages as the family has, so that the model as a whole costs the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_STEPS = 8  # of advice followed; families need three at most
 
 
 def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | None]:
-    """The legal spec of a family nearest to ``asked``, and in words what had to change (None: nothing).
+    """Find the legal spec of a family nearest to ``asked``, and a sentence on what had to change (None: nothing).
 
     ``v`` is the chunks per device asked for, where a family leaves a choice; None takes what is natural for each.
     Raises SpecError where no legal value is near, or for a name that is no family.
@@ -63,7 +63,7 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
 
 
 def spread(costs: Costs, stages: int, pair: float | None) -> Costs:
-    """The same costs for a model cut into so many stages."""
+    """The same costs for a model cut into ``stages`` stages."""
     return replace(costs, F=_spread(costs.F, stages), I=_spread(costs.I, stages), W=_spread(costs.W, stages), FB=pair)
 
 
@@ -101,7 +101,7 @@ def _judge_size(spec: Spec) -> None:
 
 
 def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
-    """Raise SpecError for more ops in all than one answer may have; compile if so many are worth it."""
+    """Raise SpecError for more ops in all than one answer may have; compile the kernels if that is worth it."""
     whole = sum(op_count(spec) for spec in specs)
     if whole > LIMITS["ops"]:
         nearest = max(1, asked.m * LIMITS["ops"] // (2 * whole))

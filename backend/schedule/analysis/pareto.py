@@ -1,8 +1,8 @@
 """Activation memory against throughput: every family at one setting, and what a search finds within each limit.
 
-Knows how to judge one point against another. What is legal is the families' to say (nearest_spec.py); how a schedule is sought
-is handed in. Memory is the fullest device's, in one micro-batch's activations on a device (1F1B holds p of them);
-throughput is the work of a device over the span, so that a pair which overlaps to less than F + I + W counts as speed.
+Which spec is legal is found by nearest_spec.py; the search that finds a schedule is an argument. Memory is the fullest
+device's, in one micro-batch's activations on a device (1F1B holds p of them); throughput is the work of a device over
+the span, so that a pair which overlaps to less than F + I + W counts as speed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
 
 Search = Callable[[Spec], tuple[Spec, Order]]
-"""From a sought family's spec to an order within its memory, and the spec that builds this order again."""
+"""From the spec of a searched family to an order within its memory, and the spec that builds this order again."""
 
-SOUGHT = ("zb-auto", "v-auto")  # one chunk per device, and the V
-PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # of p: the limits to seek under unless others are asked for
+SEARCHED = ("zb-auto", "v-auto")  # one chunk per device, and the V
+PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # of p: the default limits of the search
 LEAST = 1.0  # micro-batch; less than one gets no step through
-MOST_SOUGHT = 8192  # ops of a V; larger, seven limits take more than a few seconds
+MOST_FRONTIER_OPS = 8192  # ops of a V; larger, seven limits take more than a few seconds
 SAME = 1e-9
 
 
@@ -50,7 +50,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Point:
-    """A schedule with its figures; ``limit`` is the memory that it was sought under, None for a family's own."""
+    """A schedule with its figures; ``limit`` is the memory limit of its search, None for a family's own order."""
 
     spec: Spec
     adjusted: Message | None
@@ -59,7 +59,7 @@ class Point:
 
     @property
     def title(self) -> str:
-        """The family's name for people."""
+        """The title of the family."""
         return family_of(self.spec).title
 
     @property
@@ -71,10 +71,10 @@ class Point:
 
 
 def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
-    """A point for each family named; without names, for all that are not sought, and the asked one, which stands as it
-    is. The others take what is natural for them. Families that cannot be built near the setting are left out."""
+    """A point for each family named; without names, for all that are not searched, and the asked one as it is. The
+    others take what is natural for them. Families that cannot be built near the setting are left out."""
     own = [] if asked.family in FAMILIES else [asked.family]  # an imported order is a point too
-    names = names or [*own, *(name for name in FAMILIES if name not in SOUGHT or name == asked.family)]
+    names = names or [*own, *(name for name in FAMILIES if name not in SEARCHED or name == asked.family)]
     free = _same_work(asked if "memory" not in family_of(asked).fields else asked.with_(memory=None))
     fitted: list[tuple[Spec, Message | None]] = []
     for name in names:
@@ -92,9 +92,9 @@ def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> lis
     A limit that is too small for any step is left out, and so is one that brings nothing over the smaller ones: the
     points of each placement rise in memory and in throughput. None for the limits stands for ``default_limits``.
     """
-    judge_sought(asked)
+    judge_frontier_size(asked)
     found: list[Point] = []
-    for name in SOUGHT:
+    for name in SEARCHED:
         try:
             setting, adjusted = fit(_same_work(asked), name)
         except SpecError:
@@ -131,15 +131,15 @@ def setting_of(asked: Spec) -> Spec:
     return plain.with_(costs=replace(plain.costs, FB=None))
 
 
-def judge_sought(asked: Spec) -> None:
-    """Raise SpecError for more ops than are sought for in a few seconds."""
+def judge_frontier_size(asked: Spec) -> None:
+    """Raise SpecError for more ops than are searched in a few seconds."""
     size = 6 * asked.p * asked.m  # F, I and W in both chunks of a V
-    if size > MOST_SOUGHT:
-        nearest = max(1, MOST_SOUGHT // (6 * asked.p))
+    if size > MOST_FRONTIER_OPS:
+        nearest = max(1, MOST_FRONTIER_OPS // (6 * asked.p))
         text = message(
             "analysis.too_many_ops_for_frontier",
             "the frontier is searched for schedules of up to {most} ops; here they would have {ops}",
-            most=f"{MOST_SOUGHT:,}",
+            most=f"{MOST_FRONTIER_OPS:,}",
             ops=f"{size:,}",
         )
         raise SpecError("m", asked.m, text, limit=nearest, nearest=nearest)

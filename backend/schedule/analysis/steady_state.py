@@ -1,7 +1,7 @@
-"""A family's building block with its arithmetic, as the page tells it: lifespan / period is memory; or why it has none.
+"""The building block of a family with its arithmetic (lifespan / period is memory), or the reason why it has none.
 
-Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.1. Counts slots, in which F,
-I and W each take one; knows no costs and no number of micro-batches, on which a steady state does not depend.
+Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.1. Times are
+in slots, one for each of F, I and W; a steady state does not depend on costs or on the number of micro-batches.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LAID = message(
 )
 
 
-def steady(spec: Spec) -> dict[str, Any]:
+def steady_state(spec: Spec) -> dict[str, Any]:
     """The block of a spec's family on its devices, each device's lifespan / period, and the most chunks in flight.
 
     Raises SpecError for a family that has no block, with the nearest one that has.

@@ -1,7 +1,7 @@
-"""One family over many sizes: what each (p, m) or v makes of the bubble and of the messages, and why some cannot be.
+"""One family over many sizes: bubble and messages of each (p, m) or v, and why some cannot be built.
 
-Costs listed by stage are spread over as many stages as a size has. Larger schedules than an answer can wait for are
-left out and say so. Knows no figure.
+Costs listed by stage are spread over as many stages as a size has. Schedules
+that would take too long are left out, with that as the reason.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ P_STOPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 M_STOPS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
 MOST_STOPS = 13  # sizes on one axis
 CELL_OPS = 60_000  # of one schedule
-SHAPED = 20  # an order that is made for its costs takes as long as so many times as many ops
+SHAPED = 20  # building an order that is made for its costs takes as long as timing this many times its ops
 MOST_V = 12
 
 

@@ -1,6 +1,7 @@
-"""The options on top of the families: which go together, what they make of an order, and of the laws.
+"""Apply options to a family: which go together, how they change its order and the region of its laws.
 
-Vocabulary first (S and T among the ops), then offload (copies beside them). What options do to costs is effective_costs.py's.
+Vocabulary first (S and T among the ops), then offload (copies beside them). effective_costs.py applies options to
+costs.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def judge(spec: Spec, family: Family) -> None:
 
 
 def _judge_stages(spec: Spec, stages: int) -> None:
-    """What has one entry a stage has as many as there are stages, and layers spread costs of a whole device only."""
+    """Raise SpecError for a list that is not one entry per stage, and for layers that spread costs already listed."""
     for name in ("F", "I", "W"):
         cost = getattr(spec.costs, name)
         if isinstance(cost, tuple) and len(cost) != stages:
@@ -114,7 +115,7 @@ def _judge_stages(spec: Spec, stages: int) -> None:
 
 
 def _judge_recompute(spec: Spec) -> None:
-    """What runs again is counted in F's terms, so I must be given in the same, and a pair's time must not be."""
+    """Raise SpecError unless I is given as F is (what runs again is a part of F), and a pair's time is not given."""
     if spec.costs.FB is not None:
         raise SpecError(
             "FB",
@@ -214,7 +215,7 @@ def order(spec: Spec, family: Family) -> Order:
 
 
 def with_laws(family: Family) -> Family:
-    """The family with every law held to where no option changes what it counts."""
+    """The family with each law's region cut to where no option changes what the law counts."""
     laws = family.laws
     if family.vocabulary:
         laws = tuple(_plus(law, _NO_SHARDS) if law.when is None and not law.shards else law for law in laws)

@@ -1,7 +1,7 @@
-"""What every family says of itself, and the two helpers that let its code read like its paper.
+"""The description of a family of schedules, and two helpers for rows that read like the paper.
 
 A family is one file: a row of ops for each rank, written as phases (a count and a pattern), the specs that are legal,
-and its laws. It knows no times and no other family.
+and its laws.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class Family:
     """One micro-batch's ops, repeated at a constant pace: the steady state at equal F, I and W, or what a family that
     is shaped by the costs is laid from. None where nothing repeats micro-batch by micro-batch."""
     problem: Callable[[Spec], Problem] | None = None
-    """What is sought, where the order is: its rows are then the search's (searched.py)."""
+    """The problem of a searched family, whose rows a search finds (searched.py); None where rows are constructed."""
     finish: Callable[[Spec, Order], Order] = lambda spec, order: order
-    """A last step on the order, for what phases cannot say (GPipe's backward from last to first)."""
+    """A last step on the order, for what phases cannot express (GPipe's backward from last to first)."""
 
     def order(self, spec: Spec) -> Order:
         """The order of a legal spec."""

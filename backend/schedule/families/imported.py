@@ -1,8 +1,8 @@
-"""An order that came from elsewhere as a spec: the order itself stands in it, packed, and p, m and v follow from it.
+"""An imported order as a spec: the spec holds the packed order, and p, m and v follow from it.
 
-Not one of the families that are compared, swept and searched over: it has no rule by which another size could be
-built, so it has no law and no block, and what shapes an order (group, memory to seek in, effort, ...) does not apply.
-What bears on times and memory does: costs, layers, recomputation, the part that W needs.
+It is not one of the families that are compared, swept and searched: no other size of it can be built, so it has no law
+and no block, and fields that shape an order (group, memory, effort, ...) do not apply. Fields that affect times and
+memory do: costs, layers, recomputation, the part that W needs.
 """
 
 from __future__ import annotations

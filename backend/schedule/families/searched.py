@@ -1,4 +1,4 @@
-"""Orders that are sought: for so long, or again for as many evaluations as a spec says."""
+"""Searched orders: found within a time, or found again with the effort and seed of a spec."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
 MOST_KNOWN = 128
-_known: OrderedDict[Spec, list[Row]] = OrderedDict()  # what was found of late, so that nothing is sought twice
+_known: OrderedDict[Spec, list[Row]] = OrderedDict()  # what was found of late, so that nothing is searched twice
 _finds = [0]
-_most: OrderedDict[Spec, Spec] = OrderedDict()  # by what was sought: the spec of the longest search for it
+_most: OrderedDict[Spec, Spec] = OrderedDict()  # by what was searched: the spec of the longest search for it
 
 
 def rows(spec: Spec, problem: Problem) -> list[Row]:
@@ -32,7 +32,7 @@ def rows(spec: Spec, problem: Problem) -> list[Row]:
         return problem.quick()
     found = _known.get(spec)
     if found is None:
-        found = list(problem.seek(spec.seed, Budget(None, spec.effort)).codes)
+        found = list(problem.search(spec.seed, Budget(None, spec.effort)).codes)
         _remember(spec, found)
     return found
 
@@ -59,7 +59,7 @@ def finds() -> int:
     return _finds[0]
 
 
-def seek(
+def search_order(
     spec: Spec,
     family: Family,
     seconds: float | None,
@@ -70,10 +70,10 @@ def seek(
     found: with the effort that it took, it builds this order."""
     assert family.problem is not None
     problem = family.problem(spec)
-    found = problem.seek(spec.seed, Budget(seconds), report, stop)
-    sought = spec.with_(effort=found.evaluations)
-    _remember(sought, list(found.codes))
-    return sought, found.order(problem.task), found
+    found = problem.search(spec.seed, Budget(seconds), report, stop)
+    searched = spec.with_(effort=found.evaluations)
+    _remember(searched, list(found.codes))
+    return searched, found.order(problem.task), found
 
 
 def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[str, Any]]:
@@ -122,7 +122,7 @@ def bound_of(problem: Problem) -> dict[str, Any]:
 
 
 def certificate(spec: Spec, family: Family, span: float) -> dict[str, Any]:
-    """How good an order of a sought family is: what no order can do better, and how far above that its span lies."""
+    """How good an order of a searched family is: what no order can do better, and how far above that its span lies."""
     assert family.problem is not None
     shape = bound_of(family.problem(spec))
     least = shape["lower_bound"]

@@ -1,4 +1,4 @@
-"""Which stage should have how many layers, where the embedding and the output layer weigh on the ends.
+"""Balance the layers over the stages, where the embedding and the output layer weigh on the ends.
 
 Starts from the split that is given (even by itself) and from those with the least heaviest stage and the least
 heaviest device, takes the best by the simulated makespan of the family, and moves single layers between stages while

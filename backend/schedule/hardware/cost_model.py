@@ -1,4 +1,4 @@
-"""The question of a cost model: which model on which machine, cut into how many stages. Strict reading of it.
+"""The setting of a cost model: which model on which machine, cut into how many stages. Strict reading of it.
 
 Any field of the model or the machine can be given beside their names and then counts instead of theirs.
 """

@@ -1,6 +1,6 @@
-"""Figures that can show how they came about: each is a formula over named values, and may be named for the next.
+"""Figures with their derivation: each is a formula over named values, and may be named for the next.
 
-The value is what the formula evaluates to, so what is shown and what is used cannot differ. Knows no model.
+The value is what the formula evaluates to, so what is shown and what is used cannot differ.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a model costs on a machine: the time of every stage, from counted FLOP and a stated efficiency, and hop latency.
+"""Estimate the costs of a model on a machine: every stage's time from counted FLOP and an efficiency, and hop latency.
 
 Per layer and micro-batch F is 2sbN + 4s^2bh FLOP, I 2sbN + 8s^2bh, W 2sbN, with N the parameters that a token passes
 through; for the papers' layer (N = 12h^2) that is sbh(24h+4s), sbh(24h+8s) and 24sbh^2. Counts matrix products only:

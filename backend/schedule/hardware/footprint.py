@@ -1,4 +1,4 @@
-"""What a model keeps in a machine's memory: weights, gradients, optimizer state, activations. Knows no times.
+"""Memory of a model on a machine: weights, gradients, optimizer state, activations.
 
 Activations of a layer are sb(34h + 5as) bytes, sb(34h) with flash attention, of which W still needs 32sbh (with
 tensor parallelism the 24h, 5as and those 24 of the 32 are shared out). Mixed-precision Adam: 2 bytes a parameter for

@@ -1,8 +1,8 @@
 """Accelerators as the costs of a pipeline see them: peak rate, memory and links, from the vendor's datasheets.
 
 Rates are dense bfloat16 (the datasheets headline the sparse ones, twice as high); a link's bandwidth is one direction
-of it (they headline the sum of both). Latencies stand in no datasheet, and the link to host memory is the host's: both
-are assumed (PCIe 4.0 x16 for A100, else 5.0 x16). Knows no model.
+of it (they headline the sum of both). Latencies are in no datasheet, and the link to host memory is the host's: both
+are assumed (PCIe 4.0 x16 for A100, else 5.0 x16).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Of the ten models of the vocabulary-parallelism table the activated parameters per layer, hidden size and vocabulary
 are the printed ones (with ratio = hidden * vocabulary / parameters); everything else comes from the published
-configurations, and ``note`` says what is an assumption. Knows no machine and no pipeline.
+configurations, and ``note`` names the assumptions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a model and a machine make of the options: copies to host memory, shards of the output layer, weight versions.
-
-Knows no schedule; the ledger has the times and bytes of a layer already.
-"""
+"""Costs of the options on a model and a machine: copies to host memory, shards of the output layer, weight versions."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ GUIDE_FLOPS, GUIDE_BYTES = 220e12, 15e9
 
 def offload_ratio(hidden: Floats | float, sequence: Floats | float, flops: float, host_bytes: float) -> Floats:
     """PipeOffload's k (arXiv 2503.01328): both copies of a layer's activations to its compute, for the papers' layer,
-    10 / (3 (6h + s)) B_c / B_o at so many FLOP/s reached and bytes/s to host memory."""
+    10 / (3 (6h + s)) B_c / B_o with ``flops`` FLOP/s reached and ``host_bytes`` bytes/s to host memory."""
     return np.asarray(10.0 / (3.0 * (6.0 * np.asarray(hidden) + np.asarray(sequence))) * flops / host_bytes)
 
 

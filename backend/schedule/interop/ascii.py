@@ -94,7 +94,7 @@ def summary(shape: dict[str, Any]) -> list[str]:
         lines += _certified(shape["spec"], shape["certificate"])
     law = shape["law"]
     if law is None:
-        why = "is imported" if shape["spec"]["order"] else "is sought for these costs and this memory"
+        why = "is imported" if shape["spec"]["order"] else "is searched for these costs and this memory"
         lines.append(f"law: none; the order {why}, and only the simulation tells")
     else:
         exact = "exact here" if law["exact"] else f"not exact here: {law['why']}"

@@ -30,6 +30,6 @@ def render(spec: Spec, order: Order, form: str) -> str:
 
 
 def file_name(spec: Spec, form: str) -> str:
-    """What the file is called: family and sizes, so that several in one folder can be told apart."""
+    """The name of the file: family and sizes, so that several in one folder differ."""
     chunks = f"-v{spec.v}" if spec.v > 1 else ""
     return f"{spec.family}-p{spec.p}-m{spec.m}{chunks}.{FORMATS[form][0]}"

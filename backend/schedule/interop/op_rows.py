@@ -1,7 +1,7 @@
 """Ops as other tools write them, a row for each rank, into an Order: which placement puts every stage where it is.
 
-Other tools' op texts name stages, never chunks or streams; this finds both. Whether the order can run is for
-check.check to say.
+Other tools' op texts name stages, never chunks or streams; this finds both. Whether the order can run is checked by
+check.check.
 """
 
 from __future__ import annotations

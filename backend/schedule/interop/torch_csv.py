@@ -47,7 +47,7 @@ def load(text: str, kind: str | None = None) -> Order:
     """Read CSV text; empty cells are idle slots. ``kind`` is the placement, found from the stages if None.
 
     Raises OrderError for anything that is not an op, a stage on the wrong rank, or sizes that do not fit together;
-    whether the order can run is for check.check to say.
+    whether the order can run is checked by check.check.
     """
     if len(text) > MAX_BYTES:
         raise OrderError(

@@ -1,8 +1,8 @@
 """A Chrome trace, from this program or from torch's profiler, as a measured timeline on one axis.
 
 Knows the two names an op may have, ours (``2F0``) and torch's profiler range (``PP:2F0``, which torch's
-_PipelineScheduleRuntime records); every other event is counted and left out. Whose file it is, how ranks are told
-apart and which step is judged, is decided here; events.py reads the JSON.
+_PipelineScheduleRuntime records); every other event is counted and left out. Which program wrote a file, which rank a
+track is and which step is read is decided here; trace_events.py reads the JSON.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ def load(*files: Any) -> Measured:
         notes += _doubts(timeline, computing, early)
         computing = computing if not np.array_equal(computing.start, timeline.start) else None
     steps = max(count for _, count in cut)
-    told, device = tuple(dict.fromkeys(notes)), device_of(documents)
+    unique, device = tuple(dict.fromkeys(notes)), device_of(documents)
     one = len(documents) == steps == 1
     more = run_trace.details(documents[0], timeline.order) if one and timeline is not None else {}
-    return Measured(source, lanes, steps, ignored, timeline, computing, missing, told, device, more)
+    return Measured(source, lanes, steps, ignored, timeline, computing, missing, unique, device, more)
 
 
 def _in_rank_order(tracks: Sequence[Track]) -> list[tuple[int, Track]]:

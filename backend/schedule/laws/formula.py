@@ -1,7 +1,7 @@
 """Formulas as data: one expression that is evaluated, printed, and drawn as mathematics by the page.
 
 A formula is written as a Python expression, ``(p-1)*(f+b)/v``, and kept as a tree of JSON values: a number, a name, or
-``[op, operand, ...]``. Knows no schedule; what a name stands for is the caller's.
+``[op, operand, ...]``. The caller gives the values of names.
 """
 
 from __future__ import annotations

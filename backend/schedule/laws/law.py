@@ -1,7 +1,7 @@
-"""Closed forms: what a formula says of a schedule, and the region where that is exact.
+"""Closed forms of schedules, each with the region where it is exact.
 
-A law is data: a formula, and conditions each with the sentence that tells why the law need not hold outside. The
-families carry their laws; tests hold every law to the simulation inside its region.
+A law is data: a formula, and conditions, each with the reason why the law need not hold outside it. Every family has
+its laws; tests hold every law to the simulation inside its region.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Law:
     where: tuple[tuple[str, str], ...] = ()
     source: str = ""
     when: str | None = None
-    """A condition without which the law says nothing of a spec and is left out."""
+    """A condition without which the law does not apply to a spec and is left out."""
     shards: bool = False
     """Whether it holds too where S and T of a sharded output layer stand among the ops (vocabulary.py)."""
 

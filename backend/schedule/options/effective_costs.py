@@ -1,4 +1,4 @@
-"""The costs that ops really have: what the options of a spec make of the costs that were given.
+"""Effective costs: the given costs with every option of a spec applied.
 
 In this order: layers spread over the stages, the forward that recomputation runs again, the output layer on the last
 stage, and the natural times of S, T and O where none were given. The page computes the same sums in the same order
@@ -73,7 +73,7 @@ def fewer_on_the_last(options: Options, stage: float, head: float) -> tuple[int,
 
 
 def spread_layers(layers: tuple[int, ...], stages: int) -> tuple[int, ...]:
-    """As many layers cut into so many stages, at the whole layers nearest to even cuts through the stages given."""
+    """Spread the same layers over ``stages`` stages, cutting at the whole layers nearest to even cuts."""
     if len(layers) == stages:
         return layers
     above = np.cumsum([0.0, *layers])

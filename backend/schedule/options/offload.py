@@ -1,9 +1,9 @@
-"""Offloading activations to host memory: which chunks go out, and when (PipeOffload, Wan et al. 2025, 2503.01328).
+"""Offload activations to host memory: which chunks, and when (PipeOffload, Wan et al. 2025, arXiv 2503.01328).
 
-Every device has a copy lane beside its compute (copy_lanes.py). ``O`` of a micro-batch is issued when its F has ended; its
-reload ``R`` as late as it still ends one backward before it is needed. *selective* sends out the first half of a
-device's chunks, rounded up, whose activations live longest; *full* sends out all. A chunk whose activations live too
-short for two copies stays on the device. Knows orders and times, no family.
+Every device has a copy lane beside its compute (copy_lanes.py). ``O`` of a micro-batch is issued when its F has ended;
+its reload ``R`` as late as it still ends one backward before it is needed. *selective* offloads the first half of a
+device's chunks, rounded up, whose activations live longest; *full* offloads all. A chunk whose activations live too
+short for two copies stays on the device.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 *full* (Chen et al. 2016, arXiv 1604.06174) keeps each layer's input only, 2sbh of 34sbh bytes, and runs the forward
 again before I. *selective* (Korthikanti et al. 2022, arXiv 2205.05198) keeps all but the attention core, which is run
-again; its two shares are the paper's for GPT-3 175B (a = 96, s = 2048, h = 12288). effective_costs.py counts what runs again.
+again; its two shares are the paper's for GPT-3 175B (a = 96, s = 2048, h = 12288). effective_costs.py adds the time of
+what runs again.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ interlaced (nnScaler, Lin et al. 2024): all ranks do S and T of a micro-batch at
 
 For each barrier the family's forwards run one micro-batch further ahead of its backwards, which costs one micro-batch
 of memory and hides the barrier; S and T are then done as soon as they can be. Where the output layer stays whole
-(plain, redistribute) there is nothing of this: effective_costs.py counts it to the last stage. Knows no family.
+(plain, redistribute) effective_costs.py adds its time to the last stage.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import numpy.typing as npt
 
 from backend.schedule import jit
 from backend.schedule.errors import message
-from backend.schedule.laws.law import IN_STEP, NO_HOPS, UNIFORM, Law
 from backend.schedule.order.dependencies import rules
 from backend.schedule.order.ops import B, F, S, T
 from backend.schedule.order.order import Order, code_table, encode, from_rows, micro_numbers
@@ -164,36 +163,3 @@ def interlaced(p: int, m: int) -> Order:
             row += [encode(kind, 0, 1) for kind, micro in steps if 0 <= micro < m]
         rows.append(row)
     return from_rows(place("looped", p, 1), m, rows, barriers=MODES["interlaced"].barriers)
-
-
-LAWS = (
-    Law(
-        "makespan",
-        "global",
-        "m*(f+b+s+t) + (p-1)*(f+b)",
-        (UNIFORM, NO_HOPS, IN_STEP),
-        message(
-            "schedule.law_spread_makespan",
-            "arXiv 2411.05288: S and T are work that all ranks share, and the barriers hide behind the "
-            "forwards run ahead",
-        ),
-        when="barriers > 0",
-    ),
-    Law(
-        "peak",
-        "global",
-        "min(p + barriers, m)",
-        (),
-        message("schedule.law_spread_peak", "one more for each barrier"),
-        when="barriers > 0 and interlaced == 0",
-    ),
-    Law(
-        "peak",
-        "global",
-        "min(p + floor(p/2), m)",
-        (),
-        message("schedule.law_interlaced_peak", "in step: half as many more"),
-        when="interlaced == 1",
-    ),
-)
-"""What holds of 1F1B with the vocabulary spread."""

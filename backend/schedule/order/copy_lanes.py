@@ -1,9 +1,9 @@
-"""What the copy lanes do: one lane a rank, beside its compute, that moves activations to host memory and back.
+"""Copy lanes: one per rank, beside its compute, that moves activations to host memory and back.
 
-``O`` offloads a chunk's activation after its F, ``R`` reloads it before its backward. A copy is *issued* when the rank
-has done so many of its compute ops, and runs when the lane is free: copies of a rank run one at a time, in the order
-issued, as on a stream of their own. The backward waits for its R; compute waits for nothing else of the lane.
-Of an offloaded slot every micro-batch goes out and comes back, first in, first out. Holds no times.
+``O`` offloads a chunk's activation after its F, ``R`` reloads it before its backward. A copy is *issued* after a given
+number of the rank's compute ops, and runs when the lane is free: copies of a rank run one at a time, in the order
+issued, as on a stream of their own. The backward waits for its R; compute waits for nothing else of the lane. Of an
+offloaded slot every micro-batch goes out and comes back, first in, first out.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ Where the vocabulary is sharded over the ranks (Yeung et al. 2024, arXiv 2411.05
     I and B of the last stage need the last barrier: C2, passed by all T (two barriers), or C1 (one barrier).
 
 A barrier takes one hop. Where a slot's activations are offloaded, its I or B also needs their reload (copy_lanes.py).
-Knows nothing of times or of where in an order an op stands.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ Text: ``{stage}{kind}{micro-batch}``, e.g. ``2F0``; a pair is ``(0F7;7B3)OVERLAP
 Two more where the vocabulary is sharded over all ranks (vocabulary.py): ``S`` a rank's logits with their maximum and
 sum, ``T`` their gradients. They belong to a rank, not to a stage; their text names the rank's first stage.
 Two on a rank's copy lane (copy_lanes.py): ``O`` offloads a stage's activation to host memory, ``R`` reloads it.
-This module knows nothing of ranks, times or orders.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""An order: what each rank does, op after op. The only description of a schedule; everything else reads it.
+"""An order: the ops of each rank, in sequence. The only description of a schedule; everything else reads it.
 
-One byte an op: ``kind * chunks + chunk`` for F, I, W, B; ``4 * chunks + f_chunk * chunks + b_chunk`` for an overlapped
+One byte per op: ``kind * chunks + chunk`` for F, I, W, B; ``4 * chunks + f_chunk * chunks + b_chunk`` for an overlapped
 pair; the two codes after the pairs for S and T. Micro-batches are implied where each slot takes them first in, first
 out, and stored where not.
-Holds no times and no costs; whether the order can run is for check.py to say.
+Whether an order can run is checked by simulation/check.py.
 """
 
 from __future__ import annotations

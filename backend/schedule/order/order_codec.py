@@ -1,12 +1,12 @@
 """An order as a short text that a spec and a link can hold, and back: any order, whatever built it.
 
     l, v or b (the placement) | base64url, without padding, of a raw deflate stream of:
-    p, m, chunks, flags and how many ops each rank has, as varints | one byte an op | stored micro-batches | copies
+    p, m, chunks, flags and how many ops each rank has, as varints | one byte per op | stored micro-batches | copies
 
 Flags: bits 0-1 columns of stored micro-batches, 2-3 barriers, 4 whether there are copies, 5 whether all ranks have as
 many ops (then that number stands once). Stored micro-batches and the copies' columns are differences to the one before
 (for micro-batches: to the last op of the same code on that rank), in four planes of bytes, so that steady progress is
-hardly anything to deflate. Reads strictly and with bounds; knows no family, nor whether an order can run (check.py).
+hardly anything to deflate. Reading is strict and bounded; whether an order can run is checked by check.py.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def pack(order: Order) -> str:
 
 
 def unpack(text: str) -> Order:
-    """The order of a text. Raises OrderError for what is none."""
+    """Read the text of an order. Raises OrderError for a text that is not one."""
     kind = LETTERS.get(text[:1])
     if kind is None:
         raise OrderError(BROKEN)
@@ -133,7 +133,7 @@ def _too_many_ops(count: int) -> OrderError:
 
 
 class _Body:
-    """What is left to read of an unpacked text."""
+    """A cursor over the bytes of an unpacked text."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0

@@ -1,8 +1,7 @@
-"""Where a stage lives: the map between (rank, chunk) and (stream, stage), and each slot's neighbours.
+"""Placement of stages: the map between (rank, chunk) and (stream, stage), and each slot's neighbours.
 
 A *slot* is one model part on one rank, numbered ``rank * chunks + chunk``. A *stream* is one direction through one
 replica of the model: one for every placement but the bidirectional, which has two (DualPipe).
-Knows nothing of ops, orders or times.
 """
 
 from __future__ import annotations

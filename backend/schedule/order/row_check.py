@@ -1,5 +1,7 @@
-"""Is each rank's row complete and in order? The same as check.py judges op by op, over whole arrays: a hundred times as
-fast, and it only says where something is wrong, for check.py to find out what."""
+"""Check each rank's row for completeness and sequence over whole arrays.
+
+The same rules as check.py's, a hundred times as fast; finds only which rank is wrong, and check.py then finds the op.
+"""
 
 from __future__ import annotations
 

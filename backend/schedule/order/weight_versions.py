@@ -1,7 +1,7 @@
 """Weight versions of an asynchronous order: which weights each op uses, and how many a rank must keep.
 
 A rank updates its weights after every full backward. A micro-batch's forward begins with the newest version and its
-backward uses the same one, whatever updates came in between (PipeDream, section 3.3). Knows orders only.
+backward uses the same one, whatever updates came in between (PipeDream, section 3.3).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Automatic schedules: orders found for the costs and the memory at hand instead of written by hand."""
+"""Automatic schedules: orders searched for given costs and memory instead of written by hand."""

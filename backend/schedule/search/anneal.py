@@ -3,7 +3,7 @@
 Started cold, from a good order: at a temperature of a few hundredths of an F up to a tenth or so the walk crosses the
 plateaus that single moves leave, where a hot start only forgets. Most moves are of ops on the longest path, which
 alone decide the span. All choices come from the walk's own random numbers, so that a walk is the same wherever it is
-interrupted. Knows no starts and no bounds.
+interrupted.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Walk:
         return Walk(task.placement.chunks, tuple(game), state, trial, strings.copy(), path, seed, plan)
 
     def go(self, moves: int) -> int:
-        """Time so many more moves; fewer only if hardly any is legal. Returns how many."""
+        """Time ``moves`` more moves; fewer only if hardly any is legal. Returns the number timed."""
         return int(walk(self.game, self.state, self.trial, self.best, self.path, self.seed, self.plan, moves))
 
     @property

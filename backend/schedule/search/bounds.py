@@ -1,11 +1,10 @@
-"""Lower bounds on the span: what no order of a task can do better, each with its argument.
+"""Lower bounds on the span of any order of a task, each with its argument.
 
 The *span* is the longest of the ranks' own windows, from a rank's first start to its last end, with every op as early
 as its order and its inputs allow. Each bound looks at one rank, or at one rank and the way from it to another, and
 forgets what the others do. They hold for any order on the placement (one stream: looped or V), any costs, and any
 memory limit; micro-batches are alike, so that a k-th op may stand for any.
 
-Knows no schedule and no search.
 """
 
 from __future__ import annotations

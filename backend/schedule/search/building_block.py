@@ -6,7 +6,7 @@ next micro-batch follows. Its memory can be read off: a device's activations liv
 what would be idle or where only a W makes room for the next F; then ops are squeezed forward into the idle time of
 the warm-up and the cool-down wherever the peak does not rise.
 
-Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, sections 3 and 4. Knows no family.
+Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, sections 3 and 4.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ def squeeze(task: Task, codes: Codes) -> tuple[float, Codes]:
 
 
 def rows(task: Task, tries: Sequence[tuple[Block, Choice]], others: Sequence[Codes] = ()) -> list[Codes]:
-    """Each device's codes in the order of least span among all tries, and ``others`` that are at hand (within the
+    """Each device's codes in the order of least span among all tries, and ``others``, given orders (within the
     limit); of equal ones the first."""
     ops = 3 * task.placement.chunks * task.placement.p * task.m
     tries = tries[: max(1, EFFORT // ops)]

@@ -1,4 +1,4 @@
-"""What a search hands back: an order, its span, and a lower bound that says how much better any order could be.
+"""The outcome of a search: an order, its span, and a lower bound on the span of any order.
 
 Also the memory limits under which there is no order at all.
 """
@@ -57,7 +57,7 @@ class Found:
 
 
 def meets(span: float, bound: float) -> bool:
-    """Whether a span is at a bound, but for rounding."""
+    """Whether a span is at a bound, except for rounding."""
     return span <= bound * (1.0 + MET)
 
 

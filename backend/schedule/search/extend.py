@@ -1,7 +1,7 @@
 """A good order for few micro-batches made longer: a segment of its steady state repeated, at the same memory.
 
-The ramps at both ends cost the same whatever the number of micro-batches, so they are sought where a search is quick.
-Knows orders as codes; whether what comes out is good, its caller must time.
+The ramps at both ends cost the same whatever the number of micro-batches, so they are searched in a short step, where a
+search is quick. The caller times the orders to see which are good.
 """
 
 from __future__ import annotations

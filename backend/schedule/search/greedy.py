@@ -2,8 +2,8 @@
 
 On each device the op that is most due runs as soon as its inputs and the memory allow; W fills the gaps. The choices:
 how long to wait for the next op rather than do a W, or an op that is less due; which block says what is due; and on
-the V whether one of its four passes goes before or after all others. Deterministic, and knows no family: orders that
-are at hand (handcrafted ones) come in as codes and compete.
+the V whether one of its four passes goes before or after all others. Deterministic; handcrafted orders are
+an argument, as codes, and compete.
 
 After Zero Bubble (arXiv 2401.10241, section 3) and Controllable Memory (arXiv 2405.15362, appendix).
 """

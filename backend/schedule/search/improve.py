@@ -2,10 +2,10 @@
 
 Walks are run in *generations*. A generation takes some orders, walks a little from each, keeps the better half and
 walks twice as long from these, until one is left; the next generation begins with the best orders so far and some not
-yet walked from, and takes twice as long. A long step is also sought as a short one and repeated (extend.py).
+yet walked from, and takes twice as long. A long step is also searched as a short one and repeated (extend.py).
 
 What is timed next never depends on the budget: the same task, seed and number of evaluations give the same order, and
-a longer search begins with the shorter one. Knows no family and no clock but to stop in time.
+a longer search begins with the shorter one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """What a search knows so far; ``codes`` only where they are better than the last that were told."""
+    """The state of a search; ``codes`` only where they are better than the last that were reported."""
 
     span: float
     bound: Bound
@@ -87,15 +87,15 @@ def search(
     feasible(task)
     jit.compile_all()  # seconds the first time ever, which are not the budget's
     began, limit = time.monotonic(), budget or Budget()
-    bound, best, evaluations, told = lower_bound(task), None, 0, 0.0
+    bound, best, evaluations, reported = lower_bound(task), None, 0, 0.0
     for step in orders(task, tries, handcrafted, seed, bound):
         evaluations += step.evaluations
         seconds = time.monotonic() - began
         better = best is None or step.span < best.span * (1.0 - 1e-12)
         if best is None or better:
             best = step
-        if better or seconds - told >= EVERY:
-            told = seconds
+        if better or seconds - reported >= EVERY:
+            reported = seconds
             report(Progress(best.span, bound, evaluations, seconds, best.codes if better else None))
         spent = limit.evaluations is not None and evaluations >= limit.evaluations
         late = limit.seconds is not None and seconds >= limit.seconds
@@ -136,7 +136,7 @@ class Pool:
 def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int, bound: Bound) -> Iterator[Step]:
     """Every order that the search comes upon, without end unless nothing can be changed."""
     pool, parents, near = Pool(), [], bound.value * (1.0 + NEAR)
-    for step in at_hand(task, handcrafted):
+    for step in legal_handcrafted(task, handcrafted):
         pool.add(step)
         yield step
     for each in initial_orders.laid(task, tries):
@@ -165,7 +165,7 @@ def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int, bo
             return
 
 
-def at_hand(task: Task, handcrafted: Sequence[Codes]) -> Iterator[Step]:
+def legal_handcrafted(task: Task, handcrafted: Sequence[Codes]) -> Iterator[Step]:
     """The handcrafted orders that keep the limit."""
     for codes in handcrafted:
         if initial_orders.keeps(task, codes):
@@ -215,7 +215,7 @@ class Short:
         self.best = Step(float("inf"), np.empty((0, 0), np.uint8), 0)
 
     def go(self, evaluations: int) -> Iterator[Step]:
-        """Search on for so many evaluations, then make the best order longer if there is a better one."""
+        """Search on for ``evaluations`` more, then make the best order longer if there is a better one."""
         before = self.best.span
         while evaluations > 0 and not meets(self.best.span, self.bound.value):
             step = next(self.steps, None)

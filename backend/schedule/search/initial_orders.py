@@ -1,8 +1,8 @@
-"""Where a search begins: orders at hand, orders laid from blocks, and better blocks bred from those.
+"""Initial orders of a search: handcrafted ones, orders laid from blocks, and better blocks bred from those.
 
-An order is laid greedily from a block and a choice (building_block.py), which say what is due and what may wait. Breeding
-changes them at random, lays again, and keeps the best few: it finds other sequences than a walk does, in few orders,
-because one number moves the ops of all micro-batches at once. Which blocks to begin with comes in from outside.
+An order is laid greedily from a block and a choice (building_block.py), which set what is due and what may wait.
+Breeding changes them at random, lays again, and keeps the best few: it finds other sequences than a walk does, in few
+orders, because one number moves the ops of all micro-batches at once. Which blocks to begin with comes in from outside.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Laid(NamedTuple):
 
 
 def keeps(task: Task, codes: Codes) -> bool:
-    """Whether an order at hand is within the limit."""
+    """Whether an order keeps the memory limit."""
     _, memory = peaks(from_rows(task.placement, task.m, list(codes)), task.share)
     return bool(memory.max() <= task.room + 1e-9)
 

@@ -14,7 +14,7 @@ rank. Three tuples of arrays stand for objects, because compiled code knows none
 
 After a move nothing changes before the end of the op in front of it, on any rank; so ``rewind`` goes back to there and
 ``replay`` goes on from there, and gives up as soon as one rank has been idle for longer than it may. All in one file,
-because numba's cache on disk compares a kernel's own file only: see inner.py.
+because numba's cache on disk compares a kernel's own file only: see jit.Inner.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def load(game: Any, state: Any, trial: Any, plan: Any) -> float:
 
 @jit.kernel(f"int64({GAME}, {STATE}, {TRIAL}, int32[:, ::1], int64[:, ::1], int64[::1], float64[::1], int64)")
 def walk(game: Any, state: Any, trial: Any, best: Any, path: Any, seed: Any, plan: Any, more: int) -> int:
-    """Walk on for so many moves that are timed; returns how many there were.
+    """Walk on until ``more`` moves are timed; returns the number timed.
 
     ``plan``: the span of ``best``; what the walk stands at; the temperature and the factor by which a move cools it;
     the memory limit; the mean sum of ops; reach, part on the path, weight of the mean; the length of the path known.

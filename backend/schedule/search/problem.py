@@ -1,4 +1,4 @@
-"""What is sought: a task, and what a search may begin with. Knows no family; families state their problems in it."""
+"""A search problem: the task, and the orders a search may begin with. Families state their problems in it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from backend.schedule.order.order import Codes
-from backend.schedule.search import greedy
+from backend.schedule.search import greedy, improve
 from backend.schedule.search.building_block import Block, Choice, Task
 from backend.schedule.search.certificate import Found, feasible
-from backend.schedule.search.improve import Budget, Progress, search
+from backend.schedule.search.improve import Budget, Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Problem:
         """Each rank's codes in the best order of a greedy construction: at once, and the same every time."""
         return greedy.rows(self.task, self.tries, self.handcrafted)
 
-    def seek(
+    def search(
         self,
         seed: int,
         budget: Budget,
@@ -37,4 +37,4 @@ class Problem:
         The same seed and number of evaluations give the same order."""
         feasible(self.task)
         begin = [np.stack(rows) for rows in (self.quick(), *self.handcrafted)]
-        return search(self.task, self.tries, begin, seed, budget, report, stop)
+        return improve.search(self.task, self.tries, begin, seed, budget, report, stop)

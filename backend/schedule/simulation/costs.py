@@ -1,4 +1,4 @@
-"""What an op costs: durations by rank and op code, from costs per device or per stage. Knows no order."""
+"""Costs of ops: durations by rank and op code, from costs per device or per stage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 @dataclass(frozen=True)
 class Costs:
     """Time of forward, input gradient and weight gradient of one micro-batch: for a device's whole share of layers
-    (an op of a family with v chunks takes 1/v of it), or a tuple with one entry a stage (as it stands). ``comm`` is
+    (an op of a family with v chunks takes 1/v of it), or a tuple with one entry per stage (as it is). ``comm`` is
     the latency of one hop between ranks; ``FB`` the time of an overlapped pair, default F + I + W.
 
     ``S`` and ``T`` are a rank's times for its shard of the output layer and for its gradients (vocabulary.py), ``O``
@@ -49,7 +49,8 @@ def per_stage(cost: Cost, stages: int, v: int) -> Floats:
 def durations(placement: Placement, costs: Costs, v: int) -> Floats:
     """(p, codes): time of each op code on each rank; B = I + W, a pair FB or F + B.
 
-    The page computes the same sums in the same order (static/js/core/schedule/simulate.js), so that times are equal bit by bit.
+    The page computes the same sums in the same order (static/js/core/schedule/simulate.js), so that times are equal
+    bit by bit.
     """
     chunks, stage = placement.chunks, placement.stage_of
     table = np.empty((placement.p, code_count(chunks)), np.float64)

@@ -1,8 +1,9 @@
-"""Where every moment of every rank goes: into ops by kind, into waiting by what is waited for, into fill and drain.
+"""Break the time of every rank down: ops by kind, waiting by cause, fill and drain.
 
 The parts of a rank sum to the makespan. *hop*: the op's input is on its way; *copy*: its activations are coming back
 from host memory; *wait*: another rank has not made the input yet; *fill*, *drain*: before a rank's first op and after
-its last one. Knows planned times only: of measured ones it is not known when an input was made.
+its last one. For planned times only: when an input was made
+is not known of measured ones.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ WASTED = ("hop", "copy", "wait", "fill", "drain")
 
 
 @dataclass(frozen=True, eq=False)
-class Spending:
+class IdleBreakdown:
     """(p,) time of each rank by ``parts``; the keys are those of USEFUL and WASTED, in this order."""
 
     parts: dict[str, Floats]
     makespan: float
 
 
-def spending(order: Order, costs: Costs, v: int) -> Spending:
+def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
     """The parts of every rank of a legal order at these costs."""
     timeline, _, done = advance(order, costs, v)
     rule = rules_of(order)
@@ -48,7 +49,7 @@ def spending(order: Order, costs: Costs, v: int) -> Spending:
         hop, copy = np.minimum(hop[1:], gap), np.where(copy[1:], gap, 0.0)
         parts["hop"][rank], parts["copy"][rank] = hop.sum(), copy.sum()
         parts["wait"][rank] = max(0.0, float((gap - hop - copy).sum()))
-    return Spending(parts, last - first)
+    return IdleBreakdown(parts, last - first)
 
 
 def _awaited(

@@ -1,6 +1,6 @@
 """When each op runs: the earliest start that its rank's order and its inputs allow.
 
-Knows orders, the dependency rule and durations; knows no family and no law. Times are in the costs' unit.
+Times are in the costs' unit.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _run(
 
 def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
     """Run an order as far as it goes: its times, (p,) the flat index each rank reached, and (rows, n) when each
-    result was made (-1: never). For the checker; everyone else wants ``simulate``."""
+    result was made (-1: never). For the checker; use ``simulate`` elsewhere."""
     copying = NOTHING if order.copies is None else copy_times(order, costs, v)
     return _advance(order, durations(order.placement, costs, v), NOTHING, costs.comm, copying)
 

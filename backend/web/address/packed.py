@@ -53,12 +53,12 @@ def unpack(packed: str) -> str | None:
 
 
 def _inflated(characters: str) -> str:
-    """Return what was deflated; ValueError or zlib.error if it is no whole deflated ASCII text."""
+    """Return what was deflated; ValueError or zlib.error if it is not deflated ASCII, truncated or too long."""
     deflated = base64.urlsafe_b64decode(characters + "=" * (-len(characters) % 4))
     reader = zlib.decompressobj(-zlib.MAX_WBITS, zdict=DICTIONARY.encode())
     text = reader.decompress(deflated, MOST_CHARACTERS + 1)
     if not reader.eof or len(text) > MOST_CHARACTERS:
-        raise ValueError("part of it is missing, or it is too long")
+        raise ValueError
     return text.decode("ascii")
 
 
@@ -70,7 +70,7 @@ def _with_numbers(text: str, bits: str) -> str:
         nonlocal at
         at += width
         if at > len(bits):
-            raise ValueError("fewer bits than numbers")
+            raise ValueError
         return int(bits[at - width : at], 2) if width else 0
 
     return re.sub(NUMBER_TAKEN, lambda _: ",".join(_numbers(take)), text)

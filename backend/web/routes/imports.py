@@ -24,6 +24,7 @@ from backend.web.http.request_json import only, read_object
 from backend.web.services import services
 
 imports = Blueprint("imports", __name__)
+AN_IMPORT = message("runs.an_import", "an import")  # where keys were given, for errors
 GZIP = b"\x1f\x8b"
 INFLATED = 8  # an unpacked file may be this many times as large as the limit of packed ones
 BYTES_PER_OP = 6  # of a CSV, roughly
@@ -35,7 +36,7 @@ MOST_TRACES = 1024  # files of one run: one per rank
 def import_order() -> Response:
     """{"csv": text, "placement"?: "looped" or "v"}: the spec of the order in it. Nothing is stored."""
     request.max_content_length = services().config.import_mb * 2**20
-    asked = only(read_object(request), ("csv", "placement"), "an import")
+    asked = only(read_object(request), ("csv", "placement"), AN_IMPORT)
     text, kind = asked.get("csv"), asked.get("placement")
     if not isinstance(text, str) or not text.strip():
         why = message("runs.csv_text", "csv is the text of torch's CSV: one line per rank, such as 0F0,0F1,0B0,0B1")

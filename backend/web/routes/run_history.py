@@ -15,19 +15,20 @@ from backend.runs.run_order import order_of
 from backend.schedule.families import registry
 from backend.schedule.order.order import Order
 from backend.schedule.spec import choice, reject_unknown
-from backend.web.address.query import pairs
+from backend.web.address.query import ADDRESS, pairs
 from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.request_json import only, read_object
 from backend.web.services import services
 
 history = Blueprint("history", __name__, url_prefix="/api")
+RENAMING = message("runs.renaming", "a new name")  # where keys were given, for errors
 LONGEST_NAME = 80
 
 
 @history.patch("/runs/<run_id>")
 def rename_run(run_id: str) -> Response:
     """Set the name of a run: {"name": text}; "" removes it."""
-    asked = only(read_object(request), ("name",), "a run")
+    asked = only(read_object(request), ("name",), RENAMING)
     return jsonify(id=run_id, name=services().runs.rename(run_id, _name(asked.get("name"))).name)
 
 
@@ -42,7 +43,7 @@ def delete_run(run_id: str) -> tuple[str, int]:
 def export_run(run_id: str) -> Response:
     """A run that is over as a file in one of the formats."""
     given = dict(pairs(request.query_string))
-    reject_unknown(given, ("format",), "the address")
+    reject_unknown(given, ("format",), ADDRESS)
     form = choice("format", given.get("format", "json"), tuple(run_files.FORMATS))
     run = _over(run_id)
     text = _with_order(run, lambda order: run_files.render(run, order, form))

@@ -14,7 +14,7 @@ from backend.runs.run_order import encoded_order
 from backend.schedule.families import registry
 from backend.schedule.order import wire
 from backend.schedule.spec import reject_unknown
-from backend.web.address.query import pairs, query_of
+from backend.web.address.query import ADDRESS, pairs, query_of
 from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.cache import Encoded
 from backend.web.http.request_json import only, read_object
@@ -23,13 +23,14 @@ from backend.web.services import services
 from backend.web.sockets.run_snapshot import rows_of
 
 runs = Blueprint("runs", __name__, url_prefix="/api/runs")
+A_RUN = message("runs.a_run", "a run")  # where keys were given, for errors
 MOST_LISTED = 100
 
 
 @runs.post("")
 def start_run() -> tuple[Response, int]:
     """Queue a run with its order; the answer has its id and the address of its page."""
-    asked = only(read_object(request), ("spec", *options.KEYS), "a run")
+    asked = only(read_object(request), ("spec", *options.KEYS), A_RUN)
     spec, chosen = registry.read(asked.get("spec", {})), options.read(asked)
     options.refuse_missing(chosen.device, services().runs.client.devices)
     options.refuse_local(chosen, services().runs.client.engine)
@@ -45,7 +46,7 @@ def list_runs() -> Response:
     """List the latest runs without their rows; `before=ID` continues after the last run listed."""
     given: dict[str, Any] = {}
     for key, text in pairs(request.query_string):
-        reject_unknown({key: text}, ("limit", "before"), "the address")
+        reject_unknown({key: text}, ("limit", "before"), ADDRESS)
         if key in given:
             raise RequestError(key, text, message("runs.key_twice", "{key} is more than once in the address", key=key))
         given[key] = text
@@ -61,7 +62,7 @@ def list_runs() -> Response:
 def show_run(run_id: str) -> Response:
     """One run with all its rows, or with the kinds of rows in the address; a viewer watches on from its `seq`."""
     given = dict(pairs(request.query_string))
-    reject_unknown(given, ("rows",), "the address")
+    reject_unknown(given, ("rows",), ADDRESS)
     kinds = rows_of(given.get("rows", ",".join(KINDS)))
     run = services().runs.get(run_id)
     return send(request, services().snapshots.encoded(run, kinds))

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from backend.errors import RequestError, message
-from backend.schedule.analysis.steady_state import steady
+from backend.schedule.analysis.steady_state import steady_state
 from backend.schedule.families import registry
 from backend.schedule.families.searched import bound_of
 from backend.schedule.order import wire
@@ -82,7 +82,7 @@ def show_block() -> Response:
     """The building block of a family on p devices and its arithmetic; refused, with the reason, where it has none."""
     try:
         spec = Spec.from_json(fields_of(request.query_string, BLOCK_KEYS, value_of))
-        answer = services().cache.get_or_make(("block", spec.family, spec.p), lambda: encode_json(steady(spec)))
+        answer = services().cache.get_or_make(("block", spec.family, spec.p), lambda: encode_json(steady_state(spec)))
         return send(request, answer)
     except RequestError as error:
         return refused(error)

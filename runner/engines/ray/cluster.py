@@ -12,8 +12,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -23,14 +22,13 @@ from ray._private import state as ray_state
 from backend.errors import Message, message
 from runner import devices
 from runner.engines.base import EngineError, RankRequest
-from runner.engines.ray.hosts import Host, bundle, missing, read_hosts
+from runner.engines.ray.hosts import Host, bundle, missing, read_hosts, silent_hosts
 from runner.engines.ray.pool import Pool, PoolError, is_placed, last_line, request_placement
 from runner.telemetry import clock
 
 log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two polls of the hosts
 PING_S = 1.0  # between two pings of the hosts, while places are requested
-PONG_S, PINGS = 0.5, 32  # for an answer to a ping, and how many there are at a time
 KNOCK_S, JOIN_S = 20.0, 30.0  # for an answer at the cluster's address, and to join it
 CLOSE_S = 1.2  # to leave; the rest of our own cluster is then ended by force
 TRIES = 3  # to start ranks on the hosts that there are
@@ -284,26 +282,6 @@ class Cluster(threading.Thread):
         for pid in family:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-
-
-def silent_hosts(hosts: Sequence[Host]) -> list[Host]:
-    """Return the hosts that Ray takes to be alive but that accept no connection; all are pinged at the same time.
-
-    A host that has just died is alive to Ray for some seconds more, and a placement on such a host delays every
-    placement of the cluster for minutes (seen with Ray 2.60), so that it is excluded beforehand.
-    """
-    alive = [host for host in hosts if host.alive and host.port]
-    with ThreadPoolExecutor(max(1, min(PINGS, len(alive)))) as threads:
-        answers = list(threads.map(_answers, alive))
-    return [host for host, answer in zip(alive, answers, strict=True) if not answer]
-
-
-def _answers(host: Host) -> bool:
-    try:
-        socket.create_connection((host.address, host.port), PONG_S).close()
-    except OSError:
-        return False
-    return True
 
 
 def _unknown(error: Exception) -> Message:

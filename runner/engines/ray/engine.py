@@ -276,7 +276,7 @@ class RayEngine:
             if self.rows is not None:
                 self.rows.begin_step(rank)
             command = replace(command, zero=command.zero + member.ahead)
-        pool.call(rank, "tell", "tell", rank, command)
+        pool.call(rank, "commands", "command", rank, command)
 
     def halted(self, rank: int) -> str:
         """Return the state of a rank's process as its actor reported it."""

@@ -1,13 +1,15 @@
 """The hosts of a cluster: what is free on each, what a run's ranks need of them, and in which order ranks use them.
 
-Pure: reads what Ray lists, queries nothing itself. Does not import Ray.
+Reads what Ray lists; of the hosts themselves it asks only whether they accept connections. Does not import Ray.
 """
 
 from __future__ import annotations
 
 import math
+import socket
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise, permutations
 from typing import Any
@@ -17,6 +19,7 @@ from runner.devices import Machine
 from runner.engines.base import RankRequest
 
 HEAD = "node:__internal_head__"
+PONG_S, PINGS = 0.5, 32  # for an answer to a ping, and how many there are at a time
 EXACT = 8  # hosts, up to which every order of them is tried
 CPU, GPU, MEMORY = "CPU", "GPU", "memory"
 
@@ -125,6 +128,26 @@ def missing(request: RankRequest, each: Mapping[str, float], hosts: Sequence[Hos
 def _amounts(each: Iterable[str]) -> str:
     """Amounts of resources, as they stand in every language."""
     return " + ".join(each)
+
+
+def silent_hosts(hosts: Sequence[Host]) -> list[Host]:
+    """Return the hosts that Ray takes to be alive but that accept no connection; all are pinged at the same time.
+
+    A host that has just died is alive to Ray for some seconds more, and a placement on such a host delays every
+    placement of the cluster for minutes (seen with Ray 2.60), so that it is excluded beforehand.
+    """
+    alive = [host for host in hosts if host.alive and host.port]
+    with ThreadPoolExecutor(max(1, min(PINGS, len(alive)))) as threads:
+        answers = list(threads.map(_answers, alive))
+    return [host for host, answer in zip(alive, answers, strict=True) if not answer]
+
+
+def _answers(host: Host) -> bool:
+    try:
+        socket.create_connection((host.address, host.port), PONG_S).close()
+    except OSError:
+        return False
+    return True
 
 
 def shortest_way(between: Sequence[Sequence[float]]) -> list[int]:

@@ -31,7 +31,7 @@ BEGIN_S = 90.0  # for an actor's process to start and to load torch
 POLL_S = 0.03
 SECOND = 1_000_000_000
 FIRST_READINGS = 20  # of clocks, before the first job
-GROUPS = {"reports": 1, "tell": 1, "bulk": 2}
+GROUPS = {"reports": 1, "commands": 1, "bulk": 2}
 Actor = Any
 
 
@@ -95,7 +95,7 @@ class Pool:
             self.actors.append(kind.options(**options).remote())
         both = list(zip(self.actors, sites, strict=True))
         begun = [
-            call(actor, "tell", "begin", site.address, self.secret, actor is self.actors[0]) for actor, site in both
+            call(actor, "commands", "begin", site.address, self.secret, actor is self.actors[0]) for actor, site in both
         ]
         addresses = [_result(one, wanted, site) for one, site in zip(begun, sites, strict=True)]
         for actor, site, address in zip(self.actors, sites, addresses, strict=True):
@@ -188,7 +188,7 @@ class Pool:
         self.generation += 1
         self.version += 1
         for actor in self.actors:
-            call(actor, "tell", "renew", self.generation)
+            call(actor, "commands", "renew", self.generation)
 
     def call(self, rank: int, group: str, method: str, *arguments: Any) -> Any:
         """Call a method of a rank's actor."""
@@ -198,7 +198,7 @@ class Pool:
         """End all actors and free their places; may take as long as Ray takes to answer."""
         self.broken = True
         with suppress(Exception):
-            left = [call(actor, "tell", "leave") for actor in self.actors]
+            left = [call(actor, "commands", "leave") for actor in self.actors]
             ray.wait(left, num_returns=len(left), timeout=LEAVE_S)
         for member in self.members + self.spare:
             member.clock_client.close()

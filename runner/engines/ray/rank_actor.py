@@ -110,7 +110,7 @@ class RankActor:
             self.dead = True
             self.engine.close()
 
-    def tell(self, rank: int, command: Command) -> None:
+    def command(self, rank: int, command: Command) -> None:
         """Send a command to the rank's process."""
         with self.lock:
             try:
@@ -204,7 +204,7 @@ class RankActor:
         except OSError as error:
             with self.lock:
                 self.errors.append((self.rank, RankError("exception", str(error))))
-        self.tell(self.rank, replace(command, folder=self.folder))
+        self.command(self.rank, replace(command, folder=self.folder))
 
     def probe(self, actors: list[tuple[str, int]], secret: bytes) -> list[int]:
         """Measure the latency to other actors, one way, in ns."""

@@ -6,6 +6,7 @@ import { TimelineView } from "./timeline_view.js";
 import { createToolbar } from "./toolbar.js";
 import { RUN_LANE_IDS, laneOf } from "../data/lanes.js";
 import { inPairs } from "../data/matched_plan.js";
+import { RunsOnScreen } from "../data/runs/runs_on_screen.js";
 import { createBlock } from "../panels/block/block.js";
 import { createCharts } from "../panels/charts/charts.js";
 import { createCompare } from "../panels/compare/compare.js";
@@ -16,7 +17,7 @@ import { ExportPanel } from "../panels/export/export_panel.js";
 import { createPrint } from "../panels/export/print.js";
 import { createFigures } from "../panels/figures/figures.js";
 import { createImport } from "../panels/import/import_dialog.js";
-import { RunView } from "../panels/runs/run_view.js";
+import { RunTab } from "../panels/runs/run_tab.js";
 import { createShare } from "../panels/share/share.js";
 import { createTable } from "../timeline/table.js";
 import { byId } from "../ui/dom.js";
@@ -41,51 +42,41 @@ export class PageView {
     this.view = new TimelineView(store, plans, {
       showShortcuts: () => this.#toggleTab("keys"),
       arrange: (planned) => this.#arrange(planned),
-      measured: () => this.runs.heads(),
+      measured: () => this.runs.headings(),
       measuredTitle: (id) => this.runs.titleOf(id),
       remove: (id) => this.#remove(id),
     });
     this.timeline = this.view.timeline;
     this.playback = this.view.playback;
-    this.runs = this.#createRuns();
+    this.runs = new RunsOnScreen({ store, plans });
+    this.runs.onChange(() => this.view.follow.tail(this.runs.lanes.find((lane) => lane.live) ?? null));
+    this.runTab = new RunTab({
+      store,
+      plans,
+      runs: this.runs,
+      goTo: (lane, i) => this.view.goTo(lane, i),
+      showStatus: (status) => this.toolbar.showRun(status),
+      onStart: () => this.playback.seek(null),
+    });
     this.openImport = createImport({
       store,
       plans,
-      addRun: (id) => this.runs.adding(id),
+      addRun: (id) => this.runs.withRun(id),
       announce: (text) => this.view.status.toast(text),
     });
     this.toolbar = createToolbar({
       store,
       plans,
       controls: this.controls,
-      runs: this.runs,
+      runs: { isLive: () => this.runs.live, start: () => this.runTab.start() },
       showShortcuts: () => this.#toggleTab("keys"),
     });
     this.#createPanels();
     this.#begin();
   }
 
-  #createRuns() {
-    const { store, plans, view } = this;
-    const runs = new RunView(store, {
-      query: (spec) => plans.query(spec),
-      asynchronous: (spec) => plans.family(spec.family)?.asynchronous ?? false,
-      title: (spec) => plans.family(spec.family)?.title ?? spec.family,
-      changed: () => view.follow.tail(runs.lanes.find((lane) => lane.live) ?? null),
-      status: (word) => this.toolbar.showRun(word),
-      started: () => view.playback.seek(null),
-      lanes: () => view.timeline.lanes,
-      go: (lane, i) => view.goTo(lane, i),
-    });
-    store.subscribe((state, before) => {
-      if (state.view !== before.view) runs.sync();
-    });
-    onRest(() => runs.settled());
-    return runs;
-  }
-
   #createPanels() {
-    const { store, plans, timeline, playback, runs, view } = this;
+    const { store, plans, timeline, playback, runs, runTab, view } = this;
     const share = createShare(store);
     const search = new Search({ store, plans });
     createFigures({ plans, search: search.node, measuredPeak: (id) => runs.peak(id) });
@@ -95,13 +86,13 @@ export class PageView {
       addSchedule: this.toolbar.addSchedule,
       openImport: () => this.openImport(),
       measured: () => runs.measured(),
-      runAll: () => runs.startAll(),
+      runAll: () => runTab.startAll(),
     });
     const charts = createCharts({ store, plans, playback });
     const block = createBlock({ store, plans });
     const exporting = new ExportPanel({ store, plans, timeline, share: share.open });
     createPrint({ store, plans, timeline });
-    const keys = [...view.keys(), ...runs.showing.keys()];
+    const keys = [...view.keys(), ...runTab.toggles.keys()];
     listenKeys(keys);
     createAppearance(store);
     createDrawer(store, [
@@ -109,7 +100,7 @@ export class PageView {
       { id: "charts", title: t("Charts"), panel: charts.panel, show: () => charts.show() },
       { id: "block", title: t("Building block"), panel: block.panel, show: () => block.show() },
       { id: "costs", title: t("Costs"), panel: this.costs.panel, show: () => this.costs.show() },
-      { id: "run", title: t("Run"), panel: runs.panel, show: () => runs.opened() },
+      { id: "run", title: t("Run"), panel: runTab.panel, show: () => runTab.show() },
       { id: "export", title: t("Export"), panel: exporting.panel, show: () => exporting.show() },
       { id: "keys", title: t("Shortcuts"), panel: createShortcuts(keys) },
     ]);
@@ -148,7 +139,7 @@ export class PageView {
     if (laneOf(this.timeline.lanes, id)?.kind === "plan")
       return store.set(dropAt(store.get(), IDS.indexOf(/** @type {any} */ (id))), "push");
     store.setView(withoutLane(store.get().view, RUN_LANE_IDS, id), "none"); // one step of the history with the next
-    this.runs.drop(id);
+    this.runs.removeLane(id);
   }
 
   /** @param {string} id */

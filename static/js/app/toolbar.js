@@ -22,9 +22,15 @@ const COUNTERPARTS = {
 const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
 
 /**
- * @param {{store: Store, plans: Plans, controls: {edit: (at: number) => void}, runs: {start: () => void, live: boolean},
- *   showShortcuts: () => void}} parts
+ * @typedef {object} Parts
+ * @property {Store} store
+ * @property {Plans} plans
+ * @property {{edit: (at: number) => void}} controls
+ * @property {{start: () => void, isLive: () => boolean}} runs
+ * @property {() => void} showShortcuts
  */
+
+/** @param {Parts} parts */
 export function createToolbar({ store, plans: { families }, controls, runs, showShortcuts }) {
   const compare = /** @type {HTMLButtonElement} */ (byId("compare-toggle"));
   const run = /** @type {HTMLButtonElement} */ (byId("run"));
@@ -43,7 +49,7 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
 
   compare.addEventListener("click", addSchedule);
   byId("help").addEventListener("click", showShortcuts);
-  run.addEventListener("click", () => (runs.live ? store.setView({ tab: "run" }) : runs.start()));
+  run.addEventListener("click", () => (runs.isLive() ? store.setView({ tab: "run" }) : runs.start()));
 
   function sync() {
     const full = store.get().others.length === IDS.length - 1;

@@ -50,6 +50,9 @@ export async function getAnswer(path) {
   return body;
 }
 
+/** @param {string} path @returns {Promise<ArrayBuffer>} */
+export const getBytes = async (path) => (await ask(path)).arrayBuffer();
+
 /** @param {string} path @param {unknown} body */
 export async function postJson(path, body) {
   const headers = { Accept: "application/json", "Content-Type": "application/json" };

@@ -24,7 +24,7 @@ import { sameTrace, traceAt } from "./trace.js";
 /** @import {View} from "../core/timeline/viewport.js" */
 /**
  * @typedef {{busy: () => boolean, draw: (scene: Scene, ctx: CanvasRenderingContext2D, height: number) => void}} Layer
- *   what lies over the ops besides; busy: there is something to draw
+ *   another layer over the ops; busy: there is something to draw
  */
 /**
  * @typedef {{playhead: () => number | null, selected: () => Trace | null, hovered: (trace: Trace | null, x: number, y:
@@ -136,7 +136,7 @@ export class Timeline {
     invalidate("overlay");
   }
 
-  /** The keyboard took over: what lies under a resting pointer is not what the reader looks at. */
+  /** The keyboard took over: the reader does not look at what is under a resting pointer. */
   unhover() {
     if (!this.hover) return;
     this.hover = null;

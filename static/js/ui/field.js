@@ -24,7 +24,7 @@ import { formatNumber } from "../core/i18n/numbers.js";
  * @typedef {"typed" | "stepped" | "dragged"} Way into the box; with an arrow key on the slider; with the pointer on it
  */
 /** @typedef {{pick: (value: Value, event: Event, way: Way) => void, near: (options: FieldOptions) => void,
- *   share: (list: number[]) => number}} FieldActs  share: one number that stands for a list with one entry a stage */
+ *   share: (list: number[]) => number}} FieldActs  share: one number in place of a list with one entry per stage */
 
 export class Field {
   /** @type {Value} */
@@ -149,7 +149,7 @@ export class Field {
     if (box.value !== text) box.value = text;
   }
 
-  /** What cannot be changed here, and where it stands why. @param {string | null} why the id of that text */
+  /** What cannot be changed here, and the reason. @param {string | null} why the id of that text */
   lock(why) {
     if (this.slider.disabled === (why !== null)) return;
     this.slider.disabled = this.box.readOnly = why !== null;

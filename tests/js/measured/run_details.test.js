@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { decodeRows } from "../../../static/js/core/measured/rows.js";
 import { noDetails, sidesOf, wasAwaited, withRows } from "../../../static/js/core/measured/run_details.js";
 import { alive } from "../../../static/js/core/measured/live_memory.js";
 import { makers } from "../../../static/js/core/schedule/dependencies.js";
@@ -12,7 +13,6 @@ import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { levelAt } from "../../../static/js/core/timeline/memory_strips.js";
 import { DEFAULTS, UNIT, breadthFirst, oneFOneB, schedule, seeded, spread } from "../support/helpers.js";
 
-/** @import {MessageRow} from "../../../static/js/core/measured/run_details.js" */
 /** @import {Schedule} from "../../../static/js/core/schedule/types.js" */
 
 /** Two ranks, both directions, an overlapped pair on each. */
@@ -22,7 +22,7 @@ const bidirectional = () =>
     [1, 1, 0, 9, 7, 6, 6],
   ]);
 
-/** The row of each message, from the text of the op that takes it. @param {Schedule} order @returns {MessageRow[]} */
+/** The row of each message, from the text of the op that takes it. @param {Schedule} order @returns {number[][]} */
 function rowsOf(order) {
   const { taker, gradient, from, to, count } = messagesOf(order);
   return Array.from({ length: count }, (_, at) => {
@@ -41,7 +41,7 @@ for (const [name, order] of Object.entries({
   test(`every message of a run is found by its stage and micro-batch: ${name}`, () => {
     const rows = rowsOf(order);
     assert.equal(rows.length, 2 * order.n * order.placement.prev.filter((slot) => slot >= 0).length);
-    const found = withRows(order, noDetails(order), { messages: rows });
+    const found = withRows(order, noDetails(order), decodeRows({ messages: rows }));
     assert.deepEqual(
       [...found.size],
       rows.map((_, at) => 64 + at),
@@ -56,7 +56,6 @@ for (const [name, order] of Object.entries({
 test("rows of ops and messages that the order does not have are passed over", () => {
   const order = oneFOneB(2, 2);
   const none = noDetails(order);
-  /** @type {MessageRow[]} */
   const wrong = [
     [0, 1, 0, 2, 0, 1, 2, 3, 4],
     [0, 1, 0, 1, 2, 1, 2, 3, 4],
@@ -65,15 +64,19 @@ test("rows of ops and messages that the order does not have are passed over", ()
     [0, 1, 0, 0, 0, 1, 2, 3, 4],
     [0, 1, 1, 1, 0, 1, 2, 3, 4],
   ];
-  const found = withRows(order, none, {
-    messages: wrong,
-    bytes: [
-      [2, 0, 1, 2, 3],
-      [0, 4, 1, 2, 3],
-      [0, -1, 1, 2, 3],
-      [-1, 0, 1, 2, 3],
-    ],
-  });
+  const found = withRows(
+    order,
+    none,
+    decodeRows({
+      messages: wrong,
+      bytes: [
+        [2, 0, 1, 2, 3],
+        [0, 4, 1, 2, 3],
+        [0, -1, 1, 2, 3],
+        [-1, 0, 1, 2, 3],
+      ],
+    }),
+  );
   for (const values of Object.values(found)) assert.ok(values.every(Number.isNaN));
   assert.notEqual(found, none, "what was read off the old ones is read again");
 });
@@ -81,21 +84,25 @@ test("rows of ops and messages that the order does not have are passed over", ()
 test("what meets at a barrier is no message that a run tells of", () => {
   const order = spread(1);
   const { forward } = makers(order);
-  const found = withRows(order, noDetails(order), { messages: [[0, 1, 0, 1, 0, 1, 2, 3, 64]] });
+  const found = withRows(order, noDetails(order), decodeRows({ messages: [[0, 1, 0, 1, 0, 1, 2, 3, 64]] }));
   const { giver, taker } = messagesOf(order);
   const known = [...found.size].flatMap((size, at) => (size === 64 ? [[giver[at], taker[at]]] : []));
   assert.deepEqual(known, [[forward[0], forward[order.n]]]);
 });
 
-test("a message that was awaited is drawn until it came, another where it was posted and where it was asked for", () => {
+test("an awaited message is drawn until it came, another where it was posted and where it was asked for", () => {
   const order = oneFOneB(2, 2);
-  const found = withRows(order, noDetails(order), {
-    messages: [
-      [0, 1, 0, 1, 0, 100, 10, 130, 8], // the receiver stood waiting
-      [0, 1, 0, 1, 1, 200, 900, 905, 8], // it had come long before
-      [1, 0, 1, 0, 0, 400, 450, 500, 8],
-    ],
-  }); // asked for on its way
+  const found = withRows(
+    order,
+    noDetails(order),
+    decodeRows({
+      messages: [
+        [0, 1, 0, 1, 0, 100, 10, 130, 8], // the receiver stood waiting
+        [0, 1, 0, 1, 1, 200, 900, 905, 8], // it had come long before
+        [1, 0, 1, 0, 0, 400, 450, 500, 8],
+      ],
+    }),
+  ); // asked for on its way
   const [early, there, onWay] = [100, 200, 400].map((posted) => found.posted.indexOf(posted));
   assert.deepEqual(
     [early, there, onWay].map((at) => wasAwaited(found, at)),
@@ -137,7 +144,7 @@ test("the messages of a rank ascend by when they begin, in whatever order they w
     return row;
   });
   let found = noDetails(order);
-  for (const row of rows.sort(() => random() - 0.5)) found = withRows(order, found, { messages: [row] });
+  for (const row of rows.sort(() => random() - 0.5)) found = withRows(order, found, decodeRows({ messages: [row] }));
   for (const side of Object.values(sidesOf(order, found))) {
     assert.equal(side.list.length, rows.length);
     for (let rank = 0; rank < 3; rank++) {
@@ -147,22 +154,26 @@ test("the messages of a rank ascend by when they begin, in whatever order they w
   }
 });
 
-test("live bytes rise at an op's start and fall at its end, and the largest peaks of run and plan are equally high", () => {
+test("live bytes rise at an op's start and fall at its end; the peaks of run and plan are equally high", () => {
   const order = oneFOneB(2, 2); // 0F0 0F1 0B0 0B1; 1F0 1B0 1F1 1B1
   const times = simulate(order, UNIT);
   const spec = { ...DEFAULTS, p: 2, m: 2 };
   assert.equal(alive(order, times, spec, null), null);
   assert.equal(alive(order, times, spec, noDetails(order)), null, "nothing was measured");
-  const found = withRows(order, noDetails(order), {
-    bytes: [
-      [0, 0, 0, 8, 100],
-      [0, 1, 0, 8, 220],
-      [0, 2, 8, 0, 100],
-      [0, 3, 8, 0, 0],
-      [1, 0, 8, 0, 300],
-      [1, 1, 0, 8, 0],
-    ],
-  });
+  const found = withRows(
+    order,
+    noDetails(order),
+    decodeRows({
+      bytes: [
+        [0, 0, 0, 8, 100],
+        [0, 1, 0, 8, 220],
+        [0, 2, 8, 0, 100],
+        [0, 3, 8, 0, 0],
+        [1, 0, 8, 0, 300],
+        [1, 1, 0, 8, 0],
+      ],
+    }),
+  );
   const real = alive(order, times, spec, found);
   assert.ok(real);
   const [first, second, third] = [0, 1, 2].map((i) => times.start[i]);

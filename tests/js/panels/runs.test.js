@@ -52,7 +52,7 @@ test("GPUs are named where every rank has one, and said to be too few where not"
   );
 });
 
-test("GPUs that are asked for are shared where there are fewer than ranks, and the CPU is told where that is asked for", () => {
+test("chosen GPUs are shared where there are fewer than ranks, and a chosen CPU is named", () => {
   const devices = [
     { kind: "cpu", cores: 16 },
     { kind: "cuda", name: "H100" },
@@ -96,7 +96,7 @@ test("the cores of all hosts count together, and on a cluster no GPU is shared",
   );
 });
 
-test("a runner that is not there is said to be starting, or why it does not start; one that says nothing is passed over", () => {
+test("a runner that is not ready is starting or has a reason; one without devices gives no sentence", () => {
   assert.match(whereRuns({ ...TWO_CORES, state: "starting" }, 4, "auto"), /is starting/);
   assert.equal(
     whereRuns({ ...TWO_CORES, state: "down", why: "The runner does not start: no torch." }, 4, "auto"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.schedule.analysis.steady_state import steady
+from backend.schedule.analysis.steady_state import steady_state
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
 from tests.support.page.queries import Open, settle, state, wait
@@ -34,14 +34,14 @@ def at(page: Page, rank: int, slot: float) -> tuple[float, float]:
     bracket = page.locator(f"{DRAWING} .bracket").bounding_box()
     assert box
     assert bracket
-    period = steady(Spec("v-min", 4))["block"]["period"]
+    period = steady_state(Spec("v-min", 4))["block"]["period"]
     return bracket["x"] + (slot + 0.5) * bracket["width"] / period, box["y"] + 34 + rank * 34 + 8
 
 
 def test_a_link_opens_the_block_with_the_servers_arithmetic(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4")
     expect(page.locator("#tab-block")).to_have_attribute("aria-selected", "true")
-    told = steady(Spec("v-min", 4))
+    told = steady_state(Spec("v-min", 4))
     expect(page.locator(".block-top p")).to_have_text(told["sentence"])
     assert rows(page)[1] == ["rank 1", "17 + 5", "22 / 6 = 3.67", "4"]
     assert [row[-1] for row in rows(page)] == [str(peak) for peak in told["peaks"]]

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from backend.schedule.families.registry import order, read
 from backend.schedule.interop import trace_export
 from backend.schedule.simulation.simulate import simulate
-from tests.conftest import Server, launch
+from tests.conftest import Server, launch, until
 from tests.page.app.test_axe import violations
 from tests.support.page.queries import Open, state, wait
 
@@ -38,9 +38,7 @@ def put(server: Server, **given: Any) -> str:
 def failed(server: Server) -> str:
     """A run that the fake runner fails."""
     run_id = requests.post(f"{server.url}/api/runs", json={"spec": {"m": 105}}, timeout=10).json()["id"]
-    for _ in range(200):
-        if requests.get(f"{server.url}/api/runs/{run_id}", timeout=10).json()["status"] == "failed":
-            break
+    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=10).json()["status"] == "failed")
     return str(run_id)
 
 
@@ -168,11 +166,13 @@ def test_a_calibrated_plan_lies_on_its_run_op_by_op_and_back_takes_it_back(own: 
     assert state(page)["plans"][0]["figures"]["makespan"] == 18
     page.click("#calibrate")
     expect(page.locator(".run-calibrated")).to_contain_text("the schedule explains the run")
-    wait(page, "bubbleline.state().plans[0].asked.costs.F.length === 3")
+    wait(page, "bubbleline.state().plans[0].shown.costs.F.length === 3")
     assert state(page)["plans"][0]["asked"]["costs"]["F"] == [1, 1.5, 1]
     for op in ("0F0", "1F2", "2B3", "0B3"):
-        plan, real = (page.evaluate(f"bubbleline.box('{lane}', '{op}')") for lane in ("a", "run"))
-        assert (plan["x"], plan["w"]) == pytest.approx((real["x"], real["w"]), abs=2)
+        plan, run = (
+            f"bubbleline.box('{lane}', '{op}')" for lane in ("a", "run")
+        )  # drawn a frame after they are planned
+        wait(page, f"['x', 'w'].every((side) => Math.abs({plan}[side] - {run}[side]) <= 2)")
     page.go_back()
     wait(page, "bubbleline.state().plans[0].figures?.makespan === 18")
     expect(page.locator(".run-calibrated")).to_have_count(0)

@@ -84,7 +84,7 @@ def test_a_run_has_the_options_that_were_chosen_and_its_lane_is_held_against_the
     assert [again.input_value(f"#run-{name}") for name in ("mode", "unit", "steps")] == ["paced", "15", "2"]
     expect(again.locator("#show-late")).to_have_attribute("aria-pressed", "true")
     again.fill("#run-steps", "101")
-    again.get_by_role("button", name="Run again").click()
+    again.get_by_role("button", name="Run again", exact=True).click()
     expect(again.locator("#panel-run")).to_contain_text("steps must be from 1 to 100")
     expect(again.locator("#run-nearest")).to_have_text("Use steps 100")
 
@@ -124,7 +124,7 @@ def test_all_schedules_on_the_screen_run_one_after_the_other_each_under_its_plan
     assert violations(page) == []
     page.locator(".which.runs button").nth(1).click()
     page.click("#calibrate")
-    expect(page.locator(".run-calibrated")).to_contain_text("Bubble by the global window")
+    expect(page.locator(".run-calibrated")).to_contain_text("Bubble in the global window")
     wait(page, "bubbleline.state().plans[1].figures.makespan !== 15")
     assert [plan["asked"]["family"] for plan in state(page)["plans"]] == ["1f1b", "gpipe", "zb-h1"]
     assert state(page)["plans"][0]["figures"]["makespan"] == 15, "the schedule that was run has the costs, no other"

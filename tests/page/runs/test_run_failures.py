@@ -34,7 +34,7 @@ def test_a_server_killed_during_a_run_is_waited_for_and_what_became_of_the_run_i
         (tmp_path / "runs.sqlite3-wal").unlink(missing_ok=True)
     start(*SLOW, port=int(server.url.rsplit(":", 1)[1]))
     wait(page, "bubbleline.state().run === 'failed'", 15)
-    said = "no longer knows this run" if forget else "The server stopped while this run was under way"
+    said = "no longer has this run" if forget else "The server stopped while this run was in progress"
     expect(page.locator(PANEL)).to_contain_text(said)
     expect(page.locator(PANEL)).not_to_contain_text("connection to the server is lost")
     expect(page.locator(".lane-head[data-lane=run] .badge")).to_have_text("failed")
@@ -79,7 +79,7 @@ def test_a_runner_that_dies_is_named_and_the_next_run_works(open_page: Open) -> 
     page.fill("#field-m", "2")
     page.keyboard.press("Enter")
     wait(page, "bubbleline.state().plans[0].shown?.m === 2")
-    page.get_by_role("button", name="Run again").click()
+    page.get_by_role("button", name="Run again", exact=True).click()
     wait(page, "bubbleline.state().run === 'finished'")
 
 
@@ -89,7 +89,7 @@ def test_a_full_line_is_told_and_the_plan_stays(start: Callable[..., Server], op
     page = open_page("?m=9&tab=run", url=server.url, forgive="status of 503")
     wait(page, "fetch('/api/runs').then((answer) => answer.json()).then(({ runs }) => runs.length === 1)")
     page.click("#run")
-    expect(page.locator(PANEL)).to_contain_text("1 runs wait already; try again soon")
+    expect(page.locator(PANEL)).to_contain_text("1 runs are waiting already; try again soon")
     assert len(state(page)["lanes"]) == 1
 
 
@@ -101,5 +101,5 @@ def test_a_disk_that_keeps_nothing_is_said_beside_the_run(
     page = open_page("?p=1&m=4&tab=run", url=server.url)
     page.click("#run")
     wait(page, "bubbleline.state().run === 'finished'")
-    expect(page.locator(PANEL)).to_contain_text("The server's disk does not take this run")
+    expect(page.locator(PANEL)).to_contain_text("The server could not write this run to its disk")
     expect(page.locator(".run-facts")).to_contain_text("verified")

@@ -46,7 +46,7 @@ def test_a_familys_point_is_its_result(spec: Spec) -> None:
 
 def test_every_family_has_a_point_and_those_that_are_sought_only_when_asked_for() -> None:
     names = [point.spec.family for point in pareto.points(SETTING)]
-    assert names == [name for name in FAMILIES if name not in pareto.SOUGHT]
+    assert names == [name for name in FAMILIES if name not in pareto.SEARCHED]
     asked = SETTING.with_(family="zb-auto", memory=3.0)
     points = pareto.points(asked)
     assert [point.spec for point in points if point.spec.family == "zb-auto"] == [asked]
@@ -77,7 +77,7 @@ def test_a_pair_that_overlaps_is_worth_speed() -> None:
 @pytest.mark.parametrize("asked", [SETTING, SETTING.with_(w_share=0.4), SETTING.with_(p=5, m=7)])
 def test_what_is_found_keeps_its_limit_and_rises_with_it(asked: Spec) -> None:
     points = found(asked)
-    for family in pareto.SOUGHT:
+    for family in pareto.SEARCHED:
         ours = [point for point in points if point.spec.family == family]
         assert len(ours) >= 4
         limits, memories, speeds = zip(
@@ -136,7 +136,7 @@ def test_a_setting_too_large_to_seek_for_names_the_most_it_may_be() -> None:
     with pytest.raises(SpecError) as refusal:
         found(Spec(p=16, m=128))
     assert refusal.value.field == "m"
-    pareto.judge_sought(Spec(p=16, m=refusal.value.nearest))
+    pareto.judge_frontier_size(Spec(p=16, m=refusal.value.nearest))
 
 
 def point_of(memory: float, speed: float, m: int = 8) -> pareto.Point:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from flask.testing import FlaskClient
 
-from backend.schedule.analysis.steady_state import steady
+from backend.schedule.analysis.steady_state import steady_state
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
@@ -116,7 +116,7 @@ def test_a_block_fills_every_slot_of_a_period_once_and_keeps_the_order_of_the_mo
 @pytest.mark.parametrize("name", WITHOUT)
 def test_a_family_without_a_block_says_why_and_names_one_that_has(name: str) -> None:
     with pytest.raises(SpecError) as caught:
-        steady(Spec(name, 4))
+        steady_state(Spec(name, 4))
     assert caught.value.field == "family"
     assert caught.value.message.startswith(FAMILIES[name].title)
     assert caught.value.nearest in HAVING
@@ -125,7 +125,7 @@ def test_a_family_without_a_block_says_why_and_names_one_that_has(name: str) -> 
 @pytest.mark.parametrize("name", WITHOUT)
 def test_the_reason_for_having_none_is_true_of_the_order(name: str) -> None:
     with pytest.raises(SpecError) as caught:
-        steady(Spec(name, 4))
+        steady_state(Spec(name, 4))
     spec, why = spec_of(name, 4, 32), caught.value.message
     order = registry.order(spec)
     if "searches" in why:

@@ -16,7 +16,7 @@ from backend.schedule.hardware.estimate import estimate
 from backend.schedule.hardware.models import MODELS
 from backend.schedule.hardware.ratios import GUIDE_BYTES, GUIDE_FLOPS, offload_ratio, output_layers
 from backend.schedule.simulation.costs import Costs
-from backend.schedule.simulation.idle_breakdown import USEFUL, WASTED, spending
+from backend.schedule.simulation.idle_breakdown import USEFUL, WASTED, idle_breakdown
 from backend.schedule.simulation.metrics import busy_time, figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
@@ -63,7 +63,7 @@ def test_the_parts_of_every_ranks_time_sum_to_the_makespan(family: str, comm: fl
     spec = spec_of(family, m=12, costs=Costs(1.0, 1.25, 0.75, comm))
     built = order(spec)
     timeline = simulate(built, spec.timing, spec.v)
-    spent = spending(built, spec.timing, spec.v)
+    spent = idle_breakdown(built, spec.timing, spec.v)
     assert sum(spent.parts.values()) == pytest.approx(np.full(4, spent.makespan))
     assert sum(spent.parts[name] for name in USEFUL) == pytest.approx(busy_time(timeline))
     assert all((spent.parts[name] >= 0.0).all() for name in WASTED)
@@ -73,7 +73,7 @@ def test_the_parts_of_every_ranks_time_sum_to_the_makespan(family: str, comm: fl
 
 
 def test_1f1bs_idle_time_is_fill_drain_and_what_the_law_leaves_to_waiting() -> None:
-    spent = spending(order(Spec("1f1b", 4, 8)), Costs(), 1)
+    spent = idle_breakdown(order(Spec("1f1b", 4, 8)), Costs(), 1)
     ranks = np.arange(4)
     assert spent.parts["fill"] == pytest.approx(ranks)
     assert spent.parts["drain"] == pytest.approx(2 * ranks)
@@ -82,11 +82,11 @@ def test_1f1bs_idle_time_is_fill_drain_and_what_the_law_leaves_to_waiting() -> N
 
 def test_slow_copies_are_waited_for_as_copies_and_barriers_as_hops() -> None:
     slow = spec_of("gis", m=16, v=4, offload="full", costs=Costs(O=2.5))
-    spent = spending(order(slow), slow.timing, slow.v)
+    spent = idle_breakdown(order(slow), slow.timing, slow.v)
     assert sum(spent.parts.values()) == pytest.approx(np.full(4, spent.makespan))
     assert spent.parts["copy"][0] > 0.2 * spent.makespan
     spread = spec_of("1f1b", vocabulary="parallel-1", costs=Costs(comm=0.1))
-    shared = spending(order(spread), spread.timing, 1)
+    shared = idle_breakdown(order(spread), spread.timing, 1)
     assert shared.parts["S"] == pytest.approx(np.full(4, 8 * 0.25))
     assert sum(shared.parts.values()) == pytest.approx(np.full(4, shared.makespan))
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from backend.cli.schedule import export, show, sweep
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
-from backend.schedule.families.searched import known, seek
+from backend.schedule.families.searched import known, search_order
 from backend.schedule.result import result
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
@@ -26,7 +26,7 @@ SPECS = [
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_effort_that_a_search_took_gives_its_order_again(spec: Spec) -> None:
-    sought, order, found = seek(spec, registry.family_of(spec), seconds=0.3)
+    sought, order, found = search_order(spec, registry.family_of(spec), seconds=0.3)
     check(order)
     assert sought.effort == found.evaluations > 0
     assert registry.order(sought).text() == order.text()
@@ -47,7 +47,7 @@ def test_a_search_is_never_worse_than_the_quick_construction_and_never_below_its
 def test_a_search_that_is_told_to_stop_hands_over_what_it_has() -> None:
     spec = SPECS[0]
     told = []
-    _, order, found = seek(spec, registry.family_of(spec), None, told.append, lambda: len(told) >= 3)
+    _, order, found = search_order(spec, registry.family_of(spec), None, told.append, lambda: len(told) >= 3)
     check(order)
     assert len(told) == 3
     assert found.span == min(each.span for each in told)

@@ -6,8 +6,7 @@ import numpy as np
 
 from backend.schedule.errors import message
 from backend.schedule.families.family import Family, Row, phases
-from backend.schedule.laws.law import IN_STEP, NO_SHARD_HOPS, UNIFORM, Law
-from backend.schedule.options import vocabulary
+from backend.schedule.laws.law import IN_STEP, NO_HOPS, NO_SHARD_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order.ops import B, F
 from backend.schedule.search.building_block import Block
@@ -33,6 +32,38 @@ def block(spec: Spec) -> Block:
     p, r = spec.p, np.arange(spec.p, dtype=np.float64)
     return Block(np.stack((r, 3 * p - 2 - 2 * r), axis=1)[:, None, :], 3.0)
 
+
+VOCABULARY_LAWS = (
+    Law(
+        "makespan",
+        "global",
+        "m*(f+b+s+t) + (p-1)*(f+b)",
+        (UNIFORM, NO_HOPS, IN_STEP),
+        message(
+            "schedule.law_spread_makespan",
+            "arXiv 2411.05288: S and T are work that all ranks share, and the barriers hide behind the "
+            "forwards run ahead",
+        ),
+        when="barriers > 0",
+    ),
+    Law(
+        "peak",
+        "global",
+        "min(p + barriers, m)",
+        (),
+        message("schedule.law_spread_peak", "one more for each barrier"),
+        when="barriers > 0 and interlaced == 0",
+    ),
+    Law(
+        "peak",
+        "global",
+        "min(p + floor(p/2), m)",
+        (),
+        message("schedule.law_interlaced_peak", "in step: half as many more"),
+        when="interlaced == 1",
+    ),
+)
+"""The laws of 1F1B with the output layer spread over the ranks."""
 
 ONE_F_ONE_B = Family(
     name="1f1b",
@@ -75,6 +106,6 @@ ONE_F_ONE_B = Family(
             message("schedule.law_1f1b_peak", "rank 0 holds its warm-up and one more"),
             when="barriers == 0",
         ),
-        *vocabulary.LAWS,
+        *VOCABULARY_LAWS,
     ),
 )

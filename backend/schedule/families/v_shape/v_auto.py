@@ -1,7 +1,7 @@
 """V-auto: the V placement within any memory (Qi et al. 2024, arXiv 2405.15362): from V-Min's to ZB-V's and beyond.
 
-Two chunks per device, stages r and 2p-1-r. The order is sought greedily for the costs at hand; the handcrafted ZB-V
-competes where the limit lets it.
+Two chunks per device, stages r and 2p-1-r. The order is searched for the costs given; the handcrafted ZB-V
+competes where it keeps the limit.
 """
 
 from __future__ import annotations
@@ -54,5 +54,5 @@ V_AUTO = Family(
     legal=legal,
     fields=("memory", "effort", "seed"),
     v=(2, 2, 2),
-    laws=(),  # the order is sought for these costs and this memory: only the simulation tells
+    laws=(),  # the order is searched for these costs and this memory: no closed form
 )

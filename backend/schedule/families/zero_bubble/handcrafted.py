@@ -1,4 +1,4 @@
-"""The construction of ZB-H1 and ZB-H2: 1F1B with the backward split and a warm-up of ``c`` forwards for each later rank.
+"""The construction of ZB-H1 and ZB-H2: 1F1B with the backward split, ``c`` forwards of warm-up for each later rank.
 
 Qi et al. 2023, Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 2: ``c`` is 1 for ZB-H1, 2 for ZB-H2.
 """

@@ -1,4 +1,4 @@
-"""ZB-auto: zero bubble found for the costs and the memory at hand (Qi et al. 2023, arXiv 2401.10241, section 3).
+"""ZB-auto: zero bubble searched for given costs and memory (Qi et al. 2023, arXiv 2401.10241, section 3).
 
 The papers' ZB-1p and ZB-2p are this with a limit of p and of 2p; any limit from one micro-batch up is possible.
 """
@@ -62,5 +62,5 @@ ZB_AUTO = Family(
     problem=problem,
     legal=feasible,
     fields=("memory", "effort", "seed"),
-    laws=(),  # the order is sought for these costs and this memory: only the simulation tells
+    laws=(),  # the order is searched for these costs and this memory: no closed form
 )

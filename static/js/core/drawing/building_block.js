@@ -1,5 +1,4 @@
-// A building block as a drawing: one micro-batch's ops, its copies a period apart, and where they stand. Knows slots
-// and pixels; draws nothing.
+// A building block as a drawing: one micro-batch's ops, its copies a period apart, and their positions.
 import { t } from "../i18n/language.js";
 import { KIND_B, KIND_F, KIND_I, KIND_W } from "../schedule/ops.js";
 import { build } from "../schedule/placement.js";

@@ -1,4 +1,4 @@
-// A chart's points as data: their order for the keys, their spec on the timeline, their table as CSV. Knows no page.
+// A chart's points as data: their order for the keys, their spec on the timeline, their table as CSV.
 //
 // The frontier has points with figures; every other chart has rows, which say and put what the server gave them.
 
@@ -23,7 +23,7 @@ import { t, tr } from "../i18n/language.js";
  * @typedef {{columns: [Text, Text][], rows: Row[], reads: Text[], notes: Text[]}} Rows columns: name and unit
  */
 
-/** What stands in the table's last column. @param {Point[]} points @param {Point} point */
+/** The text of the table's last column. @param {Point[]} points @param {Point} point */
 export function rank(points, point) {
   if (point.moved) return t("at p {p}, m {m}", { p: point.spec.p, m: point.spec.m });
   return point.dominated_by === null ? t("on the line") : tr(points[point.dominated_by].label);

@@ -1,9 +1,8 @@
-// A schedule in space: time to the right, stages into the depth (the first one farthest, as it is the uppermost row
-// of the timeline), micro-batches upward. Every op is a box, every message between ranks a dot. Knows times; draws
-// nothing.
+// A schedule in space: time to the right, stages into the depth (the first one farthest, as it is the uppermost row of
+// the timeline), micro-batches upward. Every op is a box, every message between ranks a dot.
 //
 // Seen without perspective, boxes that planes parallel to the axes divide are painted right if they come by depth, then
-// by height, then by time: what lies beyond such a plane cannot cover what lies before it.
+// by height, then by time: what is behind such a plane cannot cover what is before it.
 
 import { messagesOf } from "../schedule/message_flow.js";
 import { KIND_B, KIND_F, KIND_PAIR, chunkOf, globalMicro, kindOf, micros, pairChunks } from "../schedule/ops.js";

@@ -1,5 +1,5 @@
 // A schedule as a vector picture for print and slides: what the timeline shows, laid out anew for a width of its own,
-// as SVG text. Rectangles stay rectangles and words stay words, so that it can be edited and searched. Knows no DOM.
+// as SVG text. Rectangles stay rectangles and words stay words, so that it can be edited and searched.
 //
 // Ops too narrow to be seen at that width are drawn together with their neighbours, as what takes most of their time,
 // so that a picture holds at most some rectangles a pixel however many ops there are.

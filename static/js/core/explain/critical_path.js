@@ -1,5 +1,4 @@
-// The critical path: the chain of ops, messages and waits that decides when the last op ends, back to time 0. Knows
-// orders and times, planned or measured; draws nothing.
+// The critical path: the chain of ops, messages and waits that decides when the last op ends, back to time 0.
 //
 // From an op the chain goes back to what it waited for last: its rank's previous op, a value from another op (and,
 // between ranks, its message), all ranks' part in a barrier, or a copy. Of several that were there at the same moment

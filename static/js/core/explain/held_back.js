@@ -1,5 +1,5 @@
 // What keeps a rank from running ahead: while it waits, its next forward may be ready and still not start, because the
-// memory limit, or the most micro-batches that the order ever lets the rank hold, is reached. Knows orders and times.
+// memory limit, or the most micro-batches that the order ever lets the rank hold, is reached.
 
 import { sources } from "../schedule/dependencies.js";
 import { holding } from "../schedule/memory.js";

@@ -1,5 +1,5 @@
-// One micro-batch on its way through the pipeline: forward down the stages, backward up again, weight gradients when
-// their ranks do them. Knows orders and times; draws nothing.
+// The path of one micro-batch through the pipeline: forward down the stages, backward up again, weight gradients when
+// their ranks do them.
 
 import { OFFLOAD, RELOAD, copyAt, copyOf } from "../schedule/copies.js";
 import { barrier, makers } from "../schedule/dependencies.js";

@@ -1,5 +1,5 @@
 // What happens at a moment, in a sentence, and what each rank does then and why. Exact for any order: it reads the
-// order and its times, never the family's name. Draws nothing.
+// order and its times, never the family's name.
 //
 // A moment counts as the first one of what starts then: at 10 an op that runs from 10 is running, one that ends at 10
 // is not.

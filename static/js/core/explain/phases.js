@@ -1,4 +1,4 @@
-// The phases of a step, rank by rank. Knows orders and times; knows no family.
+// The phases of a step, rank by rank.
 //
 //   warm-up    until the rank starts its first backward (an I, a B or an overlapped pair)
 //   cool-down  from the end of its last forward (an F or a pair) on, to the end of the step

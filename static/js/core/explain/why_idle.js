@@ -20,7 +20,7 @@ import { formatNumber as num } from "../i18n/numbers.js";
  *   sentence
  */
 
-/** What an op hands on, as a part of a sentence. @param {Link["cargo"]} cargo */
+/** What an op sends, as a part of a sentence. @param {Link["cargo"]} cargo */
 function cargoText(cargo) {
   if (cargo === "activation") return t("output");
   if (cargo === "gradient") return t("gradient");
@@ -122,7 +122,7 @@ function binding(schedule, times, costs, i) {
 }
 
 /**
- * Why a rank is idle at a time; null when it is busy then, or when the time lies outside the timeline.
+ * Why a rank is idle at a time; null when it is busy then, or when the time is outside the timeline.
  * @param {Schedule} schedule @param {Times} times @param {Costs} costs @param {number} rank @param {number} at
  * @param {Spec} [spec] what was asked for, where that says more than the order's own
  * @param {string} [family] its title

@@ -1,4 +1,4 @@
-// The costs that a run had, put into the plan: what becomes of the state, and how near the plan then is to the run.
+// Calibration: the plan gets the measured costs of a run.
 import { putAt } from "../state/schedules.js";
 
 /** @import {Spec} from "../schedule/types.js" */
@@ -11,19 +11,19 @@ import { putAt } from "../state/schedules.js";
  */
 
 /**
- * A schedule has costs that were measured, which are then no longer those of a model.
+ * The state with measured costs of a schedule, which then no longer follow from a model.
  * @param {Specs} state
  * @param {Spec} spec
  * @param {number} at which one
  */
 export const withCosts = (state, spec, at) => ({ ...putAt(state, at, spec), preset: null });
 
-/** The schedule that was run gets the run's costs; where it is none on the screen, it takes the first one's place.
+/** The state with the run's costs in the schedule that was run; one that is not on the screen replaces the first.
  * @param {Specs} state @param {Calibration} calibration @param {number} [at] which one was run */
 export const calibrated = (state, { spec }, at = 0) => withCosts(state, spec, at);
 
 /**
- * Sized up: nearer than half a per cent counts as equal.
+ * The sign of an error; less than half a per cent counts as equal.
  * @param {number} error
  * @returns {"equal" | "longer" | "shorter"}
  */

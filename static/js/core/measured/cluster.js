@@ -1,5 +1,4 @@
-// What is said of a cluster's hosts and links, worked out of what the server tells: who sits where, how far apart, how
-// busy.
+// Figures of a cluster's hosts and links: free and busy cores, ranks by host, latencies.
 import { t } from "../i18n/language.js";
 import { formatNumber } from "../i18n/numbers.js";
 
@@ -18,27 +17,27 @@ import { formatNumber } from "../i18n/numbers.js";
  */
 /**
  * @typedef {{engine: string, address?: string, state?: string, why?: string, hosts?: Host[], links?: Link[], waiting?:
- *   string}} Cluster as the server tells it
+ *   string}} Cluster as the server sends it
  */
 
-const DIGITS = 4; // of a measured cost, which a link of the page then holds
+const DIGITS = 4; // of a measured cost, to keep links short
 
 /** Ranks may share a core, so that parts of it are in use. @param {number} n */
 const rounded = (n) => Math.round(n * 100) / 100;
 
-/** How much of something is in use. @param {Room | undefined} room */
+/** How many of a resource are in use. @param {Room | undefined} room */
 export const busyOf = (room) => (room ? rounded(Math.max(0, Math.min(room.total, room.total - room.free))) : 0);
 
 /**
- * What all hosts that are there have of something.
+ * The sum of a resource over the hosts that are alive.
  * @param {Host[]} hosts
  * @param {"cpus" | "gpus"} what
  * @returns {Room}
  */
 export function roomOf(hosts, what) {
-  const there = hosts.filter(({ alive }) => alive);
+  const alive = hosts.filter((host) => host.alive);
   const sum = (/** @type {"total" | "free"} */ part) =>
-    there.reduce((all, host) => all + Math.max(0, host[what]?.[part] ?? 0), 0);
+    alive.reduce((all, host) => all + Math.max(0, host[what]?.[part] ?? 0), 0);
   return { total: rounded(sum("total")), free: rounded(sum("free")) };
 }
 
@@ -68,7 +67,7 @@ export function ranksText(ranks) {
 export const micros = (ns) => formatNumber(Number((ns / 1e3).toPrecision(3)));
 
 /**
- * "182 (+9) µs": the quickest way that was seen, and how much longer the middle one took.
+ * "182 (+9) µs": the minimum, and how much longer the median was.
  * @param {Pick<Link, "latency_ns" | "uncertainty_ns">} link
  */
 export const latencyText = ({ latency_ns: latency, uncertainty_ns: off }) =>
@@ -82,8 +81,7 @@ export function latencyRange(links) {
 }
 
 /**
- * How long one hop of the plan is where it is as long as the longest that was measured, in units of the costs; null
- * where that cannot be said.
+ * The longest measured hop in units of the costs; null where the links or the unit are unknown.
  * @param {Link[] | null | undefined} links
  * @param {number | null | undefined} unit ms that one unit of the costs lasted
  */
@@ -93,8 +91,8 @@ export function hopTime(links, unit) {
 }
 
 /**
- * The hosts that are there, in short: another text means that there is something else to run on.
- * @param {Cluster | null} told
+ * The hosts that are alive as a text: when it changes, so do the devices.
+ * @param {Cluster | null} cluster
  */
-export const membersOf = (told) =>
-  [told?.state ?? "", ...(told?.hosts ?? []).filter(({ alive }) => alive).map(({ name }) => name)].join();
+export const membersOf = (cluster) =>
+  [cluster?.state ?? "", ...(cluster?.hosts ?? []).filter(({ alive }) => alive).map(({ name }) => name)].join();

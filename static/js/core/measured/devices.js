@@ -1,4 +1,4 @@
-// What a run would use of what there is, and why: a sentence made of what the runner said when it started.
+// Which devices a run would use, and why: a sentence from what the runner has reported.
 import { t, tr } from "../i18n/language.js";
 
 /**
@@ -15,25 +15,25 @@ import { t, tr } from "../i18n/language.js";
  */
 
 /** What a run of so many ranks uses unless it asks for something else; nothing while the runner has not said it.
- * @param {Devices} told @param {number} p */
+ * @param {Devices} known @param {number} p */
 export const choiceFor = ({ choices }, p) => choices.find(({ from, to }) => from <= p && p <= to);
 
-/** @param {Devices} told */
+/** @param {Devices} known */
 export const gpusOf = ({ devices }) => devices.filter(({ kind }) => kind === "cuda");
 
 /**
- * @param {Devices} told @param {number} p ranks of the run @param {string} mode that is asked for: auto, paced or free
+ * @param {Devices} known @param {number} p ranks of the run @param {string} mode that is asked for: auto, paced or free
  * @param {string} [device] that is asked for: auto, cpu or cuda
  * @returns {string} "" where the runner did not say
  */
-export function whereRuns(told, p, mode, device = "auto") {
-  const { state, why, devices, choices } = told;
+export function whereRuns(known, p, mode, device = "auto") {
+  const { state, why, devices, choices } = known;
   if (state === "down" && why) return tr(why);
   if (state !== "ready") return t("The runner is starting; a run waits for it.");
-  const choice = choiceFor(told, p);
+  const choice = choiceFor(known, p);
   if (!choice) return choices.length ? t("{p} ranks are more than the runner here takes.", { p }) : "";
-  const gpus = device === "cpu" ? [] : gpusOf(told);
-  if (told.engine === "ray" && device === "cuda" && gpus.length < p) {
+  const gpus = device === "cpu" ? [] : gpusOf(known);
+  if (known.engine === "ray" && device === "cuda" && gpus.length < p) {
     return t("On a cluster every rank has a GPU of its own; there are {gpus} for {p} ranks.", { gpus: gpus.length, p });
   }
   if (device === "cuda" && gpus.length && gpus.length < p) {

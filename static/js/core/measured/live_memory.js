@@ -1,5 +1,5 @@
-// The activations that a run measured alive on each rank, over time, in bytes. A level is known after each op; as where
-// memory is counted, what an op adds is there from its start, what it frees is gone at its end. Knows no colours.
+// The measured bytes of activations alive on each rank over time. A level is known after each op; as in the planned
+// memory, what an op adds counts from its start, and what it frees until its end.
 import { held } from "../timeline/memory_strips.js";
 
 /** @import {Details} from "./run_details.js" */
@@ -14,7 +14,7 @@ import { held } from "../timeline/memory_strips.js";
 const cache = new WeakMap();
 
 /**
- * What each rank held; null where it was not measured.
+ * The activations of each rank; null where they were not measured.
  * @param {Schedule} schedule
  * @param {Times} times
  * @param {Spec} spec

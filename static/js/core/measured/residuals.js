@@ -1,5 +1,5 @@
-// How far a measured run is from its plan, op by op. An op's residual is how much later it ended than planned; what it
-// lost by itself is how much longer than planned it took once all that it needs was there. Knows orders and times.
+// Residuals of a measured run, op by op: how much later than planned an op ended, and how much longer than planned it
+// took once its inputs had arrived.
 
 import { sources } from "../schedule/dependencies.js";
 import { rankOf } from "../schedule/ops.js";
@@ -43,7 +43,7 @@ function equal(a, b) {
  */
 export const residual = (times, plan, i) => (times.end[i] === Infinity ? NaN : times.end[i] - plan.end[i]);
 
-/** When the last of an op's inputs was there: its rank's op before it, values from others. @param {Schedule} schedule
+/** When the last input of an op had arrived: the rank's op before it, values from others. @param {Schedule} schedule
  * @param {Times} times @param {Costs} costs @param {number} i */
 function ready(schedule, times, costs, i) {
   let last = schedule.offsets[rankOf(schedule, i)] === i ? 0 : times.end[i - 1];
@@ -52,7 +52,7 @@ function ready(schedule, times, costs, i) {
 }
 
 /**
- * How much an op lost by itself.
+ * How much longer than planned an op took once its inputs had arrived.
  * @param {Schedule} schedule
  * @param {Times} times
  * @param {Times} plan
@@ -62,7 +62,7 @@ function ready(schedule, times, costs, i) {
 export const lost = (schedule, times, plan, costs, i) =>
   times.end[i] - ready(schedule, times, costs, i) - (plan.end[i] - ready(schedule, plan, costs, i));
 
-/** The ops with the largest of what `of` says of them, early or late, the largest first. @param {number} count of ops
+/** The ops with the largest values of `of`, early or late, the largest first. @param {number} count of ops
  * @param {(i: number) => number} of @param {number} most @returns {Residual[]} */
 export function largest(count, of, most) {
   /** @type {Residual[]} */

@@ -1,17 +1,11 @@
-// What a run measured besides when its ops ran: the bytes that each op received and sent, the activations alive after
-// it,
-// and of each message when its sender posted it, when its receiver asked for it and had it. Knows orders; draws
-// nothing.
+// The bytes and messages of a measured run by op and by message: the bytes that each op received and sent, the
+// activations alive after it, and when each message was posted by its sender, asked for and had by its receiver.
 
 import { makers } from "../schedule/dependencies.js";
 import { messagesOf } from "../schedule/message_flow.js";
 
 /** @import {Schedule} from "../schedule/types.js" */
-/** @typedef {[rank: number, index: number, received: number, sent: number, live: number]} BytesRow */
-/**
- * @typedef {[source: number, target: number, gradient: number, stage: number, micro: number, posted: number, asked:
- *   number, taken: number, bytes: number]} MessageRow stage: the one that receives it; times in ns of the run's clock
- */
+/** @import {BytesRow, MessageRow} from "./rows.js" */
 /** @typedef {{bytes?: BytesRow[], messages?: MessageRow[]}} DetailRows */
 /**
  * @typedef {{received: Float64Array, sent: Float64Array, live: Float64Array, posted: Float64Array, asked: Float64Array,
@@ -20,16 +14,16 @@ import { messagesOf } from "../schedule/message_flow.js";
  */
 /**
  * @typedef {{list: Int32Array, offsets: Int32Array, begin: (message: number) => number, end: (message: number) =>
- *   number, longest: number}} Side the measured messages of each rank in one direction, ascending by when each begins,
- *   in ns, and the longest of them: sent ones begin when posted and end when they are known to be there, received ones
- *   last as long as they were waited for
+ *   number, longest: number}} MessageSide the measured messages of each rank in one direction, ascending by when each
+ *   begins, in ns, and the longest of them: sent ones begin when posted and end when they are known to have arrived,
+ *   received ones last as long as they were waited for
  */
 
 const MOMENT = 0.1;
 
 /** @type {WeakMap<Schedule, {slots: Int32Array, numbers: Int32Array}>} */
 const tables = new WeakMap();
-/** @type {WeakMap<Details, {sent: Side, received: Side}>} */
+/** @type {WeakMap<Details, {sent: MessageSide, received: MessageSide}>} */
 const sides = new WeakMap();
 
 /** @param {number} count */
@@ -49,11 +43,11 @@ export function noDetails(schedule) {
   };
 }
 
-/** The details with more rows in them, as a new object: what was read off the old one no longer holds.
+/** The details with more rows in them, as a new object, since caches are keyed by it.
  * @param {Schedule} schedule @param {Details} details @param {DetailRows} rows @returns {Details} */
 export function withRows(schedule, details, { bytes = [], messages = [] }) {
   const { p, offsets } = schedule;
-  for (const [rank, index, received, sent, live] of bytes) {
+  for (const { rank, index, received, sent, live } of bytes) {
     const i = offsets[rank] + index;
     if (!(rank >= 0 && rank < p && index >= 0 && i < offsets[rank + 1])) continue;
     details.received[i] = received;
@@ -63,13 +57,16 @@ export function withRows(schedule, details, { bytes = [], messages = [] }) {
   for (const row of messages) {
     const at = numberOf(schedule, row);
     if (at < 0) continue;
-    [details.posted[at], details.asked[at], details.taken[at], details.size[at]] = row.slice(5);
+    details.posted[at] = row.posted;
+    details.asked[at] = row.asked;
+    details.taken[at] = row.taken;
+    details.size[at] = row.bytes;
   }
   return { ...details };
 }
 
 /** The number of the message that a row is about, -1 for none. @param {Schedule} schedule @param {MessageRow} row */
-function numberOf(schedule, [source, target, gradient, stage, micro]) {
+function numberOf(schedule, { source, target, gradient, stage, micro }) {
   const { n, m, chunks, placement } = schedule;
   if (!(micro >= 0 && micro < m && stage >= 0 && stage < placement.stages)) return -1;
   const { slots, numbers } = table(schedule);
@@ -85,8 +82,8 @@ function numberOf(schedule, [source, target, gradient, stage, micro]) {
 /** Slots by stage and stream; numbers of messages by the op that takes them, activations and gradients apart.
  * @param {Schedule} schedule */
 function table(schedule) {
-  let found = tables.get(schedule);
-  if (!found) {
+  let known = tables.get(schedule);
+  if (!known) {
     const { placement, count } = schedule;
     const slots = new Int32Array(placement.stages * placement.streams).fill(-1);
     placement.stage.forEach((stage, slot) => {
@@ -95,14 +92,14 @@ function table(schedule) {
     const numbers = new Int32Array(2 * count).fill(-1);
     const all = messagesOf(schedule);
     for (let at = 0; at < all.count; at++) numbers[2 * all.taker[at] + all.gradient[at]] = at;
-    tables.set(schedule, (found = { slots, numbers }));
+    tables.set(schedule, (known = { slots, numbers }));
   }
-  return found;
+  return known;
 }
 
 /**
- * Whether the receiver stood waiting for a message, so that it came when it was taken. One that was there already takes
- * a moment too, but no part worth naming of the time since it was posted.
+ * Whether the receiver was waiting for a message, so that it arrived when it was taken. Taking one that had arrived
+ * before takes time too, but a negligible part of the time since it was posted.
  * @param {Details} details
  * @param {number} at
  */
@@ -110,13 +107,13 @@ export const wasAwaited = ({ posted, asked, taken }, at) => taken[at] - asked[at
 
 /** The messages of all ranks by direction. @param {Schedule} schedule @param {Details} details */
 export function sidesOf(schedule, details) {
-  let found = sides.get(details);
-  if (!found) {
+  let known = sides.get(details);
+  if (!known) {
     const { from, to } = messagesOf(schedule);
     const { posted, asked, taken } = details;
-    const there = (/** @type {number} */ at) => (wasAwaited(details, at) ? taken[at] : posted[at]);
-    found = {
-      sent: side(schedule.p, from, (at) => posted[at], there),
+    const arrived = (/** @type {number} */ at) => (wasAwaited(details, at) ? taken[at] : posted[at]);
+    known = {
+      sent: side(schedule.p, from, (at) => posted[at], arrived),
       received: side(
         schedule.p,
         to,
@@ -124,9 +121,9 @@ export function sidesOf(schedule, details) {
         (at) => Math.max(asked[at], taken[at]),
       ),
     };
-    sides.set(details, found);
+    sides.set(details, known);
   }
-  return found;
+  return known;
 }
 
 /**
@@ -134,7 +131,7 @@ export function sidesOf(schedule, details) {
  * @param {Int32Array} rank by message
  * @param {(at: number) => number} begin
  * @param {(at: number) => number} end
- * @returns {Side}
+ * @returns {MessageSide}
  */
 function side(p, rank, begin, end) {
   /** @type {number[][]} */

@@ -1,6 +1,5 @@
-// What an import needs of a trace: a profiler's file is mostly kernels and memory, and only ranges named after ops
-// count.
-// Knows the Trace Event format; whether the ops make a schedule is the server's to say.
+// The events of a trace that an import needs: a profiler's file is mostly kernels and memory, and only ranges named
+// after ops count. The server checks whether they are a schedule.
 
 const OP = /^(PP:)?[\d(]/; // 2F0, (0F7;7B3)OVERLAP_F_B, and as torch's profiler names them
 const KEPT = ["deviceProperties", "otherData", "distributedInfo", "baseTimeNanoseconds"];
@@ -8,11 +7,11 @@ const KEPT = ["deviceProperties", "otherData", "distributedInfo", "baseTimeNanos
 /** @param {any} event */
 const isOp = (event) => event.ph === "X" && typeof event.name === "string" && OP.test(event.name);
 
-/** The same trace without what no import reads; what is no trace stays as it is. @param {any} trace @returns {any} */
+/** The trace without the events that no import reads; other data unchanged. @param {any} trace @returns {any} */
 export function slim(trace) {
   const events = Array.isArray(trace) ? trace : trace?.traceEvents;
   if (!Array.isArray(events)) return trace;
-  let kernels = 0; // one of them tells that ops ran on a GPU
+  let kernels = 0; // one is enough: it shows that ops ran on a GPU
   const wanted = events.filter(
     (event) =>
       typeof event !== "object" ||

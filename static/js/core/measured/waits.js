@@ -1,4 +1,4 @@
-// What a rank of a measured run spent its time on between two ops: the runner's own notes, in numbers. Knows times.
+// The causes of idle time between two ops of a measured run, from the times that the runner recorded.
 
 import { t } from "../i18n/language.js";
 import { formatNumber } from "../i18n/numbers.js";

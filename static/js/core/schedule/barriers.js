@@ -1,4 +1,4 @@
-// When barriers open: C1 when every rank's S of a micro-batch has ended, C2 when every T has. Knows orders and times.
+// When barriers open: C1 when every rank's S of a micro-batch has ended, C2 when every T has.
 import { barrier } from "./dependencies.js";
 import { KIND_B, KIND_I, KIND_S, KIND_T, chunkOf, kindOf, micros, rankOf } from "./ops.js";
 

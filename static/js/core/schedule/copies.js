@@ -1,4 +1,4 @@
-// The copies of an order that offloads activations: what each of them is. Knows orders; knows no time.
+// The copies of an order that offloads activations: what each of them is.
 
 /** @import {Schedule} from "./types.js" */
 /**

@@ -1,4 +1,4 @@
-// Which op makes what, and who waits for it: the dependency rule as links between ops. Knows orders; knows no times.
+// Which op makes what, and who waits for it: the dependency rule as links between ops.
 
 import { OFFLOAD, RELOAD, copyAt, copyOf } from "./copies.js";
 import {

@@ -1,5 +1,4 @@
-// Laws as data: evaluates and prints formula trees, and judges a law at one point. Knows arithmetic and the names that
-// a spec gives; knows no family. mathml.js draws the same trees.
+// Laws as data: evaluates and prints formula trees, and judges a law at one point. mathml.js draws the same trees.
 
 import { barriersOf, timing } from "./effective_costs.js";
 import { formatNumber } from "../i18n/numbers.js";

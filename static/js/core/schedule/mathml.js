@@ -1,4 +1,4 @@
-// Formula trees as MathML, with names or with numbers put in. Knows notation; computes nothing.
+// Formula trees as MathML, with names or with numbers put in.
 
 import { t } from "../i18n/language.js";
 import { formatNumber } from "../i18n/numbers.js";
@@ -80,7 +80,7 @@ function operand(op, part, at, names) {
   return inner < outer || (inner === outer && at > 0 && (op === "-" || op === "mod")) ? brackets(shown) : shown;
 }
 
-/** What stands before factor at: nothing, an invisible times, or × where two digits would run together.
+/** The sign before factor at: nothing, an invisible times, or × where two digits would run together.
  * @param {Tree[]} parts @param {number} at @param {Vars|null} names */
 function times(parts, at, names) {
   if (at === 0) return "";

@@ -1,5 +1,5 @@
 // The messages between ranks: which op sends what to which, by sender and by receiver, and how long each is in flight.
-// A barrier is no message (all ranks meet in it). Knows orders and times; draws nothing.
+// A barrier is no message (all ranks meet in it).
 
 import { makers } from "./dependencies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros } from "./ops.js";

@@ -1,5 +1,5 @@
 // The figures of a timeline, planned or measured: makespan, longest stage, bubbles in both windows and denominators,
-// messages. Knows times; knows no family.
+// messages.
 
 /** @import {Schedule, Times} from "./types.js" */
 /** @typedef {{ofTotal: number, ofIdeal: number}} Bubble  idle / whole, and idle / work */

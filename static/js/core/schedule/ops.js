@@ -1,4 +1,4 @@
-// What a code byte means: kind, chunk, micro-batch, text. Knows the order; knows no time.
+// What a code byte means: kind, chunk, micro-batch, text.
 
 import { COPY_LETTERS, copyText, findCopy } from "./copies.js";
 

@@ -1,4 +1,4 @@
-// Where each stage lives. Knows ranks, chunks and stages; knows no orders and no times.
+// The rank and chunk of each stage.
 
 /** @import {Placement, PlacementKind} from "./types.js" */
 

@@ -1,5 +1,4 @@
 // Start and end of every op from an order and its costs, float64, bit for bit as the server's simulator.
-// Knows the one dependency rule; knows no family and no screen.
 
 import { RELOAD } from "./copies.js";
 import {
@@ -95,7 +94,7 @@ function tables(schedule, comm) {
         t.lagA[at] = lag(placement.prev[slot]);
         t.outA[at] = slot * n;
       } else if (kind !== KIND_W) {
-        // W needs its own I, which stands before it on its rank, and nothing waits for W
+        // W needs its own I, which comes before it on its rank, and nothing waits for W
         t.inA[at] = gradientIn;
         t.lagA[at] = lag(placement.next[back]);
         t.outA[at] = gradients + slot * n;

@@ -1,4 +1,4 @@
-// The shapes that the pure modules share. Knows no behaviour.
+// The shapes that the pure modules share.
 
 /**
  * @typedef {{F: number|number[], I: number|number[], W: number|number[], comm: number, FB: number|null,

@@ -1,5 +1,5 @@
 // Weight versions of an asynchronous schedule (PipeDream): which weights each op uses, how late its gradient is, and
-// how many versions a rank keeps. The same rule as backend/schedule/order/weight_versions.py. Knows orders only.
+// how many versions a rank keeps. The same rule as backend/schedule/order/weight_versions.py.
 import { KIND_B, KIND_F, kindOf, micros } from "./ops.js";
 
 /** @import {Schedule} from "./types.js" */

@@ -1,4 +1,4 @@
-// The bytes of GET /api/schedule to a Schedule. Knows the wire format; knows no family and no time.
+// The bytes of GET /api/schedule to a Schedule.
 
 import { codesPerRank } from "./ops.js";
 import { build } from "./placement.js";

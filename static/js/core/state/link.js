@@ -1,4 +1,4 @@
-// The whole view as a readable query and back: only what differs from the defaults. Knows no page and no server.
+// The whole view as a readable query and back: only what differs from the defaults.
 //
 // The other schedules' keys carry "b.", "c." and "d." and are relative to the first: ?family=1f1b&p=8&b.family=zb-h1
 // compares both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times

@@ -1,6 +1,6 @@
-// The model and machine that the costs come from, as the keys m.* of a link, and back. Knows no model by name.
+// The model and machine that the costs come from, as the keys m.* of a link, and back.
 //
-// m.model stands for the preset as a whole; every other key is there only where the reader chose something else than
+// m.model names the preset as a whole; every other key is there only where the reader chose something else than
 // what the model and the server bring: m.machine, m.tp, m.efficiency, m.heads, m.sequence, m.micro_batch, m.layers, and
 // for a model or machine of one's own the numbers that differ from the preset it began as (PRESET_FIELDS).
 // m.layers is the model's number of layers, or a list with those of each stage; the model then has their sum.

@@ -1,5 +1,5 @@
-// Long links: a query that would be too long to pass on stands packed under one key, z. Links that can be read stay as
-// they are. What stands beside z in a query counts before what is packed in it. Knows text and no view.
+// Long links: a query that would be too long to share is packed under one key, z. Shorter links stay readable as
+// they are. Keys beside z override the keys packed in it.
 
 import { pack, unpack } from "./pack.js";
 

@@ -1,4 +1,4 @@
-// Marks in time and pinned ranks, as the link says them. Knows no page.
+// Marks in time and pinned ranks, as the link has them.
 //
 // "3,10.5" are marks at these times. "0,7,b.3" pins ranks 0 and 7 of the first plan and rank 3 of plan b.
 

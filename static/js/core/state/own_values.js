@@ -1,5 +1,4 @@
 // The numbers of a model or machine of one's own: their names and units for people, and reading what was typed.
-// Knows no preset and no page; the bounds are the server's.
 import { t } from "../i18n/language.js";
 import { formatCount } from "../i18n/numbers.js";
 
@@ -12,7 +11,7 @@ import { formatCount } from "../i18n/numbers.js";
  * @property {string} [unit]
  * @property {number} [scale]   one of this unit in the server's
  * @property {boolean} [whole]
- * @property {string} [empty]   what an empty box stands for, where it may be left empty
+ * @property {string} [empty]   the meaning of an empty box, where it may be empty
  * @property {string} [hint]
  */
 

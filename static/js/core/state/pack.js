@@ -75,7 +75,7 @@ function inflated(characters) {
 }
 
 /**
- * One number: 0, its decimals, its digits - 1, the number without its point in as many bits as so many digits need.
+ * One number: 0, its decimals, its digits - 1, the number without its point in as many bits as that many digits need.
  * Several: 1, their count - 1, the least decimals, the width of "decimals more than that", the width of a number; then
  * each number's decimals and the number without its point. Trailing zeros are added where that saves bits.
  * @param {string[]} numbers
@@ -141,7 +141,7 @@ function decimal(mantissa, decimals) {
 /** @param {string} number */
 const decimalsOf = (number) => (number.split(".")[1] ?? "").length;
 
-/** Bits that any number of so many digits fits in. @param {number} digits */
+/** Bits that any number of this many digits fits in. @param {number} digits */
 const bitsFor = (digits) => (10 ** digits - 1).toString(2).length;
 
 /** @param {number} number @param {number} width @returns {string} of 0 and 1 */

@@ -1,4 +1,4 @@
-// An area of the timeline, a stretch of time on some ranks, and its totals. Knows orders and times; knows no page.
+// An area of the timeline, a stretch of time on some ranks, and its totals.
 //
 // As text, in the link: "12-30@0-3" is time 12 to 30 on ranks 0 to 3 of the first plan; "12-30@b.0-3" on those of
 // plan b; "12-30@2-b.1" from the first plan's rank 2 down to plan b's rank 1.
@@ -170,7 +170,7 @@ function copyShares(schedule, times, range, t0, t1) {
  * @param {RankRange} range
  * @param {number} from
  * @param {number} to
- * @returns {Totals} of the part that lies within the lane's own time
+ * @returns {Totals} of the part within the lane's own time
  */
 export function totals({ schedule, times, end }, range, from, to) {
   const t0 = Math.max(0, from);

@@ -1,5 +1,4 @@
-// Many ops into one row of bins, one a pixel: what each shows when ops are narrower than that. Knows classes, not
-// colours.
+// Many ops into one row of bins, one a pixel: what each shows when ops are narrower than that.
 //
 // Paint class: 0 = idle; 1 + kind * SHADES + chunk % SHADES otherwise, kind 0 F, 1 I, 2 W, 3 B, 4 overlapped pair
 // (chunk of its forward half), 5 S, 6 T (these two have no chunk). CLASSES is one more than the largest class.
@@ -17,14 +16,14 @@ import { opsInWindow } from "./layout.js";
 /**
  * @typedef {{width: number, kinds: number[], cover: Uint8Array, cls: Uint8Array, mixed: Uint8Array}} Bins kinds: those
  *   that there are; of kinds[g] in bin x, cover[g * width + x] is its share, 255 for all of it, and cls[..] its class;
- *   what is held of an op that lies mostly in a bin is at least 1
+ *   what is kept of an op that is mostly in a bin is at least 1
  */
 
 export const SHADES = 8;
 export const CLASSES = 1 + (KIND_T + 1) * SHADES;
 const KINDS = KIND_T + 1;
 export const FULL = 255;
-export const GAPPED = 4; // an op wider than so many gaps leaves one to its neighbour
+export const GAPPED = 4; // an op wider than this many gaps leaves one to its neighbour
 
 /** @param {number} cls a paint class other than 0 */
 export const kindOfClass = (cls) => ((cls - 1) / SHADES) | 0;
@@ -182,7 +181,7 @@ export function stack({ width, kinds, cover, cls, mixed }, layers, upper, lower,
   for (let x = 0; x < width; x++) {
     let busy = 0;
     let left = 0; // kinds that there are
-    let top = 0; // what covers most, and where it stands
+    let top = 0; // what covers most, and its index
     let place = x;
     for (let at = x, g = 0; g < kinds.length; g++, at += width) {
       const c = cover[at];

@@ -1,5 +1,4 @@
-// The copy lanes of an order as rows of their own, for whoever places or bins ops. Knows orders and times; draws
-// nothing.
+// The copy lanes of an order as rows of their own, to be placed or binned like ops.
 
 /** @import {Rows} from "./layout.js" */
 /** @import {Schedule, Times} from "../schedule/types.js" */

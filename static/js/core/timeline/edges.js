@@ -1,4 +1,4 @@
-// The moments at which something starts or ends: where playback steps to. Knows orders and times; draws nothing.
+// The moments at which something starts or ends: where playback steps to.
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
 

@@ -1,5 +1,4 @@
-// Finding ops by text: what was typed, which ops it means, and which of them comes next. Knows orders and times; knows
-// no page.
+// Finding ops by text: what was typed, which ops it means, and which of them comes next.
 //
 // "2F5" is one op; any part may be left out: "F5" is micro-batch 5's forward on every stage, "2F" all forwards of
 // stage 2, "F" all forwards, "5" every op of micro-batch 5.
@@ -152,7 +151,7 @@ function eachRow(lanes, visit) {
 }
 
 /**
- * Where a hit stands among all of them in the order of their starts, from 0; of ops that start together the upper is
+ * The position of a hit among all of them in the order of their starts, from 0; of ops that start together the upper is
  * first.
  * @param {Found[]} lanes
  * @param {Hit} hit

@@ -1,4 +1,4 @@
-// Where rows stand on the screen, and which op is where in time. Knows pixels and times; draws nothing.
+// The rows' positions on the screen, and the ops at a time or in a window.
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
 /**
@@ -154,11 +154,11 @@ const heights = ({ copies, comm }, lane) => ({
   comm: comm ? commHeight(lane) : 0,
 });
 
-/** What stands under a row: its copies, its messages. @param {GroupSpec} group @param {number} lane */
+/** The height under a row: its copies, its messages. @param {GroupSpec} group @param {number} lane */
 const underneath = ({ copies, comm }, lane) => (copies ? copyHeight(lane) : 0) + (comm ? commHeight(lane) : 0);
 
 /**
- * The tallest lane with which all rows, and what stands under them, fit.
+ * The tallest lane with which all rows, and the lanes under them, fit.
  * @param {number} room
  * @param {number} rows
  * @param {(lane: number) => number} content the height of all rows
@@ -228,7 +228,7 @@ function rowAt(rows, y) {
 }
 
 /**
- * The row under a point; its strip, what stands under it and the gap below belong to it.
+ * The row under a point; its strip, the lanes under it and the gap below belong to it.
  * @param {Layout} layout @param {number} x @param {number} y
  * @returns {{group: string, rank: number, inPlot: boolean, part: Part}|null}
  */
@@ -264,7 +264,7 @@ function partAt(row, y) {
   return row.copyH > 0 && y >= row.copyY ? "copies" : "ops";
 }
 
-/** First flat index of the rank whose end lies after t. @param {{offsets: Int32Array}} rows @param {Times} times
+/** First flat index of the rank whose end is after t. @param {{offsets: Int32Array}} rows @param {Times} times
  * @param {number} rank @param {number} t */
 export function firstEndingAfter({ offsets }, times, rank, t) {
   let lo = offsets[rank];

@@ -1,4 +1,4 @@
-// The memory strips: what each rank holds over time, and its maximum in each pixel. Knows levels and times, no colours.
+// The memory strips: what each rank holds over time, and its maximum in each pixel.
 import { curve, holding } from "../schedule/memory.js";
 
 /** @import {Schedule, Spec, Times} from "../schedule/types.js" */

@@ -1,6 +1,6 @@
 // A schedule too large to be binned in a frame: binned once, finely, and then ever more coarsely, two bins into one.
 // What a screen shows is put together from the level that suits it, at a cost that does not depend on the number of
-// ops. Knows bins and times; knows no screen.
+// ops.
 import { FULL, binRank, emptyBins, kindsIn } from "./bins.js";
 
 /** @import {Bins} from "./bins.js" */

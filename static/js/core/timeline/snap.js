@@ -1,4 +1,4 @@
-// The edges of ops: which one is nearest to a time, and which comes next. Knows orders and times; knows no pixels.
+// The edges of ops: which one is nearest to a time, and which comes next.
 import { firstEndingAfter } from "./layout.js";
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
@@ -59,7 +59,7 @@ export function nextEdge(schedule, times, rank, t, way) {
     if (i >= hi || times.start[i] === Infinity) return null;
     return times.start[i] > t + dust ? times.start[i] : times.end[i];
   }
-  // The last op that starts before t: of the ends before t at most its own lies after its start.
+  // The last op that starts before t: of the ends before t only its own can be after its start.
   let a = lo;
   let b = hi;
   while (a < b) {

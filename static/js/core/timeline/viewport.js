@@ -8,7 +8,7 @@
 export const fit = (total) => ({ t0: 0, t1: total });
 
 /**
- * The nearest view of the same width that lies within [0, total]; the whole if it is wider.
+ * The nearest view of the same width within [0, total]; the whole if it is wider.
  * @param {View} view @param {number} total @returns {View}
  */
 export function clamp(view, total) {

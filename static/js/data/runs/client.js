@@ -1,17 +1,23 @@
-// One run watched: what the server said so far, and the socket that brings the rest. Knows no screen.
-import { Offline, getJson, postJson } from "../api.js";
+// The runs of the server: start, open, watch and cancel them. A run is watched by a socket from where it was opened.
+import { Offline, getBytes, getJson, postJson } from "../api.js";
+import { decodeRows, noRows } from "../../core/measured/rows.js";
 import { t } from "../../core/i18n/language.js";
+import { decode } from "../../core/schedule/wire.js";
 
-/** @import {Spec, SpecError} from "../../core/schedule/types.js" */
-/** @import {DetailRows} from "../../core/measured/run_details.js" */
+/** @import {EncodedRows, RowFields, RunRows} from "../../core/measured/rows.js" */
+/** @import {Message} from "../../core/i18n/language.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {Calibration} from "../../core/measured/calibration.js" */
+/** @import {Clock, Link} from "../../core/measured/cluster.js" */
+/** @import {Devices} from "../../core/measured/devices.js" */
 /**
  * @typedef {{mode: string, unit_ms: number | null, dtype: string, device: string, steps: number, seed: number, spread?:
- *   string, arrange?: string, hops?: string}} Asked what is chosen for a run besides its schedule: mode auto, paced or
- *   free; device auto, cpu or cuda; on a cluster also spread pack or spread, arrange given or latency, hops given or
- *   measured
+ *   string, arrange?: string, hops?: string}} ChosenOptions of a run besides its schedule: mode auto, paced or free;
+ *   device auto, cpu or cuda; on a cluster also spread pack or spread, arrange given or latency, hops given or measured
  */
 /**
- * @typedef {[rank: number, index: number, ready: number, start: number, end: number, wait: number]} OpRow ns since t0
+ * @typedef {Message & {kind: string, rank: number | null, op: string | null}} RunFailure why a run failed, and in which
+ *   rank and op where that is known
  */
 /**
  * @typedef {object} Run
@@ -26,65 +32,73 @@ import { t } from "../../core/i18n/language.js";
  * @property {boolean | null} overlapped
  * @property {number} [t0_unix_ns]
  * @property {number} seq
- * @property {OpRow[]} ops
+ * @property {RowFields} [fields]  of its rows
  * @property {any} predicted
  * @property {any} measured
  * @property {boolean | null} verified
  * @property {number | null} max_grad_error
  * @property {{rank: number, op: string, ns: number} | null} largest_residual
- * @property {SpecError | null} error
+ * @property {RunFailure | null} failure
  * @property {{peak_bytes: number[], peak_bytes_without_offload?: number[]} | null} [activations] by rank
  * @property {number[] | null} [weight_versions] by rank
- * @property {string | null} [unkept] why the server cannot keep it
+ * @property {Message | string | null} [unkept] why the server cannot store it
  * @property {{rank: number, busy: number, planned: number} | null} [slowest] rank; ns and time units of its ops
- * @property {Record<string, number[]> | null} [idle] ns by rank of what was waited for
- * @property {Asked | null} [asked] null of one from elsewhere
- * @property {string | null} [why] why it has this mode
+ * @property {Record<string, number[]> | null} [idle] ns by rank and cause
+ * @property {ChosenOptions | null} [asked] null of an imported one
+ * @property {Message | string | null} [why] why it has this mode
  * @property {number | null} [tolerance] the largest error of its gradients that counts as rounding
  * @property {{predicted: {makespan: number}, error: number, replayed?: {makespan: number, error: number}} | null}
- *   [calibrated] at the costs that its ops had, in the plan's unit; replayed: with each op's own time, which runs of
- *   before do not have
+ *   [calibrated] at the measured costs of its ops, in the plan's unit; replayed: with the measured time of each op,
+ *   which old runs lack
  * @property {(number | null)[] | null} [losses] of each training step
- * @property {{op_ns: number, share: number} | null} [instrumentation] what noting an op costs, and the share of the
- *   step that it makes
- * @property {string} [waiting] for which resources, while there are not enough for it to start
+ * @property {{op_ns: number, share: number} | null} [instrumentation] tracing overhead per op, and share of the step
+ * @property {Message | string} [waiting] for which resources, while there are not enough for it to start
  * @property {string[] | null} [hosts] by rank, of a run on a cluster
- * @property {import("../../core/measured/cluster.js").Clock[] | null} [clocks]
- * @property {import("../../core/measured/cluster.js").Link[] | null} [links]
- * @property {string[]} [notes] of an imported run: how far its times can be trusted
+ * @property {Clock[] | null} [clocks]
+ * @property {Link[] | null} [links]
+ * @property {(Message | string)[]} [notes] of an imported run: how far its times can be trusted
  */
-/** @typedef {(run: Run, rows: OpRow[]) => void} Watcher  the run so far, and the ops that are new */
+/** @typedef {Run & {created: number, name: string}} ListedRun */
+/**
+ * @typedef {object} RunWatcher
+ * @property {(run: Run, rows: RunRows) => void} update  the run so far, and its new ops and copies
+ * @property {(problem: Error) => void} failed
+ * @property {(lost: boolean) => void} lost  the connection, or that it is back
+ * @property {(rows: RunRows) => void} details  new bytes and messages
+ */
 
 const OVER = new Set(["finished", "failed", "cancelled"]);
-// what events may bring that a run has not from the start
-const NEW = new Set(["t0_unix_ns", "waiting", "hosts", "clocks", "links"]);
-const RETRY_MS = 3000; // until bytes and messages are asked for again that did not come
-const SETTLED_MS = 300; // after the end of a run the server has written it down, or has found that it cannot
+// what events may bring that a run does not have from the start
+const NEW = new Set(["t0_unix_ns", "waiting", "hosts", "clocks", "links", "fields"]);
+const ROWS = new Set(["ops", "copies", "bytes", "messages"]);
+const RETRY_MS = 3000; // until bytes and messages are requested again after a failure
+const STORED_MS = 300; // after the end of a run the server has stored it, or has found that it cannot
 
 /** @param {Run} run */
 export const isOver = (run) => OVER.has(run.status);
 
-/** @param {Spec} spec @param {Asked} asked */
-export const startRun = (spec, asked) => postJson("/api/runs", { spec, ...asked });
+/** @param {Spec} spec @param {ChosenOptions} options */
+export const startRun = (spec, options) => postJson("/api/runs", { spec, ...options });
 
-/** @typedef {import("../../core/measured/calibration.js").Calibration} Calibration */
-/** @typedef {import("../../core/measured/devices.js").Devices} Devices */
-/** The schedule of a run with the costs that its ops had. @param {string} id @returns {Promise<Calibration>} */
-export const askCalibration = (id) => getJson(`${pathOf(id)}/calibration`);
+/** The schedule of a run with the measured costs of its ops. @param {string} id @returns {Promise<Calibration>} */
+export const getCalibration = (id) => getJson(`${pathOf(id)}/calibration`);
 
-/** What there is to run on. @returns {Promise<Devices>} */
-export const askDevices = () => getJson("/api/devices");
+/** The devices for runs. @returns {Promise<Devices>} */
+export const getDevices = () => getJson("/api/devices");
+
+/** The order that a run executes. @param {string} id */
+export const getRunOrder = async (id) => decode(await getBytes(`${pathOf(id)}/order`));
 
 /** The address of a run as a file. @param {string} id @param {"chrome-trace" | "json"} format */
 export const fileOf = (id, format) => `${pathOf(id)}/export?format=${format}`;
 
 /** @param {string} id */
-export const cancelRun = (id) => postJson(`/api/runs/${encodeURIComponent(id)}/cancel`, {});
+export const cancelRun = (id) => postJson(`${pathOf(id)}/cancel`, {});
 
 /** @type {Promise<import("socket.io-client").Socket> | null} */
 let socket = null;
 
-/** The socket is asked for when the first run is watched, or the first search begun, never before. */
+/** The page's socket, which is opened when a run, a search or the cluster is first watched. */
 export function connect() {
   socket ??= import("../../../vendor/socket.io.esm.min.js").then(({ io }) =>
     io({ transports: ["websocket", "polling"] }),
@@ -92,48 +106,42 @@ export function connect() {
   return socket;
 }
 
-/**
- * @typedef {{watcher: Watcher, failed: (problem: Error) => void, lost: (lost: boolean) => void, details: (rows:
- *   DetailRows) => void, over: boolean, wanted: boolean}} Watch over: nobody watches any more; wanted: bytes and
- *   messages too
- */
+/** @typedef {RunWatcher & {over: boolean, wanted: boolean}} Watch  over: stopped; wanted: bytes and messages too */
 
 /**
- * Open a run and follow it to its end, through lost connections and servers that were started anew; `more` asks for
- * bytes and messages as well, which are twice as much as the ops.
+ * Open a run and follow it to its end, through lost connections and restarts of the server. `more` requests bytes and
+ * messages as well, which are twice as much as the ops.
  * @param {string} id
- * @param {Watcher} watcher
- * @param {(problem: Error) => void} failed
- * @param {(lost: boolean) => void} [lost] the connection, or that it is back
- * @param {(rows: DetailRows) => void} [details]
+ * @param {RunWatcher} watcher
  */
-export function watchRun(id, watcher, failed, lost = () => {}, details = () => {}) {
-  const watch = { watcher, failed, lost, details, over: false, wanted: false };
+export function watchRun(id, watcher) {
+  /** @type {Watch} */
+  const watch = { ...watcher, over: false, wanted: false };
   let release = () => {};
   let askAgain = (/** @type {number} */ _since) => {};
 
   async function open() {
-    /** @type {Run} */
-    const run = await getJson(`${pathOf(id)}?rows=ops`);
+    /** @type {Run & EncodedRows} */
+    const run = await getJson(`${pathOf(id)}?rows=ops,copies`);
     if (watch.over) return;
-    watcher(run, run.ops);
+    watch.update(run, decodeRows(run, run.fields));
     if (!isOver(run)) ({ release, ask: askAgain } = await follow(run, watch));
     if (watch.over) release();
   }
 
-  /** Those so far; of a run under way the others come from there on. */
+  /** Request the bytes and messages so far; of a run in progress, the socket brings the others. */
   async function more() {
     if (watch.wanted) return;
     watch.wanted = true;
     await opened;
-    const found = await getJson(`${pathOf(id)}?rows=bytes,messages`);
+    const run = await getJson(`${pathOf(id)}?rows=bytes,messages`);
     if (watch.over) return;
-    details(found);
-    if (!isOver(found)) askAgain(found.seq);
+    watch.details(decodeRows(run, run.fields));
+    if (!isOver(run)) askAgain(run.seq);
   }
 
   const opened = open();
-  opened.catch(failed);
+  opened.catch(watch.failed);
   return {
     stop: () => {
       watch.over = true;
@@ -156,39 +164,37 @@ async function follow(first, watch) {
   const line = await connect();
   const ask = (since = run.seq) => {
     watch.lost(false);
-    const rows = watch.wanted ? "ops,bytes,messages" : "ops";
+    const rows = watch.wanted ? "ops,copies,bytes,messages" : "ops,copies";
     line.emit("watch", { run: id, since: Math.min(since, run.seq), rows }, (/** @type {any} */ answer) => {
-      if (answer?.error) again();
+      if (answer?.error) reload();
     });
   };
   const connected = () => ask();
-  const gone = () => {
+  const disconnected = () => {
     if (!isOver(run)) watch.lost(true);
   };
 
-  /**
-   * The server knows less of the run than this page: it was started anew. What it says of the run now holds; the ops
-   * that were seen stay.
-   */
-  async function again() {
+  /** Load the state of the run from a server that has been restarted and has fewer entries; the ops stay. */
+  async function reload() {
     try {
       run = await getJson(`${pathOf(id)}?rows=none`);
     } catch (problem) {
-      if (problem instanceof Offline) return; // it has gone again; the next connection asks
+      if (problem instanceof Offline) return; // it is away again; the next connection asks
+      const message = t("The server was restarted and no longer has this run.");
       run = {
         ...run,
         status: "failed",
-        error: { field: "run", value: id, message: t("The server was started anew and no longer knows this run.") },
+        failure: { kind: "server", rank: null, op: null, code: "unspecified", params: {}, message },
       };
     }
-    if (!watch.over) watch.watcher(run, []);
+    if (!watch.over) watch.update(run, noRows());
   }
 
-  /** What is said of the run once it is over, so that nothing shown is older than what is kept. */
+  /** The state of the run once it has been stored, so that nothing shown is older. */
   const refresh = () =>
     getJson(`${pathOf(id)}?rows=none`).then(
-      (whole) => {
-        if (!watch.over) watch.watcher(whole, []);
+      (stored) => {
+        if (!watch.over) watch.update(stored, noRows());
       },
       () => {},
     );
@@ -196,25 +202,26 @@ async function follow(first, watch) {
   /** @param {any} message */
   function take(message) {
     if (message.id !== id || watch.over) return;
-    if (message.bytes || message.messages) watch.details(message); // also of entries whose ops are here already
+    const rows = decodeRows(message, run.fields);
+    if (rows.bytes.length || rows.messages.length) watch.details(rows); // also of entries whose ops are here already
     if (message.seq <= run.seq) return;
     run = merge(run, message);
-    watch.watcher(run, message.event === "op_batch" ? message.ops : []);
-    if (isOver(run)) setTimeout(refresh, SETTLED_MS);
+    watch.update(run, rows);
+    if (isOver(run)) setTimeout(refresh, STORED_MS);
   }
 
   line.on("run", take);
   line.on("connect", connected);
-  line.on("disconnect", gone);
-  line.on("connect_error", gone); // a server that goes before the first connection stands is lost too
+  line.on("disconnect", disconnected);
+  line.on("connect_error", disconnected); // also before the first connection
   if (line.connected) ask();
   return {
     ask,
     release: () => {
       line.off("run", take);
       line.off("connect", connected);
-      line.off("disconnect", gone);
-      line.off("connect_error", gone);
+      line.off("disconnect", disconnected);
+      line.off("connect_error", disconnected);
       line.emit("unwatch", { run: id });
     },
   };
@@ -226,7 +233,7 @@ const pathOf = (id) => `/api/runs/${encodeURIComponent(id)}`;
 /** @param {Run} run @param {any} message @returns {Run} */
 function merge(run, message) {
   const facts = Object.entries(message).filter(
-    ([key]) => (key in run && key !== "ops" && key !== "id") || NEW.has(key),
+    ([key]) => (key in run && !ROWS.has(key) && key !== "id") || NEW.has(key),
   );
   if (message.event === "waiting") return { ...run, ...Object.fromEntries(facts), status: "warming", position: null };
   const status = message.event === "op_batch" ? run.status : message.event;

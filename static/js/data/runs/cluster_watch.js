@@ -1,10 +1,13 @@
-// The cluster behind the server, told anew whenever it changes, for as long as somebody looks. Knows no screen.
+// The state of the cluster behind the server, by the socket: at once and after every change, while it is watched.
 import { connect } from "./client.js";
 
 /** @import {Cluster} from "../../core/measured/cluster.js" */
 
-/** @param {(told: Cluster) => void} told @param {(lost: boolean) => void} lost the connection, or that it is back */
-export function createClusterWatch(told, lost) {
+/**
+ * @param {(cluster: Cluster) => void} update
+ * @param {(lost: boolean) => void} lost the connection, or that it is back
+ */
+export function createClusterWatch(update, lost) {
   let watching = false;
   /** @type {import("socket.io-client").Socket | null} */
   let line = null;
@@ -14,7 +17,7 @@ export function createClusterWatch(told, lost) {
     lost(false);
     line.emit("watch_cluster", {});
   };
-  const gone = () => {
+  const disconnected = () => {
     if (watching) lost(true);
   };
 
@@ -25,10 +28,10 @@ export function createClusterWatch(told, lost) {
     if (!line) {
       line = socket;
       line.on("cluster", (/** @type {Cluster} */ message) => {
-        if (watching) told(message);
+        if (watching) update(message);
       });
       line.on("connect", ask);
-      line.on("disconnect", gone);
+      line.on("disconnect", disconnected);
     }
     if (line.connected) ask();
   }

@@ -1,4 +1,4 @@
-// The measured lane: a run's ops on the plan's time axis, one by one as they arrive. An op not yet run lies at
+// The measured lane: a run's ops on the plan's time axis, added as they arrive. An op that has not run yet is at
 // infinity.
 import { deviceShare } from "../costs/preset_costs.js";
 import { noDetails, withRows } from "../../core/measured/run_details.js";
@@ -7,47 +7,54 @@ import { timing } from "../../core/schedule/effective_costs.js";
 import { durations } from "../../core/schedule/simulate.js";
 
 /** @import {Lane} from "../lanes.js" */
-/** @import {DetailRows} from "../../core/measured/run_details.js" */
+/** @import {CopyRow, OpRow, RunRows} from "../../core/measured/rows.js" */
 /** @import {Noted} from "../../core/measured/waits.js" */
 /** @import {Schedule, Spec} from "../../core/schedule/types.js" */
-/** @import {OpRow, Run} from "./client.js" */
+/** @import {Run} from "./client.js" */
 
-const ELSEWHERE = "imported"; // the mode of a run that was not made here
-const SETTLED = 0.15; // a guessed unit is kept while a better guess lies this near
+const IMPORTED = "imported"; // the mode of a run that was executed elsewhere
+const TOLERANCE = 0.15; // an estimated unit is kept while a better estimate differs by less
 
-/** The flat index of a row of the run: of an op, or, where its index is -1 - k, of the k-th copy of its rank; -1 for
- * neither. @param {Schedule} schedule @param {number} rank @param {number} index */
-function placeOf({ p, offsets, copies }, rank, index) {
-  const rows = index >= 0 ? offsets : copies?.offsets;
-  const at = index >= 0 ? index : -1 - index;
-  return rows && rank >= 0 && rank < p && at < rows[rank + 1] - rows[rank] ? rows[rank] + at : -1;
+/**
+ * The flat index of a row: where its rank begins in `offsets`, and its index there; -1 where the order has no such op
+ * or copy.
+ * @param {number} p
+ * @param {Int32Array | undefined} offsets
+ * @param {{rank: number, index: number}} row
+ */
+function flatIndex(p, offsets, { rank, index }) {
+  const exists = offsets && rank >= 0 && rank < p && index >= 0 && index < offsets[rank + 1] - offsets[rank];
+  return exists ? offsets[rank] + index : -1;
 }
 
 export class RunLane {
   /** ops that have ended */
   done = 0;
   #unit = 0; // ns of one unit of the plan
-  #worked = 0; // ns that ops took
-  #planned = 0; // units that the same ops were planned to take
-  #kept = 0; // rows that are on the axis already
-  /** @type {OpRow[]} */
-  #rows = [];
-  #seen; // by flat index: whether it is among the rows
-  #given = 0; // ns of one unit, for times from elsewhere: they have no unit of their own
+  #measured = 0; // ns, the sum of the ops' durations
+  #planned = 0; // units, the planned sum of the same ops' durations
+  /** @type {{i: number, row: OpRow}[]} with their flat indices */
+  #ops = [];
+  /** @type {{i: number, row: CopyRow}[]} */
+  #copies = [];
+  #placedOps = 0; // how many are on the axis already
+  #placedCopies = 0;
+  #known; // by flat index: whether it is among the ops or copies
+  #givenUnit = 0; // ns of one unit, for imported times: they have no unit of their own
 
   /**
    * @param {string} id of the lane
    * @param {Schedule} schedule
    * @param {Run} run
    * @param {boolean} asynchronous whether ops have weight versions
-   * @param {() => void} want asks for bytes and messages
+   * @param {() => void} want requests bytes and messages
    */
   constructor(id, schedule, run, asynchronous, want) {
     const all = schedule.count + (schedule.copies?.count ?? 0);
     const start = new Float64Array(all).fill(Infinity);
     const end = new Float64Array(all).fill(Infinity);
-    this.#seen = new Uint8Array(all);
-    this.took = durations(schedule, timing(run.spec));
+    this.#known = new Uint8Array(all);
+    this.durations = durations(schedule, timing(run.spec));
     const noted = {
       ready: new Float64Array(all).fill(Infinity),
       wait: new Float64Array(all),
@@ -72,28 +79,38 @@ export class RunLane {
     };
   }
 
-  /** @param {OpRow[]} rows the new ones @param {Run} run */
-  add(rows, run) {
+  /** @param {RunRows} rows the new ops and copies @param {Run} run */
+  add({ ops, copies }, run) {
     const { schedule } = this.lane;
+    const { p, offsets } = schedule;
     this.lane.hosts = run.hosts;
-    for (const row of rows) {
-      const [rank, index, , start, end] = row;
-      const i = placeOf(schedule, rank, index);
-      if (i < 0 || this.#seen[i]) continue; // who asks for more than ops may be told of ops again
-      this.#seen[i] = 1;
-      this.#rows.push(row);
-      if (index < 0) continue; // a copy beside compute
+    for (const row of ops) {
+      const i = this.#add(flatIndex(p, offsets, row));
+      if (i < 0) continue;
+      this.#ops.push({ i, row });
       this.done++;
-      this.#worked += end - start;
-      this.#planned += this.#tookBy(rank, index);
+      this.#measured += row.end - row.start;
+      this.#planned += this.#plannedDuration(row.rank, i);
+    }
+    for (const row of copies) {
+      const i = this.#add(flatIndex(p, schedule.copies?.offsets, row));
+      if (i >= 0) this.#copies.push({ i, row });
     }
     this.#setUnit(run);
     this.#place();
   }
 
-  /** What else was measured of ops and messages. @param {DetailRows} rows */
+  /** The flat index of a new row; -1 for one that the order lacks, or that was sent before, as viewers who request more
+   * kinds of rows may receive ops again. @param {number} i */
+  #add(i) {
+    if (i < 0 || this.#known[i]) return -1;
+    this.#known[i] = 1;
+    return i;
+  }
+
+  /** @param {RunRows} rows new bytes and messages */
   addDetails(rows) {
-    if (!rows.bytes?.length && !rows.messages?.length) return;
+    if (!rows.bytes.length && !rows.messages.length) return;
     const { schedule, times, details } = this.lane;
     this.lane = {
       ...this.lane,
@@ -102,20 +119,20 @@ export class RunLane {
     };
   }
 
-  /** Give the lane another id: others have gone. @param {string} id */
-  rename(id) {
+  /** Set the id, which changes when a lane above it is removed. @param {string} id */
+  setId(id) {
     if (id !== this.lane.id) this.lane = { ...this.lane, id: /** @type {Lane["id"]} */ (id) };
   }
 
   /**
-   * Times from elsewhere on the plan's axis: in its ms where it counts in them, else so that the same ops last as long
-   * on the whole as the plan's costs say.
+   * Scale imported times to the plan's axis: to its ms where its costs are in ms, else so that the ops take as long in
+   * total as with the plan's costs.
    * @param {Run} run
    * @param {Spec} plan
    * @param {boolean} ms the plan's costs are in ms
    */
   fit(run, plan, ms) {
-    if (run.mode !== ELSEWHERE) return;
+    if (run.mode !== IMPORTED) return;
     const { schedule } = this.lane;
     const alike = JSON.stringify(plan.costs) === JSON.stringify(run.spec.costs);
     const costs = {
@@ -124,50 +141,59 @@ export class RunLane {
       I: deviceShare(plan.costs.I, plan.p),
       W: deviceShare(plan.costs.W, plan.p),
     };
-    this.took = durations(schedule, timing({ ...run.spec, costs }));
+    this.durations = durations(schedule, timing({ ...run.spec, costs }));
     this.#planned = 0;
-    for (const [rank, index] of this.#rows) if (index >= 0) this.#planned += this.#tookBy(rank, index);
-    this.#given = alike || ms || !(this.#planned > 0) ? (run.unit_ms ?? 1) * 1e6 : this.#worked / this.#planned;
+    for (const { i, row } of this.#ops) this.#planned += this.#plannedDuration(row.rank, i);
+    this.#givenUnit = alike || ms || !(this.#planned > 0) ? (run.unit_ms ?? 1) * 1e6 : this.#measured / this.#planned;
     this.#setUnit(run);
     this.#place();
   }
 
-  /** @param {number} rank @param {number} index */
-  #tookBy(rank, index) {
-    const { codes, offsets, chunks } = this.lane.schedule;
-    return this.took[rank * codesPerRank(chunks) + codes[offsets[rank] + index]];
+  /** @param {number} rank @param {number} i flat index of an op */
+  #plannedDuration(rank, i) {
+    const { codes, chunks } = this.lane.schedule;
+    return this.durations[rank * codesPerRank(chunks) + codes[i]];
   }
 
   /**
-   * The pace is known when the run is paced, and once it is over; until then it follows from the ops so far.
+   * The unit is known when the run is paced, and once it is over; until then it is estimated from the ops so far.
    * @param {Run} run
    */
   #setUnit(run) {
-    const guess = this.#planned > 0 && this.#worked > 0 ? this.#worked / this.#planned : 1e6;
-    const near = this.#unit > 0 && Math.abs(guess / this.#unit - 1) < SETTLED;
-    const unit = this.#given ? this.#given : run.unit_ms ? run.unit_ms * 1e6 : near ? this.#unit : guess;
+    const estimate = this.#planned > 0 && this.#measured > 0 ? this.#measured / this.#planned : 1e6;
+    const near = this.#unit > 0 && Math.abs(estimate / this.#unit - 1) < TOLERANCE;
+    const unit = this.#givenUnit ? this.#givenUnit : run.unit_ms ? run.unit_ms * 1e6 : near ? this.#unit : estimate;
     this.lane.noted = { .../** @type {Noted} */ (this.lane.noted), unit: unit / 1e6, paced: run.mode === "paced" };
     if (unit === this.#unit) return;
     this.#unit = unit;
-    this.#kept = 0;
+    this.#placedOps = this.#placedCopies = 0;
     this.lane.end = 0;
   }
 
-  /** Put the rows that are not there yet on the axis. */
+  /** Put the ops and copies on the axis that are not there yet. */
   #place() {
     const { schedule, times } = this.lane;
     const noted = /** @type {Noted} */ (this.lane.noted);
-    for (; this.#kept < this.#rows.length; this.#kept++) {
-      const [rank, index, ready, start, end, wait] = this.#rows[this.#kept];
-      const i = placeOf(schedule, rank, index);
-      noted.ready[i] = ready / this.#unit;
-      if (index >= 0) noted.wait[i] = wait / this.#unit;
-      else if (noted.moved) noted.moved[i - schedule.count] = wait;
-      times.start[i] = start / this.#unit;
-      times.end[i] = end / this.#unit;
-      if (index >= 0) this.lane.end = Math.max(this.lane.end, times.end[i]);
+    for (; this.#placedOps < this.#ops.length; this.#placedOps++) {
+      const { i, row } = this.#ops[this.#placedOps];
+      this.#placeAt(i, row);
+      noted.wait[i] = row.recv_wait / this.#unit;
+      this.lane.end = Math.max(this.lane.end, times.end[i]);
     }
-    // New times are a new object: what was traced on the old ones is no longer true.
+    for (; this.#placedCopies < this.#copies.length; this.#placedCopies++) {
+      const { i, row } = this.#copies[this.#placedCopies];
+      this.#placeAt(i, row);
+      if (noted.moved) noted.moved[i - schedule.count] = row.bytes;
+    }
+    // A new object, since caches are keyed by the times.
     this.lane = { ...this.lane, times: { start: times.start, end: times.end, makespan: this.lane.end } };
+  }
+
+  /** @param {number} i @param {{ready: number, start: number, end: number}} row */
+  #placeAt(i, { ready, start, end }) {
+    const { times, noted } = this.lane;
+    /** @type {Noted} */ (noted).ready[i] = ready / this.#unit;
+    times.start[i] = start / this.#unit;
+    times.end[i] = end / this.#unit;
   }
 }

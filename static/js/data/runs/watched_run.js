@@ -1,19 +1,19 @@
-// One run on the screen, from its id on: watched until it is over, its order fetched, its ops on a lane of their own.
+// One run on the screen, from its id on: it is watched until it is over, and its ops are put on a lane of its order.
 import { opsPainted } from "../../ui/latency.js";
-import { order } from "../order_cache.js";
-import { isOver, watchRun } from "./client.js";
+import { noRows } from "../../core/measured/rows.js";
+import { getRunOrder, isOver, watchRun } from "./client.js";
 import { RunLane } from "./measured_lane.js";
 
 /** @import {Lane} from "../lanes.js" */
-/** @import {Run, OpRow} from "./client.js" */
+/** @import {RunRows} from "../../core/measured/rows.js" */
+/** @import {Run} from "./client.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
 /**
- * @typedef {{query: (spec: Spec) => string, asynchronous: (spec: Spec) => boolean, plan: () => {spec: Spec, ms:
- *   boolean}, changed: () => void}} WatchParts plan: the first schedule, on whose axis it is drawn; changed: there is
- *   more to show, or something went wrong
+ * @typedef {{asynchronous: (spec: Spec) => boolean, plan: () => {spec: Spec, ms: boolean}, changed: () => void}}
+ *   WatchParts plan: the first schedule, on whose time axis it is drawn; changed: there is more to show, or a problem
  */
 
-export class Watched {
+export class WatchedRun {
   /** @type {Run | null} */
   run = null;
   /** @type {unknown} why there is no run, or no lane */
@@ -21,29 +21,27 @@ export class Watched {
   lost = false; // the connection, for the moment
   /** @type {RunLane | null} */
   #measured = null;
-  /** @type {OpRow[]} ops that came before their order did */
-  #early = [];
-  #line = { stop: () => {}, more: () => {} };
+  #early = noRows(); // ops and copies that came before their order
+  #watch = { stop: () => {}, more: () => {} };
 
   /** @param {string} id @param {string} lane the id of its lane @param {WatchParts} parts */
   constructor(id, lane, parts) {
     this.id = id;
-    this.name = lane;
+    this.laneId = lane;
     this.parts = parts;
   }
 
   begin() {
-    this.#line = watchRun(
-      this.id,
-      (run, rows) => this.#take(run, rows),
-      (problem) => this.#fail(problem),
-      (lost) => this.#lose(lost),
-      (rows) => this.#takeDetails(rows),
-    );
+    this.#watch = watchRun(this.id, {
+      update: (run, rows) => this.#update(run, rows),
+      failed: (problem) => this.#fail(problem),
+      lost: (lost) => this.#setLost(lost),
+      details: (rows) => this.#addDetails(rows),
+    });
   }
 
   end() {
-    this.#line.stop();
+    this.#watch.stop();
     this.parts = { ...this.parts, changed: () => {} };
   }
 
@@ -57,18 +55,18 @@ export class Watched {
     return lane && lane.end > 0 ? lane : null;
   }
 
-  /** Ops that have ended, and all. */
+  /** The number of ops that have ended, and of all. */
   get progress() {
     return { done: this.#measured?.done ?? 0, total: this.#measured?.lane.schedule.count ?? 0 };
   }
 
   /** @param {string} lane */
-  rename(lane) {
-    this.name = lane;
-    this.#measured?.rename(lane);
+  setLaneId(lane) {
+    this.laneId = lane;
+    this.#measured?.setId(lane);
   }
 
-  /** The plan is another, or has other costs. */
+  /** Draw it on the time axis of the plan, which is another or has other costs. */
   fit() {
     if (!this.run || !this.#measured) return;
     const { spec, ms } = this.parts.plan();
@@ -82,45 +80,50 @@ export class Watched {
   }
 
   /** @param {boolean} lost */
-  #lose(lost) {
+  #setLost(lost) {
     if (lost === this.lost) return;
     this.lost = lost;
     this.parts.changed();
   }
 
-  /** @param {Run} run the run so far @param {OpRow[]} rows the ops that are new */
-  #take(run, rows) {
+  /** @param {Run} run so far @param {RunRows} rows new ops and copies */
+  #update(run, rows) {
     const first = this.run === null;
     this.run = run;
     if (first) this.#loadOrder(run);
-    if (this.#measured) this.#put(this.#measured, run, rows);
-    else this.#early.push(...rows);
+    if (this.#measured) this.#add(this.#measured, run, rows);
+    else
+      this.#early = {
+        ...rows,
+        ops: [...this.#early.ops, ...rows.ops],
+        copies: [...this.#early.copies, ...rows.copies],
+      };
     this.parts.changed();
   }
 
-  /** @param {import("../../core/measured/run_details.js").DetailRows} rows */
-  #takeDetails(rows) {
-    this.#measured?.addDetails(rows); // a lane asked for them
+  /** @param {RunRows} rows */
+  #addDetails(rows) {
+    this.#measured?.addDetails(rows); // requested by a lane
     this.parts.changed();
   }
 
-  /** @param {RunLane} measured @param {Run} run @param {OpRow[]} rows */
-  #put(measured, run, rows) {
+  /** @param {RunLane} measured @param {Run} run @param {RunRows} rows */
+  #add(measured, run, rows) {
     measured.lane.live = !isOver(run);
     measured.add(rows, run);
     const t0 = run.t0_unix_ns;
-    if (t0 && !isOver(run) && rows.length) opsPainted(rows.map((row) => (t0 + row[4]) / 1e6));
+    if (t0 && !isOver(run) && rows.ops.length) opsPainted(rows.ops.map((row) => (t0 + row.end) / 1e6));
   }
 
   /** @param {Run} run */
   #loadOrder(run) {
-    order(this.parts.query(run.spec), new AbortController().signal)
-      .then(({ schedule, error }) => {
-        if (!schedule) throw new Error(error.message);
-        this.#measured = new RunLane(this.name, schedule, run, this.parts.asynchronous(run.spec), () =>
-          this.#line.more(),
+    getRunOrder(run.id)
+      .then((schedule) => {
+        this.#measured = new RunLane(this.laneId, schedule, run, this.parts.asynchronous(run.spec), () =>
+          this.#watch.more(),
         );
-        this.#put(this.#measured, this.run ?? run, this.#early.splice(0));
+        this.#add(this.#measured, this.run ?? run, this.#early);
+        this.#early = noRows();
         this.fit();
         this.parts.changed();
       })

@@ -13,7 +13,7 @@ import { IDS, letter, specsOf } from "../../core/state/schedules.js";
 /** @import {Comparison, Row} from "./comparison.js" */
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Store} from "../../data/store.js" */
-/** @import {Measurement} from "../runs/headings.js" */
+/** @import {Measurement} from "../../data/runs/run_titles.js" */
 /**
  * @typedef {{store: Store, plans: Plans, addSchedule: () => void, openImport: () => void,
  *   measured: () => Measurement[], runAll: () => void}} Parts

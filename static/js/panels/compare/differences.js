@@ -9,7 +9,7 @@ import { showSpecField } from "../../core/state/link_fields.js";
 
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
-/** @import {Measurement} from "../runs/headings.js" */
+/** @import {Measurement} from "../../data/runs/run_titles.js" */
 /** @import {Figures} from "../../core/schedule/metrics.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
 /** @typedef {Plan & {figures: Figures, shown: Spec}} Ready */

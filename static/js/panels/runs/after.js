@@ -1,4 +1,4 @@
-// What a finished run is good for beyond looking at it: its costs in the plan, its file for other programs.
+// The actions of a finished run: calibrate the plan with its costs, export it as a file.
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { verdict } from "../../core/measured/calibration.js";
@@ -12,10 +12,10 @@ import { fileOf } from "../../data/runs/client.js";
 /**
  * @param {Run} run
  * @param {() => void} calibrate
- * @param {() => void} hop
- * @param {HTMLElement} showing the switches of its lane
+ * @param {() => void} useHop
+ * @param {HTMLElement} toggles of its lane's overlays
  */
-export function afterRun(run, calibrate, hop, showing) {
+export function afterRun(run, calibrate, useHop, toggles) {
   const button = h(
     "button",
     {
@@ -23,7 +23,7 @@ export function afterRun(run, calibrate, hop, showing) {
       class: "button soft",
       id: "calibrate",
       onclick: calibrate,
-      title: t("Puts the times that the ops had into the plan, so that plan and run can be compared op by op"),
+      title: t("Sets the plan's costs to the measured ones, so that plan and run can be compared op by op"),
     },
     t("Calibrate the plan"),
   );
@@ -37,8 +37,8 @@ export function afterRun(run, calibrate, hop, showing) {
             type: "button",
             class: "button soft",
             id: "use-hops",
-            onclick: hop,
-            title: t("Makes the plan's hop as long as the longest one measured between neighbours: {n}", {
+            onclick: useHop,
+            title: t("Sets the plan's hop to the longest one measured between neighbours: {n}", {
               n: formatNumber(time),
             }),
           },
@@ -49,7 +49,7 @@ export function afterRun(run, calibrate, hop, showing) {
     { class: "panel-row run-after" },
     button,
     hops,
-    showing,
+    toggles,
     h(
       "span",
       { class: "run-files" },
@@ -65,7 +65,7 @@ const file = (run, format, text) =>
   h("a", { class: "link", href: fileOf(run.id, format), download: "", id: `run-${format}` }, text);
 
 /**
- * How near the plan is to the run at the run's own costs, in sentences with the numbers of both windows.
+ * The step time and bubble of the schedule at the run's measured costs, in sentences.
  * @param {Run} run
  * @param {Calibration} calibration
  */
@@ -79,29 +79,25 @@ export function calibrationText({ mode }, { predicted, measured, error }) {
   };
   const gap = {
     equal: t(
-      "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} apart: the schedule explains the run.",
+      "With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: " +
+        "the schedule explains the run.",
       values,
     ),
-    longer: t(
-      "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} less.",
-      values,
-    ),
+    longer: t("With the measured costs the simulation takes {predicted} and the run {measured}, {share} less.", values),
     shorter: t(
-      "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} more.",
+      "With the measured costs the simulation takes {predicted} and the run {measured}, {share} more.",
       values,
     ),
   }[verdict(error)];
   const [plan, real] = [predicted.bubble, measured.bubble];
   const bubbles =
     plan && real
-      ? t("Bubble by the global window {a} predicted and {b} measured, by the span {c} and {d}.", {
+      ? t("Bubble in the global window: {a} predicted, {b} measured; by the span: {c} and {d}.", {
           a: formatPercent(plan.global.of_total),
           b: formatPercent(real.global.of_total),
           c: formatPercent(plan.span.of_total),
           d: formatPercent(real.span.of_total),
         })
       : "";
-  return [gap, bubbles, t("The plan has these costs now; the browser's Back takes them away.")]
-    .filter(Boolean)
-    .join(t(" "));
+  return [gap, bubbles, t("The plan has these costs now; the browser's Back undoes it.")].filter(Boolean).join(t(" "));
 }

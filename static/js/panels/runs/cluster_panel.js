@@ -1,6 +1,5 @@
-// The cluster that runs are on: its hosts with what is free and busy there, which rank sits where, how far neighbours
-// are
-// apart, and what it waits for. Shown only where the server's runner has one.
+// The cluster of the runner: its hosts with their free and busy cores, the ranks on each, the latency between
+// neighbours, and the resources that a run waits for. Hidden where the engine is local.
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { busyOf, latencyRange, latencyText, roomOf } from "../../core/measured/cluster.js";
 import { t, tr } from "../../core/i18n/language.js";
@@ -8,8 +7,8 @@ import { formatBytes } from "../../core/i18n/numbers.js";
 
 /** @import {Cluster, Host, Link, Room} from "../../core/measured/cluster.js" */
 
-const CELLS = 16; // from more than so many cores or GPUs on, a bar has no cell for each
-const OPEN = 8; // up to so many hops are listed without being asked for
+const CELLS = 16; // cores or GPUs of a host; with more, its bar has no cell for each
+const OPEN = 8; // hops; a longer list is closed at first
 
 export function createClusterPanel() {
   const about = h("span", { class: "cluster-about" });
@@ -33,22 +32,22 @@ export function createClusterPanel() {
   let lost = false;
   let counted = -1; // the hops that were listed last
 
-  /** @param {Cluster} told */
+  /** @param {Cluster} cluster */
   function draw({ address: where = "", state = "", why = "", hosts: all = [], links = [], waiting: wanted = "" }) {
     const gone = state === "lost";
     node.classList.toggle("is-lost", gone || lost);
     setText(about, all.length && !gone ? summary(all) : "");
     setText(address, where);
-    tell(trouble, gone ? t("The cluster is lost: {why}", { why: tr(why) || t("no reason given") }) : "");
-    tell(
+    setNote(trouble, gone ? t("The cluster is lost: {why}", { why: tr(why) || t("no reason given") }) : "");
+    setNote(
       waiting,
       lost
-        ? t("The connection to the server is lost: this is how the cluster was.")
+        ? t("The connection to the server is lost: this is the last known state.")
         : wanted && !gone
           ? t("Waiting: {what}", { what: tr(wanted) })
           : state
             ? ""
-            : t("The runner joins the cluster."),
+            : t("The runner is joining the cluster."),
     );
     replace(hosts, all.length ? hostTable(all) : "");
     show(hops, links.length > 0);
@@ -70,22 +69,22 @@ export function createClusterPanel() {
 
   return {
     node,
-    /** @param {Cluster} told */
-    show(told) {
-      last = told;
-      show(node, told.engine === "ray");
+    /** @param {Cluster} cluster */
+    show(cluster) {
+      last = cluster;
+      show(node, cluster.engine === "ray");
       redraw();
     },
-    /** @param {boolean} away the connection to the server */
-    lose(away) {
-      lost = away;
+    /** @param {boolean} isLost the connection to the server */
+    setLost(isLost) {
+      lost = isLost;
       redraw();
     },
   };
 }
 
-/** Say something, or nothing. @param {HTMLElement} node @param {string} text */
-function tell(node, text) {
+/** Show a note, or hide it where it is empty. @param {HTMLElement} node @param {string} text */
+function setNote(node, text) {
   show(node, text !== "");
   setText(node, text);
 }
@@ -112,7 +111,7 @@ function hostTable(all) {
     { class: "hosts" },
     h("caption", {
       class: "visually-hidden",
-      text: t("Hosts of the cluster, what is busy there, and the ranks of the present or last run"),
+      text: t("Hosts of the cluster, their use, and the ranks of the present or last run"),
     }),
     h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col", text })))),
     h("tbody", {}, ...all.map((host) => hostRow(host, gpus))),
@@ -129,7 +128,7 @@ function hostRow({ name, address, alive, why, head, cpus, gpus: cards, memory, r
     head && name !== "head" ? h("span", { class: "host-tag", text: t("head") }) : "",
     h("small", {
       text: [address, free].filter(Boolean).join(" · "),
-      title: memory?.total ? t("{bytes} of memory in all", { bytes: formatBytes(memory.total) }) : null,
+      title: memory?.total ? t("{bytes} of memory in total", { bytes: formatBytes(memory.total) }) : null,
     }),
   );
   const rooms = alive
@@ -167,7 +166,7 @@ const chip = (rank) =>
     rank,
   );
 
-/** How much of something is busy, as a cell for each or as a share, and in numbers. @param {Room | undefined} room */
+/** Use of a resource: a cell for each core or GPU, or a share, and the numbers. @param {Room | undefined} room */
 function roomBar(room) {
   if (!room?.total) return [h("span", { class: "room-none", text: "–" })];
   const { total } = room;
@@ -204,7 +203,8 @@ function hop(link, most) {
     h("b", {
       text: latencyText(link),
       title: t(
-        "One way: half of the quickest round trip of a small message; in brackets, how much longer half of the middle one took",
+        "One way: half of the fastest round trip of a small message; in brackets, how much longer half of the " +
+          "median one took",
       ),
     }),
   );

@@ -1,12 +1,12 @@
-// What there is to run on here, and what a run of so many ranks makes of it unless another device or pace is asked for.
+// The devices of the server, and which device and mode a run uses by its number of ranks.
 import { h, replace } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { formatBytes } from "../../core/i18n/numbers.js";
-import { modeName } from "./facts.js";
+import { modeName } from "../../data/runs/run_titles.js";
 
 /** @import {Choice, Device, Devices} from "../../core/measured/devices.js" */
 
-/** A list that opens on demand; empty until the runner has said what there is. */
+/** A list that opens on demand; hidden until the runner has reported its devices. */
 export function createDeviceList() {
   const body = h("div", { class: "devices-body" });
   const node = h(
@@ -18,13 +18,13 @@ export function createDeviceList() {
   let shown = "";
   return {
     node,
-    /** @param {Devices | null} told */
-    show(told) {
-      const key = JSON.stringify(told);
+    /** @param {Devices | null} known */
+    show(known) {
+      const key = JSON.stringify(known);
       if (key === shown) return;
       shown = key;
-      node.hidden = !told?.devices.length;
-      if (told) replace(body, deviceTable(told.devices), choiceTable(told.choices));
+      node.hidden = !known?.devices.length;
+      if (known) replace(body, deviceTable(known.devices), choiceTable(known.choices));
     },
   };
 }

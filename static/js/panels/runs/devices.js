@@ -1,54 +1,53 @@
-// Where runs are to be: asks the server what there is to run on, until its runner has said it, and watches the cluster
-// behind
-// it where there is one.
+// The devices for runs: requested from the server until its runner has reported them; and the cluster behind the
+// runner, which is watched while the tab is open.
 import { createClusterPanel } from "./cluster_panel.js";
 import { createClusterWatch } from "../../data/runs/cluster_watch.js";
 import { membersOf } from "../../core/measured/cluster.js";
-import { askDevices } from "../../data/runs/client.js";
+import { getDevices } from "../../data/runs/client.js";
 
 /** @import {Cluster} from "../../core/measured/cluster.js" */
 /** @import {Devices} from "../../core/measured/devices.js" */
 /** @import {Store} from "../../data/store.js" */
 
-const AGAIN_MS = 2000; // until the runner is asked for again that was not there
+const AGAIN_MS = 2000; // between requests while the runner is not ready
 
-/** @param {Store} store @param {() => void} changed there is something else to run on */
-export function createWhere(store, changed) {
+/** @param {Store} store @param {() => void} changed called when the devices have changed */
+export function createDevices(store, changed) {
   /** @type {Devices | null} */
   let devices = null;
   let asking = 0;
   let members = "";
   const panel = createClusterPanel();
-  const watch = createClusterWatch(take, panel.lose);
-  const looking = () => store.get().view.tab === "run";
+  const watch = createClusterWatch(take, panel.setLost);
+  const isOpen = () => store.get().view.tab === "run";
 
-  /** @param {Cluster} told */
-  function take(told) {
-    panel.show(told);
-    if (members && membersOf(told) !== members) ask(true);
-    members = membersOf(told);
+  /** @param {Cluster} cluster */
+  function take(cluster) {
+    panel.show(cluster);
+    if (members && membersOf(cluster) !== members) ask(true);
+    members = membersOf(cluster);
   }
 
   async function ask(again = false) {
     clearTimeout(asking);
-    if (!looking() || (!again && devices?.state === "ready")) return;
-    devices = await askDevices().catch(() => null);
+    if (!isOpen() || (!again && devices?.state === "ready")) return;
+    devices = await getDevices().catch(() => null);
     if (devices?.engine === "ray") watch.start();
     changed();
     asking = window.setTimeout(ask, AGAIN_MS);
   }
 
   store.subscribe(() => {
-    if (!looking()) watch.stop();
+    if (!isOpen()) watch.stop();
   });
   return {
     node: panel.node,
-    /** Somebody looks. */
+    /** The tab was opened. */
     open() {
       if (devices?.engine === "ray") watch.start();
       return ask();
     },
-    get devices() {
+    get known() {
       return devices;
     },
   };

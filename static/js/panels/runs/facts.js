@@ -1,34 +1,15 @@
-// What a run showed, as a list of facts: verdict, mode, device, figures beside those predicted, where time and memory
-// went.
+// The facts of a run as a list: verdict, mode, device, hosts, measured figures beside the predicted ones, idle time,
+// memory.
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
-import { hostFacts } from "./hosts.js";
+import { hopTime, latencyRange, micros, ranksByHost, ranksText } from "../../core/measured/cluster.js";
+import { deviceName, modeName, peakBytes, unusual } from "../../data/runs/run_titles.js";
 
 /** @import {Run} from "../../data/runs/client.js" */
 /** @typedef {(name: string, value: string | number, more?: string) => void} Add */
 
 const SHOWN_LOSSES = 4; // of a run of many steps: the first, and the last ones
-
-/** @param {string} mode of a run */
-export function modeName(mode) {
-  return { paced: t("paced"), free: t("free"), imported: t("imported") }[mode] ?? mode;
-}
-
-/** @param {string} device that a run was on */
-export function deviceName(device) {
-  return { elsewhere: t("elsewhere"), simulated: t("simulated") }[device] ?? device;
-}
-
-/** What was chosen for a run that is not what is usual. @param {Pick<Run, "asked">} run */
-export function unusual({ asked }) {
-  if (!asked) return [];
-  return [
-    asked.dtype === "float32" ? "" : asked.dtype,
-    asked.steps > 1 ? t("{n} steps", { n: asked.steps }) : "",
-    asked.seed ? t("seed {n}", { n: asked.seed }) : "",
-  ].filter(Boolean);
-}
 
 /** @param {Run} run @param {number | null} planned peak memory of its plan, in one micro-batch's activations */
 export function facts(run, planned) {
@@ -42,32 +23,34 @@ export function facts(run, planned) {
   if (run.mode) add(t("Mode"), modeName(run.mode), paceOf(run));
   const chosen = [
     ...unusual(run),
-    run.overlapped === false ? t("not overlapped: the halves of a pair ran one after the other") : "",
+    run.overlapped === false ? t("not overlapped: the two ops of a pair ran one after the other") : "",
   ].filter(Boolean);
   if (run.device) add(t("Device"), deviceName(run.device), chosen.join(", "));
   hostFacts(run, add);
   outcome(run, add);
-  ownCosts(run, add);
+  calibratedFigures(run, add);
+  const { failure } = run;
+  if (failure && failure.rank !== null) add(t("Failed in"), t("Rank {rank}", { rank: failure.rank }), failure.op ?? "");
   const worst = run.largest_residual;
   if (worst)
     add(
-      t("Largest residual"),
+      t("Largest deviation from the plan"),
       `${formatNumber(Math.round(worst.ns / 1e4) / 100)} ms`,
       t("{op} on rank {rank}", { op: worst.op, rank: worst.rank }),
     );
-  if (run.idle) add(t("Idle time went to"), idleText(run.idle) || t("nothing"));
-  const notes = run.instrumentation;
-  if (notes)
+  if (run.idle) add(t("Idle time"), idleText(run.idle) || t("none"));
+  const tracing = run.instrumentation;
+  if (tracing)
     add(
-      t("Taking notes costs"),
-      t("{us} µs an op", { us: formatNumber(Math.round(notes.op_ns / 10) / 100) }),
-      t("{share} of the step", { share: notes.share < 0.0005 ? t("under 0.1 %") : formatPercent(notes.share) }),
+      t("Tracing overhead"),
+      t("{us} µs per op", { us: formatNumber(Math.round(tracing.op_ns / 100) / 10) }),
+      t("{share} of the step", { share: tracing.share < 0.0005 ? t("under 0.1 %") : formatPercent(tracing.share) }),
     );
   const slow = run.slowest;
-  if (slow) add(t("Slowest rank"), slow.rank, slownessOf(slow, run.unit_ms));
+  if (slow) add(t("Slowest rank"), t("Rank {rank}", { rank: slow.rank }), slownessOf(slow, run.unit_ms));
   if (run.losses) add(t("Loss of each step"), lossText(run.losses));
   memory(run, planned, add);
-  if (run.weight_versions) add(t("Weight versions held"), run.weight_versions.join(", "));
+  if (run.weight_versions) add(t("Weight versions by rank"), run.weight_versions.join(", "));
   return list;
 }
 
@@ -85,43 +68,60 @@ function gradients({ mode, status, verified, max_grad_error: error, tolerance },
   }
 }
 
-/** Bubble and makespan, measured and predicted. @param {Run} run @param {Add} add */
+/** @param {Run} run @param {Add} add */
+function hostFacts({ hosts, clocks, links, asked, unit_ms: unit }, add) {
+  const byHost = hosts?.length ? ranksByHost(hosts) : [];
+  if (byHost.length)
+    add(t("Ranks on hosts"), byHost.map(({ host, ranks }) => `${host}: ${ranksText(ranks)}`).join(" · "));
+  if (links?.length) {
+    const hop = asked?.hops === "measured" ? hopTime(links, unit) : null;
+    add(
+      t("Hops between neighbours"),
+      latencyRange(links),
+      hop === null ? "" : t("the plan's hop is the longest, {n}", { n: formatNumber(hop) }),
+    );
+  }
+  if (clocks?.length && byHost.length > 1)
+    add(
+      t("Clocks agree within"),
+      `±${micros(Math.max(...clocks.map(({ uncertainty_ns: off }) => off)))} µs`,
+      t("{n} hosts", { n: byHost.length }),
+    );
+}
+
+/** Bubble and step time, measured and predicted. @param {Run} run @param {Add} add */
 function outcome({ predicted, measured, mode }, add) {
   const plan = predicted?.bubble?.global?.of_total;
   const real = measured?.bubble?.global?.of_total;
   const unit = mode === "imported" ? " ms" : "";
-  const told = (/** @type {string} */ value) =>
+  const predictedText = (/** @type {string} */ value) =>
     unit ? t("{value} at the mean times of its ops", { value }) : t("predicted {value}", { value });
   if (typeof real === "number")
-    add(t("Bubble, measured"), formatPercent(real), typeof plan === "number" ? told(formatPercent(plan)) : "");
+    add(t("Bubble, measured"), formatPercent(real), typeof plan === "number" ? predictedText(formatPercent(plan)) : "");
   const [planSpan, realSpan] = [predicted?.bubble?.span?.of_total, measured?.bubble?.span?.of_total];
   if (typeof realSpan === "number")
     add(
       t("Bubble by span, measured"),
       formatPercent(realSpan),
-      typeof planSpan === "number" ? told(formatPercent(planSpan)) : "",
+      typeof planSpan === "number" ? predictedText(formatPercent(planSpan)) : "",
     );
   if (typeof measured?.makespan !== "number") return;
   const short = (/** @type {number} */ time) => `${formatNumber(Math.round(time * 100) / 100)}${unit}`;
   add(
-    t("Makespan, measured"),
+    t("Step time, measured"),
     short(measured.makespan),
-    told(unit ? short(predicted?.makespan ?? NaN) : formatNumber(predicted?.makespan ?? NaN)),
+    predictedText(unit ? short(predicted?.makespan ?? NaN) : formatNumber(predicted?.makespan ?? NaN)),
   );
 }
 
-/** How near the simulator comes where it is given the times that the ops had. @param {Run} run @param {Add} add */
-function ownCosts({ calibrated }, add) {
+/** The simulation at the measured costs, and how far it is from the measured step. @param {Run} run @param {Add} add */
+function calibratedFigures({ calibrated }, add) {
   if (!calibrated) return;
-  const off = t("{share} against measured", { share: signedShare(calibrated.error) });
-  const each = calibrated.replayed
-    ? t("{share} with each op's own time", { share: signedShare(calibrated.replayed.error) })
-    : "";
-  add(
-    t("Predicted at the costs it had"),
-    formatNumber(Math.round(calibrated.predicted.makespan * 100) / 100),
-    [off, each].filter(Boolean).join(t(", ")),
-  );
+  const step = (/** @type {number} */ time, /** @type {number} */ error) =>
+    `${formatNumber(Math.round(time * 100) / 100)} (${signedShare(error)})`;
+  add(t("Re-simulated with measured costs"), step(calibrated.predicted.makespan, calibrated.error));
+  const { replayed } = calibrated;
+  if (replayed) add(t("Re-simulated with measured op times"), step(replayed.makespan, replayed.error));
 }
 
 /** "+1.2 %" @param {number} share */
@@ -131,15 +131,15 @@ export const signedShare = (share) =>
 /** @param {Run} run @param {number | null} planned @param {Add} add */
 function memory({ activations: held }, planned, add) {
   if (!held) return;
-  const most = Math.max(...held.peak_bytes);
+  const most = peakBytes({ activations: held }) ?? 0;
   const without = held.peak_bytes_without_offload && Math.max(...held.peak_bytes_without_offload);
   const plan = planned
     ? t("planned {n} micro-batches, so {bytes} each", { n: formatNumber(planned), bytes: formatBytes(most / planned) })
     : "";
   add(
-    t("Activations, most on a rank"),
+    t("Peak activations of a rank"),
     formatBytes(most),
-    [plan, without ? t("{bytes} with those in host memory", { bytes: formatBytes(without) }) : ""]
+    [plan, without ? t("{bytes} including host memory", { bytes: formatBytes(without) }) : ""]
       .filter(Boolean)
       .join(t(", ")),
   );
@@ -152,7 +152,7 @@ function lossText(losses) {
 }
 
 /**
- * What the ranks waited for, the largest part first; below half a per cent it is nothing.
+ * The causes of idle time, the largest first; those below half a per cent are left out.
  * @param {Record<string, number[]>} idle ns by rank
  */
 function idleText(idle) {
@@ -160,9 +160,9 @@ function idleText(idle) {
     message: t("messages"),
     copy: t("copies"),
     late_wake_up: t("late wake-ups"),
-    instrumentation: t("taking notes"),
+    instrumentation: t("tracing"),
     own: t("the rank itself"),
-    over: t("nothing left to do"),
+    over: t("no ops left"),
   };
   const sums = Object.entries(names).map(([key, name]) => ({
     name,
@@ -177,25 +177,25 @@ function idleText(idle) {
 }
 
 /**
- * How much longer its ops took than planned.
+ * How much longer its ops were than planned.
  * @param {NonNullable<Run["slowest"]>} slowest
  * @param {number | null} unit
  */
 function slownessOf({ busy, planned }, unit) {
   if (!unit || !(planned > 0)) return "";
   const more = busy / (planned * unit * 1e6) - 1;
-  if (Math.abs(more) < 0.0005) return t("its ops took as long as planned");
+  if (Math.abs(more) < 0.0005) return t("ops as long as planned");
   return more >= 0
-    ? t("its ops took {share} longer than planned", { share: formatPercent(more) })
-    : t("its ops took {share} less than planned", { share: formatPercent(-more) });
+    ? t("ops {share} longer than planned", { share: formatPercent(more) })
+    : t("ops {share} shorter than planned", { share: formatPercent(-more) });
 }
 
 /** @param {Run} run */
 function paceOf({ mode, unit_ms }) {
-  if (mode === "imported") return t("its times are as the trace has them");
+  if (mode === "imported") return t("times as in the trace");
   return mode === "paced"
     ? t("one unit is {ms} ms", { ms: formatNumber(Math.round((unit_ms ?? 1) * 100) / 100) })
-    : t("as fast as it goes");
+    : t("as fast as possible");
 }
 
 /** @param {number | null} x */

@@ -1,18 +1,21 @@
-// The runs that this server has kept, newest first: any of them can be put on the timeline, two to four side by side,
-// named, linked to and deleted. Asked for when it is opened, never before.
+// The runs that this server has stored, newest first: they can be shown, compared, named, linked to and deleted. The
+// list is requested when it is opened.
 import { getJson, send } from "../../data/api.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { RUN_LANE_IDS } from "../../data/lanes.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { rowOf, widths } from "./row.js";
 
-/** @import {Run} from "../../data/runs/client.js" */
+/** @import {ListedRun} from "../../data/runs/client.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
-/** @typedef {Run & {created: number, name: string}} Listed */
 /**
- * @typedef {{title: (spec: Spec) => string, on: () => string[], add: (id: string) => void, only: (ids: string[]) =>
- *   void, link: (run: Listed) => string, gone: (id: string) => void}} Acts on: those on the timeline; gone: it was
- *   deleted
+ * @typedef {object} Acts
+ * @property {(spec: Spec) => string} title
+ * @property {() => string[]} onScreen  the ids of the runs on the timeline
+ * @property {(id: string) => void} add
+ * @property {(ids: string[]) => void} only
+ * @property {(run: ListedRun) => string} link
+ * @property {(id: string) => void} deleted  called when a run has been deleted
  */
 
 const PAGE = 12;
@@ -24,22 +27,22 @@ export function createRunList(acts) {
 }
 
 class RunList {
-  /** @type {Listed[]} */
+  /** @type {ListedRun[]} */
   #runs = [];
   /** @type {string | null} the run behind which the next page begins */
   #next = null;
   /** @type {Set<string>} */
   #chosen = new Set();
   #asked = 0;
-  #away = false; // the server did not answer
-  #said = h("p", { class: "note", role: "status" });
+  #offline = false; // the server did not answer
+  #notice = h("p", { class: "note", role: "status" });
   #rows = h("tbody");
   #compare = h(
     "button",
     { type: "button", class: "button soft", id: "runs-compare", onclick: () => this.acts.only([...this.#chosen]) },
     t("Compare the chosen runs"),
   );
-  #hint = h("span", { class: "run-hint", text: t("Choose two to four runs to see them under each other.") });
+  #hint = h("span", { class: "run-hint", text: t("Choose two to four runs to compare them on the timeline.") });
   #bar = h("div", { class: "panel-row run-bar" }, this.#compare, this.#hint);
   #more = h(
     "button",
@@ -52,7 +55,8 @@ class RunList {
     h("strong", { text: t("No run yet") }),
     h("p", {
       text: t(
-        "Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened again, compared and shared.",
+        "Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be " +
+          "opened again, compared and shared.",
       ),
     }),
   );
@@ -72,7 +76,7 @@ class RunList {
       "details",
       { class: "run-more", ontoggle: () => this.refresh() },
       h("summary", {}, t("Earlier runs on this server")),
-      this.#said,
+      this.#notice,
       this.#none,
       this.#bar,
       this.table,
@@ -82,12 +86,12 @@ class RunList {
     show(this.#more, false);
   }
 
-  /** Open it by itself, where nothing else is to be looked at. */
+  /** Open the list, where no run is on the screen. */
   open() {
     this.node.open = true;
   }
 
-  /** Ask anew for as many as are shown. */
+  /** Request as many runs again as are shown. */
   async refresh() {
     if (!this.node.open) return;
     await this.#load(`limit=${Math.min(MOST, Math.max(PAGE, this.#runs.length))}`, (runs) => runs);
@@ -97,31 +101,31 @@ class RunList {
     const seen = this.#runs.length;
     if (this.#next)
       await this.#load(`limit=${PAGE}&before=${encodeURIComponent(this.#next)}`, (runs) => [...this.#runs, ...runs]);
-    // the keyboard goes on where the new ones begin
+    // the keyboard focus goes to the first new run
     this.#rows.querySelectorAll("tr")[seen]?.querySelector("button")?.focus();
   }
 
-  /** @param {string} query @param {(runs: Listed[]) => Listed[]} join */
+  /** @param {string} query @param {(runs: ListedRun[]) => ListedRun[]} join */
   async #load(query, join) {
     const mine = ++this.#asked;
     try {
-      /** @type {{runs: Listed[], next: string | null}} */
+      /** @type {{runs: ListedRun[], next: string | null}} */
       const { runs, next } = await getJson(`/api/runs?${query}`);
       if (mine !== this.#asked) return;
       this.#runs = join(runs);
       this.#next = next;
-      if (this.#away) setText(this.#said, "");
-      this.#away = false;
-      if (this.#rows.querySelector(".run-name, .danger")) return; // somebody is writing a name, or is being asked
+      if (this.#offline) setText(this.#notice, "");
+      this.#offline = false;
+      if (this.#rows.querySelector(".run-name, .danger")) return; // while a name is edited or a deletion confirmed
       this.draw();
     } catch {
       if (mine !== this.#asked) return;
-      this.#away = true;
-      setText(this.#said, t("The server does not answer, so the list cannot be shown."));
+      this.#offline = true;
+      setText(this.#notice, t("The server does not answer, so the list cannot be shown."));
     }
   }
 
-  /** Show the runs; whoever is in the table by keyboard stays where they are. */
+  /** Show the runs; the keyboard focus stays on its button. */
   draw() {
     const here = /** @type {HTMLElement | null} */ (document.activeElement);
     const mine =
@@ -148,8 +152,8 @@ class RunList {
       ...this.#runs.map((run) =>
         rowOf(run, {
           title: this.acts.title(run.spec),
-          shown: this.acts.on().includes(run.id),
-          others: this.acts.on().length > 0,
+          shown: this.acts.onScreen().includes(run.id),
+          others: this.acts.onScreen().length > 0,
           chosen: this.#chosen.has(run.id),
           link: this.acts.link(run),
           add: () => this.acts.add(run.id),
@@ -157,38 +161,38 @@ class RunList {
           choose: (on) => this.#choose(run.id, on),
           rename: (name, keys) => this.#rename(run, name, keys),
           remove: () => this.#remove(run),
-          say: (text) => setText(this.#said, text),
+          announce: (text) => setText(this.#notice, text),
         }),
       ),
     );
-    this.#weigh();
+    this.#updateChoice();
   }
 
   /** @param {string} id @param {boolean} on */
   #choose(id, on) {
     if (on) this.#chosen.add(id);
     else this.#chosen.delete(id);
-    this.#weigh();
+    this.#updateChoice();
   }
 
-  #weigh() {
+  #updateChoice() {
     const n = this.#chosen.size;
     const most = RUN_LANE_IDS.length;
     this.#compare.toggleAttribute("disabled", n < 2 || n > most);
     setText(
       this.#hint,
       n > most
-        ? t("Four runs are the most on one screen.")
+        ? t("At most four runs fit on the timeline.")
         : n
           ? t("{n} chosen", { n })
-          : t("Choose two to four runs to see them under each other."),
+          : t("Choose two to four runs to compare them on the timeline."),
     );
   }
 
   /**
-   * @param {Listed} run
+   * @param {ListedRun} run
    * @param {string} name
-   * @param {boolean} keys it was ended with a key: the next one finds its row
+   * @param {boolean} keys it was ended by a key: the focus returns to its row
    */
   async #rename(run, name, keys) {
     let wrong = "";
@@ -196,27 +200,35 @@ class RunList {
       if (name.trim() !== run.name) await send("PATCH", `/api/runs/${encodeURIComponent(run.id)}`, { name });
       run.name = name.trim();
     } catch (problem) {
-      wrong = problem instanceof Error ? tr(problem.message) : "";
+      wrong =
+        problem instanceof Error
+          ? tr(/** @type {any} */ (problem).code ? /** @type {any} */ (problem) : problem.message)
+          : "";
     }
     this.draw();
-    setText(this.#said, wrong);
+    setText(this.#notice, wrong);
     if (keys)
       /** @type {HTMLElement | null} */ (this.#rows.querySelector(`[data-row="${run.id}"] .run-rename`))?.focus();
   }
 
-  /** @param {Listed} run */
+  /** @param {ListedRun} run */
   async #remove(run) {
     try {
       await send("DELETE", `/api/runs/${encodeURIComponent(run.id)}`);
     } catch (problem) {
-      setText(this.#said, problem instanceof Error ? tr(problem.message) : "");
+      setText(
+        this.#notice,
+        problem instanceof Error
+          ? tr(/** @type {any} */ (problem).code ? /** @type {any} */ (problem) : problem.message)
+          : "",
+      );
       return;
     }
     const at = this.#runs.indexOf(run);
     this.#runs = this.#runs.filter((each) => each !== run);
-    this.acts.gone(run.id);
+    this.acts.deleted(run.id);
     this.draw();
-    setText(this.#said, t("The run is deleted."));
+    setText(this.#notice, t("The run is deleted."));
     const rows = this.#rows.querySelectorAll("tr");
     const near = rows[Math.min(at, rows.length - 1)]?.querySelector("button") ?? this.node.querySelector("summary");
     /** @type {HTMLElement | null} */ (near)?.focus(); // where the keyboard was

@@ -1,26 +1,25 @@
-// What a person chooses for the next run besides its schedule: pace, unit, type of numbers, device, training steps,
-// seed.
-// What cannot be had is shown and says why. Knows no server; what is typed is judged there.
+// The options of the next run besides its schedule: pace, unit, precision, device, training steps, seed. An option that
+// is not available is disabled and says why; the server validates the values.
 import { createDeviceList } from "./device_list.js";
 import { h, setText } from "../../ui/dom.js";
 import { choiceFor, gpusOf, whereRuns } from "../../core/measured/devices.js";
 import { t } from "../../core/i18n/language.js";
 
 /** @import {Devices} from "../../core/measured/devices.js" */
-/** @import {Asked} from "../../data/runs/client.js" */
+/** @import {ChosenOptions} from "../../data/runs/client.js" */
 /**
- * @typedef {{devices: Devices | null, p: number, asynchronous: boolean}} Here what there is to run on, and what is to
- *   run
+ * @typedef {{devices: Devices | null, p: number, asynchronous: boolean}} Situation the devices, and the ranks of the
+ *   schedule
  */
 
-const PLAIN = { mode: "auto", unit_ms: null, dtype: "float32", device: "auto", steps: 1, seed: 0 };
-/** The same of a run on a cluster. */
-export const PLACED = { spread: "pack", arrange: "given", hops: "given" };
+const DEFAULTS = { mode: "auto", unit_ms: null, dtype: "float32", device: "auto", steps: 1, seed: 0 };
+/** The further options of a run on a cluster. */
+export const CLUSTER_DEFAULTS = { spread: "pack", arrange: "given", hops: "given" };
 
 const modes = () => ({
-  auto: t("whatever suits the device"),
+  auto: t("automatic"),
   paced: t("paced: each op lasts as planned"),
-  free: t("free: as fast as it goes"),
+  free: t("free: as fast as possible"),
 });
 const devices = () => ({ auto: t("automatic"), cpu: "CPU", cuda: "GPU" });
 
@@ -30,38 +29,36 @@ export function createRunOptions(changed) {
   const have = createDeviceList();
   const mode = list("mode", t("Pace"), modes(), changed);
   const unit = box("unit", t("Unit"), "ms", t("auto"), t("How long one unit of the costs lasts in a paced run"));
-  const dtype = list("dtype", t("Numbers"), { float32: "float32", bfloat16: "bfloat16" }, changed);
+  const dtype = list("dtype", t("Precision"), { float32: "float32", bfloat16: "bfloat16" }, changed);
   const device = list("device", t("Device"), devices(), changed);
   const steps = box(
     "steps",
     t("Steps"),
     "",
     "1",
-    t("Training steps with an optimizer; the last one is drawn and measured"),
+    t("Training steps with an optimizer; the last one is measured and drawn"),
   );
-  const seed = box("seed", t("Seed"), "", "0", t("What the model and its data are made from"));
+  const seed = box("seed", t("Seed"), "", "0", t("Seed of the model and its data"));
   const spread = list(
     "spread",
     t("Placement"),
     { pack: t("pack: few hosts"), spread: t("spread: many hosts") },
     changed,
-    t("Ranks on as few hosts as can be, or on as many"),
+    t("Ranks on as few hosts as possible, or on as many"),
   );
   const arrange = list(
     "arrange",
     t("Rank order"),
-    { given: t("as hosts come"), latency: t("by latency") },
+    { given: t("in the order of hosts"), latency: t("by latency") },
     changed,
-    t("Ranks in the order of the hosts, or so that neighbours in the pipeline are those that are quickest to reach"),
+    t("Ranks in the order of the hosts, or with neighbours in the pipeline where messages are fastest"),
   );
   const hops = list(
     "hops",
     t("Hop time"),
     { given: t("as in the costs"), measured: t("as measured") },
     changed,
-    t(
-      "Hops of the plan as long as the costs say, or as long as the longest measured between neighbours before the run",
-    ),
+    t("Hops of the plan as in the costs, or as the longest one measured between neighbours before the run"),
   );
   const placed = [spread, arrange, hops];
   for (const { label } of placed) label.hidden = true; // until there is a cluster
@@ -74,7 +71,7 @@ export function createRunOptions(changed) {
     have.node,
   );
 
-  /** @returns {Asked} what is typed as it stands where it is no number: the server says what is wrong with it */
+  /** @returns {ChosenOptions} a value that is not a number stays a text, which the server refuses with the reason */
   const chosen = () => ({
     mode: mode.control.value,
     unit_ms: unit.control.disabled ? null : typed(unit.control.value, null),
@@ -90,9 +87,9 @@ export function createRunOptions(changed) {
   return {
     node,
     chosen,
-    /** @param {Partial<Asked> | null | undefined} asked as another run was asked for */
+    /** @param {Partial<ChosenOptions> | null | undefined} asked the options of another run */
     choose(asked) {
-      const all = { ...PLACED, ...chosen(), ...asked };
+      const all = { ...CLUSTER_DEFAULTS, ...chosen(), ...asked };
       mode.control.value = all.mode;
       spread.control.value = all.spread;
       arrange.control.value = all.arrange;
@@ -100,46 +97,46 @@ export function createRunOptions(changed) {
       dtype.control.value = all.dtype;
       device.control.value = all.device;
       unit.control.value = all.unit_ms === null ? "" : String(all.unit_ms);
-      steps.control.value = all.steps === PLAIN.steps ? "" : String(all.steps);
-      seed.control.value = all.seed === PLAIN.seed ? "" : String(all.seed);
+      steps.control.value = all.steps === DEFAULTS.steps ? "" : String(all.steps);
+      seed.control.value = all.seed === DEFAULTS.seed ? "" : String(all.seed);
     },
-    /** What can be had, and where a run would run. @param {Here} here */
-    tell(here) {
-      const { devices: told, p } = here;
+    /** Show the devices, and which of them a run would use. @param {Situation} here */
+    showDevices(here) {
+      const { devices: known, p } = here;
       forbid(unit, mode.control.value === "free" ? t("A free run has no pace") : "");
-      const missing = told ? missingGpu(told) : "";
+      const missing = known ? missingGpu(known) : "";
       const option = /** @type {HTMLOptionElement} */ (device.control.options[2]);
       option.disabled = missing !== "";
       setText(option, missing || devices().cuda);
       if (missing && device.control.value === "cuda") device.control.value = "auto";
       forbid(steps, oneStep(here, device.control.value));
-      for (const { label } of placed) label.hidden = told?.engine !== "ray";
+      for (const { label } of placed) label.hidden = known?.engine !== "ray";
       const free =
-        told && paceOf(told, p, mode.control.value) === "free"
+        known && paceOf(known, p, mode.control.value) === "free"
           ? t("A free run has no pace, so a hop has no length in its costs")
           : "";
       forbid(hops, free);
-      if (free) hops.control.value = PLACED.hops;
-      have.show(told);
-      setText(where, told ? whereRuns(told, p, mode.control.value, device.control.value) : "");
+      if (free) hops.control.value = CLUSTER_DEFAULTS.hops;
+      have.show(known);
+      setText(where, known ? whereRuns(known, p, mode.control.value, device.control.value) : "");
     },
   };
 }
 
-/** The mode that a run would have. @param {Devices} told @param {number} p @param {string} mode that is asked for */
-const paceOf = (told, p, mode) => (mode === "auto" ? choiceFor(told, p)?.mode : mode);
+/** The mode that a run would have. @param {Devices} known @param {number} p @param {string} mode that is chosen */
+const paceOf = (known, p, mode) => (mode === "auto" ? choiceFor(known, p)?.mode : mode);
 
-/** Why no GPU can be chosen; "" where one can, or where nothing is known. @param {Devices} told */
-const missingGpu = (told) => (told.devices.length && !gpusOf(told).length ? t("GPU: none here") : "");
+/** Why no GPU can be chosen; "" where one can, or where the devices are unknown. @param {Devices} known */
+const missingGpu = (known) => (known.devices.length && !gpusOf(known).length ? t("GPU: none here") : "");
 
 /**
  * Why a run has one training step; "" where it can have more.
- * @param {Here} here
- * @param {string} device that is asked for
+ * @param {Situation} here
+ * @param {string} device that is chosen
  */
-function oneStep({ devices: told, p, asynchronous }, device) {
-  if (asynchronous) return t("Here every micro-batch is a training step already");
-  const gpus = told && device !== "cpu" ? gpusOf(told).length : 0;
+function oneStep({ devices: known, p, asynchronous }, device) {
+  if (asynchronous) return t("In this schedule every micro-batch is a training step");
+  const gpus = known && device !== "cpu" ? gpusOf(known).length : 0;
   return gpus >= p ? t("Where every rank has a GPU of its own, a run is one step") : "";
 }
 
@@ -182,9 +179,9 @@ function box(name, label, unit, empty, title) {
 }
 
 /**
- * A box that means nothing now says why.
+ * Disable a field, with the reason as its title.
  * @param {{control: HTMLInputElement | HTMLSelectElement, title: string}} one
- * @param {string} why "" where it means something
+ * @param {string} why "" enables it
  */
 function forbid({ control, title }, why) {
   control.disabled = why !== "";

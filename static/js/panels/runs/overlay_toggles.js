@@ -1,6 +1,4 @@
-// The switches of what a measured lane shows beside its ops: where the plan had them, and how late they were. Buttons
-// and
-// keys do the same; the state is the link's.
+// The overlays of measured lanes as buttons and keys: the plan's ops below the measured ones, and colours by lateness.
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 
@@ -8,7 +6,7 @@ import { t } from "../../core/i18n/language.js";
 /** @import {Store} from "../../data/store.js" */
 
 /** @param {Store} store */
-export function createShowing(store) {
+export function createOverlayToggles(store) {
   const turn = (/** @type {"planned" | "late"} */ name) => () =>
     store.setView({ [name]: store.get().view[name] ? null : "1" });
   const planned = h(
@@ -18,9 +16,9 @@ export function createShowing(store) {
       class: "button soft",
       id: "show-planned",
       onclick: turn("planned"),
-      title: t("Under each measured op, thin, where the plan had it (O)"),
+      title: t("Draws the planned position of each op below it (O)"),
     },
-    t("Show the plan under it"),
+    t("Overlay the plan"),
   );
   const late = h(
     "button",
@@ -53,14 +51,14 @@ export function createShowing(store) {
         section,
         keys: ["o", "O"],
         label: "O",
-        description: t("where the plan had the ops of a run: show and hide"),
+        description: t("overlay the plan on measured ops: on and off"),
         act: turn("planned"),
       },
       {
         section,
         keys: ["r", "R"],
         label: "R",
-        description: t("the ops of a run by how late they were: on and off"),
+        description: t("colour measured ops by lateness: on and off"),
         act: turn("late"),
       },
     ];

@@ -1,4 +1,4 @@
-// The run tab: how far a run is, in words, and what it showed when it is over.
+// The panel of one run: its progress, its problem, and its facts once it is over; and the options of the next run.
 import { h, replace, sentence as asSentence, setText, show as showNode } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { afterRun, calibrationText } from "./after.js";
@@ -6,19 +6,27 @@ import { isOver } from "../../data/runs/client.js";
 import { facts } from "./facts.js";
 import { createRunOptions } from "./options.js";
 import { residualLists } from "./residuals.js";
+import { failureText } from "../../data/runs/run_titles.js";
 
 /** @import {Run} from "../../data/runs/client.js" */
 /** @import {Residuals} from "./residuals.js" */
 /** @import {Calibration} from "../../core/measured/calibration.js" */
 /**
- * @typedef {{start: (beside: boolean) => void, cancel: () => void, leave: () => void, calibrate: () => void, hop: () =>
- *   void, chosen: () => void, another: () => boolean, startAll: () => void, pick: (i: number) => void, showing: () =>
- *   HTMLElement}} RunActs hop: the plan is to have the run's hop time; chosen: the next run is to be another; another:
- *   there is room for one more measured lane
+ * @typedef {object} RunActs
+ * @property {(beside: boolean) => void} start
+ * @property {() => void} startAll
+ * @property {() => void} cancel
+ * @property {() => void} leave
+ * @property {() => void} calibrate
+ * @property {() => void} useHop  gives the plan the run's hop time
+ * @property {() => void} chosen  called when an option has been changed
+ * @property {(i: number) => void} pick  goes to an op of the lists
+ * @property {() => boolean} hasRoom  for one more measured lane
+ * @property {() => HTMLElement} toggles  of the lane's overlays
  */
 /**
  * @typedef {{lost: boolean, calibration: Calibration | null, planned: number | null, residuals: Residuals | null}}
- *   Beside what is known of a run besides itself; planned: the peak memory of its plan
+ *   Context of a run: whether the connection is lost, its calibration, the peak memory of its plan, its residuals
  */
 
 const STEPS = /** @type {const} */ (["queued", "warming", "running", "verified", "finished"]);
@@ -54,7 +62,8 @@ export function createRunPanel(acts) {
         "p",
         {},
         t(
-          "Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as it ends. The gradients are compared with a run of the same model without a pipeline.",
+          "Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the " +
+            "plan when it ends. The gradients are compared with those of the same model without a pipeline.",
         ),
       ),
       options.node,
@@ -62,14 +71,14 @@ export function createRunPanel(acts) {
     );
   }
 
-  /** Several schedules are on the screen: they can run one after the other. @param {number} plans */
-  function several(plans) {
-    showNode(all, plans > 1);
-    setText(all, t("Run all {n} schedules", { n: plans }));
+  /** Several schedules can run one after the other. @param {number} count on the screen */
+  function setPlans(count) {
+    showNode(all, count > 1);
+    setText(all, count === 2 ? t("Run both schedules") : t("Run all {n} schedules", { n: count }));
   }
 
   /** @param {string} message @param {string} [hint] @param {{text: string, act: () => void} | null} [remedy] */
-  function problem(message, hint, remedy) {
+  function showProblem(message, hint, remedy) {
     shown = "";
     const better = remedy
       ? h("button", { type: "button", class: "button soft", id: "run-nearest", onclick: remedy.act }, remedy.text)
@@ -90,9 +99,8 @@ export function createRunPanel(acts) {
   }
 
   /**
-   * What does not change with every op: made anew only when the run gets on, so that a button stays under the pointer.
-   */
-  /** @param {Run} run @param {boolean} room @param {Beside} beside */
+   * Build what does not change with every op; only when the run gets on, so that a button stays under the pointer.
+   * @param {Run} run @param {boolean} room @param {Context} context */
   function rebuild(run, room, { lost, calibration, planned, residuals }) {
     const over = isOver(run);
     const moving = run.status === "running" || run.status === "warming";
@@ -102,7 +110,7 @@ export function createRunPanel(acts) {
     const acting = over
       ? [
           button(again, () => acts.start(false)),
-          room ? button(t("Run once more, beside it"), () => acts.start(true), "", "run-beside") : "",
+          room ? button(t("Run again and compare"), () => acts.start(true), "", "run-beside") : "",
           button(t("Close the run"), acts.leave, ""),
         ]
       : [button(t("Cancel"), acts.cancel, "soft", "cancel")];
@@ -121,13 +129,14 @@ export function createRunPanel(acts) {
             class: "note",
             role: "status",
             text: t(
-              "The connection to the server is lost. What came so far stays; the page goes on by itself once the server answers.",
+              "The connection to the server is lost. The ops so far stay here; the page continues once the server " +
+                "answers.",
             ),
           })
         : "",
       sentence(run),
       run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "",
-      run.status === "finished" ? afterRun(run, acts.calibrate, acts.hop, acts.showing()) : "",
+      run.status === "finished" ? afterRun(run, acts.calibrate, acts.useHop, acts.toggles()) : "",
       calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "",
       run.why ? h("p", { class: "run-why", text: whyMode(run.why) }) : "",
       facts(run, planned),
@@ -137,20 +146,20 @@ export function createRunPanel(acts) {
     );
   }
 
-  /** @param {Run} run @param {number} done @param {number} total @param {Beside} beside */
-  function show(run, done, total, beside) {
-    const room = acts.another();
-    const key = JSON.stringify({ ...run, ops: null, seq: 0, room, ...beside });
-    if (key !== shown) rebuild(run, room, beside);
+  /** @param {Run} run @param {number} done @param {number} total @param {Context} context */
+  function show(run, done, total, context) {
+    const room = acts.hasRoom();
+    const key = JSON.stringify({ ...run, ops: null, seq: 0, room, ...context });
+    if (key !== shown) rebuild(run, room, context);
     shown = key;
     meter.set(done, total);
   }
 
   idle();
-  return { panel, idle, problem, show, several, options };
+  return { panel, idle, showProblem, show, setPlans, options };
 }
 
-/** Why the run has the mode that it has, as the runner said it. @param {string} why */
+/** Why the run has its mode. @param {NonNullable<Run["why"]>} why */
 const whyMode = (why) => asSentence(tr(why));
 
 /** @param {Run} run */
@@ -160,7 +169,7 @@ function steps(run) {
       class: "run-elsewhere",
       text:
         run.device === "simulated"
-          ? t("Times that Bubbleline worked out, read back from a trace.")
+          ? t("Simulated by Bubbleline, read from a trace.")
           : t("Measured elsewhere; read from a trace."),
     });
   const at = STEPS.indexOf(/** @type {"queued"} */ (run.status));
@@ -209,7 +218,7 @@ function createMeter() {
 /** @param {Run} run */
 function sentence(run) {
   if (run.status === "queued")
-    return h("p", { text: run.position === 1 ? t("Next in line.") : t("Other runs go first.") });
+    return h("p", { text: run.position === 1 ? t("Next in line.") : t("Other runs are before it.") });
   if (run.status === "warming" && run.waiting)
     return h("p", { title: tr(run.waiting), text: t("The run waits for a place on the cluster.") });
   if (run.status === "warming")
@@ -223,8 +232,8 @@ function sentence(run) {
 
 /** @param {Run} run */
 function reason(run) {
-  const error = run.error;
-  if (!error) return t("The run failed, and the runner did not say why.");
-  const text = error.message ? tr(error.message) : t("no reason given");
+  const { failure } = run;
+  if (!failure) return t("The run failed, and the runner gave no reason.");
+  const text = failureText(run);
   return t("The run failed: {reason}", { reason: `${text}${/[.。]$/.test(text) ? "" : t(".")}` });
 }

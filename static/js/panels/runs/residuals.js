@@ -1,6 +1,5 @@
-// The ops of a run that are farthest from the plan, and those that lost the most by themselves: what was late, and
-// where
-// the lateness came from. A click goes to the op.
+// The ops of a run that end farthest from the plan, and those whose own duration deviates most, where the lateness
+// comes from. A click goes to the op.
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { opText, rankOf } from "../../core/schedule/ops.js";
@@ -17,7 +16,7 @@ import { plannedTimes } from "../../data/matched_plan.js";
 /** @typedef {{far: Item[], lost: Item[]}} Residuals */
 
 const MOST = 4; // of each list
-const TOO_MANY = 200_000; // ops whose own losses are not worth the wait
+const TOO_MANY = 200_000; // ops; more would keep the page waiting
 
 /** @type {WeakMap<Times, {plan: Times, found: Residuals}>} by the times of the run */
 const cache = new WeakMap();
@@ -49,8 +48,8 @@ export function residualLists({ far, lost: own }, pick) {
   return h(
     "div",
     { class: "residuals" },
-    list(t("Farthest from the plan at their end"), far, pick),
-    list(t("Lost the most by themselves"), own, pick),
+    list(t("Largest deviation of the end from the plan"), far, pick),
+    list(t("Largest deviation in op duration"), own, pick),
   );
 }
 

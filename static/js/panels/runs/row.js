@@ -1,16 +1,25 @@
-// A run as a row of the list: what it was, what came of it, and what can be done with it.
+// A run as a row of the list: its schedule, mode and figures, its outcome, and buttons to show, name and delete it.
 import { h, replace, sentence } from "../../ui/dom.js";
 import { locale } from "../../ui/languages.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { isOver } from "../../data/runs/client.js";
-import { deviceName, modeName, unusual } from "./facts.js";
+import { deviceName, failureText, modeName, unusual } from "../../data/runs/run_titles.js";
 
-/** @import {Listed} from "./list.js" */
+/** @import {ListedRun} from "../../data/runs/client.js" */
 /**
- * @typedef {{title: string, shown: boolean, others: boolean, chosen: boolean, link: string, add: () => void, only: ()
- *   => void, choose: (on: boolean) => void, rename: (name: string, keys: boolean) => void, remove: () => void, say:
- *   (text: string) => void}} RowActs
+ * @typedef {object} RowActs
+ * @property {string} title  of its schedule
+ * @property {boolean} shown  on the timeline
+ * @property {boolean} others  whether other runs are there
+ * @property {boolean} chosen
+ * @property {string} link
+ * @property {() => void} add
+ * @property {() => void} only
+ * @property {(on: boolean) => void} choose
+ * @property {(name: string, keys: boolean) => void} rename
+ * @property {() => void} remove
+ * @property {(text: string) => void} announce
  */
 
 const LONGEST_NAME = 80;
@@ -19,13 +28,13 @@ const LONGEST_NAME = 80;
 export const widths = () => [
   { cls: "", text: t("schedule") },
   { cls: "", text: t("mode, device") },
-  { cls: "num", text: t("makespan") },
+  { cls: "num", text: t("step time") },
   { cls: "num", text: t("bubble") },
   { cls: "", text: t("outcome") },
   { cls: "", text: t("when") },
 ];
 
-/** @param {Listed} run @param {RowActs} acts */
+/** @param {ListedRun} run @param {RowActs} acts */
 export function rowOf(run, acts) {
   const title = titleOf(run, acts.title);
   const ready = run.status === "finished";
@@ -38,7 +47,7 @@ export function rowOf(run, acts) {
       })
     : "";
   const head = h("th", { scope: "row" }, ...named(run, acts.title));
-  const doing = h("td", { class: "run-acts" });
+  const buttons = h("td", { class: "run-acts" });
   const row = h(
     "tr",
     { "data-row": run.id, class: acts.shown ? "is-shown" : null },
@@ -49,20 +58,20 @@ export function rowOf(run, acts) {
       run.mode ? modeName(run.mode) : "–",
       [run.device ? deviceName(run.device) : "", ...unusual(run)].filter(Boolean).join(", "),
     ),
-    figure(t("makespan"), run, (each) => each?.makespan, run.mode === "imported" ? milliseconds : short),
+    figure(t("step time"), run, (each) => each?.makespan, run.mode === "imported" ? milliseconds : short),
     figure(t("bubble"), run, (each) => each?.bubble?.global?.of_total, formatPercent),
     outcome(run),
     cell(t("when"), new Date(run.created * 1000).toLocaleString(locale(), { dateStyle: "short", timeStyle: "short" })),
-    doing,
+    buttons,
   );
-  replace(doing, ...deeds(run, acts, title, head, doing));
+  replace(buttons, ...buttonsOf(run, acts, title, head, buttons));
   return row;
 }
 
-/** @param {Listed} run @param {string} title of its schedule */
+/** @param {ListedRun} run @param {string} title of its schedule */
 const titleOf = (run, title) => run.name || (run.mode === "imported" ? t("Imported trace") : title);
 
-/** Its name, and under it what it is; without a name, what it is. @param {Listed} run @param {string} title */
+/** Its name with its schedule below; without a name, the schedule. @param {ListedRun} run @param {string} title */
 function named({ name, mode, spec }, title) {
   const what = mode === "imported" ? t("Imported trace") : title;
   const sizes = `p ${spec.p} · m ${spec.m}${spec.v > 1 ? ` · v ${spec.v}` : ""}`;
@@ -71,7 +80,11 @@ function named({ name, mode, spec }, title) {
     : [what, h("small", { text: sizes })];
 }
 
-/** @param {string} label read out where the columns have no heads @param {string} text @param {string} [more] */
+/**
+ * @param {string} label for narrow screens, where the columns have no heads
+ * @param {string} text
+ * @param {string} [more]
+ */
 const cell = (label, text, more) => h("td", { "data-label": label }, text, more ? h("small", { text: more }) : "");
 
 /** @param {number} x */
@@ -81,25 +94,25 @@ const short = (x) => formatNumber(Math.round(x * 100) / 100);
 const milliseconds = (x) => `${short(x)} ms`;
 
 /**
- * What was measured, and under it what was predicted.
+ * The measured figure, with the predicted one below.
  * @param {string} label
- * @param {Listed} run
+ * @param {ListedRun} run
  * @param {(figures: any) => unknown} of
- * @param {(x: number) => string} say
+ * @param {(x: number) => string} format
  */
-function figure(label, run, of, say) {
+function figure(label, run, of, format) {
   const [real, plan] = [of(run.measured), of(run.predicted)];
   return h(
     "td",
     { class: "num", "data-label": label },
-    typeof real === "number" ? say(real) : "–",
+    typeof real === "number" ? format(real) : "–",
     typeof real === "number" && typeof plan === "number"
-      ? h("small", { text: t("predicted {value}", { value: say(plan) }) })
+      ? h("small", { text: t("predicted {value}", { value: format(plan) }) })
       : "",
   );
 }
 
-/** @param {Listed} run */
+/** @param {ListedRun} run */
 function outcome(run) {
   const { word, tone, more } = outcomeOf(run);
   return h(
@@ -110,28 +123,29 @@ function outcome(run) {
   );
 }
 
-/** @param {Listed} run */
-function outcomeOf({ status, mode, verified, error, position }) {
+/** @param {ListedRun} run */
+function outcomeOf(run) {
+  const { status, mode, verified, failure, position } = run;
   if (status === "finished" && mode === "imported") return { word: t("not verified here"), tone: "", more: "" };
   if (status === "finished")
     return verified
       ? { word: `✓ ${t("verified")}`, tone: "good", more: "" }
       : { word: `✗ ${t("NOT equal to the reference")}`, tone: "bad", more: "" };
   if (status === "failed")
-    return { word: `✗ ${t("failed")}`, tone: "bad", more: error?.message ? sentence(tr(error.message)) : "" };
+    return { word: `✗ ${t("failed")}`, tone: "bad", more: failure ? sentence(failureText(run)) : "" };
   if (status === "queued" && position)
     return { word: t("queued, number {n} in line", { n: position }), tone: "", more: "" };
   return { word: tr(status), tone: "", more: "" };
 }
 
 /**
- * @param {Listed} run
+ * @param {ListedRun} run
  * @param {RowActs} acts
  * @param {string} title
  * @param {HTMLElement} head
  * @param {HTMLElement} home of the buttons
  */
-function deeds(run, acts, title, head, home) {
+function buttonsOf(run, acts, title, head, home) {
   /** @param {string} text @param {() => void} act @param {{cls?: string, run?: string}} [more] */
   const button = (text, act, more = {}) =>
     h(
@@ -159,18 +173,18 @@ function deeds(run, acts, title, head, home) {
 }
 
 /** @param {RowActs} acts */
-async function copy({ link, say }) {
+async function copy({ link, announce }) {
   try {
     await navigator.clipboard.writeText(link);
-    say(t("The link to the run is copied."));
+    announce(t("The link to the run is copied."));
   } catch {
-    say(t("This browser copies nothing by itself; the link is {link}", { link }));
+    announce(t("This browser does not allow copying; the link is {link}", { link }));
   }
 }
 
 /**
  * The name becomes a field: Enter and leaving it save, Esc does not.
- * @param {Listed} run
+ * @param {ListedRun} run
  * @param {RowActs} acts
  * @param {HTMLElement} head
  */
@@ -190,7 +204,7 @@ function askName(run, acts, head) {
     acts.rename(keep ? field.value : (run.name ?? ""), keys);
   };
   field.addEventListener("keydown", (event) => {
-    event.stopPropagation(); // the timeline's keys rest
+    event.stopPropagation(); // not a shortcut of the timeline
     if (event.key === "Enter" || event.key === "Escape") end(event.key === "Enter");
   });
   field.addEventListener("blur", () => end(true, false));
@@ -200,7 +214,7 @@ function askName(run, acts, head) {
 }
 
 /**
- * @param {Listed} run
+ * @param {ListedRun} run
  * @param {RowActs} acts
  * @param {string} title
  * @param {HTMLElement} head
@@ -214,12 +228,12 @@ function askDelete(run, acts, title, head, home) {
       type: "button",
       class: "link",
       onclick: () => {
-        replace(home, ...deeds(run, acts, title, head, home));
+        replace(home, ...buttonsOf(run, acts, title, head, home));
         home.querySelector("button")?.focus();
       },
     },
     t("Keep it"),
   );
-  replace(home, h("span", { role: "alert", text: t("Links to it will lead nowhere.") }), sure, keep);
+  replace(home, h("span", { role: "alert", text: t("Links to it will no longer work.") }), sure, keep);
   keep.focus();
 }

@@ -1,17 +1,19 @@
-// The runs on the timeline side by side: what was predicted and what was measured of each, in both windows, while they
-// run
-// one after the other and after that. A row that was refused says why.
+// Several runs on the timeline: buttons that choose the one of the panel, and a table with the predicted and measured
+// figures of all, while they run one after the other and after that. A schedule that was refused has its reason there.
 import { h, replace, show } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { isOver } from "../../data/runs/client.js";
+import { failureText, titleOf } from "../../data/runs/run_titles.js";
 import { signedShare } from "./facts.js";
 
 /** @import {Run} from "../../data/runs/client.js" */
+/** @import {Title} from "../../data/runs/run_titles.js" */
+/** @import {WatchedRun} from "../../data/runs/watched_run.js" */
 /** @import {Refused} from "./start.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
 /**
- * @typedef {{run: Run | null, done: number, total: number}} Swept run: null where it is not known yet; done and total:
+ * @typedef {{run: Run | null, done: number, total: number}} RunRow run: null where it is not known yet; done and total:
  *   ops
  */
 /** @typedef {{cancelAll: () => void}} Acts */
@@ -19,33 +21,61 @@ import { signedShare } from "./facts.js";
 /** @param {Spec} spec */
 const sizes = (spec) => `p ${spec.p} · m ${spec.m}${spec.v > 1 ? ` · v ${spec.v}` : ""}`;
 
-/** @param {Run} run @param {(spec: Spec) => string} title */
-const titleOf = (run, title) => run.name || (run.mode === "imported" ? t("Imported trace") : title(run.spec));
+/** @param {Run} run @param {Title} title */
+const nameOf = (run, title) => run.name || (run.mode === "imported" ? t("Imported trace") : title(run.spec));
+
+/** Buttons that choose the run of the panel, where there are several. @param {(at: number) => void} select */
+export function createSwitcher(select) {
+  const node = h("div", {
+    class: "which runs",
+    role: "group",
+    "aria-label": t("Run of the panel"),
+    hidden: true,
+  });
+  let drawn = "";
+  return {
+    node,
+    /** @param {WatchedRun[]} all @param {number} shown @param {Title} title */
+    draw(all, shown, title) {
+      show(node, all.length > 1);
+      const texts = all.map(({ run }, at) => (run ? `${at + 1} · ${titleOf(run, title)}` : String(at + 1)));
+      const key = `${shown} ${texts.join()}`;
+      if (key === drawn) return; // a button stays under the pointer
+      drawn = key;
+      replace(
+        node,
+        ...texts.map((text, at) =>
+          h("button", { type: "button", "aria-pressed": String(at === shown), onclick: () => select(at), text }),
+        ),
+      );
+    },
+  };
+}
 
 /** @param {Acts} acts */
-export function createSweep(acts) {
+export function createRunTable(acts) {
   const cancel = h(
     "button",
     { type: "button", class: "button soft", id: "cancel-all", onclick: acts.cancelAll },
     t("Cancel all"),
   );
   const body = h("tbody");
-  const groups = [t("makespan"), t("bubble"), t("bubble by span")];
+  const groups = [t("step time"), t("bubble"), t("bubble by span")];
   const parts = [
     t("predicted"),
     t("measured"),
-    t("off by"),
+    t("error"),
     t("predicted"),
     t("measured"),
     t("predicted"),
     t("measured"),
     t("predicted"),
-    t("off by"),
+    t("error"),
   ];
   const table = h(
     "table",
     { class: "sweep" },
-    h("caption", { class: "visually-hidden", text: t("Runs on the timeline, predicted against measured") }),
+    h("caption", { class: "visually-hidden", text: t("Runs on the timeline, predicted and measured") }),
     h(
       "thead",
       {},
@@ -59,8 +89,8 @@ export function createSweep(acts) {
           colspan: 2,
           scope: "colgroup",
           class: "num",
-          title: t("What the simulator makes of the times that the ops had"),
-          text: t("makespan at the costs it had"),
+          title: t("The step time of a simulation with the measured costs of the ops"),
+          text: t("re-simulated with measured costs"),
         }),
       ),
       h("tr", {}, ...parts.map((text) => h("th", { scope: "col", class: "num", text }))),
@@ -73,16 +103,16 @@ export function createSweep(acts) {
   return {
     node,
     /**
-     * @param {Swept[]} taken
+     * @param {RunRow[]} started
      * @param {Refused[]} refused
-     * @param {(spec: Spec) => string} named how a schedule is called
+     * @param {Title} title
      */
-    draw(taken, refused, named) {
+    draw(started, refused, title) {
       const rows = [
-        ...taken.map((row) => ({
+        ...started.map((row) => ({
           ...row,
           refused: "",
-          title: row.run ? titleOf(row.run, named) : "…",
+          title: row.run ? nameOf(row.run, title) : "…",
           about: row.run ? sizes(row.run.spec) : "",
         })),
         ...refused.map(({ spec, why }) => ({
@@ -90,7 +120,7 @@ export function createSweep(acts) {
           done: 0,
           total: 0,
           refused: why,
-          title: named(spec),
+          title: title(spec),
           about: sizes(spec),
         })),
       ];
@@ -101,16 +131,16 @@ export function createSweep(acts) {
         rows.some(({ run }) => run !== null && !isOver(run)),
       );
       const cells = rows.map(cellsOf);
-      const key = JSON.stringify([rows.map(({ title, about }) => title + about), cells]);
+      const key = JSON.stringify([rows.map((row) => row.title + row.about), cells]);
       if (key === drawn) return;
       drawn = key;
       replace(
         body,
-        ...rows.map(({ title, about }, at) =>
+        ...rows.map(({ title: name, about }, at) =>
           h(
             "tr",
             {},
-            h("th", { scope: "row" }, title, h("small", { text: about })),
+            h("th", { scope: "row" }, name, h("small", { text: about })),
             h("td", { class: `run-word ${cells[at].tone}`, text: cells[at].word }),
             ...cells[at].figures.map((text) => h("td", { class: "num", text })),
           ),
@@ -120,7 +150,7 @@ export function createSweep(acts) {
   };
 }
 
-/** @param {Swept & {refused: string}} row */
+/** @param {RunRow & {refused: string}} row */
 function cellsOf({ run, done, total, refused }) {
   const { word, tone } = wordOf(run, done, total, refused);
   const [plan, real] = [run?.predicted, run?.measured];
@@ -159,8 +189,7 @@ function wordOf(run, done, total, refused) {
     return run.verified
       ? { word: `✓ ${t("verified")}`, tone: "good" }
       : { word: `✗ ${t("NOT equal to the reference")}`, tone: "bad" };
-  if (run.status === "failed")
-    return { word: `✗ ${run.error?.message ? tr(run.error.message) : t("failed")}`, tone: "bad" };
+  if (run.status === "failed") return { word: `✗ ${run.failure ? failureText(run) : t("failed")}`, tone: "bad" };
   if (run.status === "queued" && run.position)
     return { word: t("queued, number {n} in line", { n: run.position }), tone: "" };
   if (run.status === "running" && total) return { word: t("{done} of {total} ops", { done, total }), tone: "" };

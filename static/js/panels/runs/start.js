@@ -1,39 +1,44 @@
-// Starts runs: of the schedule on the screen, or of all that are on it, one after the other on the same workers.
-import { Refusal } from "../../data/api.js";
-import { tr } from "../../core/i18n/language.js";
+// Starts runs: of the schedule on the screen, or of all of them, one after the other on the same workers; and the words
+// for a run that could not be started or shown.
+import { Offline, Refusal } from "../../data/api.js";
+import { t, tr } from "../../core/i18n/language.js";
 import { startRun } from "../../data/runs/client.js";
 
 /** @import {Spec} from "../../core/schedule/types.js" */
-/** @import {Asked} from "../../data/runs/client.js" */
-/** @typedef {{spec: Spec, why: string}} Refused  a schedule that was not taken, of several */
+/** @import {ChosenOptions} from "../../data/runs/client.js" */
+/** @typedef {{spec: Spec, why: string}} Refused  a schedule, one of several, that was refused */
 /**
- * @typedef {{asked: () => Asked, busy: (starting: boolean) => void, begun: (ids: string[]) => void, failed: (problem:
- *   unknown) => void}} Parts begun: these are in the line, in this order
+ * @typedef {{options: () => ChosenOptions, busy: (starting: boolean) => void, started: (ids: string[]) => void, failed:
+ *   (problem: unknown) => void}} Parts started: these are queued, in this order
+ */
+/**
+ * @typedef {{text: string, hint: string, instead: {[option: string]: unknown} | null}} ProblemText instead: the nearest
+ *   legal value of an option
  */
 
 /** @param {Parts} parts */
-export function createStarter({ asked, busy, begun, failed }) {
+export function createStarter({ options, busy, started, failed }) {
   let starting = false;
   /** @type {Refused[]} */
   let refused = [];
 
   /**
-   * Of several, one that is not taken does not keep the others from running.
+   * Of several schedules, one that is refused does not keep the others from running.
    * @param {Spec} spec
    * @param {boolean} several
    */
-  async function put(spec, several) {
+  async function startOne(spec, several) {
     try {
-      return (await startRun(spec, asked())).id;
+      return (await startRun(spec, options())).id;
     } catch (problem) {
       if (!several || !(problem instanceof Refusal)) throw problem;
-      refused.push({ spec, why: tr(problem.message) });
+      refused.push({ spec, why: tr(problem) });
       return null;
     }
   }
 
   return {
-    /** Those of the last start that were not taken. */
+    /** The schedules of the last start that were refused. */
     refused: () => refused,
     /** @param {Spec[]} specs */
     async start(specs) {
@@ -45,11 +50,11 @@ export function createStarter({ asked, busy, begun, failed }) {
       const ids = [];
       try {
         for (const spec of specs) {
-          const id = await put(spec, specs.length > 1);
+          const id = await startOne(spec, specs.length > 1);
           if (id) ids.push(id);
         }
         if (!ids.length) throw new Error(refused[0].why);
-        begun(ids);
+        started(ids);
       } catch (problem) {
         failed(problem);
       } finally {
@@ -58,4 +63,29 @@ export function createStarter({ asked, busy, begun, failed }) {
       }
     },
   };
+}
+
+/** @param {unknown} problem @param {object} options of a run, by name @returns {ProblemText} */
+export function problemText(problem, options) {
+  if (problem instanceof Offline) {
+    return {
+      text: t("The server does not answer, so the run cannot be shown."),
+      hint: t("The plan above needs no server; try again in a moment."),
+      instead: null,
+    };
+  }
+  if (problem instanceof Refusal && problem.status === 404) {
+    return {
+      text: t("There is no run of that name here."),
+      hint: t("Runs are stored for a while; an old link may outlive its run."),
+      instead: null,
+    };
+  }
+  if (!(problem instanceof Refusal)) {
+    const text = problem instanceof Error ? problem.message : String(problem);
+    return { text, hint: "", instead: null };
+  }
+  const { field, nearest } = problem.error;
+  const instead = nearest !== undefined && field in options ? { [field]: nearest } : null;
+  return { text: tr(problem), hint: "", instead };
 }

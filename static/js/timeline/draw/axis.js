@@ -1,4 +1,4 @@
-// The time axis and the rank labels, and where an op or a moment stands on the screen.
+// The time axis and the rank labels, and the position of an op or a moment on the screen.
 import { unit } from "../../data/costs/time_unit.js";
 import { colour } from "../../ui/palette.js";
 import { formatTime } from "../../core/i18n/numbers.js";
@@ -22,7 +22,7 @@ export function timeAt({ layout, t0, t1 }, x) {
   return t0 + ((x - layout.plotLeft) / layout.plotWidth) * (t1 - t0);
 }
 
-/** Where an op or a copy stands, cut to the plot; null when it is out of sight. */
+/** The box of an op or a copy, cut to the plot; null when it is out of sight. */
 /** @param {Scene} scene @param {string} laneId @param {number} rank @param {number} i @returns {Box | null} */
 export function boxOf(scene, laneId, rank, i) {
   const at = scene.lanes.findIndex((lane) => lane.id === laneId);

@@ -58,7 +58,7 @@ export function drawBarriers(scene, ctx, { lane, op }, outline) {
   });
 }
 
-/** Where a barrier's line stands; null before it opens and out of sight. @param {Scene} scene @param {Join} join */
+/** The x of a barrier's line; null before it opens and out of sight. @param {Scene} scene @param {Join} join */
 function lineAt(scene, { opens }) {
   const { plotLeft, plotWidth } = scene.layout;
   const x = Number.isFinite(opens) ? Math.round(xOf(scene, opens)) : -1;

@@ -1,7 +1,6 @@
 // Thousands of ops at once: binned to the screen's pixels. A row of ops is put together from a few layers of pixels and
 // copied into an image as tall as it stands on the screen, so that nothing is scaled. Idle pixels stay clear: what lies
-// under the ops is painted by the caller. A pan moves the image and bins only what comes into sight. Knows nothing of
-// labels.
+// under the ops is painted by the caller. A pan moves the image and bins only what comes into sight.
 import { context, h } from "../../ui/dom.js";
 import { GAPPED, binRank, emptyBins, kindOfClass, kindsIn, stack } from "../../core/timeline/bins.js";
 import { KIND_B, KIND_I, KIND_W } from "../../core/schedule/ops.js";
@@ -91,7 +90,7 @@ function fillLayers({ top, bottom, rim }, columns, count, bar) {
 }
 
 /**
- * Copy the layers to where the row stands in the image.
+ * Copy the layers to the row's position in the image.
  * @param {number} columns
  * @param {number} count of layers
  * @param {number} from the row's first line, which may lie above the image

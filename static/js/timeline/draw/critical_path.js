@@ -1,4 +1,4 @@
-// Draws the critical path: its ops stand clear of the veil in a ring, joined by a line that shows where the chain
+// Draws the critical path: its ops are clear of the veil, in a ring, joined by a line that shows where the chain
 // goes on to another rank. Neighbours on one rank are one ring, and what is narrower than a pixel is drawn once a
 // pixel.
 import { xOf } from "./axis.js";

@@ -25,7 +25,7 @@ let levels = new Float32Array(0);
 export const stripsShown = (mem, lanes) =>
   mem === null ? stripsByDefault(lanes.map(({ spec }) => spec)) : mem === "1";
 
-/** What the full height of a strip stands for: one scale for all lanes, so that they compare. @param {Lane[]} lanes */
+/** The memory at the full height of a strip: one scale for all lanes, so that they compare. @param {Lane[]} lanes */
 export const fullHeight = (lanes) =>
   lanes.reduce(
     (most, { schedule, times, spec }) => Math.max(most, held(schedule, times, spec).top, spec.memory ?? 0),

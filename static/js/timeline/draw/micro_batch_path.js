@@ -1,4 +1,4 @@
-// Draws one micro-batch on its way: its ops stand clear of the veil, a line leads down the stages through its forwards
+// Draws the path of one micro-batch: its ops are clear of the veil, a line leads down the stages through its forwards
 // (solid) and back up through its backwards (dashed), and dotted lines lead to its weight gradients and copies.
 import { font, xOf } from "./axis.js";
 import { colour } from "../../ui/palette.js";

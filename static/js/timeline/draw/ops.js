@@ -83,7 +83,7 @@ function countVisible(lane, rows, t0, t1) {
  * @param {Row[]} rows
  * @param {Scene} scene
  * @param {number} dpr
- * @param {boolean} many so many that a pyramid is quicker
+ * @param {boolean} many enough that a pyramid is quicker
  */
 function binOps(ctx, { id, schedule, times }, rows, { layout, t0, t1 }, dpr, many) {
   const band = {
@@ -107,7 +107,7 @@ function binOps(ctx, { id, schedule, times }, rows, { layout, t0, t1 }, dpr, man
 /** How tall the bars are that tell kinds apart, 0 where there is no room. @param {number} height of a row */
 const barOf = (height) => (height >= 12 ? Math.min(4, Math.max(2, Math.round(height / 9))) : 0);
 
-/** The hatch lies under a whole row, from the first moment to the last; ops cover it. */
+/** Draw the hatch under a whole row, from the first moment to the last; ops cover it. */
 /**
  * @param {CanvasRenderingContext2D} ctx
  * @param {Lane} lane

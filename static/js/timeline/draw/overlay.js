@@ -1,4 +1,4 @@
-// What lies over the ops and changes often: the playhead and what is ahead of it, outlines of the traced op and its
+// The layer over the ops that changes often: the playhead and what is ahead of it, outlines of the traced op and its
 // links.
 import { boxOf, font, xOf } from "./axis.js";
 import { drawBarriers, nameBarriers } from "./barriers.js";
@@ -91,7 +91,7 @@ function drawOp(scene, ctx, trace, op, selected) {
 }
 
 /**
- * Does what an op hands on pass a barrier? Its line stands for the links of all ranks.
+ * Whether an op's output passes a barrier, whose line then replaces the lines of all ranks.
  * @param {Trace["lane"]} lane
  * @param {number} i
  */

@@ -18,49 +18,15 @@ const AWAY = 10; // px between the area and the panel
 const MARGIN = 8;
 const SMALL = { width: 520, height: 300 }; // px of a plot that a whole panel would cover
 
-/** @param {HTMLElement} plot @param {{clear: () => void, zoom: () => void}} acts */
+/** @typedef {{clear: () => void, zoom: () => void}} AreaActs */
+
+/** @param {HTMLElement} plot @param {AreaActs} acts */
 export function createAreaPanel(plot, acts) {
   const body = h("div");
-  const more = h(
-    "button",
-    {
-      type: "button",
-      class: "button soft more",
-      "aria-expanded": "false",
-      onclick: () => {
-        const open = node.classList.toggle("full");
-        more.setAttribute("aria-expanded", String(open));
-        size = sizeOf(node);
-        lay();
-      },
-    },
-    t("By kind"),
-  );
-  const node = h(
-    "section",
-    { class: "area-panel", id: "area", "aria-label": t("Selected area"), hidden: true },
-    body,
-    h(
-      "div",
-      { class: "area-acts" },
-      h(
-        "button",
-        { type: "button", class: "button soft", onclick: acts.zoom, title: t("Zoom to it ({key})", { key: "F" }) },
-        t("Zoom to it"),
-      ),
-      h(
-        "button",
-        {
-          type: "button",
-          class: "button soft",
-          onclick: acts.clear,
-          title: t("Clear the area ({key})", { key: "Esc" }),
-        },
-        t("Clear"),
-      ),
-      more,
-    ),
-  );
+  const node = panelNode(body, acts, () => {
+    size = sizeOf(node);
+    lay();
+  });
   plot.append(node);
   /** @type {{area: Area | null, key: string, times: unknown[]}} */
   let shown = { area: null, key: "", times: [] };
@@ -74,7 +40,7 @@ export function createAreaPanel(plot, acts) {
     node.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
   }
 
-  /** Totals again only where the area or what it lies on changed. @param {Area} area @param {Lane[]} lanes */
+  /** Sum up again only where the area or the lanes under it changed. @param {Area} area @param {Lane[]} lanes */
   function fill(area, lanes) {
     const key = lanes.map(({ id }) => id).join() + document.documentElement.lang + timeText(1);
     if (area === shown.area && key === shown.key && lanes.every(({ times }, at) => times === shown.times[at])) return;
@@ -113,6 +79,32 @@ export function createAreaPanel(plot, acts) {
           .join(t(" ")),
       ),
   };
+}
+
+/** The panel: its body, and buttons below it. @param {HTMLElement} body @param {AreaActs} acts
+ * @param {() => void} resized when "By kind" opened or closed @returns {HTMLElement} */
+function panelNode(body, acts, resized) {
+  const expand = () => {
+    more.setAttribute("aria-expanded", String(node.classList.toggle("full")));
+    resized();
+  };
+  /** @param {string} text @param {() => void} act @param {Record<string, string>} options */
+  const button = (text, act, options) =>
+    h("button", { type: "button", class: "button soft", onclick: act, ...options }, text);
+  const more = button(t("By kind"), expand, { class: "button soft more", "aria-expanded": "false" });
+  const node = h(
+    "section",
+    { class: "area-panel", id: "area", "aria-label": t("Selected area"), hidden: true },
+    body,
+    h(
+      "div",
+      { class: "area-acts" },
+      button(t("Zoom to it"), acts.zoom, { title: t("Zoom to it ({key})", { key: "F" }) }),
+      button(t("Clear"), acts.clear, { title: t("Clear the area ({key})", { key: "Esc" }) }),
+      more,
+    ),
+  );
+  return node;
 }
 
 /** @param {HTMLElement} node */

@@ -71,7 +71,7 @@ export function drawLegend(scene, again) {
   const dense = isDense(ops, rows, scene.layout.plotWidth * devicePixelRatio);
   if (dense) parts.push({ mark: "", text: t("narrower than a pixel: stacked by share") });
   if (chunks > 1) parts.push({ mark: "", text: both ? t("lighter: the other direction") : t("lighter: later chunk") });
-  const key = JSON.stringify([parts, scene.late ?? 0]); // the scale of what is late stands behind it
+  const key = JSON.stringify([parts, scene.late ?? 0]); // the scale of residuals comes after it
   if (key === shown && !again) return;
   shown = key;
   replace(byId("legend"), ...parts.map(({ mark, text }) => h("span", {}, mark ? swatch(mark) : null, text)));

@@ -16,7 +16,7 @@ const REACH_TOUCH = 14;
 
 /**
  * @param {HTMLElement} node
- * @param {() => {left: number, width: number}} place where time lies in it
+ * @param {() => {left: number, width: number}} place of the time axis in it
  * @param {Window} window
  */
 export function dragMinimap(node, place, window) {

@@ -280,5 +280,5 @@ export class Pointer {
   }
 }
 
-/** Does a press mean a button or a panel that stands on the plot? @param {EventTarget | null} target */
+/** Whether a press is on a button or a panel over the plot. @param {EventTarget | null} target */
 const isTool = (target) => target instanceof Element && target.closest("button, a, input, .area-panel") !== null;

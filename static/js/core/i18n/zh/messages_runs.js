@@ -50,6 +50,11 @@ export const RUNS_MESSAGES = {
   "runs.database_unusable": "{path} 无法使用：{error}",
   "runs.database_closed": "{path} 未打开",
 
+  // places of keys
+  "runs.a_run": "运行",
+  "runs.renaming": "新名称",
+  "runs.an_import": "导入",
+
   // sockets
   "runs.since": "since 必须是事件编号，0 表示全部",
   "runs.since_too_large": "此运行目前有 {count} 个事件；请重新载入后再从那里开始。",

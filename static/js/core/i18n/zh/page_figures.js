@@ -75,7 +75,6 @@ export const FIGURES = {
   "{time}; {memory}.": "{time}；{memory}。",
   "settings changed": "改动的设置",
   "against A": "与 A 相比",
-  nothing: "无",
   // figures.js
   "of the step": "占整个训练步",
   "Against work": "比工作",
@@ -88,8 +87,6 @@ export const FIGURES = {
   "Other definitions": "其他定义",
   "idle ÷ all time": "空闲 ÷ 全部时间",
   "idle ÷ work": "空闲 ÷ 工作",
-  "its idle ÷ work": "其空闲 ÷ 工作",
-  "step time": "训练步时间",
   "Step time": "训练步时间",
   "Busiest device's window": "最忙设备的窗口",
   "per unit of time": "每单位时间",
@@ -156,4 +153,6 @@ export const FIGURES = {
     "由构造直接得到，未经搜索；搜索可能找到更好的执行顺序。",
   "Found among {count} orders (seed {seed}). The link gives the same order again.":
     "在 {count} 个执行顺序中找到（随机种子 {seed}）。链接会再次给出同一执行顺序。",
+  "its idle ÷ work": "其空闲 ÷ 工作",
+  "step time": "步时间",
 };

@@ -137,8 +137,8 @@ export const FRAME = {
   // file.js
   Download: "下载",
   "Stand-alone HTML file": "独立的 HTML 文件",
-  ["One file with the timeline, playback and sliders for the costs. It opens from a disk and needs neither a server " +
-  "nor a network: for a lecture, a thesis, an archive."]:
+  ["One file with the timeline, playback and sliders for the costs. It opens from a disk and needs neither a " +
+  "server nor a network: for a lecture, a thesis, an archive."]:
     "包含时间线、播放与代价滑块的单个文件。可从磁盘打开，无需服务器与网络：适合课堂、论文与存档。",
   "{n} kB": "{n} kB",
   // link_row.js

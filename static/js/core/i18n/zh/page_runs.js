@@ -1,4 +1,4 @@
-// Runs of a schedule on real devices.
+// Runs of a schedule on real devices: options, runs side by side, deviations from the plan, the cluster and its hosts.
 
 /** @type {import("../language.js").Catalogue} */
 export const RUNS = {
@@ -11,18 +11,8 @@ export const RUNS = {
   Add: "添加",
   "Only this": "只看它",
   // after.js
-  "Puts the times that the ops had into the plan, so that plan and run can be compared op by op":
-    "把 op 的实测时间放入计划，以便逐个 op 比较计划与运行",
   "Calibrate the plan": "校准计划",
   "Export the run": "导出运行",
-  ["At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} apart: " +
-  "the schedule explains the run."]:
-    "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，相差 {share}：调度足以解释此运行。",
-  "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} less.":
-    "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，短 {share}。",
-  "At the times its ops had, the schedule is predicted to take {predicted}; it took {measured}, {share} more.":
-    "按其 op 的实测时间，调度预测用时 {predicted}，实际 {measured}，长 {share}。",
-  "The plan has these costs now; the browser's Back takes them away.": "计划现已采用这些代价；浏览器的“后退”可撤销。",
   "Imported trace": "导入的轨迹",
   // panel.js
   queued: "排队",
@@ -35,20 +25,13 @@ export const RUNS = {
   paced: "按节拍",
   free: "自由",
   imported: "导入",
-  "whatever suits the device": "由设备决定",
   "paced: each op lasts as planned": "按节拍：每个 op 按计划时长执行",
-  "free: as fast as it goes": "自由：尽快执行",
-  ["Runs the schedule on the screen with real tensors, one worker a device, and draws every op under the plan as " +
-  "it ends. The gradients are compared with a run of the same model without a pipeline."]:
-    "用真实张量运行屏幕上的调度，每个设备一个 worker，每个 op 结束时画在计划之下。梯度与同一模型不用流水线的运行相比较。",
   Pace: "节拍",
   "Back to the plan": "回到计划",
   "Run the schedule here": "在这里运行该调度",
   "Run again": "再次运行",
-  "Run once more, beside it": "再运行一次，并排显示",
   "Close the run": "关闭此运行",
   Cancel: "取消",
-  "Times that Bubbleline worked out, read back from a trace.": "由 Bubbleline 计算、再从轨迹读回的时间。",
   "Measured elsewhere; read from a trace.": "在别处测得；读自轨迹。",
   "queued, number {n} in line": "排队中，第 {n} 位",
   failed: "失败",
@@ -57,11 +40,9 @@ export const RUNS = {
   "Ops that have ended": "已结束的 op",
   "{done} of {total} ops": "{done} / {total} 个 op",
   "Next in line.": "下一个就是。",
-  "Other runs go first.": "其他运行在前。",
   "The workers load the model. The first op starts when all of them are ready.":
     "worker 正在加载模型。全部就绪后开始第一个 op。",
   "The run was cancelled. The ops that ended before are on the timeline.": "运行已取消。之前结束的 op 在时间线上。",
-  "The run failed, and the runner did not say why.": "运行失败，runner 没有说明原因。",
   "no reason given": "未说明原因",
   "The run failed: {reason}": "运行失败：{reason}",
   Gradients: "梯度",
@@ -70,38 +51,20 @@ export const RUNS = {
   "largest error {error}": "最大误差 {error}",
   Mode: "模式",
   Device: "设备",
-  "not overlapped: the halves of a pair ran one after the other": "未重叠：一对的两半先后执行",
-  "The connection to the server is lost. What came so far stays; the page goes on by itself once the server answers.":
-    "与服务器的连接已断开。已到的内容仍在；服务器恢复响应后页面自动继续。",
   "Bubble by span, measured": "跨度气泡，实测",
-  "Idle time went to": "空闲时间用于",
   copies: "拷贝",
   "late wake-ups": "唤醒延迟",
-  "taking notes": "记录开销",
   "the rank itself": "rank 自身",
-  "nothing left to do": "已无事可做",
   "Slowest rank": "最慢的 rank",
-  "its ops took as long as planned": "其 op 用时与计划一致",
-  "its ops took {share} longer than planned": "其 op 用时比计划长 {share}",
-  "its ops took {share} less than planned": "其 op 用时比计划短 {share}",
-  "Largest residual": "最大残差",
   "{op} on rank {rank}": "rank {rank} 上的 {op}",
-  "Activations, most on a rank": "激活值，占用最多的 rank",
-  "{bytes} with those in host memory": "{bytes}，含主机内存中的部分",
-  "Weight versions held": "保留的权重版本",
   "{value} at the mean times of its ops": "按各 op 平均时间计为 {value}",
   "predicted {value}": "预测为 {value}",
   "Bubble, measured": "气泡，实测",
-  "Makespan, measured": "总时长，实测",
-  "its times are as the trace has them": "时间以轨迹为准",
   "one unit is {ms} ms": "一个单位为 {ms} ms",
-  "as fast as it goes": "尽快执行",
   // run_view.js
-  "Which run the panel is about": "面板显示哪次运行",
   "The server does not answer, so the run cannot be shown.": "服务器没有响应，无法显示此运行。",
   "The plan above needs no server; try again in a moment.": "上面的计划不需要服务器；请稍后再试。",
   "There is no run of that name here.": "这里没有这个名称的运行。",
-  "Runs are kept for a while; an old link may outlive its run.": "运行只保留一段时间；旧链接可能比它的运行更久。",
   "its own order": "自身的执行顺序",
   Measured: "实测",
   "{title}, measured": "{title}，实测",
@@ -121,16 +84,10 @@ export const RUNS = {
   "free, since each rank has its own.": "自由，因为每个 rank 有自己的设备。",
   "paced, since ranks that share a core would hold each other up.": "按节拍，因为共用一个核的 rank 会互相拖慢。",
   // client.js
-  "The server was started anew and no longer knows this run.": "服务器已重新启动，不再有这次运行。",
   // list.js
   "Compare the chosen runs": "比较所选的运行",
-  "Choose two to four runs to see them under each other.": "选择两到四次运行，上下对照显示。",
   "Show older runs": "显示更早的运行",
   "No run yet": "还没有运行",
-  ["Run starts one: the schedule on the screen, with real tensors. It is kept here with its figures, to be opened " +
-  "again, compared and shared."]:
-    "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
-  "Four runs are the most on one screen.": "一个屏幕最多显示四次运行。",
   "{n} chosen": "已选 {n} 个",
   "The run is deleted.": "运行已删除。",
   // row.js
@@ -141,10 +98,217 @@ export const RUNS = {
   "Copy link": "复制链接",
   Delete: "删除",
   "The link to the run is copied.": "此运行的链接已复制。",
-  "This browser copies nothing by itself; the link is {link}": "此浏览器不能自动复制；链接为 {link}",
   "Name of the run": "运行的名称",
   "a name, such as: before lunch": "名称，例如：午饭前",
   "Delete for good": "永久删除",
   "Keep it": "保留",
-  "Links to it will lead nowhere.": "指向它的链接将失效。",
+  // options.js
+  automatic: "自动",
+  Unit: "单位",
+  "How long one unit of the costs lasts in a paced run": "按节拍运行时，代价的一个单位持续多久",
+  Steps: "训练步",
+  Seed: "随机种子",
+  "Options of the next run": "下一次运行的选项",
+  "A free run has no pace": "自由运行没有节拍",
+  "Where every rank has a GPU of its own, a run is one step": "每个 rank 独占一块 GPU 时，一次运行只有一个训练步",
+  // core/measured/devices.js
+  "{gpus} × {name} shared by {p} ranks, threads of one process: {mode}":
+    "{gpus} × {name}，由 {p} 个 rank 作为同一进程的线程共用：{mode}",
+  "free; ranks that share a GPU hold each other up.": "自由；共用一块 GPU 的 rank 会互相拖慢。",
+  "GPU: none here": "GPU：此处没有",
+  // panel.js, run_view.js, start.js
+  "One after the other on the same workers, each drawn under its plan":
+    "在同一组 worker 上依次运行，各自画在其计划之下",
+  "Run all {n} schedules": "运行全部 {n} 个调度",
+  "Use {value}": "使用 {value}",
+  // compare.js
+  " one after the other and compare the measurements.": "，依次进行并比较实测结果。",
+  // side_by_side.js
+  "Cancel all": "全部取消",
+  "bubble by span": "跨度气泡",
+  predicted: "预测",
+  // figures.js
+  "Measured peak": "实测峰值",
+  "in the run": "运行中",
+  // facts.js
+  "{n} steps": "{n} 步",
+  "seed {n}": "种子 {n}",
+  "Loss of each step": "各训练步的损失",
+  "largest error {error}, {most} allowed": "最大误差 {error}，允许 {most}",
+  "planned {n} micro-batches, so {bytes} each": "计划为 {n} 个微批次，即每个 {bytes}",
+  // residuals.js
+  // overlay_toggles.js, highlight_legend.js, planned_outline.js, core/state/link.js
+  "Colours measured ops by how much later or earlier than planned they ended (R)":
+    "按比计划晚或早结束多少为实测 op 着色 (R)",
+  "Colour by lateness": "按延迟着色",
+  "below it: its plan": "其下：计划",
+  "{full} early to {full} late": "早 {full} 到晚 {full}",
+  "planned; {time} late": "计划；晚 {time}",
+  "planned; {time} early": "计划；早 {time}",
+  "1 for where the plan had measured ops": "1 表示显示实测 op 在计划中的位置",
+  "1 for measured ops coloured by how late they were": "1 表示按延迟为实测 op 着色",
+  // after.js
+  // core/measured/waits.js
+  "messages and wake-ups that came late": "迟到的消息与唤醒",
+  "Measured: {list}.": "实测：{list}。",
+  // card_details.js
+  " Received {received}, sent {sent}; activations alive after it: {live}.":
+    "接收 {received}，发送 {sent}；之后存活的激活值：{live}。",
+  copied: "拷贝了",
+  "waited for messages": "等待消息",
+  received: "接收",
+  "activations alive after it": "之后存活的激活值",
+  "Gradient, {bytes}": "梯度，{bytes}",
+  "Activation, {bytes}": "激活值，{bytes}",
+  posted: "投递",
+  asked: "请求",
+  taken: "取得",
+  "{giver} on rank {from} to {taker} on rank {to}": "rank {from} 上的 {giver} 发往 rank {to} 上的 {taker}",
+  "It had come by the time rank {rank} asked for it, {since} ms after it was posted.":
+    "发出 {since} ms 后 rank {rank} 请求它时，它已经到达。",
+  "Rank {rank} waited {waited} ms for it, of which it was {flight} ms on its way.":
+    "rank {rank} 为它等待了 {waited} ms，其中 {flight} ms 它在途中。",
+  "Rank {rank} asked for it while it was on its way, and waited {waited} ms.":
+    "rank {rank} 在它途中时请求它，等待了 {waited} ms。",
+  "of activations, measured, from {from} to {to}; the most after an op is {most}":
+    "激活值，实测，从 {from} 到 {to}；op 结束后的最大值为 {most}",
+  "The line is what the plan counts: {counted} here, where 1 is drawn as high as {one}.":
+    "线条是计划所计的量：此处为 {counted}，其中 1 与 {one} 画得一样高。",
+  // device_list.js
+  "Devices of this server": "此服务器的设备",
+  "{n} cores": "{n} 个核",
+  "compute capability {version}": "计算能力 {version}",
+  name: "名称",
+  "total memory": "总内存",
+  ranks: "rank 数",
+  "runs on": "运行于",
+  mode: "模式",
+  why: "原因",
+  "{from} to {to}": "{from} 到 {to}",
+  "ranks share cores, so each op is held to its planned time": "多个 rank 共用核心，因此每个 op 按计划时长执行",
+  "each rank has its own": "每个 rank 各有其一",
+  "{share} of the step": "占该步的 {share}",
+  "under 0.1 %": "低于 0.1 %",
+  // cluster_panel.js, core/measured/cluster.js
+  Cluster: "集群",
+  "Address of the cluster": "集群地址",
+  "The cluster is lost: {why}": "集群已失联：{why}",
+  "Waiting: {what}": "等待中：{what}",
+  "Hops between neighbouring ranks: {range}": "相邻 rank 之间的跳：{range}",
+  "{n} of {all} hosts": "{all} 台主机中的 {n} 台",
+  "{free} of {total} cores free": "{total} 个核中 {free} 个空闲",
+  "{free} of {total} GPUs free": "{total} 块 GPU 中 {free} 块空闲",
+  host: "主机",
+  "CPU cores": "CPU 核",
+  "{bytes} free": "{bytes} 空闲",
+  head: "头节点",
+  lost: "已失联",
+  "{busy} of {total} in use": "{total} 个中占用 {busy} 个",
+  "{total} free": "{total} 个空闲",
+  "within {host}": "{host} 之内",
+  "{least} to {most} µs": "{least} 到 {most} µs",
+  // core/measured/devices.js
+  "On a cluster every rank has a GPU of its own; there are {gpus} for {p} ranks.":
+    "在集群上每个 rank 独占一块 GPU；{p} 个 rank 只有 {gpus} 块。",
+  // hosts.js, card.js, pointer.js
+  "{n} hosts": "{n} 台主机",
+  "Ranks on hosts": "各主机上的 rank",
+  "Hops between neighbours": "相邻 rank 之间的跳",
+  "the plan's hop is the longest, {n}": "计划的跳取最长者，{n}",
+  "Clocks agree within": "时钟误差不超过",
+  ", host {host}": "，主机 {host}",
+  "Rank {rank} on {host}": "rank {rank} 在 {host} 上",
+  // panel.js, after.js
+  "The run waits for a place on the cluster.": "运行正在等待集群中的位置。",
+  "Use measured hop time": "采用实测跳时间",
+  // options.js
+  Placement: "放置",
+  "pack: few hosts": "集中：少数主机",
+  "spread: many hosts": "分散：多台主机",
+  "Rank order": "rank 次序",
+  "by latency": "按延迟",
+  "Hop time": "跳时间",
+  "as in the costs": "按代价",
+  "as measured": "按实测",
+  "A free run has no pace, so a hop has no length in its costs": "自由运行没有节拍，因此跳无法换算成其代价的单位",
+  "The server was restarted and no longer has this run.": "服务器已重新启动，不再有这次运行。",
+  "Sets the plan's costs to the measured ones, so that plan and run can be compared op by op":
+    "把计划的代价设为实测值，以便逐个 op 比较计划与运行",
+  "Sets the plan's hop to the longest one measured between neighbours: {n}":
+    "把计划的跳设为相邻 rank 之间实测最长的跳：{n}",
+  "With the measured costs the simulation takes {predicted} and the run {measured}, {share} less.":
+    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，短 {share}。",
+  "With the measured costs the simulation takes {predicted} and the run {measured}, {share} more.":
+    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，长 {share}。",
+  "Bubble in the global window: {a} predicted, {b} measured; by the span: {c} and {d}.":
+    "全局窗口的气泡：预测 {a}，实测 {b}；跨度窗口：{c} 与 {d}。",
+  "The plan has these costs now; the browser's Back undoes it.": "计划现已采用这些代价；浏览器的“后退”可撤销。",
+  "The connection to the server is lost: this is the last known state.": "与服务器的连接已断开：此处是最后已知的状态。",
+  "The runner is joining the cluster.": "runner 正在加入集群。",
+  "Hosts of the cluster, their use, and the ranks of the present or last run":
+    "集群的主机、其占用情况，以及当前或上一次运行的 rank",
+  "{bytes} of memory in total": "内存共 {bytes}",
+  ["One way: half of the fastest round trip of a small message; in brackets, how much longer half of the median " +
+  "one took"]: "单程：小消息最快往返时间的一半；括号内为往返时间中位数的一半比它多出的部分",
+  "not overlapped: the two ops of a pair ran one after the other": "未重叠：一对中的两个 op 先后执行",
+  "Failed in": "失败于",
+  "Largest deviation from the plan": "与计划的最大偏差",
+  "Idle time": "空闲时间",
+  "Tracing overhead": "跟踪开销",
+  "{us} µs per op": "每个 op {us} µs",
+  "Weight versions by rank": "各 rank 的权重版本",
+  "Step time, measured": "步时间，实测",
+  "Re-simulated with measured costs": "按实测代价重新仿真",
+  "Re-simulated with measured op times": "按各 op 的实测时间重新仿真",
+  "Peak activations of a rank": "单个 rank 的激活值峰值",
+  "{bytes} including host memory": "{bytes}，含主机内存",
+  tracing: "跟踪",
+  "no ops left": "已无 op",
+  "ops as long as planned": "op 用时与计划一致",
+  "ops {share} longer than planned": "op 用时比计划长 {share}",
+  "ops {share} shorter than planned": "op 用时比计划短 {share}",
+  "times as in the trace": "时间以轨迹为准",
+  "as fast as possible": "尽快执行",
+  "Choose two to four runs to compare them on the timeline.": "选择两到四次运行，在时间线上比较。",
+  "At most four runs fit on the timeline.": "时间线上最多容纳四次运行。",
+  "free: as fast as possible": "自由：尽快执行",
+  Precision: "精度",
+  "Training steps with an optimizer; the last one is measured and drawn": "带优化器的训练步；测量并绘制最后一步",
+  "Seed of the model and its data": "模型与数据的随机种子",
+  "Ranks on as few hosts as possible, or on as many": "rank 放在尽量少的主机上，或尽量多的主机上",
+  "in the order of hosts": "按主机次序",
+  "Ranks in the order of the hosts, or with neighbours in the pipeline where messages are fastest":
+    "rank 按主机的次序，或使流水线中的相邻者之间消息最快",
+  "Hops of the plan as in the costs, or as the longest one measured between neighbours before the run":
+    "计划的跳按代价，或取运行前在相邻 rank 之间实测最长的跳",
+  "In this schedule every micro-batch is a training step": "在此调度中每个微批次已是一个训练步",
+  "Draws the planned position of each op below it (O)": "在每个 op 之下画出其计划位置 (O)",
+  "Overlay the plan": "叠加计划",
+  "overlay the plan on measured ops: on and off": "在实测 op 上叠加计划：开与关",
+  "colour measured ops by lateness: on and off": "按延迟为实测 op 着色：开与关",
+  "Run again and compare": "再次运行并比较",
+  "The connection to the server is lost. The ops so far stay here; the page continues once the server answers.":
+    "与服务器的连接已断开。已收到的 op 仍在；服务器恢复响应后页面继续。",
+  "Simulated by Bubbleline, read from a trace.": "由 Bubbleline 仿真，读自轨迹。",
+  "Other runs are before it.": "其他运行排在它之前。",
+  "The run failed, and the runner gave no reason.": "运行失败，runner 没有说明原因。",
+  "Largest deviation of the end from the plan": "结束时刻与计划偏差最大",
+  "Largest deviation in op duration": "op 时长偏差最大",
+  "This browser does not allow copying; the link is {link}": "此浏览器不允许复制；链接为 {link}",
+  "Links to it will no longer work.": "指向它的链接将失效。",
+  "Run of the panel": "面板显示的运行",
+  error: "误差",
+  "Runs on the timeline, predicted and measured": "时间线上的运行，预测与实测",
+  "The step time of a simulation with the measured costs of the ops": "按 op 的实测代价仿真所得的步时间",
+  "re-simulated with measured costs": "按实测代价重新仿真",
+  "Runs are stored for a while; an old link may outlive its run.": "运行只保存一段时间；旧链接可能比它的运行更久。",
+  ["With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: the " +
+  "schedule explains the run."]:
+    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，相差 {share}：调度足以解释此运行。",
+  ["Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be " +
+  "opened again, compared and shared."]:
+    "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",
+  ["Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the plan " +
+  "when it ends. The gradients are compared with those of the same model without a pipeline."]:
+    "用真实张量运行屏幕上的调度，每个设备一个 worker，每个 op 结束时画在计划之下。梯度与同一模型不用流水线时的梯度相比较。",
 };

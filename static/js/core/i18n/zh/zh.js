@@ -22,40 +22,26 @@ import { RUNS_MESSAGES } from "./messages_runs.js";
 import { SCHEDULE_MESSAGES } from "./messages_schedule.js";
 import { WEB_MESSAGES } from "./messages_web.js";
 import { CHARTS as DRAWN } from "./page_charts.js";
-import { CLUSTER as HOSTS } from "./page_cluster.js";
 import { CONTROLS } from "./page_controls.js";
 import { FIGURES } from "./page_figures.js";
 import { FRAME } from "./page_frame.js";
-import { MEASURED } from "./page_measured.js";
 import { RUNS as RUNNING } from "./page_runs.js";
 import { TIMELINE } from "./page_timeline.js";
-import { TOLD } from "./page_told.js";
-import { CHARTS } from "./server_charts.js";
-import { CLUSTER } from "./server_cluster.js";
-import { COMPARE } from "./server_compare.js";
-import { COSTS } from "./server_costs.js";
-import { ERRORS } from "./server_errors.js";
-import { LAWS } from "./server_laws.js";
-import { NAMES } from "./server_names.js";
-import { ORDERS } from "./server_orders.js";
-import { RUNS } from "./server_runs.js";
+import { WORDS } from "./words.js";
 
 /** @typedef {import("../language.js").Catalogue} Catalogue */
 
 /** The page's own texts. @type {Catalogue} */
 export const TEXTS = {
-  ...HOSTS,
   ...CONTROLS,
   ...DRAWN,
   ...FIGURES,
   ...FRAME,
-  ...MEASURED,
   ...RUNNING,
   ...TIMELINE,
-  ...TOLD,
 };
 
-/** What the server writes: messages by code; the rest, by their English, is on its way there. @type {Catalogue} */
+/** Messages of the server by their codes, and its words. @type {Catalogue} */
 export const SERVERS = {
   ...ANALYSIS_MESSAGES,
   ...CHARTS_MESSAGES,
@@ -64,13 +50,5 @@ export const SERVERS = {
   ...RUNS_MESSAGES,
   ...SCHEDULE_MESSAGES,
   ...WEB_MESSAGES,
-  ...CHARTS,
-  ...CLUSTER,
-  ...COMPARE,
-  ...COSTS,
-  ...ERRORS,
-  ...LAWS,
-  ...NAMES,
-  ...ORDERS,
-  ...RUNS,
+  ...WORDS,
 };

@@ -1,0 +1,270 @@
+// The run tab: starts runs and cancels them, shows one of those on the screen, compares several, lists the stored ones.
+import { h } from "../../ui/dom.js";
+import { onRest } from "../../ui/rest.js";
+import { calibrated, withCosts } from "../../core/measured/calibration.js";
+import { hopTime } from "../../core/measured/cluster.js";
+import { t } from "../../core/i18n/language.js";
+import { specAt, specsOf } from "../../core/state/schedules.js";
+import { plannedPeak } from "../../data/matched_plan.js";
+import { cancelRun, getCalibration, isOver } from "../../data/runs/client.js";
+import { isOf, linkTo } from "../../data/runs/run_titles.js";
+import { MOST_RUNS } from "../../data/runs/runs_on_screen.js";
+import { createDevices } from "./devices.js";
+import { createRunList } from "./list.js";
+import { CLUSTER_DEFAULTS } from "./options.js";
+import { createOverlayToggles } from "./overlay_toggles.js";
+import { createRunPanel } from "./panel.js";
+import { residualsOf } from "./residuals.js";
+import { createRunTable, createSwitcher } from "./side_by_side.js";
+import { createStarter, problemText } from "./start.js";
+
+/** @import {Lane} from "../../data/lanes.js" */
+/** @import {Calibration} from "../../core/measured/calibration.js" */
+/** @import {Plans} from "../../data/plans.js" */
+/** @import {Store} from "../../data/store.js" */
+/** @import {RunsOnScreen} from "../../data/runs/runs_on_screen.js" */
+/** @import {WatchedRun} from "../../data/runs/watched_run.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+/**
+ * @typedef {object} Parts
+ * @property {Store} store
+ * @property {Plans} plans
+ * @property {RunsOnScreen} runs
+ * @property {(lane: Lane, i: number) => void} goTo  an op on the timeline
+ * @property {(status: "starting" | "live" | null) => void} showStatus  of the runs
+ * @property {() => void} onStart  called when runs have been started
+ */
+
+export class RunTab {
+  #shownAt = 0; // which of the runs the panel is about
+  /** @type {Map<string, Calibration>} of runs whose costs were put into the plan */
+  #calibrations = new Map();
+  #status = ""; // of the run that is shown, as it last was
+  #ids = ""; // of the runs on the screen, as they last were
+  /** @type {string[]} runs whose lanes stay when another begins */
+  #kept = [];
+  #batch = ""; // the ids of those that were started together
+  #chosenFor = ""; // the run whose options are on the panel
+  #switcher = createSwitcher((at) => this.#select(at));
+  #table = createRunTable({ cancelAll: () => this.#cancelAll() });
+  #panel = createRunPanel({
+    start: (beside) => this.start(beside),
+    cancel: () => this.#cancel(),
+    leave: () => this.runs.remove(this.#shown?.id),
+    calibrate: () => this.#calibrate(),
+    useHop: () => this.#useHop(),
+    chosen: () => this.#showDevices(),
+    startAll: () => this.startAll(),
+    pick: (i) => this.#goTo(i),
+    toggles: () => this.toggles.node,
+    hasRoom: () => this.runs.all.length < MOST_RUNS,
+  });
+  #starter = createStarter({
+    options: () => this.#panel.options.chosen(),
+    started: (ids) => this.#onStarted(ids),
+    failed: (problem) => {
+      this.store.setView({ tab: "run" });
+      this.#showProblem(problem);
+    },
+    busy: (starting) => this.parts.showStatus(starting ? "starting" : this.runs.live ? "live" : null),
+  });
+  #list;
+
+  /** @param {Parts} parts */
+  constructor(parts) {
+    const { store, plans, runs } = parts;
+    this.parts = parts;
+    this.store = store;
+    this.runs = runs;
+    this.plans = plans;
+    this.toggles = createOverlayToggles(store);
+    this.devices = createDevices(store, () => this.#showDevices());
+    this.#list = createRunList({
+      title: runs.title,
+      onScreen: () => runs.ids(),
+      add: (id) => runs.show(runs.withRun(id)),
+      only: (ids) => runs.show(ids.join(",")),
+      link: ({ id, spec }) => `${location.origin}/${linkTo(plans.query(spec), id)}`,
+      deleted: (id) => runs.remove(id, "replace"),
+    });
+    this.panel = h(
+      "div",
+      { class: "run-tab" },
+      this.#table.node,
+      this.#switcher.node,
+      h("div", { class: "run-and-cluster" }, this.#panel.panel, this.devices.node),
+      this.#list.node,
+    );
+    this.#panel.setPlans(specsOf(store.get()).length);
+    store.subscribe((state, before) => {
+      if (state.spec === before.spec && state.others === before.others) return;
+      this.#panel.setPlans(specsOf(state).length);
+      this.#onSpecs(specsOf(state));
+    });
+    runs.onChange(() => this.#onChange());
+    onRest(() => this.#refresh());
+  }
+
+  /** Run the schedule on the screen. @param {boolean} [beside] and keep the lanes of other runs */
+  start(beside = false) {
+    this.#kept = beside ? this.runs.ids() : [];
+    return this.#starter.start([this.store.get().spec]);
+  }
+
+  /** Run all schedules on the screen. */
+  startAll() {
+    this.#kept = [];
+    return this.#starter.start(specsOf(this.store.get()));
+  }
+
+  /** The tab was opened. */
+  show() {
+    if (!this.runs.ids().length) this.#list.open();
+    this.#list.refresh();
+    this.devices.open();
+  }
+
+  get #shown() {
+    return this.runs.all[this.#shownAt];
+  }
+
+  /** @param {string[]} ids */
+  #onStarted(ids) {
+    this.parts.onStart();
+    this.#shownAt = 0;
+    this.#batch = [...ids, ...this.#kept].slice(0, MOST_RUNS).join(",");
+    this.runs.show(this.#batch, { at: null, t0: null, t1: null });
+  }
+
+  #cancel() {
+    const run = this.#shown?.run;
+    if (run) cancelRun(run.id).catch((problem) => this.#showProblem(problem));
+  }
+
+  #cancelAll() {
+    for (const { run } of this.runs.all)
+      if (run && !isOver(run)) cancelRun(run.id).catch((problem) => this.#showProblem(problem));
+  }
+
+  /** Go to an op of the run that the panel is about. @param {number} i */
+  #goTo(i) {
+    const lane = this.#shown?.lane;
+    if (lane) this.parts.goTo(lane, i);
+  }
+
+  #showDevices() {
+    const { spec } = this.store.get();
+    const asynchronous = this.plans.family(spec.family)?.asynchronous ?? false;
+    this.#panel.options.showDevices({ devices: this.devices.known, p: spec.p, asynchronous });
+  }
+
+  /** Give the plan the longest hop that the run measured. */
+  #useHop() {
+    const { run = null, lane = null } = this.#shown ?? {};
+    const comm = hopTime(run?.links, run?.unit_ms);
+    const at = lane ? this.runs.planIndex(lane) : 0;
+    const spec = specAt(this.store.get(), at);
+    if (comm !== null && spec)
+      this.store.set(withCosts(this.store.get(), { ...spec, costs: { ...spec.costs, comm } }, at), "push");
+  }
+
+  /** Give the plan the measured costs of the run. */
+  async #calibrate() {
+    const { id = "", lane = null } = this.#shown ?? {};
+    if (!lane) return;
+    const at = this.runs.planIndex(lane);
+    try {
+      const calibration = await getCalibration(id);
+      this.#calibrations.clear();
+      this.store.set(calibrated(this.store.get(), calibration, at), "push");
+      this.#calibrations.set(id, { ...calibration, spec: specAt(this.store.get(), at) ?? calibration.spec });
+      this.#onChange();
+    } catch (problem) {
+      this.#showProblem(problem);
+    }
+  }
+
+  /** Drop calibrations that no plan has any more. @param {Spec[]} specs */
+  #onSpecs(specs) {
+    this.#showDevices();
+    for (const [id, { spec }] of this.#calibrations)
+      if (!specs.some((each) => isOf(spec, each) && JSON.stringify(each.costs) === JSON.stringify(spec.costs)))
+        this.#calibrations.delete(id);
+    this.#refresh();
+  }
+
+  /** Show the run again, since the plans that it is compared with may have changed. */
+  #refresh() {
+    const watched = this.#shown;
+    if (watched?.run && !watched.problem) this.#showRun(watched);
+  }
+
+  /** @param {WatchedRun} watched */
+  #showRun({ id, run, lane, progress, lost }) {
+    if (!run) return;
+    if (id !== this.#chosenFor) {
+      this.#panel.options.choose(run.asked && { ...CLUSTER_DEFAULTS, ...run.asked });
+      this.#showDevices();
+    }
+    this.#chosenFor = id;
+    const complete = run.status === "finished" && lane !== null && progress.done === progress.total;
+    this.#panel.show(run, progress.done, progress.total, {
+      lost,
+      calibration: this.#calibrations.get(id) ?? null,
+      planned: run.activations && lane ? plannedPeak(lane) : null,
+      residuals: complete ? residualsOf(lane, this.plans.lanes()) : null,
+    });
+  }
+
+  /** @param {unknown} problem */
+  #showProblem(problem) {
+    const { options } = this.#panel;
+    const { text, hint, instead } = problemText(problem, options.chosen());
+    this.#panel.showProblem(
+      text,
+      hint,
+      instead && {
+        text: t("Use {value}", { value: Object.entries(instead).flat().join(" ") }),
+        act: () => {
+          options.choose(instead);
+          this.start();
+        },
+      },
+    );
+    this.parts.showStatus(null);
+  }
+
+  #onChange() {
+    const { all } = this.runs;
+    const ids = all.map(({ id }) => id).join();
+    const others = ids !== this.#ids;
+    this.#ids = ids;
+    if (others) this.#shownAt = Math.min(this.#shownAt, Math.max(0, all.length - 1));
+    const watched = this.#shown;
+    if (others && !watched?.run) this.#panel.idle();
+    this.#switcher.draw(all, this.#shownAt, this.runs.title);
+    this.#table.draw(
+      all.map(({ run, progress }) => ({ run, ...progress })),
+      this.runs.ids().join() === this.#batch ? this.#starter.refused() : [],
+      this.runs.title,
+    );
+    if (watched?.problem) this.#showProblem(watched.problem);
+    else if (watched?.run) this.#showRun(watched);
+    if (this.#statusChanged(watched) || others) this.#list.refresh();
+    this.parts.showStatus(this.runs.live ? "live" : null);
+  }
+
+  /** Whether the status of the shown run has changed. @param {WatchedRun | undefined} watched */
+  #statusChanged(watched) {
+    const status = watched?.run?.status ?? "";
+    const before = this.#status;
+    this.#status = status;
+    return before !== status;
+  }
+
+  /** @param {number} at */
+  #select(at) {
+    this.#shownAt = at;
+    this.#onChange();
+  }
+}
