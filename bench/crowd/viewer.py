@@ -1,8 +1,8 @@
 """A minimal viewer: one raw WebSocket with as much of Engine.IO and Socket.IO as it takes to watch a run.
 
 A client library decodes every message, which for 500 viewers of 10,000 ops per second is many times the server's work.
-The log entries that a message covers are in its first characters, and are noted with the time of its last byte; the rest
-is dropped, or kept to be decoded when the run is over.
+The log entries that a message covers are in its first characters, and are noted with the time of its last byte; the
+rest is dropped, or kept to be decoded when the run is over.
 """
 
 from __future__ import annotations
