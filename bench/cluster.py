@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 os.chdir(ROOT)
 
 from tests.support.cluster.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts  # noqa: E402
-from tests.support.runner_client import LAST, TINY, Event, RunnerProgram  # noqa: E402
+from tests.support.runner.client import LAST, TINY, Event, RunnerProgram  # noqa: E402
 
 CPUS = 16  # what a host claims, so that places never run out; the cores are those of this machine
 REPEATS = 5

@@ -53,7 +53,7 @@ from runner.transport.groups import gloo_group  # noqa: E402
 from runner.transport.mailbox import Mailbox, MailboxNeeds, lay_out  # noqa: E402
 from runner.transport.shared_memory import SharedMemoryTransport  # noqa: E402
 from runner.worker.executor import Pace, RankExecutor  # noqa: E402
-from tests.support.runner_client import planned_run  # noqa: E402
+from tests.support.runner.client import planned_run  # noqa: E402
 
 WIDTH, REPEATS, WARM = 8, 15, 3
 NAMES = ("ours", "gloo", "torch", "bare")

@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 os.chdir(ROOT)
 
 from tests.support import faults  # noqa: E402
-from tests.support.runner_client import LAST, TINY, RunnerProgram  # noqa: E402
+from tests.support.runner.client import LAST, TINY, RunnerProgram  # noqa: E402
 
 CALIBRATED, ALONE = 7, 0.005
 SHAPES = {
@@ -98,7 +98,7 @@ def _spread(shares: list[float]) -> str:
 
 def failures() -> None:
     """From the fault to the end of its run, and on to the first op of the next one on the new pool."""
-    runner = RunnerProgram("tests.support.faulty_runner")
+    runner = RunnerProgram("tests.support.runner.faulty_runner")
     run = {"spec": {"family": "1f1b", "p": 3, "m": 24}, "mode": "paced", "unit_ms": 4, "model": TINY}
     try:
         for name, seed in FAULTS:

@@ -22,7 +22,7 @@ from backend.schedule import jit
 # In this order: files that take minutes come first and files that take seconds last, so that all workers end together.
 FOLDERS = ("cluster", "page", "runner", "web", "runs", "cli", "charts", "lint", "schedule")
 
-FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "fake_runner.py"))
+FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "runner" / "fake_runner.py"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 import click
 
 from backend.cli.options import built, fail, seconds_option, spec_data, spec_options
+from backend.config import PROJECT
 from backend.errors import RequestError, message
 from backend.schedule import result
+from backend.schedule.analysis.law_table import table
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.families.searched import proved
@@ -24,6 +26,8 @@ from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
+
+LAWS_PAGE = PROJECT / "docs" / "laws.md"
 
 
 @click.command()
@@ -132,3 +136,18 @@ def check(file: Path, placement: str | None) -> None:
         f"at unit costs: makespan {at_unit.makespan:g}, bubble {at_unit.global_bubble.of_total:.2%} of total (global), "
         f"{at_unit.span_bubble.of_total:.2%} (span), peak in flight {max(peaks(order)[0].tolist())}"
     )
+
+
+@click.command()
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), default=LAWS_PAGE, help="docs/laws.md")
+@click.option("--check", is_flag=True, help="write nothing; leave with 1 when the page is stale")
+def laws(output: Path, check: bool) -> None:
+    """Write docs/laws.md: where each law is exact, where it is a bound, and where it fails."""
+    page, kept = table()
+    stale = not output.exists() or output.read_text() != page
+    if not check:
+        output.write_text(page)
+    click.echo(f"{output.name} {'is stale' if check and stale else 'is up to date' if check else 'written'}")
+    if not kept:
+        click.echo("a law is not exact inside its region: see the page", err=True)
+    sys.exit(1 if not kept or (check and stale) else 0)

@@ -18,7 +18,7 @@ import pytest
 
 from backend.schedule.families import registry
 from tests.runner.test_local_engine import assert_every_op_reported_once_and_in_order
-from tests.support.runner_client import LAST, TINY, Event, RunnerProgram, alive, gone
+from tests.support.runner.client import LAST, TINY, Event, RunnerProgram, alive, gone
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install -r requirements-cluster.txt"

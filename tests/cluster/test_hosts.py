@@ -20,7 +20,7 @@ import pytest
 
 from tests.support.cluster.client import Runners, actors, await_hosts, tenant, together, under_way, verified
 from tests.support.cluster.hosts import AHEAD_S, NAMES, Hosts, can_make_hosts
-from tests.support.runner_client import LAST, TINY, Event, RunnerProgram
+from tests.support.runner.client import LAST, TINY, Event, RunnerProgram
 
 MISSING = (
     "Ray is not installed: pip install -r requirements-cluster.txt"

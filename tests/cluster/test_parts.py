@@ -25,7 +25,7 @@ from runner.engines.ray.hosts import (
 )
 from runner.telemetry import clock
 from runner.telemetry.clock_sync import Exchange
-from tests.support.runner_client import RunnerProgram
+from tests.support.runner.client import RunnerProgram
 
 SECOND = 1_000_000_000
 

@@ -51,6 +51,8 @@ SMALL_MODULES = {
 }
 LONG_FUNCTIONS = {
     "backend/schedule/simulation/simulate.py:_run": "one compiled kernel; its halves would share a dozen locals",
+    "static/js/app/shortcuts.js:bindings": "a table with one entry per shortcut, and nothing else",
+    "static/js/data/spec_fields.js:fieldList": "a table with one entry per field of a spec",
 }
 
 
@@ -75,7 +77,7 @@ def kept(entry: Path) -> bool:
 
 def written_by_hand() -> list[Path]:
     """All sources with a limit on their lines."""
-    return [*python_files(), *javascript_files(), *style_sheets(), *files("templates", kinds=(".html",))]
+    return [*python_files(), *javascript_files(), *style_sheets()]
 
 
 def style_sheets() -> list[Path]:

@@ -53,7 +53,8 @@ WEB = Layers(
         ("routes", "sockets.events", "sockets.search_events"),
         ("services",),  # what the handlers above share; it holds the feeds below
         ("sockets",),
-        ("address", "http"),
+        ("address",),
+        ("http",),
     ),
 )
 

@@ -18,7 +18,7 @@ from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.models import MODELS
 from backend.web.address.chart_query import APPEARANCE
 from backend.web.address.query import KEYS
-from tests.support import sentences
+from tests.support import message_templates
 from tests.support.server_answers import texts
 
 TESTS = Path(__file__).parents[1]
@@ -54,30 +54,9 @@ def names() -> set[str]:
     return set(re.findall(WORD, " ".join([*titled, *KEYS, *SETTING_KEYS, *APPEARANCE, *charts, *ways, "limit"])))
 
 
-def test_the_collected_sentences_are_those_of_the_source():
-    assert sentences.GOLDEN.read_text() == sentences.written(), "run: python -m tests.support.sentences"
-
-
 def test_the_collected_messages_are_those_of_the_source():
-    assert sentences.GOLDEN_MESSAGES.read_text() == sentences.written_messages(), (
-        "run: python -m tests.support.sentences"
-    )
-
-
-def test_a_sentence_is_collected_with_its_holes_and_what_is_no_text_for_readers_is_not(tmp_path: Path):
-    (tmp_path / "deferred_stage.py").write_text(
-        '"""A docstring of words."""\n'
-        'raise SpecError("p", p, f"{a} and " f"{b:.2f} more {\'one thing\' if c else \'two things\'}")\n'
-        'law = Law("peak", "min(p, m) + 1", "(p-1)*(f + b)")\n'
-        'log.warning("nobody %s reads this")\n'
-        'run("SELECT code FROM links")\n'
-        'x["not this one"] = "m >= p or v == 1"\n'
-    )
-    assert sorted(sentences.texts(tmp_path / "deferred_stage.py")) == [
-        "one thing",
-        "two things",
-        "{1} and {2} more {3}",
-    ]
+    written = message_templates.written()
+    assert message_templates.GOLDEN.read_text() == written, "run: python -m tests.support.message_templates"
 
 
 @pytest.mark.skipif(NODE is None, reason="the page's modules run in node")

@@ -8,7 +8,7 @@ from backend.errors import RequestError
 from runner import devices
 from runner.devices import Gpu, choose, parse_nvidia_smi
 from runner.job.plan import plan
-from tests.support.runner_client import planned_run
+from tests.support.runner.client import planned_run
 
 
 @pytest.mark.parametrize(

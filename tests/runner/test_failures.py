@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.runner_client import LAST, TINY, RunnerProgram, alive, gone
+from tests.support.runner.client import LAST, TINY, RunnerProgram, alive, gone
 
 # Long enough to be interrupted, never waited for.
 LONG = {"spec": {"family": "1f1b", "p": 3, "m": 200}, "mode": "paced", "unit_ms": 20, "model": TINY}

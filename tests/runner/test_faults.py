@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support import faults
-from tests.support.runner_client import LAST, TINY, RunnerProgram
+from tests.support.runner import faults
+from tests.support.runner.client import LAST, TINY, RunnerProgram
 
 RUN = {"mode": "paced", "unit_ms": 4, "model": TINY}
 LONG = {"family": "1f1b", "p": 3, "m": 24}
@@ -16,7 +16,7 @@ LONG = {"family": "1f1b", "p": 3, "m": 24}
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[RunnerProgram]:
-    program = RunnerProgram("tests.support.faulty_runner")
+    program = RunnerProgram("tests.support.runner.faulty_runner")
     yield program
     program.close()
 

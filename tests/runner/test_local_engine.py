@@ -13,8 +13,8 @@ from backend.schedule.order.order import Order
 from backend.schedule.order.placement import Placement
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
-from tests.support.runner_client import TINY, Event, RunnerProgram
-from tests.support.runner_orders import random_order
+from tests.support.runner.client import TINY, Event, RunnerProgram
+from tests.support.runner.random_orders import random_order
 
 SPLIT = {"F": 1, "I": 1, "W": 1}
 

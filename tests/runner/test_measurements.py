@@ -15,7 +15,7 @@ from runner.messages import StepDone
 from runner.program.traffic import HEADER_BYTES, Traffic
 from runner.telemetry.op_board import Board, Ledger
 from runner.telemetry.stream import Stream
-from tests.support.runner_client import TINY, Event, RunnerProgram, planned_run
+from tests.support.runner.client import TINY, Event, RunnerProgram, planned_run
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from runner.job.plan import plan
 from runner.model.config import MOST_BLOCKS, TINY, Shape, blocks_of
 from runner.model.reference import train_stale
 from runner.worker.verification import judge, relative_error
-from tests.support.runner_client import TINY as MODEL
-from tests.support.runner_client import Event, RunnerProgram, planned_run
+from tests.support.runner.client import TINY as MODEL
+from tests.support.runner.client import Event, RunnerProgram, planned_run
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ from runner.telemetry.op_board import WAITING, WORKING, Board, Ledger
 from runner.transport.mailbox import MailboxNeeds
 from runner.worker.replicas import sum_replicas
 from runner.worker.verification import judge
-from tests.support.runner_client import planned_run
+from tests.support.runner.client import planned_run
 
 UNIT_NS = 2_000_000
 

@@ -11,7 +11,7 @@ from backend.schedule.order.order import Order
 from backend.schedule.order.placement import Placement
 from runner.program.compile import Program, ProgramError, build, check_collective_turns, check_messages
 from runner.program.instructions import RankProgram, Step
-from tests.support.runner_orders import random_order
+from tests.support.runner.random_orders import random_order
 
 
 def order_of(family: str) -> Order:

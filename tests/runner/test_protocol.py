@@ -14,7 +14,7 @@ from backend.schedule.interop import torch_csv
 from backend.schedule.order import wire
 from runner import protocol
 from runner.job.plan import plan
-from tests.support.runner_client import TINY, RunnerProgram, planned_run
+from tests.support.runner.client import TINY, RunnerProgram, planned_run
 
 BAD_LINES = [
     (b"nonsense", "line"),

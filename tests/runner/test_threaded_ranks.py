@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import pytest
 
 from backend.schedule.families import registry
-from tests.support.runner_client import LAST, TINY, RunnerProgram
+from tests.support.runner.client import LAST, TINY, RunnerProgram
 
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[RunnerProgram]:
-    program = RunnerProgram("tests.support.threaded_runner")
+    program = RunnerProgram("tests.support.runner.threaded_runner")
     yield program
     program.close()
 

@@ -55,7 +55,8 @@ def test_keys_beside_a_packed_link_override_what_is_packed(packed: str):
 
 def test_other_schedules_are_relative_to_the_first_and_bring_their_own_v():
     plans = plans_of(
-        b"family=interleaved&v=4&group=8&b.group=none&c.family=1f1b&c.group=none&d.family=dualpipev&d.group=none&d.m=16&t0=3&tab=run"
+        b"family=interleaved&v=4&group=8&b.group=none&c.family=1f1b&c.group=none"
+        b"&d.family=dualpipev&d.group=none&d.m=16&t0=3&tab=run"
     )
     assert [(spec.family, spec.v, spec.group, spec.m) for spec in plans] == [
         ("interleaved", 4, 8, 8), ("interleaved", 4, None, 8), ("1f1b", 1, None, 8), ("dualpipev", 2, None, 16),

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.interop.message_flow import producers
 from backend.schedule.order.dependencies import rules_of
 from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
 from backend.schedule.order.order import code_table
 from backend.schedule.simulation.costs import Cost, Costs
+from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Floats, Timeline, replay, simulate
 from backend.schedule.spec import Spec

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from backend.schedule.interop import trace_export
-from backend.schedule.interop.message_flow import producers
 from backend.schedule.order.ops import Pair
 from backend.schedule.order.order import Order
+from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.simulate import Timeline
 
 Rows = Sequence[list[int]]

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from backend.schedule.interop.message_flow import producers
 from backend.schedule.order.copy_lanes import LETTERS
 from backend.schedule.order.ops import Pair
+from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.simulate import Timeline
 
 

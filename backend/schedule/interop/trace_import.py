@@ -16,12 +16,12 @@ import numpy as np
 
 from backend.schedule.errors import OrderError, message
 from backend.schedule.interop import run_trace
-from backend.schedule.interop.message_flow import without_waits
 from backend.schedule.interop.op_rows import assemble, halves
 from backend.schedule.interop.trace_events import Slice, Track, device_of, document, read
 from backend.schedule.order.ops import Op, Pair
 from backend.schedule.order.placement import KINDS
 from backend.schedule.simulation.check import check
+from backend.schedule.simulation.message_flow import without_waits
 from backend.schedule.simulation.simulate import Floats, Timeline
 
 _RANK = re.compile(r"\brank\s*(\d+)\b", re.IGNORECASE)

@@ -18,10 +18,18 @@ test("another language may put the holes in another order, and keeps English whe
   assert.equal(t("new text"), "new text");
 });
 
-test("a sentence of the server is found by its pattern, and what stands in its holes is looked up too", () => {
-  speak("zh", { "{field} must be at least {limit}": "{field} 至少为 {limit}", "the number of layers": "层数" });
-  assert.equal(tr("the number of layers must be at least 4"), "层数至少为 4");
-  assert.equal(tr("a (new) sentence?"), "a (new) sentence?");
+test("a message of the server is translated by its code, and messages among its params with it", () => {
+  speak("zh", {}, { "a.least": "{what}至少为 {limit}", "a.layers": "层数" });
+  const what = { code: "a.layers", params: {}, message: "the number of layers" };
+  const message = { code: "a.least", params: { what, limit: 4 }, message: "the number of layers must be at least 4" };
+  assert.equal(tr(message), "层数至少为 4");
+  assert.equal(tr({ code: "a.unknown", params: {}, message: "a new sentence" }), "a new sentence");
+});
+
+test("a word of the server is looked up as it is, and any other text stays as it is", () => {
+  speak("zh", {}, { looped: "循环" });
+  assert.equal(tr("looped"), "循环");
+  assert.equal(tr("looped twice"), "looped twice");
 });
 
 test("a link's language counts before the browser's, and a browser's Chinese is Chinese wherever it is read", () => {

@@ -268,7 +268,7 @@ def test_layers_are_balanced_for_the_schedule_that_is_chosen(open_page: Open) ->
 def test_layers_balanced_for_another_schedule_of_as_many_stages_are_called_that(open_page: Open) -> None:
     page = open_page("?m.model=gemma2-27b&m.heads=1&p=8&m=8&b.family=gpipe&m.layers=6,6,6,6,6,6,6,4")
     page.click("#pricing > summary")
-    expect(page.locator("#balance-result")).to_contain_text("balanced for something else")
+    expect(page.locator("#balance-result")).to_contain_text("balanced for other settings")
     page.get_by_role("button", name="Even layers again").click()
     assert "m.layers" not in link(page)
 

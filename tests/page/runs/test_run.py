@@ -59,8 +59,8 @@ def test_an_op_is_on_the_screen_within_150_ms_of_its_end(open_page: Open, live_s
     assert ended(page) == "finished"
     latencies, lags = page.evaluate("bubbleline.samples.ops()"), page.evaluate("timerLags")
     assert len(latencies) >= 40
-    # An op passes four processes: its rank, the runner, the server, the page. Where others keep the processor busy,
-    # each waits for its turn about as long as the page's timers do.
+    # Four processes pass an op on: its rank, the runner, the server, the page. On a busy processor each waits for its
+    # turn about as long as the page's timers do.
     assert 0 <= statistics.median(latencies) < 150 + 4 * statistics.median(lags)
 
 

@@ -1,0 +1,1 @@
+"""Tests of the model: deferred gradients, types, and the reference."""

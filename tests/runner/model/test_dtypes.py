@@ -16,8 +16,8 @@ from runner.model.reference import train
 from runner.model.verdict import TOLERANCE
 from runner.program.traffic import HEADER_BYTES
 from runner.worker.verification import judge
-from tests.support.runner_client import TINY as MODEL
-from tests.support.runner_client import RunnerProgram
+from tests.support.runner.client import TINY as MODEL
+from tests.support.runner.client import RunnerProgram
 
 HALF = Training(TINY, (1, 1, 1), 8, 0, dtype="bfloat16")
 

@@ -18,7 +18,7 @@ from runner.telemetry.op_board import Board, FirstRows, Ledger
 from runner.transport.groups import gloo_group
 from runner.transport.nccl import NcclTransport
 from runner.worker.executor import Pace, RankExecutor
-from tests.support.runner_orders import random_order
+from tests.support.runner.random_orders import random_order
 
 
 class Echo:

@@ -11,7 +11,7 @@ import torch
 from runner.program.instructions import Link
 from runner.transport.mailbox import Mailbox, MailboxNeeds, lay_out
 from runner.transport.shared_memory import SharedMemoryTransport
-from tests.support.runner_client import TINY, RunnerProgram
+from tests.support.runner.client import TINY, RunnerProgram
 
 SHAPE = (3, 5)
 
@@ -76,7 +76,7 @@ def test_a_receiver_sleeps_until_its_message_is_there_whatever_else_rings(spin: 
 
 
 def test_runs_go_over_gloo_where_memory_cannot_be_shared() -> None:
-    runner = RunnerProgram("tests.support.gloo_runner")
+    runner = RunnerProgram("tests.support.runner.gloo_runner")
     try:
         for family in ("zb-h1", "dualpipe"):
             last = runner.run(spec={"family": family, "p": 2, "m": 4}, mode="free", model=TINY, steps=2)[-1]

@@ -1,0 +1,1 @@
+"""Tests of what runs in a worker process beside and around its ops."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from backend.cli.laws import PAGE, laws
+from backend.cli.schedule import LAWS_PAGE, laws
 from backend.schedule.analysis.law_table import Tally, grid, table, trials
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.result import law_names
@@ -16,7 +16,7 @@ from backend.schedule.result import law_names
 def test_the_committed_page_is_what_the_code_says_and_every_law_is_exact_inside_its_region() -> None:
     fresh, kept = table()
     assert kept, "a law is not equal to the simulation in every spec of its region"
-    assert PAGE.read_text() == fresh, "docs/laws.md is stale: run `python app.py laws` and commit it"
+    assert LAWS_PAGE.read_text() == fresh, "docs/laws.md is stale: run `python app.py laws` and commit it"
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -52,5 +52,5 @@ def test_the_command_writes_the_page_and_tells_a_stale_one(tmp_path: Path) -> No
     stale = CliRunner().invoke(laws, ["-o", str(page), "--check"])
     assert (stale.exit_code, page.exists()) == (1, False)
     assert CliRunner().invoke(laws, ["-o", str(page)]).exit_code == 0
-    assert page.read_text() == PAGE.read_text()
+    assert page.read_text() == LAWS_PAGE.read_text()
     assert CliRunner().invoke(laws, ["-o", str(page), "--check"]).exit_code == 0

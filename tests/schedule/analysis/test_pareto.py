@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner
@@ -215,6 +214,10 @@ def test_a_limit_that_is_none_ends_with_2(wrong: str) -> None:
 def test_a_timeline_of_a_found_order_spans_what_its_point_says() -> None:
     point = found(SETTING, [4.0])[0]
     timeline = simulate(order(point.spec), point.spec.timing, point.spec.v)
-    spans: Callable[[int], float] = lambda rank: float(timeline.rank(rank)[1][-1] - timeline.rank(rank)[0][0])  # noqa: E731
+
+    def window(rank: int) -> float:
+        starts, ends = timeline.rank(rank)[:2]
+        return float(ends[-1] - starts[0])
+
     work = SETTING.m * (1.0 + 0.98 + 0.6)
-    assert point.figures.throughput == pytest.approx(work / max(spans(rank) for rank in range(SETTING.p)))
+    assert point.figures.throughput == pytest.approx(work / max(window(rank) for rank in range(SETTING.p)))

@@ -16,8 +16,8 @@ from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.interop import trace_export, trace_import
 from backend.schedule.interop.export import render
-from backend.schedule.interop.message_flow import producers, without_waits
 from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.message_flow import producers, without_waits
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec

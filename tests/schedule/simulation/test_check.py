@@ -114,7 +114,8 @@ def order_of(*lines: str, kind: str = "looped", m: int = 1) -> Order:
         (["0F0 0W0 0I0", "1F0 1B0"], "rank 0 does 0W0 before 0I0, which it needs"),
         (["0F0 0I0 0B0 0W0", "1F0 1B0"], "rank 0 does 0B0 after 0I0, which has taken that gradient already"),
         (["0F0 0B0 0F1 0B1", "1F1 1F0 1B0 1B1"],
-         "deadlock: rank 0 waits at 0B0 for 1B0 on rank 1, rank 1 waits at 1F1 for 0F1 on rank 0; none of them can go on"),  # noqa: E501
+         "deadlock: rank 0 waits at 0B0 for 1B0 on rank 1, rank 1 waits at 1F1 for 0F1 on rank 0; "
+         "none of them can go on"),
     ],
 )  # fmt: skip
 def test_the_first_violation_is_told_in_a_sentence(lines: list[str], sentence: str) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.support.cluster.hosts import NAMES, Hosts
-from tests.support.runner_client import LAST, Event, RunnerProgram
+from tests.support.runner.client import LAST, Event, RunnerProgram
 
 
 class Runners:

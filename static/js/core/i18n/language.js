@@ -1,11 +1,10 @@
 // The page's languages. English is in the code; another language is a catalogue from those sentences to its own.
 //
 //   t("{op} waits for {other}", { op, other })      a sentence of the page
-//   tr(message)                                     a sentence that the server wrote, found again by its pattern
+//   tr(message)                                     a sentence of the server, by its code and params
 //
-// A catalogue's keys are the English texts as they are in the code, with {holes}; a sentence it lacks stays English.
-// The server's have a catalogue of their own, for a word may mean one thing on a button and another in a chart.
-import { reader } from "./reader.js";
+// The page's texts are their own keys, with {holes}; a text that a catalogue lacks stays English. The server's
+// catalogue has templates by code, and words (kinds, groups, units) by themselves.
 
 /** @typedef {Record<string, string>} Catalogue  English to another language, both with the same {holes} */
 
@@ -15,8 +14,6 @@ const HOLE = /\{(\w+)\}/g;
 let catalogue = {};
 /** @type {Catalogue} */
 let servers = {};
-/** @type {import("./reader.js").Read[] | null} reads the server's sentences, else the page's; made when first needed */
-let readers = null;
 let code = "en";
 
 /**
@@ -28,7 +25,6 @@ export function speak(language, texts, written = {}) {
   code = language;
   catalogue = texts;
   servers = written;
-  readers = null;
 }
 
 /** The language spoken now, as in lang="...". */
@@ -42,8 +38,8 @@ const fill = (text, values) => text.replace(HOLE, (hole, name) => (name in value
  * @param {string} text @param {Record<string, unknown>} [values] by the names of its holes
  */
 export function t(text, values) {
-  const said = Object.hasOwn(catalogue, text) ? catalogue[text] : text;
-  return values ? fill(said, values) : said;
+  const template = Object.hasOwn(catalogue, text) ? catalogue[text] : text;
+  return values ? fill(template, values) : template;
 }
 
 /**
@@ -60,13 +56,8 @@ export function t(text, values) {
 export function tr(text) {
   if (!text) return "";
   if (typeof text !== "string") return fromCode(text);
-  if (code === "en") return text;
-  readers ??= [reader(servers), reader(catalogue)];
-  const [written, own] = readers;
-  const found = written(text);
-  if (found.left < 1) return found.said;
-  const other = own(text);
-  return other.left < found.left ? other.said : found.said;
+  if (Object.hasOwn(servers, text)) return servers[text];
+  return Object.hasOwn(catalogue, text) ? catalogue[text] : text;
 }
 
 /** @param {Partial<Message> & {message: string}} message */

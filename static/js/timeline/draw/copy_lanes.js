@@ -1,4 +1,5 @@
-// Draws the copy lanes: offloads and reloads as blocks under each row of ops, distinguished by an arrow and by lightness.
+// Draws the copy lanes: offloads and reloads as blocks under each row of ops, distinguished by an arrow
+// and by lightness.
 import { drawBinned } from "./binned_ops.js";
 import { boxEnd, boxes, gather, inset } from "./boxes.js";
 import { copyPaints } from "../../ui/palette.js";

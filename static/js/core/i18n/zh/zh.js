@@ -27,14 +27,7 @@ import { FIGURES } from "./page_figures.js";
 import { FRAME } from "./page_frame.js";
 import { RUNS as RUNNING } from "./page_runs.js";
 import { TIMELINE } from "./page_timeline.js";
-import { CHARTS } from "./server_charts.js";
-import { COMPARE } from "./server_compare.js";
-import { COSTS } from "./server_costs.js";
-import { ERRORS } from "./server_errors.js";
-import { LAWS } from "./server_laws.js";
-import { NAMES } from "./server_names.js";
-import { ORDERS } from "./server_orders.js";
-import { RUNS } from "./server_runs.js";
+import { WORDS } from "./words.js";
 
 /** @typedef {import("../language.js").Catalogue} Catalogue */
 
@@ -48,7 +41,7 @@ export const TEXTS = {
   ...TIMELINE,
 };
 
-/** What the server writes: messages by code; the rest, by their English, is on its way there. @type {Catalogue} */
+/** Messages of the server by their codes, and its words. @type {Catalogue} */
 export const SERVERS = {
   ...ANALYSIS_MESSAGES,
   ...CHARTS_MESSAGES,
@@ -57,12 +50,5 @@ export const SERVERS = {
   ...RUNS_MESSAGES,
   ...SCHEDULE_MESSAGES,
   ...WEB_MESSAGES,
-  ...CHARTS,
-  ...COMPARE,
-  ...COSTS,
-  ...ERRORS,
-  ...LAWS,
-  ...NAMES,
-  ...ORDERS,
-  ...RUNS,
+  ...WORDS,
 };

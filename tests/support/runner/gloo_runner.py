@@ -1,4 +1,4 @@
-"""The runner as it is where processes cannot share memory for messages: `python -m tests.support.gloo_runner`."""
+"""The runner with messages over gloo: `python -m tests.support.runner.gloo_runner`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from backend.schedule.order import wire
 from backend.schedule.order.order import Order
 from runner.protocol import Run
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TINY = {"hidden": 16, "heads": 2, "sequence": 4, "batch": 1, "vocabulary": 16}
 LAST = ("finished", "failed", "cancelled", "error")
 Event = dict[str, Any]

@@ -1,0 +1,43 @@
+"""The messages of the server by their codes, read from its sources.
+
+`python -m tests.support.message_templates` writes tests/golden/messages.json, which every language's catalogue is
+compared with.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "messages.json"
+
+
+def templates() -> dict[str, set[str]]:
+    """Code -> template of every call of `message(code, template, ...)` in backend and runner."""
+    found: dict[str, set[str]] = {}
+    for part in ("backend", "runner"):
+        for path in sorted((ROOT / part).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                match node:
+                    case ast.Call(
+                        func=ast.Name(id="message"), args=[ast.Constant(value=str(code)), ast.Constant(value=str(text))]
+                    ):
+                        found.setdefault(code, set()).add(text)
+                    case ast.Call(func=ast.Name(id="message")):
+                        raise AssertionError(f"{path}:{node.lineno}: code and template must be literals")
+    return found
+
+
+def written() -> str:
+    """The text of the golden file of messages: code -> template."""
+    found = templates()
+    double = {code: texts for code, texts in found.items() if len(texts) > 1}
+    assert not double, f"one code, several templates: {double}"
+    by_code = {code: next(iter(found[code])) for code in sorted(found)}
+    return json.dumps(by_code, indent=0, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(written())
