@@ -235,7 +235,7 @@ def main() -> int:
     own, others = cores[0], cores[1:] or cores
     os.sched_setaffinity(0, set(others))
     runner = [
-        sys.executable, str(Path(__file__).with_name("crowd") / "steady_state.py"), "--rate", str(given.rate),
+        sys.executable, str(Path(__file__).with_name("crowd") / "steady.py"), "--rate", str(given.rate),
         "--seconds", str(given.seconds), "--lead", str(LEAD_S), "--cores", ",".join(map(str, others)),
         *(["--details"] if given.details else []),
     ]  # fmt: skip
