@@ -4,9 +4,9 @@ faulty_runner.py. Each happens once, in micro-batch 5, so that a shorter run of 
 
 from __future__ import annotations
 
-import os
 import resource
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ STAGE, MICRO = 1, 5
 
 
 def end_here(number: signal.Signals) -> None:
-    os.kill(os.getpid(), number)
+    """Signal this thread, which does not get any further: another thread might take a signal to the process."""
+    signal.pthread_kill(threading.get_ident(), number)
 
 
 def fill_memory() -> None:
