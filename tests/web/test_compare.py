@@ -7,6 +7,7 @@ import json
 import pytest
 from flask.testing import FlaskClient
 
+from backend.errors import with_codes
 from backend.schedule.analysis.compare import compare
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.simulation.costs import Costs
@@ -17,7 +18,7 @@ from tests.conftest import error_of
 def test_the_rows_are_the_cores(client: FlaskClient) -> None:
     body = client.get("/api/compare?families=zb-h1,interleaved&p=8&m=32&v=4&comm=0.5&w_share=0.5").get_json()
     spec = Spec(p=8, m=32, v=4, w_share=0.5, costs=Costs(comm=0.5))
-    assert body == json.loads(json.dumps(compare(spec, ["zb-h1", "interleaved"], 4)))
+    assert body == json.loads(json.dumps(with_codes(compare(spec, ["zb-h1", "interleaved"], 4))))
 
 
 def test_without_names_all_families_come_and_each_takes_its_own_v(client: FlaskClient) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from backend.errors import with_codes
 from backend.schedule.families import registry
 from backend.schedule.hardware.balance import balance_of
 from backend.schedule.hardware.cost_model import Setting
@@ -58,7 +59,7 @@ def test_the_defaults_of_the_shelf_are_what_an_empty_question_takes(client: Flas
 def test_costs_are_what_the_core_says(client: FlaskClient, query: str, data: dict[str, Any]):
     answer = client.get(f"/api/costs?{query}")
     assert answer.status_code == 200
-    assert answer.get_json() == plain(estimate(Setting.read(data)).as_dict())
+    assert answer.get_json() == plain(with_codes(estimate(Setting.read(data)).as_dict()))
 
 
 def test_costs_have_the_keys_that_the_page_reads(client: FlaskClient):

@@ -34,8 +34,8 @@ def test_a_format_that_cannot_hold_an_order_says_why(client: FlaskClient):
 def test_a_file_that_would_be_too_large_is_refused_before_it_is_made(
     client: FlaskClient, form: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(export, "LARGEST", 96 * FORMATS[form][2])
-    assert client.get(f"/api/export?family=1f1b&p=4&m=8&format={form}").status_code == 200  # reckoned with 96 ops
+    monkeypatch.setattr(export, "LARGEST", 64 * FORMATS[form][2])
+    assert client.get(f"/api/export?family=1f1b&p=4&m=8&format={form}").status_code == 200  # 2 p m = 64 ops
     error = error_of(client.get(f"/api/export?family=1f1b&p=4&m=9&format={form}"))
     assert (error["field"], error["nearest"]) == ("m", 8)
 

@@ -83,7 +83,7 @@ def test_a_run_under_way_when_the_server_stops_is_failed_after_the_restart(start
     for each in (run_id, waiting):
         run = requests.get(f"{again.url}/api/runs/{each}", timeout=5).json()
         assert run["status"] == "failed"
-        assert run["error"]["message"].startswith("The server stopped")
+        assert run["failure"]["message"].startswith("The server stopped")
         assert run["verified"] is None
     following = start_run(again, 2)
     until(lambda: requests.get(f"{again.url}/api/runs/{following}", timeout=5).json()["status"] == "finished")

@@ -49,7 +49,7 @@ def test_stopping_keeps_the_best_so_far_and_any_change_forgets_it(open_page: Ope
 
 def test_after_a_change_it_searches_by_itself_when_the_reader_rests(open_page: Open) -> None:
     page = open_page("?family=zb-auto&p=4&m=9&memory=3&F=18.5&I=18.1&W=9.3&comm=0.6")
-    expect(page.locator("#search-status")).to_contain_text("Constructed without a search")  # opening a link starts nothing
+    expect(page.locator("#search-status")).to_contain_text("Constructed without a search")  # no search yet
     page.fill("#field-memory", "2.5")
     page.press("#field-memory", "Enter")
     wait(page, "location.search.includes('effort=')")
