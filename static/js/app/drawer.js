@@ -59,6 +59,8 @@ export function createDrawer(store, tabs) {
       buttons.get(tab.id)?.setAttribute("aria-selected", String(tab.id === open));
       if (tab.id === open) tab.show?.();
     }
+    const button = buttons.get(open);
+    if (button) bar.scrollLeft = Math.max(0, button.offsetLeft + button.offsetWidth - bar.clientWidth); // on a phone
     jump(tabs.find((tab) => tab.id === open)?.title ?? null);
   }
   store.subscribe(({ view }) => openTab(view.tab));

@@ -37,7 +37,7 @@ ENGLISH = re.compile(r"[A-Za-z]{3,}(?:[ ,;:'’-]+[A-Za-z]{3,})+")
 TITLES = sorted((family.title for family in FAMILIES.values()), key=len, reverse=True)
 NAMES = [*TITLES, "Zero Bubble", "flash attention", "Flash attention", "torch CSV", "torch profiler", "gpipe-lesson"]
 """Of families, models, methods and programs; the same in every language."""
-IDENTIFIERS = re.compile(r"(?:[a-z0-9]+(?:-[a-z0-9]+)*, )+[a-z0-9-]+")
+IDENTIFIERS = re.compile(r"(?:[a-z0-9]+(?:-[a-z0-9]+)*(?:, |、))+[a-z0-9-]+")
 """Lists of a spec's own words, as a link has them: "plain, redistribute"."""
 
 

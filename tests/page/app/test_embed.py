@@ -245,5 +245,5 @@ def test_what_has_no_file_is_said(client: FlaskClient, monkeypatch, tmp_path):
     missing = client.get("/api/standalone?p=3")
     assert missing.status_code == 503
     assert "make setup" in error_of(missing)["message"]
-    monkeypatch.setattr(standalone, "MOST_WORK", 10)
+    monkeypatch.setattr(standalone, "MOST_OPS", 10)
     assert error_of(client.get("/api/standalone?p=3"))["field"] == "m"

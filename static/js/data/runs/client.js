@@ -100,10 +100,26 @@ let socket = null;
 
 /** The page's socket, which is opened when a run, a search or the cluster is first watched. */
 export function connect() {
-  socket ??= import("../../../vendor/socket.io.esm.min.js").then(({ io }) =>
-    io({ transports: ["websocket", "polling"] }),
+  socket ??= import("../../../vendor/socket.io.esm.min.js").then(
+    ({ io }) => io({ transports: ["websocket", "polling"] }),
+    (problem) => {
+      socket = undefined; // the server went away before the client library was loaded: the next caller tries again
+      throw problem;
+    },
   );
   return socket;
+}
+
+/** The socket, once the server gives its library. @param {Watch} watch */
+async function connectEventually(watch) {
+  for (;;) {
+    try {
+      return await connect();
+    } catch {
+      watch.lost(true);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
 }
 
 /** @typedef {RunWatcher & {over: boolean, wanted: boolean}} Watch  over: stopped; wanted: bytes and messages too */
@@ -121,6 +137,7 @@ export function watchRun(id, watcher) {
   let askAgain = (/** @type {number} */ _since) => {};
 
   async function open() {
+    connect().catch(() => {}); // in parallel with the request; follow() waits for it
     /** @type {Run & EncodedRows} */
     const run = await getJson(`${pathOf(id)}?rows=ops,copies`);
     if (watch.over) return;
@@ -161,7 +178,7 @@ export function watchRun(id, watcher) {
 async function follow(first, watch) {
   let run = first;
   const { id } = run;
-  const line = await connect();
+  const line = await connectEventually(watch);
   const ask = (since = run.seq) => {
     watch.lost(false);
     const rows = watch.wanted ? "ops,copies,bytes,messages" : "ops,copies";
