@@ -71,7 +71,7 @@ const OVER = new Set(["finished", "failed", "cancelled"]);
 // what events may bring that a run does not have from the start
 const NEW = new Set(["t0_unix_ns", "waiting", "hosts", "clocks", "links", "fields"]);
 const ROWS = new Set(["ops", "copies", "bytes", "messages"]);
-const RETRY_MS = 3000; // until bytes and messages are requested again after a failure
+const RETRY_MS = 3000; // until what failed is requested again
 const STORED_MS = 300; // after the end of a run the server has stored it, or has found that it cannot
 
 /** @param {Run} run */
@@ -103,7 +103,7 @@ export function connect() {
   socket ??= import("../../../vendor/socket.io.esm.min.js").then(
     ({ io }) => io({ transports: ["websocket", "polling"] }),
     (problem) => {
-      socket = undefined; // the server went away before the client library was loaded: the next caller tries again
+      socket = null; // the server went away before the client library was loaded: the next caller tries again
       throw problem;
     },
   );
@@ -115,7 +115,8 @@ async function connectEventually(watch) {
   for (;;) {
     try {
       return await connect();
-    } catch {
+    } catch (problem) {
+      if (watch.over) throw problem;
       watch.lost(true);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
@@ -158,7 +159,9 @@ export function watchRun(id, watcher) {
   }
 
   const opened = open();
-  opened.catch(watch.failed);
+  opened.catch((problem) => {
+    if (!watch.over) watch.failed(problem);
+  });
   return {
     stop: () => {
       watch.over = true;
