@@ -1,6 +1,6 @@
 """Check each rank's row for completeness and sequence over whole arrays.
 
-The same rules as check.py's, a hundred times as fast; finds only which rank is wrong, and check.py then finds the op.
+The same rules as in check.py, a hundred times as fast; finds only the wrong rank, and check.py then finds the op.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ NEVER = -1
 
 
 def first_wrong(order: Order) -> int | None:
-    """The first rank that lacks an op, has one twice, or has one before what it needs there; None if none does."""
+    """Return the first rank on which an op is missing, doubled, or before one that must precede it; None if there is
+    none.
+    """
     return next((rank for rank in range(order.p) if not _complete(order, rank)), None)
 
 
@@ -43,7 +45,7 @@ def _complete(order: Order, rank: int) -> bool:
 
 
 def _halves(order: Order, rank: int) -> tuple[Ints, Ints, Ints]:
-    """Kind, chunk and the slot's own micro-batch of each op of a rank, in order; of a pair its F, then its B."""
+    """Return kind, chunk and the slot's own micro-batch of each op of a rank, in order; of a pair its F, then its B."""
     codes = order.codes[order.offsets[rank] : order.offsets[rank + 1]]
     first, second = micro_numbers(order, rank)
     kind, chunk, b_chunk = code_table(order.chunks)[codes].T

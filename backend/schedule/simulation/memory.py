@@ -42,7 +42,7 @@ def _peaks(codes: Any, offsets: Any, take: Any, back: Any, peak: Any) -> None:
 def changes(chunks: int, w_share: float, kept: float = 1.0) -> tuple[Floats, Floats]:
     """Return (codes, 2) allocated at an op's start and freed at its end.
 
-    Column 0 counts chunks in flight (I frees them, W frees nothing), column 1 chunk activations. F keeps the part
+    Column 0 counts chunks in flight (I frees none of them), column 1 chunk activations. F keeps the part
     ``kept`` of them, the backward restores the rest by recomputation, and W still needs ``w_share`` of all after I.
     """
     again = 1.0 - kept

@@ -63,7 +63,7 @@ def two_chunks(spec: Spec) -> None:
 def repeated_block(
     name: str, title: str, block: Callable[[int], Block], *, source: Message, summary: Message, idle: str, peak: str
 ) -> Family:
-    """The family of one block: ``block(p)``; ``idle`` and ``peak`` are the formulas of its laws."""
+    """Build the family of one block: ``block(p)``; ``idle`` and ``peak`` are the formulas of its laws."""
     return Family(
         name=name,
         title=title,
