@@ -14,7 +14,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Below this many ops an interpreted run is over before numba would be imported (about 0.5 s).
+# Below this many ops an interpreted run takes less time than the import of numba (about 0.5 s).
 COMPILE_FROM_OPS = 50_000
 
 _kernels: list[Kernel[Any, Any]] = []

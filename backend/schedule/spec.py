@@ -20,12 +20,12 @@ from backend.schedule.options.recompute import MODES
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.simulation.costs import Cost, Costs
 
-# Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before. The ops of an order
-# are counted by its family (registry.judge).
+# Sizes that keep one answer under about a second and 100 MB; the page's sliders have lower limits. The family limits
+# the ops of an order (registry.judge).
 LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
-MOST_LAYERS = 10_000  # of one stage
+MOST_LAYERS = 10_000  # most layers of one stage
 MOST_EFFORT, MOST_SEED = 10**9, 2**31 - 1
-MOST_ORDER = 6000  # characters of a packed order: a server reads addresses of up to 8192
+MOST_ORDER = 6000  # most characters of a packed order: a server reads addresses of up to 8192
 MAX_TIME = 1e9  # sums of a million ops stay exact to a nanounit in float64
 PACKED = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O")

@@ -113,7 +113,7 @@ def neutral(spec: Spec, calibration: Calibration, unit: float = 1.0) -> Spec:
         for key, cost in calibration.costs_json().items()
         if cost is not None
     }
-    if isinstance(costs.get("O"), list):  # of a spec, a device's whole share; a shared link doubles what is given
+    if isinstance(costs.get("O"), list):  # a spec gives a device's whole share, which a shared link doubles
         costs["O"] = sum(costs["O"]) / len(costs["O"]) * spec.v / (2 if spec.shared_link else 1)
     place = spec.vocabulary if calibration.measured.order.barriers else "plain"
     return Spec.from_json(spec.to_json() | {"costs": costs, "layers": None, "recompute": "none", "vocabulary": place})
@@ -134,7 +134,9 @@ def _begun(measured: Timeline) -> tuple[Floats, float]:
     comm = _hop(measured.start[:, None] - made, crosses & (made_by >= 0), made, free)
     arrived = (made + comm * crosses).max(axis=1)
     begin = np.maximum(free, arrived)
-    unknown = (needs & (made_by < 0)).any(axis=1) | ~np.isfinite(begin)  # a barrier's end, a reload's, a rank's first
+    unknown = (needs & (made_by < 0)).any(axis=1) | ~np.isfinite(
+        begin
+    )  # inputs from a barrier or a reload; a rank's first op
     return np.where(unknown, measured.start, np.minimum(begin, measured.start)), comm
 
 

@@ -47,9 +47,9 @@ CLAIMS = {
 }
 
 WITHOUT_RECOMPUTATION = message("analysis.without_recomputation", "without recomputation")
-MANY = 32  # micro-batches a device, for "many"
-MOST_OPS = 200_000  # of a case that is tried only to explain
-NEAR = 0.01  # of 1F1B's figure: nearer than this is the claim
+MANY = 32  # micro-batches per device that count as many
+MOST_OPS = 200_000  # most ops of a case that is built only for an explanation
+NEAR = 0.01  # a difference below this part of 1F1B's figure counts as none
 Ratio = Callable[[Spec], float]
 Steps = Iterator[tuple[Message, Spec]]
 

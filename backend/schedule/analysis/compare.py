@@ -57,7 +57,7 @@ def compare(asked: Spec, names: Sequence[str] | None = None, v: int | None = Non
             fitted[name] = fit(asked, name, v)
         except SpecError as error:
             if name == list(names or FAMILIES)[-1] and not fitted:
-                raise  # it is the setting that is wrong
+                raise  # the setting itself is wrong
             notes.append(
                 message(
                     "analysis.family_left_out",

@@ -24,7 +24,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
-CELLS = 240  # specs a family
+CELLS = 240  # specs per family
 UNIT = 12.0  # divides by 1, 2, 3 and 4 chunks
 MOST_P, MOST_M, MOST_V = 8, 28, 4
 GRID = f"""{CELLS} specs a family, drawn at random, seed fixed: p 2 to {MOST_P}, m 1 to {MOST_M}, v up to {MOST_V};

@@ -20,7 +20,7 @@ from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.spec import LIMITS, Spec
 
-MOST_STEPS = 8  # of advice followed; families need three at most
+MOST_STEPS = 8  # most nearest values applied; families need at most three
 
 
 def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | None]:

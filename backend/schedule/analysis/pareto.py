@@ -31,9 +31,9 @@ Search = Callable[[Spec], tuple[Spec, Order]]
 """From the spec of a searched family to an order within its memory, and the spec that builds this order again."""
 
 SEARCHED = ("zb-auto", "v-auto")  # one chunk per device, and the V
-PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # of p: the default limits of the search
-LEAST = 1.0  # micro-batch; less than one gets no step through
-MOST_FRONTIER_OPS = 8192  # ops of a V; larger, seven limits take more than a few seconds
+PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # the default limits of the search, as parts of p
+LEAST = 1.0  # micro-batch; no order exists within less
+MOST_FRONTIER_OPS = 8192  # ops of a V; above it, seven limits take more than a few seconds
 SAME = 1e-9
 
 
@@ -103,13 +103,13 @@ def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> lis
         try:
             setting, adjusted = fit(_same_work(asked), name)
         except SpecError:
-            continue  # the placement cannot be had with this setting's options
+            continue  # the placement does not support this setting's options
         best = 0.0
         for limit in sorted(set(default_limits(asked) if limits is None else limits)):
             try:
                 spec, built = search(setting.with_(memory=limit, effort=None))
             except SpecError:
-                continue  # no step gets through so little memory
+                continue  # no order exists within this limit
             point = Point(spec, adjusted, limit, _figures(spec, built))
             if point.figures.throughput > best + SAME:
                 best = point.figures.throughput

@@ -18,7 +18,7 @@ from backend.schedule.search.building_block import Block
 from backend.schedule.spec import Spec
 
 EXACT = message("analysis.block_is_exact", "At equal F, I and W this is the order's steady state, slot for slot.")
-NAMED = 4  # ranks in a sentence
+NAMED = 4  # most ranks named in a sentence
 LAID = message(
     "analysis.block_is_laid",
     "The order is laid from this block at the costs set: in its sequence as far as that pays, within its peak.",

@@ -21,9 +21,9 @@ from backend.schedule.spec import LIMITS, Spec
 
 P_STOPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 M_STOPS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
-MOST_STOPS = 13  # sizes on one axis
-CELL_OPS = 60_000  # of one schedule
-SHAPED = 20  # building an order that is made for its costs takes as long as timing this many times its ops
+MOST_STOPS = 13  # most sizes on one axis
+CELL_OPS = 60_000  # most ops of one schedule
+SHAPED = 20  # building an order for given costs takes about as long as timing it this many times
 MOST_V = 12
 
 

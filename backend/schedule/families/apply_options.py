@@ -17,7 +17,7 @@ from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
 from backend.schedule.spec import Spec
 
 _FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
-MOST_TIMED = 10**11  # ops of all orders that one search times: about half an hour
+MOST_TIMED = 10**11  # most ops of all orders that one search times: about half an hour
 _NO_SHARDS = (
     "barriers == 0",
     message("schedule.unless_no_shards", "S and T are among the ops, and this form does not count them"),

@@ -21,9 +21,9 @@ from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
 MOST_KNOWN = 128
-_known: OrderedDict[Spec, list[Row]] = OrderedDict()  # what was found of late, so that nothing is searched twice
+_known: OrderedDict[Spec, list[Row]] = OrderedDict()  # recent results, so that nothing is searched twice
 _finds = [0]
-_most: OrderedDict[Spec, Spec] = OrderedDict()  # by what was searched: the spec of the longest search for it
+_most: OrderedDict[Spec, Spec] = OrderedDict()  # spec without effort: the spec of its longest search
 
 
 def rows(spec: Spec, problem: Problem) -> list[Row]:
@@ -115,7 +115,7 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     found = Found(codes, span_of(task, codes), bound.value, bound.name, spec.effort or 0, spec.seed)
     best = exact.prove(task, found)
     shape = {"lower_bound": float(best.lower_bound), "bound": best.bound_name, "gap": float(best.gap)}
-    if best.span < found.span:  # no effort of our own search leads there
+    if best.span < found.span:  # no effort of our own search reproduces this order
         spec, order = spec.with_(effort=None), best.order(task)
     return spec, order, shape | {"optimal": bool(best.optimal)}
 

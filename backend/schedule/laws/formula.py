@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-Tree = Any  # float | int | str | list[Tree]; JSON has no better name for it
+Tree = Any  # float | int | str | list[Tree]
 Vars = Mapping[str, float]
 
 _BINARY: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "mod"}

@@ -15,7 +15,7 @@ from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.simulation.costs import Cost, Costs
 
-LAYERS_A_STAGE = 4  # where layers are redistributed and none were given
+LAYERS_A_STAGE = 4  # default layers per stage when layers are redistributed
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _device(cost: Cost, options: Options) -> float:
     if not isinstance(cost, tuple):
         return cost
     total = 0.0
-    for each in cost:  # not sum(), which rounds otherwise from Python 3.12 on and in the page
+    for each in cost:  # not sum(), which rounds differently from Python 3.12 on; the page adds in this order
         total += each
     return total / options.p
 

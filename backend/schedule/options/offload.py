@@ -22,7 +22,7 @@ from backend.schedule.order.order import Order, code_table, offsets_of
 from backend.schedule.simulation.costs import Costs, per_stage
 from backend.schedule.simulation.simulate import Timeline, simulate
 
-ROUNDS = 6  # of planning; nothing gets better after three or four
+ROUNDS = 6  # of planning; usually no gain after three or four
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 MODES: dict[str, str] = {
@@ -121,7 +121,7 @@ def _plan(release: Any, deadline: Any, copy: Any, latest_first: Any, codes: Any,
     since its ``release`` if it is through before that, else what comes back next, a little early. Fills the sequence:
     ``codes`` (chunk, or chunks + chunk for a reload), ``micro``, ``starts``."""
     chunks, n = release.shape
-    due, bound = np.zeros((chunks, n)), np.inf  # the latest starts if nothing but reloads were in the way
+    due, bound = np.zeros((chunks, n)), np.inf  # the latest starts if the lane had only reloads
     for each in latest_first:
         c, k = each // n, each % n
         bound = min(bound, deadline[c, k]) - copy[c]

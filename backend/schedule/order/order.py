@@ -22,7 +22,7 @@ Codes = npt.NDArray[np.uint8]
 Micro = npt.NDArray[np.int32]
 
 MAX_CHUNKS = 64  # 4 kinds * 64 chunks fill the byte
-MAX_PAIR_CHUNKS = 14  # 4 * 14 + 14 * 14 codes, and S and T, still fit it
+MAX_PAIR_CHUNKS = 14  # 4 * 14 + 14 * 14 codes, and S and T, still fit the byte
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ def micro_numbers(order: Order, rank: int) -> tuple[Micro, Micro]:
         first[gradient[~half]] = number[~half]
         weight = np.flatnonzero((kind == W) & (chunk == c))
         split = number[kind[gradient] == I]
-        # A W too many (an order that check.py will refuse) gets the number n, which no micro-batch has.
+        # A W too many (an order that check.py rejects) gets the number n, which no micro-batch has.
         first[weight] = np.concatenate((split, np.full(len(weight), order.n, np.int32)))[: len(weight)]
     for each in (S, T) if order.barriers else ():
         at = np.flatnonzero(kind == each)

@@ -26,9 +26,9 @@ from backend.schedule.order.copy_lanes import Copies
 from backend.schedule.order.order import MAX_CHUNKS, Order, code_count, offsets_of
 from backend.schedule.order.placement import KINDS, Kind, place
 
-MOST_OPS = 262_144  # of a packed order: it is unpacked and checked wherever its spec is read
+MOST_OPS = 262_144  # most ops of a packed order, which is unpacked and checked whenever its spec is read
 MOST_RANKS, MOST_MICRO = 1024, 65_536
-MOST_BYTES = 14 * MOST_OPS + 16_384  # unpacked; deflate could make a thousand times the text of it
+MOST_BYTES = 14 * MOST_OPS + 16_384  # most unpacked bytes; a deflate stream can expand a thousandfold
 LETTERS: dict[str, Kind] = {"l": "looped", "v": "v", "b": "bidirectional"}
 STORED, BARRIERS, COPIES, ALIKE = 3, 12, 16, 32
 BROKEN = message("schedule.packed_order_broken", "the text is not a packed order, or a part of it is missing")
@@ -148,7 +148,7 @@ class _Body:
         raise OrderError(BROKEN)
 
     def take(self, count: int) -> npt.NDArray[np.uint8]:
-        return np.frombuffer(self._take(count), np.uint8).copy()  # compiled code takes no arrays that are read only
+        return np.frombuffer(self._take(count), np.uint8).copy()  # compiled code does not accept read-only arrays
 
     def column(self, count: int) -> Ints:
         planes = np.frombuffer(self._take(4 * count), np.uint8).reshape(4, count)

@@ -25,7 +25,7 @@ def first_wrong(order: Order) -> int | None:
 def _complete(order: Order, rank: int) -> bool:
     chunks, n = order.chunks, order.n
     kind, chunk, micro = _halves(order, rank)
-    # Few ops must not ask for large tables.
+    # An order of few ops must not allocate large tables.
     if len(kind) < 2 * chunks * n or (micro < 0).any() or (micro >= n).any():
         return False
     if not order.barriers and (kind >= S).any():
@@ -34,7 +34,7 @@ def _complete(order: Order, rank: int) -> bool:
     at = np.full((T + 1) * chunks * n, NEVER, np.int64)
     at[key] = np.arange(len(key))
     if np.count_nonzero(at != NEVER) != len(key):
-        return False  # one of them twice
+        return False  # an op occurs twice
     when = at.reshape(T + 1, chunks, n)
     full, split = when[B] != NEVER, (when[I] != NEVER) & (when[W] != NEVER)
     neither = (when[I] == NEVER) & (when[W] == NEVER)
@@ -51,6 +51,6 @@ def _halves(order: Order, rank: int) -> tuple[Ints, Ints, Ints]:
     kind, chunk, b_chunk = code_table(order.chunks)[codes].T
     pair = kind == PAIR
     rows = np.stack((np.where(pair, F, kind), chunk, first)), np.stack((np.full_like(kind, B), b_chunk, second))
-    both = np.stack(rows, 2).reshape(3, -1)  # the second column is a half only where there is a pair
+    both = np.stack(rows, 2).reshape(3, -1)  # the second column is used only for pairs
     kept = both[:, np.stack((np.ones_like(pair), pair), 1).ravel()]
     return kept[0], kept[1], kept[2]

@@ -30,7 +30,7 @@ from backend.schedule.order.copy_lanes import Copies
 from backend.schedule.order.order import Order, offsets_of
 from backend.schedule.order.order_codec import MOST_RANKS, assemble
 
-MOST_OPS = 2**23  # of an order that is read: over twice what a spec may ask for
+MOST_OPS = 2**23  # most ops of an order that is read: over twice the most of a spec
 MOST_HEADER = 2**22  # bytes: a spec may list a cost for each of 65,536 stages
 MOST_BYTES = 4 + MOST_HEADER + 14 * MOST_OPS  # 9 bytes per op with both columns, 5 per copy
 NOT_AN_ORDER = message("schedule.not_an_order", "these bytes are not an encoded order, or a part of them is missing")
@@ -73,7 +73,7 @@ def decode(body: bytes) -> Order:
     count, copy_count = int(offsets[-1]), int(copy_offsets[-1])
     if len(rest) != count * (1 + 4 * stored) + 5 * copy_count:
         raise OrderError(NOT_AN_ORDER)
-    codes = np.frombuffer(rest, np.uint8, count).copy()  # compiled code takes no arrays that are read only
+    codes = np.frombuffer(rest, np.uint8, count).copy()  # compiled code does not accept read-only arrays
     columns = [np.frombuffer(rest, "<i4", count, count * (1 + 4 * each)) for each in range(stored)]
     copies = None
     if copy_count:

@@ -29,7 +29,7 @@ def eight_steps(half: int, h: int, m: int, near: int, unpaired_start: bool) -> R
     """
     far = 1 - near
     f0, f1, i0, i1, b0, b1 = F + near, F + far, I + near, I + far, B + near, B + far
-    w = W  # which chunk's, the first-in-first-out queue of weight gradients says: see _pop_weights
+    w = W  # its chunk follows from the first-in-first-out queue of weight gradients: see _pop_weights
     f0b1, f1b0 = FB + near * CHUNKS + far, FB + far * CHUNKS + near
     rest = half - h - 1
     main = m - 2 * half + h + 1
