@@ -1,16 +1,16 @@
-"""Sentences with codes, and the one base of every error that answers a request.
+"""Sentences with codes, and the common base of every error that answers a request.
 
-A `Message` is an English sentence that also carries its code and the values of its holes, so that a page can show it in
-another language without reading the English back. A `RequestError` is a request that cannot be met: which field, which
-value, why, and the way out. Knows nothing of schedules, runs, or HTTP.
+A `Message` is an English sentence with its code and the values of its holes, so that a page can show it in another
+language without parsing the English. A `RequestError` is a request that cannot be met: which field, which value, why,
+and a way out. Knows no schedules, runs, or HTTP.
 
 ValueError
 └── RequestError       any request that cannot be met; `kind` decides the HTTP status
-    ├── SpecError      backend.schedule: a field of a spec (or of what goes with it) is not legal
+    ├── SpecError      backend.schedule: a field of a spec (or of its costs, model or machine) is illegal
     ├── OrderError     backend.schedule: an order of ops that cannot run
     ├── RunError       backend.runs: a request about runs
     ├── LinkError      backend.short_links: a request about short links
-    └── ApiError       backend.web: a request that HTTP, its body or its origin makes wrong
+    └── ApiError       backend.web: a request that is wrong by HTTP, its body or its origin
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ name is in use; share: this client's limit; full: the server's limit; disk: it c
 class Message(str):
     """An English sentence with its `code` and the `params` that fill its holes. Behaves as the English text.
 
-    Params are numbers, texts that stay as they are in every language (names, keys, values), further messages, or lists
-    of these.
+    Params are numbers, texts that are the same in every language (names, keys, values), further messages, or lists of
+    these.
     """
 
     code: str
     params: Mapping[str, Any]
 
     def __new__(cls, code: str, text: str, params: Mapping[str, Any]) -> Message:
-        """`text` is a template in `str.format` notation."""
+        """Format `text`, a template in `str.format` notation, with `params`."""
         made = super().__new__(cls, text.format(**{name: _english(value) for name, value in params.items()}))
         made.code, made.params = code, params
         return made
@@ -45,15 +45,15 @@ class Message(str):
         return _restore, (str(self), self.code, dict(self.params))
 
     def as_dict(self) -> dict[str, Any]:
-        """The message as JSON: ``{"code", "params", "message"}``."""
+        """Return the message as JSON: ``{"code", "params", "message"}``."""
         return {"code": self.code, "params": with_codes(dict(self.params)), "message": str(self)}
 
 
 def message(code: str, text: str, /, **params: Any) -> Message:
-    """A sentence for readers.
+    """Build a sentence for readers.
 
-    `code` and `text` must be literals: tests collect them from the sources, and hold every language's catalogue to
-    them. `text` is English with holes in `str.format` notation, each named in `params`.
+    `code` and `text` must be literals: tests collect them from the sources, and check every language's catalogue
+    against them. `text` is English with holes in `str.format` notation, each named in `params`.
     """
     return Message(code, text, params)
 
@@ -69,7 +69,7 @@ def _restore(text: str, code: str, params: dict[str, Any]) -> Message:
 
 
 def with_codes(value: Any) -> Any:
-    """JSON data in which every `Message` is ``{"code", "params", "message"}`` and all else is as it was."""
+    """Return JSON data with every `Message` replaced by ``{"code", "params", "message"}``."""
     if isinstance(value, Message):
         return value.as_dict()
     if isinstance(value, Mapping):
@@ -80,9 +80,10 @@ def with_codes(value: Any) -> Any:
 
 
 def from_codes(value: Any) -> Any:
-    """The inverse of `with_codes`: JSON data in which every ``{"code", "params", "message"}`` is a `Message` again.
+    """Return JSON data with every ``{"code", "params", "message"}`` replaced by a `Message`: the inverse of
+    `with_codes`.
 
-    Params are kept as they are in JSON: `with_codes` gives the same text back.
+    Params are unchanged: `with_codes` gives the same text back.
     """
     if isinstance(value, dict):
         if value.keys() == {"code", "params", "message"} and isinstance(value["params"], dict):
@@ -96,8 +97,9 @@ def from_codes(value: Any) -> Any:
 class RequestError(ValueError):
     """A request that cannot be met.
 
-    ``field`` names what is wrong (None where no single field is), ``value`` is what was given, ``message`` says why and
-    names the way out, ``limit`` is the bound that it broke and ``nearest`` a legal value close to the given one.
+    ``field`` names the wrong field (None if it is no single one), ``value`` is the given value, ``message`` gives the
+    reason and a way out, ``limit`` is the bound that was exceeded and ``nearest`` a legal value close to the given
+    one.
     """
 
     kind: Kind = "bad"
@@ -112,16 +114,16 @@ class RequestError(ValueError):
 
     @property
     def code(self) -> str:
-        """The code of the message: stable, for programs."""
+        """Return the code of the message: stable, for programs."""
         return self.message.code if isinstance(self.message, Message) else "unspecified"
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """What fills the holes of the message."""
+        """Return the values of the holes of the message."""
         return self.message.params if isinstance(self.message, Message) else {}
 
     def as_dict(self) -> dict[str, Any]:
-        """The one JSON shape of errors; ``limit`` and ``nearest`` only where there is one."""
+        """Return the JSON shape of all errors; ``limit`` and ``nearest`` only if there is one."""
         shape: dict[str, Any] = {
             "code": self.code,
             "params": with_codes(dict(self.params)),
@@ -137,7 +139,7 @@ class RequestError(ValueError):
 
 
 def printable(value: Any) -> Any:
-    """``value`` as JSON can carry it, cut to a length that a message can show."""
+    """Return ``value`` in a form that JSON can represent, cut to a length that a message can show."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):

@@ -1,5 +1,5 @@
 """The runner: executes a pipeline schedule with real tensors and reports when every op ran.
 
-A program of its own (`python -m runner`, JSON lines in and out). It knows `backend.schedule` (orders, checks,
-simulated times, metrics) and nothing of the web side.
+A separate program (`python -m runner`, JSON lines in and out). Depends on `backend.schedule` (orders, checks,
+simulated times, metrics) and on nothing of the web side.
 """

@@ -1,7 +1,7 @@
 """The devices of this machine, and the device and mode of a run by its number of ranks.
 
-Asks the system, not torch: the main process never loads it. Only `gpus` looks for GPUs; that path has not been run on
-one.
+Queries the system, not torch: the main process never loads it. Only `gpus` detects GPUs; that path has not been run
+on one.
 """
 
 from __future__ import annotations
@@ -88,8 +88,11 @@ def parse_nvidia_smi(text: str) -> tuple[Gpu, ...]:
 
 
 def choose(ranks: int, cores: int, gpus: int, device: str = "auto") -> Choice:
-    """Choose where a run of `ranks` ranks executes. They share GPUs only on request, since that is as yet untried.
-    Raises RequestError where GPUs are requested and there are none."""
+    """Choose where a run of `ranks` ranks executes.
+
+    Ranks share GPUs only on request, because that is untested so far. Raises RequestError if GPUs are requested and
+    there are none.
+    """
     if device == "cuda" and not gpus:
         raise RequestError(
             "device", device, message("runner.no_gpu", "there is no GPU to run on"), limit=0, nearest="cpu"

@@ -17,7 +17,7 @@ no_place: the engine has no room for the ranks; engine: the engine itself is los
 
 @dataclass(frozen=True, slots=True)
 class RunFailure:
-    """Why a run failed: in which `rank` and in which `op` where that is known, and a sentence for readers."""
+    """The failure of a run: the `rank` and the `op`, if known, and a sentence for readers."""
 
     kind: FailureKind
     rank: int | None
@@ -25,5 +25,5 @@ class RunFailure:
     message: Message
 
     def as_dict(self) -> dict[str, Any]:
-        """The failure as the `failed` event has it: ``{"kind", "rank", "op", "code", "params", "message"}``."""
+        """Return the fields of the `failed` event: ``{"kind", "rank", "op", "code", "params", "message"}``."""
         return {"kind": self.kind, "rank": self.rank, "op": self.op, **self.message.as_dict()}

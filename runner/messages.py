@@ -16,14 +16,16 @@ StagePlaces = tuple[tuple[int, int], ...]
 
 
 def results_file(folder: str, rank: int) -> str:
-    """The file to which a rank writes its gradients, in the job's folder."""
+    """Return the path of the file to which a rank writes its gradients, in the job's folder."""
     return f"{folder}/results-{rank}"
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A process group: built once for a set of workers, used again as long as `key` stays the same. In `store` its
-    ranks find each other: a file or `tcp://HOST:PORT/NAME`; `address` is that of this rank's host."""
+    """A process group: built once for a set of workers, and reused as long as `key` stays the same.
+
+    Its ranks meet in `store`: a file or `tcp://HOST:PORT/NAME`; `address` is that of this rank's host.
+    """
 
     key: str
     store: str
@@ -87,7 +89,7 @@ class Verify:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """The time of a message to a `peer`, one way, in ns, and by how much it may be wrong."""
+    """The time of a message to a `peer`, one way, and its uncertainty, in ns."""
 
     peer: int
     latency: int
@@ -121,7 +123,7 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True)
 class RankError:
-    """An exception in the worker: its kind, and its text (a Message where there is one for it)."""
+    """An exception in the worker: its kind, and its text (a Message if there is one for it)."""
 
     kind: FailureKind
     message: str

@@ -28,11 +28,11 @@ class Box:
     h: float
 
     def meets(self, other: Box) -> bool:
-        """Whether two rectangles have a pixel in common."""
+        """Return whether two rectangles have a pixel in common."""
         return abs(self.x - other.x) * 2 < self.w + other.w and abs(self.y - other.y) * 2 < self.h + other.h
 
     def within(self, width: float, height: float) -> bool:
-        """Whether it lies inside a plot of this size."""
+        """Return whether the box is inside a plot of this size."""
         sideways = self.w / 2 <= self.x <= width - self.w / 2
         return sideways and self.h / 2 <= self.y <= height - self.h / 2
 

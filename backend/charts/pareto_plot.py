@@ -40,11 +40,11 @@ class ParetoPlot:
         return self.frame.at(*self.xy(at))
 
     def shown(self, at: int) -> bool:
-        """Whether a point is inside the plot; a searched one may be too slow for it."""
+        """Return whether a point is inside the plot; a searched one may be too slow for it."""
         return 0.0 <= self.pixel(at)[1] <= self.frame.inner[1]
 
     def moved(self, at: int) -> bool:
-        """Whether a family was built at another p or m than asked for, and so does other work."""
+        """Return whether a family was built at another p or m than asked for, and so does different work."""
         spec = self.points[at].spec
         return (spec.p, spec.m) != (self.asked.p, self.asked.m)
 
@@ -62,7 +62,7 @@ class ParetoPlot:
 
     @property
     def frontier(self) -> list[int]:
-        """Return the points that none is better than, of the p and m asked for."""
+        """Return the points of the asked p and m for which no better one exists."""
         return [at for at, better in enumerate(self.better) if better is None and not self.moved(at)]
 
 

@@ -92,7 +92,7 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
 
 
 def _order(csv_file: Path | None, data: dict[str, Any], job: dict[str, Any]) -> tuple[Order, dict[str, Any]]:
-    """The order to run, and the job for the runner with it. Raises OrderError, RequestError."""
+    """Return the order to run, and the job for the runner with it. Raises OrderError, RequestError."""
     if csv_file is not None:
         if data.get("family"):
             why = message("runs.family_or_csv", "give a FAMILY or --csv FILE, not both")
@@ -130,7 +130,7 @@ def _exit_unfinished(data: dict[str, Any], last: dict[str, Any], as_json: bool) 
 
 
 def _write(path: Path, shape: dict[str, Any], order: Order, rows: Rows, name: str) -> None:
-    """Write the trace's file. Raises ClickException where it cannot be written."""
+    """Write the trace's file. Raises ClickException if it cannot be written."""
     title = f"{name} p={order.p} m={order.m}, measured on {shape['device']}, {shape['mode']}"
     try:
         write_trace(path, shape, order, rows, title)
@@ -143,13 +143,13 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _worst(clocks: list[dict[str, Any]]) -> float:
-    """The largest uncertainty of the hosts' clocks, in us."""
+    """Return the largest uncertainty of the hosts' clocks, in us."""
     worst: int = max(each["uncertainty_ns"] for each in clocks)
     return worst / 1000
 
 
 def _verdict_lines(shape: dict[str, Any]) -> list[str]:
-    """The verdict and the figures in a few lines."""
+    """Return the verdict and the figures in a few lines."""
     verdict = "verified" if shape["verified"] else "NOT VERIFIED"
     loss, reference, error = (shape[key] for key in ("loss", "reference_loss", "max_grad_error"))
     lines = [

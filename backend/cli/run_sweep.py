@@ -54,7 +54,7 @@ def _spec(name: str, data: dict[str, Any], as_json: bool) -> Spec:
 
 
 def _row(series: Series, spec: Spec, job: dict[str, Any]) -> dict[str, Any]:
-    """One schedule's run: figures in units of its costs."""
+    """Run one schedule and return its figures in units of its costs."""
     order = registry.order(spec)
     last, rows = series.run(job | {"spec": spec.to_json(), "order": wire.to_text(order)})
     if last["event"] != "finished":
@@ -67,7 +67,7 @@ def _row(series: Series, spec: Spec, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _line(row: dict[str, Any], head: bool) -> str:
-    """A row of the table, the first with its head."""
+    """Format a row of the table, the first with its head."""
     family = row["spec"]["family"]
     if row["status"] != "finished":
         why = row["error"]["message"] if "error" in row else failure_text(row["failure"])

@@ -1,4 +1,4 @@
-"""Errors of requests about runs, and failures of runs. Knows nothing of HTTP: the web maps each kind to its status."""
+"""Errors of requests about runs, and failures of runs. Knows no HTTP: the web maps each kind to its status."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ class RunError(RequestError):
 
 
 def failure(field: str | None, value: Any, message: str, limit: Any = None) -> dict[str, Any]:
-    """One error in the shape of every route and event."""
+    """Return one error in the shape of every route and event."""
     return RequestError(field, value, message, limit=limit).as_dict()
 
 
 @dataclass(frozen=True, slots=True)
 class RunFailure:
-    """Why a run ended without finishing: what failed (the runner's own kinds, or refused, runner, server, unknown), on
-    which rank and at which op where that is known, and a sentence."""
+    """The failure of a run: its kind (the runner's own kinds, or refused, runner, server, unknown), the rank and the
+    op, if known, and a sentence.
+    """
 
     kind: str
     message: str
@@ -33,7 +34,7 @@ class RunFailure:
 
     @classmethod
     def read(cls, data: Any) -> RunFailure:
-        """A failure as the runner sends it and the database holds it. Raises ValueError for another shape."""
+        """Read a failure as the runner sends it and the database stores it. Raises ValueError for another shape."""
         if not isinstance(data, Mapping) or not isinstance(data.get("message"), str):
             raise ValueError(message("runs.bad_failure", "the runner sent a failure without a message"))
         rank, op = data.get("rank"), data.get("op")
@@ -46,18 +47,18 @@ class RunFailure:
 
     @classmethod
     def refused(cls, error: Any) -> RunFailure:
-        """The runner's refusal of a job, whose `error` has the shape of every request's error."""
+        """Return the failure of a run that the runner refused; `error` has the shape of every request's error."""
         data = error if isinstance(error, Mapping) else {}
         return cls("refused", _message(data) if data.get("message") else NO_REASON)
 
     @classmethod
     def stored(cls, error: Any) -> RunFailure:
-        """The failure of a run that was stored while failures were errors of fields."""
+        """Return the failure of a run that was stored when failures were errors of fields."""
         data = error if isinstance(error, Mapping) else {}
         return cls("unknown", _message(data) if data.get("message") else NO_REASON)
 
     def as_dict(self) -> dict[str, Any]:
-        """The one JSON shape: ``{"kind", "rank", "op", "code", "params", "message"}``."""
+        """Return the failure as JSON: ``{"kind", "rank", "op", "code", "params", "message"}``."""
         code, params = "unspecified", {}
         if isinstance(self.message, Message):
             _, code, params = (self.message.as_dict()[key] for key in ("message", "code", "params"))
@@ -68,7 +69,7 @@ class RunFailure:
 
 
 def _message(data: Mapping[str, Any]) -> str:
-    """The sentence in `data`: a Message where it has its code and params, else plain English."""
+    """Return the sentence in `data`: a Message if it has its code and params, else plain English."""
     if isinstance(data.get("code"), str) and isinstance(data.get("params"), dict):
         found: Message = from_codes({key: data[key] for key in ("code", "params", "message")})
         return found

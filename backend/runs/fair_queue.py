@@ -23,7 +23,7 @@ class FairQueue:
         self._arrivals = 0
 
     def put(self, owner: str, item: str) -> None:
-        """Add an item at its owner's next turn; RunError when there is no room."""
+        """Add an item at its owner's next turn. Raises RunError if the queue is full."""
         waiting = len(self._waiting)
         if waiting >= self.limit:
             text = message("runs.queue_full", "{waiting} runs are waiting already; try again soon", waiting=waiting)

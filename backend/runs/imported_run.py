@@ -1,4 +1,4 @@
-"""A run that was executed elsewhere: a measured timeline as a run that is over, with the order that its trace has."""
+"""Build a run from an imported trace: a run that is over, with the order of the trace."""
 
 from __future__ import annotations
 
@@ -42,8 +42,11 @@ def spec_of(trace: Measured) -> Spec:
 
 
 def mean_costs(order: Order, durations: Floats, v: int) -> Costs:
-    """Return the costs of a device's whole share, from the ops' durations in ms: a full backward counts half as I, half
-    as W. Where forwards and backwards came in pairs only, F, I and W are a third of a pair each."""
+    """Return the costs of a device's whole share, from the ops' durations in ms.
+
+    Half of a full backward counts as I, half as W. If forwards and backwards came in pairs only, F, I and W are a
+    third of a pair each.
+    """
     kind = code_table(order.chunks)[order.codes][:, 0]
     mean = {each: float(durations[kind == each].mean()) * v for each in (F, I, W, B, PAIR) if (kind == each).any()}
     both = mean.get(PAIR)
@@ -54,7 +57,7 @@ def mean_costs(order: Order, durations: Floats, v: int) -> Costs:
 
 
 def run_of(run_id: str, created: float, owner: str, spec: Spec, trace: Measured) -> Run:
-    """Return the run of a whole trace; its ops are without the waits inside them, where the trace shows these."""
+    """Return the run of a whole trace; its ops exclude the waits inside them, if the trace shows these."""
     assert trace.timeline is not None
     timeline = trace.computing or trace.timeline
     device = trace.device or ELSEWHERE
@@ -74,7 +77,7 @@ def run_of(run_id: str, created: float, owner: str, spec: Spec, trace: Measured)
 
 
 def _rows(order: Order, begun: Floats, start: Floats, end: Floats) -> list[OpRow]:
-    """The rows of a timeline's ops: `begun` in ms with the wait for messages, `start` without."""
+    """Return the rows of a timeline's ops: `begun` in ms with the wait for messages, `start` without."""
     counts = np.diff(order.offsets)
     rank = np.repeat(np.arange(order.p), counts)
     index = np.arange(len(order)) - np.repeat(order.offsets[:-1], counts)

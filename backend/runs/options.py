@@ -1,4 +1,4 @@
-"""The options of a run besides its schedule, read strictly.
+"""Read the options of a run besides its schedule, strictly.
 
 The runner has the same limits; checking them here refuses a bad choice at once, not when the run's turn comes.
 """
@@ -82,15 +82,16 @@ def read(data: Mapping[str, Any]) -> Options:
 
 
 def refuse_missing(device: str, devices: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse GPUs where the runner has reported devices without any. Raises RequestError."""
+    """Raise RequestError if a GPU is requested and the runner has reported devices without any."""
     if device == "cuda" and devices and not any(each.get("kind") == "cuda" for each in devices):
         text = message("runs.no_gpu", "there is no GPU to run on")
         raise RequestError("device", device, text, limit=0, nearest="cpu")
 
 
 def refuse_local(options: Options, engine: str) -> None:
-    """Refuse the options of clusters where the runner has reported the local engine ("": it has reported none yet).
-    Raises RequestError."""
+    """Raise RequestError for options of clusters if the runner has reported the local engine ("": it has reported
+    none yet).
+    """
     if engine == LOCAL:
         for key, value in options.placed().items():
             text = message(

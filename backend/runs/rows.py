@@ -1,4 +1,4 @@
-"""The rows that a run measures: their fields by name, read and checked here and nowhere else in the server.
+"""The rows that a run measures: their fields by name. The server reads and checks them only here.
 
 A row crosses process boundaries as a list of whole numbers. The runner states the fields of its rows in the event
 `running`; the log, the database and the page have them in the order of FIELDS.
@@ -27,7 +27,7 @@ class OpRow(NamedTuple):
 
 
 class CopyRow(NamedTuple):
-    """One copy between device and host memory: its index is that in the rank's copy lane."""
+    """One copy between device and host memory; its index is its position in the rank's copy lane."""
 
     rank: int
     index: int  # type: ignore[assignment]  # the field hides tuple.index, which is not used
@@ -48,8 +48,11 @@ class BytesRow(NamedTuple):
 
 
 class MessageRow(NamedTuple):
-    """One message: `gradient` is 0 for activations, `stage` the one that receives it; times in ns of the run's clock:
-    when its sender posted it, when the receiver asked for it, when the receiver had it."""
+    """One message.
+
+    `gradient` is 0 for activations; `stage` is the receiving stage; times in ns of the run's clock: when its sender
+    posted it, when the receiver asked for it, when the receiver had it.
+    """
 
     source: int
     target: int
@@ -89,8 +92,9 @@ class RowReader:
             self._widths[kind] = len(names)
 
     def read(self, kind: str, rows: Iterable[Row]) -> list[Row]:
-        """Rows in the order of FIELDS. Raises ValueError for one that has not its kind's width in whole numbers, so
-        that a bad row cannot spoil what is stored and sent on."""
+        """Return rows in the order of FIELDS. Raises ValueError for a row that is not its kind's number of whole
+        numbers, so that a bad row is neither stored nor sent on.
+        """
         found, width = list(rows), self._widths[kind]
         if not {width}.issuperset(map(len, found)) or not {int}.issuperset(map(type, chain.from_iterable(found))):
             text = message(
@@ -105,14 +109,16 @@ class RowReader:
 
 
 def named(kind: str, rows: Iterable[Row]) -> list[Any]:
-    """Rows in the order of FIELDS as named tuples: OpRow, CopyRow, BytesRow or MessageRow."""
+    """Return rows in the order of FIELDS as named tuples: OpRow, CopyRow, BytesRow or MessageRow."""
     make = TYPES[kind]._make
     return [make(row) for row in rows]
 
 
 def with_copies_apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """Ops and copies of runs stored before copies had rows of their own: there the k-th copy of a rank stood among the
-    ops with the index -1 - k, and its bytes in the place of recv_wait."""
+    """Separate ops and copies of runs that were stored before copies had rows of their own.
+
+    There the k-th copy of a rank was among the ops with the index -1 - k, and its bytes were in the column recv_wait.
+    """
     ops: list[Row] = []
     copies: list[Row] = []
     for row in rows:

@@ -61,7 +61,7 @@ class Run:
 
     @property
     def asked(self) -> dict[str, Any] | None:
-        """The options that were chosen for it, for a run with the same ones; None for an imported run."""
+        """Return the options chosen for the run, for a run with the same ones; None for an imported run."""
         return {"mode": self.asked_mode, "unit_ms": self.unit_ms, **self.options} if self.options else None
 
     def move(self, position: int) -> bool:
@@ -73,8 +73,9 @@ class Run:
         return True
 
     def apply(self, event: Event) -> None:
-        """Apply an event of the runner; nothing changes a run that is over. Raises ValueError for an event that is
-        unknown or has not its shape."""
+        """Apply an event of the runner; a run that is over does not change. Raises ValueError for an unknown event
+        or one of another shape.
+        """
         name = event.get("event")
         if self.over:
             return

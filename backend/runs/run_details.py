@@ -1,4 +1,4 @@
-"""The measured rows of a run for other programs: as JSON with named fields and op texts, and as a Chrome trace.
+"""Export the measured rows of a run: as JSON with named fields and op texts, and as a Chrome trace.
 
 The command line prints the same JSON that the page exports.
 """
@@ -39,18 +39,18 @@ def trace(order: Order, rows: Rows, title: str, device: str) -> dict[str, Any]:
 
 
 def _sizes(rows: Sequence[BytesRow]) -> dict[tuple[int, ...], dict[str, int]]:
-    """The bytes of each op by (rank, index)."""
+    """Return the bytes of each op by (rank, index)."""
     return {(row.rank, row.index): {"received": row.received, "sent": row.sent, "live": row.live} for row in rows}
 
 
 def _named(row: OpRow | CopyRow, texts: list[list[str]]) -> dict[str, Any]:
-    """The fields of a row, with the text of its op in place of the index."""
+    """Return the fields of a row, with the text of its op in place of the index."""
     fields = row._asdict()
     return {"rank": fields.pop("rank"), "op": texts[row.rank][fields.pop("index")]} | fields
 
 
 def _message(row: MessageRow) -> dict[str, Any]:
-    """The fields of a message, with `what` it carries in place of `gradient`."""
+    """Return the fields of a message, with `what` in place of `gradient`."""
     return {("what" if key == "gradient" else key): value for key, value in row._asdict().items()} | {
         "what": run_trace.WHAT[row.gradient]
     }

@@ -1,6 +1,6 @@
-"""Exports of a run that is over: as a file, and as costs with which its schedule is planned again.
+"""Export a run that is over: as a file, and as costs with which its schedule is planned again.
 
-Orders are given, since building the order of an old run may take long (run_order.py).
+The caller provides orders, since building the order of an old run may take long (run_order.py).
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ def as_shape(run: Run, order: Order) -> dict[str, Any]:
 
 
 def calibrated(run: Run, order: Order) -> dict[str, Any]:
-    """Return the spec of a whole run with the costs of its ops, in the run's unit, and the figures that they predict.
+    """Return the spec of a whole run with the costs of its ops, in the run's unit, and the figures that they
+    predict.
 
-    Where other costs would give another order, as in families whose orders follow from costs, the spec contains the
+    If other costs would give another order, as in families whose orders follow from costs, the spec contains the
     order that was run. Raises RunError for an incomplete run.
     """
     _need_whole(run, order)
@@ -87,7 +88,7 @@ def _same_order(spec: Spec, order: Order) -> Spec:
 
 
 def _alike(one: Order, other: Order) -> bool:
-    """Whether two orders of the same sizes are equal; two encodings of one order may count as different."""
+    """Return whether two orders of the same sizes are equal; two encodings of one order may count as different."""
     copies = [(each.copies.codes, each.copies.offsets) if each.copies else () for each in (one, other)]
     micro = [() if each.micro is None else (each.micro,) for each in (one, other)]
     mine, theirs = ((each.codes, each.offsets, *micro[k], *copies[k]) for k, each in enumerate((one, other)))
@@ -95,7 +96,7 @@ def _alike(one: Order, other: Order) -> bool:
 
 
 def _short(spec: Spec) -> Spec:
-    """The spec with its costs rounded to DIGITS."""
+    """Return the spec with its costs rounded to DIGITS."""
     data = spec.to_json()
     data["costs"] = {key: _rounded(cost) for key, cost in data["costs"].items()}
     return Spec.from_json(data)
@@ -120,5 +121,5 @@ def _need_whole(run: Run, order: Order) -> None:
 
 
 def _rows(run: Run) -> dict[str, list[Any]]:
-    """The measured rows of a run by kind, as named tuples."""
+    """Return the measured rows of a run by kind, as named tuples."""
     return {kind: run.log.rows(kind) for kind in KINDS}

@@ -1,8 +1,8 @@
-"""The log of one run: numbered entries in the order of events, with rows held as the JSON text that viewers receive.
+"""The log of one run: numbered entries in the order of events, with rows as the JSON text that viewers receive.
 
-Entries are appended and never changed, so a viewer is one number: the last entry it has. The text of rows is written
-once for all viewers; it takes a sixth of the memory of lists of numbers and is nothing for the garbage collector to
-walk through. Ops and copies go to every viewer; bytes and messages, twice as much, only on request.
+Entries are appended and never changed, so a viewer's state is one number: the last entry it has. The text of rows is
+written once for all viewers; it takes a sixth of the memory of lists of numbers and costs the garbage collector
+nothing. Ops and copies go to every viewer; bytes and messages, twice as much, only on request.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_ROWS = 8192  # of a kind in one entry: no message to a viewer is as long as
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of one kind: how many, and their JSON without the outer brackets."""
+    """Rows of one kind: their number, and their JSON without the outer brackets."""
 
     count: int
     text: str

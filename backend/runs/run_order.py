@@ -1,4 +1,4 @@
-"""The op order of a run: packed once when the run is requested, read back by everything that shows or exports it."""
+"""The order of a run: packed once when the run is requested, and read back by every view and export of it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from backend.schedule.order.order import Order
 def order_of(run: Run) -> Order:
     """Return the order of a run, (p, ops) as `Order` has it.
 
-    Runs that were stored before orders were (schema 3) have none: theirs is built from the spec, once while the run is
-    in memory. Raises SpecError where no order can be built from such a spec any more. Takes as long as building the
-    order in that case: call it outside the event loop.
+    Runs that were stored before orders were (schema 3) have none: theirs is built from the spec, once while the run
+    is in memory. Raises SpecError if such a spec no longer builds an order. Takes as long as building the order in
+    that case: call it outside the event loop.
     """
     if not run.order:
         run.order = wire.to_text(registry.order(registry.read(run.spec)))

@@ -1,4 +1,4 @@
-"""Runs one after the other on a runner of their own, whose workers stay warm between them: for the command line."""
+"""Run several schedules one after the other on one runner process, whose workers stay warm, for the command line."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ class RunnerClient:
 
 
 def _how_it_ended(code: int) -> Message:
-    """How a process of this exit code ended, as a part of sentences."""
+    """Return how a process with this exit code ended, for use inside a sentence."""
     if code < 0:
         return message("runs.ended_by_signal", "was ended by signal {signal}", signal=signal.Signals(-code).name)
     return message("runs.ended_with_code", "ended with exit code {code}", code=code)

@@ -159,7 +159,7 @@ def unpack(blob: bytes | None, kind: str) -> list[Row]:
 
 
 def _revive(head: str, events: str, order: str | None, *blobs: bytes | None) -> Run:
-    """The run that one table row holds."""
+    """Return the run stored in one table row."""
     run = _without_log(head)
     run.order = order or ""
     stored = dict(zip(KINDS, blobs, strict=True))
@@ -178,14 +178,14 @@ def _revive(head: str, events: str, order: str | None, *blobs: bytes | None) -> 
 
 
 def _without_log(head: str) -> Run:
-    """The run of a stored head, its log still empty."""
+    """Return the run of a stored head, its log still empty."""
     fields = json.loads(head)
     status, facts = fields.pop("status"), from_codes(_with_failure(fields.pop("facts")))
     return Run(**fields, status=status, facts=facts)
 
 
 def _with_failure(data: dict[str, Any]) -> dict[str, Any]:
-    """`data` with a `failure` in place of the `error` that runs had before schema 4."""
+    """Return `data` with a `failure` in place of the `error` that runs had before schema 4."""
     if "error" not in data:
         return data
     rest = {key: value for key, value in data.items() if key != "error"}

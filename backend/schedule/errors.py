@@ -1,4 +1,4 @@
-"""Errors of the schedule core: a field that no schedule can be built from, an order that cannot run."""
+"""Errors of the schedule core: an illegal field of a spec, an order that cannot run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Message", "OrderError", "SpecError", "message", "printable"]
 
 
 class SpecError(RequestError):
-    """A field of a spec, or of what goes with it (costs, model, machine), has a value that is not legal."""
+    """A field of a spec, or of its costs, model or machine, has an illegal value."""
 
 
 class OrderError(RequestError):
@@ -22,5 +22,5 @@ class OrderError(RequestError):
         self.op = op
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON shape of errors with the rank as extra."""
+        """Return the error as JSON, with the rank as an extra field."""
         return super().as_dict() | {"rank": self.rank}

@@ -14,7 +14,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Below this many ops an interpreted run is over before numba would be imported (about 0.5 s).
+# Below this many ops an interpreted run takes less time than the import of numba (about 0.5 s).
 COMPILE_FROM_OPS = 50_000
 
 _kernels: list[Kernel[Any, Any]] = []
@@ -22,7 +22,7 @@ _lock = threading.Lock()
 
 
 class Kernel(Generic[P, R]):
-    """A function that calls its compiled twin once there is one."""
+    """A function that calls its compiled version once there is one."""
 
     def __init__(self, function: Callable[P, R], signature: str) -> None:
         self.interpreted = function
@@ -41,12 +41,15 @@ def kernel(signature: str) -> Callable[[Callable[P, R]], Kernel[P, R]]:
 
 
 class Inner(Kernel[P, R]):
-    """A kernel that other kernels of its own file call. Of its own file only: numba compiles it into its callers, and
-    takes a caller again from its cache on disk unless the caller's file has changed."""
+    """A kernel that other kernels of its own file call.
+
+    Only of its own file: numba compiles it into its callers, and takes a caller again from its cache on disk unless
+    the caller's file has changed.
+    """
 
     @property
     def _numba_type_(self) -> Any:
-        """The type that numba asks of an object which it finds in the code it compiles."""
+        """Return the type that numba requests of an object in the code it compiles."""
         if self.compiled is None:
             raise AttributeError("_numba_type_")
         import numba
@@ -60,12 +63,12 @@ def inner(signature: str) -> Callable[[Callable[P, R]], Inner[P, R]]:
 
 
 def ready() -> bool:
-    """Whether every kernel is compiled."""
+    """Return whether every kernel is compiled."""
     return all(each.compiled is not None for each in _kernels)
 
 
 def compile_all() -> None:
-    """Compile every kernel (or load it from the cache). Takes seconds the first time ever, then well under one."""
+    """Compile every kernel (or load it from the cache). Takes seconds the first time, then well under one."""
     with _lock:
         if ready():
             return
@@ -77,6 +80,6 @@ def compile_all() -> None:
 
 
 def compile_for(ops: int) -> None:
-    """Compile the kernels if ``ops`` ops are worth it."""
+    """Compile the kernels if ``ops`` ops justify the time."""
     if ops >= COMPILE_FROM_OPS:
         compile_all()

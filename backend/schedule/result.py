@@ -1,4 +1,4 @@
-"""The Result of a spec: order, figures, memory and laws, as the command line and the API give it."""
+"""Build the Result of a spec: order, figures, memory and laws, as the command line and the API return it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from backend.schedule.spec import Spec
 
 
 def result(spec: Spec, times: bool = False) -> dict[str, Any]:
-    """The Result of a spec. Raises SpecError if it is illegal."""
+    """Return the Result of a spec. Raises SpecError if it is illegal."""
     built = order(spec)
     return describe(spec, built, simulate(built, spec.timing, spec.v), times)
 
 
 def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) -> dict[str, Any]:
-    """The Result of an order that is already timed."""
+    """Return the Result of an order that is already timed."""
     in_flight, _ = peaks(built)
     memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
     laws, family = law_values(spec), family_of(spec)
@@ -46,14 +46,15 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
 
 
 def law_values(spec: Spec) -> list[dict[str, Any]]:
-    """Every law of the spec's family that applies to it, with its numbers put in."""
+    """Return every law of the spec's family that applies to it, with its numbers substituted."""
     values = law_names(spec)
     return [law.judge(values) for law in family_of(spec).laws if law.speaks(values)]
 
 
 def law_names(spec: Spec) -> dict[str, float]:
-    """The names that formulas use, at one spec: sizes and costs (law.py), then the options: barriers a micro-batch,
-    and three truths as 0 or 1."""
+    """Return the names that formulas use, at one spec: sizes and costs (law.py), then the options: barriers per
+    micro-batch, and three conditions as 0 or 1.
+    """
     family = family_of(spec)
     stages = spec.p if family.placement == "bidirectional" else spec.p * spec.v
     truths = {"lifo": spec.lifo, "interlaced": spec.vocabulary == "interlaced", "copies": spec.offload != "none"}

@@ -1,7 +1,7 @@
-"""A spec: a family, its sizes, its costs and its options. Strict reading of it from JSON.
+"""A spec: a family, its sizes, its costs and its options. Read strictly from JSON.
 
-Each field is checked by itself (type and range); whether a family takes these fields together is checked by
-``families.registry.judge``. Every error names the field and the nearest legal value.
+Each field is checked by itself (type and range); ``families.registry.judge`` checks whether a family takes these
+fields together. Every error names the field and the nearest legal value.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from backend.schedule.options.recompute import MODES
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.simulation.costs import Cost, Costs
 
-# Sizes that keep one answer under about a second and 100 MB; the page's sliders end long before. The ops of an order
-# are counted by its family (registry.judge).
+# Sizes that keep one answer under about a second and 100 MB; the page's sliders have lower limits. The family limits
+# the ops of an order (registry.judge).
 LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
-MOST_LAYERS = 10_000  # of one stage
+MOST_LAYERS = 10_000  # most layers of one stage
 MOST_EFFORT, MOST_SEED = 10**9, 2**31 - 1
-MOST_ORDER = 6000  # characters of a packed order: a server reads addresses of up to 8192
+MOST_ORDER = 6000  # most characters of a packed order: a server reads addresses of up to 8192
 MAX_TIME = 1e9  # sums of a million ops stay exact to a nanounit in float64
 PACKED = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O")
@@ -33,15 +33,18 @@ COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O")
 
 @dataclass(frozen=True)
 class Spec:
-    """One schedule. ``p`` devices, ``m`` micro-batches a step, ``v`` model chunks per device, ``group`` the
-    micro-batches an interleaved schedule takes together (None: torch's rule), ``memory`` a limit in micro-batches'
-    activations on one device, ``w_share`` the part of them that W still needs after I, ``lifo`` GPipe's backward from
-    the last micro-batch to the first, ``recompute`` what is run again before the backward (recompute.py), ``layers``
-    how many layers each stage has (None: as many each), ``vocabulary`` where the output layer is (vocabulary.py),
-    ``offload`` which activations go to host memory (offload.py), ``shared_link`` whether two devices share one
-    connection to it, ``weights`` the memory of one stashed weight version, in the unit of ``memory``. In a searched
-    family ``effort`` is how many orders the search times (None: a quick construction only), ``seed`` its seed.
-    ``order`` is an imported schedule's own order, packed (order_codec.py)."""
+    """The specification of one schedule.
+
+    ``p`` devices, ``m`` micro-batches per step, ``v`` model chunks per device; ``group``: the micro-batches that an
+    interleaved schedule takes together (None: torch's rule); ``memory``: a limit in micro-batches' activations on one
+    device; ``w_share``: the part of them that W still needs after I; ``lifo``: GPipe's backward from the last
+    micro-batch to the first; ``recompute``: what runs again before the backward (recompute.py); ``layers`` of each
+    stage (None: equal); ``vocabulary``: where the output layer is (vocabulary.py); ``offload``: which activations go
+    to host memory (offload.py); ``shared_link``: whether two devices share one connection to it; ``weights``: the
+    memory of one stashed weight version, in the unit of ``memory``. In a searched family ``effort`` is the number of
+    orders that the search times (None: a quick construction only) and ``seed`` its seed. ``order`` is an imported
+    schedule's own order, packed (order_codec.py).
+    """
 
     family: str = "1f1b"
     p: int = 4
@@ -64,10 +67,10 @@ class Spec:
 
     @staticmethod
     def from_json(data: Mapping[str, Any], default_v: Mapping[str, int] | None = None) -> Spec:
-        """Read a spec; keys left out take their defaults (``v``: what is natural for the family).
+        """Read a spec; missing keys take their defaults (``v``: the family's natural number).
 
-        Raises SpecError for unknown keys, wrong types, NaN, infinity, and sizes out of range. Whether a family takes
-        them together, and how many ops they make, is checked by ``registry.judge``.
+        Raises SpecError for unknown keys, wrong types, NaN, infinity, and sizes out of range. ``registry.judge``
+        checks whether a family takes them together, and the number of ops.
         """
         if not isinstance(data, Mapping):
             text = message(
@@ -107,27 +110,27 @@ class Spec:
 
     @property
     def timing(self) -> Costs:
-        """The costs that ops really have, every option counted."""
+        """Return the effective costs of ops, with every option applied."""
         return timing(self.costs, Options(**{each.name: getattr(self, each.name) for each in fields(Options)}))
 
     @property
     def barriers(self) -> int:
-        """How often all ranks wait for each other around S and T, for each micro-batch."""
+        """Return how often all ranks wait for each other around S and T, for each micro-batch."""
         return VOCABULARY[self.vocabulary].barriers
 
     @property
     def kept(self) -> float:
-        """The part of a forward's activations that is held until its backward."""
+        """Return the part of a forward's activations in memory until its backward."""
         return MODES[self.recompute].kept
 
     def to_json(self) -> dict[str, Any]:
-        """Every key, as ``from_json`` reads it."""
+        """Return every key, as ``from_json`` reads it."""
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "costs"}
         costs = {key: getattr(self.costs, key) for key in COST_KEYS}
         return _lists(plain) | {"costs": _lists(costs)}
 
     def with_(self, **changes: Any) -> Spec:
-        """The same spec with some fields changed."""
+        """Return the same spec with some fields changed."""
         return replace(self, **changes)
 
 
@@ -148,12 +151,12 @@ def _costs(data: Any) -> Costs:
 
 
 def _lists(values: dict[str, Any]) -> dict[str, Any]:
-    """As JSON has them: lists for tuples."""
+    """Replace tuples by lists, as in JSON."""
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
 def _layers(value: Any) -> tuple[int, ...] | None:
-    """None, or one whole number a stage (how many there must be is judged where the stages are known)."""
+    """Read None, or one whole number per stage (their number is checked where the stages are known)."""
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= LIMITS["p"] * LIMITS["v"]:
@@ -173,7 +176,7 @@ def _layers(value: Any) -> tuple[int, ...] | None:
 
 
 def _order(value: Any) -> str | None:
-    """None, or a text that may be a packed order (whether it is one is the imported family's to judge)."""
+    """Read None, or a text that may be a packed order (the imported family checks whether it is)."""
     if value is None:
         return None
     if not isinstance(value, str) or not PACKED.fullmatch(value):
@@ -194,7 +197,7 @@ def _order(value: Any) -> str | None:
 
 
 def _cost(name: str, value: Any) -> Cost:
-    """One number, or a list with one number a stage (its length is judged where the stages are known)."""
+    """Read one number, or a list with one number per stage (its length is checked where the stages are known)."""
     if not isinstance(value, list | tuple):
         return number(name, value, 0.0, MAX_TIME)
     if not 1 <= len(value) <= LIMITS["p"] * LIMITS["v"]:
@@ -223,7 +226,7 @@ def reject_unknown(data: Mapping[str, Any], known: Any, where: Message | str) ->
 
 
 def integer(name: str, value: Any, low: int, high: int) -> int:
-    """``value`` as a whole number from ``low`` to ``high``."""
+    """Return ``value`` as a whole number. Raises SpecError unless it is one from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise SpecError(
             name,
@@ -265,7 +268,7 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
 
 
 def number(name: str, value: Any, low: float, high: float) -> float:
-    """``value`` as a finite number from ``low`` to ``high``."""
+    """Return ``value`` as a finite number. Raises SpecError unless it is one from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise SpecError(
             name,
@@ -311,7 +314,7 @@ def number(name: str, value: Any, low: float, high: float) -> float:
 
 
 def choice(name: str, value: Any, choices: Iterable[str]) -> str:
-    """``value`` as one of some words."""
+    """Return ``value``. Raises SpecError unless it is one of the choices."""
     words = list(choices)
     if not isinstance(value, str) or value not in words:
         text = message("schedule.must_be_one_of", "{name} must be one of {choices}", name=name, choices=words)
@@ -320,7 +323,7 @@ def choice(name: str, value: Any, choices: Iterable[str]) -> str:
 
 
 def boolean(name: str, value: Any) -> bool:
-    """``value`` as true or false."""
+    """Return ``value``. Raises SpecError unless it is true or false."""
     if not isinstance(value, bool):
         raise SpecError(
             name,
@@ -332,5 +335,5 @@ def boolean(name: str, value: Any) -> bool:
 
 
 def optional(read: Any, name: str, value: Any, low: Any, high: Any) -> Any:
-    """None, or what ``read`` makes of the value."""
+    """Return None for None, else the result of ``read`` for the value."""
     return None if value is None else read(name, value, low, high)

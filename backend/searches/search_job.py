@@ -62,7 +62,7 @@ class SearchJob:
 
     @property
     def over(self) -> bool:
-        """Whether the search has ended."""
+        """Return whether the search has ended."""
         return self.state.status in OVER
 
     def stop(self) -> None:

@@ -44,7 +44,7 @@ class SearchQueue:
     def start(self, viewer: str, spec: Spec, seconds: float) -> SearchJob:
         """Start a viewer's search in place of its previous one.
 
-        Raises RequestError for a family that is not searched, and ("full") when too many searches wait.
+        Raises RequestError for a family that is not searched, and ("full") if too many searches wait.
         """
         family = family_of(spec)
         if family.problem is None:

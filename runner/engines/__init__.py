@@ -1,1 +1,1 @@
-"""Launchers of worker processes."""
+"""Engines that start and manage worker processes: local, or on a Ray cluster."""

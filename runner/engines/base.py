@@ -1,4 +1,4 @@
-"""The interface of engines: what runs the ranks, worker processes of this machine or of a cluster.
+"""The interface of engines, which run the ranks: worker processes of this machine or of a cluster.
 
 Knows no engine. All calls return at once, except `open` and `close`.
 """
@@ -22,8 +22,11 @@ if TYPE_CHECKING:  # numpy loads while an engine boots
 
 @dataclass(frozen=True, slots=True)
 class RankRequest:
-    """The ranks of a run: a process each, on CPUs or a GPU each, or all `together` in one process; `spread` and
-    `arrange` as in the run command."""
+    """A request for the ranks of a run.
+
+    One process per rank, on CPUs or with one GPU each, or all `together` in one process; `spread` and `arrange` as in
+    the run command.
+    """
 
     ranks: int
     together: bool = False
@@ -34,9 +37,11 @@ class RankRequest:
 
 @dataclass(frozen=True, slots=True)
 class JobResources:
-    """The resources of one job: a `folder` for its board and for what rank 0 verifies, the `meeting` place of its
-    ranks' process groups (a folder, or a store's address), the group of each rank, and the shared memory for messages
-    if there is any."""
+    """The resources of one job.
+
+    A `folder` for its board and the results that rank 0 verifies; the `meeting` place of its ranks' process groups (a
+    folder, or a store's address); the group of each rank; and the shared memory for messages, if any.
+    """
 
     folder: str
     meeting: str
@@ -46,7 +51,7 @@ class JobResources:
 
 @dataclass(frozen=True, slots=True)
 class RankReply:
-    """A rank has replied to a command."""
+    """The reply of a rank to a command."""
 
     rank: int
     reply: Reply
@@ -54,8 +59,11 @@ class RankReply:
 
 @dataclass(frozen=True, slots=True)
 class RankLost:
-    """A rank is gone: `what` is the clause that says what ended, `why` the reason, if known; `cause` is the signal or
-    exit code of its process."""
+    """The loss of a rank.
+
+    `what` is the clause that says what ended, `why` the reason, if known; `cause` is the signal or exit code of its
+    process.
+    """
 
     rank: int
     what: Message
@@ -66,7 +74,7 @@ class RankLost:
 
 @dataclass(frozen=True, slots=True)
 class EngineNotice:
-    """An event for the reader of the runner's lines that belongs to no run."""
+    """An event for the reader of the runner's output that belongs to no run."""
 
     event: str
     fields: dict[str, Any]
@@ -74,7 +82,7 @@ class EngineNotice:
 
 @dataclass(frozen=True, slots=True)
 class EngineLost:
-    """The engine itself is lost: the runner has to be started again."""
+    """The loss of the engine itself: the runner has to be restarted."""
 
     why: Message
 
@@ -91,7 +99,7 @@ class EngineError(RuntimeError):
 
 
 class PlacementError(RuntimeError):
-    """The requested ranks will never have a place; `message` says why."""
+    """The requested ranks can never be placed; `message` says why."""
 
     def __init__(self, message: Message) -> None:
         super().__init__(str(message))
@@ -108,10 +116,10 @@ class Engine(Protocol):
 
     @property
     def waiting(self) -> str:
-        """The sentence that says what has no place yet and why; empty where every rank has one."""
+        """Return a sentence on the ranks that have no place yet, and why; empty if every rank has one."""
 
     def boot(self) -> None:
-        """Begin the slow part of the start, which goes on while the caller does other things."""
+        """Begin the slow part of the start, which continues in parallel with the caller."""
 
     def open(self) -> None:
         """Start the engine. Raises EngineError on failure."""
@@ -123,38 +131,41 @@ class Engine(Protocol):
         """Return the resources for a run. Raises RequestError for options that this engine does not have."""
 
     def waitables(self) -> Sequence[Any]:
-        """Return what to wait on for events, as multiprocessing.connection takes it."""
+        """Return the objects to wait on for events, as multiprocessing.connection accepts them."""
 
     def events(self, happened: Sequence[object]) -> Iterable[EngineEvent]:
         """Return the new events; `happened` are the waitables that are ready."""
 
     def place(self, request: RankRequest) -> None:
-        """Get ranks ready; those that run already are kept."""
+        """Start the requested ranks; those that run already are kept."""
 
     def placed(self) -> bool:
-        """Whether the ranks are ready; until then `waiting` may say why not. Raises PlacementError where they will
-        never be."""
+        """Return whether the ranks are ready; until then `waiting` may give the reason. Raises PlacementError if
+        they can never be placed.
+        """
 
     def job_resources(self, needs: MailboxNeeds | None) -> JobResources:
-        """Create the resources of a new job; the last job's are freed. `needs` None: no memory can be shared."""
+        """Create the resources of a new job; the last job's are freed. `needs` None: no shared memory is needed."""
 
     def watch(self, board: Board) -> None:
-        """Take the job's board, for engines whose ranks cannot write to it."""
+        """Set the job's board, for engines whose ranks cannot write to it."""
 
     def send(self, rank: int, command: Command) -> None:
         """Send a command to a rank."""
 
     def halted(self, rank: int) -> str:
-        """Return the sentence that a rank's process is stopped; empty where it is not."""
+        """Return a sentence if a rank's process is stopped; empty if it is not."""
 
     def dying(self) -> bool:
-        """Whether a rank may be gone whose loss has not been reported yet."""
+        """Return whether a rank may be lost whose loss has not been reported yet."""
 
     def facts(self, over: bool) -> dict[str, Any]:
-        """Return the fields of `running` and, at the end, `finished` on the hosts of ranks and their clocks."""
+        """Return the fields of `running` and, if the run is `over`, of `finished` on the hosts of ranks and their
+        clocks.
+        """
 
     def renew(self) -> None:
-        """End all ranks, whatever they are doing, and start the same number of new ones."""
+        """End all ranks, in any state, and start the same number of new ones."""
 
     def clear(self) -> None:
         """End all ranks now."""

@@ -1,7 +1,7 @@
 """Worker processes on this machine: forked from a server that has torch loaded, kept warm between jobs.
 
-Starts, keeps, replaces and ends processes. Does not know what a job is: the caller decides when workers can be used
-again and when they must end.
+Starts, keeps, replaces and ends processes. Knows no jobs: the caller decides when workers can be reused and when they
+must end.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ PRELOADED = ["runner.worker.process", "torch.fx.experimental.symbolic_shapes"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worker:
-    """A process of the pool and the pipe to it."""
+    """A process of the pool, and the pipe to it."""
 
     process: ForkServerProcess
     pipe: Connection[RankCommand, RankResponse]
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Return the process id."""
         pid = self.process.pid
         assert pid is not None
         return pid
@@ -74,7 +74,7 @@ class LocalEngine:
         self.job_memory: int | None = None
 
     def boot(self) -> None:
-        """Start the fork server, which loads torch while the caller goes on."""
+        """Start the fork server, which loads torch in parallel with the caller."""
         from multiprocessing import forkserver
 
         given = os.environ.get("PYTHONPATH")
@@ -96,7 +96,7 @@ class LocalEngine:
         return {"engine": self.name, "devices": devices.describe(), "choices": devices.choices()}
 
     def machine(self, run: Run) -> Machine:
-        """Return this machine; refuses options that only a cluster has."""
+        """Return this machine. Raises RequestError for options that only a cluster has."""
         for name, (usual, *_) in (("spread", SPREADS), ("arrange", ARRANGEMENTS), ("hops", HOPS)):
             value = getattr(run, name)
             if value != usual:
@@ -114,8 +114,9 @@ class LocalEngine:
         return [each for worker in self.workers for each in (worker.pipe, worker.process.sentinel)]
 
     def events(self, happened: Sequence[object]) -> Sequence[EngineEvent]:
-        """Return the first death, or else the replies of ranks. Of a worker whose pipe has ended, the sentinel reports
-        the death."""
+        """Return the first death, or else the replies of ranks. If a worker's pipe has ended, its sentinel reports
+        the death.
+        """
         for number, worker in enumerate(self.workers):
             if worker.process.sentinel in happened:
                 return [self._lost(number)]
@@ -127,7 +128,7 @@ class LocalEngine:
         return found
 
     def _lost(self, number: int) -> RankLost:
-        """The event of a worker that died; its number is its rank's."""
+        """Return the event of a dead worker; the worker's number is its rank's."""
         process = self.workers[number].process
         code = process.exitcode
         log.warning("worker %s, number %s, ended with exit code %s", process.pid, number, code)
@@ -151,15 +152,17 @@ class LocalEngine:
         return RankLost(number, what, cause=cause)
 
     def place(self, request: RankRequest) -> None:
-        """Make the pool fit a request."""
+        """Fit the pool to a request."""
         self.resize(request.ranks, request.together)
 
     def placed(self) -> bool:
-        """Always: processes are started by `place`."""
+        """Return True: `place` has started the processes."""
         return True
 
     def resize(self, ranks: int, together: bool = False) -> None:
-        """Make the pool fit a number of ranks, a process each or all `together` in one; processes that fit are kept."""
+        """Fit the pool to a number of ranks, one process per rank or all `together` in one; processes that fit are
+        kept.
+        """
         changed = (len(self.groups), self.together) != (ranks, together)
         self.together = together
         processes = 1 if together else ranks
@@ -191,7 +194,7 @@ class LocalEngine:
         return JobResources(self.job_folder, self.job_folder, tuple(self.groups), box)
 
     def watch(self, board: Board) -> None:
-        """Nothing: the workers write to the board themselves."""
+        """Do nothing: the workers write to the board themselves."""
 
     def halted(self, rank: int) -> str:
         """Read the state of a rank's process from the process table."""
@@ -201,16 +204,19 @@ class LocalEngine:
         return message("runner.process_stopped", "its process, {pid}, is stopped", pid=pid)
 
     def dying(self) -> bool:
-        """Whether a worker has ended whose sentinel has not reported it yet."""
+        """Return whether a worker has ended whose sentinel has not reported it yet."""
         return any(_state(worker.pid) in ("Z", "X", "") for worker in self.workers)
 
     def facts(self, over: bool) -> dict[str, Any]:
-        """Nothing: there is one host and one clock."""
+        """Return nothing: there is one host and one clock."""
         return {}
 
     def _mailbox(self, needs: MailboxNeeds) -> Mailbox | None:
-        """Create the shared memory for the messages of one job; the last job's is freed when its workers close it. It
-        is in no file system, which might be small or on a disk. None where memory cannot be shared."""
+        """Create the shared memory for the messages of one job; None if memory cannot be shared.
+
+        The last job's memory is freed when its workers close it. It is in no file system, which might be small or on
+        a disk.
+        """
         self._release()
         if not mailbox.usable():
             return None
@@ -226,7 +232,7 @@ class LocalEngine:
             self.job_memory = None
 
     def renew(self) -> None:
-        """End all workers, whatever they are doing, and start the same number of new ones."""
+        """End all workers, in any state, and start the same number of new ones."""
         ranks = len(self.groups)
         self.clear()
         self.resize(ranks, self.together)
@@ -237,8 +243,10 @@ class LocalEngine:
         self.groups = []
 
     def _drop(self, kept: int) -> None:
-        """End all workers except the first `kept`. SIGKILL reaches a stopped or blocked process too, and a worker holds
-        nothing that it would have to clean up."""
+        """End all workers except the first `kept`.
+
+        SIGKILL reaches a stopped or blocked process too, and a worker has nothing to clean up.
+        """
         leaving = self.workers[kept:]
         del self.workers[kept:]
         for worker in leaving:
@@ -270,7 +278,7 @@ def _child(pipe: Connection[RankResponse, RankCommand]) -> None:
 
 
 def _state(pid: int) -> str:
-    """Return a process's state from the process table; empty for a process that is not there."""
+    """Return a process's state from the process table; empty if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rsplit(")", 1)[1].split()[0]

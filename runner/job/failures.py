@@ -1,4 +1,4 @@
-"""Failures of a run as sentences: where a rank was when it failed, was lost or did not answer."""
+"""Describe failures of a run: where a rank was when it failed, was lost or did not answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOWHERE: Place = (None, "")
 
 
 def in_op(text: str) -> Place:
-    """In an op of the program."""
+    """Return the place inside an op of the program."""
     return text, message("runner.in_op", " in op {op}", op=text)
 
 
@@ -21,7 +21,7 @@ VERIFYING: Place = (None, message("runner.while_verifying", " while verifying"))
 
 
 def of_error(rank: int, error: RankError, place: Place) -> RunFailure:
-    """The failure of a rank that reported an error."""
+    """Return the failure of a rank that reported an error."""
     op, where = place
     text = message(
         "runner.rank_failed", "rank {rank} failed{where}: {error}", rank=rank, where=where, error=error.message
@@ -30,7 +30,7 @@ def of_error(rank: int, error: RankError, place: Place) -> RunFailure:
 
 
 def of_loss(lost: RankLost, place: Place) -> RunFailure:
-    """The failure of a rank that is gone."""
+    """Return the failure of a rank that was lost."""
     op, where = place
     text = lost.what
     if where:
@@ -41,7 +41,7 @@ def of_loss(lost: RankLost, place: Place) -> RunFailure:
 
 
 def no_answer(rank: int, seconds: float, place: Place) -> RunFailure:
-    """The failure of a rank that has not answered a command in time."""
+    """Return the failure of a rank that has not answered a command in time."""
     op, where = place
     text = message(
         "runner.no_answer",
@@ -54,7 +54,7 @@ def no_answer(rank: int, seconds: float, place: Place) -> RunFailure:
 
 
 def no_place(seconds: int, waiting: str) -> RunFailure:
-    """The failure of a run for whose ranks there was no place in time; `waiting` says what is missing."""
+    """Return the failure of a run whose ranks could not be placed in time; `waiting` says what is missing."""
     text = message(
         "runner.no_place", "there was no place for this run in {seconds} s: {waiting}", seconds=seconds, waiting=waiting
     )
@@ -62,16 +62,16 @@ def no_place(seconds: int, waiting: str) -> RunFailure:
 
 
 def refused(why: Message) -> RunFailure:
-    """The failure of a run for whose ranks the engine will never have a place."""
+    """Return the failure of a run whose ranks the engine can never place."""
     return RunFailure("no_place", None, None, why)
 
 
 def engine_lost(why: Message) -> RunFailure:
-    """The failure of a run whose engine is lost."""
+    """Return the failure of a run whose engine is lost."""
     return RunFailure("engine", None, None, why)
 
 
 def unplanned(error: Exception) -> RunFailure:
-    """The failure of a run that a defect of the planner stops."""
+    """Return the failure of a run caused by a defect of the planner."""
     text = message("runner.not_planned", "the runner failed to plan this run: {error}", error=repr(error))
     return RunFailure("internal", None, None, text)

@@ -1,4 +1,4 @@
-"""The idle time of a run by cause: every gap between two ops of a rank, split by what the rank waited for."""
+"""Split the idle time of a run by cause: every gap between two ops of a rank, by what the rank waited for."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ KINDS = ("message", "copy", "late_wake_up", "instrumentation", "own", "over")
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """What ops awaited: (ops,) when the last message of each was taken (-1: it takes none), and whether it waits for
-    a reload of activations."""
+    """The inputs of ops: (ops,) when the last message of each was received (-1: it has none), and whether it waits
+    for a reload of activations.
+    """
 
     taken: Ints
     reload: npt.NDArray[np.bool_]

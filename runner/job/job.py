@@ -1,7 +1,7 @@
-"""One run from its command to its last event: planning, placing, warming, running, verifying.
+"""Run one job from its command to its last event: planning, placing, warming, running, verifying.
 
-A state machine driven by the service: replies of workers, losses of workers, and ticks. Knows nothing of stdin, nor of
-how processes are started.
+A state machine driven by the service: replies of workers, losses of workers, and ticks. Knows neither stdin nor how
+processes are started.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Job:
         return {State.PLANNING: 0.002, State.PLACING: 0.05, State.RUNNING: 0.05}.get(self.state, 0.25)
 
     def tick(self) -> None:
-        """Do what is due now."""
+        """Do the work that is due now."""
         if self.failure is not None and clock.now() > self.failure[0] and not self.engine.dying():
             self.fail(self.failure[1])
         elif self.state is State.PLANNING and self.planned is not None:
@@ -142,12 +142,12 @@ class Job:
             self.engine.place(self._request())
 
     def _request(self) -> RankRequest:
-        """The ranks that this run needs."""
+        """Return the request for the ranks of this run."""
         planned, run = self.plan, self.run
         return RankRequest(planned.ranks, planned.together, planned.device, run.spread, run.arrange)
 
     def _place_of(self, rank: int) -> Place:
-        """Where a rank is, for a failure of it."""
+        """Return where a rank is, for its failure."""
         if self.state is State.RUNNING:
             return failures.in_op(self.watchdog.step(rank).text)
         return {State.WARMING: failures.WARMING, State.VERIFYING: failures.VERIFYING}.get(self.state, failures.NOWHERE)
@@ -165,14 +165,15 @@ class Job:
             self._request_ranks()
 
     def _request_ranks(self) -> None:
-        """Request ranks, and go on if they are there."""
+        """Request ranks, and continue if they are ready."""
         self.state, self.since, self.failure = State.PLACING, clock.now(), None
         self.engine.place(self._request())
         self._await_places()
 
     def _await_places(self) -> None:
-        """Go on once all ranks have a place; until then report what is missing, at most once a second. Fails the run
-        after PATIENCE_S."""
+        """Continue once all ranks are placed; until then report what is missing, at most once a second. Fails the
+        run after PATIENCE_S.
+        """
         try:
             placed = self.engine.placed()
         except PlacementError as error:
@@ -218,7 +219,7 @@ class Job:
             self._running(zero)
 
     def _running(self, zero: int) -> None:
-        """Emit `running`: the first step whose losses count begins."""
+        """Emit `running`: the first recorded step begins."""
         facts = {"clock_ns": clock.uncertainty(), "t0_unix_ns": clock.unix(zero)} | self.engine.facts(over=False)
         self.emit("running", **self.report.running(self.plan), **facts)
 
@@ -233,11 +234,11 @@ class Job:
 
     @property
     def _last(self) -> bool:
-        """Whether the step under way is the last one, whose ops are reported."""
+        """Return whether the step under way is the last one, whose ops are reported."""
         return len(self.losses) == self.plan.training.steps - 1 and not self.rehearsing
 
     def _step_done(self) -> None:
-        """Go on after a step: to the next one, or to the verification."""
+        """Continue after a step: with the next one, or with the verification."""
         if self.rehearsing:
             self.rehearsing = False
             self._running(self._start())

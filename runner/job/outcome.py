@@ -1,6 +1,6 @@
-"""The results of a run in the terms of its plan: the same figures, of the same kind of timeline.
+"""Compare a run with its plan: the same figures, from the same kind of timeline.
 
-Does not know how anything was measured.
+Does not depend on how the times were measured.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ CROWDED = 0.02  # the share of a run's time without a core above which it is not
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Figures planned and measured, both in time units; `unit_ms` is the length of a unit, `timeline` the measured
-    ops in these units."""
+    """The planned and the measured figures, both in time units; `unit_ms` is the length of a unit, `timeline` the
+    measured ops in these units.
+    """
 
     timeline: Timeline
     predicted: Mapping[str, Any]
@@ -44,8 +45,8 @@ def outcome(plan: Timeline, times: npt.NDArray[np.int64], unit_ns: float | None)
     """Compare a plan with the times of a run, `times` (ops, 5) as `OpTimes`.
 
     `unit_ns` None (free mode): the unit is fitted as total measured busy time over total planned busy time, so that
-    the measured ops last on the whole as long as the planned ones and only their arrangement is compared. The largest
-    residual is the op whose end lies farthest from its planned end, in ns (positive: late).
+    the measured ops take as long in total as the planned ones and only their arrangement is compared. The largest
+    residual is that of the op whose end differs most from its planned end, in ns (positive: late).
     """
     start, end = times[:, OP.start].astype(np.float64), times[:, OP.end].astype(np.float64)
     planned = float((plan.end - plan.start).sum())
@@ -104,7 +105,7 @@ def notes(
 
 
 def lack_of_cores(mode: str, found: Outcome, results: Sequence[StepDone]) -> list[Message]:
-    """Note that an unpaced run lacked cores: its times are then not those of its ops alone."""
+    """Return a note if an unpaced run lacked cores: its times are then not those of its ops alone."""
     starved = [result.starved for result in results]
     most, makespan = max(starved), float(found.measured["makespan"]) * found.unit_ms * 1e6
     if mode != "free" or most <= CROWDED * makespan:

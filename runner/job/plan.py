@@ -1,6 +1,6 @@
-"""The plan of a run: its decoded order with costs and planned times, its program, its device and its mode.
+"""Plan a run: its decoded order with costs and planned times, its program, its device and its mode.
 
-Knows the limits of this machine, and no schedule by name. Every refusal is a RequestError (field, value, limit,
+Applies the limits of this machine; knows no schedule by name. Every refusal is a RequestError (field, value, limit,
 nearest).
 """
 
@@ -40,9 +40,12 @@ WORK_MS = 3.0  # an op of the tiny model with its messages, and room for other w
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A run, ready to be set up. `unit_ms` is None in free mode; `used` are the weight versions of each stage's
-    micro-batches where weights change within a step; costs that are given for a device are divided by `v`; `why` is
-    the reason for the mode; `together`: the ranks are threads of one process, and share `gpus` if they run on any."""
+    """A run, ready to be set up.
+
+    `unit_ms` is None in free mode; `used` are the weight versions of each stage's micro-batches if weights change
+    within a step; costs given for a device are divided by `v`; `why` is the reason for the mode; `together`: the
+    ranks are threads of one process, and share `gpus` if they run on any.
+    """
 
     program: Program
     timeline: Timeline
@@ -60,31 +63,34 @@ class Plan:
 
     @property
     def ranks(self) -> int:
-        """Number of worker processes needed."""
+        """Return the number of ranks."""
         return len(self.program.ranks)
 
     def device_of(self, rank: int) -> str:
-        """The device of a rank, as torch names it."""
+        """Return the device of a rank, as torch names it."""
         if self.device != "cuda":
             return self.device
         return f"cuda:{rank * self.gpus // self.ranks if self.together else rank}"
 
     def arrivals_of(self, rank: int) -> tuple[Link, ...]:
-        """What the other ranks send to this one, each in its own order; on GPUs only."""
+        """Return what the other ranks send to this one, each in its own order; on GPUs only."""
         if self.device == "cpu" or self.together:
             return ()
         return tuple(link for other in self.program.ranks for link in other.sends() if link.target == rank)
 
     @property
     def rehearsed(self) -> bool:
-        """Whether the step runs once unseen first. Unpaced ops last longer while memory is touched for the first time,
-        as warming up cannot do without holding as much; in a long step, or the last of several, that is over soon."""
+        """Return whether the step runs once unreported first.
+
+        Unpaced ops take longer while memory is used for the first time, which the warm-up cannot avoid without
+        holding as much. In a long step, or the last of several, this is over soon.
+        """
         short = max(len(rank.steps) for rank in self.program.ranks) <= REHEARSED_OPS
         return self.mode == "free" and self.device == "cpu" and self.training.steps == 1 and short
 
     @property
     def longest_op_ms(self) -> float:
-        """The longest time that an op is meant to take, with its hop; 0 in free mode."""
+        """Return the longest planned time of an op with its hop, in ms; 0 in free mode."""
         longest = float((self.timeline.end - self.timeline.start).max())
         return longest * (self.unit_ms or 0.0) + self.hop_ms
 
@@ -137,7 +143,7 @@ def with_hop(plan: Plan, hop_ms: float) -> Plan:
 
 
 def _decoded(text: str) -> Order:
-    """Decode and check an order; raises RequestError where it is too large, or cannot run."""
+    """Decode and check an order. Raises RequestError if it is too large or cannot run."""
     order = wire.from_text(text)
     if order.p > MAX_RANKS:
         reason = message("runner.too_many_ranks", "a run has at most {limit} ranks", limit=MAX_RANKS)
@@ -310,7 +316,9 @@ def _floor(value: float) -> float:
 
 
 def _limit_memory(training: Training, order: Order, device: str, memory: int) -> None:
-    """Refuse a run whose weights, gradients (the reference's too) and activations in flight would not fit on a CPU."""
+    """Raise RequestError if weights, gradients (the reference's too) and activations in flight would not fit on a
+    CPU.
+    """
     if device != "cpu":
         return
     shape = training.shape

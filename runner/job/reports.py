@@ -1,4 +1,4 @@
-"""The setup of each rank before a run, and the fields of the `running` and `finished` events.
+"""Build the setup of each rank before a run, and the fields of the `running` and `finished` events.
 
 Does not decide when any of these is sent.
 """
@@ -52,7 +52,7 @@ class Report:
 
     @property
     def hop_ms(self) -> float:
-        """The hop between the two neighbours that are farthest apart."""
+        """Return the latency, in ms, between the two neighbours that are farthest apart."""
         return max(self.hops) / 1e6
 
     def running(self, plan: Plan) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Report:
         }
 
     def _hop(self, plan: Plan) -> dict[str, float]:
-        """The hop of the plan, where hops were measured."""
+        """Return the hop of the plan, if hops were measured."""
         return {"hop_ms": plan.hop_ms} if self.hops else {}
 
     def finished(

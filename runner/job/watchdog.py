@@ -1,6 +1,6 @@
-"""Detects a run in which no op finishes any more, and names the rank that holds it up, its op, and what it waits for.
+"""Detect a run in which no op finishes any more, and find the rank that blocks it, its op, and what it waits for.
 
-Reads the board and the states of processes; ends nothing itself.
+Reads the board and the states of processes; ends no process itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FREE_OPS = 20  # free: for as long as this many of the longest ops seen so far
 
 
 class Watchdog:
-    """Watches one run; call `look` at any interval. `halted` returns a sentence where a rank's process is stopped."""
+    """Watches one run; call `look` at any interval. `halted` returns a sentence if a rank's process is stopped."""
 
     def __init__(self, plan: Plan, board: Board, halted: Callable[[int], str]) -> None:
         self.plan, self.board, self.halted = plan, board, halted

@@ -1,8 +1,8 @@
-"""The tensors that a forward saves for its backward: their bytes, and whether they are on the device or in host memory.
+"""Count the tensors that a forward saves for its backward, on the device and in host memory, and move them.
 
 Autograd passes every tensor that it saves to `SavedActivations`, one for each micro-batch in a stage, which counts
-their storages once however many views share them. Counted are storages that are alive, so a tensor that anything else
-still holds counts too. Tensors have any shape. Knows nothing of ops, and of a copy only that a storage can be away.
+their storages once however many views share them. Only storages that are alive are counted, so a tensor with another
+reference counts too. Tensors have any shape. Knows no ops.
 """
 
 from __future__ import annotations
@@ -49,8 +49,10 @@ class SavedStorage:
 
 
 class SavedActivations:
-    """The tensors that one micro-batch's forward through one stage saves; only if `movable` can they be moved to host
-    memory, which makes each tensor a little slower to save."""
+    """The tensors that one micro-batch's forward through one stage saves.
+
+    Only if `movable` can they be moved to host memory, which makes saving each tensor a little slower.
+    """
 
     def __init__(self, memory: ActivationMemory, movable: bool = False) -> None:
         self.memory, self.movable = memory, movable
@@ -130,7 +132,7 @@ class SavedActivations:
         return moved
 
     def begin_backward(self) -> None:
-        """Let go of all storages: from now on only the graph and the deferred weight gradients hold them."""
+        """Release all storages: from now on only the graph and the deferred weight gradients reference them."""
         self.forward = False
         self.slots = {}
 

@@ -32,7 +32,7 @@ class Shape:
 
     @property
     def activation(self) -> tuple[int, int, int]:
-        """The shape (batch, sequence, hidden) of messages between two stages."""
+        """Return the shape (batch, sequence, hidden) of messages between two stages."""
         return (self.batch, self.sequence, self.hidden)
 
 
@@ -59,12 +59,12 @@ def shape_from_json(data: Mapping[str, Any], default: Shape) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Everything that decides the numbers of a run: ranks and the reference build the same model from it.
+    """All parameters that determine the numbers of a run: ranks and the reference build the same model from it.
 
-    `blocks` has one entry per stage; weights and data come from `seed` alone. `recompute` names what ranks compute
+    `blocks` has one entry per stage; weights and data depend on `seed` only. `recompute` names what ranks compute
     again instead of saving it; the reference saves all. `asynchronous`: every backward is a training step of its own,
-    followed by an update of its stage's weights; else gradients are summed up over the micro-batches. `sharded`: the
-    first stage has no embedding and the last no output layer, of which every rank has shards instead. Of several
+    followed by an update of its stage's weights; otherwise gradients are summed over the micro-batches. `sharded`:
+    the first stage has no embedding and the last no output layer; every rank has shards of them instead. Of several
     `steps`, each after the first begins with weights one step of gradient descent further on. `dtype` is the type of
     activations, of messages and of the arithmetic; weights and sums of their gradients are always float32.
     """
@@ -81,22 +81,22 @@ class Training:
 
     @property
     def message_bytes(self) -> int:
-        """Bytes of the payload of a message between two stages, in whole 64-bit words."""
+        """Return the bytes of the payload of a message between two stages, in whole 64-bit words."""
         return -(-math.prod(self.shape.activation) * ITEM_BYTES[self.dtype] // 8) * 8
 
     @property
     def tags(self) -> int:
-        """The number of tags of links: an activation and a gradient for each stage and micro-batch."""
+        """Return the number of tags of links: an activation and a gradient for each stage and micro-batch."""
         return 2 * self.stages * self.micros
 
     @property
     def stages(self) -> int:
-        """Number of stages."""
+        """Return the number of stages."""
         return len(self.blocks)
 
     @property
     def share(self) -> float:
-        """The share of a micro-batch in the step's loss."""
+        """Return the share of a micro-batch in the step's loss."""
         return 1.0 if self.asynchronous else 1.0 / self.micros
 
 

@@ -24,8 +24,11 @@ Deferred = list[Callable[[], None]]  # weight gradients that are still to be com
 
 
 class DeferredArithmetic(Arithmetic):
-    """The same operations, with weight gradients deferred to `deferred`, a list of the caller's. `recompute` is what is
-    run again instead of saved: none, selective (attention) or full (a layer, of which only the input is saved)."""
+    """The same operations, with weight gradients deferred to `deferred`, the caller's list.
+
+    `recompute` is the part that runs again instead of being saved: none, selective (attention) or full (a layer, of
+    which only the input is saved).
+    """
 
     def __init__(self, deferred: Deferred, recompute: str = "none") -> None:
         self.deferred, self.recompute = deferred, recompute
@@ -71,7 +74,7 @@ def accumulate(parameter: Tensor, gradient: Tensor) -> None:
 
 
 class _Recomputed(torch.autograd.Function):
-    """A function of tensors of any shape that saves only its inputs; its backward runs it again first."""
+    """A function of tensors of any shape that saves only its inputs; its backward first runs it again."""
 
     @staticmethod
     def forward(ctx: Any, function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:

@@ -1,7 +1,6 @@
-"""A stage driven op by op: forward, input gradient and weight gradient, each when the schedule says.
+"""A stage driven op by op: forward, input gradient and weight gradient are separate calls.
 
-Holds the saved activations of micro-batches in flight, and counts their bytes. Knows nothing of ranks, messages or
-schedules.
+Holds the saved activations of micro-batches in flight, and counts their bytes. Knows no ranks, messages or schedules.
 """
 
 from __future__ import annotations
@@ -124,8 +123,11 @@ def _enter(anchor: Tensor, x: Tensor, gradients: list[Tensor]) -> Tensor:
 
 
 class _Enter(torch.autograd.Function):
-    """Puts the stage's input x (batch, sequence, hidden) into the graph without the graph holding it, as it would hold
-    a leaf until its gradient is computed. The anchor () requires a gradient, so that there is a graph."""
+    """Put the stage's input x (batch, sequence, hidden) into the graph without a reference from the graph.
+
+    The graph would hold a leaf until its gradient is computed. The anchor () requires a gradient, so that there is a
+    graph.
+    """
 
     @staticmethod
     def forward(ctx: Any, anchor: Tensor, x: Tensor, gradients: list[Tensor]) -> Tensor:

@@ -1,7 +1,7 @@
-"""A rank's shard of the embedding, where the vocabulary is spread over all ranks: the rows of some words.
+"""A rank's shard of the embedding when the vocabulary is spread over all ranks: the rows of some words.
 
-The first stage's input is the sum of every shard's lookup, of which one is not zero; its gradient goes back to all
-shards. No op of a schedule does this: it runs beside the ops (collectives.py). Knows nothing of messages.
+The first stage's input is the sum of every shard's lookup, of which one is nonzero; its gradient goes back to all
+shards. This is not an op of the schedule: it runs beside the ops (collectives.py). Knows no messages.
 """
 
 from __future__ import annotations

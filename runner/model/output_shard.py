@@ -43,7 +43,7 @@ class ShardActivations:
 
     @property
     def bytes(self) -> int:
-        """Size of the floating point tensors."""
+        """Return the size of the floating point tensors."""
         return sum(one.untyped_storage().nbytes() for one in (self.hidden, self.exponentials, self.largest))
 
 
@@ -64,8 +64,9 @@ class OutputShard:
 
     @property
     def rounded(self) -> Tensor:
-        """The weights (words, hidden) rounded to the model's type, in float32: shards' parts of a gradient are added up
-        before the sum is rounded."""
+        """Return the weights (words, hidden) rounded to the model's type, in float32: shards' parts of a gradient
+        are added up before the sum is rounded.
+        """
         return self.weight.detach().to(self.dtype).float()
 
     @torch.no_grad()

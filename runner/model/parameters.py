@@ -118,7 +118,7 @@ def named_results(
 
 
 def _tokens(shape: Shape, micro: int, seed: int) -> Tensor:
-    """(batch, sequence + 1)"""
+    """Return the tokens (batch, sequence + 1) of a micro-batch."""
     random = torch.Generator().manual_seed(seed * 1_000_003 + 500_000_003 + micro)
     return torch.randint(shape.vocabulary, (shape.batch, shape.sequence + 1), generator=random)
 

@@ -26,9 +26,12 @@ UPDATED = "updated "  # before the names of weights that were compared
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The judgement on a run. `max_grad_error` is the largest relative error of a parameter's gradient (or of updated
-    weights, or of the losses of several steps) and `worst` the name of that parameter; None where a result is
-    `missing` or not finite, which `worst` then names."""
+    """The verdict on a run.
+
+    `max_grad_error` is the largest relative error of a parameter's gradient (or of updated weights, or of the losses
+    of several steps) and `worst` the name of that parameter; None if a result is `missing` or not finite, which
+    `worst` then names.
+    """
 
     verified: bool
     loss: float
@@ -39,14 +42,14 @@ class Verdict:
 
     @property
     def loss_error(self) -> float:
-        """The error of the loss relative to the reference's; NaN where either is not a number."""
+        """Return the relative error of the loss; NaN if either loss is not a number."""
         difference = abs(self.loss - self.reference_loss)
         if difference == 0 or not self.reference_loss:
             return math.inf if difference else 0.0
         return difference / abs(self.reference_loss)
 
     def loss_agrees(self, dtype: str) -> bool:
-        """Whether the loss is that of the reference, within the tolerance of `dtype`."""
+        """Return whether the loss is that of the reference, within the tolerance of `dtype`."""
         return self.loss_error <= TOLERANCE[dtype]
 
 
@@ -94,7 +97,7 @@ def reasons(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> 
 
 
 def _difference(name: str, error: str, tolerance: str) -> Message:
-    """The sentence for a result whose relative error is above the tolerance."""
+    """Return the sentence for a result whose relative error is above the tolerance."""
     if name == LOSSES:
         return message(
             "runner.losses_differ",

@@ -40,7 +40,7 @@ class ProgramError(RequestError):
         self.rank, self.op = rank, op
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON shape of errors with the rank as extra."""
+        """Return the error as JSON, with the rank as an extra field."""
         return super().as_dict() | {"rank": self.rank}
 
 
@@ -55,12 +55,12 @@ class Program:
 
     @property
     def pairs(self) -> bool:
-        """Whether any op is an overlapped pair."""
+        """Return whether any op is an overlapped pair."""
         return any(len(step.tasks) > 1 for rank in self.ranks for step in rank.steps)
 
     @property
     def ops(self) -> int:
-        """Number of ops over all ranks."""
+        """Return the number of ops over all ranks."""
         return sum(len(rank.steps) for rank in self.ranks)
 
 

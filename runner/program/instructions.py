@@ -14,8 +14,8 @@ from backend.errors import Message, message
 class Link:
     """A value passed from one op to another: a message between two ranks, or local on one rank.
 
-    `tag` is unique in a program, as what is carried (activation or gradient), the stage that takes it and the
-    micro-batch are together.
+    `tag` is unique in a program: it encodes the content (activation or gradient), the receiving stage and the
+    micro-batch.
     """
 
     tag: int
@@ -27,7 +27,7 @@ class Link:
 
     @property
     def local(self) -> bool:
-        """Whether both ends are on one rank (the turn of a V), where no message is sent."""
+        """Return whether both ends are on one rank (the turn of a V), where no message is sent."""
         return self.source == self.target
 
     def text(self) -> Message:
@@ -56,7 +56,7 @@ _COLLECTIVES = (
 
 @dataclass(frozen=True, slots=True)
 class CollectiveInput:
-    """The result of a collective, for which an op waits; `far` if it takes a hop to get there."""
+    """The result of a collective that an op waits for; `far` if it takes a hop."""
 
     what: int
     micro: int
@@ -64,7 +64,7 @@ class CollectiveInput:
 
     @property
     def tag(self) -> int:
-        """A number that no link's tag is, nor -1."""
+        """Return a number that differs from every link's tag and from -1."""
         return -2 - self.what
 
     def text(self) -> Message:
@@ -83,8 +83,9 @@ class Output:
 
     @property
     def chains(self) -> tuple[int, ...]:
-        """The results that have a chain of collectives of their own; with one barrier the gradient comes with the
-        statistics."""
+        """Return the results that have a chain of collectives of their own; with one barrier the gradient comes with
+        the statistics.
+        """
         barriers = (HIDDEN, STATISTICS, GRADIENT) if self.barriers == 2 else (HIDDEN, STATISTICS)
         return (*barriers, EMBEDDED, EMBEDDING)
 
@@ -137,7 +138,7 @@ class RankProgram:
     output: Output | None = None
 
     def receives(self) -> tuple[Link, ...]:
-        """The messages from other ranks, in the order in which they are needed."""
+        """Return the messages from other ranks, in the order in which they are needed."""
         links = (task.input_link for step in self.steps for task in step.tasks)
         return tuple(link for link in links if link is not None and not link.local)
 

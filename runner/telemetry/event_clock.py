@@ -20,7 +20,7 @@ class Event(Protocol):
         """Have the current stream wait for the event."""
 
     def query(self) -> bool:
-        """Whether the event has happened."""
+        """Return whether the event has happened."""
 
     def synchronize(self) -> None:
         """Wait for the event."""

@@ -24,7 +24,7 @@ def open_store(store: str, ranks: int) -> Any:
 
 
 def over_network(store: str) -> bool:
-    """Whether the ranks of this store may be on several hosts."""
+    """Return whether the ranks of this store may be on several hosts."""
     return store.startswith(TCP)
 
 

@@ -17,8 +17,10 @@ HEADER = 8  # words before the payload of a message, which aligns the payload to
 
 
 def usable() -> bool:
-    """Whether this machine supports it: stores of one process must become visible to others in the order in which they
-    were made, which x86 guarantees."""
+    """Return whether this machine supports shared mailboxes.
+
+    Stores of one process must become visible to others in the order in which they were made, which x86 guarantees.
+    """
     return sys.platform == "linux" and platform.machine() in ("x86_64", "AMD64")
 
 

@@ -127,7 +127,7 @@ class Collectives:
             self.changed.notify_all()
 
     def _broadcast(self, group: Any, micro: int) -> None:
-        """C0: the last stage's output (batch, sequence, hidden), from its rank to all others."""
+        """Run C0: broadcast the last stage's output (batch, sequence, hidden) to all other ranks."""
         buffer = torch.empty(HEADER + self.tokens * self.shape[-1])
         if self.rank == self.output.root:
             hidden, due = self.parts[HIDDEN].get()
@@ -139,9 +139,12 @@ class Collectives:
             self._publish(HIDDEN, micro, buffer[HEADER:].view(self.shape), due)
 
     def _statistics(self, group: Any, micro: int) -> None:
-        """C1: the statistics (2, tokens): the logarithm of the sum of exponentials over all shards, and the target's
-        logit. An all-reduce of a maximum and of sums that depend on it: all ranks get all parts, which are few numbers,
-        and reduce them in the same order, so that all have the same bits after one collective."""
+        """Run C1: reduce the statistics (2, tokens): the logarithm of the sum of exponentials over all shards, and
+        the target's logit.
+
+        An all-reduce of a maximum and of sums that depend on it: all ranks get all parts, which are few numbers, and
+        reduce them in the same order, so that all have the same bits after one collective.
+        """
         part, due = self.parts[STATISTICS].get()
         local: ShardStatistics = part
         own = torch.empty(HEADER + 3 * self.tokens)  # header, largest, total, target
@@ -161,7 +164,7 @@ class Collectives:
         self._publish(STATISTICS, micro, torch.stack([largest + torch.log(total), targets.sum(0)]), latest)
 
     def _gradient(self, group: Any, micro: int) -> None:
-        """C2: the gradient of the last stage's output (batch, sequence, hidden), for its rank."""
+        """Run C2: sum the gradient of the last stage's output (batch, sequence, hidden), for its rank."""
         gradient, due = self.parts[GRADIENT].get()
         self._reduce(group, micro, gradient.cpu(), due)
 
@@ -179,7 +182,7 @@ class Collectives:
             self._publish(GRADIENT, micro, gradient.view(self.shape), latest + common.ahead)
 
     def _embedded(self, group: Any, micro: int) -> None:
-        """The first stage's input (batch, sequence, hidden), for its rank; due before the step began."""
+        """Sum the first stage's input (batch, sequence, hidden), for its rank; due before the step began."""
         rows = self.embedding.lookup(micro).cpu()
         group.reduce(rows, self.output.first).wait()
         if self.rank == self.output.first:
@@ -187,7 +190,7 @@ class Collectives:
             self._publish(EMBEDDED, micro, rows.view(self.shape), 0)
 
     def _embedding(self, group: Any, micro: int) -> None:
-        """The gradient of that (batch, sequence, hidden), to all shards."""
+        """Broadcast the gradient of the first stage's input (batch, sequence, hidden) to all shards."""
         if self.rank == self.output.first:
             gradient = self.parts[EMBEDDING].get()[0].cpu().clone()
         else:

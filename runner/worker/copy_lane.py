@@ -1,8 +1,8 @@
 """A rank's copy lane: a thread beside its compute that moves saved activations to host memory and back.
 
-Copies run one at a time in the order in which they are issued. On a CPU host memory is a second buffer; on a GPU it is
-pinned, and the lane has a stream of its own. Compute waits for the lane only before a backward whose activations are
-still to be reloaded. Paced, a copy is held to its nominal time as an op is. Knows nothing of orders.
+Copies run one at a time in the order in which they are issued. On a CPU host memory is a second buffer; on a GPU it
+is pinned, and the lane has a stream of its own. Compute waits for the lane only before a backward whose activations
+are not reloaded yet. In paced mode a copy is extended to its nominal time, as ops are. Knows no orders.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from runner.telemetry.op_board import Ledger
 
 
 class Movable(Protocol):
-    """What a copy lane needs of a stage."""
+    """The interface of a stage that a copy lane uses."""
 
     def offload(self, micro: int) -> int:
         """Move the saved activations of a micro-batch to host memory; returns the bytes moved."""
@@ -30,7 +30,7 @@ class Movable(Protocol):
 
 
 class CopyLane:
-    """The copies of one rank; `unit` is the nanoseconds to which a copy is held per time unit, 0 in free mode."""
+    """The copies of one rank; `unit` is the nanoseconds per time unit in paced mode, 0 in free mode."""
 
     def __init__(self, copies: Sequence[Copy], stages: Sequence[Movable], ledger: Ledger, unit: float) -> None:
         self.copies, self.stages, self.ledger, self.unit = copies, stages, ledger, unit
@@ -49,7 +49,7 @@ class CopyLane:
             self.issued += 1
 
     def reloads(self, chunk: int, micro: int) -> bool:
-        """Whether a backward has to wait for a reload."""
+        """Return whether a backward has to wait for a reload."""
         return (chunk, micro) in self.reloaded
 
     def wait_for_reload(self, chunk: int, micro: int) -> int:

@@ -1,7 +1,8 @@
-"""The unpaced executor of a rank on a GPU: launches its ops one after the other without waiting for any, and times them
-by events on its stream, which it reads once they have happened. The stream, not the host, waits for messages.
+"""The unpaced executor of a rank on a GPU.
 
-Tested with made-up events and tensors on a CPU: no GPU was available. Knows nothing of orders.
+Launches the ops one after the other without waiting, and times them by events on its stream, which it reads once they
+have happened. The stream, not the host, waits for messages. Tested with simulated events and tensors on a CPU: no GPU
+was available. Knows no orders.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from runner.worker.executor import ActivationBytes, Pace, RankExecutor, StageOps
 
 @dataclass(frozen=True, slots=True)
 class LaunchedOp:
-    """An op that was launched: the events at which its stream was free, its inputs were there, and it was done; when
-    the messages among its inputs were started; and the bytes of activations that it leaves alive."""
+    """A launched op: the events at which its stream was free, its inputs had arrived, and it was done; when the
+    messages among its inputs were started; and the bytes of activations alive after it.
+    """
 
     free: Event
     start: Event
@@ -35,8 +37,9 @@ class LaunchedOp:
 
 
 class CudaExecutor(RankExecutor):
-    """Runs one rank's program on a stream; for programs without copies or shards of a vocabulary, which wait for the
-    host."""
+    """Runs one rank's program on a stream; only for programs without copies or shards of a vocabulary, which wait
+    for the host.
+    """
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""One rank of a run: a short loop over its program and a dispatch table from op kind to method.
+"""Run one rank's program: a short loop over its steps and a dispatch table from op kind to method.
 
-Times ops and, in paced mode, holds them to their nominal duration. Does not know how messages travel, how gradients are
-computed, or any schedule by name.
+Times ops and, in paced mode, extends them to their nominal duration. Knows neither transports, nor how gradients are
+computed, nor any schedule by name.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ GRADIENTS = "IB"  # the kinds of op that use saved activations
 
 
 class StageOps(Protocol):
-    """What an executor needs of a stage: forward, input gradient and weight gradient as separate ops. Tensors are
-    (batch, sequence, hidden); None where the model begins or ends."""
+    """The interface of a stage that an executor uses: forward, input gradient and weight gradient as separate ops.
+
+    Tensors are (batch, sequence, hidden); None at the ends of the model.
+    """
 
     def forward(self, micro: int, x: Tensor | None) -> Tensor:
         """Run F of a micro-batch."""
@@ -36,7 +38,7 @@ class StageOps(Protocol):
 
 
 class ShardOps(Protocol):
-    """What an executor needs of a shard of the output layer."""
+    """The interface of an output-layer shard that an executor uses."""
 
     def logits(self, micro: int, hidden: Tensor) -> Any:
         """Run S of a micro-batch, from hidden states (batch, sequence, hidden); its result goes to a collective."""
@@ -46,7 +48,7 @@ class ShardOps(Protocol):
 
 
 class CollectiveOps(Protocol):
-    """What an executor needs of the collectives of all ranks."""
+    """The interface of the collectives of all ranks that an executor uses."""
 
     def contribute(self, chain: int, micro: int, part: Any, due: int) -> None:
         """Add this rank's part, and when it was due; never waits."""
@@ -56,7 +58,7 @@ class CollectiveOps(Protocol):
 
 
 class ActivationBytes(Protocol):
-    """What an executor needs of the memory of saved activations."""
+    """The interface of the memory of saved activations that an executor uses."""
 
     live: int  # bytes on its device
 
@@ -69,7 +71,7 @@ class NoActivations:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Nanoseconds to which an op is held per time unit, and of one hop between ranks; both 0 in free mode."""
+    """The nanoseconds per time unit to which ops are extended, and of one hop between ranks; both 0 in free mode."""
 
     unit: float = 0.0
     hop: int = 0
@@ -108,9 +110,9 @@ class RankExecutor:
         """Execute the program from time `zero` on; `synchronize` waits for each op's work on a GPU.
 
         A paced op is due at a time of the plan: its begin plus its nominal duration, or when its work is done if that
-        is later. Its successors, here and on other ranks, count from that time and not from when this process woke from
-        its sleep, so that late wake-ups do not add up while late work does. Recorded are the times at which things
-        really happened.
+        is later. Its successors, here and on other ranks, count from that time and not from when this process woke
+        from its sleep, so that late wake-ups do not add up while late work does. The recorded times are the real
+        ones.
         """
         unit, ledger, memory = self.pace.unit, self.ledger, self.memory
         ledger.zero = due = free_at = zero
@@ -144,7 +146,7 @@ class RankExecutor:
         """Return a step's inputs (batch, sequence, hidden), the time from which it counts as ready (`begin` at the
         earliest), and how many ns the rank waited.
 
-        Paced: a message counts as there one hop after its sender's op was due; its real travel time is part of that
+        Paced: a message counts as arrived one hop after its sender's op was due; its real travel time is part of that
         hop, or, if it took longer, of the op that it delays. Free: it counts from the end of the wait for it.
         """
         inputs: list[Tensor | None] = []

@@ -1,4 +1,4 @@
-"""Measures how long a small message takes between neighbouring ranks, over the group that carries their messages."""
+"""Measure how long a small message takes between neighbouring ranks, over the group that carries their messages."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ class HopProbe:
             work.wait()
 
     def measure(self) -> tuple[Hop, ...]:
-        """Return the hop to each neighbour that comes after this rank: half of the quickest of some round trips, and as
-        its uncertainty how much longer half of the median one took. All ranks take their pairs in one order, so that
-        no two wait crosswise."""
+        """Return the hop to each neighbour that comes after this rank: half of the quickest of some round trips, and
+        as its uncertainty how much longer half of the median one took.
+
+        All ranks take their pairs in one order, so that no two wait for each other.
+        """
         hops = []
         rank, peers = self.program.rank, self._sources() | self._targets()
         for first, last in sorted((min(rank, peer), max(rank, peer)) for peer in peers):
@@ -68,5 +70,5 @@ class HopProbe:
             self._send(peer, bool(more))
 
     def _send(self, peer: int, more: bool) -> None:
-        """Send one message of a trip, for which the peer waits already, or will before anything else."""
+        """Send one message of a trip; the peer waits for it already, or will before anything else."""
         self.group.send([torch.tensor([float(more)])], peer, self.tag).wait()

@@ -1,8 +1,8 @@
-"""A worker process of the pool: waits for commands and runs one rank of one job at a time, or several that share a GPU,
-each in a thread; stays warm between jobs.
+"""A worker process of the pool, warm between jobs.
 
-Knows nothing of other jobs or of the protocol on stdin and stdout. It dies with the main process: when its pipe closes,
-and by a signal of the kernel when its parent ends.
+Waits for commands and runs one rank of one job at a time, or several that share a GPU, each in a thread. Knows
+neither other jobs nor the protocol on stdin and stdout. It ends with the main process: when its pipe closes, and by a
+signal of the kernel when its parent ends.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main(pipe: Connection[RankResponse, RankCommand]) -> None:
 
 
 def describe_error(error: Exception) -> RankError:
-    """Describe an exception. Torch has no class of its own for a CPU's memory that is used up."""
+    """Describe an exception. Torch has no exception class for exhausted CPU memory."""
     text = str(error).strip()
     if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in text:
         reason = text or message("runner.allocation_refused", "an allocation was refused")
@@ -100,7 +100,7 @@ class RankThread:
         return verify(command)
 
     def join(self, group: Group) -> Any:
-        """Return the process group of a job: the last one if it is still the same."""
+        """Return the process group of a job; the last one is reused if it is still the same."""
         if group.key != self.key:
             self.group = gloo_group(group.store, group.rank, group.ranks, group.address)
             self.key = group.key

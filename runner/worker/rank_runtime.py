@@ -78,7 +78,7 @@ class RankJob:
         ]
 
     def build_step(self) -> None:
-        """Build what serves one step: transport, copy lane, collectives, and the executor that uses them."""
+        """Build the parts of one step: transport, copy lane, collectives, and the executor that uses them."""
         setup, program = self.setup, self.setup.program
         # Copies and collectives, which read results on the host, and paced ops wait for the GPU after every op.
         free = self.device.type == "cuda" and not setup.unit and not program.copies and program.output is None
@@ -137,7 +137,7 @@ class RankJob:
         )
 
     def set_hop(self, hop: int) -> None:
-        """Set the time of a hop, in ns, from here on."""
+        """Set the time of a hop, in ns, for the following ops."""
         self.setup = replace(self.setup, hop=hop)
         self.executor.pace = Pace(self.setup.unit, hop)
 
@@ -237,11 +237,13 @@ class RankJob:
         return results
 
     def _shards(self) -> list[OutputShard | EmbeddingShard]:
-        """This rank's shards of the vocabulary."""
+        """Return this rank's shards of the vocabulary."""
         return [shard for shard in (self.output, self.embedding) if shard is not None]
 
     def _with_losses(self) -> Sequence[DeferredStage | OutputShard]:
-        """The parts that report losses; of the shards, which all have the same, only that of the last stage's rank."""
+        """Return the parts that report losses; of the shards, which all have the same, only that of the last stage's
+        rank.
+        """
         layout = self.setup.program.output
         if layout is None or self.output is None:
             return self.stages

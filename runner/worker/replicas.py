@@ -1,4 +1,4 @@
-"""Sums the gradients of stages that several ranks hold (DualPipe holds each twice, in opposite directions).
+"""Sum the gradients of stages that several ranks hold (DualPipe holds each twice, in opposite directions).
 
 Every replica adds the same vectors in the same order, so that all end with the same bits.
 """

@@ -1,4 +1,4 @@
-"""Verification of a run: trains the reference in this process and compares every result of every rank with it."""
+"""Verify a run: train the reference in this process and compare every result of every rank with it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What can be read from schedules: comparisons, sweeps, Pareto points, calibration, the table of laws."""
+"""Analyses of schedules: comparisons, sweeps, Pareto points, calibration, the table of laws."""

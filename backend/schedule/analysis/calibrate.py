@@ -1,9 +1,9 @@
 """Calibrate costs from a measured run, and simulate its order again at these costs.
 
-The cost of an op is the median of its kind in its stage; the time of a hop is the median of the hops that a rank waited
-for. Where the simulation at these costs agrees with the measured times, the schedule explains the run; an op that ends
-much later was disturbed. Medians leave out how an op's time varies, and in every cycle ranks wait for the one that is
-slower just then, so the order is also replayed with each op's own time: that part is due to the ops, the rest to
+The cost of an op is the median of its kind in its stage; the time of a hop is the median of the hops that a rank
+waited for. If the simulation at these costs agrees with the measured times, the schedule explains the run; an op that
+ends much later was disturbed. Medians hide how an op's time varies, and in every cycle ranks wait for the one that is
+slower at that moment, so the order is also replayed with each op's own time: that part is due to the ops, the rest to
 messages and wake-ups between them. Only the start and end of each op are needed, so imported traces can be calibrated
 too.
 """
@@ -29,8 +29,11 @@ from backend.schedule.spec import Spec
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A run, the costs it had, in its own unit, and ``predicted``: its order at these costs, begun when it began;
-    ``replayed``: the same with each op's own time, hops and pauses still at their medians."""
+    """A measured run, its costs in its own unit, and two simulations of its order.
+
+    ``predicted``: the order at these costs, begun when the run began; ``replayed``: the same with each op's own time,
+    hops and pauses still at their medians.
+    """
 
     measured: Timeline
     costs: Costs
@@ -39,21 +42,21 @@ class Calibration:
 
     @property
     def error(self) -> float:
-        """How much longer the predicted makespan is than the measured one, as a share of that."""
+        """Return the relative error of the predicted makespan: positive if it is longer than the measured one."""
         return self._off(self.predicted)
 
     @property
     def replay_error(self) -> float:
-        """The same of the replayed makespan."""
+        """Return the relative error of the replayed makespan."""
         return self._off(self.replayed)
 
     @property
     def residual(self) -> Floats:
-        """(N,) how much later than predicted each op ended."""
+        """Return (N,) how much later than predicted each op ended."""
         return self.measured.end - self.predicted.end
 
     def as_dict(self) -> dict[str, Any]:
-        """Costs, predicted figures and how far these are off, in the unit of the run."""
+        """Return costs, predicted figures and their errors as JSON, in the unit of the run."""
         return {
             "costs": {key: value for key, value in self.costs_json().items() if value is not None},
             "predicted": figures(self.predicted).as_dict(),
@@ -62,7 +65,7 @@ class Calibration:
         }
 
     def costs_json(self) -> Mapping[str, float | list[float] | None]:
-        """The costs as a spec's."""
+        """Return the costs as JSON, as in a spec."""
         of = self.costs
         every = {"F": of.F, "I": of.I, "W": of.W, "comm": of.comm, "FB": of.FB, "S": of.S, "T": of.T, "O": of.O}
         return {key: list(cost) if isinstance(cost, tuple) else cost for key, cost in every.items()}
@@ -76,7 +79,7 @@ class Calibration:
 
 
 def calibrate(measured: Timeline, v: int = 1) -> Calibration:
-    """Costs of a legal order's measured times; ``v`` as in ``simulate``."""
+    """Derive the costs of a legal order from its measured times; ``v`` as in ``simulate``."""
     begin, comm = _begun(measured)
     spent = np.maximum(measured.end - begin, 0.0)
     costs = _costs(measured, spent, comm, v)
@@ -86,7 +89,7 @@ def calibrate(measured: Timeline, v: int = 1) -> Calibration:
 
 
 def _own(measured: Timeline, begin: Floats) -> Floats:
-    """(N,) the time of each op, and before it the pause that ops of its kind make on its rank, in the median."""
+    """Return (N,) the time of each op, including the median pause before ops of its kind on its rank."""
     order = measured.order
     kinds = order.codes.astype(np.int64) + np.repeat(np.arange(order.p), np.diff(order.offsets)) * 256
     pauses: Floats = _medians(measured.start - begin, kinds, 256 * order.p)[kinds]
@@ -100,24 +103,27 @@ def _begun_at(timeline: Timeline, zero: float) -> Timeline:
 
 
 def neutral(spec: Spec, calibration: Calibration, unit: float = 1.0) -> Spec:
-    """The spec with measured costs in place of its own, in units of ``unit``. What its options made of its costs is in
-    what was measured: layers, recomputation and the last stage's output layer must not count twice."""
+    """Return the spec with measured costs in place of its own, in units of ``unit``.
+
+    The measurement already includes the effect of options on costs: layers, recomputation and the last stage's output
+    layer must not count twice.
+    """
     costs: dict[str, Any] = {
         key: [each / unit for each in cost] if isinstance(cost, list) else cost / unit
         for key, cost in calibration.costs_json().items()
         if cost is not None
     }
-    if isinstance(costs.get("O"), list):  # of a spec, a device's whole share; a shared link doubles what is given
+    if isinstance(costs.get("O"), list):  # a spec gives a device's whole share, which a shared link doubles
         costs["O"] = sum(costs["O"]) / len(costs["O"]) * spec.v / (2 if spec.shared_link else 1)
     place = spec.vocabulary if calibration.measured.order.barriers else "plain"
     return Spec.from_json(spec.to_json() | {"costs": costs, "layers": None, "recompute": "none", "vocabulary": place})
 
 
 def _begun(measured: Timeline) -> tuple[Floats, float]:
-    """When each op could begin, and the time of a hop.
+    """Return (N,) when each op could begin, and the time of a hop.
 
-    An op could begin once its rank was free and what it needs had come. What happens between then and the start that
-    was reported (taking a message, writing notes) is a part of its cost: the rank can do nothing else meanwhile.
+    An op could begin once its rank was free and its inputs had come. The time between then and the reported start
+    (receiving a message, recording) is part of its cost: the rank can do nothing else meanwhile.
     """
     order = measured.order
     made_by, crosses = producers(order)
@@ -128,13 +134,18 @@ def _begun(measured: Timeline) -> tuple[Floats, float]:
     comm = _hop(measured.start[:, None] - made, crosses & (made_by >= 0), made, free)
     arrived = (made + comm * crosses).max(axis=1)
     begin = np.maximum(free, arrived)
-    unknown = (needs & (made_by < 0)).any(axis=1) | ~np.isfinite(begin)  # a barrier's end, a reload's, a rank's first
+    unknown = (needs & (made_by < 0)).any(axis=1) | ~np.isfinite(
+        begin
+    )  # inputs from a barrier or a reload; a rank's first op
     return np.where(unknown, measured.start, np.minimum(begin, measured.start)), comm
 
 
 def _hop(took: Floats, came: npt.NDArray[np.bool_], made: Floats, free: Floats) -> float:
-    """The time of a hop, from how long after it was made each message was used. One that was not even made when its
-    rank was free was waited for: their median. Where there is none, the quickest of all: it took no longer."""
+    """Return the time of a hop, from the delay between the end of a message's producer and its use.
+
+    A message that was not even made when its rank was free was waited for: the median of these delays. Without any,
+    the smallest of all delays, which is an upper bound.
+    """
     waited = came & (made >= free[:, None]) & (made == made.max(axis=1, keepdims=True))
     if waited.any():
         return max(0.0, float(np.median(took[waited])))
@@ -142,7 +153,7 @@ def _hop(took: Floats, came: npt.NDArray[np.bool_], made: Floats, free: Floats) 
 
 
 def _costs(measured: Timeline, spent: Floats, comm: float, v: int) -> Costs:
-    """Medians by kind and stage. B is I and W together: half of it each, unless their own ops say."""
+    """Return medians by kind and stage. B is I and W together: half of it each, unless there are ops of their own."""
     order, stages = measured.order, measured.order.placement.stages
     rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
     kind, chunk, other = code_table(order.chunks)[order.codes].T
@@ -159,7 +170,7 @@ def _costs(measured: Timeline, spent: Floats, comm: float, v: int) -> Costs:
 
 
 def _pair(spent: Floats, stages: npt.NDArray[np.int64], costs: Costs, v: int) -> float | None:
-    """The time of an overlapped pair, of stages (forward, backward); None where F + I + W tells it better."""
+    """Return the time of an overlapped pair of stages (forward, backward); None if F + I + W describes it better."""
     if not spent.size:
         return None
     f, i, w = (np.array(cost) for cost in (costs.F, costs.I, costs.W))
@@ -168,7 +179,7 @@ def _pair(spent: Floats, stages: npt.NDArray[np.int64], costs: Costs, v: int) ->
 
 
 def _medians(values: Floats, groups: npt.NDArray[np.int64], count: int) -> Floats:
-    """(count,) the median of each group, NaN for one that is empty."""
+    """Return (count,) the median of each group, NaN for an empty one."""
     found = np.full(count, np.nan)
     by = np.argsort(groups, kind="stable")
     numbers, first = np.unique(groups[by], return_index=True)
@@ -182,14 +193,16 @@ def _first(one: Floats, other: Floats) -> Floats:
 
 
 def _filled(found: Floats, otherwise: float) -> tuple[float, ...]:
-    """As a spec's list; a stage without such an op, which then never runs, has the mean of the others."""
+    """Return one value per stage, as in a spec; a stage without such an op, whose cost is never used, gets the mean
+    of the others.
+    """
     known = found[~np.isnan(found)]
     mean = float(known.mean()) if known.size else otherwise
     return tuple(np.where(np.isnan(found), mean, found).tolist())
 
 
 def _copying(measured: Timeline) -> Cost | None:
-    """Copies out and back by stage."""
+    """Return the times of copies out and back by stage; None without copies."""
     order, copies = measured.order, measured.order.copies
     if copies is None or not measured.copy_end.size:
         return None

@@ -1,8 +1,8 @@
-"""Claims of papers about a family's bubble and memory beside the simulated figures, and why the two differ.
+"""Compare the papers' claims on a family's bubble and memory with the simulated figures, and explain differences.
 
 The claims are asymptotic: bubble rates relative to 1F1B's R, activation memory relative to M, the memory of 1F1B (p
-micro-batches). Where a simulated figure differs, the reason is found by trying: without hops, with equal stages, with
-F = I = W, with many micro-batches, with more devices, one after the other; those that moved the figure are named.
+micro-batches). If a simulated figure differs, the reason is found by changing one thing after the other: no hops,
+equal stages, F = I = W, many micro-batches, more devices. The changes that moved the figure are named.
 """
 
 from __future__ import annotations
@@ -47,17 +47,18 @@ CLAIMS = {
 }
 
 WITHOUT_RECOMPUTATION = message("analysis.without_recomputation", "without recomputation")
-MANY = 32  # micro-batches a device, for "many"
-MOST_OPS = 200_000  # of a case that is tried only to explain
-NEAR = 0.01  # of 1F1B's figure: nearer than this is the claim
+MANY = 32  # micro-batches per device that count as many
+MOST_OPS = 200_000  # most ops of a case that is built only for an explanation
+NEAR = 0.01  # a difference below this part of 1F1B's figure counts as none
 Ratio = Callable[[Spec], float]
 Steps = Iterator[tuple[Message, Spec]]
 
 
 @lru_cache(maxsize=1024)
 def simulated(spec: Spec) -> tuple[float, float]:
-    """(bubble rate, peak memory): the share of the longest device's own window that is idle, as the papers count it,
-    and the worst rank's activations in micro-batches."""
+    """Return (bubble rate, peak memory): the idle share of the longest device's own window, as the papers count it,
+    and the worst rank's activations in micro-batches.
+    """
     built = order(spec)
     timeline = simulate(built, spec.timing, spec.v)
     memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
@@ -65,12 +66,12 @@ def simulated(spec: Spec) -> tuple[float, float]:
 
 
 def baseline(spec: Spec) -> Spec:
-    """1F1B at the sizes and costs of another spec."""
+    """Return 1F1B at the sizes and costs of another spec."""
     return fit(spec, "1f1b")[0]
 
 
 def claim_of(spec: Spec) -> dict[str, Any] | None:
-    """Both claims for a spec's family with their values here, None where nothing is claimed."""
+    """Return both claims for a spec's family with their values here; None if the papers claim nothing."""
     claim = CLAIMS.get(spec.family)
     if claim is None:
         return None
@@ -145,14 +146,14 @@ def _why(spec: Spec, formula: str, ratio: Ratio, steps: Callable[[Spec], Steps])
 
 
 def _change(value: float, label: Message, first: bool) -> Message:
-    """One of the changes: what the figure is after it."""
+    """Describe one of the changes and the figure after it."""
     if first:
         return message("analysis.it_is", "it is {value} {change}", value=f"{value:.3g}", change=label)
     return message("analysis.then_it_is", "then {value} {change}", value=f"{value:.3g}", change=label)
 
 
 def _apart(one: float, other: float) -> tuple[str, str]:
-    """Two numbers in three digits, or in as many as tell them apart."""
+    """Format two numbers with three digits, or with as many as are needed for them to differ."""
     for digits in range(3, 10):
         texts = f"{one:.{digits}g}", f"{other:.{digits}g}"
         if texts[0] != texts[1]:
@@ -161,12 +162,12 @@ def _apart(one: float, other: float) -> tuple[str, str]:
 
 
 def _nears(values: list[float], target: float) -> bool:
-    """Whether the last change moved toward the claim."""
+    """Return whether the last change moved the figure towards the claim."""
     return len(values) == 1 or abs(values[-1] - target) < abs(values[-2] - target)
 
 
 def _rate_steps(spec: Spec) -> Steps:
-    """Cases nearer and nearer to what the claim of a rate presumes, each built on the one before."""
+    """Yield cases that approach the assumptions of a claimed rate, each built on the one before."""
     if spec.recompute != "none":
         spec = spec.with_(recompute="none")
         yield WITHOUT_RECOMPUTATION, spec
@@ -186,7 +187,7 @@ def _rate_steps(spec: Spec) -> Steps:
 
 
 def _memory_steps(spec: Spec) -> Steps:
-    """The same for memory, which times have no part in."""
+    """Yield the same for memory, which does not depend on times."""
     spec = spec.with_(costs=Costs())
     if spec.recompute != "none":
         spec = spec.with_(recompute="none")
@@ -203,7 +204,7 @@ def _memory_steps(spec: Spec) -> Steps:
 
 
 def _larger(spec: Spec) -> Steps:
-    """Many micro-batches, then twice the devices and twice again."""
+    """Yield many micro-batches, then two and four times the devices."""
     many = _legal(spec.with_(m=max(1, -(-MANY * spec.p // spec.m)) * spec.m))
     if many is not None and many.m > spec.m:
         spec = many
@@ -215,7 +216,7 @@ def _larger(spec: Spec) -> Steps:
 
 
 def _legal(spec: Spec) -> Spec | None:
-    """The spec if it can be built and is not too large for an explanation."""
+    """Return the spec if it can be built and is not too large for an explanation, else None."""
     try:
         fitted, _ = fit(spec, spec.family, spec.v)
     except SpecError:
@@ -224,5 +225,5 @@ def _legal(spec: Spec) -> Spec | None:
 
 
 def _mean(cost: Cost, v: int) -> Cost:
-    """A device's share of a list of stages that were all alike."""
+    """Return the cost of a device's share if all stages of a list had their mean cost."""
     return v * sum(cost) / len(cost) if isinstance(cost, tuple) else cost

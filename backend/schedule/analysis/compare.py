@@ -1,6 +1,6 @@
-"""Compare any set of families at one setting, one row each: simulated figures, costs, and the papers' claims.
+"""Compare families at one setting, one row each: simulated figures, costs, and the papers' claims.
 
-Which spec of a family is legal and nearest is found by nearest_spec.py, why a claim differs by claims.py.
+nearest_spec.py finds the nearest legal spec of a family, claims.py explains why a claim differs.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ TECHNIQUES = {
 
 
 def compare(asked: Spec, names: Sequence[str] | None = None, v: int | None = None) -> dict[str, Any]:
-    """``{"rows", "notes"}`` for the families named (None: all) at the asked p, m, costs and w_share.
+    """Return ``{"rows", "notes"}`` for the named families (None: all) at the asked p, m, costs and w_share.
 
-    ``v`` goes to the families that leave a choice of chunks; None gives each what is natural for it. The asked
-    family, v and the fields that only some families take are not binding. Raises SpecError for a name that is no
-    family, one named twice, lists of costs that fit no cut of the model, and for more ops than one answer may have.
+    ``v`` applies to the families with a choice of chunks; None uses each family's natural number. The asked family, v
+    and the fields that only some families take are not binding. Raises SpecError for an unknown family, a family
+    named twice, lists of costs that fit no cut of the model, and for more ops than one answer may have.
     """
     _judge_names(names or ())
     _judge_lists(asked)
@@ -57,7 +57,7 @@ def compare(asked: Spec, names: Sequence[str] | None = None, v: int | None = Non
             fitted[name] = fit(asked, name, v)
         except SpecError as error:
             if name == list(names or FAMILIES)[-1] and not fitted:
-                raise  # it is the setting that is wrong
+                raise  # the setting itself is wrong
             notes.append(
                 message(
                     "analysis.family_left_out",
@@ -81,7 +81,7 @@ def _judge_names(names: Sequence[str]) -> None:
 
 
 def _judge_lists(asked: Spec) -> None:
-    """Lists are one entry a stage of some cut of the model over p devices."""
+    """Raise SpecError unless lists have one entry per stage of some cut of the model over p devices."""
     for name in ("F", "I", "W"):
         cost = getattr(asked.costs, name)
         if isinstance(cost, tuple) and len(cost) % asked.p:
@@ -122,7 +122,7 @@ def _row(spec: Spec, adjusted: Message | None) -> dict[str, Any]:
 
 
 def message_count(built: Order) -> int:
-    """Values sent between different ranks in a step: each boundary between ranks, forward and backward."""
+    """Count the values sent between different ranks in a step: each boundary between ranks, forward and backward."""
     place = built.placement
     slot = np.arange(place.p * place.chunks)
     crosses = (place.before >= 0) & (place.before // place.chunks != slot // place.chunks)
@@ -130,7 +130,7 @@ def message_count(built: Order) -> int:
 
 
 def parameters(built: Order, spec: Spec) -> dict[str, Any]:
-    """Copies of its own share of the weights that each device holds, and why."""
+    """Return how many copies of its share of the weights each device holds, and why."""
     copies = np.full(built.p, built.placement.streams)
     why = message("analysis.one_copy_of_weights", "one copy of the device's own layers")
     if built.placement.streams > 1:
@@ -181,7 +181,7 @@ def _notes(rows: Sequence[dict[str, Any]]) -> list[Message]:
 
 
 def _same_bubble(gpipe: dict[str, Any], flush: dict[str, Any]) -> Message:
-    """The note against a common error (1F1B shortens the bubble), with the figures of both rows."""
+    """Return the note against a common error (that 1F1B shortens the bubble), with the figures of both rows."""
     held = message(
         "analysis.memory_of_both",
         "{gpipe} and {flush} micro-batches' activations",

@@ -1,7 +1,7 @@
-"""Every law of every family held to the simulation over a grid of random specs, inside its region and outside it.
+"""Test every law of every family against the simulation over a grid of random specs, inside and outside its region.
 
-The grid comes from each family's own seed, so the table is the same on every machine. Costs are whole numbers, so sums
-in float64 are exact.
+The grid comes from each family's own seed, so the table is the same on every machine. Costs are whole numbers, so
+sums in float64 are exact.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
-CELLS = 240  # specs a family
+CELLS = 240  # specs per family
 UNIT = 12.0  # divides by 1, 2, 3 and 4 chunks
 MOST_P, MOST_M, MOST_V = 8, 28, 4
 GRID = f"""{CELLS} specs a family, drawn at random, seed fixed: p 2 to {MOST_P}, m 1 to {MOST_M}, v up to {MOST_V};
@@ -35,7 +35,7 @@ activations offloaded in a sixth. What a family cannot be built with is replaced
 
 @dataclass
 class Tally:
-    """How often a formula's value was the simulated one, more, or less."""
+    """How often a formula's value equalled the simulated one, was more, or was less."""
 
     equal: int = 0
     above: int = 0
@@ -65,7 +65,7 @@ class Trial:
 
 
 def trials(family: Family, cells: int = CELLS) -> list[Trial]:
-    """Hold a family's laws to the simulation over its grid."""
+    """Test a family's laws against the simulation over its grid."""
     jit.compile_for(jit.COMPILE_FROM_OPS)
     found = [Trial(law, outside={sentence: Tally() for _, sentence in law.where}) for law in family.laws]
     for spec in grid(family, cells):
@@ -80,7 +80,7 @@ def trials(family: Family, cells: int = CELLS) -> list[Trial]:
 
 
 def grid(family: Family, cells: int) -> list[Spec]:
-    """Legal specs drawn from the family's own seed."""
+    """Draw legal specs from the family's own seed."""
     draw = random.Random(f"laws of {family.name}")
     found: list[Spec] = []
     while len(found) < cells:
@@ -112,7 +112,9 @@ def _draw(draw: random.Random, family: Family) -> Spec:
 
 
 def _uneven(draw: random.Random, p: int) -> Cost:
-    """A list of layers, as many on each device as UNIT has parts, so that every number of chunks cuts it evenly."""
+    """Draw a list of layers, each device with as many as UNIT has parts, so that every number of chunks divides it
+    evenly.
+    """
     layers = int(UNIT)
     return tuple(cost for _ in range(p) for cost in [float(draw.randint(1, 9))] * layers)
 
@@ -143,7 +145,7 @@ QUANTITIES = {"bubble": "idle time of a device", "makespan": "makespan", "peak":
 
 @cache  # some seconds of simulation, the same each time
 def table(cells: int = CELLS) -> tuple[str, bool]:
-    """The page of laws in Markdown, and whether every law was exact in every cell inside its region."""
+    """Return the page of laws in Markdown, and whether every law was exact in every cell inside its region."""
     lines = [HEAD.format(grid=GRID)]
     kept = True
     for family in FAMILIES.values():

@@ -1,7 +1,7 @@
-"""One setting for many families: for each family the legal spec nearest to the one asked for.
+"""Apply one setting to many families: find each family's legal spec nearest to the one asked for.
 
-Fields that a family does not take are left out; where a value is not legal, the nearest value of the error is taken.
-Costs listed by stage are spread over as many stages as the family has, so that the model as a whole costs the same.
+Fields that a family does not take are left out; an illegal value is replaced by the nearest value of its error. Costs
+listed by stage are spread over as many stages as the family has, so that the model as a whole costs the same.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.spec import LIMITS, Spec
 
-MOST_STEPS = 8  # of advice followed; families need three at most
+MOST_STEPS = 8  # most nearest values applied; families need at most three
 
 
 def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | None]:
-    """Find the legal spec of a family nearest to ``asked``, and a sentence on what had to change (None: nothing).
+    """Find the legal spec of a family nearest to ``asked``, and a sentence on the changes (None: nothing changed).
 
-    ``v`` is the chunks per device asked for, where a family leaves a choice; None takes what is natural for each.
-    Raises SpecError where no legal value is near, or for a name that is no family.
+    ``v`` is the number of chunks per device for families with a choice; None uses each family's natural number.
+    Raises SpecError if no legal value is near, and for an unknown family.
     """
     family = family_of(asked.with_(family=name))
     least, natural, most = family.v
@@ -63,7 +63,7 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
 
 
 def spread(costs: Costs, stages: int, pair: float | None) -> Costs:
-    """The same costs for a model cut into ``stages`` stages."""
+    """Spread the same costs over a model cut into ``stages`` stages."""
     return replace(costs, F=_spread(costs.F, stages), I=_spread(costs.I, stages), W=_spread(costs.W, stages), FB=pair)
 
 
@@ -72,7 +72,7 @@ def _spread_layers(spec: Spec, stages: int) -> tuple[int, ...] | None:
 
 
 def _spread(cost: Cost, stages: int) -> Cost:
-    """Each stage of a list is taken to cost the same all along its layers."""
+    """Spread a list of stage costs; each stage is assumed to cost the same throughout its layers."""
     if not isinstance(cost, tuple) or len(cost) == stages:
         return cost
     below = np.concatenate(([0.0], np.cumsum(cost)))
@@ -85,8 +85,9 @@ def _stages(spec: Spec) -> int:
 
 
 def _judge_size(spec: Spec) -> None:
-    """Raise SpecError, without a nearest value, where a family's own v makes too many ops: at a smaller m it would not
-    be comparable."""
+    """Raise SpecError, without a nearest value, if a family's own v makes too many ops: a smaller m would not be
+    comparable.
+    """
     if op_count(spec) > LIMITS["ops"]:
         raise SpecError(
             "m",
@@ -101,7 +102,7 @@ def _judge_size(spec: Spec) -> None:
 
 
 def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
-    """Raise SpecError for more ops in all than one answer may have; compile the kernels if that is worth it."""
+    """Raise SpecError for more ops in total than one answer may have; compile the kernels if the size justifies it."""
     whole = sum(op_count(spec) for spec in specs)
     if whole > LIMITS["ops"]:
         nearest = max(1, asked.m * LIMITS["ops"] // (2 * whole))
@@ -116,7 +117,7 @@ def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
 
 
 def _adjustments(asked: Spec, spec: Spec, reasons: dict[str, str]) -> Message | None:
-    """What had to change and why, by field; None for nothing."""
+    """Describe the changed fields with their reasons; None if nothing changed."""
     parts = [
         message(
             "analysis.value_instead",

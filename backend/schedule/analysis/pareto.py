@@ -1,8 +1,9 @@
-"""Activation memory against throughput: every family at one setting, and what a search finds within each limit.
+"""Compare activation memory and throughput: every family at one setting, and the best order searched within each
+limit.
 
-Which spec is legal is found by nearest_spec.py; the search that finds a schedule is an argument. Memory is the fullest
-device's, in one micro-batch's activations on a device (1F1B holds p of them); throughput is the work of a device over
-the span, so that a pair which overlaps to less than F + I + W counts as speed.
+nearest_spec.py finds the legal specs; the search function is an argument. Memory is the fullest device's, in units of
+one micro-batch's activations on a device (1F1B holds p of them). Throughput is the work of a device over the span, so
+that a pair which overlaps to less than F + I + W counts as speed.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ Search = Callable[[Spec], tuple[Spec, Order]]
 """From the spec of a searched family to an order within its memory, and the spec that builds this order again."""
 
 SEARCHED = ("zb-auto", "v-auto")  # one chunk per device, and the V
-PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # of p: the default limits of the search
-LEAST = 1.0  # micro-batch; less than one gets no step through
-MOST_FRONTIER_OPS = 8192  # ops of a V; larger, seven limits take more than a few seconds
+PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # the default limits of the search, as parts of p
+LEAST = 1.0  # micro-batch; no order exists within less
+MOST_FRONTIER_OPS = 8192  # ops of a V; above it, seven limits take more than a few seconds
 SAME = 1e-9
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What a schedule holds, and how fast it is: ``memory`` and ``throughput`` as in the module's first lines."""
+    """Memory and throughput of a schedule: ``memory`` and ``throughput`` as defined in the module's docstring."""
 
     memory: float
     throughput: float
@@ -59,20 +60,24 @@ class Point:
 
     @property
     def title(self) -> str:
-        """The title of the family."""
+        """Return the title of the family."""
         return family_of(self.spec).title
 
     @property
     def label(self) -> str:
-        """The title, with the limit where it was searched for within one."""
+        """Return the title, with the memory limit if the order was searched."""
         if self.limit is None:
             return self.title
         return message("analysis.within_limit", "{family} within {limit}", family=self.title, limit=f"{self.limit:g}")
 
 
 def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
-    """A point for each family named; without names, for all that are not searched, and the asked one as it is. The
-    others take what is natural for them. Families that cannot be built near the setting are left out."""
+    """Return a point for each named family; without names, for all that are not searched, and the asked spec as it
+    is.
+
+    The other families use their natural number of chunks. Families that cannot be built near the setting are left
+    out.
+    """
     own = [] if asked.family in FAMILIES else [asked.family]  # an imported order is a point too
     names = names or [*own, *(name for name in FAMILIES if name not in SEARCHED or name == asked.family)]
     free = _same_work(asked if "memory" not in family_of(asked).fields else asked.with_(memory=None))
@@ -87,10 +92,10 @@ def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
 
 
 def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> list[Point]:
-    """The best that ``search`` finds within each limit, for one chunk per device and for the V.
+    """Return the best order that ``search`` finds within each limit, for one chunk per device and for the V.
 
-    A limit that is too small for any step is left out, and so is one that brings nothing over the smaller ones: the
-    points of each placement rise in memory and in throughput. None for the limits stands for ``default_limits``.
+    A limit that is too small for any step is left out, and so is one without a gain over the smaller ones: the points
+    of each placement rise in memory and in throughput. ``limits`` None means ``default_limits``.
     """
     judge_frontier_size(asked)
     found: list[Point] = []
@@ -98,13 +103,13 @@ def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> lis
         try:
             setting, adjusted = fit(_same_work(asked), name)
         except SpecError:
-            continue  # the placement cannot be had with this setting's options
+            continue  # the placement does not support this setting's options
         best = 0.0
         for limit in sorted(set(default_limits(asked) if limits is None else limits)):
             try:
                 spec, built = search(setting.with_(memory=limit, effort=None))
             except SpecError:
-                continue  # no step gets through so little memory
+                continue  # no order exists within this limit
             point = Point(spec, adjusted, limit, _figures(spec, built))
             if point.figures.throughput > best + SAME:
                 best = point.figures.throughput
@@ -113,26 +118,30 @@ def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> lis
 
 
 def _same_work(asked: Spec) -> Spec:
-    """The setting with its output layer in numbers, so that families which cannot spread it have it all the same."""
+    """Return the setting with its output layer as numbers, so that families which cannot spread it include it as
+    well.
+    """
     costs = asked.timing
     return asked.with_(costs=replace(asked.costs, S=costs.S, T=costs.T))
 
 
 def default_limits(asked: Spec) -> list[float]:
-    """Parts of p: whole chunks of the V where activations come and go whole, else to two digits."""
+    """Return multiples of p: whole chunks of the V if activations are freed as a whole, else rounded to two digits."""
     whole = asked.w_share == 1.0 and asked.kept == 1.0
     limits = (math.floor(2 * part * asked.p + SAME) / 2 if whole else round(part * asked.p, 2) for part in PARTS)
     return sorted({limit for limit in limits if limit >= LEAST})
 
 
 def setting_of(asked: Spec) -> Spec:
-    """The setting without what only its family makes of it: specs that are alike in this have one frontier."""
+    """Return the setting without the fields that only its family uses: specs with equal settings have the same
+    frontier.
+    """
     plain = asked.with_(family="zb-auto", v=1, group=None, memory=None, lifo=False, weights=None, effort=None, seed=1)
     return plain.with_(costs=replace(plain.costs, FB=None))
 
 
 def judge_frontier_size(asked: Spec) -> None:
-    """Raise SpecError for more ops than are searched in a few seconds."""
+    """Raise SpecError for more ops than can be searched in a few seconds."""
     size = 6 * asked.p * asked.m  # F, I and W in both chunks of a V
     if size > MOST_FRONTIER_OPS:
         nearest = max(1, MOST_FRONTIER_OPS // (6 * asked.p))
@@ -146,15 +155,15 @@ def judge_frontier_size(asked: Spec) -> None:
 
 
 def constructed(spec: Spec) -> tuple[Spec, Order]:
-    """The quickest search: the family's own construction."""
+    """Return the family's own construction: the quickest search."""
     return spec, order(spec)
 
 
 def dominated(points: Sequence[Point]) -> list[int | None]:
-    """For each point the one that is better, None where none is: the frontier.
+    """Return for each point the index of a better one, None for points on the frontier.
 
-    Better is less memory and no less throughput, or more throughput and no more memory, at the same p and m. Of several
-    the fastest is named, and of these the one that holds least.
+    Better is less memory and no less throughput, or more throughput and no more memory, at the same p and m. Of
+    several better points the fastest is returned, and of these the one with the least memory.
     """
     return [_better(points, point) for point in points]
 
@@ -178,7 +187,7 @@ def _beats(one: Point, other: Point) -> bool:
 
 @lru_cache(maxsize=1024)
 def measured(spec: Spec) -> Figures:
-    """The figures of a legal spec's own order."""
+    """Return the figures of a legal spec's own order."""
     return _figures(spec, order(spec))
 
 
@@ -193,7 +202,7 @@ def _figures(spec: Spec, built: Order) -> Figures:
 
 
 def _work(timeline: Timeline, spec: Spec) -> float:
-    """The mean time of a device's ops, with nothing overlapped."""
+    """Return the mean time of a device's ops, with nothing overlapped."""
     built = timeline.order
     table = durations(built.placement, replace(spec.timing, FB=None), spec.v)
     rank = np.repeat(np.arange(built.p), np.diff(built.offsets))
@@ -201,7 +210,9 @@ def _work(timeline: Timeline, spec: Spec) -> float:
 
 
 def described(points: Sequence[Point], asked: Spec) -> list[dict[str, Any]]:
-    """The points as JSON; ``dominated_by`` is the position of a better one, ``moved`` whether p or m had to change."""
+    """Return the points as JSON; ``dominated_by`` is the index of a better one, ``moved`` whether p or m had to
+    change.
+    """
     return [
         {
             "family": point.spec.family,

@@ -1,7 +1,7 @@
-"""The building block of a family with its arithmetic (lifespan / period is memory), or the reason why it has none.
+"""Describe the building block of a family with its arithmetic (lifespan / period is memory), or why it has none.
 
-Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.1. Times are
-in slots, one for each of F, I and W; a steady state does not depend on costs or on the number of micro-batches.
+Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.1. Times are in slots, one
+for each of F, I and W; a steady state does not depend on costs or on the number of micro-batches.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from backend.schedule.search.building_block import Block
 from backend.schedule.spec import Spec
 
 EXACT = message("analysis.block_is_exact", "At equal F, I and W this is the order's steady state, slot for slot.")
-NAMED = 4  # ranks in a sentence
+NAMED = 4  # most ranks named in a sentence
 LAID = message(
     "analysis.block_is_laid",
     "The order is laid from this block at the costs set: in its sequence as far as that pays, within its peak.",
@@ -26,7 +26,8 @@ LAID = message(
 
 
 def steady_state(spec: Spec) -> dict[str, Any]:
-    """The block of a spec's family on its devices, each device's lifespan / period, and the most chunks in flight.
+    """Return the block of a spec's family on its devices, each device's lifespan / period, and the most chunks in
+    flight.
 
     Raises SpecError for a family that has no block, with the nearest one that has.
     """
@@ -56,7 +57,7 @@ def steady_state(spec: Spec) -> dict[str, Any]:
 
 
 def _sentence(block: Block) -> Message:
-    """The arithmetic of the block: lifespan over period is the mean number of chunks in flight."""
+    """Describe the arithmetic of the block: lifespan over period is the mean number of chunks in flight."""
     lifespan, chunks, peak = block.lifespan(), block.due.shape[1], block.peak()
     mean = lifespan.max() / block.period
     average = message("analysis.chunks_on_average", "{mean} chunks in flight on average", mean=_number(mean))
@@ -92,7 +93,9 @@ def _sentence(block: Block) -> Message:
 
 
 def _held(lifespan: npt.NDArray[np.float64]) -> Message:
-    """Which ranks keep a micro-batch's activations longest, and for how many slots; ``lifespan`` (p,) in slots."""
+    """Describe which ranks hold a micro-batch's activations longest, and for how many slots; ``lifespan`` (p,) in
+    slots.
+    """
     ranks, slots = np.flatnonzero(lifespan == lifespan.max()).tolist(), _number(lifespan.max())
     if len(lifespan) == 1:
         return message(
@@ -133,7 +136,7 @@ def _number(x: float) -> str:
 
 
 def _why_none(family: Family) -> Message:
-    """The reason why a family has no block."""
+    """Return the reason why a family has no block."""
     if family.shaped_by_costs:
         return message(
             "analysis.no_block_searched",
@@ -163,7 +166,7 @@ def _why_none(family: Family) -> Message:
 
 
 def _nearest(family: Family) -> str:
-    """One with a block, of the same group if there is one, else of the same placement."""
+    """Return a family with a block, of the same group if there is one, else of the same placement."""
     having = [each for each in FAMILIES.values() if each.block is not None]
     alike = sorted(having, key=lambda each: (each.group != family.group, each.placement != family.placement))
     return alike[0].name

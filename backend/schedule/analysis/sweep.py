@@ -1,7 +1,7 @@
-"""One family over many sizes: bubble and messages of each (p, m) or v, and why some cannot be built.
+"""Build one family at many sizes: bubble and messages of each (p, m) or v, and why some sizes cannot be built.
 
-Costs listed by stage are spread over as many stages as a size has. Schedules
-that would take too long are left out, with that as the reason.
+Costs listed by stage are spread over as many stages as a size has. Schedules that would take too long are left out,
+with that as the reason.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from backend.schedule.spec import LIMITS, Spec
 
 P_STOPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 M_STOPS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
-MOST_STOPS = 13  # sizes on one axis
-CELL_OPS = 60_000  # of one schedule
-SHAPED = 20  # building an order that is made for its costs takes as long as timing this many times its ops
+MOST_STOPS = 13  # most sizes on one axis
+CELL_OPS = 60_000  # most ops of one schedule
+SHAPED = 20  # building an order for given costs takes about as long as timing it this many times
 MOST_V = 12
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A size with its figures, or with the reason why there are none: ``legal`` says whether it was only too large."""
+    """A size with its figures, or with the reason why there are none; ``legal`` is true if it was only too large."""
 
     p: int
     m: int
@@ -40,7 +40,7 @@ class Cell:
 
 
 def resized(asked: Spec, p: int, m: int) -> Spec:
-    """The same family and costs at another size. Raises SpecError where the family cannot be built there."""
+    """Return the same family and costs at another size. Raises SpecError if the family cannot be built there."""
     stages = p if family_of(asked).placement == "bidirectional" else p * asked.v
     layers = None if asked.layers is None else spread_layers(asked.layers, stages)
     if (p, m) == (asked.p, asked.m):
@@ -51,7 +51,7 @@ def resized(asked: Spec, p: int, m: int) -> Spec:
 
 
 def cell(asked: Spec, p: int, m: int) -> Cell:
-    """The bubble of a family at one size; the one asked for is worked out whatever its size."""
+    """Compute the bubble of a family at one size; the asked size is computed however large it is."""
     size = op_count(asked.with_(p=p, m=m)) * (SHAPED if family_of(asked).shaped_by_costs else 1)
     try:
         spec = resized(asked, p, m)
@@ -64,14 +64,14 @@ def cell(asked: Spec, p: int, m: int) -> Cell:
 
 
 def grid(asked: Spec) -> tuple[list[int], list[int], list[list[Cell]]]:
-    """The sizes p and m of the two axes, and a row of cells for each p: the asked size is among them."""
+    """Return the sizes p and m of the two axes, which include the asked size, and a row of cells for each p."""
     ps, ms = stops(P_STOPS, asked.p), stops(M_STOPS, asked.m)
     jit.compile_for(sum(min(CELL_OPS, 3 * p * m * asked.v) for p in ps for m in ms))
     return ps, ms, [[cell(asked, p, m) for m in ms] for p in ps]
 
 
 def stops(known: Sequence[int], asked: int) -> list[int]:
-    """Sizes of an axis, the asked one among them; doubled on where that is larger than all that are known."""
+    """Return the sizes of an axis, including the asked one; doubled further if that is larger than all known sizes."""
     sizes = [*known, asked]
     while max(known) < asked and 2 * sizes[-2] < asked:
         sizes.insert(-1, 2 * sizes[-2])
@@ -79,14 +79,14 @@ def stops(known: Sequence[int], asked: int) -> list[int]:
 
 
 def over_m(asked: Spec, ms: Sequence[int]) -> list[Cell]:
-    """One family at the asked p over many m; an m that is not legal or too large is left out."""
+    """Compute one family at the asked p over many m; an m that is not legal or too large is left out."""
     cells = (cell(asked, asked.p, m) for m in ms)
     return [each for each in cells if each.figures is not None]
 
 
 @dataclass(frozen=True)
 class Load:
-    """What a family sends and how long it idles with ``v`` chunks per device."""
+    """The messages and idle time of a family with ``v`` chunks per device."""
 
     spec: Spec
     messages: int
@@ -94,7 +94,9 @@ class Load:
 
 
 def over_v(asked: Spec, name: str) -> list[Load]:
-    """A family over the chunks per device that it takes, at the asked p and m; what cannot be built is left out."""
+    """Compute a family over its numbers of chunks per device, at the asked p and m; sizes that cannot be built are
+    left out.
+    """
     least, _, most = FAMILIES[name].v
     free = asked if "memory" in FAMILIES[name].fields else asked.with_(memory=None)
     loads = []

@@ -1,1 +1,1 @@
-"""Every family of schedules: one file a schedule, in a folder for each group, and the registry of them all."""
+"""All families of schedules: one file per schedule, in a folder for each group, and their registry."""

@@ -1,4 +1,4 @@
-"""Apply options to a family: which go together, how they change its order and the region of its laws.
+"""Apply options to a family: legal combinations, changes of its order, and the remaining region of its laws.
 
 Vocabulary first (S and T among the ops), then offload (copies beside them). effective_costs.py applies options to
 costs.
@@ -17,7 +17,7 @@ from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
 from backend.schedule.spec import Spec
 
 _FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
-MOST_TIMED = 10**11  # ops of all orders that one search times: about half an hour
+MOST_TIMED = 10**11  # most ops of all orders that one search times: about half an hour
 _NO_SHARDS = (
     "barriers == 0",
     message("schedule.unless_no_shards", "S and T are among the ops, and this form does not count them"),
@@ -201,7 +201,7 @@ def _judge_offload(spec: Spec, family: Family) -> None:
 
 
 def order(spec: Spec, family: Family) -> Order:
-    """The order of a legal spec with its options."""
+    """Build the order of a legal spec with its options."""
     if spec.vocabulary == "interlaced":
         built = vocabulary.interlaced(spec.p, spec.m)
     elif spec.barriers:
@@ -215,7 +215,7 @@ def order(spec: Spec, family: Family) -> Order:
 
 
 def with_laws(family: Family) -> Family:
-    """The family with each law's region cut to where no option changes what the law counts."""
+    """Return the family with each law's region reduced to specs in which no option changes the law's quantity."""
     laws = family.laws
     if family.vocabulary:
         laws = tuple(_plus(law, _NO_SHARDS) if law.when is None and not law.shards else law for law in laws)

@@ -1,7 +1,7 @@
-"""The description of a family of schedules, and two helpers for rows that read like the paper.
+"""The description of a family of schedules, and two helpers to write rows as in the papers.
 
-A family is one file: a row of ops for each rank, written as phases (a count and a pattern), the specs that are legal,
-and its laws.
+A family is one file: a row of ops for each rank, written as phases (a count and a pattern), the legal specs, and the
+laws.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ Pattern = Sequence[int] | Row
 
 @dataclass(frozen=True)
 class Family:
-    """``rows(spec)`` gives each rank's op codes with implied micro-batches, ``legal(spec)`` raises SpecError for what
-    the family cannot do (after the sizes of spec.py), ``chunks(spec)`` the model parts per rank."""
+    """A family of schedules.
+
+    ``rows(spec)`` gives each rank's op codes with implied micro-batches, ``legal(spec)`` raises SpecError for specs
+    that the family cannot build (after the size checks of spec.py), ``chunks(spec)`` is the number of model parts per
+    rank.
+    """
 
     name: str
     title: str
@@ -53,9 +57,9 @@ class Family:
     vocabulary: tuple[str, ...] = ()
     """The ways to spread the output layer over the ranks that the family's order can take in (vocabulary.py)."""
     asynchronous: bool = False
-    """Whether weights change after every backward instead of once a step; each F then has a weight version."""
+    """Return whether weights change after every backward instead of once a step; each F then has a weight version."""
     shaped_by_costs: bool = False
-    """Whether the order, not only its times, depends on the costs: a search or a squeeze."""
+    """Return whether the order, not only its times, depends on the costs: a search or a squeeze."""
     block: Callable[[Spec], Block] | None = None
     """One micro-batch's ops, repeated at a constant pace: the steady state at equal F, I and W, or what a family that
     is shaped by the costs is laid from. None where nothing repeats micro-batch by micro-batch."""
@@ -65,20 +69,23 @@ class Family:
     """A last step on the order, for what phases cannot express (GPipe's backward from last to first)."""
 
     def order(self, spec: Spec) -> Order:
-        """The order of a legal spec."""
+        """Build the order of a legal spec."""
         placement = place(self.placement, spec.p, self.chunks(spec))
         return self.finish(spec, from_rows(placement, spec.m, self.rows(spec)))
 
     def op_count(self, spec: Spec) -> int:
-        """The number of ops in the order of a spec with its options, without building it: F and B of each micro-batch
-        and chunk, or F, I and W; with the output layer spread over the ranks also S and T of each micro-batch."""
+        """Count the ops in the order of a spec with its options, without building it.
+
+        F and B of each micro-batch and chunk, or F, I and W; with the output layer spread over the ranks also S and T
+        of each micro-batch.
+        """
         shards = 2 * spec.p * spec.m if spec.barriers else 0
         if self.ops is not None:
             return self.ops(spec) + shards
         return (2 if self.backward == "full" else 3) * spec.p * spec.m * spec.v + shards
 
     def as_dict(self) -> dict[str, Any]:
-        """The family as the page and the command line show it."""
+        """Return the family as JSON, for the page and the command line."""
         least, natural, most = self.v
         plain = (
             "name",
@@ -105,20 +112,22 @@ class Family:
 
 
 def phases(*steps: tuple[int, Pattern]) -> Codes:
-    """A row from its phases: each a count (none if not positive) and the pattern to repeat."""
+    """Build a row from its phases: each a count (none if not positive) and the pattern to repeat."""
     parts = [np.tile(np.asarray(pattern, np.uint8), count) for count, pattern in steps if count > 0]
     return np.concatenate(parts) if parts else np.empty(0, np.uint8)
 
 
 def alternate(*columns: Row) -> Row:
-    """One op of each column in turn: ``alternate(F, B)`` is the steady phase of 1F1B. All columns are as long."""
+    """Interleave one op of each column in turn: ``alternate(F, B)`` is the steady phase of 1F1B. All columns have
+    the same length.
+    """
     return np.stack(columns, axis=1).ravel()
 
 
 def backwards_from_the_last(spec: Spec, order: Order) -> Order:
-    """The same order with each chunk's full backwards running from the last micro-batch to the first."""
+    """Return the same order with each chunk's full backwards from the last micro-batch to the first."""
     if order.n == 1:
-        return order  # nothing to turn around
+        return order  # no full backwards to reverse
     full = order.codes // order.chunks == B
     first = np.concatenate([micro_numbers(order, rank)[0] for rank in range(order.p)])
     numbers = np.where(full, order.n - 1 - first, first)

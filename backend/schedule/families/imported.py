@@ -1,8 +1,8 @@
-"""An imported order as a spec: the spec holds the packed order, and p, m and v follow from it.
+"""Represent an imported order as a spec: the spec contains the packed order; p, m and v follow from it.
 
-It is not one of the families that are compared, swept and searched: no other size of it can be built, so it has no law
-and no block, and fields that shape an order (group, memory, effort, ...) do not apply. Fields that affect times and
-memory do: costs, layers, recomputation, the part that W needs.
+It is not one of the families that are compared, swept and searched: it cannot be built at another size, so it has no
+law and no block, and fields that shape an order (group, memory, effort, ...) do not apply. Fields that affect times
+and memory do: costs, layers, recomputation, the part that W needs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BACKWARDS: dict[tuple[bool, bool], Literal["full", "split", "both"]] = {
 
 
 def spec_of(order: Order) -> Spec:
-    """The spec of a legal order, with unit costs. Raises SpecError for one that is too long to stand in a link."""
+    """Return the spec of a legal order, with unit costs. Raises SpecError for one that is too long for a link."""
     try:
         text = order_codec.pack(order)
     except OrderError as error:
@@ -64,7 +64,7 @@ def spec_of(order: Order) -> Spec:
 
 
 def order(spec: Spec) -> Order:
-    """The order of a spec. Raises SpecError for none, or one that cannot run."""
+    """Unpack the order of a spec. Raises SpecError if there is none, or it cannot run."""
     if spec.order is None:
         text = message(
             "schedule.imported_without_order",
@@ -88,7 +88,7 @@ def _checked(text: str) -> Order:
 
 
 def family(spec: Spec) -> Family:
-    """The family that this one order is of. Raises SpecError as ``order`` does."""
+    """Return the family that consists of this one order. Raises SpecError as ``order`` does."""
     return _family(order(spec))
 
 
@@ -125,7 +125,7 @@ def _v(found: Order) -> int:
 
 
 def _agree(spec: Spec, found: Order) -> None:
-    """Raise SpecError where the spec says something else than its order."""
+    """Raise SpecError if the spec contradicts its order."""
     for name, real in (("p", found.p), ("m", found.m)):
         given = getattr(spec, name)
         if given != real:

@@ -1,4 +1,4 @@
-"""The registry: every family of schedules by name. ``order(spec)`` is where all orders come from."""
+"""The registry of all families by name. ``order(spec)`` builds every order."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ FAMILIES: dict[str, Family] = {
 
 
 def read(data: Mapping[str, Any]) -> Spec:
-    """A legal spec from JSON. Raises SpecError with the nearest legal value."""
+    """Read a legal spec from JSON. Raises SpecError with the nearest legal value."""
     spec = Spec.from_json(data, {family.name: family.v[1] for family in FAMILIES.values()})
     judge(spec)
     return spec
 
 
 def family_of(spec: Spec) -> Family:
-    """The family of a spec. Raises SpecError for a name that is none, with the closest one."""
+    """Return the family of a spec. Raises SpecError for an unknown name, with the closest one."""
     if spec.family == imported.NAME:
         return imported.family(spec)
     try:
@@ -88,7 +88,7 @@ def judge(spec: Spec) -> None:
 
 
 def op_count(spec: Spec) -> int:
-    """The number of ops in the order of a legal spec, without building it. Raises SpecError for an unknown family."""
+    """Count the ops in the order of a legal spec, without building it. Raises SpecError for an unknown family."""
     return family_of(spec).op_count(spec)
 
 
@@ -110,11 +110,11 @@ def _judge_size(spec: Spec, family: Family) -> None:
 
 
 def order(spec: Spec) -> Order:
-    """The order of a spec. Raises SpecError for an illegal one."""
+    """Build the order of a spec. Raises SpecError for an illegal one."""
     judge(spec)
     return imported.order(spec) if spec.family == imported.NAME else apply_options.order(spec, FAMILIES[spec.family])
 
 
 def describe() -> list[dict[str, Any]]:
-    """Every family as JSON, in the order of the picker."""
+    """Return every family as JSON, in the order of the picker."""
     return [family.as_dict() for family in FAMILIES.values()]

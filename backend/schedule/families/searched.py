@@ -1,4 +1,4 @@
-"""Searched orders: found within a time, or found again with the effort and seed of a spec."""
+"""Searched orders: searched for a limited time, or reproduced from the effort and seed of a spec."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
 MOST_KNOWN = 128
-_known: OrderedDict[Spec, list[Row]] = OrderedDict()  # what was found of late, so that nothing is searched twice
+_known: OrderedDict[Spec, list[Row]] = OrderedDict()  # recent results, so that nothing is searched twice
 _finds = [0]
-_most: OrderedDict[Spec, Spec] = OrderedDict()  # by what was searched: the spec of the longest search for it
+_most: OrderedDict[Spec, Spec] = OrderedDict()  # spec without effort: the spec of its longest search
 
 
 def rows(spec: Spec, problem: Problem) -> list[Row]:
-    """Each rank's codes: constructed, or found with the spec's effort and seed."""
+    """Return each rank's codes: constructed, or searched with the spec's effort and seed."""
     if spec.effort is None:
         return problem.quick()
     found = _known.get(spec)
@@ -49,13 +49,15 @@ def _remember(spec: Spec, found: list[Row]) -> None:
 
 
 def known(spec: Spec) -> Spec:
-    """The spec with the most effort that was put into it of late, or as it is: the best that is there at once."""
+    """Return the spec of the longest recent search for this spec, or the spec itself: its order is available at
+    once.
+    """
     most = _most.get(spec.with_(effort=None), spec)
     return most if most in _known else spec
 
 
 def finds() -> int:
-    """How often something was found so far: while this stays the same, so does what is known."""
+    """Return the number of results so far: while it stays the same, so does the result of ``known``."""
     return _finds[0]
 
 
@@ -66,8 +68,10 @@ def search_order(
     report: Callable[[Progress], None] = lambda progress: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Spec, Order, Found]:
-    """Search for the order of a legal spec without effort of its own. Also gives the spec that stands for what was
-    found: with the effort that it took, it builds this order."""
+    """Search for the order of a legal spec without effort of its own.
+
+    Also returns a spec that builds this order: with the effort that the search took.
+    """
     assert family.problem is not None
     problem = family.problem(spec)
     found = problem.search(spec.seed, Budget(seconds), report, stop)
@@ -77,8 +81,9 @@ def search_order(
 
 
 def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[str, Any]]:
-    """The order, or a better one, with the certificate that an exhaustive search gives it. Raises SpecError where
-    there is no solver or the task is too large for it."""
+    """Return the order, or a better one, with the certificate of an exhaustive search. Raises SpecError if there is
+    no solver or the task is too large for it.
+    """
     if family.problem is None:
         raise SpecError(
             "prove",
@@ -110,19 +115,19 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     found = Found(codes, span_of(task, codes), bound.value, bound.name, spec.effort or 0, spec.seed)
     best = exact.prove(task, found)
     shape = {"lower_bound": float(best.lower_bound), "bound": best.bound_name, "gap": float(best.gap)}
-    if best.span < found.span:  # no effort of our own search leads there
+    if best.span < found.span:  # no effort of our own search reproduces this order
         spec, order = spec.with_(effort=None), best.order(task)
     return spec, order, shape | {"optimal": bool(best.optimal)}
 
 
 def bound_of(problem: Problem) -> dict[str, Any]:
-    """What no order's span is below, and by which argument, as JSON."""
+    """Return the lower bound on the span of any order, and its argument, as JSON."""
     bound = lower_bound(problem.task)
     return {"lower_bound": float(bound.value), "bound": bound.name}
 
 
 def certificate(spec: Spec, family: Family, span: float) -> dict[str, Any]:
-    """How good an order of a searched family is: what no order can do better, and how far above that its span lies."""
+    """Return the lower bound of a searched family's order, and by how much its span exceeds it, as JSON."""
     assert family.problem is not None
     shape = bound_of(family.problem(spec))
     least = shape["lower_bound"]

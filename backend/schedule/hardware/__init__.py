@@ -1,1 +1,1 @@
-"""Costs from a model and a machine: presets, estimates with their derivation, memory footprint, layer balance."""
+"""Compute costs from a model and a machine: presets, estimates with derivation, memory footprint, layer balance."""

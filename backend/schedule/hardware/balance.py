@@ -1,9 +1,9 @@
-"""Balance the layers over the stages, where the embedding and the output layer weigh on the ends.
+"""Balance the layers over the stages when the embedding and the output layer add to the first and the last stage.
 
-Starts from the split that is given (even by itself) and from those with the least heaviest stage and the least
-heaviest device, takes the best by the simulated makespan of the family, and moves single layers between stages while
-that helps. The same question always has the same answer; how many splits are simulated is bounded, so a large
-schedule is searched less far.
+The search starts from the given split (even by default), the split with the smallest heaviest stage, and the split
+with the smallest heaviest device. It takes the best by the family's simulated makespan, and moves single layers
+between stages as long as that helps. It is deterministic. The number of simulated splits is bounded, so a large
+schedule is searched less thoroughly.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from backend.schedule.spec import Spec
 Layers = tuple[int, ...]
 Worth = tuple[float, float]
 BALANCE_KEYS = ("family", "m", "group")
-MOST_SPLITS = 1500  # tried at one question,
-MOST_OPS = 3_000_000  # and of the ops in all of them
+MOST_SPLITS = 1500  # most splits simulated in one search
+MOST_OPS = 3_000_000  # most ops in all of them
 
 
 @dataclass(frozen=True)
 class Split:
-    """Layers of each stage, their costs, and what the family makes of them."""
+    """The layers of each stage, their costs, and the family's makespan with them."""
 
     layers: Layers
     costs: Costs
@@ -43,14 +43,14 @@ class Split:
     heaviest: float
 
     def as_dict(self) -> dict[str, Any]:
-        """The split as JSON."""
+        """Return the split as JSON."""
         plain = {"layers": list(self.layers), "makespan": self.makespan, "heaviest_stage": self.heaviest}
         return plain | {"costs": costs_json(self.costs)}
 
 
 @dataclass(frozen=True)
 class Balance:
-    """The setting's split before, the one found after; ``tried`` how many were simulated."""
+    """The setting's own split and the best one found; ``tried`` is the number of simulated splits."""
 
     spec: Spec
     setting: Setting
@@ -59,7 +59,7 @@ class Balance:
     tried: int
 
     def as_dict(self) -> dict[str, Any]:
-        """The answer of /api/balance and of the command."""
+        """Return the response of /api/balance and of the command line."""
         return {
             "model": self.setting.model.name,
             "machine": self.setting.machine.name,
@@ -73,14 +73,16 @@ class Balance:
 
 
 def balance_of(data: Mapping[str, Any]) -> Balance:
-    """The balance that is asked for in one mapping: a setting, and the schedule's family, m and group."""
+    """Balance the layers for one mapping of settings: those of the cost model, and the schedule's family, m and
+    group.
+    """
     mine = {key: data[key] for key in BALANCE_KEYS if key in data}
     setting = Setting.read({key: value for key, value in data.items() if key not in BALANCE_KEYS})
     return balance(registry.read({"m": 32, **mine, "p": setting.p, "v": setting.v}), setting)
 
 
 def balance(spec: Spec, setting: Setting) -> Balance:
-    """The best split found for a family's schedule, not worse than the setting's own."""
+    """Find the best split for a family's schedule; it is never worse than the setting's own."""
     known = estimate(setting)
     search = _Search(spec, setting, known.pieces, known.costs.comm)
     best = min(dict.fromkeys(search.starts()), key=search.worth)
@@ -88,12 +90,12 @@ def balance(spec: Spec, setting: Setting) -> Balance:
     before = search.split(setting.layers)
     after = search.split(found)
     if (after.makespan, after.heaviest) > (before.makespan, before.heaviest):
-        after = before  # an order made for its costs can turn what helped the first order into a loss
+        after = before  # the new split has an order of its own, with which it may be worse
     return Balance(spec, setting, before, after, search.tried)
 
 
 class _Search:
-    """Splits and their worth: the makespan, then the heaviest stage, less being better."""
+    """Evaluates splits by their makespan and then by their heaviest stage; less is better."""
 
     def __init__(self, spec: Spec, setting: Setting, pieces: Pieces, comm: float) -> None:
         self.spec, self.setting, self.pieces, self.comm = spec, setting, pieces, comm
@@ -102,7 +104,7 @@ class _Search:
         self._known: dict[Layers, Worth] = {}
 
     def worth(self, layers: Layers) -> Worth:
-        """Simulated once for each split, on the order of the first one."""
+        """Evaluate a split, simulated once on the order of the first split."""
         if layers not in self._known:
             self.tried += 1
             jit.compile_for(self.tried * len(self.order))
@@ -110,12 +112,14 @@ class _Search:
         return self._known[layers]
 
     def split(self, layers: Layers) -> Split:
-        """A split with the order that the family makes for it."""
+        """Return a split with the makespan of the order that the family builds for it."""
         costs = self._costs(layers)
         return Split(layers, costs, *self._judge(registry.order(self.spec.with_(costs=costs)), costs))
 
     def starts(self) -> list[Layers]:
-        """The split that is given; that with the least heaviest stage; that with the least heaviest device."""
+        """Return the given split, the one with the smallest heaviest stage, and the one with the smallest heaviest
+        device.
+        """
         stage_of = place(registry.family_of(self.spec).placement, self.order.p, self.order.chunks).stage_of
         owner = np.zeros(self.setting.stages, np.int64)
         for rank, stages in enumerate(stage_of):
@@ -148,11 +152,11 @@ class _Search:
         return float(timeline.end.max() - timeline.start.min()), heaviest
 
     def _least(self, stage: int) -> int:
-        """The fewest layers of a stage: none only beside an embedding or output layer."""
+        """Return the minimum number of layers of a stage: 0 only with an embedding or output layer, else 1."""
         return int(not (self.setting.heads and stage in (0, self.setting.stages - 1)))
 
     def _fill(self, owner: npt.NDArray[np.int64]) -> Layers:
-        """Layer by layer to the owner with the least load, there to the stage with the fewest layers."""
+        """Assign each layer to the owner with the least load, and there to the stage with the fewest layers."""
         count = self.setting.stages
         layers = [self._least(stage) for stage in range(count)]
         fixed = self.pieces.stages(np.array(layers, np.int64)).sum(0)

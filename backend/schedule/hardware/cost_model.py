@@ -1,6 +1,6 @@
-"""The setting of a cost model: which model on which machine, cut into how many stages. Strict reading of it.
+"""Read the setting of a cost model, strictly: which model on which machine, cut into how many stages.
 
-Any field of the model or the machine can be given beside their names and then counts instead of theirs.
+Any field of the model or the machine can be given beside their names and then overrides the preset's.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ KEYS = (*DEFAULTS, *(field for field in (*MODEL_FIELDS, *MACHINE_FIELDS) if fiel
 
 @dataclass(frozen=True)
 class Setting:
-    """``tp`` devices share each stage, ``efficiency`` of the peak rate is reached, ``heads`` counts the embedding to
-    the first stage and the output layer to the last, ``layers`` are those of each stage, ``link`` what a hop crosses
-    (auto: the node's own where all p * tp devices fit in one), ``placement`` which stages a device keeps in its
-    memory, ``in_flight`` the micro-batches whose activations a device holds at once (None: p, the most that 1F1B
-    does)."""
+    """The setting of a cost model.
+
+    ``tp`` devices share each stage; ``efficiency`` is the fraction of the peak rate that is reached; ``heads`` adds
+    the embedding to the first stage and the output layer to the last; ``layers`` are those of each stage; ``link`` is
+    the link of a hop (auto: the node's own if all p * tp devices fit in one node); ``placement`` determines the
+    stages in a device's memory; ``in_flight`` is the number of micro-batches whose activations a device holds at once
+    (None: p, the most that 1F1B holds).
+    """
 
     model: Model
     machine: Machine
@@ -78,16 +81,16 @@ class Setting:
 
     @property
     def inside(self) -> bool:
-        """Whether hops stay inside a node."""
+        """Return whether hops stay inside a node."""
         return self.link == "intra" or (self.link == "auto" and self.p * self.tp <= self.machine.per_node)
 
     def stages_of(self, rank: int) -> list[int]:
-        """The stages that a device keeps."""
+        """Return the stages in a device's memory."""
         stages: list[int] = place("v" if self.placement == "v" else "looped", self.p, self.v).stage_of[rank].tolist()
         return stages
 
     def _judged(self) -> Setting:
-        """This setting, if no stage is left with nothing to do."""
+        """Return this setting. Raises SpecError if a stage is left without work."""
         for stage, share in enumerate(self.layers):
             if share == 0 and not (self.heads and stage in (0, self.stages - 1)):
                 text = message(
@@ -99,7 +102,7 @@ class Setting:
         return self
 
     def as_dict(self) -> dict[str, Any]:
-        """Every value that was used."""
+        """Return every value that was used, as JSON."""
         plain = {key: getattr(self, key) for key in ("p", "v", "tp", "efficiency", "heads", "placement", "in_flight")}
         return plain | {
             "link": "intra" if self.inside else "inter",
@@ -110,7 +113,7 @@ class Setting:
 
 
 def even(layers: int, p: int, v: int) -> tuple[int, ...]:
-    """Layers per stage, as even as can be, the larger shares first."""
+    """Return layers per stage, as even as possible, the larger shares first."""
     if p * v > layers:
         text = message(
             "hardware.more_stages_than_layers",
@@ -125,7 +128,7 @@ def even(layers: int, p: int, v: int) -> tuple[int, ...]:
 
 
 def _shares(shares: Any, stages: int) -> list[int]:
-    """The layers of each stage, as many as there are stages."""
+    """Read the layers of each stage, one entry per stage. Raises SpecError for any other value."""
     if len(shares) != stages:
         text = message(
             "hardware.layers_need_an_entry_per_stage",

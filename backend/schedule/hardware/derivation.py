@@ -1,6 +1,6 @@
 """Figures with their derivation: each is a formula over named values, and may be named for the next.
 
-The value is what the formula evaluates to, so what is shown and what is used cannot differ.
+The value is the evaluated formula, so the displayed and the used figure cannot differ.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from backend.schedule.laws.formula import evaluate, parse, text
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure: its formula, that with the numbers put in, and the value. ``symbol`` names it in later formulas."""
+    """One figure: its formula, the formula with numbers substituted, and the value. ``symbol`` names it in later
+    formulas.
+    """
 
     name: str
     formula: str
@@ -24,20 +26,20 @@ class Figure:
     symbol: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The figure as JSON; ``tree`` is the formula as the page draws it."""
+        """Return the figure as JSON; ``tree`` is the formula as the page draws it."""
         plain = {key: getattr(self, key) for key in ("name", "formula", "numbers", "value", "unit", "symbol")}
         return plain | {"tree": parse(self.formula)}
 
 
 class Ledger:
-    """Figures in the order in which they follow from each other."""
+    """Figures in the order of their derivation."""
 
     def __init__(self, names: Mapping[str, float]) -> None:
         self.names = dict(names)
         self.figures: list[Figure] = []
 
     def add(self, name: str, formula: str, unit: str, symbol: str | None = None) -> float:
-        """Work out a figure, keep it, and give its value. A symbol is given only once."""
+        """Evaluate a figure, store it, and return its value. A symbol may be assigned only once."""
         tree = parse(formula)
         value = evaluate(tree, self.names)
         self.figures.append(Figure(name, text(tree), text(tree, self.names), value, unit, symbol))

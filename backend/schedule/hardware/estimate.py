@@ -42,7 +42,7 @@ _EXTRA = {  # FLOP of the embedding (3bsh in all, no input gradient) and of the 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Costs in milliseconds, ``w_share``, bytes, what the options cost, and the arithmetic of all of them."""
+    """Costs in milliseconds, ``w_share``, memory in bytes, costs of the options, and the derivation of all of them."""
 
     setting: Setting
     costs: Costs
@@ -56,11 +56,11 @@ class Estimate:
 
     @property
     def vocabulary_ratio(self) -> float:
-        """Output layer to transformer layer, in parameters."""
+        """Return the ratio of the output layer to a transformer layer, in parameters."""
         return self.ledger.names["ratio"]
 
     def as_dict(self) -> dict[str, Any]:
-        """The answer of /api/costs and of the command."""
+        """Return the response of /api/costs and of the command line."""
         return {
             "model": self.setting.model.name,
             "machine": self.setting.machine.name,
@@ -81,7 +81,7 @@ class Estimate:
 
 
 def costs_json(costs: Costs) -> dict[str, Any]:
-    """The costs as a spec has them."""
+    """Return the costs as JSON, as in a spec."""
     plain = {each.name: getattr(costs, each.name) for each in fields(costs)}
     return {key: list(cost) if isinstance(cost, tuple) else cost for key, cost in plain.items()}
 
@@ -96,12 +96,12 @@ class Pieces:
 
     @staticmethod
     def of(ledger: Ledger) -> Pieces:
-        """The pieces that a ledger worked out; without heads the extra ones take no time."""
+        """Read the times from a ledger; without heads the embedding and the output layer take no time."""
         f, e, o = ([ledger.names.get(f"{kind}{part}", 0.0) for kind in "fiw"] for part in ("1", "e", "o"))
         return Pieces((f[0], f[1], f[2]), (e[0], e[1], e[2]), (o[0], o[1], o[2]))
 
     def stages(self, layers: npt.NDArray[np.int64]) -> Floats:
-        """(3, stages): F, I and W of each stage, added in the order of the formulas."""
+        """Return (3, stages): F, I and W of each stage in ms, added in the order of the formulas."""
         times = np.outer(self.layer, layers)
         times[:, 0] += self.embedding
         times[:, -1] += self.output
@@ -109,7 +109,7 @@ class Pieces:
 
 
 def estimate(setting: Setting) -> Estimate:
-    """Work out everything for a setting."""
+    """Estimate all costs of a setting."""
     machine = setting.machine
     ledger = Ledger(
         setting.model.names
@@ -145,7 +145,7 @@ def _parameters(setting: Setting, ledger: Ledger) -> None:
 
 
 def _layer(setting: Setting, ledger: Ledger) -> None:
-    """FLOP and milliseconds of one layer, and with heads those of the embedding and the output layer."""
+    """Add FLOP and milliseconds of one layer, and with heads those of the embedding and the output layer."""
     formulas = dict(zip("FIW", _FLOP[setting.model.as_in_papers], strict=True))
     for kind, formula in formulas.items():
         ledger.add(message("hardware.flop_of_a_layer", "{kind} of a layer", kind=kind), formula, "FLOP", f"{kind}1")
@@ -175,7 +175,7 @@ def _layer(setting: Setting, ledger: Ledger) -> None:
 
 
 def _cost(setting: Setting, ledger: Ledger, kind: str) -> Cost:
-    """One number for a device's share where all stages are alike, else a number a stage."""
+    """Return one number for a device's share if all stages are alike, else one number per stage, in ms."""
     letter, layers, last = kind.lower(), setting.layers, setting.stages - 1
     if not setting.heads and len(set(layers)) == 1:
         return ledger.add(

@@ -1,9 +1,9 @@
-"""Memory of a model on a machine: weights, gradients, optimizer state, activations.
+"""Compute the memory of a model on a machine: weights, gradients, optimizer state, activations.
 
-Activations of a layer are sb(34h + 5as) bytes, sb(34h) with flash attention, of which W still needs 32sbh (with
-tensor parallelism the 24h, 5as and those 24 of the 32 are shared out). Mixed-precision Adam: 2 bytes a parameter for
-the weights, 2 for gradients, 12 for the optimizer (master weights and two moments in fp32), not sharded over data
-parallelism. Logits and workspaces are not counted, nor a bidirectional schedule's second replica.
+Activations of a layer are sb(34h + 5as) bytes, or sb(34h) with flash attention; after I, W still needs 32sbh of them.
+Tensor parallelism divides the 24h, the 5as and 24 of the 32. Mixed-precision Adam takes 2 bytes per parameter for the
+weights, 2 for gradients, and 12 for the optimizer (master weights and two moments in fp32), not sharded over data
+parallelism. Logits, workspaces and a bidirectional schedule's second replica are not counted.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ PER_PARAMETER = {"weights": 2, "gradients": 2, "optimizer": 12}
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes. Lists have one entry a device: ``activations`` and ``kept`` (for W) of one micro-batch, ``parameters``
-    (their number), and ``memory``, all of it with ``in_flight`` micro-batches."""
+    """Memory in bytes. Lists have one entry per device: ``activations`` and ``kept`` (for W) of one micro-batch,
+    ``parameters`` (their number), and ``memory``, the total with ``in_flight`` micro-batches.
+    """
 
     message: float
     layer: dict[str, float]
@@ -36,11 +37,11 @@ class Footprint:
 
     @property
     def fits(self) -> bool:
-        """Whether every device holds what it must."""
+        """Return whether every device has enough memory."""
         return max(self.memory) <= self.limit
 
     def as_dict(self) -> dict[str, Any]:
-        """The footprint as JSON."""
+        """Return the footprint as JSON."""
         parts = {part: [each * size for size in self.parameters] for part, each in PER_PARAMETER.items()}
         return {
             "message": self.message,
@@ -59,7 +60,7 @@ class Footprint:
 
 
 def footprint(setting: Setting, ledger: Ledger) -> Footprint:
-    """Bytes of everything; the ledger has the message and the parameters of a layer already."""
+    """Compute all sizes in bytes; the ledger already contains the message and the parameters of a layer."""
     model = setting.model
     flash = ledger.add(
         message("hardware.activations_with_flash", "activations of a layer with flash attention"),
@@ -105,7 +106,7 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
 
 
 def _devices(setting: Setting, ledger: Ledger, used: str) -> list[tuple[float, float, float]]:
-    """Activations, parameters and memory of each device; alike ones are worked out once."""
+    """Return activations, parameters and memory of each device; equal devices are computed once."""
     done: dict[tuple[int, int], tuple[float, float, float]] = {}
     rows = []
     for rank in range(setting.p):

@@ -1,7 +1,7 @@
-"""Accelerators as the costs of a pipeline see them: peak rate, memory and links, from the vendor's datasheets.
+"""Accelerators as the cost model needs them: peak rate, memory and links, from the vendor's datasheets.
 
-Rates are dense bfloat16 (the datasheets headline the sparse ones, twice as high); a link's bandwidth is one direction
-of it (they headline the sum of both). Latencies are in no datasheet, and the link to host memory is the host's: both
+Rates are dense bfloat16 (the datasheets headline the sparse ones, twice as high). A link's bandwidth is that of one
+direction (the datasheets give the sum of both). Latencies and the link to host memory are not in the datasheets; both
 are assumed (PCIe 4.0 x16 for A100, else 5.0 x16).
 """
 
@@ -18,8 +18,9 @@ from backend.schedule.spec import integer, number
 
 @dataclass(frozen=True)
 class Machine:
-    """``flops`` FLOP/s, ``memory`` bytes, bandwidths bytes/s, latencies s; ``intra`` links join the ``per_node``
-    devices of a node, ``inter`` links the nodes, ``host`` links join a device to its host's memory."""
+    """``flops`` in FLOP/s, ``memory`` in bytes, bandwidths in bytes/s, latencies in s; ``intra`` links join the
+    ``per_node`` devices of a node, ``inter`` links the nodes, ``host`` links join a device to its host's memory.
+    """
 
     name: str
     title: str
@@ -35,7 +36,7 @@ class Machine:
     source: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Every field, as the page fills its form with."""
+        """Return every field, as needed by the page's form."""
         return asdict(self)
 
 
@@ -81,7 +82,7 @@ assert set(MACHINE_FIELDS) | {"name", "title", "source"} == {each.name for each 
 
 
 def machine_of(name: Any, changes: Mapping[str, Any]) -> Machine:
-    """A preset with some fields changed. Raises SpecError for a name that is none and for a field out of range."""
+    """Return a preset with some fields changed. Raises SpecError for an unknown name and for a field out of range."""
     machine = pick("machine", name, MACHINES)
     read: dict[str, Any] = {}
     for field, value in changes.items():
@@ -90,5 +91,5 @@ def machine_of(name: Any, changes: Mapping[str, Any]) -> Machine:
 
 
 def bounds() -> dict[str, tuple[float, float]]:
-    """The least and the greatest legal value of each field that is a number."""
+    """Return the smallest and the largest legal value of each numeric field."""
     return {**RANGES, "per_node": PER_NODE}

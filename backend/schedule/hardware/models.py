@@ -1,8 +1,8 @@
-"""Language models as the costs of a pipeline see them: the presets, and free entry of any other shape.
+"""Language models as the cost model needs them: the presets, and free entry of any other shape.
 
-Of the ten models of the vocabulary-parallelism table the activated parameters per layer, hidden size and vocabulary
-are the printed ones (with ratio = hidden * vocabulary / parameters); everything else comes from the published
-configurations, and ``note`` names the assumptions.
+For the ten models of the vocabulary-parallelism table the activated parameters per layer, the hidden size and the
+vocabulary are the printed ones (with ratio = hidden * vocabulary / parameters). All other values are from the
+published configurations, and ``note`` states the assumptions.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Model:
-    """A transformer. ``parameters`` a layer's that one token passes through (None: from the shape), ``stored`` all that
-    a layer keeps, the experts that are not chosen too (None: the same). ``kv_heads`` None is as many as heads, ``ffn``
-    None is 4 * hidden; ``gated`` a feed-forward of three matrices instead of two (SwiGLU)."""
+    """A transformer.
+
+    ``parameters`` of a layer that one token passes through (None: from the shape); ``stored``, all parameters of a
+    layer, including experts that are not chosen (None: the same). ``kv_heads`` None is the number of heads, ``ffn``
+    None is 4 * hidden; ``gated`` is a feed-forward of three matrices instead of two (SwiGLU).
+    """
 
     name: str
     title: str
@@ -43,12 +46,14 @@ class Model:
 
     @property
     def as_in_papers(self) -> bool:
-        """Whether a layer is the papers' own: as many key heads as heads, ffn = 4 * hidden, two matrices, 12 h^2."""
+        """Return whether a layer is the papers' own: as many key heads as heads, ffn = 4 * hidden, two matrices, 12
+        h^2.
+        """
         return self.parameters is None and self.ffn is None and self.kv_heads is None and not self.gated
 
     @property
     def names(self) -> dict[str, float]:
-        """The names that formulas use for a model's sizes."""
+        """Return the names that formulas use for a model's sizes."""
         return {
             "s": self.sequence, "b": self.micro_batch, "h": self.hidden, "a": self.attention_heads,
             "V": self.vocabulary, "L": self.layers, "k": self.kv_heads or self.attention_heads,
@@ -56,7 +61,7 @@ class Model:
         }  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
-        """Every field, as the page fills its form with."""
+        """Return every field, as needed by the page's form."""
         return asdict(self)
 
 
@@ -74,7 +79,7 @@ def _printed(
     name: str, title: str, millions: float, hidden: int, vocabulary: int, layers: int, heads: tuple[int, int],
     ffn: int, *, stored: float | None = None, sequence: int = 4096, note: Message | None = None,
 ) -> Model:  # fmt: skip
-    """A model of the table; ``heads`` are (all, those of keys and values)."""
+    """Return a model of the table; ``heads`` are (all heads, key and value heads)."""
     source = message(
         "hardware.printed",
         "Parameters, hidden size and vocabulary as printed in the vocabulary-parallelism table. Sequence {sequence} "
@@ -130,16 +135,17 @@ WHOLE = {  # field: the least and the greatest legal value
 }  # fmt: skip
 COUNTS = {"parameters": (1.0, 1e13), "stored": (1.0, 1e15)}
 TRUTHS = ("gated", "flash")
-MAY_LACK = ("kv_heads", "ffn", *COUNTS)  # None: they follow from the other fields
-SHAPE = ("hidden", "attention_heads", "kv_heads", "ffn", "gated")  # what a layer's parameters follow from
+MAY_LACK = ("kv_heads", "ffn", *COUNTS)  # None: derived from the other fields
+SHAPE = ("hidden", "attention_heads", "kv_heads", "ffn", "gated")  # fields that determine a layer's parameters
 MODEL_FIELDS = (*WHOLE, *COUNTS, *TRUTHS)
 assert set(MODEL_FIELDS) | {"name", "title", "note"} == {each.name for each in fields(Model)}
 
 
 def model_of(name: Any, changes: Mapping[str, Any]) -> Model:
-    """A preset with some fields changed. Printed parameters do not outlive another shape: they then follow from it.
+    """Return a preset with some fields changed. If the shape changes, the printed parameters are replaced by those
+    of the shape.
 
-    Raises SpecError for a name that is none and for a field out of range.
+    Raises SpecError for an unknown name and for a field out of range.
     """
     model = pick("model", name, MODELS)
     read: dict[str, Any] = {}
@@ -160,7 +166,7 @@ def model_of(name: Any, changes: Mapping[str, Any]) -> Model:
 
 
 def _judge(model: Model) -> None:
-    """What no field can tell by itself."""
+    """Raise SpecError for fields that are legal on their own but not together."""
     heads, keys = model.attention_heads, model.kv_heads
     if keys is not None and (keys > heads or heads % keys):
         nearest = max(each for each in range(1, min(keys, heads) + 1) if heads % each == 0)
@@ -176,12 +182,12 @@ def _judge(model: Model) -> None:
 
 
 def bounds() -> dict[str, tuple[float, float]]:
-    """The least and the greatest legal value of each field that is a number."""
+    """Return the smallest and the largest legal value of each numeric field."""
     return {**WHOLE, **COUNTS}
 
 
 def pick(field: str, name: Any, shelf: Mapping[str, T]) -> T:
-    """The preset of a name, in capitals or not."""
+    """Return the preset of a name; upper and lower case are the same."""
     if isinstance(name, str) and name.lower() in shelf:
         return shelf[name.lower()]
     close = difflib.get_close_matches(str(name)[:40].lower(), list(shelf), 1, 0.3)

@@ -1,4 +1,6 @@
-"""Costs of the options on a model and a machine: copies to host memory, shards of the output layer, weight versions."""
+"""Compute the costs of the options on a model and a machine: host-memory copies, output-layer shards, weight
+versions.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,12 @@ MS = "ms"
 
 @dataclass(frozen=True)
 class OptionCosts:
-    """``copy`` milliseconds to move a device's activations of one micro-batch out or back, ``ratio`` PipeOffload's k
-    (both copies over compute), ``product`` milliseconds of one of the output layer's three matrix products on one of
-    p shards, ``weights`` a stashed weight version in one micro-batch's activations."""
+    """Costs of the options.
+
+    ``copy``: milliseconds to move a device's activations of one micro-batch out or back; ``ratio``: PipeOffload's k
+    (both copies over compute); ``product``: milliseconds of one of the output layer's three matrix products on one of
+    p shards; ``weights``: a stashed weight version, in units of one micro-batch's activations.
+    """
 
     copy: float
     ratio: float
@@ -24,7 +29,7 @@ class OptionCosts:
     weights: float
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON; ``shards`` has S and T of each way to spread the output layer (vocabulary.py)."""
+        """Return the costs as JSON; ``shards`` has S and T of each way to spread the output layer (vocabulary.py)."""
         one, two = self.product, 2 * self.product
         late, early = {"S": one, "T": two}, {"S": two, "T": one}  # the input gradient's product with T, or with S
         shards = {"redistribute": late, "parallel-1": late, "parallel-2": early, "interlaced": late}
@@ -32,7 +37,9 @@ class OptionCosts:
 
 
 def option_costs(setting: Setting, ledger: Ledger) -> OptionCosts:
-    """The k of PipeOffload (arXiv 2503.01328), 10/(3(6h+s)) B_c/B_o, comes from 20sbh bytes a layer each way."""
+    """Compute the costs of the options. PipeOffload's k (arXiv 2503.01328), 10/(3(6h+s)) B_c/B_o, follows from 20sbh
+    bytes per layer each way.
+    """
     used = "Af" if setting.model.flash else "Ap"
     ledger.add(
         message("hardware.copy_of_a_layer", "one copy of a layer's activations"), "1000*20*s*b*h/(t*D)", MS, "x1"

@@ -1,6 +1,6 @@
-"""Two ratios that decide about options: copies to compute (offload), output layer to transformer layer (vocabulary).
+"""Compute two ratios: copies to compute (offload), and output layer to transformer layer (vocabulary).
 
-Closed forms over models and machines; estimate.py works the same out step by step for one model on one machine.
+Closed forms over models and machines; estimate.py derives the same step by step for one model on one machine.
 """
 
 from __future__ import annotations
@@ -20,15 +20,22 @@ GUIDE_FLOPS, GUIDE_BYTES = 220e12, 15e9
 
 
 def offload_ratio(hidden: Floats | float, sequence: Floats | float, flops: float, host_bytes: float) -> Floats:
-    """PipeOffload's k (arXiv 2503.01328): both copies of a layer's activations to its compute, for the papers' layer,
-    10 / (3 (6h + s)) B_c / B_o with ``flops`` FLOP/s reached and ``host_bytes`` bytes/s to host memory."""
+    """Return PipeOffload's k (arXiv 2503.01328): the time of both copies of a layer's activations over its compute
+    time.
+
+    For the papers' layer, 10 / (3 (6h + s)) B_c / B_o with ``flops`` FLOP/s reached and ``host_bytes`` bytes/s to
+    host memory.
+    """
     return np.asarray(10.0 / (3.0 * (6.0 * np.asarray(hidden) + np.asarray(sequence))) * flops / host_bytes)
 
 
 @dataclass(frozen=True)
 class OutputLayer:
-    """A model's output layer beside one of its transformer layers, in parameters and in FLOP of a micro-batch;
-    ``share`` its part of the whole model's FLOP, ``forward`` its forward to that of all transformer layers."""
+    """A model's output layer compared with one of its transformer layers, in parameters and in FLOP of a
+    micro-batch.
+
+    ``share`` is its part of the model's FLOP; ``forward`` the ratio of its forward to that of all transformer layers.
+    """
 
     model: Model
     parameters: float
@@ -38,7 +45,9 @@ class OutputLayer:
 
 
 def output_layers(more: Model | None = None) -> list[OutputLayer]:
-    """The known models' output layers, the heaviest in compute first; ``more`` takes the place of its namesake."""
+    """Return the known models' output layers, the most compute-intensive first; ``more`` replaces the model of the
+    same name.
+    """
     models = {name: model for name, model in MODELS.items() if name != "custom"}
     if more is not None:
         models[more.name] = more

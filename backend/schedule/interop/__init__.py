@@ -1,1 +1,1 @@
-"""Other tools' files: torch's schedule CSV, Chrome traces, text."""
+"""Read and write the files of other tools: torch's schedule CSV, Chrome traces, text."""

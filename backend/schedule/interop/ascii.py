@@ -1,7 +1,7 @@
-"""A timeline as lines of text for a terminal: one line a rank, one cell an op, dots where the rank is idle.
+"""Draw a timeline as lines of text for a terminal: one line per rank, one cell per op, dots where the rank is idle.
 
 ``F`` forward, ``I`` input gradient, ``W`` weight gradient, ``B`` full backward, ``S`` and ``T`` the sharded output
-layer, each with its micro-batch where there is room; ``X`` an overlapped pair; small letters are odd chunks (or
+layer, each with its micro-batch if there is room; ``X`` an overlapped pair; lower-case letters are odd chunks (or
 DualPipe's second direction). A rank that copies has a second line, ``O`` offload and ``R`` reload.
 """
 
@@ -19,7 +19,9 @@ MAX_COLUMNS = 240
 
 
 def draw(timeline: Timeline, columns: int | None = None) -> list[str]:
-    """One line a rank. Without ``columns`` the scale is the least that labels every op, up to MAX_COLUMNS."""
+    """Return one line per rank. Without ``columns`` the scale is the smallest that labels every op, up to
+    MAX_COLUMNS.
+    """
     order = timeline.order
     total = float(timeline.end.max())
     if total <= 0.0:
@@ -79,7 +81,7 @@ QUANTITIES = {"bubble": "idle time per device", "makespan": "makespan", "peak": 
 
 
 def summary(shape: dict[str, Any]) -> list[str]:
-    """The figures of a Result, named by window and denominator, and its law."""
+    """Return the figures of a Result, named by window and denominator, and its law, as lines of text."""
     lines = [f"makespan {shape['makespan']:g}   longest stage (span) {shape['longest_stage']:g}"]
     for window in ("global", "span"):
         bubble = shape["bubble"][window]

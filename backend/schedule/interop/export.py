@@ -1,4 +1,4 @@
-"""A schedule as a file for another program, in each of the formats there are."""
+"""Write a schedule as a file for another program, in any of the formats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backend.schedule.result import describe
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
-FORMATS = {  # format -> (ending of the file's name, media type, characters an op, roughly)
+FORMATS = {  # format -> (file name extension, media type, approximate characters per op)
     "torch-csv": ("csv", "text/csv", 7),
     "chrome-trace": ("trace.json", "application/json", 335),
     "json": ("json", "application/json", 25),
@@ -19,7 +19,7 @@ FORMATS = {  # format -> (ending of the file's name, media type, characters an o
 
 
 def render(spec: Spec, order: Order, form: str) -> str:
-    """The file of a spec's order in one of FORMATS. Raises SpecError where the format cannot hold it."""
+    """Return the text of a spec's order in one of FORMATS. Raises SpecError if the format cannot represent it."""
     if form == "torch-csv":
         return torch_csv.dump(order)
     timeline = simulate(order, spec.timing, spec.v)
@@ -30,6 +30,6 @@ def render(spec: Spec, order: Order, form: str) -> str:
 
 
 def file_name(spec: Spec, form: str) -> str:
-    """The name of the file: family and sizes, so that several in one folder differ."""
+    """Return the file's name: family and sizes, so that several files in one folder differ."""
     chunks = f"-v{spec.v}" if spec.v > 1 else ""
     return f"{spec.family}-p{spec.p}-m{spec.m}{chunks}.{FORMATS[form][0]}"

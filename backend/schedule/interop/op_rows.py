@@ -1,7 +1,7 @@
-"""Ops as other tools write them, a row for each rank, into an Order: which placement puts every stage where it is.
+"""Build an Order from another tool's ops, one row per rank: find the placement that fits every stage.
 
-Other tools' op texts name stages, never chunks or streams; this finds both. Whether the order can run is checked by
-check.check.
+Other tools' op texts name stages, never chunks or streams; both are derived here. check.check checks whether the
+order can run.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Rows = Sequence[Sequence[Op | Pair]]
 
 
 def halves(op: Op | Pair) -> tuple[Op, ...]:
-    """The one or two single ops of an op."""
+    """Return the single ops of an op: one, or a pair's two."""
     return (op.forward, op.backward) if isinstance(op, Pair) else (op,)
 
 
 def assemble(rows: Rows, kinds: Sequence[str] = KINDS[:2]) -> Order:
-    """The order of these rows with the first of the placements ``kinds`` that fits them all.
+    """Build the order of these rows with the first of the placements ``kinds`` that fits them all.
 
     Raises OrderError for a stage on the wrong rank, or sizes that do not fit together.
     """

@@ -1,5 +1,7 @@
-"""A measured run as a Chrome trace: the slices and arrows of any timeline, with what else was measured as their
-arguments. trace_import.py reads the slices back, as those of any trace; `details` reads the arguments."""
+"""Write a measured run as a Chrome trace: slices and arrows of its timeline, with other measurements as arguments.
+
+trace_import.py reads the slices back, like those of any trace; `details` reads the arguments.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ WHAT = ("activation", "gradient")
 
 
 def timeline_of(order: Order, ops: Rows, copies: Rows = ()) -> Timeline:
-    """The rows of a run, one an op ([rank, index, ready, start, end, ...]) and one a copy, in any order: in ns."""
+    """Build the timeline of a run, in ns, from its rows in any order: one per op ([rank, index, ready, start, end,
+    ...]) and one per copy.
+    """
     found = [np.array([(row[3], row[4]) for row in sorted(rows)], np.float64).reshape(-1, 2) for rows in (ops, copies)]
     return Timeline(order, found[0][:, 0], found[0][:, 1], found[1][:, 0], found[1][:, 1])
 
@@ -30,8 +34,10 @@ def timeline_of(order: Order, ops: Rows, copies: Rows = ()) -> Timeline:
 def trace(
     timeline: Timeline, title: str, device: str, facts: Facts, messages: Rows, copies: Facts = ()
 ) -> dict[str, Any]:
-    """The trace of a timeline in ns. ``facts`` has one mapping an op, rank after rank, ``copies`` one a copy;
-    ``messages`` are rows [source, target, 0 activation or 1 gradient, stage, micro-batch, posted, asked, taken, bytes].
+    """Return the trace of a timeline in ns as a JSON object.
+
+    ``facts`` has one mapping per op, rank after rank, ``copies`` one per copy; ``messages`` are rows [source, target,
+    0 activation or 1 gradient, stage, micro-batch, posted, asked, taken, bytes], times in ns.
     """
     order = timeline.order
     shown = trace_export.trace(timeline, title, 0.001)
@@ -51,8 +57,9 @@ def trace(
 
 
 def details(document: Mapping[str, Any], order: Order) -> dict[str, list[list[int]]]:
-    """What `trace` put into the arguments of ops and arrows, as rows in ns from the first op on. Arguments that are of
-    another make are passed over."""
+    """Read back the arguments that `trace` wrote, as rows in ns from the first op on. Skips other programs'
+    arguments.
+    """
     events = document["traceEvents"]
     known = [event for event in events if isinstance(event.get("args"), dict)]
     sized = [event for event in known if all(_is_size(event["args"].get(key)) for key in BYTE_KEYS)]
@@ -67,7 +74,7 @@ def details(document: Mapping[str, Any], order: Order) -> dict[str, list[list[in
 
 
 def _message(event: Mapping[str, Any], zero: float) -> list[int] | None:
-    """The row of an arrow, None where its arguments are not ours."""
+    """Return the row of an arrow; None if its arguments were not written by `trace`."""
     args, what = event["args"], event.get("name")
     places = [args.get(key) for key in ("source", "target", "stage", "micro", "bytes")]
     times = [args.get(f"{name}_us") for name in TIMES]
@@ -82,11 +89,11 @@ def _is_size(value: Any) -> bool:
 
 
 def _is_time(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < 1e15  # us; nor NaN
+    return type(value) in (int, float) and abs(value) < 1e15  # in us; excludes NaN
 
 
 def _links(order: Order) -> list[tuple[int, int, int]]:
-    """(activation or gradient, stage, micro-batch) of each arrow, in the order in which they are drawn."""
+    """Return (0 activation or 1 gradient, stage, micro-batch) of each arrow, in drawing order."""
     rows = [op for rank in range(order.p) for op in order.row(rank)]
     _, crosses = producers(order)
     found = []

@@ -1,8 +1,7 @@
-"""Torch's schedule CSV: one line a rank, one cell an op, as torch.distributed.pipelining reads and writes it.
+"""Read and write torch's schedule CSV: one line per rank, one cell per op, as in torch.distributed.pipelining.
 
-Torch's own reader accepts garbage and drops the halves of pairs silently; this one refuses what it does not
-understand, and names line and cell. Torch has no text for a stage that lives on two ranks, so a DualPipe order cannot
-be written.
+Torch's own reader accepts invalid cells and silently drops the halves of pairs; this one raises an error that names
+line and cell. Torch has no text for a stage on two ranks, so a DualPipe order cannot be written.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ MAX_BYTES = 64 * 2**20
 
 
 def dump(order: Order) -> str:
-    """The order as CSV text. Raises SpecError for an order with two replicas, S and T, or copies."""
+    """Write an order as CSV text. Raises SpecError for an order with two replicas, S and T, or copies."""
     if order.placement.streams > 1:
         raise SpecError(
             "format",
@@ -79,7 +78,9 @@ def load(text: str, kind: str | None = None) -> Order:
 
 
 def read(text: str, kind: str | None = None) -> Order:
-    """The order of CSV text that can run. Raises OrderError as ``load`` and check.check do, with line and cell."""
+    """Read the order of CSV text and check that it can run. Raises OrderError as ``load`` and check.check do, with
+    line and cell.
+    """
     try:
         order = load(text, kind)
         check(order)
@@ -89,7 +90,7 @@ def read(text: str, kind: str | None = None) -> Order:
 
 
 def _located(text: str, error: OrderError) -> Message | str:
-    """The error's message, with the line and the cell of its rank and op as far as the file has them."""
+    """Return the error's message with the line and the cell of its rank and op, if the file has them."""
     if error.rank is None or error.code == "schedule.csv_cell":
         return error.message
     lines = [(number, cells) for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), 1) if cells]
@@ -106,7 +107,7 @@ def _in_cell(line: int, cell: int, problem: str) -> Message:
 
 
 def _texts(cell: str) -> tuple[str, ...]:
-    """The text of an op, and those of its halves."""
+    """Return the text of an op and those of its halves."""
     op = parse(cell.strip()) if cell.strip() else None
     return () if op is None else (op.text(), *(half.text() for half in halves(op)))
 

@@ -1,7 +1,7 @@
-"""Trace Event JSON into tracks of ops: strict about shape, tolerant of every event that is not an op.
+"""Read Trace Event JSON into tracks of ops: strict about shape, tolerant of every event that is not an op.
 
-A track is what one rank recorded: a thread with ops on it. Knows the JSON's forms and torch's profiler's habits; not
-what the ops mean.
+A track is the record of one rank: a thread with ops. This module handles the JSON's forms and the conventions of
+torch's profiler; it does not interpret the ops.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.order.ops import Op, Pair, parse
 
 MAX_BYTES = 512 * 2**20
-MOST = 1e19  # of any time: 2**63 ns is what a clock can count to
+MOST = 1e19  # largest time accepted; clocks count up to 2**63 ns
 TORCH_PREFIX = "PP:"
 MOST_NAME = 60  # characters of a device's name
-BEYOND = re.compile(r"\d{1,6}[STOR]\d{1,8}")  # ops that this program writes into traces and cannot read from them
+BEYOND = re.compile(r"\d{1,6}[STOR]\d{1,8}")  # ops that this program writes to traces but cannot read
 GPU = "gpu_user_annotation"  # torch's profiler: the same range as seen on a GPU's stream
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One op's time, in ms."""
+    """The time of one op, in ms."""
 
     op: Op | Pair
     start: float
@@ -34,7 +34,7 @@ class Slice:
 
 @dataclass(eq=False)
 class Track:
-    """Ops of one thread of one file; ``name`` is the thread's or the process's, with torch's own rank if given."""
+    """The ops of one thread of one file; ``name`` is the thread's or the process's, with torch's own rank if given."""
 
     name: str = ""
     torch: bool = False
@@ -42,12 +42,12 @@ class Track:
     notes: list[str] = field(default_factory=list)
 
 
-Key = tuple[str, str]  # pid and tid, each a number or a text in the wild
+Key = tuple[str, str]  # pid and tid; files have numbers or texts
 
 
 @dataclass(eq=False)
 class _File:
-    """What has been read of one file."""
+    """The state of reading one file."""
 
     shift_us: float
     tracks: dict[tuple[bool, Key], Track] = field(default_factory=dict)
@@ -62,8 +62,9 @@ class _File:
 
 
 def document(number: int, file: Any) -> dict[str, Any]:
-    """The object form of the text of a trace, or of its JSON; its other form is the bare list of events. Raises
-    OrderError."""
+    """Return a trace as a JSON object, from its text or its parsed JSON; a bare list of events is wrapped. Raises
+    OrderError.
+    """
     data = _parsed(number, file) if isinstance(file, str) else file
     if isinstance(data, list):
         data = {"traceEvents": data}
@@ -79,7 +80,7 @@ def document(number: int, file: Any) -> dict[str, Any]:
 
 
 def device_of(documents: Sequence[dict[str, Any]]) -> str | None:
-    """What the ops ran on, as the traces say: torch's profiler lists its GPUs, and this program says "simulated"."""
+    """Return the device named in the traces: torch's profiler lists its GPUs, and this program writes "simulated"."""
     for each in documents:
         other, listed = each.get("otherData"), each.get("deviceProperties")
         names = [other.get("device")] if isinstance(other, dict) else []
@@ -91,7 +92,7 @@ def device_of(documents: Sequence[dict[str, Any]]) -> str | None:
 
 
 def read(documents: Sequence[dict[str, Any]]) -> tuple[list[Track], int]:
-    """The tracks of all files on one clock, and how many events were no op. Raises OrderError."""
+    """Return the tracks of all files on one clock, and the number of events that are not ops. Raises OrderError."""
     bases = [int(_number(document.get("baseTimeNanoseconds", 0), "baseTimeNanoseconds")) for document in documents]
     tracks: list[Track] = []
     ignored = 0
@@ -207,7 +208,9 @@ def _name(file: _File, event: dict[str, Any], key: Key) -> None:
 
 
 def _finish(file: _File, document: dict[str, Any]) -> list[Track]:
-    """The file's tracks, named; from torch's profiler a file is one rank's and its track the one with most ops."""
+    """Return the file's tracks, named; a file of torch's profiler belongs to one rank, whose track is the one with
+    most ops.
+    """
     unended = [op for stack in file.open.values() for op, _ in stack if op is not None]
     if unended:
         raise OrderError(message("schedule.trace_op_never_ends", "{op} begins but never ends", op=unended[0].text()))
@@ -231,10 +234,10 @@ def _finish(file: _File, document: dict[str, Any]) -> list[Track]:
 
 
 def _seen_by(file: _File) -> dict[Key, Track]:
-    """The tracks as the GPU saw them if all ops are among them, else as the processor launched them.
+    """Return the tracks as recorded on the GPU if all ops are among them, else as launched by the CPU.
 
-    Kineto is known to leave kernels that autograd's own thread launched out of a GPU's ranges (pytorch/kineto issues
-    1022 and 1132), and with them whole backward ops.
+    Kineto is known to omit kernels launched by autograd's own thread from a GPU's ranges (pytorch/kineto issues 1022
+    and 1132), and with them whole backward ops.
     """
     views = [{key: track for (gpu, key), track in file.tracks.items() if gpu == wanted} for wanted in (False, True)]
     launched, run = ({each.op.text() for track in view.values() for each in track.slices} for view in views)
@@ -266,7 +269,7 @@ def _time(event: dict[str, Any], key: str, number: int) -> float:
 
 
 def _number(value: Any, field: Message | str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:  # nor NaN
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:  # also excludes NaN
         text = message(
             "schedule.trace_not_a_number", "{field} is {value}, not a number", field=field, value=str(value)[:40]
         )

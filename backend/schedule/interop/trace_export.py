@@ -1,5 +1,7 @@
-"""A timeline in Chrome's Trace Event Format, for Perfetto or chrome://tracing: one thread a rank, one slice an op, one
-arrow a message between ranks. trace_import.py reads such files."""
+"""Write a timeline in Chrome's Trace Event Format, for Perfetto or chrome://tracing.
+
+One thread per rank, one slice per op, one arrow per message between ranks. trace_import.py reads such files.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from backend.schedule.simulation.simulate import Timeline
 
 
 def trace(timeline: Timeline, title: str, unit_us: float = 1000.0) -> dict[str, Any]:
-    """The trace as a JSON object; ``unit_us`` microseconds a unit of time (the default shows one unit as 1 ms)."""
+    """Return the trace as a JSON object; ``unit_us`` is the microseconds of one unit of time (default: one unit is 1
+    ms).
+    """
     order = timeline.order
     events: list[dict[str, Any]] = [{"ph": "M", "pid": 0, "tid": 0, "name": "process_name", "args": {"name": title}}]
     for rank in range(order.p):
@@ -41,7 +45,7 @@ def _slice(tid: int, name: str, category: str, start: float, end: float, args: d
 
 
 def _copies(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
-    """The copy lanes: a thread of its own for each rank, below the ranks."""
+    """Yield the copy lanes: a separate thread for each rank, below the ranks."""
     order, copies = timeline.order, timeline.order.copies
     assert copies is not None
     for rank in range(order.p):
@@ -57,16 +61,20 @@ def _copies(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
 
 
 def _us(time: float) -> float:
-    """Microseconds that are whole nanoseconds by rounding and by cutting off alike. Perfetto counts in ns and cuts
-    off; a slice that then ended 1 ns after the next began would be taken for its parent."""
+    """Round a time in microseconds to whole nanoseconds, so that truncation gives the same value.
+
+    Perfetto counts in ns and truncates; a slice that then ended 1 ns after the start of the next would be taken for
+    its parent.
+    """
     ns = round(time * 1000)
     shown = ns / 1000
     return shown if int(shown * 1000) == ns else math.nextafter(shown, math.inf)
 
 
 def _arrows(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
-    """A flow's two ends for every value that crosses ranks. Each end stands in the middle of its slice: at an edge,
-    where two slices may touch, Perfetto could bind it to the wrong one."""
+    """Yield both ends of a flow for every value that crosses ranks. Each end is in the middle of its slice: at an
+    edge, where two slices may touch, Perfetto could bind it to the wrong one.
+    """
     order = timeline.order
     rank = np.repeat(np.arange(order.p), np.diff(order.offsets)).tolist()
     middle = ((timeline.start + timeline.end) / 2 * unit_us).tolist()
@@ -79,7 +87,9 @@ def _arrows(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
 
 
 def _is_gradient(timeline: Timeline, index: int, half: int) -> bool:
-    """Only an F awaits an activation from another rank, and it is the first half of a pair."""
+    """Return whether the awaited value is a gradient: only an F, the first half of a pair, awaits an activation from
+    another rank.
+    """
     order = timeline.order
     code = int(order.codes[index])
     return half == 1 or order.chunks <= code < 4 * order.chunks

@@ -1,8 +1,8 @@
-"""A Chrome trace, from this program or from torch's profiler, as a measured timeline on one axis.
+"""Read a Chrome trace, from this program or from torch's profiler, as a measured timeline on one axis.
 
-Knows the two names an op may have, ours (``2F0``) and torch's profiler range (``PP:2F0``, which torch's
-_PipelineScheduleRuntime records); every other event is counted and left out. Which program wrote a file, which rank a
-track is and which step is read is decided here; trace_events.py reads the JSON.
+An op may have two names: ours (``2F0``) and torch's profiler range (``PP:2F0``, which torch's
+_PipelineScheduleRuntime records). Every other event is counted and left out. This module decides which program wrote
+a file, which rank a track belongs to and which step is read; trace_events.py reads the JSON.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from backend.schedule.simulation.message_flow import without_waits
 from backend.schedule.simulation.simulate import Floats, Timeline
 
 _RANK = re.compile(r"\brank\s*(\d+)\b", re.IGNORECASE)
-OVERLAP_MS = 0.001  # recorders round; what overlaps by more than a microsecond was at work twice
+OVERLAP_MS = 0.001  # recorders round; ops that overlap by more than a microsecond ran concurrently
 
 
 @dataclass(frozen=True, eq=False)
 class Lane:
-    """What one rank did in the step that is judged: ``start`` and ``end`` in ms from the first op of all."""
+    """The ops of one rank in the step that is read: ``start`` and ``end`` in ms from the first op of all ranks."""
 
     rank: int
     ops: tuple[Op | Pair, ...]
@@ -40,10 +40,13 @@ class Lane:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """``timeline`` in ms where the ops are a whole step, else None and ``missing`` says what is not there.
-    ``computing`` is the same without waits inside ops, None where nothing changes. ``notes`` are sentences on how
-    far the times can be trusted, ``device`` what it ran on, where the trace says so; ``details`` rows of bytes and
-    messages, where the trace is of a run of this program."""
+    """An imported measurement.
+
+    ``timeline`` in ms if the ops are a whole step; otherwise None, and ``missing`` is a sentence on what is missing.
+    ``computing`` is the same timeline without waits inside ops, None if they are equal. ``notes`` are sentences on
+    the accuracy of the times; ``device`` is the device, if the trace names it; ``details`` are rows of bytes and
+    messages, if the trace is of a run of this program.
+    """
 
     source: str
     lanes: tuple[Lane, ...]
@@ -58,8 +61,9 @@ class Measured:
 
 
 def load(*files: Any) -> Measured:
-    """One combined trace or one a rank, as text or as its JSON. Raises OrderError for what is no trace, or holds no
-    op at all."""
+    """Read one combined trace or one per rank, as text or as parsed JSON. Raises OrderError for a file that is not a
+    trace or contains no op.
+    """
     documents = [document(number, file) for number, file in enumerate(files, 1)]
     tracks, ignored = read(documents)
     if not tracks:
@@ -92,8 +96,9 @@ def load(*files: Any) -> Measured:
 
 
 def _in_rank_order(tracks: Sequence[Track]) -> list[tuple[int, Track]]:
-    """Each track with its rank: from its name where all have one, else from the lowest stage on it, which is the
-    rank in every placement of one direction."""
+    """Return each track with its rank: from its name if all have one, else from the lowest stage on it, which equals
+    the rank in every placement of one direction.
+    """
     named = [int(found[1]) if (found := _RANK.search(track.name)) else -1 for track in tracks]
     if min(named) < 0 or len(set(named)) < len(named):
         named = [min(half.stage for each in track.slices for half in halves(each.op)) for track in tracks]
@@ -112,10 +117,10 @@ def _in_rank_order(tracks: Sequence[Track]) -> list[tuple[int, Track]]:
 
 
 def _last_step(track: Track) -> tuple[list[Slice], int]:
-    """The ops of the last whole step on a track, and how many steps were seen.
+    """Return the ops of the last whole step on a track, and the number of steps found.
 
-    A step begins with the forward of the least micro-batch in the lowest stage. Where a profile cuts steps in the
-    middle, the piece with the most ops is a whole one.
+    A step begins with the forward of the smallest micro-batch in the lowest stage. If a profile starts or ends in the
+    middle of a step, the piece with the most ops is a whole one.
     """
     slices = sorted(track.slices, key=lambda each: each.start)
     if len({each.op.text() for each in slices}) == len(slices):
@@ -154,7 +159,7 @@ def _lane(rank: int, slices: Sequence[Slice], zero: float) -> Lane:
 
 
 def _timeline(lanes: Sequence[Lane]) -> tuple[Timeline | None, str | None]:
-    """The lanes as one timeline, or what they lack."""
+    """Return the lanes as one timeline, or a sentence on what is missing."""
     stages = 1 + max(half.stage for lane in lanes for op in lane.ops for half in halves(op))
     lacking = sorted(set(range(stages)) - {half.stage for lane in lanes for op in lane.ops for half in halves(op)})
     if lacking:

@@ -1,7 +1,7 @@
 """Formulas as data: one expression that is evaluated, printed, and drawn as mathematics by the page.
 
-A formula is written as a Python expression, ``(p-1)*(f+b)/v``, and kept as a tree of JSON values: a number, a name, or
-``[op, operand, ...]``. The caller gives the values of names.
+A formula is written as a Python expression, ``(p-1)*(f+b)/v``, and stored as a tree of JSON values: a number, a name,
+or ``[op, operand, ...]``. The caller provides the values of names.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-Tree = Any  # float | int | str | list[Tree]; JSON has no better name for it
+Tree = Any  # float | int | str | list[Tree]
 Vars = Mapping[str, float]
 
 _BINARY: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "mod"}
@@ -38,7 +38,7 @@ _TIGHTNESS = {"or": 0, "and": 1, "<=": 2, ">=": 2, "==": 2, "<": 2, ">": 2, "+":
 
 @cache
 def parse(source: str) -> Tree:
-    """The tree of an expression. Raises ValueError for anything but the operators above."""
+    """Parse an expression into a tree. Raises ValueError for anything except the operators above."""
     return _tree(ast.parse(source, mode="eval").body)
 
 
@@ -62,7 +62,7 @@ def _tree(node: ast.expr) -> Tree:
 
 
 def evaluate(tree: Tree, names: Vars) -> float:
-    """The value of a formula; conditions give 1 or 0."""
+    """Evaluate a formula; conditions give 1 or 0."""
     if isinstance(tree, str):
         return names[tree]
     if not isinstance(tree, list):
@@ -78,7 +78,7 @@ def evaluate(tree: Tree, names: Vars) -> float:
 
 
 def text(tree: Tree, names: Vars | None = None) -> str:
-    """The formula in a line of text, with its names or with their values put in."""
+    """Format the formula as a line of text, with its names or with their values substituted."""
     if isinstance(tree, str):
         return tree if names is None else f"{names[tree]:.6g}"
     if not isinstance(tree, list):
@@ -93,7 +93,7 @@ def text(tree: Tree, names: Vars | None = None) -> str:
 
 
 def _inside(op: str, part: Tree, names: Vars | None, right: bool = False) -> str:
-    """One operand, in brackets where it binds less tightly than the operator around it."""
+    """Format one operand, in brackets if it binds less tightly than the operator around it."""
     shown = text(part, names)
     if not isinstance(part, list) or part[0] in ("floor", "max", "min"):
         return shown

@@ -1,7 +1,7 @@
 """Closed forms of schedules, each with the region where it is exact.
 
-A law is data: a formula, and conditions, each with the reason why the law need not hold outside it. Every family has
-its laws; tests hold every law to the simulation inside its region.
+A law is data: a formula, and conditions, each with the reason why the law may fail outside it. Every family has its
+laws; tests compare every law with the simulation inside its region.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from backend.schedule.simulation.costs import Cost, Costs
 
 @dataclass(frozen=True)
 class Law:
-    """``formula`` gives ``quantity``: the idle time per device in a window ("bubble"), the whole time ("makespan"), or
-    the most chunks in flight on any rank ("peak"), wherever every condition of ``where`` holds."""
+    """``formula`` gives ``quantity``: the idle time per device in a window ("bubble"), the whole time ("makespan"),
+    or the most chunks in flight on any rank ("peak"), wherever every condition of ``where`` holds.
+    """
 
     quantity: Literal["bubble", "makespan", "peak"]
     window: Literal["global", "span"]
@@ -27,14 +28,14 @@ class Law:
     when: str | None = None
     """A condition without which the law does not apply to a spec and is left out."""
     shards: bool = False
-    """Whether it holds too where S and T of a sharded output layer stand among the ops (vocabulary.py)."""
+    """Return whether it holds too where S and T of a sharded output layer stand among the ops (vocabulary.py)."""
 
     @property
     def tree(self) -> Tree:
         return parse(self.formula)
 
     def as_dict(self) -> dict[str, Any]:
-        """The law as the page reads it: trees instead of text."""
+        """Return the law as JSON for the page: trees instead of text."""
         return {
             "name": self.quantity,
             "quantity": self.quantity,
@@ -46,11 +47,13 @@ class Law:
         }
 
     def speaks(self, names: dict[str, float]) -> bool:
-        """Whether the law says anything of a spec with these names."""
+        """Return whether the law applies to a spec with these names."""
         return self.when is None or bool(evaluate(parse(self.when), names))
 
     def judge(self, names: dict[str, float]) -> dict[str, Any]:
-        """The law at one point: its text, with numbers, its value, whether exact there, and if not, why."""
+        """Evaluate the law at one point: its text, with numbers, its value, whether it is exact there, and if not,
+        why.
+        """
         broken = [sentence for condition, sentence in self.where if not evaluate(parse(condition), names)]
         return {
             "quantity": self.quantity,
@@ -82,8 +85,11 @@ NO_HOPS = (
 
 
 def names(p: int, m: int, v: int, g: int, stages: int, costs: Costs) -> dict[str, float]:
-    """The names that formulas use: sizes, costs per device (f, i, w, b = i + w, hop latency c, pair FB), the sums and
-    maxima over stages for uneven ones, and two truths as 0 or 1: ``uniform``, ``fb_full`` (a pair takes F + B)."""
+    """Return the names that formulas use, at these sizes and costs.
+
+    Sizes, costs per device (f, i, w, b = i + w, hop latency c, pair FB), the sums and maxima over stages for uneven
+    ones, and two conditions as 0 or 1: ``uniform``, ``fb_full`` (a pair takes F + B).
+    """
     f, i, w = (_mean(cost, stages, v) for cost in (costs.F, costs.I, costs.W))
     per_f, per_i, per_w = (_list(cost, stages, v) for cost in (costs.F, costs.I, costs.W))
     per_b = [a + b for a, b in zip(per_i, per_w, strict=True)]
@@ -101,7 +107,7 @@ def _list(cost: Cost, stages: int, v: int) -> list[float]:
 
 
 def _mean(cost: Cost, stages: int, v: int) -> float:
-    """A device's whole share: for a list, v times the mean of its entries."""
+    """Return the cost of a device's whole share: for a list, v times the mean of its entries."""
     if not isinstance(cost, tuple):
         return cost
     return cost[0] * v if len(set(cost)) == 1 else v * sum(cost) / stages

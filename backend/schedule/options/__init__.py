@@ -1,1 +1,1 @@
-"""Options on top of the families: recomputation, vocabulary parallelism, offload, and the costs that result."""
+"""Options on top of the families: recomputation, vocabulary parallelism, offload, and the effective costs."""

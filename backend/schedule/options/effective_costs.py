@@ -1,7 +1,7 @@
-"""Effective costs: the given costs with every option of a spec applied.
+"""Compute effective costs: the given costs with every option of a spec applied.
 
 In this order: layers spread over the stages, the forward that recomputation runs again, the output layer on the last
-stage, and the natural times of S, T and O where none were given. The page computes the same sums in the same order
+stage, and the natural times of S, T and O if none were given. The page computes the same sums in the same order
 (static/js/core/schedule/effective_costs.js), so that times are equal bit by bit. Knows no order.
 """
 
@@ -15,12 +15,12 @@ from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.simulation.costs import Cost, Costs
 
-LAYERS_A_STAGE = 4  # where layers are redistributed and none were given
+LAYERS_A_STAGE = 4  # default layers per stage when layers are redistributed
 
 
 @dataclass(frozen=True)
 class Options:
-    """What bears on costs besides the costs: as in Spec."""
+    """The fields of a spec that affect costs besides the costs themselves."""
 
     p: int
     v: int
@@ -32,7 +32,7 @@ class Options:
 
 
 def timing(costs: Costs, options: Options) -> Costs:
-    """``costs`` with every option counted; S, T and O are numbers where ops of that kind exist."""
+    """Return ``costs`` with every option applied; S, T and O are numbers if ops of that kind exist."""
     f, i, w = (_device(cost, options) for cost in (costs.F, costs.I, costs.W))
     spread = VOCABULARY[options.vocabulary].barriers > 0
     s, t = costs.S, costs.T
@@ -56,8 +56,11 @@ def timing(costs: Costs, options: Options) -> Costs:
 
 
 def fewer_on_the_last(options: Options, stage: float, head: float) -> tuple[int, ...]:
-    """The layers of each stage so that the slowest is as fast as it can be: ``stage`` the time of a stage with its
-    even share of the layers, ``head`` the last stage's output layer. The others share what the last one has not."""
+    """Return the layers of each stage that make the slowest stage as fast as possible.
+
+    ``stage`` is the time of a stage with its even share of the layers, ``head`` the last stage's output layer. The
+    other stages share the layers that the last one gives up.
+    """
     stages = options.p * options.v
     total = sum(options.layers) if options.layers is not None else LAYERS_A_STAGE * stages
     if stages == 1:
@@ -82,17 +85,17 @@ def spread_layers(layers: tuple[int, ...], stages: int) -> tuple[int, ...]:
 
 
 def _device(cost: Cost, options: Options) -> float:
-    """A device's whole share."""
+    """Return the cost of a device's whole share."""
     if not isinstance(cost, tuple):
         return cost
     total = 0.0
-    for each in cost:  # not sum(), which rounds otherwise from Python 3.12 on and in the page
+    for each in cost:  # not sum(), which rounds differently from Python 3.12 on; the page adds in this order
         total += each
     return total / options.p
 
 
 def _over(cost: Cost, v: int, layers: tuple[int, ...]) -> Cost:
-    """One entry a stage, by its layers."""
+    """Return one entry per stage, in proportion to its layers."""
     if isinstance(cost, tuple):
         return cost
     total = sum(layers)
@@ -104,7 +107,9 @@ def _times(cost: Cost, factor: float) -> Cost:
 
 
 def _plus(cost: Cost, again: Cost, extra: float) -> Cost:
-    """``cost + extra * again``; a list, one entry a stage, only where both are lists (families.judge sees to that)."""
+    """Return ``cost + extra * again``; a list, one entry per stage, only if both are lists (checked by
+    families.judge).
+    """
     if isinstance(cost, tuple):
         assert isinstance(again, tuple)
         return tuple(one + extra * other for one, other in zip(cost, again, strict=True))
@@ -113,7 +118,7 @@ def _plus(cost: Cost, again: Cost, extra: float) -> Cost:
 
 
 def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:
-    """The whole output layer on the last stage: p shards' S with its F, half of their T with its I, half with its W."""
+    """Add the whole output layer to the last stage: p shards' S to its F, half of their T to its I, half to its W."""
     if s == 0.0 and t == 0.0:
         return costs
     p, v = options.p, options.v
@@ -122,6 +127,6 @@ def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:
 
 
 def _last(cost: Cost, p: int, v: int, more: float) -> Cost:
-    """One entry a stage, the last with so much more."""
+    """Return one entry per stage, with ``more`` added to the last."""
     each = cost if isinstance(cost, tuple) else (cost / v,) * (p * v)
     return (*each[:-1], each[-1] + more)

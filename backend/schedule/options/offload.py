@@ -1,9 +1,9 @@
 """Offload activations to host memory: which chunks, and when (PipeOffload, Wan et al. 2025, arXiv 2503.01328).
 
-Every device has a copy lane beside its compute (copy_lanes.py). ``O`` of a micro-batch is issued when its F has ended;
-its reload ``R`` as late as it still ends one backward before it is needed. *selective* offloads the first half of a
-device's chunks, rounded up, whose activations live longest; *full* offloads all. A chunk whose activations live too
-short for two copies stays on the device.
+Every device has a copy lane beside its compute (copy_lanes.py). ``O`` of a micro-batch is issued when its F has
+ended; its reload ``R`` as late as possible to end one backward before it is needed. *selective* offloads the first
+half of a device's chunks, rounded up, whose activations live longest; *full* offloads all. A chunk whose activations
+live too short for two copies stays on the device.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from backend.schedule.order.order import Order, code_table, offsets_of
 from backend.schedule.simulation.costs import Costs, per_stage
 from backend.schedule.simulation.simulate import Timeline, simulate
 
-ROUNDS = 6  # of planning; nothing gets better after three or four
+ROUNDS = 6  # of planning; usually no gain after three or four
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 MODES: dict[str, str] = {
@@ -36,10 +36,11 @@ MODES: dict[str, str] = {
 
 
 def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
-    """The order with its copies; the same order where nothing lives long enough to be copied.
+    """Return the order with its copies; the same order if no activations live long enough to be copied.
 
-    Copies are planned on the times that the order has without them; where compute then has to wait, again on the times
-    that it has with them, as long as that helps."""
+    Copies are planned on the times of the order without them; if compute then has to wait, they are planned again on
+    the times with them, as long as that helps.
+    """
     times = per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)[order.placement.stage_of]
     some = (order.chunks + 1) // 2 if mode == "selective" else order.chunks
     jit.compile_for(4 * len(order))
@@ -62,8 +63,9 @@ def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
 
 @dataclass(frozen=True, eq=False)
 class Lane:
-    """What a rank copies: its ``chunks`` that live long enough, ``copy`` the time of one copy of each, and where their
-    ``forwards`` and ``backwards`` (chunks, n) stand in its row."""
+    """The copies of a rank: its ``chunks`` that live long enough, ``copy`` the time of one copy of each, and the
+    positions of their ``forwards`` and ``backwards`` (chunks, n) in its row.
+    """
 
     rank: int
     chunks: Ints
@@ -73,7 +75,7 @@ class Lane:
 
     @staticmethod
     def of(timeline: Timeline, rank: int, copy: Floats) -> Lane:
-        """The lane of a rank whose first chunks may be copied, each in the time ``copy``."""
+        """Build the lane of a rank whose first chunks may be copied, each in the time ``copy``."""
         order = timeline.order
         start, end = timeline.rank(rank)
         kind, chunk, _ = code_table(order.chunks)[order.codes[order.offsets[rank] : order.offsets[rank + 1]]].T
@@ -85,7 +87,7 @@ class Lane:
         return Lane(rank, some, copy[some], forwards[some], backwards[some])
 
     def plan(self, timeline: Timeline) -> tuple[Ints, Ints]:
-        """Codes of the copies and when each is issued, for compute at the times of ``timeline``."""
+        """Return the codes of the copies and when each is issued, for compute at the times of ``timeline``."""
         count, n = self.forwards.shape
         if not count:
             return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -119,7 +121,7 @@ def _plan(release: Any, deadline: Any, copy: Any, latest_first: Any, codes: Any,
     since its ``release`` if it is through before that, else what comes back next, a little early. Fills the sequence:
     ``codes`` (chunk, or chunks + chunk for a reload), ``micro``, ``starts``."""
     chunks, n = release.shape
-    due, bound = np.zeros((chunks, n)), np.inf  # the latest starts if nothing but reloads were in the way
+    due, bound = np.zeros((chunks, n)), np.inf  # the latest starts if the lane had only reloads
     for each in latest_first:
         c, k = each // n, each % n
         bound = min(bound, deadline[c, k]) - copy[c]

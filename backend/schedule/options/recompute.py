@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Recompute:
-    """``extra`` the part of F that runs again with I; ``kept`` the part of F's activations held until then."""
+    """``extra`` is the part of F that runs again with I; ``kept`` is the part of F's activations in memory until
+    then.
+    """
 
     extra: float
     kept: float

@@ -1,7 +1,7 @@
-"""The output layer spread over all ranks: S and T among a family's ops (Yeung et al. 2024, arXiv 2411.05288).
+"""Spread the output layer over all ranks: S and T among a family's ops (Yeung et al. 2024, arXiv 2411.05288).
 
-Each rank holds a shard of the vocabulary. C0 broadcasts the last stage's output; ``S`` is a rank's logits with their
-maximum and sum; C1 reduces these over all ranks; ``T`` is the gradients of the shard.
+Each rank holds a shard of the vocabulary. C0 broadcasts the last stage's output; ``S`` computes a rank's logits with
+their maximum and sum; C1 reduces these over all ranks; ``T`` computes the gradients of the shard.
 
 parallel-1 (Algorithm 1, two barriers): T makes input and weight gradient, C2 reduces the input gradient, and the last
     stage's backward waits for it.
@@ -9,8 +9,8 @@ parallel-2 (Algorithm 2, one barrier): the products of the input gradient move i
 interlaced (nnScaler, Lin et al. 2024): all ranks do S and T of a micro-batch at the same time.
 
 For each barrier the family's forwards run one micro-batch further ahead of its backwards, which costs one micro-batch
-of memory and hides the barrier; S and T are then done as soon as they can be. Where the output layer stays whole
-(plain, redistribute) effective_costs.py adds its time to the last stage.
+of memory and hides the barrier; S and T then run as early as possible. If the output layer stays whole (plain,
+redistribute), effective_costs.py adds its time to the last stage.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ Codes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """``barriers`` a micro-batch: how often all ranks wait for each other between the last forward and its backward."""
+    """``barriers`` per micro-batch: how often all ranks wait for each other between the last forward and its
+    backward.
+    """
 
     barriers: int
     summary: str
@@ -58,8 +60,11 @@ SPREAD = ("parallel-1", "parallel-2")
 
 
 def ahead(order: Order, m: int, by: int) -> Order:
-    """From an order for at least ``m + by`` micro-batches the one for ``m`` whose forwards run ``by`` further ahead:
-    each backward stands where that of the micro-batch ``by`` later stood."""
+    """Build the order for ``m`` micro-batches whose forwards run ``by`` further ahead, from an order for ``m + by``
+    or more.
+
+    Each backward takes the position of the one ``by`` micro-batches later.
+    """
     kind = code_table(order.chunks)[order.codes][:, 0]
     micro = np.concatenate([micro_numbers(order, rank)[0] for rank in range(order.p)])
     micro = np.where(kind == F, micro, micro - by)
@@ -69,8 +74,11 @@ def ahead(order: Order, m: int, by: int) -> Order:
 
 
 def insert(order: Order, costs: Costs, v: int, barriers: int) -> Order:
-    """The order with S and T of every micro-batch: each rank keeps its sequence and does S, then T, before the next op
-    of it whenever they can start as early. ``costs`` are those that ops really have."""
+    """Return the order with S and T of every micro-batch.
+
+    Each rank keeps its sequence and runs S, then T, before its next op whenever they can start as early. ``costs``
+    are the effective costs of ops.
+    """
     chunks, rule = order.chunks, rules(order.placement, barriers)
     extra = np.array([encode(S, 0, chunks), encode(T, 0, chunks)], np.int64)
     lag, cost = rule.hops * np.float64(costs.comm), durations(order.placement, costs, v)
@@ -145,9 +153,12 @@ def _insert(
 
 
 def interlaced(p: int, m: int) -> Order:
-    """1F1B in step, the rival that the paper draws beside its own: in every turn all ranks do S and T of one
-    micro-batch together, then a forward and a backward, every other rank the backward first. So a micro-batch goes
-    down two ranks a turn and up one: half as much memory again."""
+    """Build the interlaced order, 1F1B in lockstep, which the paper compares with its own.
+
+    In every turn all ranks run S and T of one micro-batch together, then a forward and a backward, every other rank
+    the backward first. A micro-batch therefore passes two ranks per turn forward and one per turn backward: half as
+    much memory again.
+    """
     turned = [(p - 1 - r) % 2 == 0 for r in range(p)]  # backward first
     down = [0] * p  # the turn of micro-batch 0's forward
     for r in range(1, p):

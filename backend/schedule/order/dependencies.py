@@ -35,15 +35,15 @@ FORWARD, GRADIENT = 0, 1  # the two results of a slot that anything waits for
 
 
 def result_row(slot: Ints, result: int) -> Ints:
-    """Numbers of the slots' results, FORWARD or GRADIENT, among all results."""
+    """Return the row numbers of the slots' results, FORWARD or GRADIENT, among all results."""
     return 2 * slot + result
 
 
 def awaited(placement: Placement, kind: int) -> Ints:
-    """(slots,) the rule above, for what an op of each slot waits for beyond its own slot: the row of one result, or -1.
+    """Return (slots,) the row of the result that an op of each slot waits for beyond its own slot, -1 for none.
 
-    That an I or B comes after its own F, and a W after its own I, is a matter of order on one rank (check.py); only
-    the last stage's gradient names its own F here, because nothing else starts it.
+    That an I or B comes after its own F, and a W after its own I, is the order on one rank (check.py); only the last
+    stage's gradient refers to its own F here, because nothing else starts it.
     """
     slot, before, after = np.arange(placement.p * placement.chunks), placement.before, placement.after
     if kind == W:
@@ -54,7 +54,7 @@ def awaited(placement: Placement, kind: int) -> Ints:
 
 
 def given(placement: Placement, kind: int) -> Ints:
-    """(slots,) the row of the result that an op of each slot makes; -1 for W, which nothing waits for."""
+    """Return (slots,) the row of the result that an op of each slot makes; -1 for W, which nothing waits for."""
     slot = np.arange(placement.p * placement.chunks)
     if kind == W:
         return np.full_like(slot, -1)
@@ -63,11 +63,15 @@ def given(placement: Placement, kind: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """``need``, ``give`` (p, codes, 2): the rows each half of an op awaits and makes, -1 for none;
-    ``hops`` (p, codes, 2): 1 where the awaited value comes from another rank, else 0.
+    """The dependency rule as tables.
+
+    ``need``, ``give`` (p, codes, 2): the rows that each half of an op awaits and makes, -1 for none; ``hops`` (p,
+    codes, 2): 1 if the awaited value comes from another rank, else 0.
 
     An order with barriers or copies has more rows: a slot's reload in ``reloads + slot``, rank r's S and T in
-    ``shards + 2r`` and one more, the barriers C1 and C2 in ``joins`` and one more; ``rows`` of them in all."""
+    ``shards + 2r`` and the next one, the barriers C1 and C2 in ``joins`` and the next one; ``rows`` is their total
+    number.
+    """
 
     need: Table
     give: Table
@@ -79,7 +83,7 @@ class Rules:
 
 
 def rules_of(order: Order) -> Rules:
-    """The rule written out for an order's placement, barriers and copies."""
+    """Return the tables of the rule for an order's placement, barriers and copies."""
     if order.copies is None:
         return rules(order.placement, order.barriers)
     chunks = order.chunks
@@ -91,8 +95,9 @@ def rules_of(order: Order) -> Rules:
 
 @lru_cache(maxsize=64)
 def rules(placement: Placement, barriers: int = 0, reloaded: tuple[int, ...] = ()) -> Rules:
-    """The dependency rule written out for every rank and op code of a placement; ``reloaded`` the slots whose
-    activations come back from host memory."""
+    """Return the tables of the rule for every rank and op code of a placement; ``reloaded`` are the slots whose
+    activations are reloaded from host memory.
+    """
     p, chunks = placement.p, placement.chunks
     codes, slots = code_count(chunks), p * chunks
     need, give = np.full((p, codes, 2), -1, np.int32), np.full((p, codes, 2), -1, np.int32)
@@ -119,7 +124,7 @@ def rules(placement: Placement, barriers: int = 0, reloaded: tuple[int, ...] = (
 def _add_barriers(
     placement: Placement, barriers: int, need: Table, give: Table, hops: Table, shards: int, joins: int
 ) -> None:
-    """S, T and the last stage's gradients, in place."""
+    """Add S, T and the last stage's gradients to the tables, in place."""
     p, chunks = placement.p, placement.chunks
     last_rank, last_chunk = divmod(int(placement.slot_at[0, -1]), chunks)
     s, t = (next(code for code in range(need.shape[1]) if decode(code, chunks)[0] == kind) for kind in (S, T))

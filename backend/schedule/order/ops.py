@@ -35,8 +35,9 @@ _PAIR = re.compile(r"\((\d{1,6})F(\d{1,8});(\d{1,6})B(\d{1,8})\)OVERLAP_F_B")
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One op: ``kind`` is a letter, ``stage`` the model part in model order, ``micro`` the micro-batch
-    (numbered over all streams), ``chunk`` the model part's local number on its rank."""
+    """One op: ``kind`` is a letter, ``stage`` the model part in model order, ``micro`` the micro-batch (numbered
+    over all streams), ``chunk`` the model part's local number on its rank.
+    """
 
     kind: str
     stage: int
@@ -59,9 +60,9 @@ class Pair:
 
 
 def parse(text: str) -> Op | Pair:
-    """Read one op text. Raises OrderError with the form expected; never guesses, never drops a part.
+    """Read one op text. Raises OrderError, with the expected form, for any other text.
 
-    ``chunk`` is left 0: which chunk of its rank a stage is, only a placement knows.
+    ``chunk`` is 0: only a placement determines which chunk of its rank a stage is.
     """
     single = _SINGLE.fullmatch(text)
     if single:

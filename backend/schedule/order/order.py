@@ -1,9 +1,8 @@
-"""An order: the ops of each rank, in sequence. The only description of a schedule; everything else reads it.
+"""An order: the ops of each rank, in sequence. The only representation of a schedule; everything else reads it.
 
-One byte per op: ``kind * chunks + chunk`` for F, I, W, B; ``4 * chunks + f_chunk * chunks + b_chunk`` for an overlapped
-pair; the two codes after the pairs for S and T. Micro-batches are implied where each slot takes them first in, first
-out, and stored where not.
-Whether an order can run is checked by simulation/check.py.
+One byte per op: ``kind * chunks + chunk`` for F, I, W, B; ``4 * chunks + f_chunk * chunks + b_chunk`` for an
+overlapped pair; the two codes after the pairs for S and T. Micro-batches are implied if each slot takes them first
+in, first out, and stored otherwise. simulation/check.py checks whether an order can run.
 """
 
 from __future__ import annotations
@@ -23,15 +22,19 @@ Codes = npt.NDArray[np.uint8]
 Micro = npt.NDArray[np.int32]
 
 MAX_CHUNKS = 64  # 4 kinds * 64 chunks fill the byte
-MAX_PAIR_CHUNKS = 14  # 4 * 14 + 14 * 14 codes, and S and T, still fit it
+MAX_PAIR_CHUNKS = 14  # 4 * 14 + 14 * 14 codes, and S and T, still fit the byte
 
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """``codes`` (N,) all ranks' ops one after the other, rank r in ``[offsets[r]:offsets[r + 1]]``; ``m`` the
-    micro-batches of a step; ``micro`` None where implied, else (N, 2): the slot's own micro-batch number of each op,
-    column 1 for the backward half of a pair (-1 where there is none). ``barriers`` (0, 1, 2) how often all ranks wait
-    for each other around S and T (vocabulary.py); ``copies`` what the copy lanes do (copy_lanes.py)."""
+    """The ops of all ranks.
+
+    ``codes`` (N,) has the ranks' ops one rank after the other, rank r in ``[offsets[r]:offsets[r + 1]]``; ``m`` is
+    the number of micro-batches in a step; ``micro`` is None if implied, else (N, 2): the slot's own micro-batch
+    number of each op, column 1 for the backward half of a pair (-1 for other ops). ``barriers`` (0, 1, 2) is how
+    often all ranks wait for each other around S and T (vocabulary.py); ``copies`` are the ops of the copy lanes
+    (copy_lanes.py).
+    """
 
     placement: Placement
     m: int
@@ -54,11 +57,11 @@ class Order:
 
     @property
     def n(self) -> int:
-        """Micro-batches through one slot: m, or half of it where two streams share them."""
+        """Return the number of micro-batches through one slot: m, or half of it if two streams share them."""
         return self.m // self.placement.streams
 
     def row(self, rank: int) -> list[Op | Pair]:
-        """The ops of one rank, in order."""
+        """Return the ops of one rank, in order."""
         codes = self.codes[self.offsets[rank] : self.offsets[rank + 1]]
         first, second = micro_numbers(self, rank)
         ops: list[Op | Pair] = []
@@ -75,7 +78,7 @@ class Order:
         return Op(LETTERS[kind], place.stage(rank, chunk), k + self.n * place.stream(rank, chunk), chunk)
 
     def text(self) -> list[str]:
-        """One line of op texts for each rank; a copy stands where it is issued."""
+        """Return one line of op texts for each rank; a copy is placed where it is issued."""
         rows = [[op.text() for op in self.row(rank)] for rank in range(self.p)]
         if self.copies is not None:
             rows = [merged(row, self.copies, self.placement, rank) for rank, row in enumerate(rows)]
@@ -83,14 +86,14 @@ class Order:
 
 
 def encode(kind: int, chunk: int, chunks: int, b_chunk: int = 0) -> int:
-    """The byte of an op; for a pair ``chunk`` is the forward's and ``b_chunk`` the backward's."""
+    """Return the byte of an op; for a pair ``chunk`` is the forward's and ``b_chunk`` the backward's."""
     if kind == PAIR:
         return 4 * chunks + chunk * chunks + b_chunk
     return kind * chunks + chunk if kind < PAIR else 4 * chunks + chunks * chunks + (kind - S)
 
 
 def decode(code: int, chunks: int) -> tuple[int, int, int]:
-    """(kind, chunk, backward chunk of a pair or 0) of a byte; S and T have no chunk but 0."""
+    """Return (kind, chunk, backward chunk of a pair or 0) of a byte; the chunk of S and T is 0."""
     if code < 4 * chunks:
         return (*divmod(code, chunks), 0)
     beyond = code - 4 * chunks - chunks * chunks
@@ -98,26 +101,28 @@ def decode(code: int, chunks: int) -> tuple[int, int, int]:
 
 
 def code_count(chunks: int) -> int:
-    """How many op codes there are: pairs, S and T too, as long as they fit a byte."""
+    """Return the number of op codes, including pairs, S and T if they fit into a byte."""
     return 4 * chunks + (chunks * chunks + 2 if chunks <= MAX_PAIR_CHUNKS else 0)
 
 
 @lru_cache(maxsize=MAX_CHUNKS)
 def code_table(chunks: int) -> npt.NDArray[np.int64]:
-    """(256, 3): ``decode`` of every byte; what no op has counts as an F."""
+    """Return (256, 3): ``decode`` of every byte; a byte that is not a code counts as an F."""
     known = [decode(code, chunks) for code in range(code_count(chunks))]
     return np.array(known + [(F, 0, 0)] * (256 - len(known)), np.int64)
 
 
 def from_rows(placement: Placement, m: int, rows: Sequence[npt.ArrayLike], barriers: int = 0) -> Order:
-    """An order with implied micro-batches from each rank's codes."""
+    """Build an order with implied micro-batches from each rank's codes."""
     arrays = [np.asarray(row, np.uint8) for row in rows]
     return Order(placement, m, np.concatenate(arrays), offsets_of([len(row) for row in arrays]), barriers=barriers)
 
 
 def from_ops(placement: Placement, m: int, rows: Sequence[Sequence[Op | Pair]], barriers: int = 0) -> Order:
-    """An order from each rank's ops with their own micro-batch numbers (global); the micro-batches are stored only
-    if they are not what the codes alone imply, so that equal orders are equal arrays."""
+    """Build an order from each rank's ops with their own micro-batch numbers (global).
+
+    The micro-batches are stored only if the codes alone do not imply them, so that equal orders are equal arrays.
+    """
     chunks, n = placement.chunks, m // placement.streams
     codes, micro = [], []
     for rank, row in enumerate(rows):
@@ -141,12 +146,13 @@ def from_ops(placement: Placement, m: int, rows: Sequence[Sequence[Op | Pair]], 
 
 
 def offsets_of(lengths: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Where each row begins in all rows laid one after the other, and where the last ends."""
+    """Return (rows + 1,) the offset of each row in the concatenation of all rows, and the end of the last."""
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
 
 
 def micro_numbers(order: Order, rank: int) -> tuple[Micro, Micro]:
-    """The slot's own micro-batch number of each op of a rank, and of each pair's backward half (-1 elsewhere).
+    """Return the slot's own micro-batch number of each op of a rank, and of each pair's backward half (-1 for other
+    ops).
 
     Implied numbers: a slot's k-th F is its micro-batch k; so is its k-th gradient, be it I, B or half a pair; its W
     ops take, in order, the micro-batches whose gradient was an I. A rank's k-th S and T are micro-batch k.
@@ -171,7 +177,7 @@ def micro_numbers(order: Order, rank: int) -> tuple[Micro, Micro]:
         first[gradient[~half]] = number[~half]
         weight = np.flatnonzero((kind == W) & (chunk == c))
         split = number[kind[gradient] == I]
-        # A W too many (an order that check.py will refuse) gets the number n, which no micro-batch has.
+        # A W too many (an order that check.py rejects) gets the number n, which no micro-batch has.
         first[weight] = np.concatenate((split, np.full(len(weight), order.n, np.int32)))[: len(weight)]
     for each in (S, T) if order.barriers else ():
         at = np.flatnonzero(kind == each)

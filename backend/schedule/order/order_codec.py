@@ -1,12 +1,12 @@
-"""An order as a short text that a spec and a link can hold, and back: any order, whatever built it.
+"""Encode any order as a short text for a spec or a link, and decode it.
 
     l, v or b (the placement) | base64url, without padding, of a raw deflate stream of:
-    p, m, chunks, flags and how many ops each rank has, as varints | one byte per op | stored micro-batches | copies
+    p, m, chunks, flags and the number of ops of each rank, as varints | one byte per op | stored micro-batches | copies
 
-Flags: bits 0-1 columns of stored micro-batches, 2-3 barriers, 4 whether there are copies, 5 whether all ranks have as
-many ops (then that number stands once). Stored micro-batches and the copies' columns are differences to the one before
-(for micro-batches: to the last op of the same code on that rank), in four planes of bytes, so that steady progress is
-hardly anything to deflate. Reading is strict and bounded; whether an order can run is checked by check.py.
+Flags: bits 0-1 columns of stored micro-batches, 2-3 barriers, 4 whether there are copies, 5 whether all ranks have
+the same number of ops (which is then stored once). Stored micro-batches and the copies' columns are differences to
+the previous value (for micro-batches: to the last op of the same code on that rank), in four planes of bytes, so that
+steady progress compresses to almost nothing. Reading is strict and bounded; check.py checks whether an order can run.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from backend.schedule.order.copy_lanes import Copies
 from backend.schedule.order.order import MAX_CHUNKS, Order, code_count, offsets_of
 from backend.schedule.order.placement import KINDS, Kind, place
 
-MOST_OPS = 262_144  # of a packed order: it is unpacked and checked wherever its spec is read
+MOST_OPS = 262_144  # most ops of a packed order, which is unpacked and checked whenever its spec is read
 MOST_RANKS, MOST_MICRO = 1024, 65_536
-MOST_BYTES = 14 * MOST_OPS + 16_384  # unpacked; deflate could make a thousand times the text of it
+MOST_BYTES = 14 * MOST_OPS + 16_384  # most unpacked bytes; a deflate stream can expand a thousandfold
 LETTERS: dict[str, Kind] = {"l": "looped", "v": "v", "b": "bidirectional"}
 STORED, BARRIERS, COPIES, ALIKE = 3, 12, 16, 32
 BROKEN = message("schedule.packed_order_broken", "the text is not a packed order, or a part of it is missing")
@@ -36,7 +36,7 @@ Ints = npt.NDArray[np.int32]
 
 
 def pack(order: Order) -> str:
-    """The text of an order. Raises OrderError for one that is too large to be unpacked again."""
+    """Encode an order as text. Raises OrderError for one that is too large to be unpacked again."""
     if len(order) > MOST_OPS:
         raise _too_many_ops(len(order))
     copies, counts = order.copies, np.diff(order.offsets).tolist()
@@ -58,7 +58,7 @@ def pack(order: Order) -> str:
 
 
 def unpack(text: str) -> Order:
-    """Read the text of an order. Raises OrderError for a text that is not one."""
+    """Decode the text of an order. Raises OrderError for any other text."""
     kind = LETTERS.get(text[:1])
     if kind is None:
         raise OrderError(BROKEN)
@@ -111,7 +111,7 @@ def assemble(
 
 
 def _stored(columns: Sequence[npt.NDArray[np.integer]], n: int) -> Ints:
-    """(N, 2) stored micro-batches, each below n; -1 in the second column where an op has no backward half."""
+    """Return (N, 2) stored micro-batches, each below n; -1 in the second column for an op without a backward half."""
     table = np.full((len(columns[0]), 2), -1, np.int64)
     for number, column in enumerate(columns):
         table[:, number] = column
@@ -121,7 +121,7 @@ def _stored(columns: Sequence[npt.NDArray[np.integer]], n: int) -> Ints:
 
 
 def _too_many_ops(count: int) -> OrderError:
-    """The error of an order that is too large to be packed."""
+    """Return the error for an order that is too large to be packed."""
     return OrderError(
         message(
             "schedule.too_many_ops_to_pack",
@@ -148,7 +148,7 @@ class _Body:
         raise OrderError(BROKEN)
 
     def take(self, count: int) -> npt.NDArray[np.uint8]:
-        return np.frombuffer(self._take(count), np.uint8).copy()  # compiled code takes no arrays that are read only
+        return np.frombuffer(self._take(count), np.uint8).copy()  # compiled code does not accept read-only arrays
 
     def column(self, count: int) -> Ints:
         planes = np.frombuffer(self._take(4 * count), np.uint8).reshape(4, count)
@@ -175,7 +175,7 @@ class _Body:
 
 
 def _inflated(text: str) -> bytes:
-    """The bytes behind a text, which have a bound: a few characters can unpack to gigabytes."""
+    """Return the inflated bytes of a text, up to a limit: a few characters can inflate to gigabytes."""
     try:
         packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         inflate = zlib.decompressobj(-15)
@@ -198,12 +198,12 @@ def _varints(numbers: Sequence[int]) -> bytes:
 
 
 def _planes(column: npt.NDArray[np.int32]) -> bytes:
-    """First all low bytes, then all second ones, and so on."""
+    """Return all low bytes, then all second ones, and so on."""
     return np.ascontiguousarray(column, "<i4").view(np.uint8).reshape(-1, 4).T.tobytes()
 
 
 def _alike(codes: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
-    """Where the ops of one code on one rank stand, for each rank and code."""
+    """Yield the positions of the ops of one code on one rank, for each rank and code."""
     for begin, end in pairwise(offsets.tolist()):
         row = codes[begin:end]
         by_code = np.argsort(row, kind="stable") + begin

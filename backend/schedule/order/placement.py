@@ -1,7 +1,7 @@
 """Placement of stages: the map between (rank, chunk) and (stream, stage), and each slot's neighbours.
 
 A *slot* is one model part on one rank, numbered ``rank * chunks + chunk``. A *stream* is one direction through one
-replica of the model: one for every placement but the bidirectional, which has two (DualPipe).
+replica of the model: one for every placement except the bidirectional, which has two (DualPipe).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Placement:
-    """``kind`` looped (linear where ``chunks`` is 1), v (zigzag), or bidirectional (two replicas, DualPipe).
+    """A placement of stages: ``kind`` looped (linear if ``chunks`` is 1), v (zigzag), or bidirectional (two
+    replicas, DualPipe).
 
     looped: stage = chunk*p + rank. v: odd chunks run back, stage = chunk*p + p-1-rank. bidirectional: chunk 0 is
     stage ``rank`` of stream 0, chunk 1 is stage ``p-1-rank`` of stream 1.
@@ -36,12 +37,12 @@ class Placement:
 
     @property
     def stages(self) -> int:
-        """Stages in model order, S."""
+        """Return S, the number of stages in model order."""
         return self.p if self.kind == "bidirectional" else self.p * self.chunks
 
     @cached_property
     def stage_of(self) -> Ints:
-        """(p, chunks): the stage in each slot."""
+        """Return (p, chunks): the stage in each slot."""
         rank, chunk = np.indices((self.p, self.chunks))
         turned = (chunk % 2 == 1) & (self.kind != "looped")
         within = np.where(turned, self.p - 1 - rank, rank)
@@ -49,25 +50,25 @@ class Placement:
 
     @cached_property
     def stream_of(self) -> Ints:
-        """(p, chunks): the stream that passes through each slot."""
+        """Return (p, chunks): the stream that passes through each slot."""
         chunk = np.indices((self.p, self.chunks))[1]
         return chunk if self.streams == 2 else np.zeros_like(chunk)
 
     @cached_property
     def slot_at(self) -> Ints:
-        """(streams, stages): the slot of each stage of each stream; the inverse of ``stage_of``."""
+        """Return (streams, stages): the slot of each stage of each stream; the inverse of ``stage_of``."""
         slots = np.empty((self.streams, self.stages), np.int64)
         slots[self.stream_of.ravel(), self.stage_of.ravel()] = np.arange(self.p * self.chunks)
         return slots
 
     @cached_property
     def before(self) -> Ints:
-        """(slots,): the slot of the previous stage in the same stream, -1 for the first stage."""
+        """Return (slots,): the slot of the previous stage in the same stream, -1 for the first stage."""
         return self._neighbour(-1)
 
     @cached_property
     def after(self) -> Ints:
-        """(slots,): the slot of the next stage in the same stream, -1 for the last stage."""
+        """Return (slots,): the slot of the next stage in the same stream, -1 for the last stage."""
         return self._neighbour(+1)
 
     def _neighbour(self, step: int) -> Ints:
@@ -83,11 +84,11 @@ class Placement:
         return int(self.stream_of[rank, chunk])
 
     def prev(self, rank: int, chunk: int) -> tuple[int, int] | None:
-        """(rank, chunk) of the previous stage in the same stream; None for the first stage."""
+        """Return (rank, chunk) of the previous stage in the same stream; None for the first stage."""
         return self._pair(self.before[rank * self.chunks + chunk])
 
     def next(self, rank: int, chunk: int) -> tuple[int, int] | None:
-        """(rank, chunk) of the next stage in the same stream; None for the last stage."""
+        """Return (rank, chunk) of the next stage in the same stream; None for the last stage."""
         return self._pair(self.after[rank * self.chunks + chunk])
 
     def _pair(self, slot: np.int64) -> tuple[int, int] | None:
@@ -96,5 +97,5 @@ class Placement:
 
 @lru_cache(maxsize=256)
 def place(kind: Kind, p: int, chunks: int) -> Placement:
-    """The placement, one object for each (kind, p, chunks) so that its tables are built once."""
+    """Return the placement, one object for each (kind, p, chunks) so that its tables are built once."""
     return Placement(kind, p, chunks)

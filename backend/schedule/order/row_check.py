@@ -1,6 +1,6 @@
 """Check each rank's row for completeness and sequence over whole arrays.
 
-The same rules as check.py's, a hundred times as fast; finds only which rank is wrong, and check.py then finds the op.
+The same rules as in check.py, a hundred times as fast; finds only the wrong rank, and check.py then finds the op.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ NEVER = -1
 
 
 def first_wrong(order: Order) -> int | None:
-    """The first rank that lacks an op, has one twice, or has one before what it needs there; None if none does."""
+    """Return the first rank on which an op is missing, doubled, or before one that must precede it; None if there is
+    none.
+    """
     return next((rank for rank in range(order.p) if not _complete(order, rank)), None)
 
 
 def _complete(order: Order, rank: int) -> bool:
     chunks, n = order.chunks, order.n
     kind, chunk, micro = _halves(order, rank)
-    # Few ops must not ask for large tables.
+    # An order of few ops must not allocate large tables.
     if len(kind) < 2 * chunks * n or (micro < 0).any() or (micro >= n).any():
         return False
     if not order.barriers and (kind >= S).any():
@@ -32,7 +34,7 @@ def _complete(order: Order, rank: int) -> bool:
     at = np.full((T + 1) * chunks * n, NEVER, np.int64)
     at[key] = np.arange(len(key))
     if np.count_nonzero(at != NEVER) != len(key):
-        return False  # one of them twice
+        return False  # an op occurs twice
     when = at.reshape(T + 1, chunks, n)
     full, split = when[B] != NEVER, (when[I] != NEVER) & (when[W] != NEVER)
     neither = (when[I] == NEVER) & (when[W] == NEVER)
@@ -43,12 +45,12 @@ def _complete(order: Order, rank: int) -> bool:
 
 
 def _halves(order: Order, rank: int) -> tuple[Ints, Ints, Ints]:
-    """Kind, chunk and the slot's own micro-batch of each op of a rank, in order; of a pair its F, then its B."""
+    """Return kind, chunk and the slot's own micro-batch of each op of a rank, in order; of a pair its F, then its B."""
     codes = order.codes[order.offsets[rank] : order.offsets[rank + 1]]
     first, second = micro_numbers(order, rank)
     kind, chunk, b_chunk = code_table(order.chunks)[codes].T
     pair = kind == PAIR
     rows = np.stack((np.where(pair, F, kind), chunk, first)), np.stack((np.full_like(kind, B), b_chunk, second))
-    both = np.stack(rows, 2).reshape(3, -1)  # the second column is a half only where there is a pair
+    both = np.stack(rows, 2).reshape(3, -1)  # the second column is used only for pairs
     kept = both[:, np.stack((np.ones_like(pair), pair), 1).ravel()]
     return kept[0], kept[1], kept[2]

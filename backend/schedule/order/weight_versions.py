@@ -1,4 +1,4 @@
-"""Weight versions of an asynchronous order: which weights each op uses, and how many a rank must keep.
+"""Weight versions of an asynchronous order: the weights that each op uses, and the number that a rank must keep.
 
 A rank updates its weights after every full backward. A micro-batch's forward begins with the newest version and its
 backward uses the same one, whatever updates came in between (PipeDream, section 3.3).
@@ -20,8 +20,9 @@ Ints = npt.NDArray[np.int64]
 @dataclass(frozen=True, eq=False)
 class Versions:
     """``used`` (N,) the version of each op, laid out as the order's codes; ``late`` (N,) for a backward the updates
-    made since its forward, 0 elsewhere; ``stashed`` (N,) how many versions besides the newest the rank keeps once the
-    op has ended; ``held`` (p,) the most versions a rank keeps at once, the newest included."""
+    made since its forward, 0 for other ops; ``stashed`` (N,) the number of versions besides the newest in memory
+    once the op has ended; ``held`` (p,) the most versions in a rank's memory at once, including the newest.
+    """
 
     used: Ints
     late: Ints
@@ -30,7 +31,7 @@ class Versions:
 
 
 def weight_versions(order: Order) -> Versions:
-    """The versions of an order with one chunk per rank and full backwards (1F1B without a flush)."""
+    """Compute the versions of an order with one chunk per rank and full backwards (1F1B without a flush)."""
     used, late, stashed = (np.zeros(len(order), np.int64) for _ in range(3))
     held = np.zeros(order.p, np.int64)
     for rank in range(order.p):

@@ -30,7 +30,7 @@ from backend.schedule.order.copy_lanes import Copies
 from backend.schedule.order.order import Order, offsets_of
 from backend.schedule.order.order_codec import MOST_RANKS, assemble
 
-MOST_OPS = 2**23  # of an order that is read: over twice what a spec may ask for
+MOST_OPS = 2**23  # most ops of an order that is read: over twice the most of a spec
 MOST_HEADER = 2**22  # bytes: a spec may list a cost for each of 65,536 stages
 MOST_BYTES = 4 + MOST_HEADER + 14 * MOST_OPS  # 9 bytes per op with both columns, 5 per copy
 NOT_AN_ORDER = message("schedule.not_an_order", "these bytes are not an encoded order, or a part of them is missing")
@@ -73,7 +73,7 @@ def decode(body: bytes) -> Order:
     count, copy_count = int(offsets[-1]), int(copy_offsets[-1])
     if len(rest) != count * (1 + 4 * stored) + 5 * copy_count:
         raise OrderError(NOT_AN_ORDER)
-    codes = np.frombuffer(rest, np.uint8, count).copy()  # compiled code takes no arrays that are read only
+    codes = np.frombuffer(rest, np.uint8, count).copy()  # compiled code does not accept read-only arrays
     columns = [np.frombuffer(rest, "<i4", count, count * (1 + 4 * each)) for each in range(stored)]
     copies = None
     if copy_count:
@@ -87,7 +87,7 @@ def decode(body: bytes) -> Order:
 
 
 def to_text(order: Order) -> str:
-    """The order as base64 of its deflated bytes, without a spec: what a runner's command holds."""
+    """Return the order as base64 of its deflated bytes, without a spec, as in a runner's command."""
     return base64.b64encode(compress(encode(order))).decode()
 
 
@@ -104,19 +104,20 @@ def from_text(text: str) -> Order:
 
 
 def compress(body: bytes) -> bytes:
-    """Zlib stream, as HTTP's Content-Encoding "deflate" has it. Level 1 for large bodies: the codes repeat so much
-    that a higher level gains little and costs milliseconds."""
+    """Return a zlib stream, as in HTTP's Content-Encoding "deflate". Level 1 for large bodies: the codes repeat so
+    much that a higher level gains little and costs milliseconds.
+    """
     return zlib.compress(body, 6 if len(body) < 100_000 else 1)
 
 
 def _counts(offsets: npt.NDArray[np.int64]) -> int | list[int]:
-    """Rows' lengths, as one number if all are alike."""
+    """Return the lengths of the rows, as one number if all are equal."""
     counts: list[int] = np.diff(offsets).tolist()
     return counts[0] if len(set(counts)) == 1 else counts
 
 
 def _header(body: bytes) -> tuple[dict[str, Any], memoryview]:
-    """The header and what follows it."""
+    """Return the header and the bytes after it."""
     if len(body) < 4:
         raise OrderError(NOT_AN_ORDER)
     length = struct.unpack_from("<I", body)[0]
@@ -132,7 +133,7 @@ def _header(body: bytes) -> tuple[dict[str, Any], memoryview]:
 
 
 def _whole(header: Mapping[str, Any], key: str, low: int, high: int) -> int:
-    """A whole number of the header, from ``low`` to ``high``."""
+    """Return a whole number of the header, from ``low`` to ``high``."""
     value = header.get(key)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise OrderError(NOT_AN_ORDER)
@@ -140,7 +141,7 @@ def _whole(header: Mapping[str, Any], key: str, low: int, high: int) -> int:
 
 
 def _offsets(header: Mapping[str, Any], key: str, p: int) -> npt.NDArray[np.int64]:
-    """(p + 1,) where each rank's row begins, from counts per rank or the one count of all."""
+    """Return (p + 1,) the offset of each rank's row, from counts per rank or the one count of all."""
     counts = header.get(key)
     if not isinstance(counts, list):
         counts = [counts] * p

@@ -1,9 +1,9 @@
-"""Simulated annealing on the strings of an order: a few ops move some places, and stay if that is not much worse.
+"""Simulated annealing on the strings of an order: move a few ops by some positions, and accept if not much worse.
 
-Started cold, from a good order: at a temperature of a few hundredths of an F up to a tenth or so the walk crosses the
-plateaus that single moves leave, where a hot start only forgets. Most moves are of ops on the longest path, which
-alone decide the span. All choices come from the walk's own random numbers, so that a walk is the same wherever it is
-interrupted.
+The walk starts cold, from a good order. At temperatures from a few hundredths to about a tenth of an F it crosses the
+plateaus where single moves end; a hot start would only lose the good order. Most moves are of ops on the longest
+path, which alone determine the span. All choices come from the walk's own random numbers, so that a walk is the same
+wherever it is interrupted.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from backend.schedule.search.moves import EPSILON, load, walk
 
 Strings = npt.NDArray[np.int32]
 
-REACH = 12.0  # most places that ops move
-ON_PATH = 0.7  # the part of moves that are of ops on the longest path
+REACH = 12.0  # most positions by which ops move
+ON_PATH = 0.7  # share of the moves whose ops are on the longest path
 
 
 class Game(NamedTuple):
-    """A task as the kernels read it: see moves.py."""
+    """A task in the form that the kernels read: see moves.py."""
 
     links: npt.NDArray[np.int64]
     lag: npt.NDArray[np.float64]
@@ -47,21 +47,22 @@ class Game(NamedTuple):
 
 
 def to_strings(codes: Codes, chunks: int) -> Strings:
-    """Types from an order's codes (p, steps)."""
+    """Convert an order's codes (p, steps) to types (p, steps)."""
     kind, chunk = np.divmod(codes.astype(np.int32), chunks)
     return np.ascontiguousarray(3 * chunk + kind)
 
 
 def to_codes(strings: Strings, chunks: int) -> Codes:
-    """The other way round."""
+    """Convert types (p, steps) to an order's codes (p, steps)."""
     chunk, kind = np.divmod(strings, 3)
     return (kind * chunks + chunk).astype(np.uint8)
 
 
 @dataclass(frozen=True)
 class Heat:
-    """From which temperature to which a walk cools, in the mean F, over how many moves; and what the mean of the ranks'
-    windows counts beside the longest."""
+    """A temperature schedule: cool from ``warm`` to ``cold``, in units of the mean F, over ``moves`` moves. ``mean``
+    is the weight of the mean of the ranks' windows beside the longest.
+    """
 
     warm: float
     cold: float
@@ -71,7 +72,7 @@ class Heat:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """A walk under way; its arrays change with every move. ``seed`` (2,) is all that its choices come from."""
+    """A walk in progress; its arrays change with every move. All its choices come from ``seed`` (2,)."""
 
     chunks: int
     game: tuple[Any, ...]
@@ -84,7 +85,7 @@ class Walk:
 
     @staticmethod
     def of(task: Task, codes: Codes, seed: npt.NDArray[np.int64], heat: Heat) -> Walk:
-        """A walk from an order (p, steps) that can run and keeps the limit."""
+        """Start a walk from an order (p, steps) that is legal and keeps the limit."""
         game, strings = Game.of(task), to_strings(codes, task.placement.chunks)
         (p, steps), (rows, width) = strings.shape, (len(game.cost), len(game.gain))
         ints, floats = np.int64, np.float64
@@ -124,10 +125,10 @@ class Walk:
 
     @property
     def span(self) -> float:
-        """Of the best order so far."""
+        """Return the span of the best order so far."""
         return float(self.plan[0])
 
     @property
     def codes(self) -> Codes:
-        """The best order so far."""
+        """Return the codes (p, steps) of the best order so far."""
         return to_codes(self.best, self.chunks)

@@ -1,10 +1,9 @@
-"""Lower bounds on the span of any order of a task, each with its argument.
+"""Compute lower bounds on the span of any order of a task; each function states the argument of its bound.
 
-The *span* is the longest of the ranks' own windows, from a rank's first start to its last end, with every op as early
-as its order and its inputs allow. Each bound looks at one rank, or at one rank and the way from it to another, and
-forgets what the others do. They hold for any order on the placement (one stream: looped or V), any costs, and any
-memory limit; micro-batches are alike, so that a k-th op may stand for any.
-
+The *span* is the longest of the ranks' own windows, from a rank's first start to its last end, when every op runs as
+early as its order and its inputs allow. Each bound considers one rank, or one rank and the path from it to another,
+and ignores all other ranks. The bounds hold for any order on the placement (one stream: looped or V), any costs and
+any memory limit. Micro-batches are alike, so the k-th op of a kind may belong to any of them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ EPSILON = 1e-9
 
 @dataclass(frozen=True)
 class Bound:
-    """``value`` that no span is below, and the ``name`` of the argument."""
+    """A lower bound: no span is below ``value``; ``name`` names the argument."""
 
     value: float
     name: str
@@ -32,8 +31,11 @@ class Bound:
 
 @dataclass(frozen=True)
 class Alone:
-    """One micro-batch on its own through all stages. ``rank``, ``f``, ``i``, ``w`` (S,) by stage; ``enter`` when its F
-    starts in each stage, ``leave`` when its I ends. Every micro-batch takes at least as long between any two."""
+    """The times of one micro-batch that passes through all stages on its own.
+
+    Arrays (S,) by stage: ``rank``; the costs ``f``, ``i``, ``w``; ``enter``, when its F starts; ``leave``, when its I
+    ends. Between any two of these moments every micro-batch takes at least as long.
+    """
 
     rank: npt.NDArray[np.int64]
     f: Floats
@@ -55,48 +57,49 @@ class Alone:
 
     @cached_property
     def first(self) -> npt.NDArray[np.int64]:
-        """(p,) the lowest stage of each rank: where its first op and its last gradient are."""
+        """Return (p,) the lowest stage of each rank, which has its first op and its last gradient."""
         return np.array([np.flatnonzero(self.rank == r)[0] for r in range(self.rank.max() + 1)])
 
     @cached_property
     def top(self) -> npt.NDArray[np.int64]:
-        """(p,) the highest stage of each rank: where its first gradient is, and its last F."""
+        """Return (p,) the highest stage of each rank, which has its first gradient and its last F."""
         return np.array([np.flatnonzero(self.rank == r)[-1] for r in range(self.rank.max() + 1)])
 
 
 @dataclass(frozen=True)
 class Drain:
-    """What may be left of a rank after its last F: ``gradients`` I and ``weights`` W ops."""
+    """The ops that may be left on a rank after its last F: ``gradients`` I and ``weights`` W."""
 
     gradients: int
     weights: int
 
 
 def work(task: Task) -> float:
-    """A rank does one op at a time, so its window is at least the sum of its ops."""
+    """Bound the span by the sum of a rank's ops: a rank runs one op at a time."""
     return float(_work(task).max())
 
 
 def _work(task: Task) -> Floats:
-    """(p,)."""
+    """Return (p,) the sum of the costs of each rank's ops."""
     return task.m * np.asarray(task.cost.reshape(task.placement.p, -1).sum(axis=1))
 
 
 def fill_and_drain(task: Task) -> float:
-    """Idle before the first gradient and after the last F, under the memory limit.
+    """Bound the span by the idle time before the first gradient and after the last F, under the memory limit.
 
-    *Fill.* A rank starts with F of its lowest stage, as soon as the first micro-batch gets there. Its first I is that
-    of its highest stage, no earlier than a micro-batch alone takes to get there. Until then it has done F only, and no
-    more of them than the limit holds: the rest of the time it is idle.
+    *Fill.* A rank starts with F of its lowest stage, as soon as the first micro-batch arrives. Its first I is in its
+    highest stage, no earlier than a micro-batch alone takes to get there. Until then the rank has run only F, at most
+    as many as the limit allows; for the rest of the time it is idle.
 
-    *Drain.* The last F of a rank q is that of its highest stage, because every F of a lower one has one of a higher
-    one still to come. When it starts, what is left of earlier micro-batches is still in memory: x more I and y more W
-    with (1 - share) x + share y <= room (``drains``). Everything else q has done by then. From this F its micro-batch
-    alone takes its time through all later stages and back to the lowest stage of any rank r; and the last I of q comes
-    after all x of them, from where another gradient walks on to every r before q. Then r does at least one W. The
-    least over (x, y) of the longer of both ways is what r's window cannot be shorter than.
+    *Drain.* The last F of a rank q is in its highest stage, because every F of a lower stage is followed by one of a
+    higher stage. When it starts, the rest of earlier micro-batches is still in memory: x more I and y more W with (1
+    - share) x + share y <= room (``drains``). All other ops of q are done by then. From this F on, its micro-batch
+    alone takes its time through all later stages and back to the lowest stage of any rank r. The last I of q comes
+    after all x of them; from there another gradient passes to every r before q. Then r runs at least one W. The
+    window of r is at least the minimum over (x, y) of the longer of these two paths.
 
-    If all F fit into memory at once, the idle time of the fill may be the same as that of the drain; only one counts.
+    If all F fit into memory at once, the idle time of the fill may be the same as that of the drain; only one of them
+    counts.
     """
     alone, total = Alone.of(task), _work(task)
     start, deep = alone.enter[alone.first], task.placement.chunks * task.m > int(task.room + EPSILON)
@@ -119,7 +122,7 @@ def fill_and_drain(task: Task) -> float:
 
 
 def _longest(task: Task, f: Floats) -> float:
-    """The most time that as many F can take as the limit holds at once."""
+    """Return the longest time of as many F as the limit allows in memory at once."""
     left, total = int(task.room + EPSILON), 0.0
     for each in sorted(f.tolist(), reverse=True):
         total += min(left, task.m) * each
@@ -128,7 +131,7 @@ def _longest(task: Task, f: Floats) -> float:
 
 
 def drains(task: Task) -> list[Drain]:
-    """For every number of I that can be left when the last F starts, the most W that can: together within the room."""
+    """List, for each number of I that can be left when the last F starts, the largest number of W within the room."""
     ops, share = task.placement.chunks * task.m, task.share
     out = []
     for x in range(1, min(ops, int(task.room + EPSILON)) + 1):
@@ -139,16 +142,18 @@ def drains(task: Task) -> list[Drain]:
 
 
 def lifetimes(task: Task) -> float:
-    """Little's law: memory times window is at least micro-batches times the least time that each holds memory.
+    """Bound the span by Little's law: memory times window is at least micro-batches times the least lifetime of
+    each.
 
-    In a stage an activation is held from the start of F until I ends, at least as long as a micro-batch alone takes
-    for the way there and back, and W's share of it for one W more. Summed over a rank's stages and m micro-batches
-    this is an area that must fit under the limit times the window; less what the limit leaves empty at both ends
-    (``Ends``): ``plain`` counts the rank's own ops, ``queued`` the wait for all others at the last stage.
+    A stage holds an activation from the start of F to the end of I, at least as long as a micro-batch alone takes
+    from there to the last stage and back; it holds the share of W for one W longer. The sum over a rank's stages and
+    m micro-batches is an area that must fit under the limit times the window, less the area under the limit that
+    stays empty at both ends (``Ends``). ``plain`` counts the rank's own ops there, ``queued`` the wait for all other
+    micro-batches at the last stage.
     """
     alone = Alone.of(task)
     held = alone.leave - alone.enter + task.share * alone.w
-    best = work(task)  # below which no area is worth measuring
+    best = work(task)  # an area that gives less is not measured
     for r in range(task.placement.p):
         area = task.m * float(held[alone.rank == r].sum())
         for ends in (plain(task, alone, r), queued(task, alone, r)):
@@ -157,22 +162,27 @@ def lifetimes(task: Task) -> float:
 
 
 def plain(task: Task, alone: Alone, r: int) -> Ends:
-    """The (j+1)-th F starts at least j F after the first; and after the j-th I from the end, the last one being the
-    first, there are still j - 1 I and j W to do."""
+    """Return the empty ends that follow from the rank's own ops.
+
+    The (j+1)-th F starts at least j F after the first. After the j-th I from the end, counting the last one as the
+    first, j - 1 I and j W are still to run.
+    """
     f, i, w = (float(cost[alone.rank == r].min()) for cost in (alone.f, alone.i, alone.w))
     j = np.arange(task.placement.chunks * _depth(task), dtype=np.float64)
     return Ends.of(task, j * f, j * i + (j + 1.0) * w, j * (i + w), True)
 
 
 def queued(task: Task, alone: Alone, r: int) -> Ends:
-    """The last stage has an F and an I to do for every micro-batch, a *pace* apart.
+    """Return the empty ends that follow from the last stage, which runs an F and an I for every micro-batch: one
+    *pace*.
 
-    The I of micro-batch j of any stage ends no earlier than j paces after that of micro-batch 0 alone. Of the time
-    that the early half is held count only the last part, as long as it must be: then j enters j paces after 0.
-    After the F of micro-batch m - 1 - j of any stage the last stage does those of j more before the last one comes
-    back, down to the rank's lowest stage and its W. Of the late half count only the first part: it ends j paces before
-    that of the last. Both halves must be long enough that neither reaches into the other's ramp: since a stage cannot
-    hold more than the limit, micro-batch j + limit starts after j came back.
+    The I of micro-batch j in any stage ends no earlier than j paces after that of micro-batch 0 alone. Of the time
+    that the first half of the micro-batches is in memory, count only the last part, of the least possible length:
+    then j enters j paces after 0. After the F of micro-batch m - 1 - j in any stage, the last stage runs those of j
+    more micro-batches before the last one comes back, down to the rank's lowest stage and its W. Of the second half
+    count only the first part: it ends j paces before that of the last. Both halves must be long enough that neither
+    reaches into the other's ramp: since a stage cannot hold more than the limit, micro-batch j + limit starts after j
+    came back.
     """
     pace, held, half = alone.f[-1] + alone.i[-1], int(task.room + EPSILON), task.m // 2
     mine, first = np.flatnonzero(alone.rank == r), alone.first[r]
@@ -185,15 +195,17 @@ def queued(task: Task, alone: Alone, r: int) -> Ends:
 
 
 def _depth(task: Task) -> int:
-    """Enough of a stage's micro-batches to fill the limit by their least share, or all."""
+    """Return how many of a stage's micro-batches fill the limit by their smaller share; at most all of them."""
     least = min((each for each in (task.share, 1.0 - task.share) if each > 0.0), default=1.0)
     return int(min(np.ceil(task.room / least) + 2, task.m))
 
 
 @dataclass(frozen=True)
 class Ends:
-    """What the limit leaves empty at both ends of a window: a ramp up from the start and a ramp down to the end;
-    ``meet`` whether they hold where they overlap too."""
+    """The parts under the memory limit that stay empty at both ends of a window: a ramp up and a ramp down.
+
+    ``meet`` is true if both ramps hold where they overlap, too.
+    """
 
     room: float
     rise: Ramp
@@ -202,14 +214,15 @@ class Ends:
 
     @staticmethod
     def of(task: Task, enter: Floats, gone: Floats, paid: Floats, meet: bool) -> Ends:
-        """From the times at which activations enter, and, back from the end, at which what I and what W gives back is
-        gone."""
+        """Build the ends from the times ``enter`` at which activations enter and, counted back from the end, the
+        times ``gone`` and ``paid`` at which the part freed by I and the part freed by W is gone.
+        """
         parts = np.repeat([1.0 - task.share, task.share], len(gone))
         rise = Ramp.of(enter, np.ones(len(enter)), task.room)
         return Ends(task.room, rise, Ramp.of(np.concatenate((gone, paid)), parts, task.room), meet)
 
     def window(self, area: float, enough: float) -> float:
-        """The shortest window that the area fits into, if it may be longer than ``enough``; else 0."""
+        """Return the shortest window that the area fits into; 0 if it cannot be longer than ``enough``."""
         least = (area + self.rise.missing + self.fall.missing) / self.room
         both = self.rise.length + self.fall.length
         if least <= enough:
@@ -225,7 +238,7 @@ class Ends:
         return low
 
     def _under(self, window: float) -> float:
-        """The area under the limit and both ramps."""
+        """Return the area under the limit and both ramps."""
         starts, ends = self.rise.at[self.rise.at < window], window - self.fall.at[self.fall.at < window]
         edges = np.unique(np.concatenate((starts, ends, [0.0, window])))
         middle = (edges[1:] + edges[:-1]) / 2
@@ -235,8 +248,10 @@ class Ends:
 
 @dataclass(frozen=True)
 class Ramp:
-    """A level that rises by ``step`` at each time ``at`` until it reaches the limit after ``length``; ``missing`` the
-    area between it and the limit."""
+    """A level that rises at the times ``at`` until it reaches the limit after ``length``.
+
+    ``missing`` is the area between the level and the limit.
+    """
 
     at: Floats
     level: Floats
@@ -268,7 +283,7 @@ BOUNDS = (
 
 
 def lower_bound(task: Task) -> Bound:
-    """The best of all bounds; of equal ones the simplest."""
+    """Return the largest of all bounds; of equal ones the simplest."""
     best = Bound(0.0, "")
     for name, bound in BOUNDS:
         value = bound(task)

@@ -1,10 +1,10 @@
-"""Building blocks: one micro-batch's ops, repeated at a constant pace, and the order that this makes at real costs.
+"""Building blocks: one micro-batch's ops, repeated at a constant pace, and the order that follows at the real costs.
 
-A *block* says when one micro-batch's F and I run on every device, in slots of one op, and after how many slots the
-next micro-batch follows. Its memory can be read off: a device's activations live for some slots of every period. The
-*order* takes the block's sequence at the costs given: every op as early as its inputs and the memory allow, W into
-what would be idle or where only a W makes room for the next F; then ops are squeezed forward into the idle time of
-the warm-up and the cool-down wherever the peak does not rise.
+A *block* defines when one micro-batch's F and I run on every device, in slots of one op, and after how many slots the
+next micro-batch follows. Its memory follows directly: a device's activations live for a number of slots of every
+period. The *order* takes the block's sequence at the given costs: every op as early as its inputs and the memory
+allow, and W in time that would otherwise be idle or where only a W makes room for the next F. Then ops are squeezed
+forward into the idle time of the warm-up and the cool-down wherever the peak does not rise.
 
 Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, sections 3 and 4.
 """
@@ -30,15 +30,18 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 ENDLESS = np.inf
-SQUEEZED = 24  # of the orders that a block makes by different choices, the best few are squeezed
-EFFORT = 4_000_000  # ops to lay over all tries: about a second; large orders get fewer tries, at least one
-ROUNDS = 6  # most squeezes of one order; nothing moves after two or three
+SQUEEZED = 24  # best orders of a block, of those by all choices, that are squeezed
+EFFORT = 4_000_000  # ops to construct over all tries, about a second; large orders get fewer tries, at least one
+ROUNDS = 6  # most squeezes of one order; usually nothing moves after two or three
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """``due`` (p, chunks, 2): the slot of F and of I of micro-batch 0 in each chunk of each device; micro-batch k
-    follows ``k * period`` slots later. ``lag`` (p, chunks): by how many micro-batches a family puts W off."""
+    """A building block.
+
+    ``due`` (p, chunks, 2) is the slot of F and of I of micro-batch 0 in each chunk of each device; micro-batch k
+    follows ``k * period`` slots later. ``lag`` (p, chunks) is the number of micro-batches by which a family delays W.
+    """
 
     due: Floats
     period: float
@@ -46,12 +49,15 @@ class Block:
 
     @staticmethod
     def v(f0: Floats, f1: Floats, i1: Floats, i0: Floats) -> Block:
-        """A block on the V placement from the slots (p,) of its four ops; with two W they fill a period of six."""
+        """Build a block on the V placement from the slots (p,) of its four ops; with two W they fill a period of
+        six.
+        """
         return Block(np.stack((f0, i0, f1, i1), axis=1).reshape(-1, 2, 2), 6.0)
 
     def weights(self) -> Floats:
-        """(p, chunks) the slot of each W: the first after its I that is free in every period (unit costs), and ``lag``
-        periods later."""
+        """Return (p, chunks) the slot of each W: the first after its I that is free in every period (unit costs),
+        plus ``lag`` periods.
+        """
         p, chunks, _ = self.due.shape
         out = np.zeros((p, chunks))
         for r in range(p):
@@ -65,32 +71,40 @@ class Block:
         return out if self.lag is None else out + self.period * self.lag
 
     def lifespan(self) -> Floats:
-        """(p,) for how many slots a micro-batch's activations live on a device, its chunks added up: from the start of
-        F to the end of W. Over the period it is the mean number of chunks in flight in the steady state, never above
-        the peak and less than a chunk for each that the device holds below it: the paper's law of memory (section
-        3.1)."""
+        """Return (p,) the number of slots for which a micro-batch's activations live on a device, summed over its
+        chunks.
+
+        An activation lives from the start of F to the end of W. Divided by the period this is the mean number of
+        chunks in flight in the steady state: never above the peak, and less than one chunk below it for each chunk of
+        the device (the paper's law of memory, section 3.1).
+        """
         return np.asarray((self.weights() + 1.0 - self.due[:, :, 0]).sum(axis=1))
 
     def peaks(self) -> Ints:
-        """(p,) the most chunks in flight on each device in the steady state, counted slot by slot."""
+        """Return (p,) the largest number of chunks in flight on each device in the steady state, counted slot by
+        slot.
+        """
         slot = np.arange(self.period)[:, None, None]
         begun, over = ((slot - at) // self.period for at in (self.due[:, :, 0], self.weights() + 1.0))
         return np.asarray((begun - over).sum(axis=2).max(axis=0), np.int64)
 
     def peak(self) -> int:
-        """The most chunks in flight on any device in the steady state."""
+        """Return the largest number of chunks in flight on any device in the steady state."""
         return int(self.peaks().max())
 
     def as_dict(self) -> dict[str, Any]:
-        """The block as the page draws it: for each device and chunk the slots of F, I, W."""
+        """Return the block as the page draws it: for each device and chunk the slots of F, I, W."""
         slots = np.concatenate((self.due, self.weights()[:, :, None]), axis=2)
         return {"period": self.period, "slots": slots.tolist(), "lifespan": self.lifespan().tolist()}
 
 
 class Choice(NamedTuple):
-    """How to lay ops when the block leaves a choice: how long a device waits for the next op rather than do a W (in
-    W's), rather than an op that is less due (in F's; ENDLESS: never out of the block's order), the same in the
-    cool-down; and by how many slots to move I of chunk 0, F and I of chunk 1."""
+    """How to place ops where the block leaves a choice.
+
+    How long a device waits for the next op rather than run a W (in units of W); rather than run an op that is less
+    due (in units of F; ENDLESS: never leave the block's order); the same in the cool-down; and by how many slots to
+    move I of chunk 0, F and I of chunk 1.
+    """
 
     hold_w: float = 0.0
     hold_op: float = ENDLESS
@@ -100,7 +114,9 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What an order is to be laid for. ``room`` is the memory limit in chunks, of which W needs ``share`` after I."""
+    """The task for which an order is constructed. ``room`` is the memory limit in chunks; W needs the part ``share``
+    of a chunk after I.
+    """
 
     placement: Placement
     m: int
@@ -111,15 +127,16 @@ class Task:
 
     @cached_property
     def cost(self) -> Floats:
-        """(slots, 3): time of F, I, W in each slot."""
+        """Return (slots, 3): time of F, I, W in each slot."""
         place = self.placement
         table = durations(place, self.costs, self.v)[:, : 3 * place.chunks].reshape(place.p, 3, place.chunks)
         return np.ascontiguousarray(table.transpose(0, 2, 1).reshape(-1, 3))
 
     @cached_property
     def feeds(self) -> Ints:
-        """(3 * slots,) the row (3 * slot + kind) that waits for each row's result, -1 for none. An I's own W, which
-        waits for nothing else, is left out."""
+        """Return (3 * slots,) the row (3 * slot + kind) that waits for each row's result, -1 for none. An I's own W,
+        which waits for nothing else, is left out.
+        """
         place, slot = self.placement, np.arange(self.placement.p * self.placement.chunks)
         out = np.full(3 * len(slot), -1, np.int64)
         out[F::3] = np.where(place.after < 0, 3 * slot + I, 3 * place.after + F)
@@ -128,7 +145,7 @@ class Task:
 
     @cached_property
     def lag(self) -> Floats:
-        """(3 * slots,) how late each result arrives where it is awaited."""
+        """Return (3 * slots,) the delay of each result until it arrives at its consumer."""
         width = 3 * self.placement.chunks
         other = (self.feeds >= 0) & (self.feeds // width != np.arange(len(self.feeds)) // width)
         return np.where(other, np.float64(self.costs.comm), 0.0)
@@ -209,7 +226,7 @@ def _squeeze(feeds: Any, lag: Any, cost: Any, room: Any, codes: Any, start: Any,
     chunks, steps, m = width // 3, codes.shape[1], codes.shape[1] // width
     came, turn, level = np.zeros((p * width, m)), np.zeros(p * width, np.int64), np.zeros(steps + 1)
     gain = np.array([1.0, room[1] - 1.0, -room[1]])
-    for sweep in range(3):  # the first only notes what arrives when
+    for sweep in range(3):  # the first sweep only records arrival times
         turn[:] = 0
         for each in range(p):
             r = p - 1 - each
@@ -241,8 +258,11 @@ def _squeeze(feeds: Any, lag: Any, cost: Any, room: Any, codes: Any, start: Any,
 
 
 def lay(task: Task, block: Block, choice: Choice) -> tuple[float, Codes] | None:
-    """The span and the codes (p, steps) of the block's order by one choice; None where it comes to a stop, which only
-    a block that is kept to its sequence can, under a limit that it was not made for."""
+    """Construct the order of a block by one choice; return its span and its codes (p, steps).
+
+    Returns None for a deadlock, which is only possible for a block that is kept to its sequence under a limit that it
+    was not made for.
+    """
     place = task.placement
     due = np.array(block.due, np.float64).reshape(-1, 2)
     for k, slots in enumerate(choice.move):
@@ -262,7 +282,7 @@ def _time(hold: float, op: float) -> float:
 
 
 def squeeze(task: Task, codes: Codes) -> tuple[float, Codes]:
-    """The best span, and its codes, that squeezing gives until nothing moves any more."""
+    """Squeeze an order until nothing moves any more; return the best span and its codes."""
     best, kept, room = np.inf, codes, np.array([task.room, task.share], np.float64)
     for _ in range(ROUNDS):
         timeline = simulate(from_rows(task.placement, task.m, list(codes)), task.costs, task.v)
@@ -277,12 +297,13 @@ def squeeze(task: Task, codes: Codes) -> tuple[float, Codes]:
 
 
 def rows(task: Task, tries: Sequence[tuple[Block, Choice]], others: Sequence[Codes] = ()) -> list[Codes]:
-    """Each device's codes in the order of least span among all tries, and ``others``, given orders (within the
-    limit); of equal ones the first."""
+    """Return each device's codes in the order of least span among all tries and ``others``, which are given orders
+    within the limit; of equal ones the first.
+    """
     ops = 3 * task.placement.chunks * task.placement.p * task.m
     tries = tries[: max(1, EFFORT // ops)]
-    jit.compile_for(3 * ops * len(tries))  # an op laid takes as long as a few simulated
-    # what I frees at once tempts to put off W: also lay as if it freed nothing, which keeps the limit all the more
+    jit.compile_for(3 * ops * len(tries))  # constructing an op takes as long as simulating a few
+    # Memory freed by I leads to delayed W: also construct as if I freed nothing, which keeps the limit as well.
     tasks = (task, replace(task, share=1.0)) if task.share < 1.0 else (task,)
     laid = [lay(each, block, choice) for each in tasks for block, choice in tries]
     found = {codes.tobytes(): (span, codes) for span, codes in filter(None, laid)}

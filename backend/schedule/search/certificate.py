@@ -1,6 +1,6 @@
 """The outcome of a search: an order, its span, and a lower bound on the span of any order.
 
-Also the memory limits under which there is no order at all.
+Also checks the memory limit: under some limits no order exists.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ MET = 1e-9  # spans are sums of thousands of float64
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """``codes`` (p, steps) in rank order, their ``span``, and ``lower_bound`` by the argument ``bound_name``
-    (bounds.py). The same task, seed and number of ``evaluations``, orders that were timed, give the same codes."""
+    """The outcome of a search: ``codes`` (p, steps) in rank order, their ``span``, and a ``lower_bound`` by the
+    argument ``bound_name`` (bounds.py).
+
+    The same task, seed and number of ``evaluations`` (orders that were timed) give the same codes.
+    """
 
     codes: Codes
     span: float
@@ -29,22 +32,22 @@ class Found:
 
     @property
     def gap(self) -> float:
-        """By what part of the bound the span is longer than it."""
+        """Return by which part of the bound the span exceeds it."""
         if self.optimal:
             return 0.0
         return self.span / self.lower_bound - 1.0 if self.lower_bound > 0.0 else float("inf")
 
     @property
     def optimal(self) -> bool:
-        """Whether no order is better."""
+        """Return whether the span meets the bound, so that no order is better."""
         return meets(self.span, self.lower_bound)
 
     def order(self, task: Task) -> Order:
-        """As an order of the task it was found for."""
+        """Return the codes as an order of the task they were found for."""
         return from_rows(task.placement, task.m, list(self.codes))
 
     def as_dict(self) -> dict[str, Any]:
-        """The certificate of a Result."""
+        """Return the certificate of a Result as JSON."""
         return {
             "span": self.span,
             "lower_bound": self.lower_bound,
@@ -57,13 +60,16 @@ class Found:
 
 
 def meets(span: float, bound: float) -> bool:
-    """Whether a span is at a bound, except for rounding."""
+    """Return whether a span equals a bound, except for rounding."""
     return span <= bound * (1.0 + MET)
 
 
 def feasible(task: Task) -> None:
-    """Raise SpecError for a limit under which not even one micro-batch gets through: each device holds what its F's
-    took, a chunk each, until the micro-batch comes back. In that much memory one after the other always can."""
+    """Raise SpecError for a limit under which not even one micro-batch can pass.
+
+    Each device holds the activations of its F's, one chunk each, until the micro-batch comes back. In that much
+    memory the micro-batches can always run one after the other.
+    """
     least = float(task.placement.chunks)
     if task.room < least - 1e-9:
         v = task.v

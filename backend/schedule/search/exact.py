@@ -1,8 +1,8 @@
-"""Small tasks solved whole: OR-tools' CP-SAT improves an order or proves that there is no better one.
+"""Solve small tasks exactly: OR-tools' CP-SAT improves an order or proves that no better one exists.
 
-An optional extra (``pip install bubbleline[search]``), imported only when it is asked for. Good up to about 200 ops,
+An optional extra (``pip install bubbleline[search]``), imported only when requested. Suitable up to about 200 ops,
 always with the best known span as horizon. Times are whole numbers for the solver: costs that are whole at some power
-of ten stay as they are, others are rounded down, so that what it proves holds for the task in any case.
+of ten stay as they are, others are rounded down, so that the proved bound holds for the task in any case.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ from backend.schedule.search.certificate import Found
 from backend.schedule.search.initial_orders import keeps, ops_of, span_of
 
 MOST_OPS = 200
-EFFORT = 10.0  # the solver's own measure of work, the same on every machine; about as many seconds
+EFFORT = 10.0  # the solver's deterministic time, the same on every machine; roughly seconds
 SCALES = tuple(10**k for k in range(5))
 NAME = message("schedule.bound_exhaustive_search", "exhaustive search")
 
 
 def available() -> bool:
-    """Whether the solver is installed."""
+    """Return whether the solver is installed."""
     return find_spec("ortools") is not None
 
 
 def fits(task: Task) -> bool:
-    """Whether the task is small enough."""
+    """Return whether the task is small enough for the solver."""
     return ops_of(task) <= MOST_OPS
 
 
 def prove(task: Task, found: Found, effort: float = EFFORT) -> Found:
-    """The same order with a higher lower bound, or a better order, as far as the effort goes. Unchanged where the
-    task is too large or the solver is not installed."""
+    """Return the same order with a higher lower bound, or a better order, as far as the effort allows. Returns
+    ``found`` unchanged if the task is too large or the solver is not installed.
+    """
     if found.optimal or not fits(task) or not available():
         return found
     bound, codes = _solve(task, found.span, effort)
@@ -55,8 +56,11 @@ def prove(task: Task, found: Found, effort: float = EFFORT) -> Found:
 
 @dataclass(frozen=True)
 class Grid:
-    """A task in whole numbers: ``cost`` (slots, 3), ``hop``, ``head`` (p,); ``scale`` of them are one unit. Rounded
-    down, ends are no later and starts at most ``late`` earlier, so that no window is longer by more than that."""
+    """A task in whole numbers: ``cost`` (slots, 3), ``hop``, ``head`` (p,); ``scale`` of them are one unit of time.
+
+    Rounded down, ends are no later and starts are at most ``late`` earlier, so that no window is longer by more than
+    that.
+    """
 
     cost: npt.NDArray[np.int64]
     hop: int
@@ -79,7 +83,7 @@ class Grid:
 
 
 def _solve(task: Task, span: float, effort: float) -> tuple[float, Codes | None]:
-    """The lower bound that the solver comes to, and an order if it finds one."""
+    """Return the lower bound that the solver reaches, and an order if it finds one."""
     from ortools.sat.python import cp_model
 
     grid, model = Grid.of(task), cp_model.CpModel()
@@ -96,7 +100,7 @@ def _solve(task: Task, span: float, effort: float) -> tuple[float, Codes | None]
     solver.parameters.num_workers = 1
     solver.parameters.max_deterministic_time = effort
     status = solver.solve(model)
-    if status == cp_model.INFEASIBLE:  # by the rounding of the horizon: nothing is shorter
+    if status == cp_model.INFEASIBLE:  # the rounded horizon excludes it: no shorter order exists
         return span, None
     codes = None
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
@@ -105,7 +109,9 @@ def _solve(task: Task, span: float, effort: float) -> tuple[float, Codes | None]
 
 
 def _ops(task: Task, grid: Grid, model: Any, horizon: int) -> dict[tuple[int, int, int], Any]:
-    """A start for each (slot, kind, micro-batch): one op at a time on a rank, inputs before, first in, first out."""
+    """Create a start for each (slot, kind, micro-batch): one op at a time on a rank, inputs first, first in, first
+    out.
+    """
     place, starts, lanes = task.placement, {}, [[] for _ in range(task.placement.p)]  # type: ignore[var-annotated]
     for slot in range(place.p * place.chunks):
         for kind in (F, I, W):
@@ -128,12 +134,12 @@ def _ops(task: Task, grid: Grid, model: Any, horizon: int) -> dict[tuple[int, in
                 model.add(starts[after, F, k] >= starts[slot, F, k] + int(grid.cost[slot, F]) + hop)
                 model.add(starts[slot, I, k] >= starts[after, I, k] + int(grid.cost[after, I]) + hop)
     for rank, head in enumerate(grid.head.tolist()):
-        model.add(starts[rank * place.chunks, F, 0] == head)  # as early as can be: the window begins there
+        model.add(starts[rank * place.chunks, F, 0] == head)  # as early as possible: the window begins there
     return starts
 
 
 def _memory(task: Task, grid: Grid, model: Any, starts: dict[tuple[int, int, int], Any]) -> None:
-    """On each rank, what lives from F to the end of I and of W stays under the limit."""
+    """Constrain each rank's memory: the activations alive from F to the end of I and of W stay under the limit."""
     place, unit = task.placement, 1 if task.share in (0.0, 1.0) else 10_000
     kept = round(task.share * unit)
     parts = [(kind, weight) for kind, weight in ((I, unit - kept), (W, kept)) if weight > 0]
@@ -145,12 +151,12 @@ def _memory(task: Task, grid: Grid, model: Any, starts: dict[tuple[int, int, int
                     begin, over = starts[slot, F, k], starts[slot, kind, k] + int(grid.cost[slot, kind])
                     lives.append(model.new_interval_var(begin, model.new_int_var(0, 1 << 40, ""), over, ""))
                     weights.append(weight)
-        spare = 0 if abs(task.share * unit - kept) < 1e-9 else len(lives)  # what rounding the weights may add
+        spare = 0 if abs(task.share * unit - kept) < 1e-9 else len(lives)  # the most that rounding the weights may add
         model.add_cumulative(lives, weights, int(np.floor(task.room * unit + 1e-6)) + spare)
 
 
 def _codes(task: Task, grid: Grid, start: dict[tuple[int, int, int], int]) -> Codes:
-    """Each rank's ops by their starts; of two at once the one that takes no time first."""
+    """Sort each rank's ops by their starts; of two with the same start the one that takes no time is first."""
     chunks, rows = task.placement.chunks, []
     for rank in range(task.placement.p):
         mine = [(at, int(grid.cost[op[0], op[1]]), op[2], op) for op, at in start.items() if op[0] // chunks == rank]

@@ -1,7 +1,7 @@
-"""A good order for few micro-batches made longer: a segment of its steady state repeated, at the same memory.
+"""Make a good order for few micro-batches longer: repeat a segment of its steady state, at the same memory.
 
-The ramps at both ends cost the same whatever the number of micro-batches, so they are searched in a short step, where a
-search is quick. The caller times the orders to see which are good.
+The ramps at both ends cost the same for any number of micro-batches, so they are searched in a short step, where a
+search is quick. The caller times the orders to select the good ones.
 """
 
 from __future__ import annotations
@@ -22,16 +22,20 @@ WORTH = 1.5  # how many times as many there must be in the long step
 
 
 def short(task: Task) -> Task | None:
-    """The same task with fewer micro-batches, where that is worth it: enough for the limit to be reached, and for a
-    steady state after that."""
+    """Return the same task with fewer micro-batches: enough to reach the limit and then a steady state. None if that
+    saves too little.
+    """
     held = int(np.ceil(task.room / task.placement.chunks))
     m = max(5 * task.placement.p, 2 * held + 3 * task.placement.p)
     return replace(task, m=m) if task.m > WORTH * m else None
 
 
 def longer(task: Task, few: Task, codes: Codes) -> Iterator[Codes]:
-    """Orders of ``task`` made from one of ``few``, cut at some moments. On each rank the segment holds each op once a
-    micro-batch, so that memory is the same before and after it; it begins as near to the moment as that allows."""
+    """Yield orders of ``task`` made from one of ``few``, cut at several moments.
+
+    On each rank the segment contains each op once per micro-batch, so that memory is the same before and after it; it
+    begins as near to the moment as that allows.
+    """
     timeline = simulate(from_rows(few.placement, few.m, list(codes)), few.costs, few.v)
     start, total = timeline.start.reshape(codes.shape), float(timeline.end.max())
     for period in PERIODS:
@@ -47,14 +51,14 @@ def longer(task: Task, few: Task, codes: Codes) -> Iterator[Codes]:
 
 
 def _segments(row: Codes, length: int, period: int) -> npt.NDArray[np.int64]:
-    """The places of a rank's row from which the next ``length`` ops hold ``period`` of each."""
+    """Return the positions in a rank's row from which the next ``length`` ops contain ``period`` of each kind."""
     kinds = np.unique(row)
     before = np.concatenate((np.zeros((1, len(kinds)), np.int64), np.cumsum(row[:, None] == kinds, axis=0)))
     return np.flatnonzero((before[length:] - before[:-length] == period).all(axis=1))
 
 
 def _repeated(task: Task, few: Task, codes: Codes, cut: list[int], period: int, times: int) -> Codes:
-    """The order with each rank's segment that many times more, without the micro-batches that are too many."""
+    """Repeat each rank's segment ``times`` more times, and drop the surplus micro-batches."""
     length = period * codes.shape[1] // few.m
     rows = [
         np.concatenate((row[: at + length], np.tile(row[at : at + length], times), row[at + length :]))

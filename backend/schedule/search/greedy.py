@@ -1,9 +1,9 @@
-"""Greedy construction under a memory limit: a few choices, all combinations laid, the best span kept and squeezed.
+"""Greedy construction under a memory limit: construct all combinations of a few choices, and squeeze the best.
 
 On each device the op that is most due runs as soon as its inputs and the memory allow; W fills the gaps. The choices:
-how long to wait for the next op rather than do a W, or an op that is less due; which block says what is due; and on
-the V whether one of its four passes goes before or after all others. Deterministic; handcrafted orders are
-an argument, as codes, and compete.
+how long to wait for the next op rather than run a W, or an op that is less due; which block defines what is due; and
+on the V whether one of its four passes goes before or after all others. The result is deterministic. Handcrafted
+orders, given as codes, compete with the constructed ones.
 
 After Zero Bubble (arXiv 2401.10241, section 3) and Controllable Memory (arXiv 2405.15362, appendix).
 """
@@ -21,7 +21,7 @@ from backend.schedule.search import building_block
 from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
 from backend.schedule.simulation.memory import peaks
 
-FIRST, LAST = -1e7, 1e7  # slots by which an op goes before, or after, everything else
+FIRST, LAST = -1e7, 1e7  # slots that move an op before, or after, everything else
 MOVES_OF_V = (
     (0.0, 0.0, 0.0),
     (LAST, 0.0, 0.0),  # I of chunk 0 last
@@ -31,7 +31,9 @@ MOVES_OF_V = (
 
 
 def looped(p: int) -> list[tuple[Block, Choice]]:
-    """The tries for one chunk per device: 1F1B's block, and one whose I goes up the ranks at half the pace."""
+    """List the tries for one chunk per device: the block of 1F1B, and one whose I passes up the ranks at half the
+    pace.
+    """
     r = np.arange(p, dtype=np.float64)
     pair = [
         Block(np.stack((r, i), axis=1).reshape(p, 1, 2), period)
@@ -42,7 +44,9 @@ def looped(p: int) -> list[tuple[Block, Choice]]:
 
 
 def folded(p: int, paper: Sequence[Block]) -> list[tuple[Block, Choice]]:
-    """The tries for the V: blocks given (the paper's), and some at the pace of ZB-V: its passes hop 6 slots a pair."""
+    """List the tries for the V: the given blocks (the paper's), and some at the pace of ZB-V, whose passes take 6
+    slots for each pair of hops.
+    """
     full = [
         hops(p, *shape) for shape in (((1, 1, 5, 3), (1, 2, 4)), ((1, 4, 2, 3), (3, 2, 4)), ((0, 2, 4, 2), (4, 3, 1)))
     ]
@@ -54,8 +58,10 @@ def folded(p: int, paper: Sequence[Block]) -> list[tuple[Block, Choice]]:
 
 
 def hops(p: int, slots: tuple[int, int, int, int], turns: tuple[int, int, int]) -> Block:
-    """A block of four passes (F0 down the ranks, F1 up, I1 down, I0 up), each with its own slots from one device to
-    the next, and the slots between the passes."""
+    """Build a block of four passes (F0 down the ranks, F1 up, I1 down, I0 up).
+
+    Each pass has its own number of ``slots`` from one device to the next; ``turns`` are the slots between the passes.
+    """
     r = np.arange(p, dtype=np.float64)
     f0 = slots[0] * r
     f1 = f0[-1] + turns[0] + slots[1] * (p - 1 - r)
@@ -67,7 +73,7 @@ def hops(p: int, slots: tuple[int, int, int, int], turns: tuple[int, int, int]) 
 def rows(
     task: Task, tries: Sequence[tuple[Block, Choice]], handcrafted: Iterable[Sequence[npt.ArrayLike]] = ()
 ) -> list[Codes]:
-    """Each device's codes in the best order found; a handcrafted order competes where it keeps the limit."""
+    """Return each device's codes in the best order found; handcrafted orders take part if they keep the limit."""
     within = [np.stack([np.asarray(row, np.uint8) for row in each]) for each in handcrafted if _keeps(task, each)]
     return building_block.rows(task, tries, within)
 

@@ -1,8 +1,8 @@
-"""The search: many starts, walks that compete, the best order so far at any moment, and a bound that may end it.
+"""Search for a better order: many starts, competing walks, the best order so far at any moment, and a lower bound.
 
-Walks are run in *generations*. A generation takes some orders, walks a little from each, keeps the better half and
-walks twice as long from these, until one is left; the next generation begins with the best orders so far and some not
-yet walked from, and takes twice as long. A long step is also searched as a short one and repeated (extend.py).
+Walks run in *generations*. A generation takes some orders, walks a little from each, keeps the better half, and walks
+twice as long from these, until one is left. The next generation begins with the best orders so far and some that no
+walk has started from, and takes twice as long. A long step is also searched as a short one and repeated (extend.py).
 
 What is timed next never depends on the budget: the same task, seed and number of evaluations give the same order, and
 a longer search begins with the shorter one.
@@ -30,23 +30,23 @@ from backend.schedule.search.initial_orders import span_of
 Tries = Sequence[tuple[Block, Choice]]
 
 SECONDS = 5.0
-EVERY = 0.1  # seconds between two reports where nothing got better
-# Temperatures, in F's, that walks begin and end at, in turn, and what the mean of the windows counts: while the span is
-# far from the bound whole ramps still have to change, on all ranks at once, which takes a warm walk and the mean; near
-# it the last idle moments take a cold one.
+EVERY = 0.1  # seconds between two reports without an improvement
+# (first temperature, last temperature, weight of the mean window) of walks, in turn; temperatures in units of F. Far
+# from the bound whole ramps still have to change, on all ranks at once, which takes a warm walk and the mean window;
+# near the bound the last idle times take a cold walk.
 FAR_HEATS = ((0.5, 0.01, 0.3), (0.3, 0.01, 0.3), (0.15, 0.01, 0.3))
 NEAR_HEATS = ((0.1, 0.005, 0.1), (0.03, 0.002, 0.1), (0.06, 0.004, 0.1))
-NEAR = 0.03  # of the bound
-FIELD = 12  # walks that a generation begins with
+NEAR = 0.03  # part of the bound
+FIELD = 12  # walks at the start of a generation
 SHORTER = 200  # orders of the short step timed for each move of a first walk in the long one
-SQUEEZED = 3  # of the orders bred for a generation, how many take part
-FIRST = 3_000_000  # ops to time in the first walk of all, about
-MOST = 10_000  # but moves at most
-SLICE = 300_000  # ops to time between two looks at the clock: some milliseconds
+SQUEEZED = 3  # mutated orders that take part in a generation
+FIRST = 3_000_000  # ops to time in the first walk, about
+MOST = 10_000  # most moves of the first walk
+SLICE = 300_000  # ops to time between two clock readings: some milliseconds
 
 
 class Step(NamedTuple):
-    """An order that the search came upon, its span, and how many it timed for that."""
+    """An order that the search found, its span, and the number of orders timed for it."""
 
     span: float
     codes: Codes
@@ -55,7 +55,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Budget:
-    """When to stop at the latest; None for no such limit."""
+    """The limits of a search; None for no limit."""
 
     seconds: float | None = SECONDS
     evaluations: int | None = None
@@ -63,7 +63,7 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """The state of a search; ``codes`` only where they are better than the last that were reported."""
+    """The state of a search; ``codes`` only if they are better than those of the last report."""
 
     span: float
     bound: Bound
@@ -81,11 +81,14 @@ def search(
     report: Callable[[Progress], None] = lambda progress: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Found:
-    """The best order found until the budget is spent, ``stop()`` says so, or the bound is met. ``tries`` are laid;
-    ``handcrafted`` orders (p, steps) take part where they keep the limit. Raises SpecError for a limit that no order
-    keeps."""
+    """Search until the budget is spent, ``stop()`` returns true, or the bound is met, and return the best order
+    found.
+
+    Orders are constructed from ``tries``; ``handcrafted`` orders (p, steps) take part if they keep the memory limit.
+    Raises SpecError for a limit that no order keeps.
+    """
     feasible(task)
-    jit.compile_all()  # seconds the first time ever, which are not the budget's
+    jit.compile_all()  # takes seconds the first time, which must not count as budget
     began, limit = time.monotonic(), budget or Budget()
     bound, best, evaluations, reported = lower_bound(task), None, 0, 0.0
     for step in orders(task, tries, handcrafted, seed, bound):
@@ -106,7 +109,7 @@ def search(
 
 
 class Pool:
-    """Orders to walk from: each until it was, the best ones again and again."""
+    """The orders to walk from: each new one once, the best ones again and again."""
 
     def __init__(self) -> None:
         self.fresh: dict[float, Codes] = {}
@@ -114,16 +117,18 @@ class Pool:
 
     @property
     def best(self) -> float:
-        """The least span of all."""
+        """Return the smallest span of all."""
         return min((*self.fresh, *self.walked))
 
     def add(self, step: Step) -> None:
-        """An order not walked from yet; of those with one span the first."""
+        """Add an order from which no walk has started; of orders with the same span the first is kept."""
         if step.span < float("inf"):
             self.fresh.setdefault(step.span, step.codes)
 
     def pick(self, most: int) -> list[Codes]:
-        """The best that were walked from, and for at least half the best that were not, which now are."""
+        """Return at most ``most`` orders: the best with earlier walks and, for at least half, the best without,
+        which are marked as walked.
+        """
         old, new = sorted(self.walked), sorted(self.fresh)
         old = old[: max(most // 2, most - len(new))]
         new = new[: most - len(old)]
@@ -134,7 +139,7 @@ class Pool:
 
 
 def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int, bound: Bound) -> Iterator[Step]:
-    """Every order that the search comes upon, without end unless nothing can be changed."""
+    """Yield every order that the search finds; endless unless nothing can be changed."""
     pool, parents, near = Pool(), [], bound.value * (1.0 + NEAR)
     for step in legal_handcrafted(task, handcrafted):
         pool.add(step)
@@ -166,14 +171,14 @@ def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int, bo
 
 
 def legal_handcrafted(task: Task, handcrafted: Sequence[Codes]) -> Iterator[Step]:
-    """The handcrafted orders that keep the limit."""
+    """Yield the handcrafted orders that keep the memory limit."""
     for codes in handcrafted:
         if initial_orders.keeps(task, codes):
             yield Step(span_of(task, codes), codes, 1)
 
 
 def squeezed(task: Task, children: dict[float, Codes]) -> Iterator[Step]:
-    """The same orders squeezed."""
+    """Yield the orders after squeezing."""
     for span in sorted(children):
         yield Step(*building_block.squeeze(task, children[span]), 1)
 
@@ -181,7 +186,7 @@ def squeezed(task: Task, children: dict[float, Codes]) -> Iterator[Step]:
 def generation_of(
     task: Task, pool: Pool, moves: int, heats: tuple[tuple[float, float, float], ...], seed: tuple[int, ...]
 ) -> Iterator[Step]:
-    """Walks that compete, at temperatures in turn; what each comes to goes back into the pool."""
+    """Run competing walks, which take their temperatures in turn, and add the results to the pool."""
     field = pool.pick(FIELD)
     for rung in count():
         ended: list[tuple[float, Codes]] = []
@@ -198,7 +203,7 @@ def generation_of(
 
 
 def steps_of(walk: Walk, moves: int, task: Task) -> Iterator[Step]:
-    """A walk, slice by slice."""
+    """Run a walk slice by slice and yield a step for each."""
     a_slice = max(10, SLICE // initial_orders.ops_of(task))
     while moves > 0:
         timed = walk.go(min(a_slice, moves))
@@ -207,7 +212,7 @@ def steps_of(walk: Walk, moves: int, task: Task) -> Iterator[Step]:
 
 
 class Short:
-    """The search for an order of few micro-batches, which goes on whenever the search for many lets it."""
+    """The search for an order of few micro-batches, which continues whenever the search for many yields to it."""
 
     def __init__(self, task: Task, few: Task, tries: Tries, seed: int) -> None:
         self.task, self.few, self.bound = task, few, lower_bound(few)
@@ -215,7 +220,7 @@ class Short:
         self.best = Step(float("inf"), np.empty((0, 0), np.uint8), 0)
 
     def go(self, evaluations: int) -> Iterator[Step]:
-        """Search on for ``evaluations`` more, then make the best order longer if there is a better one."""
+        """Search for ``evaluations`` more, then make the best order longer if a better one was found."""
         before = self.best.span
         while evaluations > 0 and not meets(self.best.span, self.bound.value):
             step = next(self.steps, None)
@@ -231,6 +236,6 @@ class Short:
 
 
 def random_state(*words: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Two numbers for a walk's generators, other ones for other words."""
+    """Return (2,) the state of a walk's random generators; different words give different states."""
     drawn = np.random.SeedSequence([abs(word) for word in words]).generate_state(2, np.uint32)
     return drawn.astype(np.int64) % 2147483398 + 1

@@ -1,8 +1,9 @@
-"""Initial orders of a search: handcrafted ones, orders laid from blocks, and better blocks bred from those.
+"""Initial orders of a search: handcrafted orders, orders constructed from blocks, and mutations of the best blocks.
 
-An order is laid greedily from a block and a choice (building_block.py), which set what is due and what may wait.
-Breeding changes them at random, lays again, and keeps the best few: it finds other sequences than a walk does, in few
-orders, because one number moves the ops of all micro-batches at once. Which blocks to begin with comes in from outside.
+An order is constructed greedily from a block and a choice (building_block.py), which define what is due and what may
+wait. The mutations change both at random, construct the order again, and keep the best few. They find other sequences
+than a walk does, in few orders, because one number moves the ops of all micro-batches at once. The caller provides
+the first blocks.
 """
 
 from __future__ import annotations
@@ -20,16 +21,19 @@ from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.simulate import simulate
 
-EFFORT = 1_500_000  # ops to lay in the first orders
-BRED = 3_000_000  # and in the first time of breeding
-MANY, MOST = 100, 3_000  # but orders at least, and at most
-HERD = 12  # orders kept to breed from
-LOWER = (0.75, 0.55)  # parts of the limit, to lay as though there were no more
+EFFORT = 1_500_000  # ops to construct in the first orders
+BRED = 3_000_000  # and in the first round of mutations
+MANY, MOST = 100, 3_000  # least and most orders per round
+HERD = 12  # orders kept as parents
+LOWER = (0.75, 0.55)  # parts of the limit, used as lower limits
 
 
 class Laid(NamedTuple):
-    """An order with what it was laid from; ``room`` and ``share`` as though the limit were lower, or an I freed less
-    than it does: greed then leaves more for later."""
+    """An order with what it was constructed from.
+
+    ``room`` and ``share`` are those of the construction, which may assume a lower limit, or that an I frees less than
+    it does: the greedy rule then leaves more for later.
+    """
 
     span: float
     codes: Codes
@@ -40,13 +44,13 @@ class Laid(NamedTuple):
 
 
 def keeps(task: Task, codes: Codes) -> bool:
-    """Whether an order keeps the memory limit."""
+    """Return whether an order keeps the memory limit."""
     _, memory = peaks(from_rows(task.placement, task.m, list(codes)), task.share)
     return bool(memory.max() <= task.room + 1e-9)
 
 
 def span_of(task: Task, codes: Codes) -> float:
-    """The longest window of an order; infinite if it comes to a stop."""
+    """Return the longest window of an order; infinite if it deadlocks."""
     try:
         timeline = simulate(from_rows(task.placement, task.m, list(codes)), task.costs, task.v)
     except OrderError:
@@ -56,19 +60,22 @@ def span_of(task: Task, codes: Codes) -> float:
 
 
 def ops_of(task: Task) -> int:
-    """How many ops an order has."""
+    """Return the number of ops in an order."""
     return 3 * task.placement.chunks * task.placement.p * task.m
 
 
 def lay(task: Task, block: Block, choice: Choice, room: float, share: float) -> Laid | None:
-    """An order from a block and a choice."""
+    """Construct an order from a block and a choice; None for a deadlock."""
     found = building_block.lay(replace(task, room=room, share=share), block, choice)
     return None if found is None else Laid(*found, block, choice, room, share)
 
 
 def laid(task: Task, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:
-    """An order for each try, as many as the effort allows, at least one; where an I frees memory at once also as
-    though it did not, because what it frees tempts to put off W; and some as though the limit were lower."""
+    """Yield an order for each try, as many as the effort allows, at least one.
+
+    Where an I frees memory at once, each try is also made as if it did not, because the freed memory leads the greedy
+    rule to delay W. Some tries are also made with a lower limit.
+    """
     most = max(1, EFFORT // ops_of(task))
     lower = [room for room in (np.floor(part * task.room) for part in LOWER) if room >= task.placement.chunks]
     for room, share, few in (
@@ -86,7 +93,9 @@ def laid(task: Task, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:
 
 
 def bred(task: Task, parents: Sequence[Laid], seed: Sequence[int], times: int) -> Iterator[Laid]:
-    """Every order laid on the way. Its parent is one of the best so far, the better the more often."""
+    """Yield every order constructed from random mutations. Each parent is one of the best orders so far, better ones
+    more often.
+    """
     rng = np.random.default_rng([abs(word) for word in seed])
     herd = sorted({each.span: each for each in reversed(parents)}.values(), key=lambda each: each.span)[:HERD]
     for _ in range(times * max(MANY, min(MOST, BRED // ops_of(task)))):
@@ -99,8 +108,9 @@ def bred(task: Task, parents: Sequence[Laid], seed: Sequence[int], times: int) -
 
 
 def changed(parent: Laid, rng: np.random.Generator) -> tuple[Block, Choice]:
-    """One to three changes: a pass through the devices goes earlier or later, faster or slower, or one op of it does;
-    the waits are others; at times the pace."""
+    """Make one to three changes: move a pass through the devices earlier or later, make it faster or slower, or move
+    one op of it; change the waits; sometimes change the pace.
+    """
     due, choice = parent.block.due.copy(), parent.choice
     p, chunks, _ = due.shape
     for _ in range(1 + int(rng.integers(3))):
@@ -122,7 +132,7 @@ def changed(parent: Laid, rng: np.random.Generator) -> tuple[Block, Choice]:
 
 
 def limits(task: Task, parent: Laid, rng: np.random.Generator) -> tuple[float, float]:
-    """The parent's room and share, at times others within the task's."""
+    """Return the parent's room and share, sometimes other values within the task's."""
     room, share = parent.room, parent.share
     if rng.random() < 0.1:
         room = max(float(task.placement.chunks), np.floor(task.room * rng.uniform(0.6, 1.0)))

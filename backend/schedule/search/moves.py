@@ -1,20 +1,20 @@
-"""Kernels of a walk through orders: a few ops move, the order is timed again from there, and kept or not.
+"""Kernels of the annealing: move a few ops, time the order again from there, and accept or reject the move.
 
-An order is a string of op types for each rank: micro-batches are alike and first in, first out, so types are all there
-is to choose. A type is ``3 * chunk + kind``, and ``rank * width + type`` its *row* in all tables; ``width`` types a
-rank. Three tuples of arrays stand for objects, because compiled code knows none:
+An order is a string of op types for each rank. Micro-batches are alike and first in, first out, so only the types can
+be chosen. A type is ``3 * chunk + kind``, and ``rank * width + type`` is its *row* in all tables, with ``width``
+types per rank. Three tuples of arrays take the place of objects, which compiled code does not support:
 
     game   links (rows, 2): the row that a row's result goes to and the one that its input comes from, -1 for none;
            lag, cost (rows,); gain (width,) of memory; head, busy (p,): each rank's first start and sum of ops
-    state  strings (p, steps); before (p, steps + 1, width): how many of each type stand before each place;
-           level (p, steps + 1): the memory held there; place (rows, m): where each row's k-th op stands;
+    state  strings (p, steps); before (p, steps + 1, width): the count of each type before each position;
+           level (p, steps + 1): the memory in use there; place (rows, m): the position of each row's k-th op;
            end (p, steps): when each op ends; came (rows, m): when each row's k-th input arrives
     trial  end and came of the changed order from ``at[0]`` (2, p) on; counts (3, rows), clocks (2, p): see ``rewind``;
-           slack (p,): how long each rank may be idle; spare (width + steps,): what a swap puts aside
+           slack (p,): how long each rank may be idle; spare (width + steps,): a buffer of ``swap``
 
-After a move nothing changes before the end of the op in front of it, on any rank; so ``rewind`` goes back to there and
-``replay`` goes on from there, and gives up as soon as one rank has been idle for longer than it may. All in one file,
-because numba's cache on disk compares a kernel's own file only: see jit.Inner.
+A move changes nothing before the end of the op in front of it, on any rank. ``rewind`` therefore goes back to that
+time, and ``replay`` runs on from there; it stops as soon as one rank has been idle for longer than its slack. All
+kernels are in one file, because numba's cache on disk compares only a kernel's own file: see jit.Inner.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ TRIAL = (
     "Tuple((float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[::1], int32[::1]))"
 )
 
-LONGEST = 4.0  # most ops that move together: under a tight limit a W and the F that it lets in, or a whole turn
-TRIES = 30  # moves looked at for each that is timed, at most: there may be none that is legal
+LONGEST = 4.0  # most ops that move together: under a tight limit a W and the F that it makes room for, or a whole cycle
+TRIES = 30  # most moves tried for each that is timed: there may be no legal one
 EPSILON = 1e-9
 
 

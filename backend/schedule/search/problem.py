@@ -1,4 +1,4 @@
-"""A search problem: the task, and the orders a search may begin with. Families state their problems in it."""
+"""A search problem: the task, and the orders that a search may begin with. Families describe their problems with it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from backend.schedule.search.improve import Budget, Progress
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """``tries`` are laid greedily; ``handcrafted`` orders, each rank's codes, take part where they keep the limit."""
+    """A search problem: ``tries`` are constructed greedily; ``handcrafted`` orders, each rank's codes, take part if
+    they keep the limit.
+    """
 
     task: Task
     tries: Sequence[tuple[Block, Choice]]
     handcrafted: Sequence[Sequence[Codes]] = field(default=())
 
     def quick(self) -> list[Codes]:
-        """Each rank's codes in the best order of a greedy construction: at once, and the same every time."""
+        """Return each rank's codes in the best order of a greedy construction: quick and deterministic."""
         return greedy.rows(self.task, self.tries, self.handcrafted)
 
     def search(
@@ -33,8 +35,10 @@ class Problem:
         report: Callable[[Progress], None] = lambda progress: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Found:
-        """The best order that a search finds within the budget, never worse than the quick one, with which it begins.
-        The same seed and number of evaluations give the same order."""
+        """Search within the budget; the result is never worse than the quick order, with which the search begins.
+
+        The same seed and number of evaluations give the same order.
+        """
         feasible(self.task)
         begin = [np.stack(rows) for rows in (self.quick(), *self.handcrafted)]
         return improve.search(self.task, self.tries, begin, seed, budget, report, stop)

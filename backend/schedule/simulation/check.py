@@ -1,6 +1,6 @@
 """Validate an order: completeness, per-rank order, freedom from deadlock.
 
-Orders of families, of searches and of imported files are held to the same rules.
+The same rules apply to orders of families, of searches and of imported files.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ def check(order: Order) -> None:
 
 
 def _check_rank(order: Order, rank: int) -> None:
-    """Each micro-batch of each chunk: F once, then I and W in that order or B once. Each micro-batch: S, then T, if
-    the order has barriers."""
+    """Raise OrderError unless each micro-batch of each chunk has F once, then I and W in that order or B once; with
+    barriers also S, then T, of each micro-batch.
+    """
     seen: set[tuple[str, int, int]] = set()
     for op in _halves(order.row(rank)):
         _check_range(order, rank, op)
@@ -84,7 +85,7 @@ def _check_range(order: Order, rank: int, op: Op) -> None:
 
 
 def _wrong_before(rank: int, op: Op, seen: set[tuple[str, int, int]]) -> Message | None:
-    """The reason why an op cannot follow the ops that came before it on its rank; None if it can."""
+    """Return the reason why an op cannot follow the earlier ops of its rank; None if it can."""
     if op.kind in "FS":
         return None
     other = {"I": "B", "B": "I"}.get(op.kind)
@@ -143,8 +144,9 @@ def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]]) ->
 
 
 def check_copies(order: Order) -> None:
-    """Raise OrderError unless every micro-batch of a chunk that has copies goes out after its F and comes back before
-    its backward."""
+    """Raise OrderError unless every micro-batch of a chunk with copies is offloaded after its F and reloaded before
+    its backward.
+    """
     assert order.copies is not None
     for rank in range(order.p):
         at = {(op.kind, op.chunk, op.micro): k for k, each in enumerate(order.row(rank)) for op in _halves([each])}
@@ -191,7 +193,9 @@ def check_copies(order: Order) -> None:
 
 
 def _deadlock(order: Order, stuck: list[int], at: list[int], done: Floats) -> OrderError:
-    """Follow which rank waits for which, from the first stuck one until the chain closes, and list its first links."""
+    """Follow which rank waits for which, from the first stuck one until the chain closes, and return the error that
+    lists its first links.
+    """
     waits = {rank: _awaited(order, rank, at[rank], done) for rank in stuck}
     rank, chain = stuck[0], []
     while rank not in chain:
@@ -218,7 +222,7 @@ def _deadlock(order: Order, stuck: list[int], at: list[int], done: Floats) -> Or
 
 
 def _awaited(order: Order, rank: int, at: int, done: Floats) -> tuple[str, str, int]:
-    """(the op a rank is stuck at, the producer it waits for, that producer's rank)."""
+    """Return (the op a rank is stuck at, the producer it waits for, that producer's rank)."""
     place, rule, code = order.placement, rules_of(order), int(order.codes[at])
     index = at - int(order.offsets[rank])
     numbers = micro_numbers(order, rank)
@@ -238,7 +242,7 @@ def _awaited(order: Order, rank: int, at: int, done: Floats) -> tuple[str, str, 
 
 
 def _gradient(order: Order, place: Placement, rank: int, chunk: int, k: int) -> str:
-    """Whether that rank makes this gradient by I or by B."""
+    """Return the kind of op, I or B, by which that rank makes this gradient."""
     micro = k + order.n * place.stream(rank, chunk)
     split = any(op.kind == "I" and op.chunk == chunk and op.micro == micro for op in _halves(order.row(rank)))
     return "I" if split else "B"

@@ -17,12 +17,15 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Costs:
-    """Time of forward, input gradient and weight gradient of one micro-batch: for a device's whole share of layers
-    (an op of a family with v chunks takes 1/v of it), or a tuple with one entry per stage (as it is). ``comm`` is
+    """Times of ops, in any unit of time.
+
+    Forward, input gradient and weight gradient of one micro-batch: a number for a device's whole share of layers (an
+    op of a family with v chunks takes 1/v of it), or a tuple with one entry per stage (used unchanged). ``comm`` is
     the latency of one hop between ranks; ``FB`` the time of an overlapped pair, default F + I + W.
 
     ``S`` and ``T`` are a rank's times for its shard of the output layer and for its gradients (vocabulary.py), ``O``
-    the time of one copy, out or back, of a device's whole share of a micro-batch's activations (offload.py)."""
+    the time of one copy, out or back, of a device's whole share of a micro-batch's activations (offload.py).
+    """
 
     F: Cost = 1.0
     I: Cost = 1.0
@@ -35,19 +38,19 @@ class Costs:
 
     @property
     def uniform(self) -> bool:
-        """Whether all stages cost the same."""
+        """Return whether all stages cost the same."""
         return not any(isinstance(cost, tuple) and len(set(cost)) > 1 for cost in (self.F, self.I, self.W))
 
 
 def per_stage(cost: Cost, stages: int, v: int) -> Floats:
-    """(stages,): time of one op in each stage."""
+    """Return (stages,): time of one op in each stage."""
     if isinstance(cost, tuple):
         return np.array(cost, np.float64)
     return np.full(stages, cost / v, np.float64)
 
 
 def durations(placement: Placement, costs: Costs, v: int) -> Floats:
-    """(p, codes): time of each op code on each rank; B = I + W, a pair FB or F + B.
+    """Return (p, codes): time of each op code on each rank; B = I + W, a pair FB or F + B.
 
     The page computes the same sums in the same order (static/js/core/schedule/simulate.js), so that times are equal
     bit by bit.
@@ -66,7 +69,7 @@ def durations(placement: Placement, costs: Costs, v: int) -> Floats:
 
 
 def copy_times(order: Order, costs: Costs, v: int) -> Floats:
-    """(C,): time of each copy of an order that has copies."""
+    """Return (C,): time of each copy of an order that has copies."""
     assert order.copies is not None
     chunks = order.chunks
     rank = np.repeat(np.arange(order.p), np.diff(order.copies.offsets))

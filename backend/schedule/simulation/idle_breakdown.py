@@ -1,9 +1,8 @@
 """Break the time of every rank down: ops by kind, waiting by cause, fill and drain.
 
-The parts of a rank sum to the makespan. *hop*: the op's input is on its way; *copy*: its activations are coming back
-from host memory; *wait*: another rank has not made the input yet; *fill*, *drain*: before a rank's first op and after
-its last one. For planned times only: when an input was made
-is not known of measured ones.
+The parts of a rank sum to the makespan. *hop*: the op's input is in transit; *copy*: its activations are being
+reloaded from host memory; *wait*: another rank has not made the input yet; *fill*, *drain*: before a rank's first op
+and after its last one. Only for planned times: a measured run does not record when an input was made.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class IdleBreakdown:
 
 
 def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
-    """The parts of every rank of a legal order at these costs."""
+    """Compute the parts of every rank of a legal order at these costs."""
     timeline, _, done = advance(order, costs, v)
     rule = rules_of(order)
     parts = {name: np.zeros(order.p) for name in (*USEFUL, *WASTED)}
@@ -55,12 +54,12 @@ def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
 def _awaited(
     timeline: Timeline, rank: int, rule: Rules, done: Floats, lag: Floats
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """For each op of a rank: how long the input that came last was on its way, and whether that was a reload."""
+    """Return, for each op of a rank, the transit time of the input that came last, and whether that was a reload."""
     order = timeline.order
     codes = order.codes[order.offsets[rank] : order.offsets[rank + 1]]
     own, other = micro_numbers(order, rank)
     need, flight = rule.need[rank][codes], lag[rank][codes]
-    # As the simulator has it: the second half's micro-batch is its own only where it makes something.
+    # As in the simulator: the second half has a micro-batch of its own only if it makes a result.
     micro = np.stack((own, np.where(rule.give[rank][codes][:, 1] < 0, own, other)), 1)
     made = np.where(need >= 0, done[np.maximum(need, 0), np.maximum(micro, 0)] + flight, -np.inf)
     latest = made.argmax(axis=1)

@@ -1,8 +1,8 @@
-"""Activations held: in chunks (in flight) and in units of one micro-batch's activations on a device.
+"""Compute the activations in memory: in chunks in flight, and in units of one micro-batch's activations on a device.
 
-Ops of a rank run one at a time, so the peak follows from the order alone; no times are needed. A chunk's activation is
-taken when its F starts and given back when its W (or full B) ends; inside a pair the F takes before the B gives back.
-Only where copies move activations away and back do the times matter.
+Ops of a rank run one at a time, so the peak follows from the order alone; no times are needed. A chunk's activation
+is allocated when its F starts and freed when its W (or full B) ends; inside a pair the F allocates before the B
+frees. Times matter only if copies move activations away and back.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ def _peaks(codes: Any, offsets: Any, take: Any, back: Any, peak: Any) -> None:
 
 
 def changes(chunks: int, w_share: float, kept: float = 1.0) -> tuple[Floats, Floats]:
-    """(codes, 2) taken at an op's start and given back at its end: column 0 counts chunks in flight (I gives nothing
-    back), column 1 chunk activations. F keeps the part ``kept`` of them, the backward brings the rest back by
-    recomputing, and W still needs ``w_share`` of all after I."""
+    """Return (codes, 2) allocated at an op's start and freed at its end.
+
+    Column 0 counts chunks in flight (I frees none of them), column 1 chunk activations. F keeps the part
+    ``kept`` of them, the backward restores the rest by recomputation, and W still needs ``w_share`` of all after I.
+    """
     again = 1.0 - kept
     none = (0.0, 0.0)
     takes = {F: (1.0, kept), I: (0.0, again), W: none, B: (0.0, again), PAIR: (1.0, 1.0), S: none, T: none}
@@ -52,8 +54,11 @@ def changes(chunks: int, w_share: float, kept: float = 1.0) -> tuple[Floats, Flo
 
 
 def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: float = 1.0) -> tuple[npt.NDArray[np.int64], Floats]:
-    """(p,) the most chunks in flight, and (p,) the most memory in units of one micro-batch's activations on a device
-    (1F1B's peak is min(p, m)). Counts neither what copies move out nor stashed weights: see ``peak_memory``."""
+    """Return (p,) the most chunks in flight, and (p,) the peak memory in units of one micro-batch's activations on a
+    device.
+
+    The peak of 1F1B is min(p, m). Neither offloaded activations nor stashed weights are counted: see ``peak_memory``.
+    """
     peak = np.empty((order.p, 2))
     jit.compile_for(len(order))
     _peaks(order.codes, order.offsets, *changes(order.chunks, w_share, kept), peak)
@@ -61,8 +66,11 @@ def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: float = 1.0) -> 
 
 
 def peak_memory(timeline: Timeline, w_share: float, v: int, kept: float, weights: float = 0.0) -> Floats:
-    """(p,) the most memory of each rank with all that moves it: offloaded activations are away from the end of O to
-    the start of R, and every weight version but the newest costs ``weights``. Same unit as ``peaks``."""
+    """Return (p,) the peak memory of each rank, including copies and weight versions, in the unit of ``peaks``.
+
+    Offloaded activations are away from the end of O to the start of R; every weight version except the newest costs
+    ``weights``.
+    """
     order = timeline.order
     if order.copies is None and weights == 0.0:
         return peaks(order, w_share, v, kept)[1]
@@ -72,7 +80,9 @@ def peak_memory(timeline: Timeline, w_share: float, v: int, kept: float, weights
 def curve(
     timeline: Timeline, rank: int, w_share: float = 1.0, v: int = 1, kept: float = 1.0, weights: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Times and levels of one rank's memory as steps: level ``y[k]`` holds from ``t[k]`` on. As ``peak_memory``."""
+    """Return times and levels of one rank's memory as steps: level ``y[k]`` holds from ``t[k]`` on; as
+    ``peak_memory``.
+    """
     order = timeline.order
     span = slice(order.offsets[rank], order.offsets[rank + 1])
     take, back = (table[order.codes[span], 1] for table in changes(order.chunks, w_share, kept))
@@ -88,9 +98,10 @@ def curve(
 
 
 def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, kept: float) -> tuple[Floats, Floats]:
-    """The moves of the compute ops with those of the rank's copies among them: an offload gives at its end, a reload
-    takes at its start. Of moves at one time an offload's comes first and a reload's last; copies that take no time
-    stand where they are issued."""
+    """Merge the changes by the compute ops with those by the rank's copies: an offload frees at its end, a reload
+    allocates at its start. At equal times an offload's comes first and a reload's last; copies that take no time
+    are placed where they are issued.
+    """
     copies = timeline.order.copies
     assert copies is not None
     span = slice(copies.offsets[rank], copies.offsets[rank + 1])

@@ -1,7 +1,7 @@
-"""Which op makes what another waits for: the dependency rule resolved to the ops of one legal order.
+"""Find the producer of each op's input: the dependency rule resolved to the ops of one legal order.
 
-For arrows between slices and for judging measured times; the simulator has no use for it (it meets results as they
-are made).
+Used to draw arrows between slices and to analyse measured times; the simulator does not need it, because it takes
+results as they are made.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ Ints = npt.NDArray[np.int64]
 
 
 def producers(order: Order) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """(N, 2) the flat index of the op that makes what each half of an op awaits, -1 where it awaits nothing; and
-    (N, 2) whether that comes from another rank. A barrier and a reload are made by no single op: -1. ``order`` must be
-    legal."""
+    """Return (N, 2) the flat index of the op that makes the input of each half of an op, -1 for none; and (N, 2)
+    whether that input comes from another rank.
+
+    A barrier and a reload are made by no single op: -1. ``order`` must be legal.
+    """
     rule = rules_of(order)
     rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
     k = np.concatenate([np.stack(micro_numbers(order, r), 1) for r in range(order.p)]).astype(np.int64)
@@ -32,11 +34,11 @@ def producers(order: Order) -> tuple[Ints, npt.NDArray[np.bool_]]:
 
 
 def without_waits(timeline: Timeline) -> tuple[Timeline, float]:
-    """Measured times with each op begun no sooner than what it awaits was made, and the longest time by which an op
-    ended before what it awaits (0 where the ranks' clocks agree).
+    """Return measured times in which each op begins no earlier than its inputs were made, and the longest time by
+    which an op ended before its input was made (0 if the ranks' clocks agree).
 
-    Recorders that wait for a message inside the op (torch's ranges on gloo) show idle time as work; an op cannot
-    have computed before its input existed.
+    Recorders that wait for a message inside the op (torch's ranges on gloo) show idle time as work; an op cannot have
+    computed before its input existed.
     """
     made_by, _ = producers(timeline.order)
     made = np.where(made_by >= 0, timeline.end[made_by], -np.inf).max(axis=1)

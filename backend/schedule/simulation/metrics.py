@@ -1,8 +1,8 @@
-"""Figures of a timeline, planned or measured: makespan, longest stage, bubbles in both windows and denominators.
+"""Compute figures of a timeline, planned or measured: makespan, longest stage, bubbles by window and denominator.
 
 Window: *global* is first start to last end; *span* is the longest of the ranks' own windows (the zero-bubble papers'
-"longest stage"), which presumes that the optimizer step needs no global synchronisation.
-Denominator: idle share *of total* time, or idle time relative to the *ideal* (no idle at all).
+"longest stage"), which presumes that the optimizer step needs no global synchronisation. Denominator: idle share *of
+total* time, or idle time relative to the *ideal* (no idle at all).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Figures:
     span_bubble: Bubble
 
     def as_dict(self) -> dict[str, Any]:
-        """The keys of a Result."""
+        """Return the figures with the keys of a Result."""
         return {
             "makespan": self.makespan,
             "longest_stage": self.longest_stage,
@@ -47,13 +47,13 @@ class Figures:
 
 
 def busy_time(timeline: Timeline) -> npt.NDArray[np.float64]:
-    """(p,) the time each rank spends in ops."""
+    """Return (p,) the time each rank spends in ops."""
     spent = timeline.end - timeline.start
     return np.add.reduceat(spent, timeline.order.offsets[:-1])
 
 
 def figures(timeline: Timeline) -> Figures:
-    """The figures of a timeline in which every rank has at least one op."""
+    """Compute the figures of a timeline in which every rank has at least one op."""
     offsets = timeline.order.offsets
     first, last = timeline.start[offsets[:-1]], timeline.end[offsets[1:] - 1]
     makespan = float(last.max() - first.min())
@@ -63,7 +63,7 @@ def figures(timeline: Timeline) -> Figures:
 
 
 def bubble(window: float, busy: float) -> Bubble:
-    """The idle time in a window, by both denominators; no work at all is no bubble."""
+    """Compute the idle time in a window, by both denominators; 0 if there is no work."""
     if window <= 0.0 or busy <= 0.0:
         return Bubble(0.0, 0.0)
     return Bubble(1.0 - busy / window, window / busy - 1.0)

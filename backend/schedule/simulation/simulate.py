@@ -1,4 +1,4 @@
-"""When each op runs: the earliest start that its rank's order and its inputs allow.
+"""Time an order: each op starts as early as its rank's order and its inputs allow.
 
 Times are in the costs' unit.
 """
@@ -27,8 +27,9 @@ _NO_COSTS = np.empty((0, 0))
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """When every op of an order ran, planned or measured: ``start``, ``end`` (N,), laid out as ``order.codes``;
-    ``copy_start``, ``copy_end`` (C,) as ``order.copies``."""
+    """Start and end of every op of an order, planned or measured: ``start``, ``end`` (N,), laid out as
+    ``order.codes``; ``copy_start``, ``copy_end`` (C,) as ``order.copies``.
+    """
 
     order: Order
     start: Floats
@@ -37,7 +38,7 @@ class Timeline:
     copy_end: Floats = field(default_factory=lambda: NOTHING)
 
     def rank(self, rank: int) -> tuple[Floats, Floats]:
-        """Start and end of one rank's ops."""
+        """Return start and end of one rank's ops."""
         span = slice(self.order.offsets[rank], self.order.offsets[rank + 1])
         return self.start[span], self.end[span]
 
@@ -137,8 +138,9 @@ def _run(
 
 
 def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
-    """Run an order as far as it goes: its times, (p,) the flat index each rank reached, and (rows, n) when each
-    result was made (-1: never). For the checker; use ``simulate`` elsewhere."""
+    """Run an order until it ends or deadlocks, and return its times, (p,) the flat index each rank reached, and
+    (rows, n) when each result was made (-1: never). For the checker; use ``simulate`` elsewhere.
+    """
     copying = NOTHING if order.copies is None else copy_times(order, costs, v)
     return _advance(order, durations(order.placement, costs, v), NOTHING, costs.comm, copying)
 
@@ -146,7 +148,7 @@ def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[n
 def _advance(
     order: Order, cost: Floats, own: Floats, comm: float, copying: Floats
 ) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
-    """As ``advance``, with what ops, a hop and the copies take; ``cost`` and ``own`` as in ``_run``."""
+    """Run an order as ``advance``, with the times of ops, a hop and the copies; ``cost`` and ``own`` as in ``_run``."""
     rule = rules_of(order)
     done = np.full((rule.rows, order.n), -1.0)
     at = order.offsets[:-1].copy()
@@ -161,7 +163,7 @@ def _advance(
 
 
 def _copy_jobs(order: Order, rule: Rules) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """(C, 2) when each copy is issued and the row of what it makes (-1: an offload); the ranks' offsets."""
+    """Return (C, 2) when each copy is issued and the row of its result (-1: an offload), and the ranks' offsets."""
     copies, chunks = order.copies, order.chunks
     if copies is None:
         return _NO_COPIES, np.zeros(order.p + 1, np.int64)
@@ -171,9 +173,9 @@ def _copy_jobs(order: Order, rule: Rules) -> tuple[npt.NDArray[np.int64], npt.ND
 
 
 def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
-    """Time a legal order. ``v`` divides the costs given per device (the family's chunks per device).
+    """Time a legal order. ``v``, the family's chunks per device, divides the costs given per device.
 
-    Raises OrderError for an order that deadlocks; ``check.check`` says why in words.
+    Raises OrderError for an order that deadlocks; ``check.check`` explains the deadlock.
     """
     timeline, at, _ = advance(order, costs, v)
     stuck = np.flatnonzero(at < order.offsets[1:])

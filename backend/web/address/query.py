@@ -45,7 +45,7 @@ def fields_of(query: bytes, known: Collection[str], value: Callable[[str, str], 
 
 
 def repeated(key: str) -> str:
-    """Return the sentence for a key that stands twice."""
+    """Return the sentence for a repeated key."""
     return message("web.repeated_key", "{key} stands more than once in the address", key=key)
 
 

@@ -19,7 +19,7 @@ def entry(kind: str, name: str) -> str:
 
 
 def fresh(built: Path) -> bool:
-    """Whether a bundled file exists and no source is newer."""
+    """Return whether a bundled file exists and no source is newer."""
     try:
         built_at = built.stat().st_mtime
     except OSError:

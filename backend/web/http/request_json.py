@@ -38,7 +38,9 @@ def read_object(request: Request) -> dict[str, Any]:
 
 
 def only(data: Any, known: Collection[str], where: str) -> dict[str, Any]:
-    """Return ``data`` as an object that has no keys but ``known``; ``where`` names it in errors."""
+    """Return ``data`` as an object. Raises RequestError for any key that is not in ``known``; ``where`` names it in
+    errors.
+    """
     if not isinstance(data, dict):
         text = message("http.takes_an_object", "{what} takes an object with {keys}", what=where, keys=list(known))
         raise RequestError(where, data, text)

@@ -20,7 +20,7 @@ charts = Blueprint("charts", __name__)
 
 @charts.get("/api/charts/<name>")
 def show_chart(name: str) -> Response:
-    """A chart: its figure, how to read it, and its numbers."""
+    """Return a chart: its figure, how to read it, and its numbers."""
     try:
         kind = KINDS[choice("chart", name, KINDS)]
         query = chart_query_of(request.query_string, kind)

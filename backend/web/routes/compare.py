@@ -18,7 +18,9 @@ COMPARED_KEYS = ("families", *(key for key in KEYS if key != "family"))
 
 @comparisons.get("/compare")
 def show_comparison() -> Response:
-    """Rows and notes of the families named (all by default), at p, m, costs and w_share; v for those with a choice."""
+    """Return rows and notes of the families named (all by default), at p, m, costs and w_share; v for those with a
+    choice.
+    """
     names, spec, v = comparison_of(request.query_string)
     # Families differ in chunks and each may be tried larger to explain a claim, hence a generous estimate.
     work = 8 * op_count(spec) * len(names)

@@ -24,13 +24,13 @@ costs = Blueprint("costs", __name__, url_prefix="/api")
 
 @costs.get("/models")
 def list_models() -> Response:
-    """The presets with all their fields, the defaults, and the bounds of each field."""
+    """Return the presets with all their fields, the defaults, and the bounds of each field."""
     return send(request, services().cache.get_or_make("models", lambda: encode_json(_presets())))
 
 
 @costs.get("/costs")
 def show_costs() -> Response:
-    """Times, bytes and their arithmetic."""
+    """Return times, bytes and their derivation."""
     try:
         setting = Setting.read(setting_fields(request.query_string, KEYS))
     except RequestError as error:
@@ -41,7 +41,7 @@ def show_costs() -> Response:
 
 @costs.get("/balance")
 def show_balance() -> Response:
-    """The even split of layers and a better one, with the schedule's figures for each."""
+    """Return the even split of layers and a better one, with the schedule's figures for each."""
     try:
         data = setting_fields(request.query_string, (*KEYS, *BALANCE_KEYS))
         answer = services().cache.get_or_make(

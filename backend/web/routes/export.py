@@ -21,7 +21,7 @@ LARGEST = 64_000_000  # characters of a file, which is made in memory; the comma
 
 @exports.get("/api/export")
 def export() -> Response:
-    """The file of the spec in the address; ``format`` names its format. 400 names the field that is wrong."""
+    """Return the file of the spec in the address; ``format`` names its format. 400 names the field that is wrong."""
     try:
         data = fields_of(request.query_string, (*KEYS, "format"), _value)
         form = choice("format", data.pop("format", "json"), FORMATS)

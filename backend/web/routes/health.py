@@ -26,7 +26,7 @@ def count_request(response: Response) -> Response:
 
 @health.get("/healthz")
 def healthz() -> Response:
-    """Whether the server serves, and the state of its parts."""
+    """Return whether the server serves, and the state of its parts."""
     runs = services().runs
     runner = {"state": runs.client.state, "why": runs.client.why or None, "devices": runs.client.devices}
     store = {"ok": runs.store_error is None, "why": runs.store_error}
@@ -36,7 +36,7 @@ def healthz() -> Response:
 
 @health.get("/metrics")
 def metrics() -> Response:
-    """The same as numbers, for Prometheus."""
+    """Return the same as numbers, for Prometheus."""
     lines = [line for name, kind, text, samples in _metrics(services()) for line in _lines(name, kind, text, samples)]
     return Response("\n".join(lines) + "\n", content_type="text/plain; version=0.0.4; charset=utf-8")
 

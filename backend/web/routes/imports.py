@@ -34,7 +34,7 @@ MOST_TRACES = 1024  # files of one run: one per rank
 
 @imports.post("/api/orders")
 def import_order() -> Response:
-    """{"csv": text, "placement"?: "looped" or "v"}: the spec of the order in it. Nothing is stored."""
+    """Return the spec of the order in {"csv": text, "placement"?: "looped" or "v"}. Stores nothing."""
     request.max_content_length = services().config.import_mb * 2**20
     asked = only(read_object(request), ("csv", "placement"), AN_IMPORT)
     text, kind = asked.get("csv"), asked.get("placement")
@@ -52,7 +52,7 @@ def import_order() -> Response:
 
 @imports.post("/api/runs/import")
 def import_run() -> tuple[Response, int]:
-    """A Chrome trace, or {"traces": [one a rank]}: stored as a run that is over, with the order in it."""
+    """Store a Chrome trace, or {"traces": [one per rank]}, as a run that is over, with the order in it."""
     request.max_content_length = services().config.import_mb * 2**20
     if request.mimetype != "application/json":
         why = message(
@@ -70,7 +70,7 @@ def import_run() -> tuple[Response, int]:
 
 
 def _measured(text: bytes) -> tuple[Spec, trace_import.Measured]:
-    """The spec of a trace, with the mean durations of its ops as costs, and its times."""
+    """Return the spec of a trace, with the mean durations of its ops as costs, and its times."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -101,7 +101,7 @@ def _measured(text: bytes) -> tuple[Spec, trace_import.Measured]:
 
 
 def _inflated(body: bytes, most: int) -> bytes:
-    """The body, unpacked to at most `most` bytes where it is gzipped."""
+    """Return the body, decompressed to at most `most` bytes if it is gzipped."""
     if not body.startswith(GZIP):
         return body
     inflate = zlib.decompressobj(31)

@@ -29,7 +29,7 @@ STYLED = re.compile(rb'if\(!document\.getElementById\("[0-9a-f]{64}"\)\)')
 
 @pages.get("/")
 def index() -> str:
-    """The whole page; the schedules come from the API."""
+    """Render the whole page; the schedules come from the API."""
     return render_template(
         "index.html", version=__version__, plotly=plotly_address(), script=entry("js", "main"),
         style=entry("css", "main"), preview=preview_of(request),
@@ -38,7 +38,7 @@ def index() -> str:
 
 @pages.get("/embed")
 def embed() -> str:
-    """The timeline and its playback alone, for a frame in a page of another site."""
+    """Render only the timeline and its playback, for a frame in a page of another site."""
     appearance = {key: choices[0] for key, choices in APPEARANCE.items()}
     for key, text in request.args.items():
         if key in APPEARANCE and text in APPEARANCE[key]:
@@ -51,7 +51,7 @@ def embed() -> str:
 
 @pages.get("/vendor/plotly-<release>.min.js")
 def plotly_script(release: str) -> Response:
-    """Plotly's script from its Python package, so that both are of one release. It never changes."""
+    """Return Plotly's script from its Python package, so that both are of one release. It never changes."""
     if release != version("plotly"):
         abort(404)
     key = ("plotly", release)

@@ -30,7 +30,9 @@ TURN = BoundedSemaphore(1)
 
 @frontier.get("/api/charts/pareto")
 def show_pareto() -> Response:
-    """Memory against throughput: the figure, how to read it, and its points; ``found=0`` leaves searched orders out."""
+    """Return memory against throughput: the figure, how to read it, and its points; ``found=0`` leaves searched
+    orders out.
+    """
     try:
         spec, appearance, with_searched = frontier_query_of(request.query_string)
     except RequestError as error:

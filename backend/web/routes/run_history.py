@@ -41,7 +41,7 @@ def delete_run(run_id: str) -> tuple[str, int]:
 
 @history.get("/runs/<run_id>/export")
 def export_run(run_id: str) -> Response:
-    """A run that is over as a file in one of the formats."""
+    """Return a run that is over as a file in one of the formats."""
     given = dict(pairs(request.query_string))
     reject_unknown(given, ("format",), ADDRESS)
     form = choice("format", given.get("format", "json"), tuple(run_files.FORMATS))
@@ -54,15 +54,16 @@ def export_run(run_id: str) -> Response:
 
 @history.get("/runs/<run_id>/calibration")
 def calibrate_run(run_id: str) -> Response:
-    """The schedule of a run with the measured costs of its ops, and the figures that they predict."""
+    """Return the schedule of a run with the measured costs of its ops, and the figures that they predict."""
     run = _over(run_id)
     return jsonify(_with_order(run, lambda order: run_files.calibrated(run, order)))
 
 
 @history.get("/devices")
 def devices() -> Response:
-    """The devices that the runner has reported, and the device and mode of a run by its number of ranks; empty lists
-    while there is no runner."""
+    """Return the devices that the runner has reported, and the device and mode of a run by its number of ranks;
+    empty lists if there is no runner.
+    """
     client = services().runs.client
     about = {"engine": client.engine} if client.engine else {}
     state = {"state": client.state, "why": client.why, "devices": client.devices, "choices": client.choices}
@@ -71,7 +72,7 @@ def devices() -> Response:
 
 @history.get("/cluster")
 def show_cluster() -> Response:
-    """The engine and the state of its cluster: hosts, their use, and the links between neighbouring ranks."""
+    """Return the engine and the state of its cluster: hosts, their use, and the links between neighbouring ranks."""
     client = services().runs.client
     return jsonify(with_codes(cluster_state.answer(client.engine, client.cluster)))
 

@@ -60,7 +60,7 @@ def list_runs() -> Response:
 
 @runs.get("/<run_id>")
 def show_run(run_id: str) -> Response:
-    """One run with all its rows, or with the kinds of rows in the address; a viewer watches on from its `seq`."""
+    """Return one run with all its rows, or with the kinds of rows in the address; a viewer continues from its `seq`."""
     given = dict(pairs(request.query_string))
     reject_unknown(given, ("rows",), ADDRESS)
     kinds = rows_of(given.get("rows", ",".join(KINDS)))
@@ -70,7 +70,7 @@ def show_run(run_id: str) -> Response:
 
 @runs.get("/<run_id>/order")
 def show_order(run_id: str) -> Response:
-    """The order of one run, in the wire format of /api/schedule."""
+    """Return the order of one run, in the wire format of /api/schedule."""
     run = services().runs.get(run_id)
     work = (
         0 if run.order else estimated_ops(registry.read(run.spec))
@@ -84,7 +84,7 @@ def show_order(run_id: str) -> Response:
 
 
 def _ops(run: Run) -> int:
-    """About as many ops as the order of a run has."""
+    """Estimate the number of ops in the order of a run."""
     spec = run.spec
     return 3 * int(spec["p"]) * int(spec["m"]) * int(spec["v"])
 

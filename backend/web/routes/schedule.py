@@ -26,13 +26,13 @@ BLOCK_KEYS = ("family", "p")
 
 @schedules.get("/families")
 def list_families() -> Response:
-    """Every family with its laws as data, the limits and the default spec."""
+    """Return every family with its laws as data, the limits and the default spec."""
     return send(request, services().cache.get_or_make("families", lambda: encode_json(_families())))
 
 
 @schedules.get("/schedule")
 def show_schedule() -> Response:
-    """The order of a spec in its compact form, or its Result where JSON is asked for."""
+    """Return the order of a spec in its compact form, or its Result if JSON is requested."""
     try:
         spec = spec_of(request.query_string)
     except RequestError as error:
@@ -52,7 +52,7 @@ def keep_orders(cache: Cache) -> Callable[[Spec, bytes], None]:
 
 @schedules.get("/laws")
 def show_laws() -> Response:
-    """The laws of a spec with its numbers put in, and whether they are exact there."""
+    """Return the laws of a spec with its numbers substituted, and whether they are exact there."""
     spec = spec_of(request.query_string)
     answer = services().cache.get_or_make(("laws", spec), lambda: encode_json({"laws": law_values(spec)}))
     return send(request, answer)
@@ -60,7 +60,7 @@ def show_laws() -> Response:
 
 @schedules.get("/bound")
 def show_bound() -> Response:
-    """The lower bound of a searched family's spec, and the argument for it."""
+    """Return the lower bound of a searched family's spec, and its argument."""
     try:
         spec = spec_of(request.query_string)
         family = registry.family_of(spec)
@@ -79,7 +79,9 @@ def show_bound() -> Response:
 
 @schedules.get("/block")
 def show_block() -> Response:
-    """The building block of a family on p devices and its arithmetic; refused, with the reason, where it has none."""
+    """Return the building block of a family on p devices and its arithmetic. Raises RequestError, with the reason,
+    for a family without one.
+    """
     try:
         spec = Spec.from_json(fields_of(request.query_string, BLOCK_KEYS, value_of))
         answer = services().cache.get_or_make(("block", spec.family, spec.p), lambda: encode_json(steady_state(spec)))

@@ -33,7 +33,7 @@ THEMES = ("auto", "light", "dark")
 
 @standalone.get("/api/standalone")
 def show_standalone() -> Response:
-    """The view of a query as an attachment."""
+    """Return the view of a query as an attachment."""
     plans = plans_of(request.query_string)
     work = sum(estimated_ops(spec) for spec in plans)
     if work > MOST_OPS:

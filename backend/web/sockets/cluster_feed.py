@@ -23,7 +23,7 @@ class Transport(Protocol):
     """What the feed needs of the sockets."""
 
     def idle(self, viewer: str) -> bool:
-        """Whether the network has taken all messages to the viewer."""
+        """Return whether the network has taken all messages to the viewer."""
 
     def emit(self, viewers: list[str], event: str, text: str) -> None:
         """Send one event with this JSON to these viewers, without waiting."""

@@ -27,7 +27,7 @@ class Sockets:
         self._socketio = socketio
 
     def idle(self, viewer: str) -> bool:
-        """Whether the viewer's queue is empty: the network has taken all messages to it."""
+        """Return whether the viewer's queue is empty: the network has taken all messages to it."""
         server = self._socketio.server
         socket = server.eio.sockets.get(server.manager.eio_sid_from_sid(viewer, "/"))
         return socket is not None and bool(socket.queue.qsize() == 0)

@@ -31,7 +31,7 @@ class Transport(Protocol):
     """What the feed needs of the sockets."""
 
     def idle(self, viewer: str) -> bool:
-        """Whether the network has taken all messages to the viewer."""
+        """Return whether the network has taken all messages to the viewer."""
 
     def send(self, viewers: list[str], part: Part) -> None:
         """Send one message to these viewers, without waiting. A viewer found to be disconnected may be dropped."""

@@ -1,1 +1,1 @@
-"""Ranks as actors on a Ray cluster. Ray is imported in this package only, and only once its engine is asked for."""
+"""Ranks as actors on a Ray cluster. Ray is imported only in this package, and only when its engine is requested."""

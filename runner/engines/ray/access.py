@@ -20,8 +20,9 @@ SENT = ("runner", "backend/schedule")  # the sources of ranks
 
 
 def grant(address: str, scratch: str) -> None:
-    """Have Ray use a token: the cluster's, from a file that only its owner can read, or, for a cluster of our own
-    (`address` empty), one that is made here."""
+    """Set up Ray's token: the cluster's, from a file that only its owner can read, or, for a cluster of our own
+    (`address` empty), a new one.
+    """
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_AUTO_CONNECT": "0"}
     if not address:
         path = make_token(scratch)
@@ -72,8 +73,9 @@ def check_token(path: str) -> None:
 
 
 def gather_sources(folder: str) -> str:
-    """Create a folder with the sources of ranks and nothing else, for Ray to send to the cluster's hosts. Ray names it
-    by its content, so that a host receives it once."""
+    """Create a folder with the sources of ranks only, for Ray to send to the cluster's hosts. Ray names it by its
+    content, so that a host receives it once.
+    """
     place = Path(folder) / "code"
     for part in SENT:
         shutil.copytree(ROOT / part, place / part, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))

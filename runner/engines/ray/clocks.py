@@ -1,8 +1,7 @@
-"""The clocks of a cluster's hosts, compared over connections of their own.
+"""Compare the clocks of a cluster's hosts over separate connections.
 
 A rank's process answers (`ClockServer`), the main process asks (`ClockClient`); telemetry/clock_sync.py has the
-arithmetic. With every question the main process sends the answering host by how much its clock is ahead. Does not
-import Ray.
+arithmetic. With every request the main process sends the host the offset of its clock. Does not import Ray.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ KEPT = 40  # offsets of a host, of which the least uncertain one counts
 
 
 def same_clock() -> str:
-    """Return what two processes have in common if and only if they share CLOCK_MONOTONIC: the kernel's start and the
-    time namespace."""
+    """Return an id that two processes share if and only if they share CLOCK_MONOTONIC: the kernel's start and the
+    time namespace.
+    """
     with open("/proc/sys/kernel/random/boot_id") as file:
         boot = file.read().strip()
     try:
@@ -36,7 +36,7 @@ def same_clock() -> str:
 
 
 class ClockServer:
-    """Answers with the time of this host, to clients that know the secret."""
+    """Answers with the time of this host, to clients with the secret."""
 
     def __init__(self, address: str, secret: bytes) -> None:
         self.secret = secret
@@ -76,8 +76,10 @@ class ClockClient:
         self.socket: socket.socket | None = None
 
     def read(self, times: int, ahead: int | None = None) -> list[Exchange]:
-        """Read the clock `times` times, and send by how many ns it is `ahead`, if known. Raises OSError or EOFError
-        without an answer in time."""
+        """Read the clock `times` times, and send by how many ns it is `ahead`, if known.
+
+        Raises OSError or EOFError if there is no answer in time.
+        """
         question = QUESTION.pack(ahead is not None, ahead or 0)
         try:
             if self.socket is None:
@@ -113,8 +115,10 @@ def _read(source: socket.socket, size: int) -> bytes:
 
 
 class HostClock:
-    """One host's clock relative to the common one; `ours` where both are the same. An offset that was found at one time
-    may be used at another: its uncertainty then grows by the drift between clocks."""
+    """One host's clock relative to the common one; `ours` if both are the same.
+
+    An offset measured at one time may be used at another: its uncertainty then grows by the drift between clocks.
+    """
 
     def __init__(self, ours: bool) -> None:
         self.ours = ours
@@ -133,7 +137,7 @@ class HostClock:
         self.worst = 0
 
     def at(self, time: int) -> int:
-        """Return by how many ns it is ahead at a time of the common clock close to now."""
+        """Return by how many ns the clock is ahead at a time of the common clock close to now."""
         if self.ours or not self.recent:
             return 0
         uncertain, best = min(((_uncertainty(one, time), one) for one in tuple(self.recent)), key=lambda each: each[0])

@@ -1,4 +1,4 @@
-"""The thread that joins or starts a Ray cluster, polls its hosts, and gets ranks placed.
+"""The thread that joins or starts a Ray cluster, polls its hosts, and places ranks.
 
 Every slow call to Ray is made here, so that the main loop never waits for one. Wakes the main loop on changes.
 """
@@ -43,8 +43,10 @@ SYSTEM = {  # of a cluster of our own: how soon a dead host counts as dead
 
 
 def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
-    """Join the cluster at an address, or start one on this host; returns its address and hosts. Raises EngineError.
-    Runs in a thread that stays: the processes of a cluster of our own end with the thread that started them."""
+    """Join the cluster at an address, or start one on this host; return its address and hosts. Raises EngineError.
+
+    Must run in a thread that stays: the processes of a cluster of our own end with the thread that started them.
+    """
     if address:
         _knock(address)
     found: queue.SimpleQueue[list[Host] | BaseException] = queue.SimpleQueue()
@@ -94,12 +96,12 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
 
 
 def list_hosts() -> list[Host]:
-    """List the hosts as Ray knows them now; waits for the head."""
+    """List the hosts as Ray knows them now; waits for the head node."""
     return read_hosts(ray.nodes(), ray_state.available_resources_per_node())
 
 
 def _knock(address: str) -> None:
-    """Wait until something listens there, but not long."""
+    """Wait a short time until a server listens at the address."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
         reason = message(
@@ -146,7 +148,9 @@ class Cluster(threading.Thread):
 
     @property
     def severed(self) -> bool:
-        """Whether this host no longer belongs to the cluster; at the same address there may be another one by now."""
+        """Return whether this host no longer belongs to the cluster; by now there may be another cluster at the same
+        address.
+        """
         return not any(host.alive and host.key == self.home for host in self.hosts)
 
     def want(self, request: RankRequest | None) -> None:
@@ -182,7 +186,7 @@ class Cluster(threading.Thread):
                 self.condition.wait(LOOK_S / 2)
 
     def look(self) -> None:
-        """End dropped pools, and list the hosts, if it is time to."""
+        """End dropped pools, and list the hosts if it is time to."""
         while self.dropped:
             threading.Thread(target=self.dropped.pop(0), name="end", daemon=True).start()
         if time.monotonic() < self.next_look:
@@ -195,7 +199,7 @@ class Cluster(threading.Thread):
             self.changed()
 
     def _place(self, request: RankRequest) -> None:
-        """Get places, then ranks in them."""
+        """Request a placement, then start the ranks in it."""
         for attempt in range(TRIES):
             each = self._places(request)
             if each is None:
@@ -224,7 +228,7 @@ class Cluster(threading.Thread):
         self.changed()
 
     def _arrange(self, pool: Pool, request: RankRequest) -> None:
-        """Put the same ranks in another order."""
+        """Change the order of the same ranks."""
         try:
             pool.arrange(request, self.hosts, lambda: self._wants(request))
         except PoolError as error:
@@ -285,7 +289,7 @@ class Cluster(threading.Thread):
 
 
 def _unknown(error: Exception) -> Message:
-    """A sentence for an error of Ray's."""
+    """Return a sentence for an error of Ray's."""
     return message("runner.ray_error", "Ray: {error}", error=last_line(error))
 
 

@@ -1,6 +1,6 @@
 """The protocol's facts about a cluster and its ranks: devices, hosts, links, clocks, and lost ranks.
 
-Pure: reads what others know. Does not import Ray.
+Pure functions. Does not import Ray.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def facts_of(pool: Pool) -> dict[str, Any]:
 
 
 def lost_of(pool: Pool, rank: int, hosts: Sequence[Host]) -> RankLost:
-    """Return the loss of a rank, and mark the pool as broken. Of a dead host, the first rank stands for all."""
+    """Return the loss of a rank, and mark the pool as broken. If the host is dead, the first rank is reported for
+    all.
+    """
     pool.broken = True
     member = pool.members[rank]
     host = next((one for one in hosts if one.key == member.host.key), member.host)
@@ -87,5 +89,5 @@ def lost_of(pool: Pool, rank: int, hosts: Sequence[Host]) -> RankLost:
 
 
 def own_device(name: str) -> str:
-    """Return the name that a rank's actor has for its device: it sees no other GPU."""
+    """Return the name of a rank's device inside its actor, which sees no other GPU."""
     return "cuda:0" if name.startswith("cuda") else name

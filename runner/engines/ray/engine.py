@@ -1,7 +1,7 @@
 """The engine whose ranks are actors on a Ray cluster, as the main loop uses it.
 
-Writes the rows of ranks to the job's board, in the common clock, and detects ranks that no longer report. Waits for
-nothing: slow calls to Ray are made by another thread (cluster.py).
+Writes the rows of ranks to the job's board, in the common clock, and detects ranks that no longer report. Never
+blocks: another thread makes slow calls to Ray (cluster.py).
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ class RayEngine:
 
     @property
     def waiting(self) -> str:
-        """The sentence of the cluster's thread."""
+        """Return the sentence of the cluster's thread."""
         return self.cluster.waiting
 
     def boot(self) -> None:
-        """Nothing: the slow part is `open`."""
+        """Do nothing: the slow part is `open`."""
 
     def open(self) -> None:
-        """Join the cluster, or start one."""
+        """Join a cluster, or start one. Raises EngineError on failure."""
         access.grant(self.address, self.scratch.name)
         try:
             from runner.engines.ray import cluster
@@ -224,7 +224,7 @@ class RayEngine:
             self.listening = None
 
     def placed(self) -> bool:
-        """Whether ranks run and report."""
+        """Return whether ranks run and report."""
         if self.cluster.refused:
             reason = message(
                 "runner.ranks_refused", "ranks cannot be started on this cluster: {why}", why=self.cluster.refused
@@ -236,8 +236,9 @@ class RayEngine:
         )
 
     def job_resources(self, needs: MailboxNeeds | None) -> JobResources:
-        """Create a folder for the board here; ranks have theirs on their hosts, and meet in rank 0's store. Memory is
-        never shared."""
+        """Create a local folder for the board; ranks have theirs on their hosts, and meet in rank 0's store. Memory
+        is never shared.
+        """
         assert self.listening is not None
         if self.rows is not None:
             shutil.rmtree(self.rows.folder, ignore_errors=True)
@@ -254,12 +255,12 @@ class RayEngine:
         return JobResources(folder, f"{pool.store}/{uuid4().hex[:12]}", groups)
 
     def watch(self, board: Board) -> None:
-        """Take the board to which the rows of ranks are written."""
+        """Set the board to which the rows of ranks are written."""
         assert self.rows is not None
         self.rows.board = board
 
     def send(self, rank: int, command: Command) -> None:
-        """Send a command to the rank's actor, with times in its clock and the name that its device has there."""
+        """Send a command to the rank's actor, with times in its clock and the name of its device there."""
         pool = self.listening
         if pool is None or pool.broken:
             return
@@ -287,7 +288,7 @@ class RayEngine:
         return message("runner.remote_process_stopped", "its {process} is stopped", process=member.process)
 
     def dying(self) -> bool:
-        """Whether a rank has not reported for DYING_S."""
+        """Return whether a rank has not reported for DYING_S."""
         pool = self.listening
         return pool is not None and any(clock.now() - one.reported > DYING_S * SECOND for one in pool.members)
 

@@ -1,6 +1,7 @@
-"""The hosts of a cluster: what is free on each, what a run's ranks need of them, and in which order ranks use them.
+"""The hosts of a cluster: their free resources, the resources that a run's ranks need, and the order of ranks on
+hosts.
 
-Reads what Ray lists; of the hosts themselves it asks only whether they accept connections. Does not import Ray.
+Reads Ray's list; of the hosts themselves it checks only whether they accept connections. Does not import Ray.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ CPU, GPU, MEMORY = "CPU", "GPU", "memory"
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host of the cluster. `key` is Ray's id of it, a new one after each start; `total` and `free` have Ray's names
-    of resources; on `port` its part of Ray listens."""
+    """A host of the cluster.
+
+    `key` is Ray's id of it, a new one after each start; `total` and `free` use Ray's names of resources; its part of
+    Ray listens on `port`.
+    """
 
     key: str
     name: str
@@ -82,7 +86,7 @@ def bundle(request: RankRequest, hosts: Sequence[Host]) -> dict[str, float]:
 
 
 def well_spread(request: RankRequest, used: set[str], hosts: Sequence[Host]) -> bool:
-    """Whether ranks that are to be spread are on as many hosts as have room for one."""
+    """Return whether ranks that are to be spread are on as many hosts as have room for one."""
     each = bundle(request, hosts)
     room = [
         host.key in used or all(host.free.get(kind, 0.0) >= need for kind, need in each.items())
@@ -126,7 +130,7 @@ def missing(request: RankRequest, each: Mapping[str, float], hosts: Sequence[Hos
 
 
 def _amounts(each: Iterable[str]) -> str:
-    """Amounts of resources, as they stand in every language."""
+    """Format amounts of resources, the same in every language."""
     return " + ".join(each)
 
 

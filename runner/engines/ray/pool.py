@@ -1,6 +1,6 @@
 """The ranks of one placement: actors in the bundles of a placement group, each with a stream of reports.
 
-Created by the cluster's thread, used by the main one. All reports go into the main loop's inbox.
+Created by the cluster's thread, used by the main thread. All reports go into the main loop's inbox.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Actor = Any
 
 @dataclass(eq=False)
 class Member:
-    """A rank: its actor, its host, and when its last report came."""
+    """A rank: its actor, its host, and the time of its last report."""
 
     actor: Actor
     host: Host
@@ -51,7 +51,7 @@ class Member:
 
     @property
     def process(self) -> Message:
-        """Its process as a part of sentences."""
+        """Return the description of its process for use inside a sentence."""
         return message("runner.process_on_host", "process {pid} on {host}", pid=self.pid, host=self.host.name)
 
 
@@ -111,7 +111,7 @@ class Pool:
             raise PoolError(reason)
 
     def suits(self, request: RankRequest, hosts: Sequence[Host]) -> bool:
-        """Whether these ranks, or some of them, meet a request, on these hosts."""
+        """Return whether these ranks, or some of them, meet a request, on these hosts."""
         alike = replace(request, ranks=self.request.ranks, arrange=self.request.arrange) == self.request
         used = {member.host.key for member in self.members + self.spare}
         whole = not (self.broken or self.incomplete)
@@ -147,8 +147,9 @@ class Pool:
         return sorted(members, key=lambda member: way.index(member.host.key))
 
     def compare(self, times: int) -> list[str]:
-        """Compare the clocks of all hosts and send each its offset; returns the hosts that do not answer, of which only
-        the first process is asked."""
+        """Compare the clocks of all hosts and send each its offset; return the hosts that do not answer, of which
+        only the first process is asked.
+        """
         silent: list[str] = []
         for member in self.members + self.spare:
             host = self.clocks[member.host.key]
@@ -216,7 +217,7 @@ def request_placement(request: RankRequest, each: dict[str, float], without: Seq
 
 
 def is_placed(group: Any) -> bool:
-    """Whether a placement group has its places."""
+    """Return whether a placement group has its places."""
     return bool(placement_group_table(group).get("state") == "CREATED")
 
 

@@ -1,7 +1,7 @@
-"""The actor of one rank: a worker process like those of the local engine, a board on its host, and a stream of reports.
+"""The actor of one rank: a worker process as in the local engine, a board on its host, and a stream of reports.
 
-The rank is in a process of its own, so that Ray does not disturb its times, and a broken one is replaced as quickly as
-on one host. Runs in a process of a Ray worker; knows neither placement nor the main process.
+The rank runs in a separate process, so that Ray does not disturb its times, and a broken one is replaced as quickly
+as on one host. Runs in a process of a Ray worker; knows neither placement nor the main process.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ NO_ROWS = Rows(*(np.empty((0, 5), np.int64) for _ in Rows._fields))
 
 @dataclass(frozen=True, slots=True)
 class ActorAddress:
-    """The address of an actor: where its clock can be read, which clock that is, and the port of its store if it has
-    one."""
+    """The address of an actor: where its clock can be read, the id of that clock, and the port of its store, if any."""
 
     address: str
     port: int
@@ -48,9 +47,11 @@ class ActorAddress:
 
 @dataclass(frozen=True, slots=True)
 class RankReport:
-    """The new events and rows of a rank: its process, the state of that, board rows from `since` on, replies, and the
-    cause of its process's end if it ended. `generation` counts the processes that the rank has had, `job` is the
-    board's."""
+    """The new events and rows of a rank.
+
+    Its process and the state of that process, board rows from `since` on, replies, and the cause of the process's end
+    if it ended. `generation` counts the processes that the rank has had; `job` is the board's.
+    """
 
     generation: int
     job: str
@@ -89,7 +90,7 @@ class RankActor:
         return ActorAddress(address, self.clock_server.port, same_clock(), self._open_store(address) if meeting else 0)
 
     def _open_store(self, address: str) -> int:
-        """Open the store in a process of its own, forked from where torch is loaded; returns its port."""
+        """Open the store in a separate process, forked where torch is loaded; return its port."""
         self.pipe, theirs = self.engine.context.Pipe()
         self.store = self.engine.context.Process(target=keep_store, args=(theirs, address), daemon=True)
         self.store.start()
@@ -196,7 +197,7 @@ class RankActor:
         return np.fromfile(path, np.uint8) if os.path.exists(path) else None
 
     def verify(self, command: Verify, *results: Bytes | None) -> None:
-        """As rank 0, verify all ranks' results, which have come from their hosts."""
+        """Verify, as rank 0, all ranks' results, which were sent from their hosts."""
         try:
             for rank, content in enumerate(results):
                 if rank != self.rank and content is not None:

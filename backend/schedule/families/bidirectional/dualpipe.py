@@ -21,14 +21,15 @@ F, I, W, B, FB = (encode(kind, 0, CHUNKS) for kind in (ops.F, ops.I, ops.W, ops.
 
 
 def eight_steps(half: int, h: int, m: int, near: int, unpaired_start: bool) -> Row:
-    """One rank's row. ``half`` is H (ranks from one end to the turn), ``h`` the rank's distance from its own end, ``m``
-    the micro-batches of each direction, ``near`` the chunk of direction 0.
+    """Build one rank's row.
 
-    Shared with DualPipeV, whose two chunks are the two directions of a pipeline folded in the middle.
+    ``half`` is H (ranks from one end to the turn), ``h`` the rank's distance from its own end, ``m`` the
+    micro-batches of each direction, ``near`` the chunk of direction 0. Shared with DualPipeV, whose two chunks are
+    the two directions of a pipeline folded in the middle.
     """
     far = 1 - near
     f0, f1, i0, i1, b0, b1 = F + near, F + far, I + near, I + far, B + near, B + far
-    w = W  # which chunk's, the first-in-first-out queue of weight gradients says: see _pop_weights
+    w = W  # its chunk follows from the first-in-first-out queue of weight gradients: see _pop_weights
     f0b1, f1b0 = FB + near * CHUNKS + far, FB + far * CHUNKS + near
     rest = half - h - 1
     main = m - 2 * half + h + 1
@@ -50,7 +51,7 @@ def eight_steps(half: int, h: int, m: int, near: int, unpaired_start: bool) -> R
 
 
 def _pop_weights(row: Row) -> Row:
-    """Each W takes the oldest input gradient whose weight gradient is still to come."""
+    """Assign to each W the oldest input gradient whose weight gradient is still to come."""
     inputs = row[(row >= I) & (row < I + CHUNKS)]
     weights = np.flatnonzero((row >= W) & (row < W + CHUNKS))
     row[weights] = inputs - I + W
@@ -58,7 +59,7 @@ def _pop_weights(row: Row) -> Row:
 
 
 def rows(spec: Spec) -> list[Row]:
-    """Ranks of the second half mirror the first: their near direction is stream 1."""
+    """Build each rank's row; ranks of the second half mirror the first: their near direction is stream 1."""
     p, half = spec.p, spec.p // 2
     out = []
     for r in range(p):
@@ -68,7 +69,7 @@ def rows(spec: Spec) -> list[Row]:
 
 
 def legal(spec: Spec) -> None:
-    """p even, m even, m >= 2p."""
+    """Raise SpecError unless p is even, m is even, and m >= 2p."""
     p, m = spec.p, spec.m
     if p % 2:
         raise SpecError(
@@ -117,7 +118,9 @@ FULL_PAIR = (
 
 
 def laws(share: str = "") -> tuple[Law, ...]:
-    """DeepSeek's table; ``share`` divides where a device's layers are split over chunks (DualPipeV)."""
+    """Return the laws of DeepSeek's table; ``share`` is the divisor if a device's layers are split over chunks
+    (DualPipeV).
+    """
     return (
         Law(
             "bubble",

@@ -13,13 +13,13 @@ from backend.schedule.spec import Spec
 
 
 def rows(spec: Spec) -> list[Row]:
-    """The eight steps of DualPipe with H = p, h = r and m micro-batches in each chunk."""
+    """Build the eight steps of DualPipe with H = p, h = r and m micro-batches in each chunk."""
     p = spec.p
     return [eight_steps(p, r, spec.m, near=0, unpaired_start=r == p - 1) for r in range(p)]
 
 
 def legal(spec: Spec) -> None:
-    """Any p, m >= 2p, two chunks per device."""
+    """Raise SpecError unless m >= 2p and each device holds two chunks."""
     p, m = spec.p, spec.m
     if spec.v != 2:
         raise SpecError(

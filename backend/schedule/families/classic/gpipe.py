@@ -12,7 +12,7 @@ from backend.schedule.spec import Spec
 
 
 def rows(spec: Spec) -> list[Row]:
-    """Every rank alike: F of every micro-batch, then B of every micro-batch."""
+    """Build each rank's row, equal on all ranks: F of every micro-batch, then B of every micro-batch."""
     row = phases(
         (spec.m, [F]),
         (spec.m, [B]),
@@ -21,7 +21,9 @@ def rows(spec: Spec) -> list[Row]:
 
 
 def last_in_first_out(spec: Spec, order: Order) -> Order:
-    """The paper's figure runs the backwards from the last micro-batch to the first; torch from the first."""
+    """Return the order with the backwards from the last micro-batch to the first, as in the paper's figure, if the
+    spec asks for it; torch runs them from the first.
+    """
     return backwards_from_the_last(spec, order) if spec.lifo else order
 
 

@@ -14,7 +14,7 @@ from backend.schedule.spec import Spec
 
 
 def rows(spec: Spec) -> list[Row]:
-    """Rank r warms up with one F for every rank after it."""
+    """Build each rank's row: rank r warms up with one F for every rank after it."""
     p, m = spec.p, spec.m
     warmup = [min(m, p - 1 - r) for r in range(p)]
     return [
@@ -28,7 +28,7 @@ def rows(spec: Spec) -> list[Row]:
 
 
 def block(spec: Spec) -> Block:
-    """Forward takes a slot a device, backward two: I and W are one op."""
+    """Build the block: the forward takes one slot per device, the backward two, because I and W are one op."""
     p, r = spec.p, np.arange(spec.p, dtype=np.float64)
     return Block(np.stack((r, 3 * p - 2 - 2 * r), axis=1)[:, None, :], 3.0)
 

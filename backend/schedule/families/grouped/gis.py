@@ -16,7 +16,9 @@ from backend.schedule.spec import Spec
 
 
 def grouped(spec: Spec, g: int) -> list[Row]:
-    """Rank r warms up with (v-1)g forwards and one for every rank after it, then F, I, W in turn."""
+    """Build each rank's row: rank r warms up with (v-1)g forwards and one for every rank after it, then F, I, W in
+    turn.
+    """
     p, v = spec.p, spec.v
     sequence = chunk_sequence(spec.with_(group=g))
     forward, inputs, weights = F * v + sequence, I * v + (v - 1 - sequence), W * v + (v - 1 - sequence)
@@ -38,7 +40,7 @@ def grouped(spec: Spec, g: int) -> list[Row]:
 
 
 def whole_groups(spec: Spec, g: int) -> None:
-    """m in whole groups of g."""
+    """Raise SpecError unless m is a multiple of g."""
     if spec.m % g:
         nearest = max(g, round(spec.m / g) * g)
         text = message(
@@ -51,7 +53,7 @@ def whole_groups(spec: Spec, g: int) -> None:
 
 
 def half_group(p: int) -> int:
-    """The group of GIS-H, half the devices."""
+    """Return the group size of GIS-H, half the devices."""
     return (p + 1) // 2
 
 

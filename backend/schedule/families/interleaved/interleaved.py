@@ -1,7 +1,8 @@
-"""Interleaved 1F1B: v model chunks per device, micro-batches in groups of g (Narayanan et al. 2021, arXiv 2104.04473).
+"""Interleaved 1F1B: v model chunks per device, micro-batches in groups of g (Narayanan et al. 2021, arXiv
+2104.04473).
 
-g = p is depth-first (Megatron-LM), g = m breadth-first (Lamy-Poirier 2023, arXiv 2211.05953); anything between is the
-knob of Llama 3 (arXiv 2407.21783, section 3.3.2).
+g = p is depth-first (Megatron-LM), g = m breadth-first (Lamy-Poirier 2023, arXiv 2211.05953); Llama 3 chooses values
+between them (arXiv 2407.21783, section 3.3.2).
 """
 
 from __future__ import annotations
@@ -16,20 +17,23 @@ from backend.schedule.spec import Spec
 
 
 def group_size(spec: Spec) -> int:
-    """g as given, else torch's rule: m spread over as many rounds as there are whole groups of p."""
+    """Return the given g, else torch's rule: m spread over as many rounds as there are whole groups of p."""
     return spec.group or spec.m // max(1, spec.m // spec.p)
 
 
 def chunk_sequence(spec: Spec) -> Row:
-    """(m*v,) the chunk of each forward: chunk 0 for the g micro-batches of a group, then chunk 1 for the same g, ...
-    The backwards run through the chunks in reverse."""
+    """Return (m*v,) the chunk of each forward: chunk 0 for the g micro-batches of a group, then chunk 1 for the same
+    g, ... The backwards use the chunks in reverse.
+    """
     m, v, g = spec.m, spec.v, group_size(spec)
     chunks = np.arange(v, dtype=np.uint8)
     return np.concatenate((np.tile(np.repeat(chunks, g), m // g), np.repeat(chunks, m % g)))
 
 
 def rows(spec: Spec) -> list[Row]:
-    """Rank r warms up with (v-1)g forwards for its own chunks and two for every rank after it."""
+    """Build each rank's row: rank r warms up with (v-1)g forwards for its own chunks and two for every rank after
+    it.
+    """
     p, v, g = spec.p, spec.v, group_size(spec)
     sequence = chunk_sequence(spec)
     forward, backward = F * v + sequence, B * v + (v - 1 - sequence)
@@ -51,7 +55,9 @@ def rows(spec: Spec) -> list[Row]:
 
 
 def legal(spec: Spec) -> None:
-    """Groups small beside p deadlock: a rank would wait for a forward that stands behind the backward it allows."""
+    """Raise SpecError for groups much smaller than p, which deadlock: a rank would wait for a forward that is queued
+    behind the backward it enables.
+    """
     judge_groups(spec, least=spec.p - 1)
 
 

@@ -14,7 +14,9 @@ from backend.schedule.spec import Spec
 
 
 def rows(spec: Spec) -> list[Row]:
-    """Every rank alike: each chunk's F of all micro-batches, then each chunk's B, chunks in reverse."""
+    """Build each rank's row, equal on all ranks: each chunk's F of all micro-batches, then each chunk's B, chunks in
+    reverse.
+    """
     m, v = spec.m, spec.v
     row = phases(
         *((m, [F * v + chunk]) for chunk in range(v)),

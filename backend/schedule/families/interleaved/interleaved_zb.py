@@ -16,7 +16,9 @@ from backend.schedule.spec import Spec
 
 
 def rows(spec: Spec) -> list[Row]:
-    """Rank r warms up with (v-1)g forwards and one for every rank after it; its W lags its I by r."""
+    """Build each rank's row: rank r warms up with (v-1)g forwards and one for every rank after it; its W lags its I
+    by r.
+    """
     p, v, g = spec.p, spec.v, group_size(spec)
     sequence = chunk_sequence(spec)
     forward, inputs, weights = F * v + sequence, I * v + (v - 1 - sequence), W * v + (v - 1 - sequence)

@@ -30,8 +30,8 @@ MORE = (
     message("schedule.unless_three_devices", "the form was counted for at least three devices"),
 )
 
-# In the block's own order, squeezed at the end, and with ops out of turn where the costs are unlike the slots. One of
-# each comes first: very large orders get only a few tries.
+# In the block's own order, squeezed at the end, and with ops out of order, for costs that differ from the slots. One
+# of each comes first: very large orders get only a few tries.
 _KEPT = [Choice(hold_w, ENDLESS, hold_end) for hold_w in (0.3, 0.6, 0.9, 0.0) for hold_end in (0.6, 0.0)]
 _FREE = [
     Choice(hold_w, hold, hold, move)
@@ -63,7 +63,7 @@ def two_chunks(spec: Spec) -> None:
 def repeated_block(
     name: str, title: str, block: Callable[[int], Block], *, source: Message, summary: Message, idle: str, peak: str
 ) -> Family:
-    """The family of one block: ``block(p)``; ``idle`` and ``peak`` are the formulas of its laws."""
+    """Build the family of one block: ``block(p)``; ``idle`` and ``peak`` are the formulas of its laws."""
     return Family(
         name=name,
         title=title,

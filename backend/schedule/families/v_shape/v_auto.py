@@ -1,7 +1,8 @@
-"""V-auto: the V placement within any memory (Qi et al. 2024, arXiv 2405.15362): from V-Min's to ZB-V's and beyond.
+"""V-auto: the V placement within any memory limit (Qi et al. 2024, arXiv 2405.15362), from V-Min's to ZB-V's and
+above.
 
-Two chunks per device, stages r and 2p-1-r. The order is searched for the costs given; the handcrafted ZB-V
-competes where it keeps the limit.
+Two chunks per device, stages r and 2p-1-r. The order is searched for the given costs; the handcrafted ZB-V takes part
+if it keeps the limit.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from backend.schedule.spec import Spec
 
 
 def legal(spec: Spec) -> None:
-    """Two chunks per device, and room for both of one micro-batch."""
+    """Raise SpecError unless each device holds two chunks, and the limit admits both of one micro-batch."""
     two_chunks(spec)
     feasible(spec)
 
 
 def problem(spec: Spec) -> Problem:
-    """The papers' blocks are laid too, and the handcrafted ZB-V takes part where it fits."""
+    """Describe the search: tries from the papers' blocks too, and the handcrafted ZB-V if it fits."""
     task = Task(place("v", spec.p, 2), spec.m, spec.timing, 2, 2 * limit(spec), spec.w_share)
     paper = (v_half.block(spec.p), v_min.block(spec.p))
     return Problem(task, greedy.folded(spec.p, paper), [v_zb.rows(spec)])

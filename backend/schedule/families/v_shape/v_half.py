@@ -14,7 +14,7 @@ from backend.schedule.search.building_block import Block
 
 
 def block(p: int) -> Block:
-    """Offsets of the paper's figure: F0 at 2r, F1 at 3p-r-2, I1 at 3p+e+2r-1, I0 at 6p+e-r-2, every 6 slots."""
+    """Build the block of the paper's figure: F0 at 2r, F1 at 3p-r-2, I1 at 3p+e+2r-1, I0 at 6p+e-r-2, every 6 slots."""
     r, e = np.arange(p, dtype=np.float64), 0.0 if p % 2 else 3.0
     return Block.v(2 * r, 3 * p - r - 2, 3 * p + e + 2 * r - 1, 6 * p + e - r - 2)
 

@@ -14,7 +14,7 @@ from backend.schedule.search.building_block import Block
 
 
 def block(p: int) -> Block:
-    """Offsets of the paper's figure: F0 at r, F1 at 2p-r-1, I1 at 2p+e+r, I0 at 4p+e-r-1, every 6 slots."""
+    """Build the block of the paper's figure: F0 at r, F1 at 2p-r-1, I1 at 2p+e+r, I0 at 4p+e-r-1, every 6 slots."""
     r, e = np.arange(p, dtype=np.float64), 2.0 if p % 3 == 0 else 0.0
     return Block.v(r, 2 * p - r - 1, 2 * p + e + r, 4 * p + e - r - 1)
 

@@ -22,7 +22,9 @@ F, f, I, i, W, w = (encode(kind, chunk, 2) for kind in (ops.F, ops.I, ops.W) for
 
 
 def rows(spec: Spec) -> list[Row]:
-    """The order takes at least 2p - 1 micro-batches to turn; for fewer it is built for that and the rest left out."""
+    """Build each rank's row. The order needs at least 2p - 1 micro-batches; for fewer it is built for 2p - 1, and
+    the surplus is left out.
+    """
     p, m = spec.p, spec.m
     full = max(m, 2 * p - 1)
     out = []
@@ -44,20 +46,21 @@ def rows(spec: Spec) -> list[Row]:
 
 
 def block(p: int) -> Block:
-    """What the steady groups F, I, W, f, i, w repeat: forward, four slots a device down the V and two up; backward, the
-    same the other way round."""
+    """Build the block of the steady groups F, I, W, f, i, w: forward, four slots per device down the V and two up;
+    backward, the same in the other direction.
+    """
     r = np.arange(p, dtype=np.float64)
     return Block.v(4 * r, 6 * p - 3 - 2 * r, 6 * p - 2 + 4 * r, 12 * p - 5 - 2 * r)
 
 
 def _only_first(p: int, full: int, m: int, rows_of_full: list[Row]) -> list[Row]:
-    """The rows without micro-batches from m on; first in, first out still implies the numbers of those that stay."""
+    """Return the rows without micro-batches from m on; first in, first out still implies the numbers of the others."""
     whole = from_rows(place("v", p, 2), full, rows_of_full)
     return [row[micro_numbers(whole, rank)[0] < m] for rank, row in enumerate(rows_of_full)]
 
 
 def legal(spec: Spec) -> None:
-    """Exactly two chunks per device."""
+    """Raise SpecError unless each device holds exactly two chunks."""
     if spec.v != 2:
         raise SpecError(
             "v",

@@ -49,7 +49,7 @@ def block(spec: Spec, c: int) -> Block:
 def handcrafted(
     name: str, title: str, c: int, *, source: Message, used_by: Message, summary: Message, laws: tuple[Law, ...]
 ) -> Family:
-    """The family of one ``c``."""
+    """Build the family of one ``c``."""
     return Family(
         name=name,
         title=title,

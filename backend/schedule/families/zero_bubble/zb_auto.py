@@ -19,12 +19,12 @@ LEAST = 1.0  # one micro-batch at a time: every F leaves its memory before the n
 
 
 def limit(spec: Spec) -> float:
-    """The memory limit in micro-batches' activations on a device; left out, 1F1B's: p."""
+    """Return the memory limit in micro-batches' activations on a device; by default 1F1B's: p."""
     return float(spec.p) if spec.memory is None else spec.memory
 
 
 def feasible(spec: Spec) -> None:
-    """Raise SpecError for a limit under which not even one micro-batch gets through."""
+    """Raise SpecError for a limit under which not even one micro-batch can pass."""
     if limit(spec) < LEAST:
         text = message(
             "schedule.memory_below_one_micro_batch",
@@ -35,7 +35,7 @@ def feasible(spec: Spec) -> None:
 
 
 def problem(spec: Spec) -> Problem:
-    """The handcrafted orders take part where they fit."""
+    """Describe the search; the handcrafted orders take part if they fit."""
     task = Task(place("looped", spec.p, 1), spec.m, spec.timing, 1, limit(spec), spec.w_share)
     return Problem(task, greedy.looped(spec.p), [handcrafted.rows(spec, c) for c in (1, 2)])
 
