@@ -148,7 +148,8 @@ def test_the_route_gives_the_block_with_its_arithmetic(client: FlaskClient) -> N
     assert body["block"]["slots"][1] == [[1, 14, 17], [6, 9, 10]]
     assert body["memory"] == [each / 6 for each in body["block"]["lifespan"]]
     assert (body["peaks"], body["peak"], body["chunks"]) == ([4, 4, 4, 4], 4, 2)
-    assert "22 / 6 = 3.67 chunks in flight on average, 4 at the peak, the worth of 2 micro-batches" in body["sentence"]["message"]
+    sentence = body["sentence"]["message"]
+    assert "22 / 6 = 3.67 chunks in flight on average, 4 at the peak, the worth of 2 micro-batches" in sentence
     assert client.get(f"/api/block?family=v-zb&p={LIMITS['p']}").get_json()["peak"] == 2 * LIMITS["p"]
 
 
