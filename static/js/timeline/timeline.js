@@ -97,7 +97,7 @@ export class Timeline {
     this.store.setView({ t0: all ? null : view.t0, t1: all ? null : view.t1 });
   }
 
-  /** Set a window that the reader did not choose (playback, a live run); it does not change the URL. @param {View} view */
+  /** Set a window that the reader did not choose (playback, a live run); the URL stays. @param {View} view */
   follow(view) {
     this.store.setView({ t0: view.t0, t1: view.t1 }, "none");
   }

@@ -13,7 +13,7 @@ export const LANGUAGES = [
   { code: "zh", name: "简体中文", tag: "zh-Hans", load: () => import("../core/i18n/zh/zh.js") },
 ];
 
-/** The language that a link or the browser requests. @param {string | null} wanted @param {readonly string[]} preferred */
+/** The language of the link or the browser. @param {string | null} wanted @param {readonly string[]} preferred */
 export function chosen(wanted, preferred) {
   const byName = LANGUAGES.find(({ code }) => code === wanted);
   if (byName) return byName;

@@ -6,8 +6,8 @@ import { t, tr } from "../i18n/language.js";
  *   null, host?: string}} Device memory in bytes
  */
 /**
- * @typedef {{from: number, to: number, device: string, mode: string}} Choice what runs with from .. to ranks use unless they
- *   ask for another pace
+ * @typedef {{from: number, to: number, device: string, mode: string}} Choice the default
+ *   device and mode of runs with from .. to ranks
  */
 /**
  * @typedef {{state: string, why: string, devices: Device[], choices: Choice[], engine?: string}} Devices engine: local

@@ -4,7 +4,7 @@
  * @typedef {{F: number|number[], I: number|number[], W: number|number[], comm: number, FB: number|null,
  *   S: number|null, T: number|null, O: number|number[]|null}} Costs
  *   S, T: a rank's shard of the output layer and its gradients; O: one copy to or from host memory.
- *   A number is a device's whole share of layers (an op takes 1/v of it); a list has one entry per stage, used unchanged.
+ *   A number is a device's whole share of layers (an op takes 1/v of it); a list has one entry per stage.
  *
  * @typedef {{family: string, p: number, m: number, v: number, group: number|null, memory: number|null,
  *   w_share: number, lifo: boolean, recompute: string, layers: number[]|null, vocabulary: string, offload: string,

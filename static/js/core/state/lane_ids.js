@@ -1,4 +1,4 @@
-// The parts of a link that refer to lanes by their ids, once one of them is removed: those behind it move up and take the id before
+// What a link has of lanes by their ids, once one of them is removed: those behind it move up and take the id before
 // theirs.
 
 import { areaText, readArea } from "../timeline/area.js";

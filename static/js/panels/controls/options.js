@@ -1,4 +1,4 @@
-// The options on top of a family: where the output layer is, what goes to host memory, how layers are spread over the stages.
+// The options on top of a family: where the output layer is, what goes to host memory, layers of each stage.
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { withField } from "../../data/spec_fields.js";
 import { offloadName, vocabularyName } from "../../data/option_names.js";

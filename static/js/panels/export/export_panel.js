@@ -16,7 +16,7 @@ import { specQuery } from "../../core/state/link.js";
 const MM = 96 / 25.4; // px
 const SHARP = 3; // pixels of a PNG for each of the picture's
 const MOST_PIXELS = 16_000; // of a PNG's side; browsers draw no larger canvas
-/** Widths by name: px, and mm if the file should state its size in mm. @type {Record<string, {px: number, mm?: number}>} */
+/** Widths by name: px, and mm for a file with a size in mm. @type {Record<string, {px: number, mm?: number}>} */
 const WIDTHS = {
   column: { px: Math.round(84 * MM), mm: 84 },
   page: { px: Math.round(174 * MM), mm: 174 },
