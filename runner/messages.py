@@ -98,9 +98,11 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The rank has built its stages, met its peers and warmed up. `device` as torch names it, `shared` with other
-    ranks; `record_ns` is the measured cost of recording an op and its message, `hops` the measured times to neighbours
-    that come after this rank."""
+    """The reply of a rank that has built its stages, connected to its peers and warmed up.
+
+    `device` as torch names it, `shared` with other ranks; `record_ns` is the measured cost of recording an op and its
+    message, `hops` the measured times to neighbours that come after this rank.
+    """
 
     device: str
     record_ns: float = 0.0
@@ -110,9 +112,11 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class StepDone:
-    """The rank's program ran and its gradients are written: the losses of the micro-batches that ended here, the most
-    bytes of activations that the rank kept at once (`whole`: with those in host memory), the most versions of its
-    weights, and for how many ns it could have gone on but had no core."""
+    """The reply of a rank whose program ran and whose gradients are written.
+
+    The losses of the micro-batches that ended here, the most bytes of activations in memory at once (`whole`: with
+    those in host memory), the most versions of its weights, and for how many ns it was ready to run but had no core.
+    """
 
     losses: dict[int, float]
     peak: int

@@ -1,6 +1,7 @@
-"""The lines in and out: strict reading of commands, one shape of error. docs/contracts.md lists the fields of events.
+"""The lines in and out: strict reading of commands, one shape of error. docs/contracts.md lists the fields of
+events.
 
-Executes nothing, and decodes no order.
+Executes no command, and decodes no order.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ Command = Run | Cancel | Devices | Shutdown
 
 
 class LineError(RequestError):
-    """A line that is no command; `id` is the run that it names, if it names one legibly."""
+    """A line that is not a command; `id` is the run that it names, if it can be read."""
 
     def __init__(self, error: RequestError, run_id: str | None) -> None:
         super().__init__(error.field, error.value, error.message, limit=error.limit, nearest=error.nearest)

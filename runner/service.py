@@ -1,6 +1,6 @@
 """The main loop: commands in, events out, one job at a time.
 
-Single-threaded: it waits for lines, replies and losses together. Does not know what a job does.
+Single-threaded: it waits for lines, replies and losses together. Knows only the interface of a job.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Service:
         }
 
     def emit(self, event: str, **fields: Any) -> None:
-        """Write one line; a reader that is gone ends the program."""
+        """Write one line; a closed output ends the program."""
         data = memoryview(protocol.line(event, **fields))
         try:
             while data:
@@ -49,7 +49,7 @@ class Service:
             self.stopping = True
 
     def serve(self) -> int:
-        """Serve until stdin ends, a shutdown command, or a reader that is gone; returns the program's exit code."""
+        """Serve until stdin ends, a shutdown command, or a closed output; return the program's exit code."""
         try:
             self.engine.open()
         except EngineError as error:

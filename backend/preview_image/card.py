@@ -36,7 +36,7 @@ class TimedPlan:
 
     @property
     def title(self) -> str:
-        """The family's name."""
+        """Return the family's name."""
         return family_of(self.spec).title
 
 

@@ -62,7 +62,7 @@ class Manager:
         self._opened = False
 
     def start(self) -> None:
-        """Open the database, start the runner and work on the queue; returns before the runner is ready."""
+        """Open the database, start the runner and execute the queue; return before the runner is ready."""
         self.open()
         self.client.start()
         self._worker = self._worker or gevent.spawn(self._work)

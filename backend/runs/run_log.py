@@ -72,7 +72,7 @@ class RunLog:
 
     @property
     def seq(self) -> int:
-        """The number of the last entry, 0 when there is none."""
+        """Return the number of the last entry, 0 if there is none."""
         return len(self._entries)
 
     def append(self, event: str, **fields: Any) -> int:

@@ -145,7 +145,7 @@ class Engine(Protocol):
         """
 
     def job_resources(self, needs: MailboxNeeds | None) -> JobResources:
-        """Create the resources of a new job; the last job's are freed. `needs` None: no shared memory is needed."""
+        """Create the resources of a new job; the last job's are freed. `needs` None: the ranks share no memory."""
 
     def watch(self, board: Board) -> None:
         """Set the job's board, for engines whose ranks cannot write to it."""

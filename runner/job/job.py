@@ -78,7 +78,7 @@ class Job:
 
     @property
     def patience(self) -> float:
-        """The seconds after which the service should tick at the latest."""
+        """Return the seconds after which the service should tick at the latest."""
         return {State.PLANNING: 0.002, State.PLACING: 0.05, State.RUNNING: 0.05}.get(self.state, 0.25)
 
     def tick(self) -> None:

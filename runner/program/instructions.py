@@ -143,6 +143,6 @@ class RankProgram:
         return tuple(link for link in links if link is not None and not link.local)
 
     def sends(self) -> tuple[Link, ...]:
-        """The messages to other ranks, in the order in which they are sent."""
+        """Return the messages to other ranks, in the order in which they are sent."""
         links = (task.output_link for step in self.steps for task in step.tasks)
         return tuple(link for link in links if link is not None and not link.local)

@@ -1,7 +1,7 @@
-"""The messages of a program and their bytes, known before it runs, so that no rank has to count them.
+"""The messages of a program and their bytes, computed before it runs, so that no rank has to count them.
 
-Counted are the messages between two ranks, with the header that holds their times. Collectives, where the vocabulary
-is spread over all ranks, are not. Knows no tensors.
+Includes the messages between two ranks, with the header that holds their times; excludes collectives (a vocabulary
+spread over all ranks). Knows no tensors.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ Ints = npt.NDArray[np.int64]
 
 
 class Traffic:
-    """The messages of all ranks. Per rank: `messages`, those that it receives, in the order in which it needs them,
-    each with the index of that op; `rows` (messages, 5), the first fields of `MessageRow`; `moved` (ops, 2),
-    the bytes that each op receives and sends. `bytes` is the size of one message with its header; all are alike."""
+    """The messages of all ranks.
+
+    Per rank: `messages`, those that it receives, in the order in which it needs them, each with the index of that op;
+    `rows` (messages, 5), the first fields of `MessageRow`; `moved` (ops, 2), the bytes that each op receives and
+    sends. `bytes` is the size of one message with its header; all are equal.
+    """
 
     def __init__(self, program: Program, payload_bytes: int) -> None:
         self.bytes = HEADER_BYTES + payload_bytes
@@ -31,7 +34,7 @@ class Traffic:
 
     @property
     def received(self) -> list[int]:
-        """The number of messages that each rank receives."""
+        """Return the number of messages that each rank receives."""
         return [len(messages) for messages in self.messages]
 
     def _of(self, step: Step) -> tuple[int, int]:

@@ -1,1 +1,1 @@
-"""When each op ran: shared op board, event stream, clocks."""
+"""Measured times: shared op board, event stream, clocks."""

@@ -1,8 +1,8 @@
 """The one clock of a run: CLOCK_MONOTONIC, which all processes of a Linux machine share.
 
-Reads it, measures its uncertainty, and sleeps until a time. Where ranks are on several hosts, times in messages are of
-the common clock, which is the main process's: `common` holds by how much this host's clock is ahead of it, which is
-found by comparing clocks (clock_sync.py).
+Reads it, measures its uncertainty, and sleeps until a time. If ranks are on several hosts, times in messages are in
+the common clock, the main process's: `common` holds by how much this host's clock is ahead of it, measured by
+comparing clocks (clock_sync.py).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class Common:
         self.words = memoryview(bytearray(8)).cast("q")
 
     def share(self, path: str) -> None:
-        """Keep the offset in a file that all processes of this host share; the one that compares clocks writes it."""
+        """Store the offset in a file that all processes of this host share; the one that compares clocks writes it."""
         with open(path, "a+b") as file:
             file.truncate(8)
             self.words = memoryview(mmap.mmap(file.fileno(), 8)).cast("q")
 
     @property
     def ahead(self) -> int:
-        """The offset now, in ns; it drifts while ranks run."""
+        """Return the current offset, in ns; it drifts while ranks run."""
         return self.words[0]
 
     @ahead.setter

@@ -31,7 +31,7 @@ class Exchange:
 
     @property
     def delay(self) -> int:
-        """The time of both ways together, as far as the clocks run at the same rate."""
+        """Return the time of both ways together, in ns, if the clocks run at the same rate."""
         return (self.returned - self.asked) - (self.answered - self.received)
 
 
@@ -53,7 +53,7 @@ class ClockMap:
 
     @property
     def drift(self) -> Fraction:
-        """The nanoseconds that the other's clock gains per nanosecond of the asker's."""
+        """Return the nanoseconds that the other's clock gains per nanosecond of the asker's."""
         apart = self.after.at - self.before.at
         return (self.after.offset - self.before.offset) / apart if apart > 0 else Fraction(0)
 
@@ -64,8 +64,10 @@ class ClockMap:
 
     @property
     def uncertainty(self) -> int:
-        """How far `to_asker` may be off, in ns, for any reading between the two exchanges. A line whose ends are each
-        off by so much is off by no more than the larger between them, and rounding adds one."""
+        """Return how far `to_asker` may be off, in ns, for any reading between the two exchanges.
+
+        Between two ends with an error each, a line's error is at most the larger of them; rounding adds 1 ns.
+        """
         widest = max(self.before.uncertainty, self.after.uncertainty)
         return -int(-widest * (1 + MAX_DRIFT) // 1) + 1
 

@@ -1,4 +1,4 @@
-"""Times of events on a GPU's stream, in the host's clock. Tested with made-up events: no GPU was available."""
+"""Times of events on a GPU's stream, in the host's clock. Tested with simulated events: no GPU was available."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Event(Protocol):
     """The part of torch.cuda.Event that is used."""
 
     def record(self) -> None:
-        """Have the event happen when the current stream has done all its work so far."""
+        """Record the event on the current stream: it happens when all work so far is done."""
 
     def wait(self) -> None:
         """Have the current stream wait for the event."""

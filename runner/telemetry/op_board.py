@@ -1,4 +1,4 @@
-"""Memory shared by the main process and the workers of one job: where each rank is, and when each of its ops ran.
+"""Memory shared by the main process and the workers of one job: the state of each rank, and the times of its ops.
 
 A rank writes only its own part and never waits: reporting an op is a few stores, so that streaming cannot disturb
 what it reports. The main process reads at any time. Layout, all int64: per rank the words of `_State`, then rows of
@@ -28,7 +28,7 @@ _ROW, _BYTES = 5, 8
 
 
 class RankState(NamedTuple):
-    """What a rank does now: its phase, the op it is in, and the tag of the message it waits for, or -1."""
+    """The current state of a rank: its phase, the op it is in, and the tag of the message it waits for, or -1."""
 
     phase: int
     op: int
@@ -36,7 +36,7 @@ class RankState(NamedTuple):
 
 
 class _State(NamedTuple):
-    """The words of one rank, as offsets: the fields of `RankState`, then how many rows of each kind are valid."""
+    """The words of one rank, as offsets: the fields of `RankState`, then the number of valid rows of each kind."""
 
     phase: int
     op: int
@@ -123,7 +123,7 @@ class Board:
         return Counts(*(int(self.states[rank, word]) for word in (_AT.ops, _AT.copies, _AT.messages)))
 
     def state(self, rank: int) -> RankState:
-        """Return what a rank does now."""
+        """Return the current state of a rank."""
         return RankState(*self.states[rank, : _AT.tag + 1].tolist())
 
     def write_rank(self, rank: int, state: RankState, since: Counts, rows: Rows) -> None:
@@ -173,7 +173,7 @@ class Ledger:
             self.words[self.base + counter] = 0
 
     def set_state(self, phase: int, index: int, tag: int = -1) -> None:
-        """Record what the rank does now: in which op, and which message it waits for."""
+        """Record the current state of the rank: its op, and the message it waits for."""
         words, base = self.words, self.base
         words[base + _INDEX] = index
         words[base + _TAG] = tag
@@ -210,8 +210,11 @@ class Ledger:
         words[self.base + _MESSAGES] += 1
 
     def cost(self) -> float:
-        """Measure what recording one op costs, in ns: all stores and clock readings of an op that awaits a message,
-        the fastest of several rounds. Needs one op's row, and leaves nothing recorded."""
+        """Measure the cost of recording one op, in ns: all stores and clock readings of an op that awaits a message,
+        the fastest of several rounds.
+
+        Needs one op's row, and leaves no record.
+        """
         best, row = math.inf, self.first[0]
         for _ in range(ROUNDS):
             begin = now()

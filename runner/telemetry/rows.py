@@ -1,6 +1,6 @@
-"""The rows of integers that measurements are: on a job's board, and in the `op_batch` lines of the runner.
+"""The layouts of measured rows of integers: on a job's board, and in the `op_batch` lines of the runner.
 
-Each layout is defined here once; `FIELDS` goes out with every `running` event, and readers decode by it.
+Each layout is defined here once; `FIELDS` is part of every `running` event, and readers decode by it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MESSAGE = MessageTimes(*range(len(MessageTimes._fields)))
 
 
 class OpRow(NamedTuple):
-    """One op as it is reported: `index` counts the ops of its rank; times in ns since the run's start."""
+    """One op as reported: `index` counts the ops of its rank; times in ns since the run's start."""
 
     rank: int
     index: int  # type: ignore[assignment]  # hides tuple.index
@@ -54,7 +54,7 @@ class OpRow(NamedTuple):
 
 
 class CopyRow(NamedTuple):
-    """One copy as it is reported: `index` counts the copies of its rank; times in ns since the run's start."""
+    """One copy as reported: `index` counts the copies of its rank; times in ns since the run's start."""
 
     rank: int
     index: int  # type: ignore[assignment]  # hides tuple.index
@@ -76,8 +76,9 @@ class BytesRow(NamedTuple):
 
 
 class MessageRow(NamedTuple):
-    """One message as it is reported: `gradient` 1 for a gradient, 0 for an activation; `stage` the one that receives
-    it; times as on the board; `bytes` with its header."""
+    """One message as reported: `gradient` is 1 for a gradient, 0 for an activation; `stage` is the receiving stage;
+    times as on the board; `bytes` with its header.
+    """
 
     source: int
     target: int

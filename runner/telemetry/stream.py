@@ -1,6 +1,6 @@
-"""Batches of a run: everything that ended since the last one, read off the board.
+"""Batches of a run: every row recorded since the last one, read from the board.
 
-Reads whole columns at a time: reporting ten thousand ops a second must not take a core from the ranks.
+Reads whole columns at a time: reporting ten thousand ops per second must not take a core from the ranks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MANY = 200  # ops in one batch above which their other rows are sent later
 
 
 class Stream:
-    """Which rows of a board have been reported."""
+    """The reported and the new rows of a board."""
 
     def __init__(self, board: Board, traffic: Traffic) -> None:
         self.board, self.traffic = board, traffic
@@ -29,9 +29,11 @@ class Stream:
         self.longest = 0  # ns of the longest op that was reported
 
     def batch(self, last: bool = False) -> dict[str, Any]:
-        """Return the rows of the next `op_batch` by kind, in the layouts of rows.py; empty where nothing is new. The
-        `last` batch holds everything left: copies and messages are read after the ops, and the last op of a rank waits
-        for the last of both."""
+        """Return the rows of the next `op_batch` by kind, in the layouts of rows.py; empty if there are no new ones.
+
+        The `last` batch has all remaining rows: copies and messages are read after the ops, and the last op of a rank
+        waits for the last of both.
+        """
         done = self.board.done().tolist()
         many = sum(done) - sum(self.ops) > MANY
         ops = self._read(self.ops, done, self._ops)
@@ -56,22 +58,22 @@ class Stream:
         return found
 
     def _ops(self, rank: int, since: int, until: int) -> Ints:
-        """(n, 6) as `OpRow`."""
+        """Return (n, 6) as `OpRow`."""
         times = self.board.rows(rank, since, until)
         self.longest = max(self.longest, int((times[:, OP.end] - times[:, OP.start]).max()))
         return _numbered(rank, since, times[:, : OP.live])
 
     def _copies(self, rank: int, since: int, until: int) -> Ints:
-        """(n, 6) as `CopyRow`."""
+        """Return (n, 6) as `CopyRow`."""
         return _numbered(rank, since, self.board.copy_rows(rank, since, until))
 
     def _bytes(self, rank: int, since: int, until: int) -> Ints:
-        """(n, 5) as `BytesRow`."""
+        """Return (n, 5) as `BytesRow`."""
         live = self.board.rows(rank, since, until)[:, OP.live]
         return _numbered(rank, since, np.column_stack((self.traffic.moved[rank][since:until], live)))
 
     def _messages(self, rank: int, since: int, until: int) -> Ints:
-        """(n, 9) as `MessageRow`."""
+        """Return (n, 9) as `MessageRow`."""
         times = self.board.message_rows(rank, since, until)
         size = np.full(len(times), self.traffic.bytes)
         return np.column_stack((self.traffic.rows[rank][since:until], times, size))

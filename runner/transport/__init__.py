@@ -1,1 +1,1 @@
-"""How tensors travel between ranks: shared memory, gloo, NCCL, threads."""
+"""Transports of tensors between ranks: shared memory, gloo, NCCL, threads."""

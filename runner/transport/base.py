@@ -25,4 +25,4 @@ class Transport(Protocol):
         """Start a message; never waits. `due` is the time at which the op that made it was due to end."""
 
     def flush(self) -> None:
-        """Wait until every message started here has been taken."""
+        """Wait until every message started here has been received."""

@@ -1,9 +1,9 @@
 """Messages between CPUs that cannot share memory: gloo, over the loopback or between hosts.
 
-A gloo send is done only when its peer has posted the receive, so nothing here ever waits for a send on the way: sends
-are started and left to a thread that waits for them, oldest first, and reuses their buffers; receives are posted ahead
-in the order in which the program needs them. Every message carries two times of the common clock: when its sender's op
-was due to end, and when it was started. Knows nothing of ops or schedules.
+A gloo send completes only when its peer has posted the receive, so the rank never waits for a pending send: sends are
+started and left to a thread that waits for them, oldest first, and reuses their buffers; receives are posted ahead in
+the order in which the program needs them. Every message carries two times of the common clock: when its sender's op
+was due to end, and when it was started. Knows no ops or schedules.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Parcel:
 
     @property
     def bytes(self) -> int:
-        """The bytes that are sent."""
+        """Return the bytes to send."""
         return 8 * self.buffer.numel()
 
 
@@ -90,7 +90,7 @@ class GlooTransport:
             self.started = []
 
     def flush(self) -> None:
-        """Wait until every message started here has been taken."""
+        """Wait until every message started here has been received."""
         self.reaper.take(self.started)
         self.started = []
         self.reaper.close()

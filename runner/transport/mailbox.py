@@ -46,12 +46,12 @@ class Mailbox:
 
     @property
     def slots(self) -> int:
-        """The offset of the slots, in words."""
+        """Return the offset of the slots, in words."""
         return -(-self.tags // HEADER) * HEADER
 
     @property
     def bytes(self) -> int:
-        """The size of the memory."""
+        """Return the size of the memory, in bytes."""
         return (self.slots + self.stride * self.first[-1]) * WORD
 
     def create(self) -> None:

@@ -129,7 +129,7 @@ class NcclTransport:
             self.started = [one for one in self.started if not one[0].is_completed()]
 
     def flush(self) -> None:
-        """Wait until every message started here has been taken."""
+        """Wait until every message started here has been received."""
         for work, _ in self.started:
             work.wait()
         self.synchronize()

@@ -57,9 +57,9 @@ class Family:
     vocabulary: tuple[str, ...] = ()
     """The ways to spread the output layer over the ranks that the family's order can take in (vocabulary.py)."""
     asynchronous: bool = False
-    """Return whether weights change after every backward instead of once a step; each F then has a weight version."""
+    """Whether weights change after every backward instead of once a step; each F then has a weight version."""
     shaped_by_costs: bool = False
-    """Return whether the order, not only its times, depends on the costs: a search or a squeeze."""
+    """Whether the order, not only its times, depends on the costs: a search or a squeeze."""
     block: Callable[[Spec], Block] | None = None
     """One micro-batch's ops, repeated at a constant pace: the steady state at equal F, I and W, or what a family that
     is shaped by the costs is laid from. None where nothing repeats micro-batch by micro-batch."""
@@ -127,7 +127,7 @@ def alternate(*columns: Row) -> Row:
 def backwards_from_the_last(spec: Spec, order: Order) -> Order:
     """Return the same order with each chunk's full backwards from the last micro-batch to the first."""
     if order.n == 1:
-        return order  # no full backwards to reverse
+        return order  # a single micro-batch: nothing to reverse
     full = order.codes // order.chunks == B
     first = np.concatenate([micro_numbers(order, rank)[0] for rank in range(order.p)])
     numbers = np.where(full, order.n - 1 - first, first)

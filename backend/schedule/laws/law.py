@@ -28,7 +28,7 @@ class Law:
     when: str | None = None
     """A condition without which the law does not apply to a spec and is left out."""
     shards: bool = False
-    """Return whether it holds too where S and T of a sharded output layer stand among the ops (vocabulary.py)."""
+    """Whether it holds too if S and T of a sharded output layer are among the ops (vocabulary.py)."""
 
     @property
     def tree(self) -> Tree:

@@ -1,5 +1,8 @@
-"""Charts in addresses: the first schedule's keys plain, up to three more behind ``b.``, ``c.`` and ``d.``, a model and
-a machine behind ``m.``, and the appearance."""
+"""Charts in addresses: up to four schedules, a model and a machine, and the appearance.
+
+The first schedule's keys are plain, up to three more begin with ``b.``, ``c.`` and ``d.``, those of the model and the
+machine with ``m.``.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,9 @@ APPEARANCE: dict[str, tuple[Any, Callable[[Any], Any]]] = {
 
 @dataclass(frozen=True)
 class ChartQuery:
-    """The contents of a chart: legal plans, why others are left out, a model on a machine, and the appearance."""
+    """The contents of a chart: legal plans, the reasons why others are left out, a model on a machine, and the
+    appearance.
+    """
 
     plans: tuple[Plan, ...]
     left_out: tuple[Message, ...]
@@ -86,7 +91,7 @@ def frontier_query_of(query: bytes) -> tuple[Spec, Appearance, bool]:
 
 
 def setting_of(query: bytes) -> Setting | None:
-    """Read the model and the machine, None where none is named. No chart depends on the cut into stages."""
+    """Read the model and the machine; None if none is named. No chart depends on the cut into stages."""
     if not query:
         return None
     data = setting_fields(query, SETTING_KEYS)

@@ -75,7 +75,7 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
 
 
 def _fields(entries: Mapping[str, str], prefix: str, base: Mapping[str, object]) -> dict[str, object]:
-    """Return a spec's fields: those of ``base`` where the link gives none; another family has its own natural v."""
+    """Return a spec's fields: those of ``base`` if the link gives none; another family has its own natural v."""
     fields = dict(base)
     given = {key: entries[prefix + key].strip() for key in KEYS if prefix + key in entries}
     if given.get("family", base["family"]) != base["family"]:

@@ -1,9 +1,9 @@
-"""Reads ``z=...``, the packed form of a query that would be too long; static/js/core/state/pack.js writes it.
+"""Read ``z=...``, the packed form of a query that would be too long; static/js/core/state/pack.js writes it.
 
 ``z=.TEXT`` or ``z=.TEXT.NUMBERS``: TEXT is a checksum of two characters and the query, deflated with DICTIONARY as
-preset dictionary, in base64url. A character 1 in the query stands where a number or a list of numbers was taken out;
-NUMBERS has them as bits, six to a character. DICTIONARY and every width here are the format: once published they stay.
-Links that do not begin with a point are of the first format (arithmetic_code.py).
+preset dictionary, in base64url. A character 1 in the query marks a removed number or list of numbers; NUMBERS has
+them as bits, six per character. DICTIONARY and every width here are part of the format and must never change. Links
+that do not begin with a point are of the first format (arithmetic_code.py).
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def unpack(packed: str) -> str | None:
 
 
 def _inflated(characters: str) -> str:
-    """Return what was deflated; ValueError or zlib.error if it is not deflated ASCII, truncated or too long."""
+    """Inflate the packed bytes. Raises ValueError or zlib.error if they are not deflated ASCII, truncated or too
+    long.
+    """
     deflated = base64.urlsafe_b64decode(characters + "=" * (-len(characters) % 4))
     reader = zlib.decompressobj(-zlib.MAX_WBITS, zdict=DICTIONARY.encode())
     text = reader.decompress(deflated, MOST_CHARACTERS + 1)
@@ -63,7 +65,7 @@ def _inflated(characters: str) -> str:
 
 
 def _with_numbers(text: str, bits: str) -> str:
-    """Put the numbers back into ``text``; ValueError where bits are missing."""
+    """Put the numbers back into ``text``. Raises ValueError if bits are missing."""
     at = 0
 
     def take(width: int) -> int:
@@ -91,7 +93,7 @@ def _numbers(take: Callable[[int], int]) -> list[str]:
 
 
 def _decimal(mantissa: int, decimals: int) -> str:
-    """585, 2 -> "5.85"; 270, 1 -> "27"."""
+    """Format a decimal number: 585, 2 -> "5.85"; 270, 1 -> "27"."""
     if decimals == 0:
         return str(mantissa)
     digits = str(mantissa).rjust(decimals + 1, "0")

@@ -32,8 +32,8 @@ class Preview:
 def preview_of(request: Request) -> Preview:
     """Make the preview of the view that a request asks for.
 
-    Browsers, which send Sec-Fetch-Dest, get no bubble in the title: nobody reads it there, and the page would have to
-    wait for it.
+    Browsers, which send Sec-Fetch-Dest, get no bubble in the title: it is not displayed there, and the page would
+    have to wait for it.
     """
     root = _root(request)
     query = request.query_string.decode("ascii", "replace")
@@ -55,7 +55,7 @@ def drawable(query: bytes) -> tuple[Spec, ...]:
 
 
 def _title(plans: tuple[Spec, ...], with_bubble: bool) -> str:
-    """ZB-H1, p 8, m 32 · bubble 6.8 %."""
+    """Return a title such as "ZB-H1, p 8, m 32 · bubble 6.8 %"."""
     from backend.preview_image.card import percent, sizes_of
 
     names = [family_of(spec).title for spec in plans]

@@ -1,4 +1,4 @@
-"""Long work in threads, so that the event loop goes on serving others."""
+"""Run long work in threads, so that the event loop continues to serve other requests."""
 
 from __future__ import annotations
 

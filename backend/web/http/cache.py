@@ -1,4 +1,4 @@
-"""A cache of encoded answers, bounded in bytes; the least recently used go first."""
+"""A cache of encoded answers, bounded in bytes; the least recently used are dropped first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The one JSON shape of errors on every route and event, and the HTTP status of each kind of error.
+"""The JSON shape of errors on every route and event, and the HTTP status of each kind of error.
 
 ``{"error": {"code", "params", "field", "value", "message", "limit"?, "nearest"?}}``. No traceback leaves the server:
-an unexpected exception goes to the log under a random name, and the answer carries that name.
+an unexpected exception is logged under a random name, and the answer has that name.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ RETRY_S = 0.1  # until viewers who were not free are tried again
 
 
 class Transport(Protocol):
-    """What the feed needs of the sockets."""
+    """The interface of the sockets that the feed uses."""
 
     def idle(self, viewer: str) -> bool:
         """Return whether the network has taken all messages to the viewer."""

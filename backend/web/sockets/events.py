@@ -56,8 +56,9 @@ def register(socketio: SocketIO) -> None:
 
 
 def watch(*args: Any) -> dict[str, Any]:
-    """{"run": ID, "since": seq, "rows": "ops,copies,bytes,messages"}: send the entries after `since` and every further
-    one; without `rows`, ops and copies."""
+    """Send the entries after `since` and every further one: {"run": ID, "since": seq, "rows":
+    "ops,copies,bytes,messages"}; without `rows`, ops and copies.
+    """
     data = _payload("watch", args, ("run", "since", "rows"))
     since = data.get("since", 0)
     if type(since) is not int or not 0 <= since <= MOST_SEQ:
@@ -69,7 +70,7 @@ def watch(*args: Any) -> dict[str, Any]:
 
 
 def unwatch(*args: Any) -> dict[str, Any]:
-    """{"run": ID}: stop sending this run."""
+    """Stop sending the run {"run": ID}."""
     data = _payload("unwatch", args, ("run",))
     services().feed.unwatch(_viewer(), _run_id(data))
     return {"ok": True}

@@ -1,8 +1,8 @@
-"""The viewers of runs, and what each of them is sent next.
+"""The viewers of runs, and the entries that each receives next.
 
-A viewer is a cursor into the run's log: the entries after the cursor are sent next, whether they are old or new, so no
-entry is lost between the two or sent twice. A viewer whose last message is still being sent gets nothing more; the
-entries that gather meanwhile come as one larger message. So the server never queues more than one message per viewer.
+A viewer is a cursor into the run's log: the entries after the cursor are sent next, old or new, so that no entry is
+lost or sent twice. A viewer whose last message is still being sent receives no other; the entries that accumulate
+meanwhile are sent as one larger message. The server therefore never queues more than one message per viewer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROUND_S = 0.003  # between two rounds: entries of that time are sent as one mess
 
 
 class Transport(Protocol):
-    """What the feed needs of the sockets."""
+    """The interface of the sockets that the feed uses."""
 
     def idle(self, viewer: str) -> bool:
         """Return whether the network has taken all messages to the viewer."""

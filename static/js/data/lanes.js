@@ -22,7 +22,7 @@ import { layoutGroups } from "../core/timeline/layout.js";
  * @property {boolean} asynchronous  every backward updates the weights, so that ops have weight versions
  * @property {Noted} [noted]  what a measured run noted of its ops beside their times
  * @property {Details | null} [details]  and of bytes and messages, once they were asked for and are here
- * @property {() => void} [want]  asks for them
+ * @property {() => void} [want]  requests them
  * @property {string[] | null} [hosts]  by rank, of a run on a cluster
  */
 
@@ -33,7 +33,7 @@ export const RUN_LANE_IDS = ["run", "run2", "run3", "run4"];
 
 /**
  * @typedef {{layout: Layout, lanes: Lane[], t0: number, t1: number, full: number, late?: number}} Scene what one frame
- *   draws; full: what the full height of a memory strip stands for, 0 without strips; late: the end of the scale of
+ *   draws; full: the memory at the full height of a memory strip, 0 without strips; late: the end of the scale of
  *   residuals, 0 where ops are coloured by kind
  */
 

@@ -15,7 +15,7 @@ import { shapedByOptions, timing } from "../core/schedule/effective_costs.js";
 /**
  * @typedef {object} Plan
  * @property {PlanId} id
- * @property {Spec} asked             what the controls say
+ * @property {Spec} asked             the values of the controls
  * @property {Spec | null} shown      what is drawn
  * @property {Spec | null} answered   what the server last built or refused
  * @property {Schedule | null} schedule

@@ -90,14 +90,14 @@ export class Timeline {
     return t0 === null && t1 === null ? fit(total) : clamp({ t0: t0 ?? 0, t1: t1 ?? total }, total);
   }
 
-  /** The reader wants this window. @param {View} view */
+  /** Set the window that the reader chose. @param {View} view */
   look(view) {
     const all = view.t1 - view.t0 >= this.total() * 0.9999;
     this.moved = true;
     this.store.setView({ t0: all ? null : view.t0, t1: all ? null : view.t1 });
   }
 
-  /** A window nobody asked for (playback, a live run): it leaves no mark in the URL. @param {View} view */
+  /** Set a window that the reader did not choose (playback, a live run); the URL stays. @param {View} view */
   follow(view) {
     this.store.setView({ t0: view.t0, t1: view.t1 }, "none");
   }

@@ -158,7 +158,7 @@ export class Field {
   }
 
   /**
-   * Say what is wrong beside the field, with the nearest legal value as a button.
+   * Show the error beside the field, with the nearest legal value as a button.
    * @param {{field: string, value: unknown, message: string, nearest?: unknown} | null} error
    * @param {(value: any) => void} [apply]
    * @param {string} [whose]

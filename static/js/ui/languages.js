@@ -13,7 +13,7 @@ export const LANGUAGES = [
   { code: "zh", name: "简体中文", tag: "zh-Hans", load: () => import("../core/i18n/zh/zh.js") },
 ];
 
-/** The one a link or a browser asks for. @param {string | null} wanted @param {readonly string[]} preferred */
+/** The language of the link or the browser. @param {string | null} wanted @param {readonly string[]} preferred */
 export function chosen(wanted, preferred) {
   const byName = LANGUAGES.find(({ code }) => code === wanted);
   if (byName) return byName;
@@ -25,7 +25,7 @@ export function chosen(wanted, preferred) {
 }
 
 /**
- * Speak what a link or the browser asks for, from here on; before anything of the page is made.
+ * Switch to the language that a link or the browser requests; call before the page is built.
  * @param {string} search the link's query
  */
 export async function loadLanguage(search) {
@@ -39,7 +39,7 @@ export async function loadLanguage(search) {
   translate(document.body);
 }
 
-/** How dates are written: as the browser does where it speaks the page's language. */
+/** The locale of dates: the browser's if it has the page's language. */
 export const locale = () =>
   navigator.languages.find((tag) => tag.toLowerCase().split("-")[0] === language()) ?? language();
 

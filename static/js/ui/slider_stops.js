@@ -21,7 +21,7 @@ const costsTo = (top) => Array.from({ length: 81 }, (_, k) => Number(((k * top) 
 /** @type {Map<number, number[]>} */
 const COST_STOPS = new Map();
 
-/** Costs from 0 to 4, or to 8, 16, 32 ... where the value wants more, and room above it. @param {unknown} value */
+/** Costs from 0 to 4, or to 8, 16, 32 ... if the value is larger, and room above it. @param {unknown} value */
 export function costStops(value) {
   let top = 4;
   if (typeof value === "number") while (value > 4 && top < value * 1.25) top *= 2;
@@ -41,7 +41,7 @@ export const memoryStops = (p) => wholeStops(2, 4 * p + 2).map((x) => x / 2);
 export const SHARE_STOPS = Array.from({ length: 51 }, (_, k) => Number((k * 0.02).toFixed(2)));
 
 /**
- * A list with `value` among it, so that a slider can rest where the link says.
+ * A list with `value` among it, so that a slider can show the link's value.
  * @param {number[]} stops
  * @param {unknown} value
  */

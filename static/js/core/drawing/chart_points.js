@@ -1,6 +1,6 @@
 // A chart's points as data: their order for the keys, their spec on the timeline, their table as CSV.
 //
-// The frontier has points with figures; every other chart has rows, which say and put what the server gave them.
+// The frontier has points with figures; every other chart has rows, with the server's texts and spec changes.
 
 import { t, tr } from "../i18n/language.js";
 

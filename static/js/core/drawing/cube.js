@@ -25,7 +25,7 @@ import { KIND_B, KIND_F, KIND_PAIR, chunkOf, globalMicro, kindOf, micros, pairCh
 /** @typedef {[number, number]} Point */
 /** @typedef {{face: "front" | "top" | "side", points: Point[]}} Side */
 
-export const MOST_OPS = 2400; // that are told apart, and drawn within a frame
+export const MOST_OPS = 2400; // that remain distinguishable and are drawn within a frame
 const WIDE = { least: 1.2, most: 3.2, of: 1.25 }; // time's edge to the stages': longer in a wide picture
 const DEEP = 1;
 const TALL = 0.9;
@@ -132,7 +132,7 @@ export function microNumber(schedule, { rank, chunk, micro }) {
  * @param {View} view
  * @param {number} turn
  * @param {number} tilt
- * @returns {View} turned on, as far as faces stay visible
+ * @returns {View} rotated further, as far as its sides stay visible
  */
 export const turned = (view, turn, tilt) => ({
   turn: Math.min(MOST.turn, Math.max(-MOST.turn, view.turn + turn)),

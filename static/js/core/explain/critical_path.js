@@ -20,7 +20,7 @@ import { KIND_T, kindOf, rankOf, rowsOf } from "../schedule/ops.js";
  * @typedef {{i: number, lag: number, way: Way}} Before op i must have ended, and lag passed, before an op can start
  */
 /** @typedef {{op: number, from: number, to: number, flight: number, gap: number, way: Way | null}} Step
- *   one op of the chain, which runs from .. to; before it came a message in flight and a gap, and way says what held it
+ *   one op of the chain, which runs from .. to; before it came a message in flight and a gap, and way is its cause
  *   (null for the first) */
 /**
  * @typedef {{steps: Step[], length: number, work: Float64Array, copies: Float64Array, flight: number, gap: number,

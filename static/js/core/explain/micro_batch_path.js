@@ -12,7 +12,7 @@ import { KIND_PAIR, KIND_S, KIND_T, chunkOf, kindOf, micros, rankOf } from "../s
  *   number[], copies: number[], way: number[], rank: number, enters: number, forwardDone: number, backwardDone: number,
  *   weightsDone: number, longest: Wait | null}} Journey flat indices, each list in the order of the way; origins: the I
  *   of each W; way: the line through them, F, the last S and T, then B or I; weightsDone is backwardDone where no W
- *   stands apart; a moment that has not come in a live run is Infinity
+ *   is drawn apart; a moment that has not come in a live run is Infinity
  */
 
 /** The slots of a stream by stage. @param {Schedule} schedule @param {number} stream @returns {number[]} */

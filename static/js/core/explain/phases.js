@@ -5,7 +5,7 @@
 //   steady     between the two, where forwards and backwards take turns
 //
 // A rank that ends its last forward before its first backward starts (GPipe) has no steady phase: its warm-up lasts
-// until that forward's end. S, T and copies belong to the phase they lie in. The pipeline as a whole is in warm-up
+// until that forward's end. S, T and copies belong to the phase they are in. The pipeline as a whole is in warm-up
 // while any rank is and none cools down, in cool-down while any rank is and none warms up; where some do the one and
 // some the other it turns around, and it is steady when all ranks are.
 

@@ -124,7 +124,7 @@ function binding(schedule, times, costs, i) {
 /**
  * Why a rank is idle at a time; null when it is busy then, or when the time is outside the timeline.
  * @param {Schedule} schedule @param {Times} times @param {Costs} costs @param {number} rank @param {number} at
- * @param {Spec} [spec] what was asked for, where that says more than the order's own
+ * @param {Spec} [spec] the requested spec, if it has more than the order's own
  * @param {string} [family] its title
  * @returns {Idle|null}
  */

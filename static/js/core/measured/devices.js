@@ -6,15 +6,15 @@ import { t, tr } from "../i18n/language.js";
  *   null, host?: string}} Device memory in bytes
  */
 /**
- * @typedef {{from: number, to: number, device: string, mode: string}} Choice what runs of so many ranks use unless they
- *   ask for another pace
+ * @typedef {{from: number, to: number, device: string, mode: string}} Choice the default
+ *   device and mode of runs with from .. to ranks
  */
 /**
  * @typedef {{state: string, why: string, devices: Device[], choices: Choice[], engine?: string}} Devices engine: local
- *   or ray, once the runner has said it
+ *   or ray, once the runner has reported it
  */
 
-/** What a run of so many ranks uses unless it asks for something else; nothing while the runner has not said it.
+/** The default of a run with this many ranks; nothing until the runner has reported it.
  * @param {Devices} known @param {number} p */
 export const choiceFor = ({ choices }, p) => choices.find(({ from, to }) => from <= p && p <= to);
 
@@ -24,7 +24,7 @@ export const gpusOf = ({ devices }) => devices.filter(({ kind }) => kind === "cu
 /**
  * @param {Devices} known @param {number} p ranks of the run @param {string} mode that is asked for: auto, paced or free
  * @param {string} [device] that is asked for: auto, cpu or cuda
- * @returns {string} "" where the runner did not say
+ * @returns {string} "" if the runner did not report it
  */
 export function whereRuns(known, p, mode, device = "auto") {
   const { state, why, devices, choices } = known;

@@ -56,5 +56,5 @@ export function spentText(spent, { unit }) {
   return t("Measured: {list}.", { list });
 }
 
-/** @param {number} x three digits say enough */
+/** @param {number} x rounded to three digits */
 const short = (x) => formatNumber(Number(x.toPrecision(3)));

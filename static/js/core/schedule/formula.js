@@ -81,7 +81,7 @@ function operand(op, part, names, right) {
   return needs || part[0] === "if" ? `(${shown})` : shown;
 }
 
-/** Does the law say anything of a spec with these names? @param {Law} law @param {Vars} names */
+/** Whether the law applies to a spec with these names. @param {Law} law @param {Vars} names */
 export const speaks = (law, names) => !law.when || Boolean(evaluate(law.when, names));
 
 /**

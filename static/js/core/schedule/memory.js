@@ -141,7 +141,7 @@ function copyMoves({ copies, chunks, count }, { start, end }, rank, kept, from, 
 }
 
 /**
- * How many of a rank's starts and ends lie before a time, or up to it.
+ * The number of a rank's starts and ends before a time, or up to it.
  * @param {Float64Array} start
  * @param {Float64Array} end
  * @param {number} from

@@ -70,7 +70,7 @@ export function figures(schedule, times) {
 
 /**
  * Messages between different ranks in one step. hops: how many stage boundaries of one micro-batch's forward path
- * lie between different ranks (the backward path crosses the same ones).
+ * are between different ranks (the backward path crosses the same ones).
  * @param {Schedule} schedule @returns {{count: number, hops: number}}
  */
 export function messages(schedule) {

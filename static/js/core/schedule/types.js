@@ -4,7 +4,7 @@
  * @typedef {{F: number|number[], I: number|number[], W: number|number[], comm: number, FB: number|null,
  *   S: number|null, T: number|null, O: number|number[]|null}} Costs
  *   S, T: a rank's shard of the output layer and its gradients; O: one copy to or from host memory.
- *   A number is a device's whole share of layers (an op takes 1/v of it); a list has one entry a stage, as it stands.
+ *   A number is a device's whole share of layers (an op takes 1/v of it); a list has one entry per stage.
  *
  * @typedef {{family: string, p: number, m: number, v: number, group: number|null, memory: number|null,
  *   w_share: number, lifo: boolean, recompute: string, layers: number[]|null, vocabulary: string, offload: string,
@@ -20,7 +20,7 @@
  * @typedef {{spec: Spec, placement: Placement, p: number, m: number, n: number, v: number, chunks: number,
  *   codes: Uint8Array, offsets: Int32Array, micro: Int32Array[], count: number,
  *   barriers: number, copies: Copies|null}} Schedule
- *   One byte an op; rank r is codes[offsets[r]:offsets[r+1]]. micro is [] when the micro-batches are implied.
+ *   One byte per op; rank r is codes[offsets[r]:offsets[r+1]]. micro is [] when the micro-batches are implied.
  *
  * @typedef {{codes: Uint8Array, offsets: Int32Array, issued: Int32Array, count: number}} Copies
  *   What the copy lanes do: codes are kind * chunks + chunk, kind 0 offload, 1 reload; issued: how many compute ops its

@@ -1,4 +1,4 @@
-// What a link says of lanes by their ids, once one of them is removed: those behind it move up and take the id before
+// What a link has of lanes by their ids, once one of them is removed: those behind it move up and take the id before
 // theirs.
 
 import { areaText, readArea } from "../timeline/area.js";
@@ -11,7 +11,7 @@ import { pinsText, readPins } from "./marks.js";
 const FIRST = "a"; // the lane that needs no name
 
 /**
- * The selection, the area and the pins without a lane: what was said of it goes, what was said of others stays theirs.
+ * The selection, the area and the pins without a lane: references to it are removed, the others keep their lanes.
  * @param {Named} view
  * @param {readonly string[]} ids of lanes that move up, in their order
  * @param {string} removed

@@ -1,8 +1,8 @@
 // The whole view as a readable query and back: only what differs from the defaults.
 //
 // The other schedules' keys carry "b.", "c." and "d." and are relative to the first: ?family=1f1b&p=8&b.family=zb-h1
-// compares both at p = 8. "none" stands for null. A list of costs is comma separated; k*x in it stands for x k times
-// over. Keys that begin with "m." say from which model and machine the costs come. A query of 300 characters or more
+// compares both at p = 8. "none" is null. A list of costs is comma separated; k*x in it means x k times
+// over. Keys that begin with "m." give the model and machine of the costs. A query of 300 characters or more
 // is packed (z).
 
 import { t } from "../i18n/language.js";
@@ -78,7 +78,7 @@ const readCount = (text) => (/^\d{1,7}$/.test(text) ? Number(text) : null);
 const matching = (form) => (text) => (form.test(text) ? text : null);
 
 /**
- * Each view key: its reader (null for a bad value) and what it wants.
+ * Each view key: its reader (null for a bad value) and a description of legal values.
  * @type {Record<string, [(text: string) => unknown, () => string]>}
  */
 const VIEW_FIELDS = {

@@ -1,4 +1,4 @@
-// Each field of a spec as text in a query, and back. Knows forms and ranges of single fields; link.js puts them
+// Each field of a spec as text in a query, and back. Checks forms and ranges of single fields; link.js puts them
 // together.
 
 import { t } from "../i18n/language.js";

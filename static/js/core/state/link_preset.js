@@ -4,7 +4,7 @@
 // what the model and the server bring: m.machine, m.tp, m.efficiency, m.heads, m.sequence, m.micro_batch, m.layers, and
 // for a model or machine of one's own the numbers that differ from the preset it began as (PRESET_FIELDS).
 // m.layers is the model's number of layers, or a list with those of each stage; the model then has their sum.
-// m.off says that some costs were then changed by hand: those are in the link, the others still follow from m.*.
+// m.off: some costs were then changed by hand; those are in the link, the others still follow from m.*.
 
 import { t } from "../i18n/language.js";
 import { PRESET_FIELDS } from "../schedule/spec_tables.js";

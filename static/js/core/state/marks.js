@@ -11,7 +11,7 @@ const PINS = /^([a-z]+\d?\.)?\d{1,4}(,([a-z]+\d?\.)?\d{1,4})*$/;
 
 /**
  * @param {string | null} text
- * @returns {number[] | null} ascending, each once; null where the text says something else
+ * @returns {number[] | null} ascending, each once; null for any other text
  */
 export function readMarks(text) {
   if (!text) return [];

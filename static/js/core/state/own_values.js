@@ -7,7 +7,7 @@ import { formatCount } from "../i18n/numbers.js";
  * @typedef {object} OwnField
  * @property {string} name      the server's
  * @property {string} label
- * @property {string} [called]  in a sentence, where the label alone says too little
+ * @property {string} [called]  in a sentence, if the label alone is not clear
  * @property {string} [unit]
  * @property {number} [scale]   one of this unit in the server's
  * @property {boolean} [whole]

@@ -35,7 +35,7 @@ export function mapSpecs({ spec, others }, make) {
 }
 
 /**
- * Without one of them; the next one takes its place and its letter, and what the view says of lanes follows.
+ * Without one of them; the next one takes its place and its letter, and the view's references to lanes follow.
  * @template {import("./lane_ids.js").Named} V
  * @param {Specs & {view: V}} state
  * @param {number} at

@@ -4,7 +4,7 @@
 // (chunk of its forward half), 5 S, 6 T (these two have no chunk). CLASSES is one more than the largest class.
 //
 // Bin x holds the time from (from + x) * step to (from + x + 1) * step: bins are counted from time 0, not from the
-// edge of the window, so a pan moves them and changes none. Each says how much of it every kind covers. A bin with an
+// edge of the window, so a pan moves them and changes none. Each has the part that every kind covers. A bin with an
 // op narrower than itself is mixed: all its kinds show, stacked by their shares, the least a little, so that short
 // ops neither vanish nor flicker. Any other shows what covers most of it.
 
@@ -79,7 +79,7 @@ export const emptyBins = (kinds, width) => ({
 const sum = new Float64Array(KINDS); // of the bin being filled, by place of the kind: how much it covers,
 const most = new Float64Array(KINDS); // the longest of its ops there
 const best = new Uint8Array(KINDS); // and that one's class
-const kept = new Uint8Array(KINDS); // does an op lie mostly here?
+const kept = new Uint8Array(KINDS); // is an op mostly here?
 
 /**
  * Fills the bins with a rank's ops.
@@ -125,7 +125,7 @@ export function binRank(source, times, rank, from, step, bins, gap = 0) {
       x = first;
     }
     add(g, c, Math.min(b, first + 1) - Math.max(a, first));
-    const at = b - a >= 1 ? -1 : home + 1 - a >= b - home - 1 ? home : home + 1; // where most of a short op lies
+    const at = b - a >= 1 ? -1 : home + 1 - a >= b - home - 1 ? home : home + 1; // the bin with most of a short op
     if (at === first) {
       mixed[first] = 1;
       kept[g] = 1;

@@ -87,7 +87,7 @@ export function lanes({ p, top, gap, pinned, strip = 0, front, ...plain }) {
 /**
  * Stacks groups under one axis with one lane height for all, so that equal times and equal ranks line up; pinned ranks
  * stay readable where the others are thin. When lanes would get thinner than minLane the content grows beyond height
- * (the caller scrolls), but for several schedules that thinner lanes show all at once: they are there to be compared.
+ * (the caller scrolls), except for several schedules that thinner lanes show at once, so that they can be compared.
  * @param {GroupSpec[]} groups
  * @param {number} width
  * @param {number} height

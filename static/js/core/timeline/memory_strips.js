@@ -25,7 +25,7 @@ export function held(schedule, times, spec) {
   return made;
 }
 
-/** How many steps lie at or before t. @param {Float64Array} at @param {number} t */
+/** The number of steps at or before t. @param {Float64Array} at @param {number} t */
 function upTo(at, t) {
   let lo = 0;
   let hi = at.length;
@@ -77,6 +77,6 @@ export function maxima({ t, y }, t0, t1, width, out) {
 
 const OFFLOADING = ["selective", "full"];
 
-/** Are the strips wanted where the reader has not said? @param {Spec[]} specs */
+/** Whether the strips are shown by default. @param {Spec[]} specs */
 export const stripsByDefault = (specs) =>
   specs.some((spec) => OFFLOADING.includes(spec.offload) || (spec.weights ?? 0) > 0);

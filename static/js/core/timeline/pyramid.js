@@ -72,7 +72,7 @@ function edgesFor(width, from, k) {
 }
 
 /**
- * Fills bins as `binRank` does, from a level instead of from ops: edges lie within a quarter of a bin of where they
+ * Fills bins as `binRank` does, from a level instead of from ops: edges are within a quarter of a bin of where they
  * should.
  * @param {Pyramid} pyramid
  * @param {Level} level

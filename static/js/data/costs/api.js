@@ -1,4 +1,4 @@
-// Asks for models, machines, and what they cost; each answer is kept for as long as the page lives. Knows no DOM.
+// Requests models, machines and their costs; responses are cached as long as the page is open. Knows no DOM.
 import { getAnswer } from "../api.js";
 import { t } from "../../core/i18n/language.js";
 import { machineFields, modelFields } from "../../core/state/own_values.js";

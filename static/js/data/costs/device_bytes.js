@@ -1,4 +1,4 @@
-// What the fullest device keeps in memory under the schedule on the screen, against what its machine has. Knows no DOM.
+// The memory of the fullest device under the schedule on the screen, and the memory of its machine. Knows no DOM.
 import { peakMemory } from "../../core/schedule/memory.js";
 
 /** @import {Priced} from "./api.js" */

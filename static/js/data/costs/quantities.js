@@ -1,4 +1,4 @@
-// Quantities of models and machines as people write them. Knows no DOM.
+// Quantities of models and machines as text, with unit prefixes. Knows no DOM.
 import { tr } from "../../core/i18n/language.js";
 
 /** @import {Text} from "../../core/schedule/types.js" */

@@ -101,7 +101,7 @@ class BlockPanel {
     new ResizeObserver(() => this.#fit()).observe(this.#home);
   }
 
-  /** What the state asks for, once each. @returns {Wanted[]} */
+  /** The building blocks that the state needs, once each. @returns {Wanted[]} */
   #wanted() {
     const specs = specsOf(this.store.get());
     /** @type {Wanted[]} */

@@ -1,6 +1,6 @@
 // The schedule as a cube, drawn by the page itself on a plain canvas, so that it needs no WebGL: drag or the arrow keys
 // turn
-// it, and the timeline's playhead is a plane in it. Knows the plan that it shows and no server.
+// it, and the timeline's playhead is a plane in it. Sends no requests.
 import { font } from "../../timeline/draw/axis.js";
 import { paintCube, svgCube } from "./cube_paint.js";
 import { context, h } from "../../ui/dom.js";

@@ -1,4 +1,4 @@
-// Paints a cube: one list of shapes and words, which a canvas or an SVG is made from. Knows colours, no page.
+// Paints a cube: one list of shapes and texts, from which a canvas or an SVG is drawn. Knows colours, no page.
 import { colour, paintsFor } from "../../ui/palette.js";
 import { SHADES } from "../../core/timeline/bins.js";
 import { dotAt, planeAt, sidesOf } from "../../core/drawing/cube.js";

@@ -78,7 +78,7 @@ export class Figure {
     });
   }
 
-  /** The point that plotly says is pointed at. @param {any} event */
+  /** The point under the pointer, from plotly's event. @param {any} event */
   #under(event) {
     const at = event.points[0]?.customdata;
     return typeof at === "number" && this.#answer ? this.#answer.front(at) : null;

@@ -1,4 +1,4 @@
-// The charts there are: what each is called, what it says in a line, and what it is drawn from. Knows no figure.
+// The kinds of charts: name, description in a line, and data source of each. Draws no figure.
 import { t } from "../../core/i18n/language.js";
 
 /**
@@ -6,10 +6,10 @@ import { t } from "../../core/i18n/language.js";
  * @property {string} id
  * @property {string} title
  * @property {string} short  its name under its group's
- * @property {string} says    in a line
+ * @property {string} says    the description in a line
  * @property {[string, string][]} heights  its variants, the first by itself
  * @property {boolean} [others]  it draws all schedules on the screen
- * @property {boolean} [model]   it knows the model and the machine that costs come from
+ * @property {boolean} [model]   it uses the model and the machine of the costs
  * @property {boolean} [local]   the page draws it itself
  * @property {boolean} [searched]  its answer comes in two parts, the second from searches
  */

@@ -61,7 +61,7 @@ export class Panel {
     if (!this.filled) replace(this.#cover, h("p", { text }));
   }
 
-  /** Another chart begins empty: the one before would say what is not asked. */
+  /** Another chart begins empty: the previous one would show other data. */
   clear() {
     this.filled = false;
     this.stale(true);

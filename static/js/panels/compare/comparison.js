@@ -25,7 +25,7 @@ import { specQuery } from "../../core/state/link.js";
  * @property {(row: Row) => string} show
  * @property {boolean} [best]      the least is marked
  * @property {(row: Row) => Claimed | null} [claim] shown beside it
- * @property {(x: number) => string} [say] how the claim's value is written
+ * @property {(x: number) => string} [say] formats the claim's value
  * @property {(row: Row) => string | null} [why] shown on hover
  */
 

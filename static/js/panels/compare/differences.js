@@ -123,7 +123,7 @@ function cells(plan, first, at) {
 const signed = (share) =>
   Math.abs(share) < SAME ? "±0 %" : `${share > 0 ? "+" : "−"}${formatPercent(Math.abs(share))}`;
 
-/** What a link would say of one schedule that it does not say of the other. @param {Plan} plan @param {Plan} first */
+/** The fields that a link would have for one schedule and not for the other. @param {Plan} plan @param {Plan} first */
 function changes(plan, first) {
   const [mine, theirs] = [plan.shown ?? plan.asked, first.shown ?? first.asked];
   return SPEC_FIELDS.filter(

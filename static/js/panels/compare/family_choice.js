@@ -86,7 +86,7 @@ export function createChoice(families, onScreen, changed) {
 
   return {
     node,
-    /** As a link says it. @param {string | null} text */
+    /** Set the choice from a link's text. @param {string | null} text */
     set(text) {
       const names = namesIn(
         text,

@@ -1,4 +1,4 @@
-// The comparison as a table: sortable columns, a row a family, claims beside simulated figures. Knows no server.
+// The comparison as a table: sortable columns, one row per family, claims beside simulated figures. Sends no requests.
 import { h } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { alike, columns, inOrder, leastOf, overLimit } from "./comparison.js";

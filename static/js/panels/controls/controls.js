@@ -199,7 +199,7 @@ export class Controls {
   /** @param {string} mode */
   #putRecompute(mode) {
     const spec = withField(this.#spec, "recompute", mode);
-    // A pair's own time says nothing of what it would be with a forward more.
+    // A pair's own time does not determine its time with another forward.
     this.#put(mode === "none" ? spec : withField(spec, "FB", null), "push", "recompute");
   }
 
@@ -216,7 +216,7 @@ export class Controls {
     this.complain();
   }
 
-  /** Everything as the state says. */
+  /** Update all controls from the state. */
   sync() {
     show(this.#ofLink, false);
     const { others } = this.store.get();

@@ -1,4 +1,4 @@
-// The options on top of a family: where the output layer is, what goes to host memory, how layers lie on the stages.
+// The options on top of a family: where the output layer is, what goes to host memory, layers of each stage.
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { withField } from "../../data/spec_fields.js";
 import { offloadName, vocabularyName } from "../../data/option_names.js";
@@ -104,7 +104,7 @@ export class Options {
     );
   }
 
-  /** As the state says. */
+  /** Update the options from the state. */
   sync() {
     const spec = this.acts.spec();
     const family = this.acts.family();

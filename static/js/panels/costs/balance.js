@@ -1,4 +1,4 @@
-// "Balance": moves layers away from the stages that also have the embedding or the head, and says what that wins. The
+// "Balance": moves layers away from the stages that also have the embedding or the head, and shows the gain. The
 // split is made for one schedule; another one with as many stages takes it too.
 import { ask, balancePath, evenly, known, withLayers } from "../../data/costs/api.js";
 import { timeNumber } from "../../data/costs/time_unit.js";
@@ -72,7 +72,7 @@ export class Balance {
     return !answer || answer.after.layers.join() === preset.layers.join() ? "balanced" : "other";
   }
 
-  /** As the state says: what was won stays while it is still about this schedule. */
+  /** Update from the state: the gain stays while it still applies to this schedule. */
   sync() {
     const { preset } = this.store.get();
     show(this.node, preset !== null && preset.heads);

@@ -236,7 +236,7 @@ export class CostsSection {
     setText(this.#problem, text);
   }
 
-  /** Everything as the state says. */
+  /** Update all fields from the state. */
   sync() {
     const { preset } = this.store.get();
     const { pricing } = this;
@@ -319,7 +319,7 @@ export class CostsSection {
     else this.#choose({ [field]: value }, "replace");
   }
 
-  /** The form as the draft says, once the models are known. */
+  /** Update the form from the draft, once the models are loaded. */
   #fill() {
     const known = shelf();
     if (!known) return;

@@ -16,7 +16,7 @@ import { specQuery } from "../../core/state/link.js";
 const MM = 96 / 25.4; // px
 const SHARP = 3; // pixels of a PNG for each of the picture's
 const MOST_PIXELS = 16_000; // of a PNG's side; browsers draw no larger canvas
-/** Widths by name: px, and mm where the file should say so. @type {Record<string, {px: number, mm?: number}>} */
+/** Widths by name: px, and mm for a file with a size in mm. @type {Record<string, {px: number, mm?: number}>} */
 const WIDTHS = {
   column: { px: Math.round(84 * MM), mm: 84 },
   page: { px: Math.round(174 * MM), mm: 174 },
@@ -116,7 +116,7 @@ export class ExportPanel {
     );
   }
 
-  /** The picture as it would be now; `file` says its size in millimetres where the reader chose them. */
+  /** The current picture; with `file` its size is in millimetres if the reader chose them. */
   #draw() {
     const { px, mm } = WIDTHS[this.#width.input.value];
     const all = { t0: 0, t1: this.timeline.total() };

@@ -52,7 +52,7 @@ function lawsOf(plan, plans, two) {
 /** @param {Law} a @param {Law} b */
 const sameKind = (a, b) => a.quantity === b.quantity && a.window === b.window;
 
-/** What the simulation says of a law's quantity. @param {Law} law @param {Plan} plan */
+/** The simulated value of a law's quantity. @param {Law} law @param {Plan} plan */
 function measure(law, { figures, peak, schedule }) {
   if (!figures || !schedule) return NaN;
   if (law.quantity === "peak") return peak;

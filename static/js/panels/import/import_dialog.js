@@ -159,7 +159,7 @@ class ImportDialog {
     }
   }
 
-  /** Say what it is taken for, and offer the places it can go to. @param {string} [wanted] the place to begin with */
+  /** Show the detected format, and offer the places it can go to. @param {string} [wanted] the place to begin with */
   #look(wanted = this.#where.value) {
     const given = this.#given();
     const traces = areTraces(given);

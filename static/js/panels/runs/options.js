@@ -1,5 +1,5 @@
 // The options of the next run besides its schedule: pace, unit, precision, device, training steps, seed. An option that
-// is not available is disabled and says why; the server validates the values.
+// is not available is disabled with its reason; the server validates the values.
 import { createDeviceList } from "./device_list.js";
 import { h, setText } from "../../ui/dom.js";
 import { choiceFor, gpusOf, whereRuns } from "../../core/measured/devices.js";

@@ -72,7 +72,7 @@ function list(title, items, pick) {
   return h("section", {}, h("h3", { text: title }), h("ol", {}, ...rows));
 }
 
-/** @param {number} x three digits say enough */
+/** @param {number} x rounded to three digits */
 const signed = (x) => `${x < 0 ? "−" : "+"}${formatNumber(Number(Math.abs(x).toPrecision(3)))}`;
 
 /** @param {number} x */

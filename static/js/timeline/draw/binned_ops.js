@@ -1,5 +1,5 @@
 // Thousands of ops at once: binned to the screen's pixels. A row of ops is put together from a few layers of pixels and
-// copied into an image as tall as it stands on the screen, so that nothing is scaled. Idle pixels stay clear: what lies
+// copied into an image as tall as on the screen, so that nothing is scaled. Idle pixels stay clear: what lies
 // under the ops is painted by the caller. A pan moves the image and bins only what comes into sight.
 import { context, h } from "../../ui/dom.js";
 import { GAPPED, binRank, emptyBins, kindOfClass, kindsIn, stack } from "../../core/timeline/bins.js";
@@ -25,7 +25,7 @@ import { levelFor, sample } from "../../core/timeline/pyramid.js";
  *   the screen; shows: all else that it depends on
  */
 const MOST = 24; // layers of which a column of mixed kinds is made; fewer where the row is low
-const SAME = 1e-9; // two steps that differ by less, relatively, are one: a pan keeps the span but for rounding
+const SAME = 1e-9; // two steps that differ by less, relatively, are one: a pan keeps the span except for rounding
 
 /** @type {Map<string, Sheet>} */
 const sheets = new Map();
@@ -93,7 +93,7 @@ function fillLayers({ top, bottom, rim }, columns, count, bar) {
  * Copy the layers to the row's position in the image.
  * @param {number} columns
  * @param {number} count of layers
- * @param {number} from the row's first line, which may lie above the image
+ * @param {number} from the row's first line, which may be above the image
  * @param {number} tall
  * @param {number} lines of the image
  * @param {number} bar

@@ -24,7 +24,7 @@ export const boxes = {
   n: 0,
   x: new Float32Array(RECTANGLES),
   w: new Float32Array(RECTANGLES),
-  // as wide as w but for the rounding to pixels: ops of one length are labelled alike
+  // as wide as w except for the rounding to pixels, so that ops of one length are labelled alike
   room: new Float32Array(RECTANGLES),
   y: new Float32Array(RECTANGLES),
   op: new Int32Array(RECTANGLES),

@@ -49,7 +49,7 @@ export function drawCritical(scene, ctx, lane, path, place) {
   for (let at = 1; at < runs.length && runs.length < MOST_HEADS; at++) head(ctx, runs[at - 1], runs[at]);
 }
 
-/** Which way a link goes: a head in its middle, where no op lies. @param {Ctx} ctx @param {Run} a @param {Run} b */
+/** Draw a link's direction: a head in its middle, away from ops. @param {Ctx} ctx @param {Run} a @param {Run} b */
 function head(ctx, a, b) {
   const [x0, y0, x1, y1] = [a.x1, a.y + a.h / 2, b.x0 - b.gap, b.y + b.h / 2];
   if (Math.abs(y1 - y0) < ROOM_FOR_HEAD) return;

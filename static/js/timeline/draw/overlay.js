@@ -17,7 +17,7 @@ import { KIND_S, kindOf } from "../../core/schedule/ops.js";
 /** @import {OpRef} from "../../core/schedule/types.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
 
-/** Ops that have not begun at the playhead lie under a veil. */
+/** Dim ops that have not begun at the playhead. */
 /** @param {Scene} scene @param {Ctx} ctx @param {number | null} at @param {number} height */
 export function drawPlayhead(scene, ctx, at, height) {
   if (at === null) return;

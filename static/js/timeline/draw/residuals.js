@@ -1,5 +1,5 @@
 // A measured lane held against its plan, on demand: ops coloured by how much later or earlier than planned they
-// ended, and under them, thin, where the plan had them. What kind an op is stays told by its bars and its letter.
+// ended, and under them, thin, where the plan had them. The kind of an op is still shown by its bars and its letter.
 import { drawBinned } from "./binned_ops.js";
 import { boxes, gather, inset } from "./boxes.js";
 import { paintsFor, residualPaints } from "../../ui/palette.js";

@@ -137,7 +137,7 @@ function opLines(trace, lanes) {
   return lines;
 }
 
-/** Why its rank stood idle before an op: also for those who come by keyboard and cannot point at the gap. */
+/** Why a rank was idle before an op: also for readers who use the keyboard and cannot point at the gap. */
 /** @param {Lane} lane @param {number} rank @param {number} from @param {number} to */
 function waitLines(lane, rank, from, to) {
   const { kind, schedule, times, costs, spec, family } = lane;
@@ -326,7 +326,7 @@ function planned(name, time, more) {
   );
 }
 
-/** A pair without its suffix: the card says what it is. @param {string} text */
+/** A pair without its suffix: the card names its kind. @param {string} text */
 const short = (text) => text.replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
 
 /** @param {string} cls @param {string} title @param {Trace["needs"]} links */

@@ -1,4 +1,4 @@
-// What the card says that only a run can know: bytes of an op and of its messages, the activations alive after it,
+// The part of the card that only a run can measure: bytes of an op and of its messages, the activations alive after it,
 // when a message was posted, asked for and taken, and what a rank held in bytes.
 import { timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { h } from "../../ui/dom.js";
@@ -95,7 +95,7 @@ function sayWay(awaited, posted, asked, taken, rank) {
   return t("Rank {rank} asked for it while it was on its way, and waited {waited} ms.", way);
 }
 
-/** @param {number} x three digits say enough */
+/** @param {number} x rounded to three digits */
 const short = (x) => formatNumber(Number(Math.max(0, x).toPrecision(3)));
 
 /** What a rank of a run held, beside what the plan counts. @param {number} rank @param {Step} step */

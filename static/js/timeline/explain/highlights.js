@@ -16,7 +16,7 @@ import { drawJourney } from "../draw/micro_batch_path.js";
 /** @import {Store} from "../../data/store.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */
 
-/** The critical path of a lane, if the reader wants it. @param {Store} store @param {Lane} lane */
+/** The critical path of a lane, if it is switched on. @param {Store} store @param {Lane} lane */
 export const pathOf = (store, lane) =>
   store.get().view.crit ? criticalPath(lane.schedule, lane.times, lane.costs) : null;
 

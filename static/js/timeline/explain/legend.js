@@ -170,7 +170,7 @@ function drawCopy(ctx, kind) {
   drawArrow(ctx, 7.5, TALL / 4, 5, kind);
 }
 
-/** A line along levels, as it lies over what was measured. @param {CanvasRenderingContext2D} ctx */
+/** Draw a line along levels, as it is drawn over measured ones. @param {CanvasRenderingContext2D} ctx */
 function drawCounted(ctx) {
   ctx.fillStyle = colour("plot-ink");
   [

@@ -80,7 +80,7 @@ export function createNarration(parts) {
     show() {
       const lane = lanes()[0];
       if (!lane) return;
-      const live = playback.playing ? "off" : "polite"; // heard when stepping, not while it runs
+      const live = playback.playing ? "off" : "polite"; // spoken when stepping, not during playback
       if (line.getAttribute("aria-live") !== live) line.setAttribute("aria-live", live);
       const { text: plain, beside } = sentences(store, lane, playback.at);
       const text =

@@ -1,4 +1,4 @@
-// What the page says in words of a lane: its critical path, the way of a micro-batch, and both in a few words.
+// Sentences about a lane: its critical path, the path of a micro-batch, and short forms of both.
 import { timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { OFFLOAD, RELOAD } from "../../core/schedule/copies.js";
 import { t } from "../../core/i18n/language.js";

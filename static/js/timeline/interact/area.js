@@ -56,7 +56,7 @@ export class AreaTool {
     this.store.setView({ area: text && readArea(text) ? text : null });
   }
 
-  /** What it holds is said once a gesture is over. */
+  /** Announce the contents of the area once a gesture is over. */
   say() {
     const area = this.current();
     if (area) this.panel.say(area, this.timeline.lanes);

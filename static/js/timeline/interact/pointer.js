@@ -167,7 +167,7 @@ export class Pointer {
     else if (this.#press) this.#movePress(this.#press, event, at);
   }
 
-  /** The cursor says what a press would do. @param {PointerEvent} event @param {Point} at */
+  /** Set the cursor to what a press would do. @param {PointerEvent} event @param {Point} at */
   #hover(event, at) {
     const { plot, scene } = this.timeline;
     const edge = this.acts.tools.area.edgeAt(at, EDGE);

@@ -19,7 +19,7 @@ export class Selection {
     this.changed = changed;
   }
 
-  /** The link says "2F5", or "2F5@b" in the second plan, "2F5@run" in the run. @returns {Trace | null} */
+  /** The link has "2F5", or "2F5@b" in the second plan, "2F5@run" in the run. @returns {Trace | null} */
   current() {
     const [text, id = "a"] = (this.store.get().view.sel ?? "").split("@");
     const lane = text ? this.lanes().find((each) => each.id === id) : null;
@@ -29,7 +29,7 @@ export class Selection {
     return this.#trace;
   }
 
-  /** An op of a lane; an area, which says something else is of interest, goes. @param {Lane} lane @param {number} i */
+  /** Select an op of a lane, and remove the area. @param {Lane} lane @param {number} i */
   choose(lane, i) {
     if (!Number.isFinite(lane.times.end[i])) return;
     const text = opText(lane.schedule, i);
@@ -75,7 +75,7 @@ export class Selection {
     if (i >= offsets[now.rank] && i < offsets[now.rank + 1]) this.choose(now.lane, i);
   }
 
-  /** To the row above or below at the same moment: a rank's copies lie between its ops and those of the next rank; from
+  /** To the row above or below at the same moment: a rank's copies are between its ops and those of the next rank; from
    * the last rank of a group it goes to the first of the next. */
   /** @param {1 | -1} way @param {number} t0 */
   climb(way, t0) {

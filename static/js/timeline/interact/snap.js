@@ -1,4 +1,4 @@
-// Times under the pointer stick to the edges of ops nearby, and a quiet line says where. Alt or Ctrl lets go.
+// Times under the pointer snap to the edges of ops nearby, marked by a thin line. Alt or Ctrl disables snapping.
 import { xOf } from "../draw/axis.js";
 import { invalidate } from "../../ui/frame_loop.js";
 import { colour } from "../../ui/palette.js";
