@@ -85,7 +85,7 @@ test("the Chinese texts have the same holes, and Chinese in them unless they are
   );
 });
 
-test("no Chinese text is left over from an English one that is gone", () => {
+test("no Chinese text remains for an English one that was removed", () => {
   const used = new Set(everything.map(({ text }) => text));
   assert.deepEqual(
     Object.keys(TEXTS).filter((english) => !used.has(english)),
@@ -100,7 +100,7 @@ test("Chinese sentences have full-width punctuation, and a space between Chinese
   }
 });
 
-test("what goes to t is a literal with values for all of its holes, so that it can be read out of the source", () => {
+test("every argument of t is a literal with values for all of its holes, so it can be read from the source", () => {
   // it translates what the HTML marks
   assert.deepEqual(odd.filter(({ file }) => file !== "static/js/ui/languages.js").map(at), []);
   const wrong = said.filter(
@@ -114,7 +114,7 @@ test("what goes to t is a literal with values for all of its holes, so that it c
   );
 });
 
-test("no text of the page goes past t", () => {
+test("no text of the page bypasses t", () => {
   const known = (/** @type {{file: string, text: string}} */ { file, text }) =>
     PROGRAM.some(([name, begin]) => file === `static/js/${name}` && text.startsWith(begin));
   assert.deepEqual(bare.filter((each) => !known(each)).map(at), []);
@@ -128,7 +128,7 @@ test("no text of the page goes past t", () => {
   assert.deepEqual(templates.bare.map(at), []);
 });
 
-test("the test finds what it looks for", () => {
+test("the scan detects untranslated texts in a sample", () => {
   const found = (/** @type {string} */ code) => textsOf("a.js", code).bare.map(({ text }) => text);
   assert.deepEqual(
     found('h("p", { class: "a b", text: "wait" }, "for", x ? "rank 3" : y); h("b", { "aria-label": `at ${x} now` })'),
