@@ -79,7 +79,7 @@ def test_a_local_engine_has_no_cluster_and_that_is_no_error(client: FlaskClient,
     assert ask(server, "cluster") == {"engine": "local"}
 
 
-def test_a_cluster_is_told_with_its_hosts_and_devices_know_theirs(hosts: Server) -> None:
+def test_the_cluster_route_lists_hosts_and_devices_name_their_host(hosts: Server) -> None:
     told = ask(hosts, "cluster")
     assert (told["engine"], told["state"], told["address"]) == ("ray", "up", "10.77.0.1:6379")
     assert [host["name"] for host in told["hosts"]] == HOSTS
@@ -87,7 +87,7 @@ def test_a_cluster_is_told_with_its_hosts_and_devices_know_theirs(hosts: Server)
     assert (devices["engine"], [each["host"] for each in devices["devices"]]) == ("ray", HOSTS)
 
 
-def test_who_watches_the_cluster_is_told_how_it_is_and_every_change(hosts: Server, viewer: ClusterPage) -> None:
+def test_a_viewer_of_the_cluster_receives_its_state_and_every_change(hosts: Server, viewer: ClusterPage) -> None:
     assert viewer.ask("watch_cluster") == {"ok": True}
     until(lambda: viewer.told)
     assert viewer.told[0] == ask(hosts, "cluster")
@@ -118,7 +118,7 @@ def test_a_run_keeps_its_hosts_clocks_and_links_also_on_disk(hosts: Server, tmp_
     store.close()
 
 
-def test_a_run_that_waits_for_resources_says_which_and_is_not_taken_for_hung(hosts: Server) -> None:
+def test_a_run_that_waits_for_resources_names_them_and_is_not_considered_stalled(hosts: Server) -> None:
     run_id = start_run(hosts, m=109)
     until(lambda: ask(hosts, f"runs/{run_id}").get("waiting"))
     time.sleep(0.8)  # more than the silence after which a run counts as hung
@@ -130,7 +130,7 @@ def test_a_run_that_waits_for_resources_says_which_and_is_not_taken_for_hung(hos
     until(lambda: ask(hosts, "cluster")["waiting"] == "")
 
 
-def test_a_host_that_is_lost_is_named_and_its_devices_are_gone(start: Callable[..., Server]) -> None:
+def test_a_lost_host_is_named_and_its_devices_are_removed(start: Callable[..., Server]) -> None:
     server = start("--cluster")
     run = over(server, start_run(server, m=110, spread="spread"))
     assert (run["status"], run["failure"]["kind"], run["failure"]["rank"]) == ("failed", "host_lost", 1)
@@ -139,7 +139,7 @@ def test_a_host_that_is_lost_is_named_and_its_devices_are_gone(start: Callable[.
     until(lambda: [each["host"] for each in ask(server, "devices")["devices"]] == HOSTS[:2])
 
 
-def test_a_runner_that_dies_leaves_a_cluster_that_is_lost_until_the_next_one_has_it(
+def test_when_a_runner_dies_the_cluster_is_lost_until_the_next_runner_connects(
     start: Callable[..., Server],
 ) -> None:
     server = start("--cluster", "--start", "0.3")
@@ -151,7 +151,7 @@ def test_a_runner_that_dies_leaves_a_cluster_that_is_lost_until_the_next_one_has
     page.io.disconnect()
 
 
-def test_a_cluster_that_lets_nobody_in_is_said_to_whoever_wants_a_run(start: Callable[..., Server]) -> None:
+def test_a_run_on_a_cluster_that_refuses_connections_fails_with_the_reason(start: Callable[..., Server]) -> None:
     server = start("--cluster", "--never")
     run = over(server, start_run(server, m=1))
     assert (run["status"], run["failure"]["message"]) == ("failed", "no Ray cluster answers at 10.77.0.1:6379")
@@ -163,7 +163,7 @@ def test_a_cluster_that_lets_nobody_in_is_said_to_whoever_wants_a_run(start: Cal
     ("key", "value", "usual"),
     [("spread", "spread", "pack"), ("arrange", "latency", "given"), ("hops", "measured", "given")],
 )
-def test_what_only_a_cluster_knows_is_refused_by_a_local_engine_with_the_way_out(
+def test_options_of_a_cluster_are_refused_by_a_local_engine_with_advice(
     app: Flask, client: FlaskClient, key: str, value: str, usual: str
 ) -> None:
     asked = {"spec": {"p": 2}, key: value}
@@ -178,7 +178,7 @@ def test_what_only_a_cluster_knows_is_refused_by_a_local_engine_with_the_way_out
     assert error_of(client.post("/api/runs", json=asked | {key: "far"}))["field"] == key
 
 
-def test_a_server_for_a_cluster_says_so_before_its_runner_is_there(tmp_path: Path) -> None:
+def test_a_server_for_a_cluster_shows_this_before_its_runner_has_started(tmp_path: Path) -> None:
     made = create_app(Config(port=0, database=tmp_path / "runs.sqlite3", engine="ray", runner=FAKE_RUNNER))
     asked = made.test_client()
     assert asked.get("/api/cluster").get_json() == {"engine": "ray"}
@@ -191,7 +191,7 @@ def test_measured_hops_need_a_pace(client: FlaskClient) -> None:
     assert (error["field"], error["nearest"]) == ("hops", "given")
 
 
-def test_a_cluster_that_cannot_be_read_is_refused_and_one_without_words_has_empty_ones() -> None:
+def test_an_unreadable_cluster_state_is_refused_and_missing_texts_are_empty() -> None:
     assert cluster_state.read({}) == {"address": "", "state": "", "why": "", "hosts": [], "links": [], "waiting": ""}
     for told in ({"hosts": {}}, {"hosts": [1]}, {"links": [None]}, {"why": None}):
         with pytest.raises(ValueError, match="cannot be read"):
@@ -213,7 +213,7 @@ class Slow:
         self.sent.append((viewers, json.loads(text)))
 
 
-def test_a_viewer_who_is_slow_gets_the_last_state_only_and_once() -> None:
+def test_a_slow_viewer_gets_only_the_latest_state_and_once() -> None:
     slow, state = Slow(), {"n": 0}
     feed = ClusterFeed(slow, lambda: state)
     slow.free = {"a"}

@@ -246,14 +246,14 @@ def test_no_code_of_the_page_loads_anything_from_another_host():
     assert not problems, report(problems)
 
 
-def test_a_reader_finds_licence_contribution_guide_changes_architecture_and_decisions():
+def test_licence_contribution_guide_changes_architecture_and_decisions_exist():
     expected = ["LICENSE", "CONTRIBUTING.md", "CHANGELOG.md", "README.md", "docs/architecture.md", "docs/decisions"]
     assert [name for name in expected if not (ROOT / name).exists()] == []
     assert "Apache License" in (ROOT / "LICENSE").read_text()
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"] == "Apache-2.0"
 
 
-def test_every_local_link_of_the_documents_leads_somewhere():
+def test_every_local_link_of_the_documents_has_a_target():
     problems = [
         f"{relative(document)}: {target} does not exist"
         for document in [*ROOT.glob("*.md"), *files("docs", kinds=(".md",))]

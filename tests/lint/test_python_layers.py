@@ -155,7 +155,7 @@ def of_ray_engine(each: Import) -> bool:
     return under(each.importer, "runner.engines.ray")
 
 
-def test_every_part_keeps_clear_of_packages_that_belong_to_another():
+def test_no_part_imports_packages_reserved_for_another():
     problems = [
         f"{each}: {part} may not use {each.imported}"
         for part, packages in FORBIDDEN.items()

@@ -60,7 +60,7 @@ def test_the_collected_messages_are_those_of_the_source():
 
 
 @pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
-def test_every_answer_of_the_server_is_read_in_chinese(client: FlaskClient):
+def test_every_response_of_the_server_is_translated_to_chinese(client: FlaskClient):
     encoded = {json.dumps(text, sort_keys=True) for text in texts(client) if text}
     asked = [json.loads(text) for text in sorted(encoded)]
     assert len(asked) > 1500, "the questions have lost their answers"

@@ -53,7 +53,7 @@ def test_the_true_offset_lies_within_the_stated_uncertainty(
 
 @settings(max_examples=300, deadline=None)
 @given(clocks, clocks, trips, trips, st.integers(1, 3600), st.fractions(0, 1, max_denominator=1000))
-def test_a_reading_during_the_run_is_told_in_the_askers_time_within_the_stated_uncertainty(
+def test_a_reading_during_the_run_is_converted_to_the_requesters_clock_within_the_stated_uncertainty(
     asker: Clock, other: Clock, first: list[tuple[int, int, int]], last: list[tuple[int, int, int]], lasts: int,
     when: Fraction,
 ) -> None:  # fmt: skip
@@ -67,7 +67,7 @@ def test_a_reading_during_the_run_is_told_in_the_askers_time_within_the_stated_u
 
 @settings(max_examples=100, deadline=None)
 @given(clocks, clocks, trips, st.integers(1_000, 5_000))
-def test_one_quick_exchange_among_slow_ones_is_what_counts(
+def test_one_quick_exchange_among_slow_ones_decides(
     asker: Clock, other: Clock, trip: list[tuple[int, int, int]], quick: int
 ) -> None:
     slow = [(there + 100_000, thinking, back + 100_000) for there, thinking, back in trip]
@@ -89,7 +89,7 @@ def test_drift_is_found_from_before_and_after() -> None:
     assert float(ClockMap(early, late).drift / PPM) == pytest.approx(50, abs=0.1)
 
 
-def test_answers_before_their_questions_and_no_exchange_at_all_are_refused() -> None:
+def test_responses_before_their_requests_and_no_exchange_at_all_are_refused() -> None:
     with pytest.raises(ValueError, match="before its question"):
         offset_of([Exchange(1000, 0, 0, 500)])
     with pytest.raises(ValueError, match="at least one"):

@@ -120,7 +120,7 @@ def test_a_second_run_is_refused_while_one_is_under_way(runner: RunnerProgram) -
     runner.until("cancelled")
 
 
-def test_a_cancel_of_a_run_that_is_not_under_way_is_answered(runner: RunnerProgram) -> None:
+def test_a_cancel_of_a_run_that_is_not_under_way_gets_a_response(runner: RunnerProgram) -> None:
     runner.send(cmd="cancel", id="never")
     answer = runner.event()
     assert (answer["event"], answer["id"], answer["error"]["field"]) == ("error", "never", "id")

@@ -54,7 +54,7 @@ def test_a_run_exactly_as_planned_measures_what_was_predicted() -> None:
 
 
 @pytest.mark.parametrize("slower", [0.5, 1.0, 3.0])
-def test_in_free_mode_the_unit_is_fitted_so_that_only_the_arrangement_counts(slower: float) -> None:
+def test_in_free_mode_the_unit_is_fitted_so_that_only_the_arrangement_matters(slower: float) -> None:
     planned = timeline()
     found = outcome(planned, times_of(planned, UNIT_NS * slower), None)
     assert found.unit_ms == pytest.approx(2.0 * slower)
@@ -283,7 +283,7 @@ def test_losses_of_steps_and_updated_weights_are_not_called_gradients(name: str,
     [({}, "runner.result_missing"), ({"stage0.head": torch.full((3,), torch.nan)}, "runner.result_not_finite")],
     ids=["missing", "not a number"],
 )
-def test_a_result_that_is_missing_is_told_apart_from_one_that_is_not_a_number(
+def test_a_missing_result_is_distinguished_from_one_that_is_not_a_number(
     results: dict[str, torch.Tensor], code: str
 ) -> None:
     verdict = judge(1.0, [results], 1.0, {"stage0.head": torch.ones(3)})

@@ -17,7 +17,7 @@ def fill_disk(store: Store) -> None:
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
-def test_a_disk_that_fills_up_during_a_run_is_told_and_the_run_is_shown_to_its_end(manage, config):
+def test_a_disk_that_fills_up_during_a_run_is_reported_and_the_run_is_shown_to_its_end(manage, config):
     manager = manage("--rows", "400")
     run = submit(manager, m=40)
     assert run.summary()["unkept"] is None
@@ -38,7 +38,7 @@ def test_a_disk_that_fills_up_during_a_run_is_told_and_the_run_is_shown_to_its_e
     store.close()
 
 
-def test_a_disk_with_room_again_takes_the_run_at_its_next_change(manage):
+def test_a_disk_with_room_again_stores_the_run_at_its_next_change(manage):
     manager = manage("--rows", "400")
     wait(lambda: manager.client.state == "ready")
     fill_disk(manager.store)
@@ -62,7 +62,7 @@ def test_a_run_is_cancelled_while_it_warms_up_as_while_it_runs_and_the_next_one_
     assert manager.store.load(run.id).status == "cancelled"
 
 
-def test_two_people_who_press_run_at_once_both_know_their_place_and_take_turns(manage):
+def test_two_runs_requested_at_once_have_queue_positions_and_run_in_turn(manage):
     manager = manage("--start", "0.2")
     mine = [submit(manager, owner="me") for _ in range(3)]
     theirs = submit(manager, owner="you")

@@ -55,7 +55,7 @@ def test_a_comparison_names_both_and_both_bubbles(client: FlaskClient):
     assert title == "ZB-H1 against 1F1B, p 8, m 32 · bubble 6.8 % against 17.9 %"
 
 
-def test_costs_that_follow_from_a_model_count_in_the_bubble(client: FlaskClient):
+def test_the_bubble_uses_costs_that_follow_from_a_model(client: FlaskClient):
     plain = said(client, "?p=8&m=32")
     modelled = said(client, "?p=8&m=32&m.model=llama3-70b&m.tp=8&m.heads=1")
     assert plain == "1F1B, p 8, m 32 · bubble 17.9 %"
@@ -100,7 +100,7 @@ def test_an_illegal_spec_gets_the_plain_title_and_picture(client: FlaskClient, q
     assert picture.data == brand_card()
 
 
-def test_the_picture_is_kept_and_may_be_shown_by_other_sites(client: FlaskClient):
+def test_the_picture_is_cached_and_can_be_shown_by_other_sites(client: FlaskClient):
     first, again = client.get(f"/preview.png{VIEW}"), client.get(f"/preview.png{VIEW}&theme=dark&t0=1")
     assert first.data == again.data
     assert first.mimetype == "image/png"
@@ -109,7 +109,7 @@ def test_the_picture_is_kept_and_may_be_shown_by_other_sites(client: FlaskClient
     assert client.get(f"/preview.png{VIEW}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
 
 
-def test_too_much_to_draw_while_somebody_waits_gets_the_plain_picture(client: FlaskClient, monkeypatch):
+def test_a_schedule_too_large_to_draw_in_time_gets_the_plain_picture(client: FlaskClient, monkeypatch):
     monkeypatch.setattr(preview, "MOST_OPS", 10)
     assert said(client, VIEW) == "Bubbleline"
     assert client.get(f"/preview.png{VIEW}").data == brand_card()
@@ -125,7 +125,7 @@ def test_the_boxes_have_the_pages_colours_in_the_share_that_the_ops_have():
         assert share_of(picture, palette(theme)["bg"]) > 0.1
 
 
-def test_many_ops_are_binned_and_cover_what_they_take_of_the_time():
+def test_many_ops_are_binned_and_cover_their_share_of_the_time():
     picture = pixels(card([timed(read({"family": "gpipe", "p": 128, "m": 512}))]))
     timeline = picture[130:556, 48:1152]  # between the heading and the foot
     busy = 512 / (512 + 128 - 1)
@@ -138,7 +138,7 @@ def test_every_family_has_a_picture(name: str):
     pixels(card([timed(read({"family": name, "p": 2, "m": 4}))]))
 
 
-def test_more_than_one_schedule_stand_under_each_other():
+def test_several_schedules_are_stacked():
     plans = [timed(read({"family": name, "p": 4, "m": 8})) for name in ("gpipe", "1f1b", "zb-h1", "v-half")]
     for count in range(1, 5):
         pixels(card(plans[:count]))

@@ -44,7 +44,7 @@ class Seeker:
         return next(each for each in self.told if each["status"] in ("finished", "stopped", "failed"))
 
 
-def test_a_search_tells_of_every_better_order_and_of_how_far_the_bound_is(seeker: Callable[[], Seeker]) -> None:
+def test_a_search_reports_every_better_order_and_its_gap_to_the_bound(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     assert page.search(seconds=2.5)["ok"] is True
     last = page.last()
@@ -58,7 +58,7 @@ def test_a_search_tells_of_every_better_order_and_of_how_far_the_bound_is(seeker
     assert last["spec"]["effort"] == last["evaluations"] > 0
 
 
-def test_what_was_found_is_the_schedule_of_its_spec_at_once(server: Server, seeker: Callable[[], Seeker]) -> None:
+def test_the_searched_order_is_the_schedule_of_its_spec_at_once(server: Server, seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     page.search()
     last = page.last()
@@ -71,7 +71,7 @@ def test_what_was_found_is_the_schedule_of_its_spec_at_once(server: Server, seek
     assert len(answer.content) == 4 + length + 3 * 6 * 18
 
 
-def test_a_search_is_stopped_with_the_best_it_has(seeker: Callable[[], Seeker]) -> None:
+def test_a_stopped_search_reports_its_best_order(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     page.search(seconds=60)
     until(lambda: any(each["better"] for each in list(page.told)))
@@ -82,7 +82,7 @@ def test_a_search_is_stopped_with_the_best_it_has(seeker: Callable[[], Seeker]) 
     assert page.page.ask("search_stop") == {"ok": True, "stopped": False}
 
 
-def test_a_new_search_takes_the_place_of_the_old_one(seeker: Callable[[], Seeker]) -> None:
+def test_a_new_search_replaces_the_old_one(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     first = page.search(seconds=60)["id"]
     until(lambda: any(each["better"] for each in list(page.told)))
@@ -93,7 +93,7 @@ def test_a_new_search_takes_the_place_of_the_old_one(seeker: Callable[[], Seeker
     assert first != second
 
 
-def test_two_pages_take_turns_and_the_second_is_told_its_place(seeker: Callable[[], Seeker]) -> None:
+def test_two_pages_take_turns_and_the_second_receives_its_queue_position(seeker: Callable[[], Seeker]) -> None:
     one, two = seeker(), seeker()
     one.search(seconds=60)
     until(lambda: any(each["status"] == "running" for each in list(one.told)))
@@ -103,7 +103,7 @@ def test_two_pages_take_turns_and_the_second_is_told_its_place(seeker: Callable[
     assert two.last()["status"] == "finished"
 
 
-def test_the_server_answers_others_while_it_searches(server: Server, seeker: Callable[[], Seeker]) -> None:
+def test_the_server_responds_to_other_requests_during_a_search(server: Server, seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     page.search(seconds=4.0)
     until(lambda: any(each["status"] == "running" for each in list(page.told)))
@@ -128,7 +128,7 @@ def test_a_bad_search_is_refused_with_its_field(seeker: Callable[[], Seeker], da
     assert answer["error"]["field"] == field
 
 
-def test_whoever_asks_for_what_was_found_has_it_without_a_search(seeker: Callable[[], Seeker]) -> None:
+def test_an_order_found_before_is_returned_without_a_search(seeker: Callable[[], Seeker]) -> None:
     first, second = seeker(), seeker()
     first.search(HARD | {"m": 16}, seconds=0.6)
     found = first.last()
@@ -138,7 +138,7 @@ def test_whoever_asks_for_what_was_found_has_it_without_a_search(seeker: Callabl
     assert (told["order"], told["spec"], told["status"]) == (found["order"], found["spec"], "finished")
 
 
-def test_a_found_order_runs_as_it_is_without_being_sought_again(server: Server, seeker: Callable[[], Seeker]) -> None:
+def test_a_searched_order_is_run_without_another_search(server: Server, seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     page.search(HARD | {"p": 2, "m": 5, "memory": 1.5}, seconds=0.5)
     found = page.last()["spec"]

@@ -81,7 +81,7 @@ def test_two_schedules_are_drawn_on_one_scale_and_one_block_once(open_page: Open
     assert page.locator(DRAWING).count() == 1
 
 
-def test_a_family_without_a_block_says_why_and_offers_those_that_have_one(open_page: Open) -> None:
+def test_a_family_without_a_block_shows_the_reason_and_offers_families_with_one(open_page: Open) -> None:
     page = opened(open_page, "?family=gpipe&p=4&m=12")
     expect(page.locator(".block-none p")).to_contain_text("all forwards run before the first backward")
     offered = page.locator(".block-none [data-put]")
@@ -94,7 +94,7 @@ def test_a_family_without_a_block_says_why_and_offers_those_that_have_one(open_p
     expect(page.locator(".block-none p")).to_contain_text("GPipe has no block")
 
 
-def test_too_few_micro_batches_for_the_steady_state_are_said(open_page: Open) -> None:
+def test_too_few_micro_batches_for_the_steady_state_are_reported(open_page: Open) -> None:
     page = opened(open_page, "?family=1f1b&p=8&m=16")
     assert page.locator(".is-remark").count() == 0
     page.fill("#field-m", "4")
@@ -142,7 +142,7 @@ def test_the_keys_step_from_op_to_op_and_leave_the_timeline_alone(open_page: Ope
     assert state(page)["view"]["sel"] is None
 
 
-def test_every_slot_stands_in_a_table_too(open_page: Open) -> None:
+def test_every_slot_is_also_in_a_table(open_page: Open) -> None:
     page = opened(open_page, "?family=1f1b&p=3")
     page.get_by_text("Every slot as a table").click()
     wait(page, "document.querySelector('.block-slots') !== null")
@@ -152,7 +152,7 @@ def test_every_slot_stands_in_a_table_too(open_page: Open) -> None:
     assert cells == [["device", "F", "B"], ["rank 0", "0", "7"], ["rank 1", "1", "5"], ["rank 2", "2", "3"]]
 
 
-def test_more_devices_than_can_be_drawn_keep_the_arithmetic_and_offer_fewer(open_page: Open) -> None:
+def test_with_too_many_devices_to_draw_the_arithmetic_is_kept_and_fewer_are_offered(open_page: Open) -> None:
     page = opened(open_page, "?family=zb-h1&p=128&m=128")
     expect(page.locator(".block-top p")).to_contain_text("384 / 3 = 128 chunks in flight")
     assert page.locator(DRAWING).count() == 0
@@ -172,7 +172,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: Open) -> None:
     assert page.locator(DRAWING).bounding_box()["width"] >= 300  # type: ignore[index]
 
 
-def test_a_finger_names_an_op_and_the_words_stay(open_page: Open) -> None:
+def test_a_tap_names_an_op_and_the_text_stays(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4", width=360, height=740, has_touch=True)
     page.locator(DRAWING).scroll_into_view_if_needed()
     page.touchscreen.tap(*at(page, 0, 0))
@@ -190,7 +190,7 @@ def test_a_change_of_theme_repaints_the_block(open_page: Open) -> None:
     assert page.locator(DRAWING).count() == 1
 
 
-def test_a_closed_tab_asks_nothing_and_a_server_that_went_away_is_said(open_page: Open) -> None:
+def test_a_closed_tab_sends_no_request_and_a_lost_server_is_reported(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4", forgive="Failed to load resource")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

@@ -29,14 +29,16 @@ def told(page: Page, host: str) -> str:
     return " ".join(page.locator(f"#cluster [data-host='{host}']").inner_text().split())
 
 
-def test_a_server_without_a_cluster_shows_none_and_asks_nothing_of_it(open_page: Open) -> None:
+def test_without_a_cluster_the_page_shows_none_and_sends_no_request_for_it(open_page: Open) -> None:
     page = open_page("?tab=run")
     wait(page, "document.querySelector('#run-where').textContent")
     for hidden in ("#cluster", "#run-spread", "#run-arrange", "#run-hops"):
         expect(page.locator(hidden)).to_be_hidden()
 
 
-def test_a_run_on_hosts_is_seen_there_and_leaves_its_hops_to_the_plan(open_page: Open, hosts: Server) -> None:
+def test_a_run_is_shown_on_its_hosts_and_its_measured_hop_can_be_put_in_the_plan(
+    open_page: Open, hosts: Server
+) -> None:
     page = open_page("?family=1f1b&p=4&m=6&tab=run", url=hosts.url)
     panel = page.locator("#cluster")
     expect(panel).to_contain_text("8 of 8 cores free · 2 of 2 GPUs free")
@@ -74,7 +76,9 @@ def test_a_run_on_hosts_is_seen_there_and_leaves_its_hops_to_the_plan(open_page:
     assert violations(page) == []
 
 
-def test_what_a_run_waits_for_is_said_also_in_chinese_and_on_a_phone(open_page: Open, hosts: Server) -> None:
+def test_the_resources_that_a_run_waits_for_are_named_also_in_chinese_and_on_a_phone(
+    open_page: Open, hosts: Server
+) -> None:
     page = open_page("?family=1f1b&p=4&m=109&tab=run&lang=zh&theme=dark", url=hosts.url, width=360, height=800)
     expect(page.locator("#cluster")).to_contain_text("集群")
     page.click("#run")
@@ -91,7 +95,7 @@ def test_what_a_run_waits_for_is_said_also_in_chinese_and_on_a_phone(open_page: 
     expect(page.locator(".cluster-waiting")).to_be_hidden()
 
 
-def test_a_host_that_is_lost_is_shown_with_its_ranks_and_so_is_a_server_that_is_gone(
+def test_a_lost_host_is_shown_with_its_ranks_and_a_lost_server_is_shown(
     open_page: Open, start: Callable[..., Server]
 ) -> None:
     server = start("--cluster")

@@ -27,7 +27,7 @@ def devices_are_listed(page: Page) -> None:
     expect(page.locator("#run-devices table").last).to_contain_text("each op is held to its planned time")
 
 
-def test_a_run_has_the_options_that_were_chosen_and_its_lane_is_held_against_the_plan(
+def test_a_run_has_the_chosen_options_and_its_lane_is_compared_with_the_plan(
     open_page: Open, live_server: Server
 ) -> None:
     page = open_page("?family=1f1b&p=2&m=4&tab=run", url=live_server.url)

@@ -23,7 +23,7 @@ def longest_wait(page: Page, server: Server) -> list[float]:
     return [*row[:5], *(time / 1e6 / run["unit_ms"] for time in row[5:8]), row[8]]
 
 
-def test_a_run_tells_bytes_messages_and_live_activations_once_somebody_looks(
+def test_bytes_messages_and_live_activations_of_a_run_are_loaded_when_first_shown(
     open_page: Open, live_server: Server
 ) -> None:
     page = open_page("?family=zb-h1&p=2&m=4&tab=run&theme=light", url=live_server.url)
@@ -58,7 +58,7 @@ def test_a_run_tells_bytes_messages_and_live_activations_once_somebody_looks(
     assert len(asked) == 1
 
 
-def test_messages_and_memory_of_a_run_under_way_come_with_its_ops(open_page: Open, live_server: Server) -> None:
+def test_messages_and_memory_of_a_run_under_way_arrive_with_its_ops(open_page: Open, live_server: Server) -> None:
     page = open_page("?family=1f1b&p=2&m=48&tab=run&lane=comm&mem=1", url=live_server.url)
     start_paced(page)
     wait(page, "bubbleline.state().lanes.some((lane) => lane.details && lane.live)", 20)

@@ -53,7 +53,7 @@ def test_an_area_is_resized_by_its_edges(open_page: Open) -> None:
     assert view(page, "area") == "23-29@1-3", "Escape gives the drag up, and only that"
 
 
-def test_an_area_may_lie_across_two_schedules(open_page: Open) -> None:
+def test_an_area_can_span_two_schedules(open_page: Open) -> None:
     page = open_page("?b.family=zb-h1")
     drag(page, point(page, 3, 9), point(page, 0, 18, "b"), "Shift")
     assert view(page, "area") == "9-18@3-b.0"

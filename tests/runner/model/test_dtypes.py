@@ -94,6 +94,6 @@ def test_weights_and_their_gradients_stay_float32_and_bfloat16_is_near_float32()
     assert TOLERANCE["float32"] < verdict.max_grad_error < 2 * TOLERANCE["bfloat16"]
 
 
-def test_a_type_that_no_run_has_is_refused(runner: RunnerProgram) -> None:
+def test_an_unknown_type_is_refused(runner: RunnerProgram) -> None:
     last = runner.run(spec={"p": 2, "m": 2}, dtype="float16")[-1]
     assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "dtype", "float32")

@@ -87,7 +87,7 @@ class Rank(threading.Thread):
 
 
 @pytest.mark.parametrize("family", ["1f1b", "interleaved", "dualpipev"])
-def test_ops_are_noted_at_the_times_at_which_the_streams_did_them(family: str, tmp_path: Path) -> None:
+def test_ops_are_recorded_at_the_times_when_the_streams_executed_them(family: str, tmp_path: Path) -> None:
     spec = registry.read(
         {"family": family, "p": 2, "m": 4, "costs": {"F": FORWARD_MS, "I": BACKWARD_MS, "W": 0, "FB": None}}
     )
@@ -118,7 +118,7 @@ def test_ops_are_noted_at_the_times_at_which_the_streams_did_them(family: str, t
         assert (messages[:, 1] <= messages[:, 2]).all()
 
 
-def test_of_several_tries_to_relate_both_clocks_the_quickest_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_several_comparisons_of_both_clocks_the_quickest_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     HERE.stream = Stream()
     readings = iter([0, 90, 100, 110, 200, 260, 300, 370, 400, 480])
     monkeypatch.setattr("runner.telemetry.event_clock.now", lambda: next(readings))

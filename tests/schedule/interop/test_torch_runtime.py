@@ -91,7 +91,7 @@ def test_torch_runs_every_op_of_our_file_in_our_order(torchs: Pool, name: str) -
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_torch_cannot_hold_is_refused_and_torch_agrees(name: str) -> None:
+def test_an_order_that_torch_cannot_represent_is_refused_by_us_and_by_torch(name: str) -> None:
     order = order_of(name, 4, 8)
     with pytest.raises(SpecError, match=REFUSED[name]):
         torch_csv.dump(order)

@@ -43,7 +43,7 @@ def test_every_law_equals_the_simulation_where_it_says_exact(family: str, data: 
 @pytest.mark.parametrize("family", registry.FAMILIES)
 @given(data=st.data())
 @settings(max_examples=30, deadline=None)
-def test_with_enough_micro_batches_f_i_and_w_alike_and_no_hops_every_law_is_exact(
+def test_with_enough_micro_batches_equal_f_i_and_w_and_no_hops_every_law_is_exact(
     family: str, data: st.DataObject
 ) -> None:
     f = 12.0 * data.draw(st.integers(2, 9))
@@ -80,7 +80,7 @@ def test_uneven_1f1b_never_beats_its_bound(data: st.DataObject, p: int, m: int) 
 
 @pytest.mark.parametrize("g", ["p", "2p"])
 @pytest.mark.parametrize(("p", "v", "rounds"), [(2, 2, 4), (4, 2, 4), (4, 3, 6), (5, 4, 4), (8, 2, 4)])
-def test_a_wider_group_buys_latency_of_every_hop_but_the_first(g: str, p: int, v: int, rounds: int) -> None:
+def test_a_wider_group_hides_the_latency_of_every_hop_except_the_first(g: str, p: int, v: int, rounds: int) -> None:
     group = p if g == "p" else 2 * p
     spec = Spec("interleaved", p, p * rounds, v, group, costs=Costs(12.0 * v, 12.0 * v, 12.0 * v, 0.125))
     without = spec.with_(costs=Costs(12.0 * v, 12.0 * v, 12.0 * v, 0.0))
@@ -111,7 +111,7 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("m", "f", "i", "w", "c", "rates"), PUBLISHED)
-def test_the_zero_bubble_papers_table_5_comes_out_to_four_digits(
+def test_the_zero_bubble_papers_table_5_is_reproduced_to_four_digits(
     m: int, f: float, i: float, w: float, c: float, rates: dict[str, float]
 ) -> None:
     for family, rate in rates.items():

@@ -118,7 +118,7 @@ def order_of(*lines: str, kind: str = "looped", m: int = 1) -> Order:
          "none of them can go on"),
     ],
 )  # fmt: skip
-def test_the_first_violation_is_told_in_a_sentence(lines: list[str], sentence: str) -> None:
+def test_the_first_violation_is_described_in_a_sentence(lines: list[str], sentence: str) -> None:
     with pytest.raises(OrderError) as caught:
         check(order_of(*lines))
     assert caught.value.message == sentence
