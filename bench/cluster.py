@@ -1,4 +1,4 @@
-"""Runs on a cluster: how soon they start, what a hop costs, how many events come back, and what Ray itself needs.
+"""Measure runs on a cluster: start-up time, latency of a hop, rate of events, and the resources that Ray itself uses.
 
     python bench/cluster.py [starts] [hops] [far] [events] [needs]
 

@@ -1,4 +1,4 @@
-"""How fast the schedule core is: orders generated, simulated, with memory, encoded for the wire; and the closest peer.
+"""Measure the schedule core: generate, simulate, compute memory, encode for the wire; and torch for comparison.
 
     .venv/bin/python bench/core.py
 

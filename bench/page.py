@@ -1,10 +1,11 @@
-"""How fast the page is, in headless Chromium that draws in software, by real mouse and key events.
+"""Measure the page in headless Chromium with software rendering, by real mouse and key events.
 
     python bench/page.py [--family interleaved-zb] [-p 16] [-m 128] [-v 4]
 
 Prints: input event to painted frame while sliders move; the same where every step of a slider asks the server for
 another order; request to first paint of 131,072 ops; frames while a million ops are zoomed and panned, alone, with
-memory strips and as two schedules of half a million; and the memory of that tab. Beside them stands what others need.
+memory strips and as two schedules of half a million; and the memory of that tab. Published figures of
+other tools are printed for comparison.
 """
 
 from __future__ import annotations

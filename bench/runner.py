@@ -1,4 +1,4 @@
-"""What the runner adds to the work itself, beside torch's own runtime, in one run on one machine.
+"""Measure the runner's overhead per op, beside that of torch's own runtime, on one machine.
 
     python bench/runner.py [overhead] [reporting]
 

@@ -1,4 +1,4 @@
-"""Whole runs as the runner program does them: how soon they start, how well they meet the plan, what a fault costs.
+"""Measure whole runs of the runner program: start-up time, agreement with the plan, recovery time after a fault.
 
     python bench/runs.py [starts] [calibrated] [failures]
 
@@ -7,8 +7,8 @@
 2. Unpaced makespan at the costs that the ops had (their medians, simulated again) beside the measured one, p = 2, and
    the same with each op's own time, where only messages and wake-ups are at their medians. They are to agree where
    every rank has a core of its own; Linux tells for how long a rank was ready and had none. On a machine that does
-   other work too, `chrt -r 5 python bench/runs.py calibrated` as root takes the cores but for 50 ms a second, which
-   Linux keeps for the others: the medians tell, not the extremes.
+   other work too, `chrt -r 5 python bench/runs.py calibrated` as root occupies the cores except for 50 ms per second,
+   which Linux reserves for the others: the medians are meaningful, not the extremes.
 3. How soon the pool is healthy after a fault: from the run's start to its end, which names the fault, and from there to
    the first ops of the next run.
 """

@@ -1,4 +1,4 @@
-"""How good searched orders are, how surely, and how soon: every figure of the search, one core.
+"""Measure the search for orders on one core: quality, lower bounds, and time until the best order was found.
 
     .venv/bin/python bench/search.py             # all cases with 5 s each at most, and what was published
     .venv/bin/python bench/search.py --sweep     # the table for the docs: memory from a third of 1F1B's to twice

@@ -1,4 +1,4 @@
-"""How many viewers one server on one core serves, driven from this second process over loopback.
+"""Measure how many viewers one server on one core can serve; this second process drives it over loopback.
 
     python bench/viewers.py [--viewers 500] [--stalled 20] [--rate 10000] [--seconds 20] [--details]
 

@@ -1,4 +1,4 @@
-"""Wheel and drag on the timeline as a hand would, the frames that come of it, and what memory the tab takes."""
+"""Zoom and pan the timeline by wheel and drag; measure frame times and the memory of the tab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server on a free port, headless Chromium without a GPU, and a page in it whose schedule is drawn."""
+"""Start a server on a free port and headless Chromium without a GPU; open a page and wait for its schedule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sliders moved with real mouse and key events, and how long until the frame that shows it is painted."""
+"""Move sliders with real mouse and key events; measure the time until the frame with the result is painted."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""A runner program that executes nothing and sends ops at a steady rate, as the real one does: some rows every 50 ms.
+"""A runner program that executes nothing and sends ops at a steady rate, like the real one: some rows every 50 ms.
 
 Op k of a run ends k + 1 periods after the run's first moment, whenever it is sent: a line that goes out late counts as
 late where it arrives. A line always holds the same number of ops, so that an entry's ops follow from its number.
 Times count from the run's first moment, as the real runner's do; `t0_unix_ns` says when that was, here on the
-monotonic clock. A row's last number is how late its line was written. Bytes and messages come behind the last op, as
-from the real runner where ops are so many, or with `--details` beside their ops.
+monotonic clock. A row's last number is how late its line was written. Bytes and messages follow after the last op, as
+in the real runner for very many ops, or, with `--details`, are sent together with their ops.
 """
 
 from __future__ import annotations

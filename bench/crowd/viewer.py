@@ -1,4 +1,4 @@
-"""A minimal viewer: one raw WebSocket with as much of Engine.IO and Socket.IO as it takes to watch a run.
+"""A minimal viewer: one raw WebSocket with just enough of Engine.IO and Socket.IO to watch a run.
 
 A client library decodes every message, which for 500 viewers of 10,000 ops per second is many times the server's work.
 The log entries that a message covers are in its first characters, and are noted with the time of its last byte; the

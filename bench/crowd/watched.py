@@ -1,5 +1,5 @@
-"""A server under watch: a process on one core, what it costs in processor time and memory, and how long it was kept
-waiting for its core by other programs."""
+"""A measured server: a process on one core, its processor time and memory, and how long it waited for its core
+because of other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts beside the frontier: figures and tables agree with each other and with the core."""
+"""Charts other than the frontier: figures and tables agree with each other and with the core."""
 
 from __future__ import annotations
 

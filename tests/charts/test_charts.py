@@ -1,4 +1,4 @@
-"""Charts as figures: their colours are the page's, their names cover nothing, their words are true. And over HTTP."""
+"""The frontier chart: its colours are the page's, its labels cover nothing, its sentences are true; also over HTTP."""
 
 from __future__ import annotations
 

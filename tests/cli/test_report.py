@@ -1,4 +1,4 @@
-"""What the command line makes of a run's measurements: calibration, traces that come back, sweeps, devices."""
+"""The command line after a run: calibration, exported traces, sweeps, devices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python app.py run`: a real run on real worker processes, and what it says when it cannot."""
+"""`python app.py run`: a real run on real worker processes, and its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line, as a person or a script drives it: what it prints, and its exit codes."""
+"""The commands on schedules: their output and their exit codes."""
 
 from __future__ import annotations
 

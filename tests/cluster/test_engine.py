@@ -1,4 +1,4 @@
-"""Whole runs on a Ray cluster of this host alone: the same schedules, verified; ranks that are lost; a head that goes.
+"""Whole runs on a Ray cluster of this host alone: the same schedules, verified; lost ranks; a head that stops.
 
 One cluster for the whole file; the last test ends it.
 """

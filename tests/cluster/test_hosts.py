@@ -1,5 +1,5 @@
-"""The cluster engine across three hosts: real schedules with verified gradients, clocks that differ by hours, code that
-only the cluster brings; then hosts that die, links that are cut, and a head that is restarted.
+"""The cluster engine across three hosts: real schedules with verified gradients, clocks that differ by hours, code
+distributed by the cluster; then hosts that die, links that are cut, and a head that is restarted.
 
 The hosts are namespaces on this machine (tests/support/cluster/hosts.py), one set for the whole file. The tests run
 in order; those that break something come last.

@@ -1,4 +1,4 @@
-"""What the cluster engine is made of, without a cluster: hosts as Ray lists them, who may use them, their clocks."""
+"""The parts of the cluster engine, without a cluster: hosts as Ray lists them, access tokens, clocks."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_token_that_others_can_read_is_refused_with_advice(tmp_path: Path, mod
         access.check_token(str(path))
 
 
-def test_a_missing_token_is_requested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_token_is_refused_with_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access.os, "environ", {access.TOKEN_FILE: str(tmp_path / "none")})
     with pytest.raises(EngineError, match=r"BUBBLELINE_RAY_TOKEN_FILE: .*none cannot be read .*RAY_AUTH_MODE=disabled"):
         access.grant("10.0.0.1:6379", str(tmp_path))

@@ -1,5 +1,5 @@
-"""What the server says of a cluster behind the runner: hosts and who is busy there, by route and by socket; and of runs
-on it. The runner is a fake that says what one on Ray says."""
+"""The server's state of the runner's cluster: hosts and the ranks on them, by route and by socket; and runs on it.
+The runner is a fake that sends the events of one on Ray."""
 
 from __future__ import annotations
 

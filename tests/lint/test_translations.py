@@ -1,4 +1,4 @@
-"""What the server writes is all there in Chinese: the collected sentences, and real answers as the page reads them."""
+"""Every sentence of the server has a Chinese translation: the collected messages, and real responses on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Offsets between the clocks of hosts: the truth lies within the uncertainty that is stated, whatever the network."""
+"""Offsets between the clocks of hosts: the true offset is within the stated uncertainty, whatever the network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to run on, and what runs make of it."""
+"""Devices of the machine, and the choice of devices and mode for a run."""
 
 from __future__ import annotations
 

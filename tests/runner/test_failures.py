@@ -1,4 +1,4 @@
-"""What goes wrong in a run, and that nothing of it reaches the next one."""
+"""Failures during a run, none of which affects the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong inside a worker: the run ends, says where, and the next one works. Real processes, real deaths."""
+"""Failures inside a worker: the run ends with the place of the fault, and the next one works. Real processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole runs on warm worker processes: every family, imported orders, both modes, and what is reported of them."""
+"""Whole runs on warm worker processes: every family, imported orders, both modes, and their events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run says beyond its ops' times: messages, bytes, and what every idle stretch waited for."""
+"""Measurements beyond the times of ops: messages, bytes, and the cause of all idle time."""
 
 from __future__ import annotations
 

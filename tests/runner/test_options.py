@@ -1,4 +1,4 @@
-"""Runs with options on small worker pools: each is verified, and what it costs in memory is measured."""
+"""Runs with options on small worker pools: each is verified, and its memory is measured."""
 
 from __future__ import annotations
 

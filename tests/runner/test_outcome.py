@@ -1,4 +1,4 @@
-"""What the main process makes of what it sees: measured figures, stalls, and whom to blame. No process is started."""
+"""The main process's conclusions: measured figures, stalls, and the rank at fault. No process is started."""
 
 from __future__ import annotations
 

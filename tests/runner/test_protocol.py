@@ -1,4 +1,4 @@
-"""Lines that are no commands, and runs that cannot be: each is answered once, in one shape, and disturbs nothing."""
+"""Malformed commands and illegal runs: each gets one error of the common shape and disturbs nothing."""
 
 from __future__ import annotations
 

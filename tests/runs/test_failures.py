@@ -1,4 +1,4 @@
-"""Failures beside the runner's own: a disk that fills up, a run cancelled at each of its stages."""
+"""Failures other than the runner's own: a disk that fills up, a run cancelled at each of its stages."""
 
 # ruff: noqa: F401, F811  (a fixture is imported, and named by the tests that want it)
 

@@ -1,4 +1,4 @@
-"""Runs that are kept: their names, their end, their files, the costs they had; and what there is to run on."""
+"""Stored runs: names, deletion, exported files, measured costs; and the route of devices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs with a runner process behind them: turns, cancelling, and every way in which a runner can fail."""
+"""Runs with a runner process: queueing, cancelling, and every way in which a runner can fail."""
 
 from __future__ import annotations
 

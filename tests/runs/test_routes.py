@@ -1,4 +1,4 @@
-"""The routes about runs: what can be asked, what is refused, and how."""
+"""The routes of runs: accepted requests, refusals and their error shape."""
 
 from __future__ import annotations
 

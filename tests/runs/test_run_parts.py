@@ -1,4 +1,4 @@
-"""The parts of runs that need no process: the line, the log, the state of a run, the store."""
+"""The parts of runs that need no process: the queue, the log, the state of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long runs as pages open them, while they go on."""
+"""Snapshots of long runs that pages open while the run is under way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store of runs: what is written comes back, from files of today and of before, and a bad disk is told."""
+"""The store of runs: runs are loaded as written, from current and older files, and a bad disk is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specs: what is read, what is refused and with which advice; and formulas and the wire format."""
+"""Specs: reading, refusals with advice; formulas; and the wire format."""
 
 from __future__ import annotations
 

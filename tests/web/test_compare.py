@@ -1,4 +1,4 @@
-"""The comparison over HTTP: the same rows as the core gives, one answer per question, strict about the question."""
+"""The comparison over HTTP: the rows of the core, one cached response per request, strict about arguments."""
 
 from __future__ import annotations
 

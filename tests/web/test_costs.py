@@ -1,4 +1,4 @@
-"""The routes about costs: models and machines, what one costs on the other, and balanced layers."""
+"""The routes of costs: models, machines, the costs of a model on a machine, and balanced layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of the routes: one shape everywhere, the key named, nothing of the server's inside shown."""
+"""Errors of the routes: a common shape, the key named, no internal details shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The route of files: each format under its name, refusals in sentences, and a bound on what is made in memory."""
+"""The route of exported files: each format under its name, refusals with sentences, and a size limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts sent to sockets as frames that are made once."""
+"""WebSocket frames that are encoded once for all receivers."""
 
 from __future__ import annotations
 

@@ -49,13 +49,13 @@ def test_a_list_of_one_stage_does_not_become_a_plain_number():
     "text",
     ["*2", "2*", "0*1,1", "-1*2", "1.5*2", "2*3*4", "x*1", "3*x,1", "1,,2", f"{MOST_ENTRIES}*1,1", "9" * 30 + "*1"],
 )
-def test_a_run_that_cannot_be_read_is_refused_by_the_name_of_its_key(text: str):
+def test_an_unreadable_list_is_refused_with_its_key(text: str):
     with pytest.raises(RequestError) as caught:
         spec_of(f"F={text}".encode())
     assert caught.value.field == "F"
 
 
-def test_layers_of_stages_are_read_in_runs_too(client: FlaskClient):
+def test_layers_with_repetitions_are_read_too(client: FlaskClient):
     short = client.get("/api/costs?model=llama3-70b&heads=1&p=8&layers=7,6*11,7")
     full = client.get("/api/costs?model=llama3-70b&heads=1&p=8&layers=7,11,11,11,11,11,11,7")
     assert short.status_code == 200

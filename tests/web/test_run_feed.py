@@ -1,4 +1,4 @@
-"""The feed of runs to viewers, with viewers as slow as one likes."""
+"""The feed of runs to viewers, with viewers of any speed."""
 
 from __future__ import annotations
 

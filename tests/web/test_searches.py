@@ -1,4 +1,4 @@
-"""Searches over a socket, between real clients and a real server: live, one at a time, stopped, dropped, and kept."""
+"""Searches over a socket, between real clients and a real server: live, one at a time, stopped, dropped, and stored."""
 
 from __future__ import annotations
 

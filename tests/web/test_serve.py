@@ -1,4 +1,4 @@
-"""`python app.py serve` as people and systems use it: starting, stopping, and what is left behind."""
+"""`python app.py serve`: starting, stopping, and that no process remains."""
 
 from __future__ import annotations
 

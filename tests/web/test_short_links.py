@@ -1,4 +1,4 @@
-"""Short links: codes, names, limits, and where they lead."""
+"""Short links: codes, names, limits, and redirects."""
 
 from __future__ import annotations
 

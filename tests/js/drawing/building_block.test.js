@@ -1,4 +1,4 @@
-// A block's drawing as data: its ops, what is where, and the words for it.
+// A building block's drawing as data: its ops, their positions, and the sentences about them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,4 +1,4 @@
-// A chart's points as data: the order of the keys, what goes on the timeline, and the table taken away.
+// A chart's points as data: keyboard order, points put on the timeline, and the exported table.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,5 +1,4 @@
-// A schedule in space: every op a box where and when it runs, painted so that nothing is covered by what lies behind
-// it.
+// A schedule in space: every op is a box at its place and time, and nearer boxes are painted last.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

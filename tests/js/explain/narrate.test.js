@@ -1,4 +1,4 @@
-// Tests of the sentences that tell where the playhead is.
+// Tests of the narration of the moment at the playhead.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

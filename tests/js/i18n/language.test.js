@@ -1,5 +1,5 @@
 // The page's own texts against its Chinese catalogue: every text has a Chinese one, none is left over, and no text on
-// the page goes past t(...).
+// the page bypasses t(...).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TEXTS } from "../../../static/js/core/i18n/zh/zh.js";

@@ -1,4 +1,4 @@
-// What is worked out of what a server tells of its cluster.
+// Tests of the figures derived from the state of a cluster.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withCosts } from "../../../static/js/core/measured/calibration.js";

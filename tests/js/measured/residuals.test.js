@@ -1,4 +1,4 @@
-// How far a run is from its plan, which op lost the time, and what the time between two ops went to.
+// Tests of residuals: deviations of a run from its plan, the ops that lost time, and the causes of idle time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { largest, lost, residual, roundUp, sameOrder, stepOf } from "../../../static/js/core/measured/residuals.js";

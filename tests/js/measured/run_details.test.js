@@ -1,4 +1,4 @@
-// What a run measured of bytes and messages: which op and which message each row is about, and what is drawn of it.
+// Tests of measured bytes and messages: the op or message of each row, and what is drawn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

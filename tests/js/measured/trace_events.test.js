@@ -1,4 +1,4 @@
-// What the page sends of a trace is what an import reads, and nothing else.
+// The page sends exactly the parts of a trace that an import reads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,4 +1,4 @@
-// What the comparison asks of the server, and the order of its rows.
+// Tests of the comparison's requests to the server and of the order of its rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columns, comparisonUrl, inOrder, leastOf } from "../../../static/js/panels/compare/comparison.js";

@@ -1,4 +1,4 @@
-// What a run would use and why, and what the costs of a run make of the plan.
+// Tests of the devices and pace chosen for a run, with the reason, and of plans calibrated by a run.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { calibrated, verdict } from "../../../static/js/core/measured/calibration.js";

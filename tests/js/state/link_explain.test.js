@@ -1,4 +1,4 @@
-// Tests of what a link keeps of explanations.
+// Tests of explanations in a link.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

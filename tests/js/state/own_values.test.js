@@ -1,4 +1,4 @@
-// Tests of a model and a machine of one's own in a link.
+// Tests of a custom model and machine in a link.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,6 +1,6 @@
-// Holds why-idle sentences, critical paths, phases, journeys, messages and narration to the times of any schedule, for
-// tests/schedule/simulation/test_explain.py: {"wire": base64, "spec"} a line in, {"kinds", "problems", ...} a line out,
-// in order.
+// Checks why-idle sentences, critical paths, phases, journeys, messages and narration against a schedule's times, for
+// tests/schedule/simulation/test_explain.py: one line {"wire": base64, "spec"} in, one line {"kinds", "problems", ...}
+// out, in order.
 import { createInterface } from "node:readline";
 
 import { before, criticalPath } from "../../../static/js/core/explain/critical_path.js";

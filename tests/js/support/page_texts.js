@@ -1,5 +1,5 @@
-// Reads the page's texts out of its source: what goes through t(...), what the HTML marks with data-t, and what looks
-// like a text for readers but goes through neither.
+// Reads the page's texts from its source: arguments of t(...), HTML marked with data-t, and anything that looks like a
+// text for readers but is neither.
 import { readFileSync, readdirSync } from "node:fs";
 import { parse } from "acorn";
 import { ancestor } from "acorn-walk";

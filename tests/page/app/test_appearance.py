@@ -1,4 +1,4 @@
-"""Looks and languages: the menu, what a link keeps of it, and that every combination of them draws."""
+"""Themes, colours and languages: the menu, their keys in a link, and that every combination is drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An embed in somebody else's page, and the file that plays by itself."""
+"""An embed in a page of another site, and the stand-alone HTML file."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_nothing_in_a_query_becomes_code_in_the_file(client: FlaskClient, bundle
     assert "'unsafe-inline'" not in text
 
 
-def test_a_view_without_a_file_is_explained(client: FlaskClient, monkeypatch, tmp_path):
+def test_a_view_without_a_file_is_refused_with_its_field_or_a_reason(client: FlaskClient, monkeypatch, tmp_path):
     assert error_of(client.get("/api/standalone?p=0"))["field"] == "p"
     monkeypatch.setattr(standalone, "SCRIPT", tmp_path / "none.js")
     missing = client.get("/api/standalone?p=3")

@@ -1,4 +1,4 @@
-"""Links: every form ever published opens what it says; sharing, short links, back, forward and copy."""
+"""Links: every form ever published still opens its view; sharing, short links, back, forward and copy."""
 
 from __future__ import annotations
 

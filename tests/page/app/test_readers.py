@@ -1,4 +1,4 @@
-"""What people trip over: schedules that are closed, many at once, a slider that means an op, a tab out of sight."""
+"""Details of the page in use: closing schedules, many at once, the playhead's slider, a tab outside the viewport."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The block tab in a browser: drawn as the server counts it, following the sliders, named by pointer and keys."""
+"""The building block tab in a browser: the server's figures, updates by sliders, ops named by pointer and keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every chart in a browser: chosen, drawn, read, stepped through, and taken away."""
+"""Every chart in a browser: chosen, drawn, read, stepped through, and saved."""
 
 from __future__ import annotations
 

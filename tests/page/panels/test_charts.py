@@ -1,4 +1,4 @@
-"""The charts tab in a browser: nothing of it before it opens, a figure that follows, points that go on the timeline."""
+"""The charts tab in a browser: loaded when opened, figures that follow the sliders, points put on the timeline."""
 
 from __future__ import annotations
 

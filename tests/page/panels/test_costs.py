@@ -1,4 +1,4 @@
-"""The page in a browser: costs from a model and a machine, their arithmetic, balance, limits of memory."""
+"""The page in a browser: costs from a model and a machine, their arithmetic, balanced layers, memory limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page in a browser: a model and a machine of one's own, links that stay short, and layers balanced for either."""
+"""The page in a browser: a custom model and machine, links that stay short, and balanced layers."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_layers_are_balanced_for_the_schedule_that_is_chosen(open_page: Open) ->
     expect(again.locator("#balance-result")).to_contain_text("B keeps even layers.")
 
 
-def test_layers_balanced_for_another_schedule_with_as_many_stages_are_labelled_so(open_page: Open) -> None:
+def test_layers_balanced_for_other_settings_are_labelled(open_page: Open) -> None:
     page = open_page("?m.model=gemma2-27b&m.heads=1&p=8&m=8&b.family=gpipe&m.layers=6,6,6,6,6,6,6,4")
     page.click("#pricing > summary")
     expect(page.locator("#balance-result")).to_contain_text("balanced for other settings")

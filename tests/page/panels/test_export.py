@@ -1,4 +1,4 @@
-"""The export tab: pictures and files leave the page as they should, by real clicks in a real browser."""
+"""The export tab: the contents of exported pictures and files, by real clicks in a real browser."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The cluster on the page: hosts, who is busy, which rank sits where, how far neighbours are apart, and what is said
-when something is missing or lost. The runner is a fake that says what one on Ray says."""
+"""The cluster on the page: hosts, their ranks, latencies between neighbours, and the messages when something is missing
+or lost. The runner is a fake that sends the events of one on Ray."""
 
 from __future__ import annotations
 

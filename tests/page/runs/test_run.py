@@ -1,4 +1,4 @@
-"""Runs on the page: from the button to the verdict, with the real runner; and what is said when things go wrong."""
+"""Runs on the page: from the button to the verdict, with the real runner; and the messages of failures."""
 
 from __future__ import annotations
 

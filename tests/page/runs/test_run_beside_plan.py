@@ -1,4 +1,4 @@
-"""What is chosen for a run, and a run held against its plan: options, residuals, planned times, waits; several runs."""
+"""Options of a run, and a run compared with its plan: residuals, planned times, waits; several runs."""
 
 from __future__ import annotations
 

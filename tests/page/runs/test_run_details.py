@@ -1,4 +1,4 @@
-"""What a run measured besides times, on the page: messages, bytes, live activations, asked for where somebody looks."""
+"""Measurements of a run besides times, on the page: messages, bytes, live activations, loaded when first shown."""
 
 from __future__ import annotations
 

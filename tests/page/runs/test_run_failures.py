@@ -1,4 +1,4 @@
-"""Runs that go wrong, as the page tells it: a server that is killed, a full line, a cancel at any stage, a bad disk."""
+"""Failing runs on the page: a server that is killed, a full queue, a cancel at any stage, a bad disk."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """What the timeline explains on demand, in a browser: why ranks are idle, the critical path, a followed micro-batch,
-messages, and the line that tells what happens."""
+messages, and the narration line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hands on the timeline in a browser: snapping, marks, find, pinned ranks, the minimap, touch and the table."""
+"""Timeline tools in a browser: snapping, marks, find, pinned ranks, the minimap, touch and the table."""
 
 from __future__ import annotations
 

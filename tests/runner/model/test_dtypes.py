@@ -1,4 +1,4 @@
-"""Runs in bfloat16: held to a single process in bfloat16, within what that type's rounding allows and no more."""
+"""Runs in bfloat16 agree with a single process in bfloat16 within the rounding of that type, and no more."""
 
 from __future__ import annotations
 

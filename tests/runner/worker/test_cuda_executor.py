@@ -1,5 +1,5 @@
-"""Ops timed by events, on streams and GPUs that are made up: a stream does what it is asked for in its own time, and
-the host learns of it later."""
+"""Ops timed by events on simulated streams and GPUs: a stream executes its work asynchronously, and the host is
+notified later."""
 
 from __future__ import annotations
 

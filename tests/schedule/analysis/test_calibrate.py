@@ -1,4 +1,4 @@
-"""Costs read off measured times: what was put in comes out, and what is off is found."""
+"""Calibration: costs are recovered from simulated measurements, and deviations are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of laws: what the code says now, exact where it says exact, and honest about the rest."""
+"""The document of laws: up to date with the code, and every law exact in the region where it is stated as exact."""
 
 from __future__ import annotations
 

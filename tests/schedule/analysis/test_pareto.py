@@ -1,4 +1,4 @@
-"""Memory against throughput: a family's point is its Result, and better means what it says."""
+"""Memory against throughput: a family's point is its Result, and dominance agrees with brute force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The block of a family against its real orders: the steady state, the memory, and the reasons of those without one."""
+"""The building block of a family against its orders: steady state, memory, and the reasons of families without one."""
 
 from __future__ import annotations
 

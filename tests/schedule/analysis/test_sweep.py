@@ -1,4 +1,4 @@
-"""What charts are made of, held to laws and simulations: bubbles over sizes, where time goes, ratios of models."""
+"""The data of charts against laws and simulations: bubbles over sizes, the parts of idle time, ratios of models."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Imported orders: any order packs into a short text and comes back, hostile texts are refused, and the spec of one is
-as good as that of a family."""
+"""Imported orders: any order packs into a short text and unpacks to itself, hostile texts are refused, and the spec of
+an imported order works like that of a family."""
 
 from __future__ import annotations
 

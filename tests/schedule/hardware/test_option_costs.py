@@ -1,4 +1,4 @@
-"""What a model and a machine make of the options: PipeOffload's k, shards of the output layer, weight versions."""
+"""Costs of the options for a model and a machine: PipeOffload's k, shards of the output layer, weight versions."""
 
 from __future__ import annotations
 

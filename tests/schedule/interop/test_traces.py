@@ -1,4 +1,4 @@
-"""Chrome traces: ours stand by the format's rules and come back whole; other tools' are read, or refused in words."""
+"""Chrome traces: ours follow the format and are imported without loss; others are read or refused with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws are the simulation, inside the regions they claim; and the published figures come out to their digits."""
+"""Laws equal the simulation inside their regions, and published figures are reproduced to their digits."""
 
 from __future__ import annotations
 

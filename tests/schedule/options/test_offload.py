@@ -1,4 +1,4 @@
-"""Activations on their way to host memory and back: lanes, memory, and compute that waits for copies."""
+"""Offload of activations to host memory: copy lanes, memory, and compute that waits for copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options on top of every family: valid, tight, empty at the end, and what they may and may not change."""
+"""Options on top of every family: schedules stay valid and tight, and all memory is released at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activation recomputation: the forward that runs again takes time, and what was not kept is not held."""
+"""Activation recomputation: the repeated forward takes time, and dropped activations use no memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output layer spread over the ranks: the paper's law and peaks, where S and T stand, and what it gains."""
+"""The output layer sharded over the ranks: the paper's law and peaks, the positions of S and T, and the gain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An order survives its bytes and its text, and bytes that are not an order are refused."""
+"""An order is decoded from its bytes and its text unchanged, and other bytes are refused."""
 
 from __future__ import annotations
 

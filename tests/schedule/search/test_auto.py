@@ -1,4 +1,4 @@
-"""Orders sought under a memory limit: never over it, legal for any costs, and as good as the published generators."""
+"""Orders searched under a memory limit: never over it, legal for any costs, and as good as the published generators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lower bounds: never above any order, of a family, of all there are, of an exhaustive search; and where they meet."""
+"""Lower bounds: never above an order of a family or of an exhaustive search, and tight in known cases."""
 
 from __future__ import annotations
 

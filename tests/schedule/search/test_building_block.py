@@ -1,4 +1,4 @@
-"""Building blocks and the families made of them: memory from lifespans, laws, legality, and published spans."""
+"""Building blocks and their families: memory from lifespans, laws, legality, and published spans."""
 
 from __future__ import annotations
 

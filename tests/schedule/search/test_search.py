@@ -1,4 +1,4 @@
-"""Searched orders: legal, within the limit, no worse than their starts, the same again, and never below a bound."""
+"""Searched orders: legal, within the limit, no worse than their starts, reproducible, and never below a bound."""
 
 from __future__ import annotations
 

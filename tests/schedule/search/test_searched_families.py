@@ -1,4 +1,4 @@
-"""Sought orders as specs: an effort and a seed stand for what was found, and every Result says how good it is."""
+"""Searched orders as specs: effort and seed reproduce an order, and every Result has its certificate."""
 
 from __future__ import annotations
 

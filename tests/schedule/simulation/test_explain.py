@@ -1,5 +1,5 @@
-"""What the page says of a schedule (why a rank is idle, the critical path, the way of a micro-batch, messages, phases,
-narration), held to the times of every family and option by tests/js/support/explain_all.mjs."""
+"""The page's explanations of a schedule (causes of idle time, critical path, path of a micro-batch, messages, phases,
+narration) against the times of every family and option, checked by tests/js/support/explain_all.mjs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulator: every start is the latest of its causes, compiled equals interpreted, memory ends at nothing."""
+"""The simulator: every op starts at the latest of its causes, compiled equals interpreted, memory ends at zero."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A long cable: two network devices, of which each gets what is sent to the other, so many seconds later.
+"""A long cable: two network devices, each of which receives the other's frames after a delay in seconds.
 
     python tests/support/cluster/cable.py NEAR FAR SECONDS
 
-Makes the devices in the network namespace that it runs in, says "up", and ends with its input.
+Creates the devices in its network namespace, prints "up", and ends when its input is closed.
 """
 
 from __future__ import annotations

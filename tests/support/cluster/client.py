@@ -1,4 +1,4 @@
-"""What the tests of several hosts ask of a runner and of its cluster: whole runs, runs in their midst, who is there."""
+"""A client of a runner and its cluster for tests on several hosts: whole runs, runs under way, the hosts."""
 
 from __future__ import annotations
 

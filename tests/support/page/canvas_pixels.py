@@ -1,4 +1,4 @@
-"""The timeline's picture as numbers: what the canvas shows, pixel by pixel, and how two pictures differ."""
+"""The pixels of the timeline's canvas, and the difference of two pictures."""
 
 from __future__ import annotations
 

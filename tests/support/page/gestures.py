@@ -1,4 +1,4 @@
-"""What hands do to the timeline in tests of the page: places on it, drags, and fingers on a phone."""
+"""Gestures on the timeline in tests of the page: positions, drags, and touches on a phone."""
 
 from __future__ import annotations
 

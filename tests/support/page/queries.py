@@ -1,4 +1,4 @@
-"""Questions of tests to an open page: its state as data, its pixels, and waits for conditions."""
+"""Queries of tests to an open page: its state as data, its pixels, and waits for conditions."""
 
 from __future__ import annotations
 

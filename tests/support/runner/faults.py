@@ -1,5 +1,5 @@
-"""What can go wrong in a worker process, as runs with certain seeds have it; loaded by the fork server of
-faulty_runner.py. Each happens once, in micro-batch 5, so that a shorter run of the same seed would be none the worse.
+"""Faults of a worker process, selected by the seed of a run; loaded by the fork server of faulty_runner.py. Each
+happens once, in micro-batch 5, so that a shorter run with the same seed is not affected.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Torch's own pipeline runtime, driven by CSV files: real processes on this host, gloo, tiny real modules.
 
-One pool of processes serves every file: a job names its number of ranks, and the first so many processes run it.
+One pool of processes serves every file: a job names its number of ranks n, and the first n processes run it.
 """
 
 from __future__ import annotations
