@@ -61,7 +61,7 @@ print((after[0] - before[0]) / os.sysconf('SC_CLK_TCK') / float(sys.argv[1]), af
 
 @contextmanager
 def cluster(count: int) -> Iterator[tuple[Hosts, RunnerProgram]]:
-    """So many hosts with Ray, and the runner on the first."""
+    """Start a number of hosts with Ray, and the runner on the first."""
     with Hosts(NAMES[:count]) as hosts:
         hosts.give_token(secrets.token_hex(32))
         took = [hosts.ray(name, cpus=CPUS) for name in hosts.names]
@@ -104,7 +104,7 @@ def run(runner: RunnerProgram, **fields: Any) -> tuple[float, list[Event]]:
 
 
 def spread(hosts: Hosts | None) -> dict[str, str]:
-    """Ranks on all hosts alike, where there are several."""
+    """Spread the ranks evenly over all hosts, where there are several."""
     return {} if hosts is None else {"spread": "spread"}
 
 
@@ -137,7 +137,7 @@ def hops() -> None:
 
 
 def far() -> None:
-    """Ranks in the order of the hosts, so that the one in the middle is far from both others."""
+    """Place ranks in the order of the hosts, so that the middle one is far from both others."""
     if not Path("/dev/net/tun").exists():
         print("no long cables, no figures: there is no /dev/net/tun here")
         return

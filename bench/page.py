@@ -55,7 +55,7 @@ ASKING = {
 
 
 def row(name: str, samples: list[float], limit: float = FRAME_MS + 0.1) -> str:
-    """One line: how many, median, 95th percentile, worst."""
+    """Print one line: count, median, 95th percentile, worst."""
     if not samples:
         return f"{name:<44} no events"
     middle, p95, worst = quantiles(samples)
@@ -64,12 +64,12 @@ def row(name: str, samples: list[float], limit: float = FRAME_MS + 0.1) -> str:
 
 
 def heading(name: str) -> None:
-    """Of a table of rows."""
+    """Print the heading of a table of rows."""
     print(f"\n{name + ', ms':<44} {'n':>5} {'p50':>8} {'p95':>8} {'max':>8}")
 
 
 def sliders(browser: Browser, address: str, spec: dict[str, Any]) -> None:
-    """Every movement in turn, and all of them together."""
+    """Measure every movement in turn, and all of them together."""
     page, first, wall = drawn(browser, address + query(spec), 1600, 900)
     ops = page.evaluate("bubbleline.state().lanes[0].ops")
     print(f"first paint of {ops:,} ops: {first:.0f} ms (by our clock {wall:.0f} ms)")
@@ -99,7 +99,7 @@ def sliders(browser: Browser, address: str, spec: dict[str, Any]) -> None:
 
 
 def asking(browser: Browser, address: str) -> None:
-    """Sliders whose every step is another order, which the server makes."""
+    """Measure sliders for which every step needs another order from the server."""
     heading("input to painted frame, through the server")
     for name, (spec, field) in ASKING.items():
         page, _, _ = drawn(browser, address + query(spec), 1600, 900)
@@ -111,7 +111,7 @@ def asking(browser: Browser, address: str) -> None:
 
 
 def first_paints(browser: Browser, address: str) -> None:
-    """Each five times, in a context of its own; nothing is in the browser's cache."""
+    """Measure each five times, in a fresh context; the browser's cache is empty."""
     print("\nrequest to first full paint")
     for name, spec in LARGE.items():
         times = []
@@ -126,7 +126,7 @@ def first_paints(browser: Browser, address: str) -> None:
 
 
 def show(name: str, frames: Frames) -> None:
-    """Both clocks of a movement."""
+    """Print both clocks of a movement."""
     print(row(f"{name}, frame to frame", frames.between))
     print(
         f"{row(f'{name}, script of a frame', frames.drawing)}  {frames.processor:.1f} of processor time, paint included"
@@ -134,7 +134,7 @@ def show(name: str, frames: Frames) -> None:
 
 
 def frames(page: Page, name: str) -> None:
-    """One view zoomed and panned."""
+    """Measure one view, zoomed and panned."""
     page.wait_for_timeout(1500)
     show(f"{name}: zoom", zoom(page))
     for part in (0.5, 0.1):

@@ -62,7 +62,7 @@ REPORTED = 10_000  # ops a second
 
 
 class PlainPart:
-    """A stage of one module by plain autograd: nothing but the runner's own cost around it."""
+    """A stage of one module by plain autograd, so that only the runner's own cost is added."""
 
     def __init__(self, module: nn.Module, micros: int) -> None:
         self.module, self.micros = module, micros
@@ -83,7 +83,7 @@ class PlainPart:
         return entry.grad
 
     def weight_gradient(self, micro: int) -> None:
-        """Plain autograd has done it with the input's."""
+        """Does nothing: plain autograd has computed it with the input's."""
 
 
 def loss(out: Tensor, _: Tensor) -> Tensor:
@@ -193,7 +193,7 @@ def _slowest(found: Sequence[dict[str, list[tuple[float, ...]]]], name: str, clo
 
 
 def reporting() -> None:
-    """Noting ops on a board and reading them off again, by turns, as a run of eight ranks would."""
+    """Measure writing ops to a board and reading them again, by turns, as in a run of eight ranks."""
     planned = plan(planned_run(spec={"family": "1f1b", "p": 8, "m": 640}, mode="free"))
     traffic = Traffic(planned.program, planned.training.message_bytes)
     with tempfile.TemporaryDirectory() as folder:

@@ -60,7 +60,7 @@ SWEEP_COSTS = {"unit": Costs(), "1, .98, .6, c=.03": Costs(1.0, 0.98, 0.6, 0.03)
 
 @dataclass(frozen=True)
 class Case:
-    """``target`` is the bubble to reach, ``source`` whose figure it is."""
+    """``target`` is the bubble to reach, ``source`` names its publication."""
 
     name: str
     task: Task
@@ -77,7 +77,7 @@ class Outcome:
 
 
 def task_of(kind: str, p: int, m: int, costs: Costs, room: float, share: float = 1.0) -> Task:
-    """``room`` in chunks."""
+    """Build a task; ``room`` is the memory limit in chunks."""
     v = 2 if kind == "v" else 1
     return Task(place("v" if kind == "v" else "looped", p, v), m, costs, v, room, share)
 
@@ -113,7 +113,7 @@ def ideal(task: Task) -> float:
 
 
 def solve(task: Task, seconds: float) -> Outcome:
-    """As the families start it: all tries and the handcrafted orders."""
+    """Search as the families do: all starts and the handcrafted orders."""
     p, m = task.placement.p, task.m
     if task.v == 1:
         tries, hand = greedy.looped(p), [np.stack(handcrafted.rows(Spec("zb-h1", p, m), c)) for c in (1, 2)]
@@ -134,7 +134,7 @@ def solve(task: Task, seconds: float) -> Outcome:
 
 
 def judge(task: Task, found: Found) -> None:
-    """No figure without a legal order within the limit, timed by the simulator."""
+    """Check that the order is legal, within the limit, and timed correctly by the simulator."""
     order = found.order(task)
     check(order)
     assert peaks(order, task.share)[1].max() <= task.room + 1e-9
@@ -165,7 +165,7 @@ def infeasible() -> None:
 
 
 def sweep(seconds: float) -> None:
-    """Both placements within each limit; m = 4p."""
+    """Print the table of both placements within each limit; m = 4p."""
     print("| costs f, i, w | p | m | memory | placement | lower bound | found | gap | seconds |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, costs in SWEEP_COSTS.items():

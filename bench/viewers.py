@@ -42,7 +42,7 @@ ROOM = 1 << 18
 
 
 class Crowd:
-    """The viewers that read, all in one loop."""
+    """The reading viewers, all in one loop."""
 
     def __init__(self) -> None:
         self.viewers: list[Viewer] = []
@@ -61,7 +61,7 @@ class Crowd:
         viewer.socket.close()
 
     def read(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
-        """Read for so long, or until something holds; tells whether it did."""
+        """Read for a number of seconds, or until a condition holds; returns whether it did."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for key, _ in self._selector.select(0.05):
@@ -79,7 +79,7 @@ def connect(crowd: Crowd, address: str, count: int, **options: int) -> list[View
 
 
 def come_back(crowd: Crowd, address: str, run: str, gone: Sequence[Viewer]) -> list[Viewer]:
-    """New connections of viewers that had to go, each from the last entry it has."""
+    """Reconnect viewers that lost their connection, each from its last entry."""
     back = []
     for viewer in gone:
         back.append(crowd.add(Viewer(address)))
@@ -89,7 +89,8 @@ def come_back(crowd: Crowd, address: str, run: str, gone: Sequence[Viewer]) -> l
 
 def latencies(viewers: Sequence[Viewer], entries: range, begin: int, size: int, period: int) -> np.ndarray:
     """For each viewer a histogram of the time from an op's end to its arrival, in bins of one op's period: the ops of
-    an entry end one period apart, so what holds for its last op holds for the others shifted by bins."""
+    an entry end one period apart, so the histogram of its last op, shifted by bins, is that of the others.
+    """
     found = np.zeros((len(viewers), 1 << 16), np.int64)
     for mine, viewer in zip(found, viewers, strict=True):
         for now, first, last in viewer.arrivals:
@@ -103,7 +104,7 @@ def latencies(viewers: Sequence[Viewer], entries: range, begin: int, size: int, 
 
 
 def quantile(histogram: np.ndarray, part: float, period: int) -> float:
-    """ms below which this part of the ops lies."""
+    """Latency in ms below which this fraction of the ops is."""
     total = np.cumsum(histogram)
     return float(np.searchsorted(total, part * total[-1]) + 1) * period / 1e6
 
@@ -136,7 +137,7 @@ def report_costs(before: Cost, watched: Cost, after: Cost, ops: int) -> None:
 
 
 def check(viewers: Sequence[Viewer], last: int, ops: int, loaded: bytes) -> list[str]:
-    """What was lost, doubled or out of order."""
+    """Count ops that were lost, duplicated or out of order."""
     faults = [fault for viewer in viewers for fault in viewer.faults[:1]]
     faults += [f"a viewer ended at entry {viewer.seq} of {last}" for viewer in viewers if viewer.seq != last]
     for viewer in viewers:
@@ -202,7 +203,7 @@ def drive(served: Server, given: argparse.Namespace) -> int:
 
 
 def report(steady: Sequence[Viewer], given: argparse.Namespace) -> None:
-    """Latency of all ops at all viewers."""
+    """Print the latency of all ops at all viewers."""
     size, period = round(given.rate * LINE_S), 1_000_000_000 // given.rate
     entry = steady[0].arrivals[0][1]
     entries = range(entry, entry + round(given.seconds / LINE_S))

@@ -29,7 +29,7 @@ def say(event: str, **fields: object) -> None:
 
 
 def details(ops: range, period: int) -> dict[str, list[list[int]]]:
-    """What else is known of these ops: the bytes of each, and a message for each."""
+    """The details of these ops: bytes of each, and one message per op."""
     sizes = [[k % RANKS, k // RANKS, 8256, 8256, 10**6 + 8192 * (k % 5)] for k in ops]
     messages = [
         [k % RANKS, (k + 1) % RANKS, k % 2, k % RANKS, k // RANKS, (k - 4) * period, (k - 5) * period,
@@ -39,7 +39,7 @@ def details(ops: range, period: int) -> dict[str, list[list[int]]]:
 
 
 def emit(run: str, rate: int, seconds: float, lead: float, live: bool) -> None:
-    """One run: `lead` seconds of quiet, then `rate` ops a second; `live`: with their details."""
+    """Emit one run: `lead` seconds of silence, then `rate` ops per second; with `live`, their details too."""
     say("warming", id=run)
     begin = time.monotonic_ns() + round(lead * 1e9)
     say("running", id=run, mode="free", device="none", overlapped=True, unit_ms=1.0, clock_ns=50, t0_unix_ns=begin)

@@ -35,9 +35,9 @@ def test_import_analyses_a_trace_and_compares_it_with_the_plan(tmp_path: Path, n
     if name == "zb-h1":
         assert shape["mean_ms"] == pytest.approx({"F": 1.0, "I": 1.0, "W": 1.0})
         assert shape["at_measured_costs"]["makespan"] == pytest.approx(wanted["makespan"])
-    told = call(file).output
-    assert "a whole schedule: " in told
-    assert "the order at unit costs: makespan" in told
+    text = call(file).output
+    assert "a whole schedule: " in text
+    assert "the order at unit costs: makespan" in text
 
 
 def test_import_reads_a_csv_and_names_the_missing_ops_of_a_partial_trace(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def runner() -> Iterator[RunnerProgram]:
 
 
 def processes(runner: RunnerProgram, part: str) -> list[int]:
-    """The processes that the runner started, directly or not, with a word in their command line."""
+    """Ids of the processes that the runner started, directly or not, with a word in their command line."""
     found = []
     for pid in runner.descendants():
         try:
@@ -59,7 +59,7 @@ def finished(events: list[Event]) -> Event:
 
 
 def failed(runner: RunnerProgram, victim: int, number: signal.Signals = signal.SIGKILL) -> str:
-    """The words with which a long run ends one of whose processes gets a signal."""
+    """The failure message of a long run when one of its processes gets a signal."""
     os.kill(victim, number)
     since = time.monotonic()
     last = runner.until(*LAST, timeout=20)[-1]
@@ -69,14 +69,14 @@ def failed(runner: RunnerProgram, victim: int, number: signal.Signals = signal.S
 
 
 def start_long(runner: RunnerProgram) -> list[int]:
-    """A run in its midst; the processes of its ranks, in no order."""
+    """Start a long run and wait until it is under way; returns the processes of its ranks, in no order."""
     runner.start(**LONG)
     runner.until("op_batch")
     return list(boards(runner))
 
 
 def boards(runner: RunnerProgram) -> dict[int, str]:
-    """The board of each rank's process; one that a smaller run has no use for keeps its old one."""
+    """The board of each rank's process; a process unused by a smaller run keeps its old one."""
     maps = {pid: Path(f"/proc/{pid}/maps").read_text() for pid in processes(runner, "forkserver")}
     return {pid: found[1] for pid, text in maps.items() if (found := re.search(r" (/\S+/board)", text))}
 

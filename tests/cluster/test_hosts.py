@@ -59,7 +59,7 @@ def runner(runners: Runners) -> RunnerProgram:
 
 @pytest.fixture(scope="module")
 def intruder(hosts: Hosts) -> Iterator[subprocess.Popen[str]]:
-    """Somebody on a host of the cluster with another token: Ray tries for 20 s, beside the other tests."""
+    """A process on a host of the cluster with another token: Ray tries for 20 s, beside the other tests."""
     hosts.check("head", "sh", "-c", "umask 077; echo ffffffffffffffffffffffffffffffff > /tmp/wrong")
     before = hosts.enter("head", {"RAY_AUTH_TOKEN_PATH": "/tmp/wrong"})
     program = ("-c", "import ray, sys; ray.init(address=sys.argv[1])", hosts.address)
@@ -221,9 +221,9 @@ def test_a_host_that_rejoins_is_used_again(hosts: Hosts, runner: RunnerProgram) 
 
 
 def test_nobody_joins_without_the_token(intruder: subprocess.Popen[str]) -> None:
-    _, said = intruder.communicate(timeout=60)
+    _, error = intruder.communicate(timeout=60)
     assert intruder.returncode != 0
-    assert "token" in said.lower()
+    assert "token" in error.lower()
 
 
 def test_a_restarted_head_ends_the_runner_with_a_message_and_a_new_runner_connects(
@@ -237,7 +237,8 @@ def test_a_restarted_head_ends_the_runner_with_a_message_and_a_new_runner_connec
     assert f"head of the Ray cluster at {hosts.address}" in lost["why"]["message"]
     assert runner.process.wait(10) != 0
     runners.end()
-    together(lambda: hosts.stop_ray("worker-1"), lambda: hosts.stop_ray("worker-2"))  # which ask the new head in vain
+    # workers of the old head cannot join the new one
+    together(lambda: hosts.stop_ray("worker-1"), lambda: hosts.stop_ray("worker-2"))
     together(lambda: hosts.ray("head"), lambda: hosts.ray("worker-1"))  # worker-2 stays without
     again = runners()
     assert {host["name"] for host in again.ready["cluster"]["hosts"] if host["alive"]} == {"head", "worker-1"}

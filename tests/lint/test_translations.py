@@ -72,8 +72,8 @@ def test_every_response_of_the_server_is_translated_to_chinese(client: FlaskClie
         check=True,
     )
     known, lacking = names() | KEPT, []
-    for text, said in zip(asked, json.loads(found.stdout), strict=True):
-        left = {word for word in re.findall(WORD, said.replace("<br>", " ")) if re.search("[a-z]{2}", word)} - known
+    for text, chinese in zip(asked, json.loads(found.stdout), strict=True):
+        left = {word for word in re.findall(WORD, chinese.replace("<br>", " ")) if re.search("[a-z]{2}", word)} - known
         if left and not CITATION.search(text if isinstance(text, str) else text["message"]):
-            lacking.append((text, said, left))
+            lacking.append((text, chinese, left))
     assert not lacking, f"{len(lacking)}: {lacking[:40]}"

@@ -17,7 +17,7 @@ PPM = Fraction(1, 1_000_000)
 
 @dataclass(frozen=True)
 class Clock:
-    """A clock that begins anywhere and runs too fast by `ppm`; `true` is what no host knows."""
+    """A clock with any start that runs too fast by `ppm`; `true` selects the true time, which no host knows."""
 
     begins: int
     ppm: Fraction
@@ -32,7 +32,7 @@ trips = st.lists(st.tuples(delays, st.integers(0, 2_000_000), delays), min_size=
 
 
 def exchanges(asker: Clock, other: Clock, begin: int, trip: list[tuple[int, int, int]]) -> list[Exchange]:
-    """Questions and answers, one after the other: the way there, the time until the answer, the way back."""
+    """Requests and responses, one after the other: the way there, the time until the response, the way back."""
     found, now = [], begin
     for there, thinking, back in trip:
         times = (now, now + there, now + there + thinking, now + there + thinking + back)
@@ -61,8 +61,8 @@ def test_a_reading_during_the_run_is_converted_to_the_requesters_clock_within_th
     late = exchanges(asker, other, (lasts + 2) * SECOND, last)
     mapping = ClockMap(offset_of(early), offset_of(late))
     true = SECOND + when * lasts * SECOND
-    told = mapping.to_asker(other.read(true))
-    assert abs(told - asker.read(true)) <= mapping.uncertainty
+    converted = mapping.to_asker(other.read(true))
+    assert abs(converted - asker.read(true)) <= mapping.uncertainty
 
 
 @settings(max_examples=100, deadline=None)

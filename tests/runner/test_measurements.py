@@ -188,9 +188,9 @@ def test_an_unpaced_run_that_shared_its_cores_has_a_note() -> None:
     found = outcome(planned.timeline, times.astype(np.int64), 1e6)
     makespan = round(found.measured["makespan"] * 1e6)
 
-    def said(*shares: float, mode: str = "free") -> list[str]:
+    def notes(*shares: float, mode: str = "free") -> list[str]:
         return lack_of_cores(mode, found, [StepDone({}, 0, 0, 1, round(share * makespan)) for share in shares])
 
     text = f"Rank 1 was ready for {makespan * 0.25 / 1e6:.1f} ms without a core to run on, 25% of the run."
-    assert said(0.1, 0.25) == [text]
-    assert said(0.001, 0.019) == said(0.5, 0.5, mode="paced") == []
+    assert notes(0.1, 0.25) == [text]
+    assert notes(0.001, 0.019) == notes(0.5, 0.5, mode="paced") == []

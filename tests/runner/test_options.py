@@ -24,7 +24,7 @@ def runner() -> Iterator[RunnerProgram]:
 
 
 def verified(events: list[Event]) -> Event:
-    """The last event of a run that came out right."""
+    """The last event of a run, checked to be verified."""
     last = events[-1]
     assert last["event"] == "finished", last
     assert last["verified"], last

@@ -72,7 +72,7 @@ def test_the_largest_residual_names_the_op_farthest_from_its_planned_end() -> No
 
 
 class Stalled:
-    """A run of 1F1B on three ranks whose board says what a test writes there."""
+    """A run of 1F1B on three ranks whose board is written by the test."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: str) -> None:
         self.plan: Plan = plan(planned_run(spec={"p": 3, "m": 4} | options, mode="paced", unit_ms=1))
@@ -194,7 +194,7 @@ class Engine:
 
 @pytest.fixture
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Job, list[dict[str, Any]], Engine]]:
-    """A job of two ranks in the midst of its run, the events it emitted, and its engine."""
+    """A job of two ranks during its run, the events it emitted, and its engine."""
     events: list[dict[str, Any]] = []
     engine = Engine(tmp_path)
     monkeypatch.setattr(job.threading, "Thread", lambda target, **_: SimpleNamespace(start=target))
@@ -224,7 +224,7 @@ def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any) -
 
 def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> None:
     one, events, engine = running
-    engine.doomed = True  # of the death itself this process is told later
+    engine.doomed = True  # this process learns of the death later
     one.reply(1, RankError("exception", "RuntimeError: connection closed by peer"))
     one.tick()
     assert one.state is State.RUNNING

@@ -23,7 +23,7 @@ def program_of(order: Order) -> Program:
 
 
 def with_step(program: Program, rank: int, change: int, step: Step) -> list[RankProgram]:
-    """The programs with one step of one rank put in another's place."""
+    """The programs with one step of one rank replaced."""
     steps = list(program.ranks[rank].steps)
     steps[change] = step
     return [replace(one, steps=tuple(steps)) if one.rank == rank else one for one in program.ranks]

@@ -11,7 +11,7 @@ from tests.runs.test_manager import events, manage, submit, wait
 
 
 def fill_disk(store: Store) -> None:
-    """No page more: what SQLite then says is what it says on a full disk."""
+    """Allow no further page: SQLite then raises the same error as on a full disk."""
     assert store._connection is not None
     (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
     store._connection.execute(f"PRAGMA max_page_count = {pages}")

@@ -25,7 +25,7 @@ def spec_of(**given: object) -> Spec:
 
 
 def finished(app: Flask, spec: Spec, took: Spec | None = None, share: float = 1.0) -> Run:
-    """A run of `spec` in which ops took what `took` says, in units of 2 ms; only that share of them ended."""
+    """A run of `spec` whose ops took the times in `took`, in units of 2 ms; only that share of them ended."""
     built = order(spec)
     timeline = simulate(built, (took or spec).timing, spec.v)
     rows, copies = [], []
@@ -139,12 +139,12 @@ def test_unknown_arguments_of_a_trace_are_ignored(app: Flask, client: FlaskClien
 
 def test_the_json_of_a_run_names_every_op_and_its_outcome(app: Flask, client: FlaskClient):
     run = finished(app, spec_of(family="gis", p=2, m=6, offload="full"))
-    told = json.loads(client.get(f"/api/runs/{run.id}/export?format=json").data)
-    assert (told["verified"], told["mode"], told["device"], told["id"]) == (True, "paced", "cpu", run.id)
+    body = json.loads(client.get(f"/api/runs/{run.id}/export?format=json").data)
+    assert (body["verified"], body["mode"], body["device"], body["id"]) == (True, "paced", "cpu", run.id)
     first = {"rank": 0, "op": "0F0", "ready": 0, "start": 0, "end": 1_000_000, "recv_wait": 0}
-    assert told["ops"][0] == first | {"received": 8, "sent": 16, "live": 0}
-    assert (told["copies"][0]["op"], told["copies"][0]["bytes"]) == ("0O0", 4096)
-    assert [told["messages"][0][key] for key in ("what", "posted", "bytes")] == ["activation", 2_000_000, 8]
+    assert body["ops"][0] == first | {"received": 8, "sent": 16, "live": 0}
+    assert (body["copies"][0]["op"], body["copies"][0]["bytes"]) == ("0O0", 4096)
+    assert [body["messages"][0][key] for key in ("what", "posted", "bytes")] == ["activation", 2_000_000, 8]
 
 
 def test_a_run_that_was_cut_short_is_exported_as_json_only(app: Flask, client: FlaskClient):
@@ -188,5 +188,5 @@ def test_the_devices_route_returns_what_the_runner_reported(app: Flask, client: 
     runner = app.extensions["bubbleline"].runs.client
     runner.devices = [{"kind": "cpu", "cores": 2}]
     runner.choices = [{"from": 1, "to": 64, "device": "cpu", "mode": "paced", "why": "because"}]
-    told = client.get("/api/devices").get_json()
-    assert (told["devices"], told["choices"]) == (runner.devices, runner.choices)
+    body = client.get("/api/devices").get_json()
+    assert (body["devices"], body["choices"]) == (runner.devices, runner.choices)

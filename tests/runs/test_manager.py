@@ -57,7 +57,7 @@ def events(run: Run) -> list[str]:
 
 
 def processes() -> Iterator[tuple[int, int, int]]:
-    """Of every process that has not ended: its id, its parent's and its group's."""
+    """For every process that has not ended: its id, its parent's and its group's."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with suppress(FileNotFoundError, ProcessLookupError):
@@ -67,7 +67,7 @@ def processes() -> Iterator[tuple[int, int, int]]:
 
 
 def group_of(runner: int) -> list[int]:
-    """The runner and all that it started: the group of its session."""
+    """The runner and every process it started: the group of its session."""
     return [pid for pid, _, group in processes() if group == runner]
 
 
@@ -87,11 +87,11 @@ def test_a_finished_run_can_be_opened_by_its_id_from_disk(manage, config):
     manager = manage()
     run = submit(manager)
     wait(lambda: run.over)
-    told = run.as_dict()
+    stored = run.as_dict()
     manager.stop()
     store = Store(config.database)
     store.open()
-    assert store.load(run.id).as_dict() == told
+    assert store.load(run.id).as_dict() == stored
     store.close()
 
 

@@ -54,7 +54,7 @@ def test_a_bad_choice_is_refused_with_the_nearest_legal_one(client: FlaskClient)
 
 def test_gpus_are_refused_at_once_where_the_runner_has_reported_none(app: Flask, client: FlaskClient):
     runs = app.extensions["bubbleline"].runs
-    assert post(client, {"device": "cuda"}).status_code == 202, "it has not said anything"
+    assert post(client, {"device": "cuda"}).status_code == 202, "the runner has not reported its devices yet"
     runs.client.devices = [{"kind": "cpu", "cores": 2}]
     error = error_of(post(client, {"device": "cuda"}))
     assert (error["field"], error["nearest"]) == ("device", "cpu")

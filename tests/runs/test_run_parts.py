@@ -151,12 +151,12 @@ def a_finished_run(run_id: str = "abc", created: float = 100.0, rows: int = 3) -
 
 
 def test_a_run_contains_what_the_runner_reported():
-    told = a_finished_run().as_dict()
-    assert (told["status"], told["mode"], told["device"], told["unit_ms"]) == ("finished", "paced", "cpu", 2.0)
-    assert (told["verified"], told["loss"], told["measured"]) == (True, 1.5, {"makespan": 3.5})
-    assert told["seq"] == 9
-    assert len(told["ops"]) == told["op_count"] == 3
-    assert {kind: told[kind] for kind in KINDS[1:]} == DETAILS | {"copies": []}
+    state = a_finished_run().as_dict()
+    assert (state["status"], state["mode"], state["device"], state["unit_ms"]) == ("finished", "paced", "cpu", 2.0)
+    assert (state["verified"], state["loss"], state["measured"]) == (True, 1.5, {"makespan": 3.5})
+    assert state["seq"] == 9
+    assert len(state["ops"]) == state["op_count"] == 3
+    assert {kind: state[kind] for kind in KINDS[1:]} == DETAILS | {"copies": []}
 
 
 def test_nothing_changes_a_run_that_is_over():

@@ -47,14 +47,14 @@ def read(answer: Encoded) -> dict:
 
 
 def follow(run: Run, first: dict) -> list:
-    """The ops of a page that opened the run and goes on watching from there."""
+    """The ops of a page that opened the run and continues to watch from there."""
     rest = [json.loads(part.text) for part in run.log.parts(first["seq"], 10**9)]
     return first["ops"] + [row for message in rest for row in message.get("ops", [])]
 
 
 @pytest.fixture
 def encodings(monkeypatch) -> list[int]:
-    """Lengths of what was encoded."""
+    """Lengths of the encoded bodies."""
     made: list[int] = []
     encode = snapshot_module.encode_text
 

@@ -48,7 +48,7 @@ def test_the_estimated_characters_per_op_match_those_of_a_file():
 
 
 def test_a_searched_order_is_built_in_a_thread(client: FlaskClient, monkeypatch: pytest.MonkeyPatch):
-    """Its ops are few, and the evaluations that its effort asks for are many."""
+    """Its ops are few, and the evaluations of its effort are many."""
     estimates: list[int] = []
     monkeypatch.setattr(export, "run_in_background", lambda ops, work: estimates.append(ops) or work())
     client.get("/api/export?family=zb-auto&p=2&m=4&effort=5000&format=json")

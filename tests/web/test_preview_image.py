@@ -24,7 +24,7 @@ VIEW = "?family=zb-h1&p=8&m=32"
 BROWSER = {"Sec-Fetch-Dest": "document"}
 
 
-def said(client: FlaskClient, query: str, name: str = "og:title", **options: object) -> str:
+def meta_content(client: FlaskClient, query: str, name: str = "og:title", **options: object) -> str:
     page = client.get(f"/{query}", **options)
     assert page.status_code == 200
     found = re.search(f'<meta (?:property|name)="{name}" content="([^"]*)">', page.text)
@@ -43,37 +43,39 @@ def share_of(picture: np.ndarray, colour: tuple[int, int, int]) -> float:
 
 
 def test_a_link_unfurls_with_its_schedule_its_sizes_and_its_bubble(client: FlaskClient):
-    assert said(client, VIEW) == "ZB-H1, p 8, m 32 · bubble 6.8 %"
-    assert said(client, VIEW, "twitter:card") == "summary_large_image"
-    assert said(client, VIEW, "og:url") == f"http://localhost/{VIEW}"
-    assert said(client, VIEW, "og:image") == f"http://localhost/preview.png{VIEW}"
-    assert "split" in said(client, VIEW, "og:description")
+    assert meta_content(client, VIEW) == "ZB-H1, p 8, m 32 · bubble 6.8 %"
+    assert meta_content(client, VIEW, "twitter:card") == "summary_large_image"
+    assert meta_content(client, VIEW, "og:url") == f"http://localhost/{VIEW}"
+    assert meta_content(client, VIEW, "og:image") == f"http://localhost/preview.png{VIEW}"
+    assert "split" in meta_content(client, VIEW, "og:description")
 
 
 def test_a_comparison_names_both_and_both_bubbles(client: FlaskClient):
-    title = said(client, f"{VIEW}&b.family=1f1b&t0=3&t1=9&theme=dark")
+    title = meta_content(client, f"{VIEW}&b.family=1f1b&t0=3&t1=9&theme=dark")
     assert title == "ZB-H1 against 1F1B, p 8, m 32 · bubble 6.8 % against 17.9 %"
 
 
 def test_the_bubble_uses_costs_that_follow_from_a_model(client: FlaskClient):
-    plain = said(client, "?p=8&m=32")
-    modelled = said(client, "?p=8&m=32&m.model=llama3-70b&m.tp=8&m.heads=1")
+    plain = meta_content(client, "?p=8&m=32")
+    modelled = meta_content(client, "?p=8&m=32&m.model=llama3-70b&m.tp=8&m.heads=1")
     assert plain == "1F1B, p 8, m 32 · bubble 17.9 %"
     assert modelled.startswith("1F1B, p 8, m 32 · bubble ")
     assert modelled != plain
 
 
 def test_a_browser_is_not_kept_waiting_for_the_bubble(client: FlaskClient):
-    assert said(client, VIEW, headers=BROWSER) == "ZB-H1, p 8, m 32"
+    assert meta_content(client, VIEW, headers=BROWSER) == "ZB-H1, p 8, m 32"
 
 
 def test_behind_a_proxy_the_addresses_are_those_that_people_see(client: FlaskClient):
     headers = {"X-Forwarded-Proto": "https", "Host": "bubbles.example"}
     app = create_app(client.application.extensions["bubbleline"].config)
-    assert said(app.test_client(), VIEW, "og:url", headers=headers | {"Host": "localhost"}).startswith(
+    assert meta_content(app.test_client(), VIEW, "og:url", headers=headers | {"Host": "localhost"}).startswith(
         "https://localhost/"
     )
-    assert said(client, VIEW, "og:url", headers={"X-Forwarded-Proto": 'x"><script>'}).startswith("http://localhost/")
+    assert meta_content(client, VIEW, "og:url", headers={"X-Forwarded-Proto": 'x"><script>'}).startswith(
+        "http://localhost/"
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ def test_behind_a_proxy_the_addresses_are_those_that_people_see(client: FlaskCli
 def test_nothing_of_a_query_reaches_the_html_as_markup(client: FlaskClient, query: str):
     text = client.get(f"/{query}").text
     assert "<script>alert" not in text
-    assert said(client, query) == (
+    assert meta_content(client, query) == (
         "1F1B, p 4, m 8 · bubble 27.3 %" if "x=" in query or "%3E=1" in query else "Bubbleline"
     )
 
@@ -94,7 +96,7 @@ def test_nothing_of_a_query_reaches_the_html_as_markup(client: FlaskClient, quer
     "query", ["?family=nonsense", "?p=0", "?z=!!", "?m=1e9", "?family=v-half&m=3&p=7&v=9", "?%ff=1"]
 )
 def test_an_illegal_spec_gets_the_plain_title_and_picture(client: FlaskClient, query: str):
-    assert said(client, query) == "Bubbleline"
+    assert meta_content(client, query) == "Bubbleline"
     picture = client.get(f"/preview.png{query}")
     assert picture.status_code == 200
     assert picture.data == brand_card()
@@ -111,7 +113,7 @@ def test_the_picture_is_cached_and_can_be_shown_by_other_sites(client: FlaskClie
 
 def test_a_schedule_too_large_to_draw_in_time_gets_the_plain_picture(client: FlaskClient, monkeypatch):
     monkeypatch.setattr(preview, "MOST_OPS", 10)
-    assert said(client, VIEW) == "Bubbleline"
+    assert meta_content(client, VIEW) == "Bubbleline"
     assert client.get(f"/preview.png{VIEW}").data == brand_card()
 
 

@@ -20,8 +20,9 @@ from backend.web.sockets.run_feed import MOST_WATCHES, Feed
 
 
 class Viewers:
-    """A transport that keeps what it is told to send. Busy viewers have not taken their last message; those who do not
-    take (all do unless `takes` is set) are busy from their first message on."""
+    """A transport that keeps the messages it sends. Busy viewers have not taken their last message; those who do not
+    take (all do unless `takes` is set) are busy from their first message on.
+    """
 
     def __init__(self) -> None:
         self.got: dict[str, list[dict]] = {}

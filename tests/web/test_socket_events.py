@@ -139,7 +139,7 @@ def test_a_page_that_stops_reading_gets_everything_later_in_fewer_messages_and_d
 
 
 def held_for(viewer: socket.socket) -> int:
-    """Bytes that the system keeps at the server's end of a viewer's connection."""
+    """Bytes in the system's buffer at the server's end of a viewer's connection."""
     ends = ["{:08X}:{:04X}".format(struct.unpack("<I", socket.inet_aton(host))[0], port)
             for host, port in (viewer.getpeername(), viewer.getsockname())]  # fmt: skip
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]

@@ -68,8 +68,8 @@ test("the narration of a moment names what starts, which ranks work, which wait 
 
 test("each rank's activity is described in a few words, with the reason for idle time", () => {
   const one = plan(oneFOneB(4, 8));
-  const said = [0, 1, 2, 3].map((rank) => doingText(one, doing(one, rank, 4)));
-  assert.deepEqual(said, [
+  const sentences = [0, 1, 2, 3].map((rank) => doingText(one, doing(one, rank, 4)));
+  assert.deepEqual(sentences, [
     "in-flight limit, waits for 1B0 until 10",
     "in-flight limit, waits for 2B0 until 8",
     "in-flight limit, waits for 3B0 until 6",

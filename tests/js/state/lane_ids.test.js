@@ -27,9 +27,12 @@ test("an area that ended in the closed schedule is removed, one that spans it is
 });
 
 test("measured lanes do not move when a schedule is closed, and move up among themselves", () => {
-  const said = view("2F5@run2", "1-3@run2.0-2", "0,run2.1,run3.2");
-  assert.deepEqual(withoutLane(said, IDS, "b"), said);
-  assert.deepEqual(withoutLane(said, ["run", "run2", "run3"], "run"), view("2F5@run", "1-3@run.0-2", "0,run.1,run2.2"));
+  const before = view("2F5@run2", "1-3@run2.0-2", "0,run2.1,run3.2");
+  assert.deepEqual(withoutLane(before, IDS, "b"), before);
+  assert.deepEqual(
+    withoutLane(before, ["run", "run2", "run3"], "run"),
+    view("2F5@run", "1-3@run.0-2", "0,run.1,run2.2"),
+  );
 });
 
 test("closing a schedule removes its names from the view", () => {

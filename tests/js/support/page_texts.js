@@ -10,7 +10,7 @@ const CATALOGUES = "static/js/core/i18n/zh/";
 const TEMPLATES = "templates/";
 
 /**
- * @typedef {{file: string, line: number, text: string, names: string[] | null, partly: boolean}} Said names: of the
+ * @typedef {{file: string, line: number, text: string, names: string[] | null, partly: boolean}} PageText names: of the
  *   values given for its holes, null where they are not spelt out; partly: filled(...) puts elements into the others
  */
 /** @typedef {{file: string, line: number, text: string}} Place */
@@ -149,11 +149,11 @@ const wordsOf = (node) =>
     ? node.quasis.map((/** @type {any} */ { value }) => value.cooked).join("{}")
     : String(node.value);
 
-/** What a source says: its texts, calls of t whose text is no literal, and texts that no one translates.
- * @param {string} file @param {string} code @returns {{said: Said[], odd: Place[], bare: Place[]}} */
+/** Collects the texts of a source, calls of t without a literal text, and untranslated texts.
+ * @param {string} file @param {string} code @returns {{texts: PageText[], odd: Place[], bare: Place[]}} */
 export function textsOf(file, code) {
-  /** @type {{said: Said[], odd: Place[], bare: Place[]}} */
-  const found = { said: [], odd: [], bare: [] };
+  /** @type {{texts: PageText[], odd: Place[], bare: Place[]}} */
+  const found = { texts: [], odd: [], bare: [] };
   const tree = parse(code, { ecmaVersion: 2024, sourceType: "module", locations: true });
   const imported =
     tree.body.some(
@@ -174,7 +174,7 @@ export function textsOf(file, code) {
       const text = literal(node.arguments[0]);
       if (text === null) found.odd.push({ ...at(node), text: code.slice(node.start, node.end) });
       else
-        found.said.push({
+        found.texts.push({
           ...at(node),
           text,
           names: namesOf(node.arguments[1]),
@@ -191,7 +191,7 @@ export function textsOf(file, code) {
 export function readSources() {
   const all = paths(SOURCES, ".js").map((path) => textsOf(path, read(path)));
   return {
-    said: all.flatMap(({ said }) => said),
+    texts: all.flatMap(({ texts }) => texts),
     odd: all.flatMap(({ odd }) => odd),
     bare: all.flatMap(({ bare }) => bare),
   };
@@ -208,11 +208,11 @@ const SPOKEN = ["aria-label", "title", "aria-roledescription"];
  * The texts of a template: those marked data-t and those not.
  * @param {string} file
  * @param {string} html
- * @returns {{said: Said[], bare: Place[]}}
+ * @returns {{texts: PageText[], bare: Place[]}}
  */
 export function textsOfHtml(file, html) {
-  /** @type {{said: Said[], bare: Place[]}} */
-  const found = { said: [], bare: [] };
+  /** @type {{texts: PageText[], bare: Place[]}} */
+  const found = { texts: [], bare: [] };
   /** @type {{tag: string, marked: boolean}[]} */
   const open = [];
   for (const { 1: close, 2: tag, 3: attributes, 4: words, index } of html.matchAll(
@@ -221,7 +221,7 @@ export function textsOfHtml(file, html) {
     const line = html.slice(0, index).split("\n").length;
     const put = (/** @type {string} */ text, /** @type {boolean} */ marked) => {
       if (!WORD.test(text.replace(FILLED, "")) || text === "Bubbleline") return;
-      if (marked) found.said.push({ file, line, text, names: [], partly: false });
+      if (marked) found.texts.push({ file, line, text, names: [], partly: false });
       else found.bare.push({ file, line, text });
     };
     if (words !== undefined) {
@@ -240,5 +240,5 @@ export function textsOfHtml(file, html) {
 /** All of the page's templates. */
 export function readTemplates() {
   const all = paths(TEMPLATES, ".html").map((path) => textsOfHtml(path, read(path)));
-  return { said: all.flatMap(({ said }) => said), bare: all.flatMap(({ bare }) => bare) };
+  return { texts: all.flatMap(({ texts }) => texts), bare: all.flatMap(({ bare }) => bare) };
 }

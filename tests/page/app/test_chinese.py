@@ -49,7 +49,7 @@ CUT = """() => [...document.querySelectorAll('button, th, h2, h3, label, .lane-h
 
 
 def english(page: Page) -> list[str]:
-    """What is left in English of all that the page shows and says."""
+    """The English words left in all texts of the page."""
     left = []
     for text in page.evaluate(TEXTS):
         rest = IDENTIFIERS.sub("", text)

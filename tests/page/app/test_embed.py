@@ -33,7 +33,7 @@ def bundle() -> None:
 
 @pytest.fixture(scope="module")
 def elsewhere(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A page of another site that shows ours: an embed, and the whole page, which may not be shown."""
+    """A page of another site that frames ours: an embed, and the whole page, which may not be framed."""
     folder = tmp_path_factory.mktemp("elsewhere")
     frames = [f"{server.url}/embed?family=zb-h1&p=4&m=8&t0=2&t1=20&sel=2F3&theme=light", f"{server.url}/?p=3"]
     shown = "".join(
@@ -57,7 +57,7 @@ def elsewhere(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def bare_page(browser: Browser) -> Iterator[Page]:
-    """A page that may be anywhere, on a disk or another site; what it asks for is the test's to judge."""
+    """A page that may be on a disk or another site; the test itself checks its requests."""
     context = browser.new_context(viewport={"width": 900, "height": 640}, reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(1000 * PATIENCE_S)

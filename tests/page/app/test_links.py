@@ -87,17 +87,17 @@ FORMS: list[Form] = [
 """Each form with what it shows: of the first schedule, the others and the view. New forms are added; none goes."""
 
 
-def held(said: dict[str, Any], shown: dict[str, Any]) -> None:
-    for key, value in said.items():
+def assert_shown(expected: dict[str, Any], shown: dict[str, Any]) -> None:
+    for key, value in expected.items():
         if key == "model":
             assert shown["costs"]["F"] != 1, "the costs follow from the model"
             continue
-        found = shown["costs"][key.partition(".")[2]] if key.startswith("costs.") else shown[key]
-        assert found == value, f"{key} is {found}"
+        actual = shown["costs"][key.partition(".")[2]] if key.startswith("costs.") else shown[key]
+        assert actual == value, f"{key} is {actual}"
 
 
 def go(page: Page, query: str) -> None:
-    """To another address without loading the page anew, as a step back does."""
+    """Go to another address without reloading the page, as a step back does."""
     page.evaluate("q => { history.pushState(null, '', '/' + q); dispatchEvent(new PopStateEvent('popstate')); }", query)
 
 
@@ -109,8 +109,8 @@ def shows(page: Page, form: Form) -> None:
     shown = state(page)
     assert [plan["error"] for plan in shown["plans"]] == [None] * (1 + len(others)), query
     assert len(shown["others"]) == len(others), query
-    for said, found in zip([spec, *others, view], [shown["spec"], *shown["others"], shown["view"]], strict=True):
-        held(said, found)
+    for expected, actual in zip([spec, *others, view], [shown["spec"], *shown["others"], shown["view"]], strict=True):
+        assert_shown(expected, actual)
     assert page.locator(".problem:visible").count() == 0, query
 
 
@@ -122,7 +122,7 @@ def test_links_of_every_kind_open_their_view(open_page: Open, server: Server):
 
 
 def test_every_form_of_link_ever_published_shows_its_view(open_page: Open):
-    """Without loading the page anew each time: it reads the address as after a step back."""
+    """The page is not reloaded each time: it reads the address as after a step back."""
     page = open_page("", width=900, height=600)
     for form in FORMS:
         if "model" in form[1]:

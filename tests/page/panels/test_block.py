@@ -11,7 +11,7 @@ from backend.schedule.spec import Spec
 from tests.support.page.queries import Open, settle, state, wait
 
 DRAWING = ".block-drawing"
-SAID = ".block-status"
+STATUS = ".block-status"
 
 
 def opened(open_page: Open, query: str, **options: object) -> Page:
@@ -29,7 +29,7 @@ def rows(page: Page) -> list[list[str]]:
 
 
 def at(page: Page, rank: int, slot: float) -> tuple[float, float]:
-    """Where a slot of a rank stands, from the bracket that spans the first period."""
+    """The position of a rank's slot, from the bracket that spans the first period."""
     box = page.locator(DRAWING).bounding_box()
     bracket = page.locator(f"{DRAWING} .bracket").bounding_box()
     assert box
@@ -41,10 +41,10 @@ def at(page: Page, rank: int, slot: float) -> tuple[float, float]:
 def test_a_link_opens_the_block_with_the_servers_arithmetic(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4")
     expect(page.locator("#tab-block")).to_have_attribute("aria-selected", "true")
-    told = steady_state(Spec("v-min", 4))
-    expect(page.locator(".block-top p")).to_have_text(told["sentence"])
+    steady = steady_state(Spec("v-min", 4))
+    expect(page.locator(".block-top p")).to_have_text(steady["sentence"])
     assert rows(page)[1] == ["rank 1", "17 + 5", "22 / 6 = 3.67", "4"]
-    assert [row[-1] for row in rows(page)] == [str(peak) for peak in told["peaks"]]
+    assert [row[-1] for row in rows(page)] == [str(peak) for peak in steady["peaks"]]
     expect(page.locator(".block-arithmetic tfoot")).to_have_text(
         "most at once: 4 chunks = 2 micro-batches; 1F1B holds p = 4"
     )
@@ -114,16 +114,16 @@ def test_the_second_schedules_buttons_change_the_second(open_page: Open) -> None
 
 def test_an_op_is_named_under_the_pointer_and_so_are_copies_and_lifespans(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4")
-    expect(page.locator(SAID)).to_contain_text("Strong: one micro-batch")
+    expect(page.locator(STATUS)).to_contain_text("Strong: one micro-batch")
     x, y = at(page, 1, 1)
     page.mouse.move(x, y)
-    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 1, chunk 0, stage 1: slot 1;")
+    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k on rank 1, chunk 0, stage 1: slot 1;")
     page.mouse.move(at(page, 1, 7)[0], y)
-    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k + 1 on rank 1")
+    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k + 1 on rank 1")
     page.mouse.move(x, y + 14)
-    expect(page.locator(SAID)).to_contain_text("keeps the activations of micro-batch k for 17 slots")
+    expect(page.locator(STATUS)).to_contain_text("keeps the activations of micro-batch k for 17 slots")
     page.mouse.move(x, y - 60)
-    expect(page.locator(SAID)).to_contain_text("Strong: one micro-batch")
+    expect(page.locator(STATUS)).to_contain_text("Strong: one micro-batch")
 
 
 def test_the_keys_step_from_op_to_op_and_leave_the_timeline_alone(open_page: Open) -> None:
@@ -133,11 +133,11 @@ def test_the_keys_step_from_op_to_op_and_leave_the_timeline_alone(open_page: Ope
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.classList.contains('block-drawing')"):
             break
-    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0")
+    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 1, stage 7: slot 7")
+    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 1, stage 7: slot 7")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(SAID)).to_contain_text("rank 1, chunk 1, stage 6: slot 6")
+    expect(page.locator(STATUS)).to_contain_text("rank 1, chunk 1, stage 6: slot 6")
     expect(page.locator(f"{DRAWING} .here")).to_be_visible()
     assert state(page)["view"]["sel"] is None
 
@@ -176,7 +176,7 @@ def test_a_tap_names_an_op_and_the_text_stays(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4", width=360, height=740, has_touch=True)
     page.locator(DRAWING).scroll_into_view_if_needed()
     page.touchscreen.tap(*at(page, 0, 0))
-    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0, stage 0: slot 0;")
+    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0, stage 0: slot 0;")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 

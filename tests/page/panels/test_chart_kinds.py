@@ -25,7 +25,7 @@ PLOT = "document.querySelector('.js-plotly-plot')"
 
 
 def shown(page: Page, chart: str, seconds: float = 12) -> None:
-    """Wait until a chart is drawn and its own table stands beside it."""
+    """Wait until a chart is drawn with its own table."""
     current = f"document.querySelector('[data-chart={chart}]').getAttribute('aria-current') === 'true'"
     wait(page, f"{current} && {DRAWN}", seconds)
 

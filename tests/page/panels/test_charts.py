@@ -36,7 +36,7 @@ def labels(page: Page) -> list[str]:
 
 
 def spot(page: Page, label: str) -> tuple[float, float]:
-    """Where a point stands on the screen, from plotly's own axes."""
+    """The position of a point on the screen, from plotly's own axes."""
     found: Any = page.evaluate(
         """(label) => {
           const plot = document.querySelector('.js-plotly-plot');
@@ -54,7 +54,7 @@ def spot(page: Page, label: str) -> tuple[float, float]:
 
 
 def click(page: Page, label: str) -> None:
-    """As a hand does: the pointer comes, the point answers, then the click."""
+    """Click like a reader: the pointer moves to the point, the point responds, then the click."""
     page.mouse.move(0, 0)
     expect(page.locator(".hoverlayer .hovertext")).to_have_count(0)
     page.mouse.move(*spot(page, label))
@@ -114,20 +114,20 @@ def test_the_keys_step_through_the_points_and_enter_puts_one(open_page: Open) ->
     page = opened(open_page, "?p=4&m=8")
     page.focus(".charts-figure")
     page.keyboard.press("ArrowRight")
-    said = page.locator(".charts-reads")
-    expect(said).to_have_class("charts-reads is-pointed")
-    first = said.inner_text()
+    sentence = page.locator(".charts-reads")
+    expect(sentence).to_have_class("charts-reads is-pointed")
+    first = sentence.inner_text()
     page.keyboard.press("ArrowRight")
-    expect(said).not_to_have_text(first)
+    expect(sentence).not_to_have_text(first)
     expect(page.locator(".hoverlayer .hovertext")).to_be_visible()
     for _ in range(40):
-        if said.inner_text().startswith("ZB-V:"):
+        if sentence.inner_text().startswith("ZB-V:"):
             break
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Shift+Enter")
     wait(page, "bubbleline.state().plans[1]?.shown?.family === 'v-zb'")
     page.keyboard.press("Escape")
-    expect(said).to_contain_text("Further left holds less")
+    expect(sentence).to_contain_text("Further left holds less")
     assert state(page)["spec"]["family"] == "1f1b"
 
 

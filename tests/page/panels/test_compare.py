@@ -74,9 +74,9 @@ def test_a_click_on_a_row_adds_it_below_the_first_and_another_click_removes_it(o
 
 def test_adjusted_values_are_shown_and_put_on_the_timeline_as_adjusted(open_page: Open) -> None:
     page = opened(open_page, "?family=1f1b&p=5&m=13&tab=compare")
-    said = page.locator("[data-family=dualpipe] .adjusted")
-    expect(said).to_have_text("p 6, m 14")
-    said.hover()
+    adjusted = page.locator("[data-family=dualpipe] .adjusted")
+    expect(adjusted).to_have_text("p 6, m 14")
+    adjusted.hover()
     expect(page.locator(".comparison-why")).to_contain_text("p = 6 instead of 5")
     page.click("[data-family=dualpipe] [data-column=makespan]")
     wait(page, "bubbleline.state().plans[1]?.shown?.p === 6 && bubbleline.state().plans[1].shown.m === 14")

@@ -15,7 +15,7 @@ DRAWN = "bubbleline.state().plans.every(plan => plan.figures && !plan.stale)"
 
 
 def link(page: Page) -> str:
-    """The query of the view, after the address has come to rest."""
+    """The query of the view, after the address has stopped changing."""
     settle(page)
     return page.url[page.url.index("?") :] if "?" in page.url else ""
 
@@ -25,7 +25,7 @@ def keys(page: Page) -> dict[str, str]:
 
 
 def own(page: Page, part: str = "model") -> None:
-    """Open the fields of one's own, as a reader does."""
+    """Open the fields of a custom model, as a reader does."""
     if not page.locator("#preset-model").is_visible():
         page.click("#pricing > summary")
     page.select_option(f"#preset-{part}", "own")

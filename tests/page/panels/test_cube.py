@@ -78,13 +78,13 @@ def test_the_cube_turns_by_key_and_drag_and_a_click_selects_the_op(open_page: Op
     page.locator(".charts-cube").scroll_into_view_if_needed()
     box = page.locator(".charts-cube").bounding_box()
     assert box
-    said = page.locator(".charts-reads")
+    sentence = page.locator(".charts-reads")
     for k in range(8, 40):
         page.mouse.move(box["x"] + box["width"] * k / 48, box["y"] + box["height"] * 0.6)
-        if "is-pointed" in (said.get_attribute("class") or ""):
+        if "is-pointed" in (sentence.get_attribute("class") or ""):
             break
-    expect(said).to_contain_text("micro-batch")
-    op = said.inner_text().split(":")[0]
+    expect(sentence).to_contain_text("micro-batch")
+    op = sentence.inner_text().split(":")[0]
     page.mouse.down()
     page.mouse.up()
     wait(page, f"bubbleline.state().view.sel?.startsWith('{op}@')")

@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def saved(page: Page, button: str) -> tuple[str, bytes]:
-    """The file that a click hands over: its name and its bytes."""
+    """The file saved by a click: its name and its bytes."""
     with page.expect_download() as handed:
         page.locator(button).first.click()
     return handed.value.suggested_filename, Path(handed.value.path()).read_bytes()
@@ -70,8 +70,8 @@ def test_the_files_of_every_schedule_equal_those_of_the_core(open_page: Open) ->
     check(torch_csv.load(body.decode()))
     name, body = saved(page, ".export-files .panel-row:nth-child(2) [data-format=json]")
     assert name == "interleaved-p4-m8-v2.json"
-    told = json.loads(body)
-    assert told["makespan"] == state(page)["plans"][1]["figures"]["makespan"]
+    exported = json.loads(body)
+    assert exported["makespan"] == state(page)["plans"][1]["figures"]["makespan"]
     name, body = saved(page, "[data-format=chrome-trace]")
     assert json.loads(body)["traceEvents"]
 
@@ -104,6 +104,6 @@ def test_the_print_is_one_sheet_with_the_picture_the_figures_and_the_link(open_p
     expect(sheet).to_contain_text("matches the simulation")
     expect(sheet.locator(".sheet-foot")).to_contain_text("?family=zb-h1")
     expect(page.locator("#plot")).to_be_hidden()
-    assert page.evaluate("document.querySelectorAll('#law').length") == 1, "no id stands twice"
+    assert page.evaluate("document.querySelectorAll('#law').length") == 1, "no id occurs twice"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     expect(sheet).to_have_count(0)

@@ -106,7 +106,7 @@ def test_a_link_with_an_imported_order_beside_a_planned_one_opens(open_page: Ope
     again = open_page(page.url[page.url.index("?") :])
     assert [plan["shown"]["family"] for plan in state(again)["plans"]] == ["zb-h1", "imported"]
     assert [lane["end"] for lane in state(again)["lanes"]] == [27, 33]
-    again.fill("#field-m", "12")  # shared by all, but for the order that has one m
+    again.fill("#field-m", "12")  # shared by all except the order with a fixed m
     again.keyboard.press("Enter")
     wait(again, "bubbleline.state().plans[0].shown?.m === 12")
     assert state(again)["plans"][1]["shown"]["m"] == 8

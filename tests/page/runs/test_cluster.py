@@ -24,7 +24,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     made.process.stdout.close()
 
 
-def told(page: Page, host: str) -> str:
+def host_row(page: Page, host: str) -> str:
     """A row of the cluster's table, its cells one after the other."""
     return " ".join(page.locator(f"#cluster [data-host='{host}']").inner_text().split())
 
@@ -46,7 +46,7 @@ def test_a_run_is_shown_on_its_hosts_and_its_measured_hop_can_be_put_in_the_plan
     page.select_option("#run-hops", "measured")
     page.click("#run")
     expect(panel).to_contain_text("4 of 8 cores free")
-    assert told(page, "worker-1") == "worker-1 10.77.0.2 · 12.9 GB free 2 of 4 in use – rank 0 rank 2"
+    assert host_row(page, "worker-1") == "worker-1 10.77.0.2 · 12.9 GB free 2 of 4 in use – rank 0 rank 2"
     assert ended(page) == "finished"
     expect(panel).to_contain_text("8 of 8 cores free")
     assert panel.locator(".hops li").first.inner_text().split("\n")[-2:] == ["worker-1 to worker-2", "182 (+9) µs"]
@@ -104,7 +104,7 @@ def test_a_lost_host_is_shown_with_its_ranks_and_a_lost_server_is_shown(
     assert ended(page) == "failed"
     expect(page.locator("#panel-run")).to_contain_text("host worker-2 (10.77.0.3) was lost")
     expect(page.locator("#cluster [data-host='worker-2']")).to_contain_text("✗ lost")
-    assert told(page, "worker-2") == "worker-2 10.77.0.3 ✗ lost its health check failed rank 2 rank 3"
+    assert host_row(page, "worker-2") == "worker-2 10.77.0.3 ✗ lost its health check failed rank 2 rank 3"
     expect(page.locator(".cluster-about")).to_have_text("2 of 3 hosts · 4 of 4 cores free")
     server.stop()
     expect(page.locator(".cluster-waiting")).to_contain_text("connection to the server is lost")

@@ -29,7 +29,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def put(server: Server, **given: Any) -> str:
-    """A run from elsewhere, kept by the server: whole, with the times of its plan."""
+    """A complete run from elsewhere, stored by the server, with the times of its plan."""
     spec = read({"family": "1f1b", "p": 3, "m": 4} | given)
     trace = trace_export.trace(simulate(order(spec), spec.timing, spec.v), "x")
     return str(requests.post(f"{server.url}/api/runs/import", json=trace, timeout=10).json()["id"])
@@ -154,8 +154,8 @@ def test_the_exported_trace_of_a_run_imports_back_as_the_same_lane(own: Server, 
     assert boxes[0] == pytest.approx(boxes[1])
     with page.expect_download() as download:
         page.click("#run-json")
-    told = json.loads(download.value.path().read_text())
-    assert len(told["ops"]) == 24
+    exported = json.loads(download.value.path().read_text())
+    assert len(exported["ops"]) == 24
 
 
 def test_a_calibrated_plan_matches_its_run_op_by_op_and_back_restores_the_old_plan(

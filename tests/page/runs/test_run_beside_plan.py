@@ -61,7 +61,7 @@ def test_a_run_has_the_chosen_options_and_its_lane_is_compared_with_the_plan(
     wait(page, f"bubbleline.box('run', '0F0').h < {whole}")
     plan, run = (page.evaluate(f"bubbleline.box('{lane}', '1B3')") for lane in ("a", "run"))
     below = pixel(page, plan["x"] + plan["w"] / 2, run["y"] + run["h"] + 3)
-    assert below == colour_of(page, "a", "1B3"), "the plan lies under the run, where it had the op"
+    assert below == colour_of(page, "a", "1B3"), "the plan is drawn under the run, at the planned time of the op"
     page.click("#show-late")
     wait(page, "location.search.includes('late=1')")
     assert colour_of(page, "run", "0F0") != plain

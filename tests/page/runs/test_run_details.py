@@ -11,13 +11,13 @@ from tests.support.page.queries import Open, middle, pixel, state, wait
 
 
 def beside(page: Page, rank: int, t: float, below: float) -> tuple[float, float]:
-    """A place under the run's row of a rank at a time."""
+    """A position under the run's row of a rank at a time."""
     point = page.evaluate(f"bubbleline.point('run', {rank}, {t})")
     return point["x"], point["y"] + point["h"] / 2 + below
 
 
 def longest_wait(page: Page, server: Server) -> list[float]:
-    """The row of the message that was waited for longest, its times in units of the plan."""
+    """The row of the message with the longest wait, its times in units of the plan."""
     run = requests.get(f"{server.url}/api/runs/{state(page)['view']['run']}", timeout=5).json()
     row = max(run["messages"], key=lambda row: row[7] - row[6])
     return [*row[:5], *(time / 1e6 / run["unit_ms"] for time in row[5:8]), row[8]]

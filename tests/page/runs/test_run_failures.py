@@ -34,8 +34,8 @@ def test_after_a_server_is_killed_during_a_run_the_page_reconnects_and_shows_the
         (tmp_path / "runs.sqlite3-wal").unlink(missing_ok=True)
     start(*SLOW, port=int(server.url.rsplit(":", 1)[1]))
     wait(page, "bubbleline.state().run === 'failed'", 15)
-    said = "no longer has this run" if forget else "The server stopped while this run was in progress"
-    expect(page.locator(PANEL)).to_contain_text(said)
+    outcome = "no longer has this run" if forget else "The server stopped while this run was in progress"
+    expect(page.locator(PANEL)).to_contain_text(outcome)
     expect(page.locator(PANEL)).not_to_contain_text("connection to the server is lost")
     expect(page.locator(".lane-head[data-lane=run] .badge")).to_have_text("failed")
     assert state(page)["lanes"][1]["ops"] >= ops, "what came before stays"

@@ -11,7 +11,7 @@ from tests.support.page.queries import Open, frames, middle, pixel, rgba, state,
 
 
 def veiled(page: Page, op: str) -> bool:
-    """Whether an op lies under the veil that the overlay draws around what it shows."""
+    """Whether an op is dimmed by the overlay, which dims everything except what it explains."""
     box = page.evaluate(f"bubbleline.box('a', '{op}')")
     x, y = box["x"] + box["w"] * 0.7, box["y"] + box["h"] * 0.25  # beside lines, labels and rings
     return rgba(page, x, y, "#plot canvas.overlay")[3] > 100

@@ -57,20 +57,20 @@ def test_find_counts_matches_steps_through_them_and_explains_the_syntax(open_pag
     page = open_page()
     page.focus("#plot")
     page.keyboard.press("/")
-    said = page.locator("#find-status")
+    status = page.locator("#find-status")
     page.keyboard.type("f5")
-    expect(said).to_have_text("4 matches")
+    expect(status).to_have_text("4 matches")
     walked = []
     for key in ("Enter", "Enter", "Shift+Enter"):
         page.keyboard.press(key)
         walked.append(view(page, "sel"))
     assert walked == ["0F5", "1F5", "0F5"]
-    expect(said).to_have_text("1 of 4")
+    expect(status).to_have_text("1 of 4")
     page.fill("#find-text", "2x")
-    expect(said).to_contain_text("type an op: 2F5")
+    expect(status).to_contain_text("type an op: 2F5")
     expect(page.locator("#find-text")).to_have_attribute("aria-invalid", "true")
     page.fill("#find-text", "9F5")
-    expect(said).to_have_text("no such op")
+    expect(status).to_have_text("no such op")
     page.keyboard.press("Escape")
     expect(page.locator("#find")).to_be_hidden()
     assert page.evaluate("document.activeElement.id") == "plot"

@@ -22,13 +22,13 @@ def box(page: Page, op: str, lane: str = "a") -> dict[str, float]:
 
 
 def strip(page: Page, rank: int, t: float, lane: str = "a") -> dict[str, float]:
-    """The foot of a memory strip at a time."""
+    """The lower edge of a memory strip at a time."""
     found: dict[str, float] = page.evaluate(f"bubbleline.point('{lane}', {rank}, {t}, 'strip')")
     return found
 
 
 def height(page: Page, rank: int, t: float) -> int:
-    """How many pixels of a strip are filled at a time, from its foot up."""
+    """The number of filled pixels of a strip at a time, from its lower edge up."""
     foot = strip(page, rank, t)
     filled = 0
     while filled < foot["h"] and near(pixel(page, foot["x"], foot["y"] - filled), HELD):

@@ -19,7 +19,7 @@ def quarter(pixels: Picture) -> Picture:
 
 
 def colours_of(page: Page, ops: list[str]) -> dict[str, tuple[int, ...]]:
-    """What stands in the middle of each op, above its label."""
+    """The colours in the middle of each op, above its label."""
     pixels = picture(page)
     origin = page.locator("#plot").bounding_box()
     assert origin is not None

@@ -63,7 +63,7 @@ def test_messages_and_activations_of_bfloat16_are_half_as_large(runner: RunnerPr
 
 
 def gradients(training: Training, micros: range) -> list[dict[str, torch.Tensor]]:
-    """Of the ops of a run, on these micro-batches only."""
+    """Gradients of the ops of a run, on these micro-batches only."""
     data = Data(training, torch.device("cpu"))
     model = [DeferredStage(training, index, data, ActivationMemory()) for index in range(training.stages)]
     for micro in micros:

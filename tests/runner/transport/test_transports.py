@@ -58,7 +58,7 @@ def test_received_messages_free_their_buffers_and_others_are_kept(tmp_path: Path
 def test_a_receiver_sleeps_until_its_message_arrives_whatever_else_wakes_it(spin: int, tmp_path: Path) -> None:
     shared = box(tmp_path, [200, 200], 400)
     ends = [SharedMemoryTransport(shared, rank, SHAPE, spin=spin) for rank in range(2)]
-    told: list[float] = []
+    received: list[float] = []
 
     def answer() -> None:
         for turn in range(100):
@@ -70,9 +70,9 @@ def test_a_receiver_sleeps_until_its_message_arrives_whatever_else_wakes_it(spin
     thread.start()
     for turn in range(100):
         ends[0].send(link(turn), torch.full(SHAPE, float(turn)), 0)
-        told.append(float(ends[0].receive(link(100 + turn, 1, 0))[0][0, 0]))
+        received.append(float(ends[0].receive(link(100 + turn, 1, 0))[0][0, 0]))
     thread.join(10)
-    assert told == [turn + 1.0 for turn in range(100)]
+    assert received == [turn + 1.0 for turn in range(100)]
 
 
 def test_runs_go_over_gloo_where_memory_cannot_be_shared() -> None:

@@ -24,14 +24,14 @@ HERE = threading.local()
 
 
 class Stream:
-    """`until`: the time, in ms of the GPU's clock, at which it will have done all that it was asked for."""
+    """`until`: the time, in ms of the GPU's clock, at which all queued work is done."""
 
     def __init__(self) -> None:
         self.until = 86_400_000.0
 
 
 class Event:
-    """An event that has happened by the second time it is asked, or once it was waited for."""
+    """An event that has happened at its second query, or after it was waited for."""
 
     def __init__(self) -> None:
         self.queries = 0
@@ -55,7 +55,7 @@ class Event:
 
 
 class Part:
-    """A stage that asks its stream for some milliseconds, and passes on how many stages it went through."""
+    """A stage that queues some milliseconds of work on its stream, and passes on the number of stages passed."""
 
     def forward(self, micro: int, x: torch.Tensor | None) -> torch.Tensor:
         HERE.stream.until += FORWARD_MS

@@ -149,11 +149,11 @@ def test_the_reason_names_what_changes_the_figure_and_its_new_value() -> None:
     asymptotic = why(SETTING, "zb-h1", "bubble")
     assert "with m = 256" in asymptotic
     assert "hops" not in asymptotic
-    told = re.search(r"it is ([\d.]+)", asymptotic)
-    assert told
+    note = re.search(r"it is ([\d.]+)", asymptotic)
+    assert note
     many = {row["family"]: row for row in compare(SETTING.with_(m=256), ["1f1b", "zb-h1"])["rows"]}
     ratio = many["zb-h1"]["bubble"]["span"]["of_total"] / many["1f1b"]["bubble"]["span"]["of_total"]
-    assert float(told[1]) == pytest.approx(ratio, abs=1e-3), "the figure in the sentence is a simulated one"
+    assert float(note[1]) == pytest.approx(ratio, abs=1e-3), "the figure in the sentence is a simulated one"
     assert "without hops" in why(SETTING.with_(costs=Costs(comm=0.5)), "zb-h2", "bubble")
     assert "with F = I = W" in why(SETTING.with_(costs=Costs(1.0, 1.0, 0.25)), "zb-h2", "bubble")
     assert "with equal stages" in why(SETTING.with_(costs=Costs(F=(9.0, *[1.0] * 7))), "zb-h2", "bubble")
@@ -176,12 +176,12 @@ def test_costs_listed_by_stage_are_spread_so_that_the_model_costs_the_same(
 ) -> None:
     listed = tuple(data.draw(st.lists(st.integers(0, 60).map(float), min_size=p * cut, max_size=p * cut)))
     for name, family in FAMILIES.items():
-        spec, told = fit(Spec(p=p, m=12, costs=Costs(F=listed)), name)
+        spec, note = fit(Spec(p=p, m=12, costs=Costs(F=listed)), name)
         stages = spec.p if family.placement == "bidirectional" else spec.p * spec.v
         assert isinstance(spec.costs.F, tuple)
         assert len(spec.costs.F) == stages
         assert sum(spec.costs.F) == pytest.approx(sum(listed))
-        assert (stages == p * cut) or f"spread over {stages}" in (told or "")
+        assert (stages == p * cut) or f"spread over {stages}" in (note or "")
 
 
 @pytest.mark.parametrize(

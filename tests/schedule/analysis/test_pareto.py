@@ -90,7 +90,7 @@ def test_a_searched_point_keeps_its_memory_limit_and_improves_with_it(asked: Spe
 
 
 def test_more_memory_never_makes_a_searched_schedule_slower() -> None:
-    """A search may do worse with more room; its line does not."""
+    """A single search may do worse with more memory; its line does not."""
     worse = iter([3.0, 1.0, 4.0, 2.0] * 2)
 
     def search(spec: Spec) -> tuple[Spec, Order]:
@@ -107,8 +107,8 @@ def test_a_limit_too_small_for_a_step_is_left_out() -> None:
 
 def test_the_spec_of_a_searched_point_builds_its_order() -> None:
     def search(spec: Spec) -> tuple[Spec, Order]:
-        sought = spec.with_(effort=400)
-        return sought, order(sought)
+        searched = spec.with_(effort=400)
+        return searched, order(searched)
 
     point = pareto.frontier(Spec(p=3, m=5), [3.0], search)[0]
     assert point.spec.effort == 400
@@ -198,9 +198,9 @@ def test_a_family_of_another_size_has_a_note() -> None:
 def test_searching_longer_is_no_worse_and_its_effort_is_in_the_spec() -> None:
     _, text = call("-p", "4", "-m", "8", "--comm", "0.05", "--limits", "3", "--seconds", "0.2", "--json")
     _, quick = call("-p", "4", "-m", "8", "--comm", "0.05", "--limits", "3", "--json")
-    sought, built = ([each for each in json.loads(each)["points"] if each["limit"]] for each in (text, quick))
-    assert [each["family"] for each in sought] == ["zb-auto", "v-auto"]
-    for long, short in zip(sought, built, strict=True):
+    searched, built = ([each for each in json.loads(each)["points"] if each["limit"]] for each in (text, quick))
+    assert [each["family"] for each in searched] == ["zb-auto", "v-auto"]
+    for long, short in zip(searched, built, strict=True):
         assert long["spec"]["effort"] > 0
         assert long["throughput"] >= short["throughput"] - 1e-9
 

@@ -167,6 +167,6 @@ def test_the_route_refuses_in_the_common_error_shape_and_leniently_on_request(
 
 
 def test_the_list_of_families_marks_those_with_a_block(client: FlaskClient) -> None:
-    told = {each["name"]: each["block"] for each in client.get("/api/families").get_json()["families"]}
-    assert [name for name in told if told[name]] == HAVING
+    blocks = {each["name"]: each["block"] for each in client.get("/api/families").get_json()["families"]}
+    assert [name for name in blocks if blocks[name]] == HAVING
     assert HAVING == ["1f1b", "pipedream", "zb-h1", "zb-h2", "v-min", "v-half", "v-zb"]

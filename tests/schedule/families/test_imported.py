@@ -227,8 +227,8 @@ def test_imported_is_not_among_the_compared_or_swept_families() -> None:
 
 def test_the_command_line_takes_the_order_of_a_link() -> None:
     built = order(read({"family": "1f1b", "p": 2, "m": 3}))
-    told = CliRunner().invoke(show, ["imported", "-p", "2", "-m", "3", "--order", pack(built)])
-    assert told.exit_code == 0, told.output
-    assert "law: none; the order is imported" in told.output
+    shown = CliRunner().invoke(show, ["imported", "-p", "2", "-m", "3", "--order", pack(built)])
+    assert shown.exit_code == 0, shown.output
+    assert "law: none; the order is imported" in shown.output
     plain = CliRunner().invoke(show, ["1f1b", "-p", "2", "-m", "3"])
-    assert told.output.splitlines()[1:5] == plain.output.splitlines()[1:5]
+    assert shown.output.splitlines()[1:5] == plain.output.splitlines()[1:5]

@@ -59,25 +59,25 @@ def test_a_balance_of_equal_stages_changes_nothing():
     assert found.after == found.before
 
 
-def told(*arguments: str) -> Any:
+def call(*arguments: str) -> Any:
     return CliRunner().invoke(command, arguments)
 
 
 def test_the_command_shows_costs_bytes_and_arithmetic():
-    shown = told("llama3-70b", "--machine", "H200", "--tp", "8", "--heads", "--balance", "1f1b", "-m", "32")
+    shown = call("llama3-70b", "--machine", "H200", "--tp", "8", "--heads", "--balance", "1f1b", "-m", "32")
     assert shown.exit_code == 0
     for part in ("Llama3-70B on H200", "10*f1 + fo", "2*b*s*h", "fits", "before", "after", "saved"):
         assert part in shown.output
 
 
 def test_the_command_prints_the_result_of_the_core_as_json():
-    shown = told("zb-1.5b", "--machine", "a100", "--seq", "512", "--micro-batch", "2", "--set", "per_node=4", "--json")
+    shown = call("zb-1.5b", "--machine", "a100", "--seq", "512", "--micro-batch", "2", "--set", "per_node=4", "--json")
     setting = {"model": "zb-1.5b", "machine": "a100", "sequence": 512, "micro_batch": 2, "per_node": 4}
     assert json.loads(shown.output) == json.loads(json.dumps(of(**setting).as_dict()))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "reason"),
     [
         (("llama9",), "there is no model of that name"),
         (("custom", "--set", "hidden"), "is not a field and a JSON value"),
@@ -89,7 +89,7 @@ def test_the_command_prints_the_result_of_the_core_as_json():
         (("custom", "--balance", "dualpipe", "-p", "3"), "even"),
     ],
 )
-def test_the_command_refuses_illegal_arguments_with_exit_code_2(arguments: tuple[str, ...], said: str):
-    shown = told(*arguments)
+def test_the_command_refuses_illegal_arguments_with_exit_code_2(arguments: tuple[str, ...], reason: str):
+    shown = call(*arguments)
     assert shown.exit_code == 2
-    assert said in shown.output
+    assert reason in shown.output

@@ -33,7 +33,7 @@ def timeline_of(name: str, p: int = 4, m: int = 8, comm: float = 0.25) -> Timeli
 
 
 def broken_rules(trace: dict[str, Any]) -> list[str]:
-    """What in a trace breaks the Trace Event Format as Perfetto's JSON importer reads it."""
+    """The rules of the Trace Event Format, as read by Perfetto's JSON importer, that a trace breaks."""
     wrong = [f"no {key}" for key in ("traceEvents",) if not isinstance(trace.get(key), list)]
     wrong += ["displayTimeUnit"] * (trace.get("displayTimeUnit") not in ("ms", "ns"))
     ends: dict[tuple[Any, Any], int] = {}
@@ -84,7 +84,7 @@ def broken_flows(trace: dict[str, Any], slices: list[dict[str, Any]]) -> list[st
         at = (event["pid"], event["tid"])
         under = max((ts for ts in starts.get(at, ()) if ts <= event["ts"]), default=None)
         if under is None or event["ts"] > spans[(*at, under)]:
-            wrong.append(f"flow {event['id']} stands in no slice")
+            wrong.append(f"flow {event['id']} is in no slice")
     return wrong
 
 

@@ -17,7 +17,7 @@ from tests.support.strategies import specs
 
 
 def measured(spec: Spec, quantity: str, window: str) -> float:
-    """What the simulation says of the quantity that a law gives."""
+    """The simulated value of the quantity that a law gives."""
     built = registry.order(spec)
     if quantity == "peak":
         return float(peaks(built)[0].max())

@@ -23,7 +23,7 @@ def run(spec: Spec) -> Timeline:
 
 
 def spec_of(family: str, p: int, v: int, k: float, mode: str, costs: Costs | None = None) -> Spec:
-    """k as PipeOffload has it: both copies over compute."""
+    """k as defined by PipeOffload: both copies over compute."""
     costs = costs or Costs()
     assert isinstance(costs.F, float) and isinstance(costs.I, float) and isinstance(costs.W, float)  # noqa: PT018
     copy = k * (costs.F + costs.I + costs.W) / 2

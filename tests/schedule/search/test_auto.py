@@ -85,6 +85,6 @@ def test_zb_1p_and_zb_2p_reach_the_papers_bubble_rates(
 @settings(max_examples=40, deadline=None)
 def test_no_search_is_worse_than_the_handcrafted_order_that_fits(f: int, i: int, w: int, p: int, m: int) -> None:
     costs = Costs(2.0 * f, 2.0 * i, 2.0 * w, 1.0)
-    for sought, handcrafted, v in ((ZB_AUTO, ZB_H1, 1), (V_AUTO, V_ZB, 2)):
-        spec = Spec(sought.name, p, m, v, costs=costs)
-        assert span(sought, spec) <= span(handcrafted, spec)
+    for searched, handcrafted, v in ((ZB_AUTO, ZB_H1, 1), (V_AUTO, V_ZB, 2)):
+        spec = Spec(searched.name, p, m, v, costs=costs)
+        assert span(searched, spec) <= span(handcrafted, spec)

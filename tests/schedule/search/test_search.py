@@ -85,20 +85,20 @@ def test_the_same_seed_and_evaluations_give_the_same_order_and_more_only_improve
 
 
 def test_a_stopped_search_returns_the_best_so_far_and_its_evaluations_reproduce_it() -> None:
-    task, told, asked = task_of("v", 8, 24, 8.0, PAPER_2B), [], []
+    task, reports, asked = task_of("v", 8, 24, 8.0, PAPER_2B), [], []
 
     def stop() -> bool:
         asked.append(1)
         return len(asked) >= 1500
 
-    found = search(task, tries_of(task), budget=Budget(None), report=told.append, stop=stop)
+    found = search(task, tries_of(task), budget=Budget(None), report=reports.append, stop=stop)
     assert len(asked) == 1500
-    assert found.span == told[-1].span
-    better = [each for each in told if each.codes is not None]
-    assert [each.span for each in better] == sorted({each.span for each in told}, reverse=True)
+    assert found.span == reports[-1].span
+    better = [each for each in reports if each.codes is not None]
+    assert [each.span for each in better] == sorted({each.span for each in reports}, reverse=True)
     assert all(judged(task, each.codes) == pytest.approx(each.span) for each in better)
-    assert [each.evaluations for each in told] == sorted(each.evaluations for each in told)
-    assert {each.bound for each in told} == {lower_bound(task)}
+    assert [each.evaluations for each in reports] == sorted(each.evaluations for each in reports)
+    assert {each.bound for each in reports} == {lower_bound(task)}
     again = search(task, tries_of(task), budget=Budget(None, found.evaluations))
     assert np.array_equal(again.codes, found.codes)
 

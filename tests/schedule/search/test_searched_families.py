@@ -26,18 +26,18 @@ SPECS = [
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_effort_of_a_search_reproduces_its_order(spec: Spec) -> None:
-    sought, order, found = search_order(spec, registry.family_of(spec), seconds=0.3)
+    improved, order, found = search_order(spec, registry.family_of(spec), seconds=0.3)
     check(order)
-    assert sought.effort == found.evaluations > 0
-    assert registry.order(sought).text() == order.text()
-    assert max(result(sought)["peak_memory"]) <= (spec.memory or 0) + 1e-9
+    assert improved.effort == found.evaluations > 0
+    assert registry.order(improved).text() == order.text()
+    assert max(result(improved)["peak_memory"]) <= (spec.memory or 0) + 1e-9
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_search_is_never_worse_than_the_quick_construction_and_never_below_its_bound(spec: Spec) -> None:
-    quick, sought = result(spec), result(spec.with_(effort=20_000))
-    assert sought["longest_stage"] <= quick["longest_stage"] * (1 + 1e-12)
-    for shape in (quick, sought):
+    quick, improved = result(spec), result(spec.with_(effort=20_000))
+    assert improved["longest_stage"] <= quick["longest_stage"] * (1 + 1e-12)
+    for shape in (quick, improved):
         proof = shape["certificate"]
         assert proof["lower_bound"] <= shape["longest_stage"] * (1 + 1e-9)
         assert proof["gap"] == pytest.approx(shape["longest_stage"] / proof["lower_bound"] - 1, abs=1e-9)
@@ -46,11 +46,11 @@ def test_a_search_is_never_worse_than_the_quick_construction_and_never_below_its
 
 def test_a_stopped_search_returns_its_best_order() -> None:
     spec = SPECS[0]
-    told = []
-    _, order, found = search_order(spec, registry.family_of(spec), None, told.append, lambda: len(told) >= 3)
+    reports = []
+    _, order, found = search_order(spec, registry.family_of(spec), None, reports.append, lambda: len(reports) >= 3)
     check(order)
-    assert len(told) == 3
-    assert found.span == min(each.span for each in told)
+    assert len(reports) == 3
+    assert found.span == min(each.span for each in reports)
 
 
 def test_families_with_one_order_have_no_effort_and_no_certificate() -> None:

@@ -71,7 +71,7 @@ def test_swapped_ops_are_refused_or_still_a_schedule(data: st.DataObject, spec: 
 
 
 def runs(rows: Rows, stages: int) -> bool:
-    """Whether a complete set of ops runs to its end: do any op whose inputs are there until none is left."""
+    """Whether a complete set of ops runs to its end: execute any op whose inputs exist until none is left."""
     done: set[tuple[str, int, int]] = set()
     at = [0] * len(rows)
 

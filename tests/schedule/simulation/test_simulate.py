@@ -21,8 +21,9 @@ from tests.support.strategies import specs
 
 
 def causes(order: Order, timeline: Timeline, comm: float) -> dict[tuple[int, int], list[float]]:
-    """For each op the times before which it cannot start, found from the op texts alone: a second, slow description
-    of the rule, so that the simulator's tables are not judged by themselves."""
+    """For each op the times before which it cannot start, from the op texts alone: a second, slow implementation of the
+    rule, independent of the simulator's tables.
+    """
     place, ends, where = order.placement, {}, {}
     rows = [order.row(rank) for rank in range(order.p)]
     for rank, row in enumerate(rows):

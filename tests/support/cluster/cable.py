@@ -20,7 +20,7 @@ LARGEST = 65536  # bytes of a frame
 
 
 def device(name: str) -> int:
-    """A network device that hands its frames to this process."""
+    """Create a network device whose frames this process reads and writes."""
     handle = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(handle, TUNSETIFF, struct.pack("16sH22x", name.encode(), TAP | NO_HEADER))
     return handle

@@ -41,7 +41,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """What a rank sends back: gradients by stage and parameter, a profile's file as text, or torch's own failure."""
+    """The result of a rank: gradients by stage and parameter, a profile's file as text, or torch's own failure."""
 
     gradients: dict[str, Tensor]
     trace: str = ""
@@ -49,7 +49,7 @@ class Done:
 
 
 def stage_module(stage: int) -> nn.Sequential:
-    """A stage that is the same wherever it is made; its output is no view (torch's split backward fails on those)."""
+    """A stage with the same weights in every process; its output is no view (torch's split backward fails on those)."""
     made = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, WIDTH), nn.Tanh())
     source = torch.Generator().manual_seed(100 + stage)
     with torch.no_grad():
