@@ -10,7 +10,7 @@ Where the local engine does the same, its rows come first in the table.
 2. One way between neighbours over the transport that carries messages, on one host and between two, as runs tell it.
 3. The same with longer cables to the second of three hosts: what a run then says of the way and of that host's clock,
    whose truth is known here, and how near the plan with the measured hop comes to the run.
-4. Ops reported a second in an unpaced run, start to finish, and how long it took from the last op to the verified end.
+4. Ops reported per second in an unpaced run, start to finish, and the time from the last op to the verified end.
 5. Memory and CPU time of Ray's own processes on an idle host, by host.
 """
 

@@ -4,8 +4,8 @@
 
 Prints: input event to painted frame while sliders move; the same where every step of a slider asks the server for
 another order; request to first paint of 131,072 ops; frames while a million ops are zoomed and panned, alone, with
-memory strips and as two schedules of half a million; and the memory of that tab. Published figures of
-other tools are printed for comparison.
+memory strips and as two schedules of half a million; and the memory of that tab. Figures of other
+viewers are printed beside them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from bench.browser.sliders import collect, drag, press
 from tests.support.page.browser import launch_browser
 
 FRAME_MS = 1000 / 60
-FIRST_PAINT_MS = 1000.0  # what 131,072 ops may take
-TAB_MB = 300.0  # what a tab with a million ops may take
+FIRST_PAINT_MS = 1000.0  # limit for 131,072 ops
+TAB_MB = 300.0  # limit for a tab with a million ops
 WIDE, HIGH = 2144, 860  # a window whose plot is 1600 x 640 or a little more
 
 SVG_VIEWER = "an SVG viewer of schedules: 8,192 ops in 36,000 ms, no picture of 16,384 in 500,000 ms"

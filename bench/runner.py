@@ -11,7 +11,7 @@
    The fastest step tells most where other programs share the cores; so does processor time, of all of a rank's
    threads and, beside it, of the one that runs its ops.
 2. What reporting costs: noting an op in the rank that runs it, and reading and writing one in the main process, as a
-   share of a core at 10,000 ops a second.
+   share of a core at 10,000 ops per second.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from tests.support.runner.client import planned_run  # noqa: E402
 WIDTH, REPEATS, WARM = 8, 15, 3
 NAMES = ("ours", "gloo", "torch", "bare")
 CLOCKS = (time.perf_counter, time.process_time, time.thread_time)
-REPORTED = 10_000  # ops a second
+REPORTED = 10_000  # ops per second
 
 
 class PlainPart:
@@ -214,7 +214,7 @@ def reporting() -> None:
     share = spent / ops * REPORTED
     print(
         f"reporting: {note:.2f} us to note an op and its message, {spent / ops * 1e6:.2f} us to read and write one: "
-        f"at {REPORTED:,} ops a second {share:.2%} of a core, {share / (os.cpu_count() or 1):.2%} of this machine"
+        f"at {REPORTED:,} ops per second {share:.2%} of a core, {share / (os.cpu_count() or 1):.2%} of this machine"
     )
 
 
@@ -231,7 +231,7 @@ def overhead() -> None:
             mine, gloo, theirs = (of(found[name][by]) - bare for name in ("ours", "gloo", "torch"))
             print(
                 f"p={ranks} m={micros} {what}: overhead per op ours {mine:.1f} us, over gloo {gloo:.1f} us, torch "
-                f"{theirs:.1f} us, ratio {mine / theirs:.2f} (bare work {bare:.1f} us an op)"
+                f"{theirs:.1f} us, ratio {mine / theirs:.2f} (bare work {bare:.1f} us per op)"
             )
 
 

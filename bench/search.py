@@ -1,6 +1,6 @@
 """Measure the search for orders on one core: quality, lower bounds, and time until the best order was found.
 
-    .venv/bin/python bench/search.py             # all cases with 5 s each at most, and what was published
+    .venv/bin/python bench/search.py             # all cases with 5 s each at most, beside published figures
     .venv/bin/python bench/search.py --sweep     # the table for the docs: memory from a third of 1F1B's to twice
     .venv/bin/python bench/search.py --seconds 20 --only third
 
@@ -52,7 +52,7 @@ PAPER = {
     ("6.2B", 64): ((29.935, 29.621, 19.388, 0.535), 0.4324, 0.0554, 0.0010, 0.0006),
 }
 HALF, THIRD = {"1.5B": 0.1671, "6.2B": 0.1431}, {"1.5B": 0.2441, "6.2B": 0.2127}
-# 6.2B, one chunk per device below 1F1B's memory: what the public heuristic comes to.
+# 6.2B, one chunk per device below 1F1B's memory: the bubble of the public heuristic.
 BELOW = {0.9: 0.415, 0.75: 0.590, 0.5: 0.744}
 SWEEP_MEMORY = (0.34, 0.5, 0.75, 1.0, 1.5, 2.0)
 SWEEP_COSTS = {"unit": Costs(), "1, .98, .6, c=.03": Costs(1.0, 0.98, 0.6, 0.03)}

@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-# The time between two frames as the browser shows them, for as long as it is asked to watch.
+# The time between two frames as the browser shows them, while it is watching.
 WATCH = """() => {
   const seen = [];
   let last = 0;

@@ -203,7 +203,7 @@ def test_a_run_without_enough_resources_names_the_missing_ones(hosts: Hosts, run
     with tenant(hosts):
         run = runner.start(spec={"family": "1f1b", "p": 4, "m": 6}, model=TINY)
         waiting = ""
-        while not waiting.startswith("3 of 4 ranks have a place"):  # once the ranks of the last run are gone
+        while not waiting.startswith("3 of 4 ranks have a place"):  # once the ranks of the last run have ended
             event = runner.until("waiting", *LAST, timeout=10)[-1]
             assert event["event"] == "waiting", event
             waiting = event["message"]["message"]

@@ -141,7 +141,7 @@ def test_no_process_outlives_the_runner(how: str) -> None:
     family = program.descendants()
     assert len(family) >= 4
     assert all(alive(pid) for pid in family)
-    os.kill(program.workers()[0], signal.SIGSTOP)  # one that cannot notice anything by itself
+    os.kill(program.workers()[0], signal.SIGSTOP)  # a stopped process cannot notice anything by itself
     assert program.process.stdin is not None
     if how == "end of input":
         program.process.stdin.close()

@@ -32,7 +32,7 @@ def test_a_disk_that_fills_up_during_a_run_is_reported_and_the_run_is_shown_to_i
     assert following.status == "finished"
     manager.stop()
     store = Store(config.database)
-    assert store.open() == 1  # what the disk had of it was its request
+    assert store.open() == 1  # the disk had only its request
     kept = store.load(run.id)
     assert (kept.status, kept.log.ops, kept.facts.get("verified")) == ("failed", 0, None)
     store.close()

@@ -168,7 +168,7 @@ def test_a_killed_runner_is_noticed_though_a_worker_holds_its_output_open(manage
     assert "SIGKILL" in run.facts["failure"]["message"]
     wait(lambda: following.over)
     assert following.status == "finished"
-    wait(lambda: group_of(old) == [], 1)  # what was killed takes a moment to go
+    wait(lambda: group_of(old) == [], 1)  # killed processes take a moment to end
 
 
 def test_an_idle_runner_that_is_killed_is_replaced_before_the_next_run(manage):

@@ -9,7 +9,7 @@ import { UNIT, breadthFirst, offloaded, oneFOneB } from "../support/helpers.js";
 /** @import {Schedule, Costs} from "../../../static/js/core/schedule/types.js" */
 /** @import {Options} from "../../../static/js/core/drawing/picture.js" */
 
-/** Colours that say what they are. @type {import("../../../static/js/core/drawing/picture.js").Colours} */
+/** Colours named after their use. @type {import("../../../static/js/core/drawing/picture.js").Colours} */
 const COLOURS = {
   fill: (kind, chunk) => `fill${kind}.${chunk}`,
   ink: () => "ink",

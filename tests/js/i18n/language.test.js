@@ -30,7 +30,7 @@ const SAME = new Set([
   "{own} …",
 ]);
 /**
- * Strings that look like texts and are none: the program's own words, by file and beginning.
+ * Strings that look like texts for readers but are internal, by file and beginning.
  * @type {[string, string][]}
  */
 const PROGRAM = [

@@ -56,11 +56,11 @@ const calleeOf = ({ callee }) => callee?.name ?? callee?.property?.name ?? "";
 /** The holes of a text. @param {string} text */
 export const holesOf = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
 
-// -- what is not a text although it has letters
+// -- strings with letters that are not texts for readers
 
 const wordSet = (/** @type {string} */ list) => new Set(list.trim().split(/\s+/));
 
-/** Where values stand that only the program reads. */
+/** Positions of values that only the program reads. */
 const PROGRAM_KEYS = wordSet(`
   class id type role for href rel key kind tag method mode cursor inputmode viewBox Accept Prefer scope d path font
   behavior block transform style stroke fill name value field credentials
@@ -90,7 +90,7 @@ const TEXT_CALLS = {
 const WORD = /\p{L}{2,}/u;
 const PROSE = /\p{L}{2,}[,:;.]? (?:\p{L}{2,}|\{)|^[A-Z][a-z]{2,}\b(?!\w*[A-Z.])/u;
 
-/** What a node is: "program" for what only the program reads, "text" for what is shown, "" for what may be either.
+/** Classifies a node: "program" for internal values, "text" for texts that are shown, "" where it may be either.
  * @param {any[]} up from the node to the root */
 function place(up) {
   for (let at = 1; at < up.length; at++) {
@@ -143,7 +143,7 @@ function ofCall(node, child) {
   return PROGRAM_CALLS.has(name) ? "program" : "";
 }
 
-/** The words of a string or template, with {} where its expressions stand. @param {any} node */
+/** The text of a string or template, with {} in place of its expressions. @param {any} node */
 const wordsOf = (node) =>
   node.type === "TemplateLiteral"
     ? node.quasis.map((/** @type {any} */ { value }) => value.cooked).join("{}")

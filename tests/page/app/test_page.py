@@ -51,7 +51,7 @@ def test_cost_sliders_send_no_request(open_page: Open) -> None:
 def test_a_slider_skips_illegal_values(open_page: Open) -> None:
     page = open_page("?family=interleaved&p=4&m=8&v=2")
     page.hover("#field-m-slider")
-    settle(page)  # the page fetches what may be asked for next
+    settle(page)  # the page prefetches the likely next schedules
     seen = set()
     page.focus("#field-m-slider")
     for _ in range(6):

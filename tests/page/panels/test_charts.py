@@ -20,7 +20,7 @@ READY = (
     " && !document.querySelector('.is-stale')"
 )
 WITHIN = "[...document.querySelectorAll('.charts-table .put')].some((each) => each.textContent.includes('within'))"
-REST_MS = 300  # after which a chart is asked for
+REST_MS = 300  # delay before a chart is requested
 FOUND = f"{READY} && {WITHIN}"
 TRACES = "document.querySelector('.js-plotly-plot').data"
 

@@ -51,7 +51,7 @@ def test_a_custom_model_starts_as_the_preset_and_the_link_has_only_the_differenc
     enter(page, "hidden", "5120")
     enter(page, "layers", "48")
     enter(page, "sequence", "4,096")
-    expect(page.locator("#own-parameters")).to_have_value("")  # what is printed belongs to the printed shape
+    expect(page.locator("#own-parameters")).to_have_value("")  # the published number belongs to the published shape
     mine = {"m.layers": "48", "m.hidden": "5120", "m.sequence": "4096"}
     assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8"} | mine
     priced = asked(page, "model=llama3-70b&tp=8&p=8&hidden=5120&layers=48&sequence=4096")
@@ -211,7 +211,7 @@ def test_a_cost_changed_by_hand_is_in_the_link_and_the_others_still_follow_from_
 
 def test_costs_that_a_link_could_not_distinguish_from_the_models_are_written_in_full(open_page: Open) -> None:
     page = open_page(f"?{MODEL}&m.heads=1&p=8")
-    page.fill("#field-comm", "0")  # what a link without comm would say too
+    page.fill("#field-comm", "0")  # the same as in a link without comm
     page.keyboard.press("Enter")
     wait(page, f"{COSTS}.comm === 0")
     query = link(page)
@@ -254,7 +254,7 @@ def test_layers_are_balanced_for_the_schedule_that_is_chosen(open_page: Open) ->
     expect(result).to_contain_text("A keeps even layers.", timeout=20_000)
     even = state(page)["spec"]["costs"]["F"]
     assert even[1] == even[6]
-    wait(page, "new Set(bubbleline.state().others[0].costs.F).size > 2")  # asked for once the layers are known
+    wait(page, "new Set(bubbleline.state().others[0].costs.F).size > 2")  # requested once the layers are known
     again = open_page(link(page))
     again.click("#pricing > summary")
     expect(again.locator(".balance [data-slot='1']")).to_have_attribute("aria-pressed", "true")

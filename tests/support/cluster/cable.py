@@ -29,7 +29,7 @@ def device(name: str) -> int:
 def carry(ends: tuple[int, int], delay: float, until: int) -> None:
     """Both ways take the same time, so what is first in is first due."""
     other = dict(zip(ends, reversed(ends), strict=True))
-    way: deque[tuple[float, int, bytes]] = deque()  # when a frame is due, where, and what it is
+    way: deque[tuple[float, int, bytes]] = deque()  # due time, destination and bytes of a frame
     while True:
         wait = max(0.0, way[0][0] - time.monotonic()) if way else None
         ready = select.select([*ends, until], [], [], wait)[0]

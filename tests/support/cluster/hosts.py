@@ -37,7 +37,7 @@ HEALTH = {
 _ENTER = ("--net", "--mount", "--pid", "--uts", "--ipc", "--time")
 
 # The first process of a host: it makes the host's own file systems, then waits for its pipe to end. A shell that waits
-# for `cat` also reaps the orphans of its process namespace. On some machines test data is under /tmp.
+# for `cat` also reaps the orphans of its process namespace. KEPT: paths under /tmp that stay visible.
 _HOST = """set -e
 mount --make-rprivate /
 mount -t proc proc /proc
@@ -122,7 +122,9 @@ class Hosts:
         assert name not in self.up
         assert self.switch is not None
         hide = [str(ROOT / folder) for folder in HIDDEN if name != self.names[0]]
-        within = [sys.prefix] if not Path(sys.prefix).is_relative_to(ROOT) else []  # what is kept is kept whole
+        within = (
+            [sys.prefix] if not Path(sys.prefix).is_relative_to(ROOT) else []
+        )  # a folder inside ROOT is visible with it
         kept = [path for path in (str(ROOT), *within) if path.startswith("/tmp/")]
         ahead = ("--time", "--monotonic", str(AHEAD_S.get(name, 0)))
         own = ("--net", "--mount", "--pid", "--uts", "--ipc", *ahead, "--fork", "--kill-child")
