@@ -122,9 +122,8 @@ class Hosts:
         assert name not in self.up
         assert self.switch is not None
         hide = [str(ROOT / folder) for folder in HIDDEN if name != self.names[0]]
-        within = (
-            [sys.prefix] if not Path(sys.prefix).is_relative_to(ROOT) else []
-        )  # a folder inside ROOT is visible with it
+        # a folder inside ROOT is visible with it
+        within = [sys.prefix] if not Path(sys.prefix).is_relative_to(ROOT) else []
         kept = [path for path in (str(ROOT), *within) if path.startswith("/tmp/")]
         ahead = ("--time", "--monotonic", str(AHEAD_S.get(name, 0)))
         own = ("--net", "--mount", "--pid", "--uts", "--ipc", *ahead, "--fork", "--kill-child")
