@@ -5,7 +5,7 @@
 A run emits `rate` ops per second; each viewer is a WebSocket that watches it. Some do not read
 until the run is over; some lose their connection and reconnect; some join late, and a class loads the run as pages
 do, all at once. For every op and every viewer: the time from the op's end to its arrival, when the last byte of its
-message is read, so the runner's 50 ms per line and this process's own delays are included. Other programs on the machine
+message is read, so the runner's 50 ms per line and this process's own delays are included. Other programs
 lengthen everything; how long the server waited for its core is printed, and how late the runner was.
 Exit code 1 where an op was lost or duplicated, 0 otherwise, however slow. Needs Linux (affinity, /proc).
 """
