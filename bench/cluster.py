@@ -1,4 +1,4 @@
-"""Runs on a cluster: how soon they start, what a hop costs, how many events come back, and what Ray itself needs.
+"""Measure runs on a cluster: start-up time, latency of a hop, rate of events, and the resources that Ray itself uses.
 
     python bench/cluster.py [starts] [hops] [far] [events] [needs]
 
@@ -10,7 +10,7 @@ Where the local engine does the same, its rows come first in the table.
 2. One way between neighbours over the transport that carries messages, on one host and between two, as runs tell it.
 3. The same with longer cables to the second of three hosts: what a run then says of the way and of that host's clock,
    whose truth is known here, and how near the plan with the measured hop comes to the run.
-4. Ops reported a second in an unpaced run, start to finish, and how long it took from the last op to the verified end.
+4. Ops reported per second in an unpaced run, start to finish, and the time from the last op to the verified end.
 5. Memory and CPU time of Ray's own processes on an idle host, by host.
 """
 
@@ -61,7 +61,7 @@ print((after[0] - before[0]) / os.sysconf('SC_CLK_TCK') / float(sys.argv[1]), af
 
 @contextmanager
 def cluster(count: int) -> Iterator[tuple[Hosts, RunnerProgram]]:
-    """So many hosts with Ray, and the runner on the first."""
+    """Start a number of hosts with Ray, and the runner on the first."""
     with Hosts(NAMES[:count]) as hosts:
         hosts.give_token(secrets.token_hex(32))
         took = [hosts.ray(name, cpus=CPUS) for name in hosts.names]
@@ -104,7 +104,7 @@ def run(runner: RunnerProgram, **fields: Any) -> tuple[float, list[Event]]:
 
 
 def spread(hosts: Hosts | None) -> dict[str, str]:
-    """Ranks on all hosts alike, where there are several."""
+    """Spread the ranks evenly over all hosts, where there are several."""
     return {} if hosts is None else {"spread": "spread"}
 
 
@@ -137,7 +137,7 @@ def hops() -> None:
 
 
 def far() -> None:
-    """Ranks in the order of the hosts, so that the one in the middle is far from both others."""
+    """Place ranks in the order of the hosts, so that the middle one is far from both others."""
     if not Path("/dev/net/tun").exists():
         print("no long cables, no figures: there is no /dev/net/tun here")
         return

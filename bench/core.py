@@ -1,4 +1,4 @@
-"""How fast the schedule core is: orders generated, simulated, with memory, encoded for the wire; and the closest peer.
+"""Measure the schedule core: generate, simulate, compute memory, encode for the wire; and torch for comparison.
 
     .venv/bin/python bench/core.py
 
@@ -29,7 +29,7 @@ TARGETS = {24_576: (2.0, 1_000), 983_040: (30.0, 20_000)}  # ops: (ms, bytes)
 
 
 def best(action: Callable[[], Any], repeat: int) -> tuple[float, Any]:
-    """Least milliseconds over some repeats, and what the action gave."""
+    """Least milliseconds over some repeats, and the result of the action."""
     times, made = [], None
     for _ in range(repeat):
         start = time.perf_counter()

@@ -1,10 +1,11 @@
-"""How fast the page is, in headless Chromium that draws in software, by real mouse and key events.
+"""Measure the page in headless Chromium with software rendering, by real mouse and key events.
 
     python bench/page.py [--family interleaved-zb] [-p 16] [-m 128] [-v 4]
 
 Prints: input event to painted frame while sliders move; the same where every step of a slider asks the server for
 another order; request to first paint of 131,072 ops; frames while a million ops are zoomed and panned, alone, with
-memory strips and as two schedules of half a million; and the memory of that tab. Beside them stands what others need.
+memory strips and as two schedules of half a million; and the memory of that tab. Figures of other
+viewers are printed beside them.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from bench.browser.sliders import collect, drag, press
 from tests.support.page.browser import launch_browser
 
 FRAME_MS = 1000 / 60
-FIRST_PAINT_MS = 1000.0  # what 131,072 ops may take
-TAB_MB = 300.0  # what a tab with a million ops may take
+FIRST_PAINT_MS = 1000.0  # limit for 131,072 ops
+TAB_MB = 300.0  # limit for a tab with a million ops
 WIDE, HIGH = 2144, 860  # a window whose plot is 1600 x 640 or a little more
 
 SVG_VIEWER = "an SVG viewer of schedules: 8,192 ops in 36,000 ms, no picture of 16,384 in 500,000 ms"
@@ -54,7 +55,7 @@ ASKING = {
 
 
 def row(name: str, samples: list[float], limit: float = FRAME_MS + 0.1) -> str:
-    """One line: how many, median, 95th percentile, worst."""
+    """Print one line: count, median, 95th percentile, worst."""
     if not samples:
         return f"{name:<44} no events"
     middle, p95, worst = quantiles(samples)
@@ -63,12 +64,12 @@ def row(name: str, samples: list[float], limit: float = FRAME_MS + 0.1) -> str:
 
 
 def heading(name: str) -> None:
-    """Of a table of rows."""
+    """Print the heading of a table of rows."""
     print(f"\n{name + ', ms':<44} {'n':>5} {'p50':>8} {'p95':>8} {'max':>8}")
 
 
 def sliders(browser: Browser, address: str, spec: dict[str, Any]) -> None:
-    """Every movement in turn, and all of them together."""
+    """Measure every movement in turn, and all of them together."""
     page, first, wall = drawn(browser, address + query(spec), 1600, 900)
     ops = page.evaluate("bubbleline.state().lanes[0].ops")
     print(f"first paint of {ops:,} ops: {first:.0f} ms (by our clock {wall:.0f} ms)")
@@ -98,7 +99,7 @@ def sliders(browser: Browser, address: str, spec: dict[str, Any]) -> None:
 
 
 def asking(browser: Browser, address: str) -> None:
-    """Sliders whose every step is another order, which the server makes."""
+    """Measure sliders for which every step needs another order from the server."""
     heading("input to painted frame, through the server")
     for name, (spec, field) in ASKING.items():
         page, _, _ = drawn(browser, address + query(spec), 1600, 900)
@@ -110,7 +111,7 @@ def asking(browser: Browser, address: str) -> None:
 
 
 def first_paints(browser: Browser, address: str) -> None:
-    """Each five times, in a context of its own; nothing is in the browser's cache."""
+    """Measure each five times, in a fresh context; the browser's cache is empty."""
     print("\nrequest to first full paint")
     for name, spec in LARGE.items():
         times = []
@@ -125,7 +126,7 @@ def first_paints(browser: Browser, address: str) -> None:
 
 
 def show(name: str, frames: Frames) -> None:
-    """Both clocks of a movement."""
+    """Print both clocks of a movement."""
     print(row(f"{name}, frame to frame", frames.between))
     print(
         f"{row(f'{name}, script of a frame', frames.drawing)}  {frames.processor:.1f} of processor time, paint included"
@@ -133,7 +134,7 @@ def show(name: str, frames: Frames) -> None:
 
 
 def frames(page: Page, name: str) -> None:
-    """One view zoomed and panned."""
+    """Measure one view, zoomed and panned."""
     page.wait_for_timeout(1500)
     show(f"{name}: zoom", zoom(page))
     for part in (0.5, 0.1):

@@ -1,4 +1,4 @@
-"""What the runner adds to the work itself, beside torch's own runtime, in one run on one machine.
+"""Measure the runner's overhead per op, beside that of torch's own runtime, on one machine.
 
     python bench/runner.py [overhead] [reporting]
 
@@ -11,7 +11,7 @@
    The fastest step tells most where other programs share the cores; so does processor time, of all of a rank's
    threads and, beside it, of the one that runs its ops.
 2. What reporting costs: noting an op in the rank that runs it, and reading and writing one in the main process, as a
-   share of a core at 10,000 ops a second.
+   share of a core at 10,000 ops per second.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ from tests.support.runner.client import planned_run  # noqa: E402
 WIDTH, REPEATS, WARM = 8, 15, 3
 NAMES = ("ours", "gloo", "torch", "bare")
 CLOCKS = (time.perf_counter, time.process_time, time.thread_time)
-REPORTED = 10_000  # ops a second
+REPORTED = 10_000  # ops per second
 
 
 class PlainPart:
-    """A stage of one module by plain autograd: nothing but the runner's own cost around it."""
+    """A stage of one module by plain autograd, so that only the runner's own cost is added."""
 
     def __init__(self, module: nn.Module, micros: int) -> None:
         self.module, self.micros = module, micros
@@ -83,7 +83,7 @@ class PlainPart:
         return entry.grad
 
     def weight_gradient(self, micro: int) -> None:
-        """Plain autograd has done it with the input's."""
+        """Does nothing: plain autograd has computed it with the input's."""
 
 
 def loss(out: Tensor, _: Tensor) -> Tensor:
@@ -193,7 +193,7 @@ def _slowest(found: Sequence[dict[str, list[tuple[float, ...]]]], name: str, clo
 
 
 def reporting() -> None:
-    """Noting ops on a board and reading them off again, by turns, as a run of eight ranks would."""
+    """Measure writing ops to a board and reading them again, by turns, as in a run of eight ranks."""
     planned = plan(planned_run(spec={"family": "1f1b", "p": 8, "m": 640}, mode="free"))
     traffic = Traffic(planned.program, planned.training.message_bytes)
     with tempfile.TemporaryDirectory() as folder:
@@ -214,7 +214,7 @@ def reporting() -> None:
     share = spent / ops * REPORTED
     print(
         f"reporting: {note:.2f} us to note an op and its message, {spent / ops * 1e6:.2f} us to read and write one: "
-        f"at {REPORTED:,} ops a second {share:.2%} of a core, {share / (os.cpu_count() or 1):.2%} of this machine"
+        f"at {REPORTED:,} ops per second {share:.2%} of a core, {share / (os.cpu_count() or 1):.2%} of this machine"
     )
 
 
@@ -231,7 +231,7 @@ def overhead() -> None:
             mine, gloo, theirs = (of(found[name][by]) - bare for name in ("ours", "gloo", "torch"))
             print(
                 f"p={ranks} m={micros} {what}: overhead per op ours {mine:.1f} us, over gloo {gloo:.1f} us, torch "
-                f"{theirs:.1f} us, ratio {mine / theirs:.2f} (bare work {bare:.1f} us an op)"
+                f"{theirs:.1f} us, ratio {mine / theirs:.2f} (bare work {bare:.1f} us per op)"
             )
 
 

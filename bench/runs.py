@@ -1,14 +1,14 @@
-"""Whole runs as the runner program does them: how soon they start, how well they meet the plan, what a fault costs.
+"""Measure whole runs of the runner program: start-up time, agreement with the plan, recovery time after a fault.
 
     python bench/runs.py [starts] [calibrated] [failures]
 
 1. How soon a run starts on a warm pool: from the command to "running"; and the paced makespan over the simulated one,
-   p = 8, m = 16, 20 ms a time unit, and over what the simulator makes of the costs that the ops had.
+   p = 8, m = 16, 20 ms per time unit, and over what the simulator makes of the costs that the ops had.
 2. Unpaced makespan at the costs that the ops had (their medians, simulated again) beside the measured one, p = 2, and
    the same with each op's own time, where only messages and wake-ups are at their medians. They are to agree where
-   every rank has a core of its own; Linux tells for how long a rank was ready and had none. On a machine that does
-   other work too, `chrt -r 5 python bench/runs.py calibrated` as root takes the cores but for 50 ms a second, which
-   Linux keeps for the others: the medians tell, not the extremes.
+   every rank has a core of its own; Linux reports for how long a rank was ready and had none. On a machine that does
+   other work too, `chrt -r 5 python bench/runs.py calibrated` as root occupies the cores except for 50 ms per second,
+   which Linux reserves for the others: the medians are meaningful, not the extremes.
 3. How soon the pool is healthy after a fault: from the run's start to its end, which names the fault, and from there to
    the first ops of the next run.
 """
@@ -97,7 +97,7 @@ def _spread(shares: list[float]) -> str:
 
 
 def failures() -> None:
-    """From the fault to the end of its run, and on to the first op of the next one on the new pool."""
+    """Measure from the fault to the end of its run, and on to the first op of the next run on the new pool."""
     runner = RunnerProgram("tests.support.runner.faulty_runner")
     run = {"spec": {"family": "1f1b", "p": 3, "m": 24}, "mode": "paced", "unit_ms": 4, "model": TINY}
     try:

@@ -1,6 +1,6 @@
-"""How good searched orders are, how surely, and how soon: every figure of the search, one core.
+"""Measure the search for orders on one core: quality, lower bounds, and time until the best order was found.
 
-    .venv/bin/python bench/search.py             # all cases with 5 s each at most, and what was published
+    .venv/bin/python bench/search.py             # all cases with 5 s each at most, beside published figures
     .venv/bin/python bench/search.py --sweep     # the table for the docs: memory from a third of 1F1B's to twice
     .venv/bin/python bench/search.py --seconds 20 --only third
 
@@ -52,7 +52,7 @@ PAPER = {
     ("6.2B", 64): ((29.935, 29.621, 19.388, 0.535), 0.4324, 0.0554, 0.0010, 0.0006),
 }
 HALF, THIRD = {"1.5B": 0.1671, "6.2B": 0.1431}, {"1.5B": 0.2441, "6.2B": 0.2127}
-# 6.2B, one chunk per device below 1F1B's memory: what the public heuristic comes to.
+# 6.2B, one chunk per device below 1F1B's memory: the bubble of the public heuristic.
 BELOW = {0.9: 0.415, 0.75: 0.590, 0.5: 0.744}
 SWEEP_MEMORY = (0.34, 0.5, 0.75, 1.0, 1.5, 2.0)
 SWEEP_COSTS = {"unit": Costs(), "1, .98, .6, c=.03": Costs(1.0, 0.98, 0.6, 0.03)}
@@ -60,7 +60,7 @@ SWEEP_COSTS = {"unit": Costs(), "1, .98, .6, c=.03": Costs(1.0, 0.98, 0.6, 0.03)
 
 @dataclass(frozen=True)
 class Case:
-    """``target`` is the bubble to reach, ``source`` whose figure it is."""
+    """``target`` is the bubble to reach, ``source`` names its publication."""
 
     name: str
     task: Task
@@ -77,7 +77,7 @@ class Outcome:
 
 
 def task_of(kind: str, p: int, m: int, costs: Costs, room: float, share: float = 1.0) -> Task:
-    """``room`` in chunks."""
+    """Build a task; ``room`` is the memory limit in chunks."""
     v = 2 if kind == "v" else 1
     return Task(place("v" if kind == "v" else "looped", p, v), m, costs, v, room, share)
 
@@ -113,7 +113,7 @@ def ideal(task: Task) -> float:
 
 
 def solve(task: Task, seconds: float) -> Outcome:
-    """As the families start it: all tries and the handcrafted orders."""
+    """Search as the families do: all starts and the handcrafted orders."""
     p, m = task.placement.p, task.m
     if task.v == 1:
         tries, hand = greedy.looped(p), [np.stack(handcrafted.rows(Spec("zb-h1", p, m), c)) for c in (1, 2)]
@@ -134,7 +134,7 @@ def solve(task: Task, seconds: float) -> Outcome:
 
 
 def judge(task: Task, found: Found) -> None:
-    """No figure without a legal order within the limit, timed by the simulator."""
+    """Check that the order is legal, within the limit, and timed correctly by the simulator."""
     order = found.order(task)
     check(order)
     assert peaks(order, task.share)[1].max() <= task.room + 1e-9
@@ -165,7 +165,7 @@ def infeasible() -> None:
 
 
 def sweep(seconds: float) -> None:
-    """Both placements within each limit; m = 4p."""
+    """Print the table of both placements within each limit; m = 4p."""
     print("| costs f, i, w | p | m | memory | placement | lower bound | found | gap | seconds |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, costs in SWEEP_COSTS.items():

@@ -1,13 +1,13 @@
-"""How many viewers one server on one core serves, driven from this second process over loopback.
+"""Measure how many viewers one server on one core can serve; this second process drives it over loopback.
 
     python bench/viewers.py [--viewers 500] [--stalled 20] [--rate 10000] [--seconds 20] [--details]
 
-A run emits `rate` ops a second; each viewer is a WebSocket that watches it. Some never read until the run is over; some
-lose their connection and come back; some join late, and a class loads the run as pages do, all at once. For every op
-and every viewer: the time from the op's end to its arrival, counted where the last byte of its message is read, so
-that the runner's 50 ms a line and this process's own delays are in it. Other programs on the machine lengthen
-everything; how long the server waited for its core is printed, and how late the runner was.
-Exit code 1 where an op was lost or came twice, 0 otherwise, however slow. Needs Linux (affinity, /proc).
+A run emits `rate` ops per second; each viewer is a WebSocket that watches it. Some do not read
+until the run is over; some lose their connection and reconnect; some join late, and a class loads the run as pages
+do, all at once. For every op and every viewer: the time from the op's end to its arrival, when the last byte of its
+message is read, so the runner's 50 ms per line and this process's own delays are included. Other programs
+lengthen everything; how long the server waited for its core is printed, and how late the runner was.
+Exit code 1 where an op was lost or duplicated, 0 otherwise, however slow. Needs Linux (affinity, /proc).
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from bench.crowd.watched import Cost, Server, server
 LATE_MS, JOIN_MS = 150.0, 1000.0
 WHOLE, RETURNING, LATE = 3, 10, 10  # viewers that decode everything, that come back, that join late
 OPENING = 30  # pages that load the run at once: a class that follows a link
-LEAD_S = 3.0  # quiet before the first op, in which the viewers ask
+LEAD_S = 3.0  # quiet before the first op, in which the viewers connect
 ROOM = 1 << 18
 
 
 class Crowd:
-    """The viewers that read, all in one loop."""
+    """The reading viewers, all in one loop."""
 
     def __init__(self) -> None:
         self.viewers: list[Viewer] = []
@@ -61,7 +61,7 @@ class Crowd:
         viewer.socket.close()
 
     def read(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
-        """Read for so long, or until something holds; tells whether it did."""
+        """Read for a number of seconds, or until a condition holds; returns whether it did."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for key, _ in self._selector.select(0.05):
@@ -79,7 +79,7 @@ def connect(crowd: Crowd, address: str, count: int, **options: int) -> list[View
 
 
 def come_back(crowd: Crowd, address: str, run: str, gone: Sequence[Viewer]) -> list[Viewer]:
-    """New connections of viewers that had to go, each from the last entry it has."""
+    """Reconnect viewers that lost their connection, each from its last entry."""
     back = []
     for viewer in gone:
         back.append(crowd.add(Viewer(address)))
@@ -89,7 +89,8 @@ def come_back(crowd: Crowd, address: str, run: str, gone: Sequence[Viewer]) -> l
 
 def latencies(viewers: Sequence[Viewer], entries: range, begin: int, size: int, period: int) -> np.ndarray:
     """For each viewer a histogram of the time from an op's end to its arrival, in bins of one op's period: the ops of
-    an entry end one period apart, so what holds for its last op holds for the others shifted by bins."""
+    an entry end one period apart, so the histogram of its last op, shifted by bins, is that of the others.
+    """
     found = np.zeros((len(viewers), 1 << 16), np.int64)
     for mine, viewer in zip(found, viewers, strict=True):
         for now, first, last in viewer.arrivals:
@@ -103,7 +104,7 @@ def latencies(viewers: Sequence[Viewer], entries: range, begin: int, size: int, 
 
 
 def quantile(histogram: np.ndarray, part: float, period: int) -> float:
-    """ms below which this part of the ops lies."""
+    """Latency in ms below which this fraction of the ops is."""
     total = np.cumsum(histogram)
     return float(np.searchsorted(total, part * total[-1]) + 1) * period / 1e6
 
@@ -131,12 +132,12 @@ def report_costs(before: Cost, watched: Cost, after: Cost, ops: int) -> None:
     print(f"{name:<44} {busy:7.0%}, {system:.0%} in the system's calls; {other}")
     print(f"{'server, resident':<44} {before.resident:7.0f} MB, {watched.resident:.0f} with all connected, "
           f"{after.resident:.0f} at the end, {after.peak:.0f} at most")  # fmt: skip
-    print(f"{'grown during the run':<44} {(after.resident - watched.resident) * 1e6 / ops:7.0f} bytes an op")
+    print(f"{'grown during the run':<44} {(after.resident - watched.resident) * 1e6 / ops:7.0f} bytes per op")
     print(f"{'socket buffers of the machine':<44} {before.buffers:7.0f} MB before, {after.buffers:.0f} at the end")
 
 
 def check(viewers: Sequence[Viewer], last: int, ops: int, loaded: bytes) -> list[str]:
-    """What was lost, doubled or out of order."""
+    """Count ops that were lost, duplicated or out of order."""
     faults = [fault for viewer in viewers for fault in viewer.faults[:1]]
     faults += [f"a viewer ended at entry {viewer.seq} of {last}" for viewer in viewers if viewer.seq != last]
     for viewer in viewers:
@@ -184,7 +185,7 @@ def drive(served: Server, given: argparse.Namespace) -> int:
     crowd.read(20.0, lambda: all(viewer.over for viewer in stalled))
     freed = time.monotonic() - at
 
-    print(f"{given.viewers} viewers, {given.stalled} more that do not read; {given.rate:,} ops a second for "
+    print(f"{given.viewers} viewers, {given.stalled} more that do not read; {given.rate:,} ops per second for "
           f"{given.seconds:g} s; connected within {connected:.1f} s\n")  # fmt: skip
     report(steady, given)
     report_joins("late joiners: connect to whole", late)
@@ -202,7 +203,7 @@ def drive(served: Server, given: argparse.Namespace) -> int:
 
 
 def report(steady: Sequence[Viewer], given: argparse.Namespace) -> None:
-    """Latency of all ops at all viewers."""
+    """Print the latency of all ops at all viewers."""
     size, period = round(given.rate * LINE_S), 1_000_000_000 // given.rate
     entry = steady[0].arrivals[0][1]
     entries = range(entry, entry + round(given.seconds / LINE_S))
@@ -218,14 +219,14 @@ def report(steady: Sequence[Viewer], given: argparse.Namespace) -> None:
     print(f"{name:<44} {np.median(late):7.1f} ms, p99 {np.percentile(late, 99):.1f}")
     messages = sum(len(viewer.arrivals) for viewer in steady)
     moved = sum(viewer.bytes for viewer in steady) / 1e6
-    print(f"{'messages':<44} {messages / given.seconds:7.0f} a second, {moved / given.seconds:.0f} MB a second")
+    print(f"{'messages':<44} {messages / given.seconds:7.0f} per second, {moved / given.seconds:.0f} MB per second")
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--viewers", type=int, default=500)
     options.add_argument("--stalled", type=int, default=20)
-    options.add_argument("--rate", type=int, default=10_000, help="ops a second; divides by 20")
+    options.add_argument("--rate", type=int, default=10_000, help="ops per second; divides by 20")
     options.add_argument("--seconds", type=float, default=20.0)
     options.add_argument("--details", action="store_true", help="all ask for bytes and messages too")
     given = options.parse_args()

@@ -122,7 +122,7 @@ def until(true: Callable[[], object], seconds: float = 5.0, sleep: Callable[[flo
 
 
 def error_of(response) -> dict:
-    """Return the error of a response, after checking that it has the one shape."""
+    """Return the error of a response, after checking that it has the common shape."""
     assert response.mimetype == "application/json"
     body = response.get_json()
     assert set(body) == {"error"}

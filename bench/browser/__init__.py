@@ -1,1 +1,1 @@
-"""What bench/page.py does with a real server and a real browser."""
+"""Helpers of bench/page.py: a real server, a real browser, and the timed interactions."""

@@ -1,4 +1,4 @@
-"""Wheel and drag on the timeline as a hand would, the frames that come of it, and what memory the tab takes."""
+"""Zoom and pan the timeline by wheel and drag; measure frame times and the memory of the tab."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-# The time between two frames as the browser shows them, for as long as it is asked to watch.
+# The time between two frames as the browser shows them, while it is watching.
 WATCH = """() => {
   const seen = [];
   let last = 0;
@@ -28,8 +28,9 @@ WATCH = """() => {
 
 @dataclass(frozen=True)
 class Frames:
-    """ms from frame to frame while a hand moves; ms of script in those frames that drew ops; and processor ms of the
-    tab for each of them, painting and the frames between included, which a busy machine lengthens least."""
+    """Times in ms: from frame to frame during a gesture; of script in the frames that drew ops; and of the tab's
+    processor per such frame, including painting and the frames between, which a busy machine lengthens least.
+    """
 
     between: list[float]
     drawing: list[float]
@@ -37,7 +38,7 @@ class Frames:
 
 
 def _tab(browser: Browser) -> dict[str, Any]:
-    """The process of the tab: of all that draw pages, the one that worked most."""
+    """The process of the tab: the renderer process with the most processor time."""
     processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
     found: dict[str, Any] = max(
         (each for each in processes if each["type"] == "renderer"), key=lambda each: each["cpuTime"]
@@ -47,7 +48,7 @@ def _tab(browser: Browser) -> dict[str, Any]:
 
 @contextmanager
 def _watching(page: Page) -> Iterator[list[Frames]]:
-    """Frames while the body moves something; the list holds them afterwards."""
+    """Record frames during the body; the list contains them afterwards."""
     browser = page.context.browser
     assert browser is not None
     page.evaluate("bubbleline.samples.draws()")
@@ -69,7 +70,7 @@ def _middle(page: Page) -> tuple[float, float]:
 
 
 def zoom(page: Page, steps: int = 45) -> Frames:
-    """In and out again with Ctrl and the wheel."""
+    """Zoom in and out again with Ctrl and the wheel."""
     page.mouse.move(*_middle(page))
     page.wait_for_timeout(300)
     with _watching(page) as found:
@@ -83,7 +84,7 @@ def zoom(page: Page, steps: int = 45) -> Frames:
 
 
 def pan(page: Page, part: float, moves: int = 150) -> Frames:
-    """Drag a window of this part of the whole to and fro."""
+    """Drag a window of this fraction of the whole to and fro."""
     page.focus("#plot")
     page.keyboard.press("f")
     x, y = _middle(page)
@@ -103,7 +104,7 @@ def pan(page: Page, part: float, moves: int = 150) -> Frames:
 
 @dataclass(frozen=True)
 class Memory:
-    """Megabytes of one tab: what its scripts hold, arrays too; what its process has of its own, and with libraries."""
+    """Megabytes of one tab: objects and arrays of its scripts; private memory of its process, and with libraries."""
 
     script: float
     own: float
@@ -111,7 +112,7 @@ class Memory:
 
 
 def memory(browser: Browser, page: Page) -> Memory:
-    """After a collection of garbage."""
+    """Measure memory after a garbage collection."""
     tab = page.context.new_cdp_session(page)
     tab.send("HeapProfiler.collectGarbage")
     tab.send("Performance.enable")

@@ -1,4 +1,4 @@
-"""A server on a free port, headless Chromium without a GPU, and a page in it whose schedule is drawn."""
+"""Start a server on a free port and headless Chromium without a GPU; open a page and wait for its schedule."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def server() -> Iterator[str]:
 
 
 def bundled(url: str) -> bool:
-    """Whether the server sends the page as set-up bundles it; from its many sources it takes twice as long to open."""
+    """Whether the server sends the bundled page; from its many sources it takes twice as long to open."""
     with urllib.request.urlopen(url, timeout=10) as answer:
         return b"/static/vendor/app/" in answer.read()
 
 
 def drawn(browser: Browser, url: str, width: int, height: int) -> tuple[Page, float, float]:
-    """A page in a context of its own, how many ms it took from request to drawn by its own clock, and by ours."""
+    """A page in its own context, and the ms from request to drawn by its own clock and by ours."""
     context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
     page = context.new_page()
     began = time.perf_counter()
@@ -58,7 +58,7 @@ def drawn(browser: Browser, url: str, width: int, height: int) -> tuple[Page, fl
 
 
 def query(spec: dict[str, Any]) -> str:
-    """A spec as the page's URL has it."""
+    """A spec as a query of the page's URL."""
     return "?" + "&".join(f"{key}={value}" for key, value in spec.items())
 
 

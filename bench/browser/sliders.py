@@ -1,4 +1,4 @@
-"""Sliders moved with real mouse and key events, and how long until the frame that shows it is painted."""
+"""Move sliders with real mouse and key events; measure the time until the frame with the result is painted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def drag(page: Page, field: str, parts: list[float], pause_ms: float) -> None:
     now = float(page.evaluate(f"(s => s.value / s.max)(document.querySelector('#field-{field}-slider'))"))
     at = box["x"] + 8 + now * (box["width"] - 16)
     page.mouse.move(at, y)
-    page.wait_for_timeout(400)  # a hand rests on the thumb before it drags
+    page.wait_for_timeout(400)  # a pause before the drag, as by a person
     page.mouse.down()
     for part in parts:
         goal = box["x"] + 8 + part * (box["width"] - 16)

@@ -1,1 +1,1 @@
-"""What bench/viewers.py drives a server with: a runner that emits at a steady rate, and viewers that cost little."""
+"""Helpers of bench/viewers.py: a runner with a steady rate of ops, cheap viewers, and a measured server."""

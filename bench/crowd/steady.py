@@ -1,10 +1,10 @@
-"""A runner program that executes nothing and sends ops at a steady rate, as the real one does: some rows every 50 ms.
+"""A runner program that executes nothing and sends ops at a steady rate, like the real one: some rows every 50 ms.
 
 Op k of a run ends k + 1 periods after the run's first moment, whenever it is sent: a line that goes out late counts as
 late where it arrives. A line always holds the same number of ops, so that an entry's ops follow from its number.
 Times count from the run's first moment, as the real runner's do; `t0_unix_ns` says when that was, here on the
-monotonic clock. A row's last number is how late its line was written. Bytes and messages come behind the last op, as
-from the real runner where ops are so many, or with `--details` beside their ops.
+monotonic clock. A row's last number is how late its line was written. Bytes and messages follow after the last op, as
+in the real runner for very many ops, or, with `--details`, are sent together with their ops.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def say(event: str, **fields: object) -> None:
 
 
 def details(ops: range, period: int) -> dict[str, list[list[int]]]:
-    """What else is known of these ops: the bytes of each, and a message for each."""
+    """The details of these ops: bytes of each, and one message per op."""
     sizes = [[k % RANKS, k // RANKS, 8256, 8256, 10**6 + 8192 * (k % 5)] for k in ops]
     messages = [
         [k % RANKS, (k + 1) % RANKS, k % 2, k % RANKS, k // RANKS, (k - 4) * period, (k - 5) * period,
@@ -39,7 +39,7 @@ def details(ops: range, period: int) -> dict[str, list[list[int]]]:
 
 
 def emit(run: str, rate: int, seconds: float, lead: float, live: bool) -> None:
-    """One run: `lead` seconds of quiet, then `rate` ops a second; `live`: with their details."""
+    """Emit one run: `lead` seconds of silence, then `rate` ops per second; with `live`, their details too."""
     say("warming", id=run)
     begin = time.monotonic_ns() + round(lead * 1e9)
     say("running", id=run, mode="free", device="none", overlapped=True, unit_ms=1.0, clock_ns=50, t0_unix_ns=begin)

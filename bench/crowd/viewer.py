@@ -1,4 +1,4 @@
-"""A minimal viewer: one raw WebSocket with as much of Engine.IO and Socket.IO as it takes to watch a run.
+"""A minimal viewer: one raw WebSocket with just enough of Engine.IO and Socket.IO to watch a run.
 
 A client library decodes every message, which for 500 viewers of 10,000 ops per second is many times the server's work.
 The log entries that a message covers are in its first characters, and are noted with the time of its last byte; the
@@ -38,7 +38,7 @@ class Viewer:
         self.began = time.monotonic_ns()
         self.joined = 0  # ns when everything was here that the log held when the server took the watch
         self.since = self.seq = 0
-        self.present = -1  # the log's length at the watch, once the server has said it
+        self.present = -1  # the log's length at the watch, once the server has sent it
         self.arrivals: list[tuple[int, int, int]] = []
         self.messages: list[bytes] = []
         self.faults: list[str] = []
@@ -51,34 +51,34 @@ class Viewer:
 
     def _connect(self, url: str, receive_buffer: int | None) -> socket.socket:
         at = urlsplit(url)
-        made = socket.socket()
+        connection = socket.socket()
         if receive_buffer is not None:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        made.settimeout(PATIENCE_S)
-        made.connect((at.hostname, at.port))
-        made.sendall(
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        connection.settimeout(PATIENCE_S)
+        connection.connect((at.hostname, at.port))
+        connection.sendall(
             f"GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: {at.netloc}\r\nUpgrade: websocket\r\n"
             "Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
             .encode()
         )  # fmt: skip
         answer = bytearray()
         while b"\r\n\r\n" not in answer:
-            piece = made.recv(4096)
+            piece = connection.recv(4096)
             if not piece:
                 raise ConnectionError(f"the server refused the socket: {bytes(answer[:200])!r}")
             answer += piece
-        self.take(memoryview(answer[answer.index(b"\r\n\r\n") + 4 :]), made)
-        return made
+        self.take(memoryview(answer[answer.index(b"\r\n\r\n") + 4 :]), connection)
+        return connection
 
     def watch(self, run: str, since: int = 0, rows: str = "ops") -> None:
-        """Ask for everything after entry `since`, at once or as soon as the server has greeted; of rows these."""
+        """Request all entries after `since`, now or as soon as the server has greeted, with rows of these kinds."""
         self._run, self.since, self.seq = run, since, since
         asked = ["watch", {"run": run, "since": since, "rows": rows}]
         self.socket.sendall(frame("40") + frame("420" + json.dumps(asked)))
         self.socket.setblocking(False)
 
     def read(self, room: memoryview) -> bool:
-        """Take what has come, using `room` for it; False when the server has hung up."""
+        """Read the received bytes, using `room` as the buffer; False when the server has closed the connection."""
         try:
             count = self.socket.recv_into(room)
         except BlockingIOError:
@@ -89,7 +89,7 @@ class Viewer:
         return count > 0
 
     def take(self, data: memoryview, line: socket.socket) -> None:
-        """Bytes from the server: frames, in pieces of any size."""
+        """Process bytes from the server: frames, in pieces of any size."""
         self.bytes += len(data)
         at = 0
         while at < len(data):
@@ -108,7 +108,7 @@ class Viewer:
                 self._end(line)
 
     def _begin(self, data: memoryview, at: int) -> int:
-        """Read a frame's header, which may come in two pieces; gives where its payload begins."""
+        """Read a frame's header, which may arrive in two pieces; returns the offset of its payload."""
         head = self._header
         while True:
             length = head[1] & 127 if len(head) > 1 else 0
@@ -124,7 +124,7 @@ class Viewer:
         return at
 
     def _end(self, line: socket.socket) -> None:
-        """A frame is whole: an op batch nearly always, else a greeting, an answer or a ping."""
+        """Process a complete frame: nearly always an op batch, else a greeting, a response or a ping."""
         now = time.monotonic_ns()
         head, rest = bytes(self._head), bytes(self._rest)
         self._rest.clear()
@@ -159,9 +159,9 @@ class Viewer:
             self.joined = now
 
     def begin(self) -> int:
-        """The run's first moment, by the message that told it."""
-        told = (json.loads(message[2:])[1] for message in self.messages)
-        return next(int(message["t0_unix_ns"]) for message in told if "t0_unix_ns" in message)
+        """The run's first moment (t0_unix_ns), from the message that contains it."""
+        payloads = (json.loads(message[2:])[1] for message in self.messages)
+        return next(int(message["t0_unix_ns"]) for message in payloads if "t0_unix_ns" in message)
 
     def rows(self) -> Iterator[OpRow]:
         """The ops of the messages that were kept."""

@@ -1,5 +1,5 @@
-"""A server under watch: a process on one core, what it costs in processor time and memory, and how long it was kept
-waiting for its core by other programs."""
+"""A measured server: a process on one core, its processor time and memory, and how long it waited for its core
+because of other programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MB = 1_000_000
 
 @dataclass(frozen=True)
 class Cost:
-    """What the server has taken so far."""
+    """Resources that the server has used so far."""
 
     at: float
     processor: float  # s, all of its threads
@@ -33,7 +33,7 @@ class Cost:
     buffers: float  # MB of the machine's socket buffers, both ends of every connection
 
     def since(self, before: Cost) -> tuple[float, float, float]:
-        """Shares of the time since then: busy, in the system's calls, and waiting for its core."""
+        """Shares of the time since then: busy, in system calls, and waiting for its core."""
         seconds = self.at - before.at
         spent = (self.processor - before.processor, self.system - before.system, self.waited - before.waited)
         return (spent[0] / seconds, spent[1] / seconds, spent[2] / seconds)
@@ -45,7 +45,7 @@ class Server:
     url: str
 
     def cost(self) -> Cost:
-        """Its figures now, from /proc."""
+        """Read the current figures from /proc."""
         stat = _text(f"{self.pid}/stat").rpartition(")")[2].split()
         status = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB", _text(f"{self.pid}/status"), re.MULTILINE))
         pages = int(re.findall(r"TCP:.* mem (\d+)", _text("net/sockstat"))[0])
@@ -71,14 +71,14 @@ class Server:
         raise TimeoutError("the server does not come to rest")
 
     def start_run(self) -> str:
-        """Ask for a run; gives its id."""
+        """Request a run; returns its id."""
         body = json.dumps({"spec": {}}).encode()
         asked = Request(f"{self.url}/api/runs", body, {"Content-Type": "application/json"})
         with urlopen(asked, timeout=20) as answer:
             return str(json.load(answer)["id"])
 
     def load(self, run: str) -> tuple[float, bytes]:
-        """A run as the page loads it: seconds until all of it was here, and the deflated answer."""
+        """Load a run as the page does; returns the seconds until it was complete, and the compressed response."""
         begin = time.monotonic()
         asked = Request(f"{self.url}/api/runs/{run}?rows=ops", headers={"Accept-Encoding": "deflate"})
         with urlopen(asked, timeout=20) as got:
@@ -96,10 +96,10 @@ def server(folder: Path, core: int, runner: list[str]) -> Iterator[Server]:
     )  # fmt: skip
     assert process.stdout is not None
     try:
-        said = process.stdout.readline()
-        found = re.search(r"http://\S+", said)
+        line = process.stdout.readline()
+        found = re.search(r"http://\S+", line)
         if found is None:
-            raise RuntimeError(f"the server did not start: {said!r}")
+            raise RuntimeError(f"the server did not start: {line!r}")
         yield Server(process.pid, found[0])
     finally:
         process.terminate()

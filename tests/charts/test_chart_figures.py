@@ -1,4 +1,4 @@
-"""Charts beside the frontier: figures and tables agree with each other and with the core."""
+"""Charts other than the frontier: figures and tables agree with each other and with the core."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def drawn(name: str, *plans: Plan, **more: Any) -> Chart:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", KINDS)
-def test_every_chart_names_its_axes_says_how_to_read_it_and_has_all_points_in_its_table(name: str, theme: str) -> None:
+def test_every_chart_names_its_axes_explains_itself_and_lists_all_points_in_its_table(name: str, theme: str) -> None:
     chart = drawn(name, plan("1f1b"), plan("zb-h1", name="b"), theme=theme)
     body = json.loads(json.dumps(chart.as_dict()))
     layout = body["figure"]["layout"]
@@ -75,7 +75,7 @@ def test_a_narrow_figure_keeps_room_for_its_plot(name: str) -> None:
     assert layout.height - margin.t - margin.b >= 100
 
 
-def test_the_heat_map_has_each_sizes_bubble_where_the_table_has_it() -> None:
+def test_the_heat_map_and_its_table_agree_on_every_bubble() -> None:
     chart = bubble(plan("dualpipe", 4, 8), Appearance("light", 900, 400, "global-ideal"))
     ps, ms, cells = grid(Spec("dualpipe", 4, 8))
     legal, refused = chart.figure.data[:2]
@@ -147,13 +147,13 @@ def test_a_line_of_many_steps_hides_no_peak() -> None:
     assert kept.tolist() == [held[a:b].max() for a, b in pairwise(edges)]
 
 
-def test_what_would_be_held_without_copies_is_drawn_above() -> None:
+def test_memory_without_offload_is_drawn_above_memory_with_it() -> None:
     chart = memory([plan("gis", m=16, v=4, offload="full")], appearance("memory"))
     bare = next(trace for trace in chart.figure.data if trace.name == "without copies")
     assert max(bare.y) > 2 * max(max(trace.y) for trace in chart.figure.data if trace.customdata is not None)
 
 
-def test_bytes_are_messages_times_what_one_has() -> None:
+def test_bytes_are_the_number_of_messages_times_the_size_of_one() -> None:
     model = MODELS["zb-6.2b"]
     chart = messages([plan("interleaved", v=3)], appearance("messages"), model)
     unit = chart.columns[3][0]
@@ -196,7 +196,7 @@ def test_a_models_output_layer_is_put_on_the_timeline_in_its_proportion() -> Non
 
 
 @given(st.lists(st.floats(0, 300), max_size=15))
-def test_names_at_the_ends_of_lines_keep_their_room_and_their_order(at: list[float]) -> None:
+def test_labels_at_the_ends_of_lines_do_not_overlap_and_keep_their_order(at: list[float]) -> None:
     spots = spread_apart(at, 15, 0, 300)
     ordered = sorted(range(len(at)), key=lambda each: at[each])
     for one, other in pairwise(ordered):

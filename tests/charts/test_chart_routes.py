@@ -16,21 +16,21 @@ from tests.conftest import error_of
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_chart_is_answered_with_its_figure_its_words_and_its_numbers(client: FlaskClient, name: str) -> None:
+def test_a_chart_response_has_the_figure_the_sentences_and_the_numbers(client: FlaskClient, name: str) -> None:
     body = client.get(f"/api/charts/{name}?family=zb-h1&p=4&m=8&theme=dark&width=600&height=300").get_json()
     asked = Plan("a", Spec("zb-h1", 4, 8), "ZB-H1")
     expected = KINDS[name].draw([asked], Appearance("dark", 600, 300, KINDS[name].heights[0]), None).as_dict()
     assert body == json.loads(json.dumps(with_codes({"spec": Spec("zb-h1", 4, 8).to_json()} | expected)))
 
 
-def test_other_schedules_are_drawn_too_and_one_that_is_illegal_is_left_out_with_the_reason(client: FlaskClient) -> None:
+def test_other_schedules_are_drawn_too_and_an_illegal_one_is_left_out_with_the_reason(client: FlaskClient) -> None:
     query = "p=4&m=8&b.family=zb-h1&b.p=4&b.m=8&c.family=dualpipe&c.p=4&c.m=7"
     body = client.get(f"/api/charts/split?{query}").get_json()
     assert {row["cells"][0]["message"] for row in body["rows"]} == {"A 1F1B", "B ZB-H1"}
     assert [note for note in body["notes"] if note["message"].startswith("C is left out: DualPipe needs")]
 
 
-def test_a_model_and_a_machine_are_named_behind_m(client: FlaskClient) -> None:
+def test_a_model_and_a_machine_are_given_with_the_prefix_m(client: FlaskClient) -> None:
     body = client.get("/api/charts/messages?p=4&m=8&m.model=zb-1.5b&m.layers=8,16").get_json()
     assert any("Zero Bubble 1.5B" in each["message"] for each in body["reads"])
     rates = client.get("/api/charts/offload?y=machine&m.model=llama3-70b&m.machine=b200").get_json()["reads"]

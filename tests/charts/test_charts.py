@@ -1,4 +1,4 @@
-"""Charts as figures: their colours are the page's, their names cover nothing, their words are true. And over HTTP."""
+"""The frontier chart: its colours are the page's, its labels cover nothing, its sentences are true; also over HTTP."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_group_has_a_colour_of_the_page_that_can_be_read(theme: str) -> No
     st.lists(st.tuples(st.floats(0, 500), st.floats(0, 300), st.integers(3, 24)), max_size=18),
     st.lists(st.tuples(st.floats(0, 500), st.floats(0, 300)), max_size=10),
 )
-def test_no_name_covers_a_name_a_point_or_the_edge(
+def test_no_label_covers_a_label_a_point_or_the_edge(
     points: list[tuple[float, float, int]], others: list[tuple[float, float]]
 ) -> None:
     tags = [PointLabel(x, y, "n" * letters) for x, y, letters in points]
@@ -68,7 +68,7 @@ def test_no_name_covers_a_name_a_point_or_the_edge(
         assert not any(box.meets(Box(x, y, 2 * RIM, 2 * RIM)) for x, y in marks)
 
 
-def test_a_lone_point_has_its_name_close_by() -> None:
+def test_an_isolated_point_has_its_label_next_to_it() -> None:
     spot = place([PointLabel(250, 150, "1F1B")], [(250, 150)], [], 500, 300)[0]
     assert spot is not None
     assert math.hypot(*spot) < RIM + width_of("1F1B")
@@ -91,7 +91,7 @@ def test_a_frame_puts_the_ends_of_its_ranges_on_its_edges() -> None:
 
 
 @pytest.mark.parametrize("y", ["throughput", "bubble"])
-def test_every_point_is_drawn_once_where_its_figures_say(y: str) -> None:
+def test_every_point_is_drawn_once_at_its_coordinates(y: str) -> None:
     drawn, _ = figure(ASKED, POINTS, Appearance("dark", 900, 400, y))
     seen: dict[int, tuple[float, float]] = {}
     for trace in drawn.data:
@@ -103,7 +103,7 @@ def test_every_point_is_drawn_once_where_its_figures_say(y: str) -> None:
         assert seen[at] == pytest.approx((point.figures.memory / 4, 100 * share))
 
 
-def test_the_line_holds_the_points_that_nothing_beats_and_rises() -> None:
+def test_the_frontier_contains_the_points_that_none_dominates_and_rises() -> None:
     drawn, _ = figure(ASKED, POINTS, LOOK)
     line = next(trace for trace in drawn.data if trace.name == "best")
     best = {
@@ -115,7 +115,7 @@ def test_the_line_holds_the_points_that_nothing_beats_and_rises() -> None:
     assert list(line.y) == sorted(line.y)
 
 
-def test_the_one_on_the_screen_is_ringed_and_told_against_the_line() -> None:
+def test_the_schedule_on_the_screen_is_ringed_and_compared_with_the_frontier() -> None:
     drawn, readings = figure(ASKED, POINTS, LOOK)
     ring = next(trace for trace in drawn.data if trace.name == "A")
     own = next(point for point in POINTS if point.spec == ASKED).figures
@@ -126,7 +126,7 @@ def test_the_one_on_the_screen_is_ringed_and_told_against_the_line() -> None:
     assert any(name.startswith("ZB-H1") for name in names)
 
 
-def test_families_that_stand_together_share_a_name() -> None:
+def test_families_at_the_same_point_share_a_label() -> None:
     plot = pareto_plot(ASKED, POINTS, LOOK)
     shared = next(cluster for cluster in clusters(plot).values() if len(cluster) > 1)
     spots = [plot.pixel(at) for at in shared]
@@ -135,7 +135,7 @@ def test_families_that_stand_together_share_a_name() -> None:
     assert "1F1B, PipeDream" in [note.text for note in drawn.layout.annotations]
 
 
-def test_the_answer_has_the_figure_its_words_and_its_points(client: FlaskClient) -> None:
+def test_the_response_has_the_figure_its_sentences_and_its_points(client: FlaskClient) -> None:
     body = client.get("/api/charts/pareto?family=zb-h1&p=4&m=8&theme=dark&width=600&height=300").get_json()
     asked = Spec("zb-h1", 4, 8)
     points = pareto.points(asked) + pareto.frontier(asked, None, pareto.constructed)
@@ -146,12 +146,12 @@ def test_the_answer_has_the_figure_its_words_and_its_points(client: FlaskClient)
     assert body["error_found"] is None
 
 
-def test_what_is_sought_may_be_left_out(client: FlaskClient) -> None:
+def test_searched_families_can_be_left_out(client: FlaskClient) -> None:
     body = client.get("/api/charts/pareto?p=4&m=8&found=0").get_json()
     assert (body["found"], {point["limit"] for point in body["points"]}) == (False, {None})
 
 
-def test_a_setting_too_large_to_seek_for_still_shows_the_families(client: FlaskClient) -> None:
+def test_a_setting_too_large_to_search_still_shows_the_families(client: FlaskClient) -> None:
     body = client.get("/api/charts/pareto?p=16&m=128").get_json()
     assert body["error_found"]["field"] == "m"
     assert len(body["points"]) == len(FAMILIES) - len(pareto.SEARCHED)

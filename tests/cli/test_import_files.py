@@ -21,7 +21,7 @@ def call(*args: str | Path) -> Result:
 
 
 @pytest.mark.parametrize("name", ["dualpipe", "zb-h1"])
-def test_import_judges_a_trace_and_compares_it_with_the_plan(tmp_path: Path, name: str) -> None:
+def test_import_analyses_a_trace_and_compares_it_with_the_plan(tmp_path: Path, name: str) -> None:
     file = tmp_path / "trace.json.gz"
     spec = registry.read({"family": name, "p": 4, "m": 8})
     file.write_bytes(gzip.compress(render(spec, registry.order(spec), "chrome-trace").encode()))
@@ -35,12 +35,12 @@ def test_import_judges_a_trace_and_compares_it_with_the_plan(tmp_path: Path, nam
     if name == "zb-h1":
         assert shape["mean_ms"] == pytest.approx({"F": 1.0, "I": 1.0, "W": 1.0})
         assert shape["at_measured_costs"]["makespan"] == pytest.approx(wanted["makespan"])
-    told = call(file).output
-    assert "a whole schedule: " in told
-    assert "the order at unit costs: makespan" in told
+    text = call(file).output
+    assert "a whole schedule: " in text
+    assert "the order at unit costs: makespan" in text
 
 
-def test_import_reads_a_csv_and_says_what_a_part_of_a_trace_lacks(tmp_path: Path) -> None:
+def test_import_reads_a_csv_and_names_the_missing_ops_of_a_partial_trace(tmp_path: Path) -> None:
     order = tmp_path / "order.csv"
     spec = registry.read({"family": "dualpipev", "p": 2, "m": 4})
     order.write_text(render(spec, registry.order(spec), "torch-csv"))
@@ -58,7 +58,7 @@ def test_import_reads_a_csv_and_says_what_a_part_of_a_trace_lacks(tmp_path: Path
 
 @pytest.mark.parametrize("body", [b"0F0,0X0\n", b"\xff\xfe", b"\x1f\x8bxx", b"[]", b"{}", b""])
 @pytest.mark.parametrize("args", [(), ("--format", "chrome-trace"), ("--format", "torch-csv")])
-def test_import_refuses_what_it_cannot_read(tmp_path: Path, body: bytes, args: tuple[str, ...]) -> None:
+def test_import_refuses_an_unreadable_file(tmp_path: Path, body: bytes, args: tuple[str, ...]) -> None:
     file = tmp_path / "file"
     file.write_bytes(body)
     done = call(file, *args)

@@ -1,4 +1,4 @@
-"""What the command line makes of a run's measurements: calibration, traces that come back, sweeps, devices."""
+"""The command line after a run: calibration, exported traces, sweeps, devices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     return call("run", "zb-h1", *sizes, "--calibrate", "--trace", str(file)), file
 
 
-def test_run_calibrates_and_tells_costs_prediction_and_where_idle_time_went(done: tuple[Result, Path]) -> None:
+def test_run_calibrates_and_prints_costs_prediction_and_causes_of_idle_time(done: tuple[Result, Path]) -> None:
     result, _ = done
     assert result.exit_code == 0, result.output
     for words in (
@@ -46,7 +46,7 @@ def test_run_calibrates_and_tells_costs_prediction_and_where_idle_time_went(done
     assert found["costs"]["F"] == pytest.approx([unit * cost for cost in shape["calibrated"]["costs"]["F"]])
 
 
-def test_a_run_tells_its_messages_and_bytes(done: tuple[Result, Path]) -> None:
+def test_a_run_prints_its_messages_and_bytes(done: tuple[Result, Path]) -> None:
     shape = json.loads(done[0].output.splitlines()[-1])
     assert len(shape["messages"]) == 8  # an activation and a gradient for each micro-batch
     assert {message["what"] for message in shape["messages"]} == {"activation", "gradient"}
@@ -55,7 +55,7 @@ def test_a_run_tells_its_messages_and_bytes(done: tuple[Result, Path]) -> None:
     assert sum(op["sent"] for op in shape["ops"]) == sum(message["bytes"] for message in shape["messages"])
 
 
-def test_the_trace_of_a_run_comes_back_with_its_times_device_and_messages(done: tuple[Result, Path]) -> None:
+def test_the_exported_trace_of_a_run_is_imported_with_its_times_device_and_messages(done: tuple[Result, Path]) -> None:
     result, file = done
     shape, data = json.loads(result.output.splitlines()[-1]), json.loads(file.read_text())
     back = trace_import.load(data)
@@ -74,7 +74,7 @@ def test_the_trace_of_a_run_comes_back_with_its_times_device_and_messages(done: 
 @pytest.mark.parametrize(
     "spec", [{"family": "dualpipe", "p": 4, "m": 8}, {"family": "v-half", "p": 3, "m": 6}], ids=str
 )
-def test_every_arrow_of_a_trace_has_the_message_it_stands_for(spec: dict[str, object]) -> None:
+def test_every_arrow_of_a_trace_names_its_message(spec: dict[str, object]) -> None:
     read = registry.read(spec)
     timeline = simulate(registry.order(read), read.timing, read.v)
     rows = [[rank, k, 0, int(a * 1e6), int(b * 1e6), 0] for rank in range(read.p)
@@ -90,13 +90,13 @@ def test_every_arrow_of_a_trace_has_the_message_it_stands_for(spec: dict[str, ob
     assert all(event["args"]["bytes"] == 4 for event in ends)
 
 
-def test_a_trace_that_cannot_be_written_is_told_after_the_run(tmp_path: Path) -> None:
+def test_a_trace_that_cannot_be_written_is_reported_after_the_run(tmp_path: Path) -> None:
     done = call("run", "gpipe", "-p", "1", "-m", "1", "--trace", str(tmp_path / "no" / "such.json"))
     assert done.exit_code == 1
     assert "cannot be written" in done.output
 
 
-def test_a_sweep_runs_several_on_the_same_workers_and_sets_predicted_beside_measured() -> None:
+def test_a_sweep_runs_several_specs_on_the_same_workers_and_prints_predicted_and_measured() -> None:
     done = call("run-sweep", "gpipe", "1f1b", "zb-h1", "-p", "2", "-m", "3", "--unit-ms", "2", "--json")
     assert done.exit_code == 0, done.output
     rows = [json.loads(line) for line in done.output.splitlines()]
@@ -105,7 +105,7 @@ def test_a_sweep_runs_several_on_the_same_workers_and_sets_predicted_beside_meas
     assert all(set(row["calibrated"]) == {"costs", "predicted", "error", "replayed"} for row in rows)
 
 
-def test_a_sweep_with_one_that_cannot_be_runs_nothing() -> None:
+def test_a_sweep_with_one_illegal_spec_runs_nothing() -> None:
     done = call("run-sweep", "1f1b", "dualpipe", "-p", "3", "-m", "6")
     assert done.exit_code == 2
     assert "nearest legal value: 4" in done.output

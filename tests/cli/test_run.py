@@ -1,4 +1,4 @@
-"""`python app.py run`: a real run on real worker processes, and what it says when it cannot."""
+"""`python app.py run`: a real run on real worker processes, and its errors."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_run_executes_an_imported_order(tmp_path: Path) -> None:
         (["1f1b", "--mode", "fast"], "fast"),
     ],
 )
-def test_a_run_that_cannot_be_says_why_and_leaves_with_2(args: list[str], words: str) -> None:
+def test_an_illegal_run_prints_the_reason_and_exits_with_2(args: list[str], words: str) -> None:
     done = call(*args)
     assert done.exit_code == 2, done.output
     assert words in done.output
@@ -71,14 +71,14 @@ def test_a_wrong_order_in_a_file_is_refused_before_anything_starts(tmp_path: Pat
     assert "rank 1 never does 1B0" in done.output
 
 
-def test_a_runner_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runner_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUBBLELINE_RUNNER", f"{sys.executable} -c 'raise SystemExit(3)'")
     done = call("1f1b", "-p", "2", "-m", "2")
     assert done.exit_code == 1
     assert "the runner ended with exit code 3" in done.output
 
 
-def test_what_only_a_cluster_has_is_refused_here_with_the_way_out() -> None:
+def test_options_of_a_cluster_are_refused_locally_with_advice() -> None:
     done = call("1f1b", "-p", "2", "-m", "2", "--unit-ms", "2", "--hops", "measured", "--json")
     assert done.exit_code == 2
     error = json.loads(done.output)["error"]

@@ -1,4 +1,4 @@
-"""The command line, as a person or a script drives it: what it prints, and its exit codes."""
+"""The commands on schedules: their output and their exit codes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_show_draws_ops_where_they_run() -> None:
     assert done.output.splitlines()[1:3] == ["  0 F0F1....B0--..B1--", "  1 ..F0B0--F1B1--...."]
 
 
-def test_show_json_is_the_result_with_times_only_when_asked() -> None:
+def test_show_json_is_the_result_with_times_only_on_request() -> None:
     plain = json.loads(call("show", "zb-h1", "--json").output)
     timed = json.loads(call("show", "zb-h1", "--json", "--times").output)
     assert "start" not in plain
@@ -65,7 +65,7 @@ def test_show_takes_costs_as_numbers_and_as_lists() -> None:
         (["export", "1f1b", "--format", "png"], "png"),
     ],
 )
-def test_bad_input_leaves_with_2_and_a_sentence(args: list[str], words: str) -> None:
+def test_bad_input_exits_with_2_and_a_sentence(args: list[str], words: str) -> None:
     done = call(*args)
     assert done.exit_code == 2
     assert words in done.output
@@ -85,7 +85,7 @@ def test_show_json_of_an_illegal_spec_is_the_error_shape() -> None:
     }  # fmt: skip
 
 
-def test_sweep_answers_every_line_in_order_and_goes_on_after_an_illegal_one() -> None:
+def test_sweep_prints_every_line_in_order_and_continues_after_an_illegal_one() -> None:
     lines = ['{"family":"gpipe","p":2,"m":2}', '{"family":"gpipe","p":0}', "{", '{"p":NaN}', "", '{"family":"zb-h2"}']
     done = call("sweep", stdin="\n".join(lines))
     answers: list[dict[str, Any]] = [json.loads(line) for line in done.output.splitlines()]
@@ -104,7 +104,7 @@ def test_export_check_export_gives_the_same_file(tmp_path: Path) -> None:
     assert ", v" in done.output
 
 
-def test_check_tells_the_first_violation_and_leaves_with_1(tmp_path: Path) -> None:
+def test_check_prints_the_first_violation_and_exits_with_1(tmp_path: Path) -> None:
     file = tmp_path / "order.csv"
     file.write_text("0F0,0B0\n1F0\n")
     done = call("check", str(file))

@@ -1,4 +1,4 @@
-"""Whole runs on a Ray cluster of this host alone: the same schedules, verified; ranks that are lost; a head that goes.
+"""Whole runs on a Ray cluster of this host alone: the same schedules, verified; lost ranks; a head that stops.
 
 One cluster for the whole file; the last test ends it.
 """
@@ -36,7 +36,7 @@ def runner() -> Iterator[RunnerProgram]:
 
 
 def processes(runner: RunnerProgram, part: str) -> list[int]:
-    """The processes that the runner started, directly or not, with a word in their command line."""
+    """Ids of the processes that the runner started, directly or not, with a word in their command line."""
     found = []
     for pid in runner.descendants():
         try:
@@ -59,7 +59,7 @@ def finished(events: list[Event]) -> Event:
 
 
 def failed(runner: RunnerProgram, victim: int, number: signal.Signals = signal.SIGKILL) -> str:
-    """The words with which a long run ends one of whose processes gets a signal."""
+    """The failure message of a long run when one of its processes gets a signal."""
     os.kill(victim, number)
     since = time.monotonic()
     last = runner.until(*LAST, timeout=20)[-1]
@@ -69,19 +69,19 @@ def failed(runner: RunnerProgram, victim: int, number: signal.Signals = signal.S
 
 
 def start_long(runner: RunnerProgram) -> list[int]:
-    """A run in its midst; the processes of its ranks, in no order."""
+    """Start a long run and wait until it is under way; returns the processes of its ranks, in no order."""
     runner.start(**LONG)
     runner.until("op_batch")
     return list(boards(runner))
 
 
 def boards(runner: RunnerProgram) -> dict[int, str]:
-    """The board of each rank's process; one that a smaller run has no use for keeps its old one."""
+    """The board of each rank's process; a process unused by a smaller run keeps its old one."""
     maps = {pid: Path(f"/proc/{pid}/maps").read_text() for pid in processes(runner, "forkserver")}
     return {pid: found[1] for pid, text in maps.items() if (found := re.search(r" (/\S+/board)", text))}
 
 
-def test_the_cluster_says_what_it_is(runner: RunnerProgram) -> None:
+def test_the_cluster_describes_itself(runner: RunnerProgram) -> None:
     ready = runner.ready
     assert ready["engine"] == "ray"
     (host,) = ready["cluster"]["hosts"]
@@ -134,7 +134,7 @@ def test_the_next_run_is_in_the_same_processes(runner: RunnerProgram) -> None:
     assert processes(runner, "forkserver") == before
 
 
-def test_hops_are_as_measured_where_that_is_asked_for(runner: RunnerProgram) -> None:
+def test_hops_are_the_measured_ones_on_request(runner: RunnerProgram) -> None:
     events = runner.run(**SHORT, hops="measured", arrange="latency")
     last = finished(events)
     longest = max(link["latency_ns"] for link in last["links"])
@@ -146,7 +146,7 @@ def test_hops_are_as_measured_where_that_is_asked_for(runner: RunnerProgram) -> 
     assert (refused["event"], refused["error"]["field"]) == ("error", "hops")
 
 
-def test_gpus_that_the_cluster_has_not_are_refused(runner: RunnerProgram) -> None:
+def test_gpus_that_the_cluster_lacks_are_refused(runner: RunnerProgram) -> None:
     last = runner.run(**SHORT, device="cuda")[-1]
     assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "device", "cpu")
 
@@ -172,7 +172,7 @@ def test_a_process_that_is_killed_or_stopped_is_named_with_its_host_and_replaced
     finished(runner.run(**SHORT))
 
 
-def test_a_run_goes_on_without_a_rank_that_only_a_larger_one_needed(runner: RunnerProgram) -> None:
+def test_a_run_continues_when_a_rank_that_it_does_not_use_is_lost(runner: RunnerProgram) -> None:
     finished(runner.run(**SHORT))
     before = boards(runner)
     runner.start(spec=SHORT["spec"] | {"p": RANKS - 1, "m": 12}, mode="paced", unit_ms=50, model=TINY)
@@ -189,7 +189,7 @@ def test_an_actor_that_is_killed_is_named_with_its_host_and_replaced(runner: Run
     finished(runner.run(**SHORT))
 
 
-def test_a_head_that_goes_ends_the_run_and_the_runner_and_all_that_it_started(runner: RunnerProgram) -> None:
+def test_a_head_that_stops_ends_the_run_the_runner_and_every_process_it_started(runner: RunnerProgram) -> None:
     start_long(runner)
     family = runner.descendants()
     (head,) = processes(runner, "gcs_server")

@@ -1,5 +1,5 @@
-"""The cluster engine across three hosts: real schedules with verified gradients, clocks that differ by hours, code that
-only the cluster brings; then hosts that die, links that are cut, and a head that is restarted.
+"""The cluster engine across three hosts: real schedules with verified gradients, clocks that differ by hours, code
+distributed by the cluster; then hosts that die, links that are cut, and a head that is restarted.
 
 The hosts are namespaces on this machine (tests/support/cluster/hosts.py), one set for the whole file. The tests run
 in order; those that break something come last.
@@ -59,7 +59,7 @@ def runner(runners: Runners) -> RunnerProgram:
 
 @pytest.fixture(scope="module")
 def intruder(hosts: Hosts) -> Iterator[subprocess.Popen[str]]:
-    """Somebody on a host of the cluster with another token: Ray tries for 20 s, beside the other tests."""
+    """A process on a host of the cluster with another token: Ray tries for 20 s, beside the other tests."""
     hosts.check("head", "sh", "-c", "umask 077; echo ffffffffffffffffffffffffffffffff > /tmp/wrong")
     before = hosts.enter("head", {"RAY_AUTH_TOKEN_PATH": "/tmp/wrong"})
     program = ("-c", "import ray, sys; ray.init(address=sys.argv[1])", hosts.address)
@@ -72,7 +72,7 @@ def intruder(hosts: Hosts) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.usefixtures("intruder")
-def test_the_runner_names_three_hosts_and_what_is_free_on_them(runner: RunnerProgram) -> None:
+def test_the_runner_names_three_hosts_and_their_free_resources(runner: RunnerProgram) -> None:
     assert runner.ready["engine"] == "ray"
     cluster = runner.ready["cluster"]
     assert cluster["state"] == "up"
@@ -100,7 +100,7 @@ def test_a_schedule_across_three_hosts_has_the_gradients_of_a_single_process(
     assert set(last["hosts"]) == set(NAMES)
 
 
-def test_clocks_hours_apart_are_aligned_within_what_is_claimed(runner: RunnerProgram) -> None:
+def test_clocks_hours_apart_are_aligned_within_the_stated_uncertainty(runner: RunnerProgram) -> None:
     events = runner.run(**THREE, mode="paced", unit_ms=20)
     last = verified(events)
     clocks = {clock["host"]: clock for clock in last["clocks"]}
@@ -115,7 +115,7 @@ def test_clocks_hours_apart_are_aligned_within_what_is_claimed(runner: RunnerPro
     assert 0 < end - begin < 20 * SECOND
 
 
-def test_neighbours_tell_the_latency_of_their_link(runner: RunnerProgram) -> None:
+def test_neighbours_report_the_latency_of_their_link(runner: RunnerProgram) -> None:
     last = verified(runner.run(**THREE, mode="paced", unit_ms=2))
     assert [(link["from"], link["to"]) for link in last["links"]] == [(0, 1), (1, 2)]
     for link in last["links"]:
@@ -125,7 +125,7 @@ def test_neighbours_tell_the_latency_of_their_link(runner: RunnerProgram) -> Non
 
 
 @pytest.mark.skipif(not Path("/dev/net/tun").exists(), reason="no /dev/net/tun here, which long cables are made of")
-def test_a_host_that_is_far_away_is_put_at_the_end_if_asked_and_the_plan_takes_its_latency(
+def test_a_distant_host_is_placed_last_on_request_and_the_plan_uses_its_latency(
     hosts: Hosts, runner: RunnerProgram
 ) -> None:
     run = {**THREE, "mode": "paced", "unit_ms": 20}
@@ -166,7 +166,7 @@ def test_a_second_run_finds_its_actors_warm(hosts: Hosts, runner: RunnerProgram)
     assert took < 3.0
 
 
-def test_a_run_outlives_a_link_that_is_away_for_a_moment(hosts: Hosts, runner: RunnerProgram) -> None:
+def test_a_run_survives_a_short_loss_of_a_link(hosts: Hosts, runner: RunnerProgram) -> None:
     under_way(runner, **THREE, **LONG)
     hosts.cut("worker-1")
     runner.await_silence(0.5)  # every rank waits for one behind the cut
@@ -188,7 +188,7 @@ def failing(runner: RunnerProgram, fail: Callable[[], object], host: str, **run:
     return last
 
 
-def test_a_cut_link_ends_the_run_with_the_name_of_the_host_behind_it_and_the_next_uses_what_is_left(
+def test_a_cut_link_ends_the_run_naming_the_host_behind_it_and_the_next_run_uses_the_other_hosts(
     hosts: Hosts, runner: RunnerProgram
 ) -> None:
     try:
@@ -199,11 +199,11 @@ def test_a_cut_link_ends_the_run_with_the_name_of_the_host_behind_it_and_the_nex
     assert set(last["hosts"]) == {"head", "worker-1"}
 
 
-def test_a_run_that_finds_no_place_says_what_is_missing(hosts: Hosts, runner: RunnerProgram) -> None:
+def test_a_run_without_enough_resources_names_the_missing_ones(hosts: Hosts, runner: RunnerProgram) -> None:
     with tenant(hosts):
         run = runner.start(spec={"family": "1f1b", "p": 4, "m": 6}, model=TINY)
         waiting = ""
-        while not waiting.startswith("3 of 4 ranks have a place"):  # once the ranks of the last run are gone
+        while not waiting.startswith("3 of 4 ranks have a place"):  # once the ranks of the last run have ended
             event = runner.until("waiting", *LAST, timeout=10)[-1]
             assert event["event"] == "waiting", event
             waiting = event["message"]["message"]
@@ -212,7 +212,7 @@ def test_a_run_that_finds_no_place_says_what_is_missing(hosts: Hosts, runner: Ru
         assert runner.until(*LAST)[-1]["event"] == "cancelled"
 
 
-def test_a_host_that_comes_back_is_used_again(hosts: Hosts, runner: RunnerProgram) -> None:
+def test_a_host_that_rejoins_is_used_again(hosts: Hosts, runner: RunnerProgram) -> None:
     hosts.stop_ray("worker-2")  # as a service manager does; it ends by itself once it hears that it was given up
     hosts.ray("worker-2")
     await_hosts(runner, *NAMES)
@@ -221,12 +221,12 @@ def test_a_host_that_comes_back_is_used_again(hosts: Hosts, runner: RunnerProgra
 
 
 def test_nobody_joins_without_the_token(intruder: subprocess.Popen[str]) -> None:
-    _, said = intruder.communicate(timeout=60)
+    _, error = intruder.communicate(timeout=60)
     assert intruder.returncode != 0
-    assert "token" in said.lower()
+    assert "token" in error.lower()
 
 
-def test_a_head_that_is_restarted_ends_the_runner_with_words_and_a_new_one_connects(
+def test_a_restarted_head_ends_the_runner_with_a_message_and_a_new_runner_connects(
     hosts: Hosts, runners: Runners
 ) -> None:
     runner = runners()
@@ -237,7 +237,8 @@ def test_a_head_that_is_restarted_ends_the_runner_with_words_and_a_new_one_conne
     assert f"head of the Ray cluster at {hosts.address}" in lost["why"]["message"]
     assert runner.process.wait(10) != 0
     runners.end()
-    together(lambda: hosts.stop_ray("worker-1"), lambda: hosts.stop_ray("worker-2"))  # which ask the new head in vain
+    # workers of the old head cannot join the new one
+    together(lambda: hosts.stop_ray("worker-1"), lambda: hosts.stop_ray("worker-2"))
     together(lambda: hosts.ray("head"), lambda: hosts.ray("worker-1"))  # worker-2 stays without
     again = runners()
     assert {host["name"] for host in again.ready["cluster"]["hosts"] if host["alive"]} == {"head", "worker-1"}

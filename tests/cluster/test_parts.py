@@ -1,4 +1,4 @@
-"""What the cluster engine is made of, without a cluster: hosts as Ray lists them, who may use them, their clocks."""
+"""The parts of the cluster engine, without a cluster: hosts as Ray lists them, access tokens, clocks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ HEAD = node("a", "head", "10.0.0.1", **{"CPU": 0.0, "memory": 100, "node:__inter
 NODES = [node("c", "two", "10.0.0.3", CPU=2, memory=300), HEAD, node("b", "one", "10.0.0.2", CPU=2, GPU=1, memory=200)]
 
 
-def test_hosts_come_head_first_with_what_is_free_and_the_ranks_that_sit_there() -> None:
+def test_hosts_are_listed_head_first_with_free_resources_and_their_ranks() -> None:
     hosts = read_hosts(NODES, {"b": {"CPU": 0.5, "GPU": 1, "memory": 150.0}})
     assert [host.name for host in hosts] == ["head", "one", "two"]
     assert hosts[1].as_dict([0, 1]) == {
@@ -52,19 +52,19 @@ def test_hosts_come_head_first_with_what_is_free_and_the_ranks_that_sit_there() 
     assert (machine.cores, machine.gpus, machine.memory, machine.shares) == (4, 1, 600, False)
 
 
-def test_a_host_that_is_gone_is_listed_until_it_is_back() -> None:
+def test_a_lost_host_is_listed_until_it_rejoins() -> None:
     gone = node("old", "two", "10.0.0.3", alive=False)
     assert [(host.name, host.alive) for host in read_hosts([HEAD, gone], {})] == [("head", True), ("two", False)]
     assert read_hosts([HEAD, gone], {})[1].as_dict([])["why"] == "it went"
     assert [host.alive for host in read_hosts([*NODES, gone], {})] == [True, True, True]
 
 
-def test_hosts_of_one_name_are_told_apart() -> None:
+def test_hosts_with_the_same_name_are_distinguished() -> None:
     same = [node("a", "vm", "10.0.0.1"), node("b", "vm", "10.0.0.2"), node("c", "vm", "10.0.0.2")]
     assert [host.name for host in read_hosts(same, {})] == ["vm (10.0.0.1)", "vm (10.0.0.2)", "vm (10.0.0.2) #2"]
 
 
-def test_ranks_ask_for_a_core_each_and_for_parts_where_there_are_more_ranks() -> None:
+def test_ranks_request_a_core_each_or_a_fraction_where_there_are_more_ranks_than_cores() -> None:
     hosts = read_hosts(NODES, {})
     assert bundle(RankRequest(4), hosts) == {"CPU": 1.0}
     assert bundle(RankRequest(5), hosts) == {"CPU": 0.5}
@@ -72,7 +72,7 @@ def test_ranks_ask_for_a_core_each_and_for_parts_where_there_are_more_ranks() ->
     assert bundle(RankRequest(1, device="cuda"), hosts) == {"CPU": 1.0, "GPU": 1.0}
 
 
-def test_a_waiting_run_names_what_is_free_on_each_host() -> None:
+def test_a_waiting_run_names_the_free_resources_of_each_host() -> None:
     hosts = read_hosts(NODES, {"b": {"CPU": 1.0}, "c": {"CPU": 0.5}})
     words = "1 of 3 ranks have a place; each needs 1 CPU; free: one 1/2 CPU, two 0.5/2 CPU"
     assert missing(RankRequest(3), {"CPU": 1.0}, hosts) == words
@@ -88,7 +88,7 @@ def test_hosts_are_ordered_so_that_neighbours_are_near(count: int) -> None:
     assert along in (sorted(along), sorted(along, reverse=True))
 
 
-def test_ranks_to_be_spread_are_not_where_they_should_be_once_another_host_has_room() -> None:
+def test_ranks_to_be_spread_are_misplaced_once_another_host_has_room() -> None:
     hosts = [Host(key, key, "", True, False, {"CPU": 2.0}, {"CPU": free}) for key, free in (("a", 0.0), ("b", 2.0))]
     assert not well_spread(RankRequest(2, spread="spread"), {"a"}, hosts)
     assert well_spread(RankRequest(2, spread="spread"), {"a", "b"}, hosts)
@@ -96,7 +96,7 @@ def test_ranks_to_be_spread_are_not_where_they_should_be_once_another_host_has_r
     assert well_spread(RankRequest(2, spread="spread"), {"a"}, hosts[:1])
 
 
-def test_a_host_that_ray_lists_but_that_lets_nobody_in_is_silent() -> None:
+def test_a_host_that_ray_lists_but_that_refuses_connections_is_silent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as there, socket.create_server(("127.0.0.1", 0)) as closed:
         ports = {"there": there.getsockname()[1], "gone": closed.getsockname()[1]}
         closed.close()
@@ -104,7 +104,7 @@ def test_a_host_that_ray_lists_but_that_lets_nobody_in_is_silent() -> None:
         assert [host.name for host in silent_hosts(hosts)] == ["gone"]
 
 
-def test_a_token_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+def test_a_created_token_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     path = Path(access.make_token(str(tmp_path)))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len(path.read_text()) == 64
@@ -112,7 +112,7 @@ def test_a_token_is_made_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
-def test_a_token_that_others_can_read_is_refused_with_the_way_out(tmp_path: Path, mode: int) -> None:
+def test_a_token_that_others_can_read_is_refused_with_advice(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "token"
     path.write_text("secret")
     path.chmod(mode)
@@ -120,13 +120,13 @@ def test_a_token_that_others_can_read_is_refused_with_the_way_out(tmp_path: Path
         access.check_token(str(path))
 
 
-def test_a_token_that_is_not_there_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_token_is_refused_with_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access.os, "environ", {access.TOKEN_FILE: str(tmp_path / "none")})
     with pytest.raises(EngineError, match=r"BUBBLELINE_RAY_TOKEN_FILE: .*none cannot be read .*RAY_AUTH_MODE=disabled"):
         access.grant("10.0.0.1:6379", str(tmp_path))
 
 
-def test_the_token_of_a_cluster_is_named_to_ray_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_token_of_a_cluster_is_passed_to_ray_as_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = access.make_token(str(tmp_path))
     environ = {access.TOKEN_FILE: path, access.RAYS_TOKEN: "another"}
     monkeypatch.setattr(access.os, "environ", environ)
@@ -145,7 +145,7 @@ def test_hosts_get_the_sources_of_ranks_and_nothing_else(tmp_path: Path) -> None
     assert not list(code.rglob("*.pyc"))
 
 
-def test_a_clock_is_asked_over_a_connection_that_needs_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_is_read_over_a_connection_that_needs_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clocks, "ANSWER_S", 0.2)
     server = ClockServer("127.0.0.1", b"s" * clocks.SECRET_BYTES)
     client = ClockClient("127.0.0.1", server.port, server.secret)
@@ -163,7 +163,7 @@ def test_a_clock_is_asked_over_a_connection_that_needs_the_secret(monkeypatch: p
         stranger.read(1)
 
 
-def test_of_many_comparisons_the_one_counts_that_says_most_about_now() -> None:
+def test_of_many_clock_comparisons_the_one_most_precise_now_is_used() -> None:
     host, lead, begin = HostClock(ours=False), 3_600 * SECOND, clock.now()
     for at, way in ((0, 1_000), (SECOND, 400_000)):  # a quick one, then a slow one a second later
         there = begin + at + way + lead
@@ -204,7 +204,7 @@ def test_settings_name_the_engine_and_its_address_to_the_runner() -> None:
             Config.from_env(wrong)
 
 
-def test_without_the_cluster_engine_no_process_has_anything_of_ray() -> None:
+def test_without_the_cluster_engine_no_process_imports_ray() -> None:
     runner = RunnerProgram()
     try:
         assert runner.ready["engine"] == "local"

@@ -1,5 +1,5 @@
-"""What the server says of a cluster behind the runner: hosts and who is busy there, by route and by socket; and of runs
-on it. The runner is a fake that says what one on Ray says."""
+"""The server's state of the runner's cluster: hosts and the ranks on them, by route and by socket; and runs on it.
+The runner is a fake that sends the events of one on Ray."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class ClusterPage(Page):
 
     def __init__(self, server: Server) -> None:
         super().__init__(server, transports=["websocket"])
-        self.told: list[dict[str, Any]] = []
-        self.io.on("cluster", self.told.append)
+        self.states: list[dict[str, Any]] = []
+        self.io.on("cluster", self.states.append)
 
 
 @pytest.fixture
@@ -70,8 +70,8 @@ def over(server: Server, run_id: str) -> dict[str, Any]:
     return run
 
 
-def free(told: dict[str, Any]) -> list[int]:
-    return [host["cpus"]["free"] for host in told["hosts"]]
+def free(states: dict[str, Any]) -> list[int]:
+    return [host["cpus"]["free"] for host in states["hosts"]]
 
 
 def test_a_local_engine_has_no_cluster_and_that_is_no_error(client: FlaskClient, server: Server) -> None:
@@ -79,26 +79,26 @@ def test_a_local_engine_has_no_cluster_and_that_is_no_error(client: FlaskClient,
     assert ask(server, "cluster") == {"engine": "local"}
 
 
-def test_a_cluster_is_told_with_its_hosts_and_devices_know_theirs(hosts: Server) -> None:
-    told = ask(hosts, "cluster")
-    assert (told["engine"], told["state"], told["address"]) == ("ray", "up", "10.77.0.1:6379")
-    assert [host["name"] for host in told["hosts"]] == HOSTS
+def test_the_cluster_route_lists_hosts_and_devices_name_their_host(hosts: Server) -> None:
+    states = ask(hosts, "cluster")
+    assert (states["engine"], states["state"], states["address"]) == ("ray", "up", "10.77.0.1:6379")
+    assert [host["name"] for host in states["hosts"]] == HOSTS
     devices = ask(hosts, "devices")
     assert (devices["engine"], [each["host"] for each in devices["devices"]]) == ("ray", HOSTS)
 
 
-def test_who_watches_the_cluster_is_told_how_it_is_and_every_change(hosts: Server, viewer: ClusterPage) -> None:
+def test_a_viewer_of_the_cluster_receives_its_state_and_every_change(hosts: Server, viewer: ClusterPage) -> None:
     assert viewer.ask("watch_cluster") == {"ok": True}
-    until(lambda: viewer.told)
-    assert viewer.told[0] == ask(hosts, "cluster")
+    until(lambda: viewer.states)
+    assert viewer.states[0] == ask(hosts, "cluster")
     over(hosts, start_run(hosts, m=2, spread="spread"))
-    until(lambda: len(viewer.told) > 2)
-    assert [free(told) for told in viewer.told] == [[0, 4, 4], [0, 3, 3], [0, 4, 4]]
-    assert [host["ranks"] for host in viewer.told[1]["hosts"]] == [[], [0], [1]]
+    until(lambda: len(viewer.states) > 2)
+    assert [free(states) for states in viewer.states] == [[0, 4, 4], [0, 3, 3], [0, 4, 4]]
+    assert [host["ranks"] for host in viewer.states[1]["hosts"]] == [[], [0], [1]]
     assert viewer.ask("unwatch_cluster") == {"ok": True}
-    before = len(viewer.told)
+    before = len(viewer.states)
     over(hosts, start_run(hosts, m=1, spread="spread"))
-    assert len(viewer.told) == before
+    assert len(viewer.states) == before
 
 
 def test_a_run_keeps_its_hosts_clocks_and_links_also_on_disk(hosts: Server, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_run_keeps_its_hosts_clocks_and_links_also_on_disk(hosts: Server, tmp_
     assert [clock["host"] for clock in run["clocks"]] == run["hosts"]
     assert run["links"] == [{"from": 0, "to": 1, "hosts": run["hosts"], "latency_ns": 182_000, "uncertainty_ns": 9_000}]
     assert (run["asked"]["spread"], run["asked"]["hops"]) == ("spread", "measured")
-    assert "arrange" not in run["asked"], "what is as usual is not said"
+    assert "arrange" not in run["asked"], "default options are not listed"
     kept, store = Run("a", run["spec"], "auto", None, 0.0), Store(tmp_path / "runs.sqlite3")
     kept.apply({"event": "finished"} | run)
     store.open()
@@ -118,7 +118,7 @@ def test_a_run_keeps_its_hosts_clocks_and_links_also_on_disk(hosts: Server, tmp_
     store.close()
 
 
-def test_a_run_that_waits_for_resources_says_which_and_is_not_taken_for_hung(hosts: Server) -> None:
+def test_a_run_that_waits_for_resources_names_them_and_is_not_considered_stalled(hosts: Server) -> None:
     run_id = start_run(hosts, m=109)
     until(lambda: ask(hosts, f"runs/{run_id}").get("waiting"))
     time.sleep(0.8)  # more than the silence after which a run counts as hung
@@ -130,7 +130,7 @@ def test_a_run_that_waits_for_resources_says_which_and_is_not_taken_for_hung(hos
     until(lambda: ask(hosts, "cluster")["waiting"] == "")
 
 
-def test_a_host_that_is_lost_is_named_and_its_devices_are_gone(start: Callable[..., Server]) -> None:
+def test_a_lost_host_is_named_and_its_devices_are_removed(start: Callable[..., Server]) -> None:
     server = start("--cluster")
     run = over(server, start_run(server, m=110, spread="spread"))
     assert (run["status"], run["failure"]["kind"], run["failure"]["rank"]) == ("failed", "host_lost", 1)
@@ -139,36 +139,36 @@ def test_a_host_that_is_lost_is_named_and_its_devices_are_gone(start: Callable[.
     until(lambda: [each["host"] for each in ask(server, "devices")["devices"]] == HOSTS[:2])
 
 
-def test_a_runner_that_dies_leaves_a_cluster_that_is_lost_until_the_next_one_has_it(
+def test_when_a_runner_dies_the_cluster_is_lost_until_the_next_runner_connects(
     start: Callable[..., Server],
 ) -> None:
     server = start("--cluster", "--start", "0.3")
     page = ClusterPage(server)
     page.ask("watch_cluster")
     over(server, start_run(server, m=101))
-    until(lambda: [told.get("state") for told in page.told][-2:] == ["lost", "up"])
-    assert "exit code 3" in page.told[-2]["why"]["message"]
+    until(lambda: [states.get("state") for states in page.states][-2:] == ["lost", "up"])
+    assert "exit code 3" in page.states[-2]["why"]["message"]
     page.io.disconnect()
 
 
-def test_a_cluster_that_lets_nobody_in_is_said_to_whoever_wants_a_run(start: Callable[..., Server]) -> None:
+def test_a_run_on_a_cluster_that_refuses_connections_fails_with_the_reason(start: Callable[..., Server]) -> None:
     server = start("--cluster", "--never")
     run = over(server, start_run(server, m=1))
     assert (run["status"], run["failure"]["message"]) == ("failed", "no Ray cluster answers at 10.77.0.1:6379")
-    told = ask(server, "cluster")
-    assert (told["engine"], told["state"], told["why"]) == ("ray", "lost", run["failure"]["message"])
+    states = ask(server, "cluster")
+    assert (states["engine"], states["state"], states["why"]) == ("ray", "lost", run["failure"]["message"])
 
 
 @pytest.mark.parametrize(
     ("key", "value", "usual"),
     [("spread", "spread", "pack"), ("arrange", "latency", "given"), ("hops", "measured", "given")],
 )
-def test_what_only_a_cluster_knows_is_refused_by_a_local_engine_with_the_way_out(
+def test_options_of_a_cluster_are_refused_by_a_local_engine_with_advice(
     app: Flask, client: FlaskClient, key: str, value: str, usual: str
 ) -> None:
     asked = {"spec": {"p": 2}, key: value}
     assert client.post("/api/runs", json=asked).status_code == 202, (
-        "a runner that has not said its engine judges itself"
+        "a runner that has not reported its engine checks itself"
     )
     app.extensions["bubbleline"].runs.client.engine = "local"
     assert client.post("/api/runs", json=asked | {key: usual}).status_code == 202
@@ -178,7 +178,7 @@ def test_what_only_a_cluster_knows_is_refused_by_a_local_engine_with_the_way_out
     assert error_of(client.post("/api/runs", json=asked | {key: "far"}))["field"] == key
 
 
-def test_a_server_for_a_cluster_says_so_before_its_runner_is_there(tmp_path: Path) -> None:
+def test_a_server_for_a_cluster_shows_this_before_its_runner_has_started(tmp_path: Path) -> None:
     made = create_app(Config(port=0, database=tmp_path / "runs.sqlite3", engine="ray", runner=FAKE_RUNNER))
     asked = made.test_client()
     assert asked.get("/api/cluster").get_json() == {"engine": "ray"}
@@ -191,15 +191,15 @@ def test_measured_hops_need_a_pace(client: FlaskClient) -> None:
     assert (error["field"], error["nearest"]) == ("hops", "given")
 
 
-def test_a_cluster_that_cannot_be_read_is_refused_and_one_without_words_has_empty_ones() -> None:
+def test_an_unreadable_cluster_state_is_refused_and_missing_texts_are_empty() -> None:
     assert cluster_state.read({}) == {"address": "", "state": "", "why": "", "hosts": [], "links": [], "waiting": ""}
-    for told in ({"hosts": {}}, {"hosts": [1]}, {"links": [None]}, {"why": None}):
+    for states in ({"hosts": {}}, {"hosts": [1]}, {"links": [None]}, {"why": None}):
         with pytest.raises(ValueError, match="cannot be read"):
-            cluster_state.read(told)
+            cluster_state.read(states)
 
 
 class Slow:
-    """A transport whose viewers are free when a test says so."""
+    """A transport whose viewers are free when a test sets them free."""
 
     def __init__(self) -> None:
         self.free: set[str] = set()
@@ -213,7 +213,7 @@ class Slow:
         self.sent.append((viewers, json.loads(text)))
 
 
-def test_a_viewer_who_is_slow_gets_the_last_state_only_and_once() -> None:
+def test_a_slow_viewer_gets_only_the_latest_state_and_once() -> None:
     slow, state = Slow(), {"n": 0}
     feed = ClusterFeed(slow, lambda: state)
     slow.free = {"a"}

@@ -65,7 +65,7 @@ def folders() -> Iterator[Path]:
 
 
 def entries(folder: Path) -> int:
-    """Files and folders in it; a folder without a file in it does not count, for version control does not keep it."""
+    """Files and folders in it; a folder without a file does not count, because version control does not keep it."""
     return sum(1 for entry in folder.iterdir() if entry.name not in NOT_OURS and kept(entry))
 
 
@@ -119,7 +119,7 @@ def test_no_file_is_longer_than_600_lines():
 
 
 def test_no_small_module_serves_only_its_neighbour():
-    """What a module under 40 lines does for one module of its own folder is done in that module."""
+    """A module under 40 lines with a single importer in its own folder is to be merged into that importer."""
     problems = [
         f"{relative(path)} has {len(text(path).splitlines())} lines and serves only {user.name}: merge it into that one"
         for path, users in importers().items()
@@ -134,7 +134,7 @@ def test_no_small_module_serves_only_its_neighbour():
 
 
 def importers() -> dict[Path, set[Path]]:
-    """Who imports each module of the backend, the runner and the page; tests and benchmarks do not count."""
+    """The importers of each module of the backend, the runner and the page; tests and benchmarks do not count."""
     found: dict[Path, set[Path]] = {}
     for path in python_files():
         if not under(module_name(path), "tests", "bench"):
@@ -194,7 +194,7 @@ def end_of_function(lines: list[str], start: int, indent: str) -> int | None:
 
 
 def longest(name: str) -> int:
-    """How long the function may be, by the suffix of its file."""
+    """The greatest allowed length of the function, by the suffix of its file."""
     return LONGEST_FUNCTION[Path(name.partition(":")[0]).suffix]
 
 
@@ -246,14 +246,14 @@ def test_no_code_of_the_page_loads_anything_from_another_host():
     assert not problems, report(problems)
 
 
-def test_a_reader_finds_licence_contribution_guide_changes_architecture_and_decisions():
+def test_licence_contribution_guide_changes_architecture_and_decisions_exist():
     expected = ["LICENSE", "CONTRIBUTING.md", "CHANGELOG.md", "README.md", "docs/architecture.md", "docs/decisions"]
     assert [name for name in expected if not (ROOT / name).exists()] == []
     assert "Apache License" in (ROOT / "LICENSE").read_text()
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"] == "Apache-2.0"
 
 
-def test_every_local_link_of_the_documents_leads_somewhere():
+def test_every_local_link_of_the_documents_has_a_target():
     problems = [
         f"{relative(document)}: {target} does not exist"
         for document in [*ROOT.glob("*.md"), *files("docs", kinds=(".md",))]

@@ -43,7 +43,7 @@ CORE_LAYERS = Layers(
     separator="/",
 )
 
-# Single imports against the layers, each with its reason; a test fails for one that is no longer there.
+# Single imports against the layers, each with its reason; a test fails for one that no longer exists.
 ALLOWED: dict[tuple[str, str], str] = {}
 
 

@@ -51,7 +51,7 @@ WEB = Layers(
         ("serve",),
         ("factory",),
         ("routes", "sockets.events", "sockets.search_events"),
-        ("services",),  # what the handlers above share; it holds the feeds below
+        ("services",),  # shared by the handlers above; it contains the feeds below
         ("sockets",),
         ("address",),
         ("http",),
@@ -75,7 +75,7 @@ RUNNER = Layers(
     ),
 )
 
-# Single imports against the layers, each with its reason; a test fails for one that is no longer there.
+# Single imports against the layers, each with its reason; a test fails for one that no longer exists.
 ALLOWED: dict[tuple[str, str], str] = {}
 
 WEB_PACKAGES = ("flask", "flask_socketio", "gevent")
@@ -155,7 +155,7 @@ def of_ray_engine(each: Import) -> bool:
     return under(each.importer, "runner.engines.ray")
 
 
-def test_every_part_keeps_clear_of_packages_that_belong_to_another():
+def test_no_part_imports_packages_reserved_for_another():
     problems = [
         f"{each}: {part} may not use {each.imported}"
         for part, packages in FORBIDDEN.items()

@@ -1,4 +1,4 @@
-"""What the server writes is all there in Chinese: the collected sentences, and real answers as the page reads them."""
+"""Every sentence of the server has a Chinese translation: the collected messages, and real responses on the page."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_collected_messages_are_those_of_the_source():
 
 
 @pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
-def test_every_answer_of_the_server_is_read_in_chinese(client: FlaskClient):
+def test_every_response_of_the_server_is_translated_to_chinese(client: FlaskClient):
     encoded = {json.dumps(text, sort_keys=True) for text in texts(client) if text}
     asked = [json.loads(text) for text in sorted(encoded)]
     assert len(asked) > 1500, "the questions have lost their answers"
@@ -72,8 +72,8 @@ def test_every_answer_of_the_server_is_read_in_chinese(client: FlaskClient):
         check=True,
     )
     known, lacking = names() | KEPT, []
-    for text, said in zip(asked, json.loads(found.stdout), strict=True):
-        left = {word for word in re.findall(WORD, said.replace("<br>", " ")) if re.search("[a-z]{2}", word)} - known
+    for text, chinese in zip(asked, json.loads(found.stdout), strict=True):
+        left = {word for word in re.findall(WORD, chinese.replace("<br>", " ")) if re.search("[a-z]{2}", word)} - known
         if left and not CITATION.search(text if isinstance(text, str) else text["message"]):
-            lacking.append((text, said, left))
+            lacking.append((text, chinese, left))
     assert not lacking, f"{len(lacking)}: {lacking[:40]}"

@@ -1,4 +1,4 @@
-"""Offsets between the clocks of hosts: the truth lies within the uncertainty that is stated, whatever the network."""
+"""Offsets between the clocks of hosts: the true offset is within the stated uncertainty, whatever the network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PPM = Fraction(1, 1_000_000)
 
 @dataclass(frozen=True)
 class Clock:
-    """A clock that begins anywhere and runs too fast by `ppm`; `true` is what no host knows."""
+    """A clock with any start that runs too fast by `ppm`; `true` selects the true time, which no host knows."""
 
     begins: int
     ppm: Fraction
@@ -32,7 +32,7 @@ trips = st.lists(st.tuples(delays, st.integers(0, 2_000_000), delays), min_size=
 
 
 def exchanges(asker: Clock, other: Clock, begin: int, trip: list[tuple[int, int, int]]) -> list[Exchange]:
-    """Questions and answers, one after the other: the way there, the time until the answer, the way back."""
+    """Requests and responses, one after the other: the way there, the time until the response, the way back."""
     found, now = [], begin
     for there, thinking, back in trip:
         times = (now, now + there, now + there + thinking, now + there + thinking + back)
@@ -53,7 +53,7 @@ def test_the_true_offset_lies_within_the_stated_uncertainty(
 
 @settings(max_examples=300, deadline=None)
 @given(clocks, clocks, trips, trips, st.integers(1, 3600), st.fractions(0, 1, max_denominator=1000))
-def test_a_reading_during_the_run_is_told_in_the_askers_time_within_the_stated_uncertainty(
+def test_a_reading_during_the_run_is_converted_to_the_requesters_clock_within_the_stated_uncertainty(
     asker: Clock, other: Clock, first: list[tuple[int, int, int]], last: list[tuple[int, int, int]], lasts: int,
     when: Fraction,
 ) -> None:  # fmt: skip
@@ -61,13 +61,13 @@ def test_a_reading_during_the_run_is_told_in_the_askers_time_within_the_stated_u
     late = exchanges(asker, other, (lasts + 2) * SECOND, last)
     mapping = ClockMap(offset_of(early), offset_of(late))
     true = SECOND + when * lasts * SECOND
-    told = mapping.to_asker(other.read(true))
-    assert abs(told - asker.read(true)) <= mapping.uncertainty
+    converted = mapping.to_asker(other.read(true))
+    assert abs(converted - asker.read(true)) <= mapping.uncertainty
 
 
 @settings(max_examples=100, deadline=None)
 @given(clocks, clocks, trips, st.integers(1_000, 5_000))
-def test_one_quick_exchange_among_slow_ones_is_what_counts(
+def test_one_quick_exchange_among_slow_ones_decides(
     asker: Clock, other: Clock, trip: list[tuple[int, int, int]], quick: int
 ) -> None:
     slow = [(there + 100_000, thinking, back + 100_000) for there, thinking, back in trip]
@@ -89,7 +89,7 @@ def test_drift_is_found_from_before_and_after() -> None:
     assert float(ClockMap(early, late).drift / PPM) == pytest.approx(50, abs=0.1)
 
 
-def test_answers_before_their_questions_and_no_exchange_at_all_are_refused() -> None:
+def test_responses_before_their_requests_and_no_exchange_at_all_are_refused() -> None:
     with pytest.raises(ValueError, match="before its question"):
         offset_of([Exchange(1000, 0, 0, 500)])
     with pytest.raises(ValueError, match="at least one"):

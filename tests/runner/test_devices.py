@@ -1,4 +1,4 @@
-"""What there is to run on, and what runs make of it."""
+"""Devices of the machine, and the choice of devices and mode for a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.runner.client import planned_run
         (4, 2, 8, "cuda", ("cuda", "free", "8 GPUs for 4 ranks: each has its own")),
     ],
 )
-def test_where_and_how_so_many_ranks_run_comes_with_the_reason(
+def test_devices_and_mode_for_a_number_of_ranks_have_a_reason(
     ranks: int, cores: int, gpus: int, device: str, expected: tuple[str, str, str]
 ) -> None:
     choice = choose(ranks, cores, gpus, device)
@@ -31,7 +31,7 @@ def test_where_and_how_so_many_ranks_run_comes_with_the_reason(
     assert choice.why.startswith(expected[2])
 
 
-def test_gpus_that_are_asked_for_and_are_too_few_are_shared_by_threads_of_one_process(
+def test_requested_gpus_that_are_too_few_are_shared_by_threads_of_one_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert choose(4, 8, 1, "cuda").why == "1 GPU for 4 ranks: shared GPU, the ranks as threads of one process"
@@ -42,7 +42,7 @@ def test_gpus_that_are_asked_for_and_are_too_few_are_shared_by_threads_of_one_pr
     assert (planned.together, planned.arrivals_of(1)) == (True, ())
 
 
-def test_gpus_that_are_asked_for_where_there_is_none_are_refused() -> None:
+def test_requested_gpus_are_refused_where_there_is_none() -> None:
     with pytest.raises(RequestError) as caught:
         choose(4, 8, 0, "cuda")
     assert (caught.value.field, caught.value.limit, caught.value.nearest) == ("device", 0, "cpu")
@@ -53,7 +53,7 @@ def test_gpus_are_read_from_nvidia_smi_with_names_that_have_commas_and_figures_t
     assert parse_nvidia_smi(text) == (Gpu("NVIDIA H100, 80GB HBM3", 81559 * 2**20, "9.0"), Gpu("Old One", None, None))
 
 
-def test_every_number_of_ranks_is_in_one_row_of_choices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_number_of_ranks_is_in_exactly_one_row_of_choices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "cores", lambda: 4)
     monkeypatch.setattr(devices, "gpus", lambda: (Gpu("one", None, None),) * 2)
     rows = devices.choices()
@@ -64,7 +64,7 @@ def test_every_number_of_ranks_is_in_one_row_of_choices(monkeypatch: pytest.Monk
     ]
 
 
-def test_a_plan_says_why_it_is_in_its_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_states_the_reason_for_its_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "cores", lambda: 2)
     monkeypatch.setattr(devices, "gpus", lambda: ())
     spec = {"family": "1f1b", "p": 3, "m": 3}

@@ -1,4 +1,4 @@
-"""What goes wrong in a run, and that nothing of it reaches the next one."""
+"""Failures during a run, none of which affects the next one."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_second_run_is_refused_while_one_is_under_way(runner: RunnerProgram) -
     runner.until("cancelled")
 
 
-def test_a_cancel_of_a_run_that_is_not_under_way_is_answered(runner: RunnerProgram) -> None:
+def test_a_cancel_of_a_run_that_is_not_under_way_gets_a_response(runner: RunnerProgram) -> None:
     runner.send(cmd="cancel", id="never")
     answer = runner.event()
     assert (answer["event"], answer["id"], answer["error"]["field"]) == ("error", "never", "id")
@@ -141,7 +141,7 @@ def test_no_process_outlives_the_runner(how: str) -> None:
     family = program.descendants()
     assert len(family) >= 4
     assert all(alive(pid) for pid in family)
-    os.kill(program.workers()[0], signal.SIGSTOP)  # one that cannot notice anything by itself
+    os.kill(program.workers()[0], signal.SIGSTOP)  # a stopped process cannot notice anything by itself
     assert program.process.stdin is not None
     if how == "end of input":
         program.process.stdin.close()

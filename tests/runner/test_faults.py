@@ -1,4 +1,4 @@
-"""What goes wrong inside a worker: the run ends, says where, and the next one works. Real processes, real deaths."""
+"""Failures inside a worker: the run ends with the place of the fault, and the next one works. Real processes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_worker_that_stops_in_an_op_is_named_with_the_op_and_who_waits(runner:
     assert "waits in op" in failure["message"]
 
 
-def test_a_message_that_never_comes_is_named_by_what_it_is_and_its_ends(runner: RunnerProgram) -> None:
+def test_a_message_that_never_arrives_is_named_with_its_kind_and_its_ends(runner: RunnerProgram) -> None:
     failure = failed(runner, faults.DROP)
     assert failure["kind"] == "stalled"
     assert "of micro-batch" in failure["message"]
@@ -61,14 +61,14 @@ def test_a_message_that_never_comes_is_named_by_what_it_is_and_its_ends(runner: 
 
 
 @pytest.mark.parametrize("seed", [faults.MEMORY, faults.REFUSED], ids=["a limit of the process", "an error in an op"])
-def test_memory_that_is_used_up_is_called_so_with_rank_and_op(runner: RunnerProgram, seed: int) -> None:
+def test_running_out_of_memory_is_reported_with_rank_and_op(runner: RunnerProgram, seed: int) -> None:
     failure = failed(runner, seed)
     assert (failure["kind"], failure["rank"]) == ("out_of_memory", 1)
     assert failure["message"].startswith("rank 1 failed in op 1F5: out of memory: ")
     assert (failure["code"], failure["params"]["rank"]) == ("runner.rank_failed", 1)
 
 
-def test_a_loss_that_is_no_number_ends_a_run_as_not_verified_and_says_which(runner: RunnerProgram) -> None:
+def test_a_loss_that_is_not_a_number_ends_a_run_as_not_verified_and_is_named(runner: RunnerProgram) -> None:
     last = runner.run(spec={"family": "1f1b", "p": 3, "m": 7}, seed=faults.NAN, steps=2, **RUN)[-1]
     assert (last["event"], last["verified"], last["loss"], last["max_grad_error"]) == ("finished", False, None, None)
     assert last["losses"][0] is None

@@ -1,4 +1,4 @@
-"""Whole runs on warm worker processes: every family, imported orders, both modes, and what is reported of them."""
+"""Whole runs on warm worker processes: every family, imported orders, both modes, and their events."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def assert_every_op_reported_once_and_in_order(order: Order, events: list[Event]
 
 
 @pytest.mark.parametrize(("family", "memory"), [("zb-auto", 1.5), ("zb-auto", 3), ("v-auto", 1.0)])
-def test_a_found_order_runs_with_the_gradients_of_a_single_process(
+def test_a_searched_order_runs_with_the_gradients_of_a_single_process(
     runner: RunnerProgram, family: str, memory: float
 ) -> None:
     costs = {"F": 1.0, "I": 0.9, "W": 0.6, "comm": 0.1}
@@ -160,7 +160,7 @@ def test_the_second_job_runs_in_the_same_processes(runner: RunnerProgram) -> Non
     assert len(before) == 3
 
 
-def test_the_pool_grows_and_shrinks_to_the_ranks_and_keeps_who_stays(runner: RunnerProgram) -> None:
+def test_the_pool_grows_and_shrinks_to_the_ranks_and_keeps_the_other_processes(runner: RunnerProgram) -> None:
     runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY)
     two = runner.workers()
     runner.run(spec={"p": 4, "m": 2}, mode="free", model=TINY)

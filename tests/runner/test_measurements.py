@@ -1,4 +1,4 @@
-"""What a run says beyond its ops' times: messages, bytes, and what every idle stretch waited for."""
+"""Measurements beyond the times of ops: messages, bytes, and the cause of all idle time."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_message_is_reported_once_with_its_ends_its_times_and_its_bytes(
             assert size == HEADER_BYTES + 4 * TINY["batch"] * TINY["sequence"] * TINY["hidden"]
 
 
-def test_bytes_in_and_out_are_told_with_every_op_and_what_it_leaves_alive(runner: RunnerProgram) -> None:
+def test_every_op_reports_bytes_in_and_out_and_live_bytes_at_its_end(runner: RunnerProgram) -> None:
     events = runner.run(spec={"family": "gpipe", "p": 2, "m": 3}, mode="free", model=TINY)
     ops, sizes = joined(events, "ops"), joined(events, "bytes")
     assert len(ops) == len(sizes) == 12
@@ -66,9 +66,7 @@ def test_bytes_in_and_out_are_told_with_every_op_and_what_it_leaves_alive(runner
 
 
 @pytest.mark.parametrize("spec", [{"family": "1f1b"}, {"family": "gis", "v": 2, "offload": "full"}], ids=str)
-def test_idle_time_by_what_it_waited_for_adds_up_to_all_idle_time(
-    runner: RunnerProgram, spec: dict[str, object]
-) -> None:
+def test_idle_time_by_cause_adds_up_to_all_idle_time(runner: RunnerProgram, spec: dict[str, object]) -> None:
     events = runner.run(spec=spec | {"p": 2, "m": 4}, mode="paced", unit_ms=4, model=TINY)
     last, rows = events[-1], joined(events, "ops")
     until = max(row[4] for row in rows)
@@ -80,7 +78,7 @@ def test_idle_time_by_what_it_waited_for_adds_up_to_all_idle_time(
     assert 0 < last["instrumentation"]["share"] < 1
 
 
-def test_an_idle_stretch_is_laid_to_the_message_the_sleep_or_the_rank_itself() -> None:
+def test_idle_time_is_attributed_to_the_message_the_sleep_or_the_rank_itself() -> None:
     offsets = np.array([0, 4])
     #                 ready start  end  recv_wait
     times = np.array(
@@ -98,7 +96,7 @@ def test_an_idle_stretch_is_laid_to_the_message_the_sleep_or_the_rank_itself() -
     }  # fmt: skip
 
 
-def test_a_wait_for_activations_from_host_memory_is_a_copys_and_a_free_rank_oversleeps_nothing() -> None:
+def test_a_wait_for_a_reload_is_attributed_to_the_copy_and_a_free_run_never_oversleeps() -> None:
     times = np.array([[40, 50, 90, 0], [120, 130, 140, 25]])
     waits = Awaited(np.array([-1, 118]), np.array([True, False]))
     found = idle(np.array([0, 1, 2]), times, waits, False, 0.0)
@@ -109,7 +107,7 @@ def test_a_wait_for_activations_from_host_memory_is_a_copys_and_a_free_rank_over
     assert found["over"] == [50, 0]
 
 
-def test_where_ops_are_very_many_their_details_wait_and_none_is_lost(tmp_path: Path) -> None:
+def test_with_very_many_ops_details_are_sent_later_and_none_is_lost(tmp_path: Path) -> None:
     planned = plan(planned_run(spec={"family": "gpipe", "p": 2, "m": 200}, mode="free"))
     traffic = Traffic(planned.program, planned.training.message_bytes)
     counts = [len(rank.steps) for rank in planned.program.ranks]
@@ -136,7 +134,7 @@ def test_where_ops_are_very_many_their_details_wait_and_none_is_lost(tmp_path: P
     assert stream.longest == 7
 
 
-def test_what_is_reported_at_once_comes_in_lines_of_bounded_length(
+def test_many_rows_at_once_are_reported_in_lines_of_bounded_length(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("runner.telemetry.stream.MOST", 500)
@@ -178,21 +176,21 @@ def test_paced_steps_long_ones_and_several_are_not_rehearsed() -> None:
     assert not plan(planned_run(spec=spec | {"m": 600}, mode="free")).rehearsed
 
 
-def test_a_run_tells_for_how_long_each_rank_had_no_core(runner: RunnerProgram) -> None:
+def test_a_run_reports_for_how_long_each_rank_had_no_core(runner: RunnerProgram) -> None:
     last = runner.run(spec={"family": "1f1b", "p": 2, "m": 4}, mode="free", model=TINY)[-1]
     assert len(last["starved"]) == 2
     assert all(isinstance(ns, int) and ns >= 0 for ns in last["starved"])
 
 
-def test_an_unpaced_run_that_had_not_its_cores_for_itself_says_so() -> None:
+def test_an_unpaced_run_that_shared_its_cores_has_a_note() -> None:
     planned = plan(planned_run(spec={"family": "1f1b", "p": 2, "m": 4}, mode="free"))
     times = np.array([planned.timeline.start, planned.timeline.start, planned.timeline.end]).T * 1e6
     found = outcome(planned.timeline, times.astype(np.int64), 1e6)
     makespan = round(found.measured["makespan"] * 1e6)
 
-    def said(*shares: float, mode: str = "free") -> list[str]:
+    def notes(*shares: float, mode: str = "free") -> list[str]:
         return lack_of_cores(mode, found, [StepDone({}, 0, 0, 1, round(share * makespan)) for share in shares])
 
     text = f"Rank 1 was ready for {makespan * 0.25 / 1e6:.1f} ms without a core to run on, 25% of the run."
-    assert said(0.1, 0.25) == [text]
-    assert said(0.001, 0.019) == said(0.5, 0.5, mode="paced") == []
+    assert notes(0.1, 0.25) == [text]
+    assert notes(0.001, 0.019) == notes(0.5, 0.5, mode="paced") == []

@@ -1,4 +1,4 @@
-"""Runs with options on small worker pools: each is verified, and what it costs in memory is measured."""
+"""Runs with options on small worker pools: each is verified, and its memory is measured."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def runner() -> Iterator[RunnerProgram]:
 
 
 def verified(events: list[Event]) -> Event:
-    """The last event of a run that came out right."""
+    """The last event of a run, checked to be verified."""
     last = events[-1]
     assert last["event"] == "finished", last
     assert last["verified"], last
@@ -50,14 +50,14 @@ def test_blocks_keep_the_ratios_of_the_layers() -> None:
     ],
     ids=["1f1b", "v-half", "dualpipe", "redistribute"],
 )
-def test_stages_have_as_many_blocks_as_their_layers_say(
+def test_stages_have_one_block_per_layer(
     runner: RunnerProgram, spec: dict[str, object], blocks: tuple[int, ...]
 ) -> None:
     assert plan(planned_run(spec=spec)).training.blocks == blocks
     verified(runner.run(spec=spec, mode="free", model=MODEL))
 
 
-def test_an_imported_order_takes_layers_and_recomputation_of_the_spec_that_comes_with_it(runner: RunnerProgram) -> None:
+def test_an_imported_order_uses_layers_and_recomputation_of_its_spec(runner: RunnerProgram) -> None:
     order = torch_csv.load(torch_csv.dump(registry.order(registry.read({"family": "1f1b", "p": 2, "m": 3}))))
     verified(runner.run(order=order, spec={"layers": [1, 3]}, mode="free", model=MODEL))
     less = verified(runner.run(order=order, spec={"recompute": "full"}, mode="free", model=MODEL | {"layers": 3}))
@@ -103,7 +103,7 @@ def test_a_reference_with_other_staleness_trains_other_weights() -> None:
 
 
 @pytest.mark.parametrize("mode", ["selective", "full"])
-def test_offload_frees_memory_and_brings_everything_back_in_time(runner: RunnerProgram, mode: str) -> None:
+def test_offload_frees_memory_and_reloads_everything_in_time(runner: RunnerProgram, mode: str) -> None:
     costs = {"F": 2, "I": 2, "W": 2, "O": 1}
     spec = {"family": "gis", "p": 2, "m": 8, "v": 4, "costs": costs}
     whole = verified(runner.run(spec=spec, mode="free", model=MODEL))["activations"]

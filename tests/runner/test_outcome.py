@@ -1,4 +1,4 @@
-"""What the main process makes of what it sees: measured figures, stalls, and whom to blame. No process is started."""
+"""The main process's conclusions: measured figures, stalls, and the rank at fault. No process is started."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_run_exactly_as_planned_measures_what_was_predicted() -> None:
 
 
 @pytest.mark.parametrize("slower", [0.5, 1.0, 3.0])
-def test_in_free_mode_the_unit_is_fitted_so_that_only_the_arrangement_counts(slower: float) -> None:
+def test_in_free_mode_the_unit_is_fitted_so_that_only_the_arrangement_matters(slower: float) -> None:
     planned = timeline()
     found = outcome(planned, times_of(planned, UNIT_NS * slower), None)
     assert found.unit_ms == pytest.approx(2.0 * slower)
@@ -72,7 +72,7 @@ def test_the_largest_residual_names_the_op_farthest_from_its_planned_end() -> No
 
 
 class Stalled:
-    """A run of 1F1B on three ranks whose board says what a test writes there."""
+    """A run of 1F1B on three ranks whose board is written by the test."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: str) -> None:
         self.plan: Plan = plan(planned_run(spec={"p": 3, "m": 4} | options, mode="paced", unit_ms=1))
@@ -194,7 +194,7 @@ class Engine:
 
 @pytest.fixture
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Job, list[dict[str, Any]], Engine]]:
-    """A job of two ranks in the midst of its run, the events it emitted, and its engine."""
+    """A job of two ranks during its run, the events it emitted, and its engine."""
     events: list[dict[str, Any]] = []
     engine = Engine(tmp_path)
     monkeypatch.setattr(job.threading, "Thread", lambda target, **_: SimpleNamespace(start=target))
@@ -224,7 +224,7 @@ def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any) -
 
 def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> None:
     one, events, engine = running
-    engine.doomed = True  # of the death itself this process is told later
+    engine.doomed = True  # this process learns of the death later
     one.reply(1, RankError("exception", "RuntimeError: connection closed by peer"))
     one.tick()
     assert one.state is State.RUNNING
@@ -283,7 +283,7 @@ def test_losses_of_steps_and_updated_weights_are_not_called_gradients(name: str,
     [({}, "runner.result_missing"), ({"stage0.head": torch.full((3,), torch.nan)}, "runner.result_not_finite")],
     ids=["missing", "not a number"],
 )
-def test_a_result_that_is_missing_is_told_apart_from_one_that_is_not_a_number(
+def test_a_missing_result_is_distinguished_from_one_that_is_not_a_number(
     results: dict[str, torch.Tensor], code: str
 ) -> None:
     verdict = judge(1.0, [results], 1.0, {"stage0.head": torch.ones(3)})

@@ -23,7 +23,7 @@ def program_of(order: Order) -> Program:
 
 
 def with_step(program: Program, rank: int, change: int, step: Step) -> list[RankProgram]:
-    """The programs with one step of one rank put in another's place."""
+    """The programs with one step of one rank replaced."""
     steps = list(program.ranks[rank].steps)
     steps[change] = step
     return [replace(one, steps=tuple(steps)) if one.rank == rank else one for one in program.ranks]
@@ -40,12 +40,12 @@ def test_every_family_gives_a_program_whose_messages_are_matched(family: str) ->
     assert program.ops == len(order)
 
 
-def test_messages_of_a_line_of_ranks_are_one_activation_and_one_gradient_a_boundary_and_micro_batch() -> None:
+def test_a_line_of_ranks_sends_one_activation_and_one_gradient_per_boundary_and_micro_batch() -> None:
     program = program_of(order_of("1f1b"))
     assert [len(rank.sends()) for rank in program.ranks] == [8, 16, 16, 8]
 
 
-def test_the_turn_of_a_v_is_handed_over_without_a_message() -> None:
+def test_the_turn_of_a_v_needs_no_message() -> None:
     program = program_of(random_order(Placement("v", 3, 2), 2, seed=1))
     links = [task.output_link for step in program.ranks[2].steps for task in step.tasks if task.output_link is not None]
     assert {link.stage for link in links if link.local} == {3, 2}

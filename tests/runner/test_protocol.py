@@ -1,4 +1,4 @@
-"""Lines that are no commands, and runs that cannot be: each is answered once, in one shape, and disturbs nothing."""
+"""Malformed commands and illegal runs: each gets one error of the common shape and disturbs nothing."""
 
 from __future__ import annotations
 
@@ -110,7 +110,9 @@ def test_a_bad_line_is_refused_by_field(text: bytes, field: str) -> None:
 
 
 @pytest.mark.parametrize(("fields", "field"), BAD_RUNS, ids=[json.dumps(fields)[:60] for fields, _ in BAD_RUNS])
-def test_a_run_that_cannot_be_is_refused_by_field_and_nearest(fields: dict[str, Any], field: str) -> None:
+def test_an_illegal_run_is_refused_with_its_field_and_the_nearest_legal_value(
+    fields: dict[str, Any], field: str
+) -> None:
     command = protocol.parse(
         json.dumps({"cmd": "run", "id": "a", "order": order_for(fields["spec"]), **fields}).encode()
     )

@@ -1,4 +1,4 @@
-"""Ranks that are threads of one process, as they are where they share a GPU. Here on the CPU."""
+"""Ranks as threads of one process, as on a shared GPU. Here on the CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failures beside the runner's own: a disk that fills up, a run cancelled at each of its stages."""
+"""Failures other than the runner's own: a disk that fills up, a run cancelled at each of its stages."""
 
 # ruff: noqa: F401, F811  (a fixture is imported, and named by the tests that want it)
 
@@ -11,13 +11,13 @@ from tests.runs.test_manager import events, manage, submit, wait
 
 
 def fill_disk(store: Store) -> None:
-    """No page more: what SQLite then says is what it says on a full disk."""
+    """Allow no further page: SQLite then raises the same error as on a full disk."""
     assert store._connection is not None
     (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
-def test_a_disk_that_fills_up_during_a_run_is_told_and_the_run_is_shown_to_its_end(manage, config):
+def test_a_disk_that_fills_up_during_a_run_is_reported_and_the_run_is_shown_to_its_end(manage, config):
     manager = manage("--rows", "400")
     run = submit(manager, m=40)
     assert run.summary()["unkept"] is None
@@ -32,13 +32,13 @@ def test_a_disk_that_fills_up_during_a_run_is_told_and_the_run_is_shown_to_its_e
     assert following.status == "finished"
     manager.stop()
     store = Store(config.database)
-    assert store.open() == 1  # what the disk had of it was its request
+    assert store.open() == 1  # the disk had only its request
     kept = store.load(run.id)
     assert (kept.status, kept.log.ops, kept.facts.get("verified")) == ("failed", 0, None)
     store.close()
 
 
-def test_a_disk_with_room_again_takes_the_run_at_its_next_change(manage):
+def test_a_disk_with_room_again_stores_the_run_at_its_next_change(manage):
     manager = manage("--rows", "400")
     wait(lambda: manager.client.state == "ready")
     fill_disk(manager.store)
@@ -62,7 +62,7 @@ def test_a_run_is_cancelled_while_it_warms_up_as_while_it_runs_and_the_next_one_
     assert manager.store.load(run.id).status == "cancelled"
 
 
-def test_two_people_who_press_run_at_once_both_know_their_place_and_take_turns(manage):
+def test_two_runs_requested_at_once_have_queue_positions_and_run_in_turn(manage):
     manager = manage("--start", "0.2")
     mine = [submit(manager, owner="me") for _ in range(3)]
     theirs = submit(manager, owner="you")

@@ -1,4 +1,4 @@
-"""Runs that are kept: their names, their end, their files, the costs they had; and what there is to run on."""
+"""Stored runs: names, deletion, exported files, measured costs; and the route of devices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def spec_of(**given: object) -> Spec:
 
 
 def finished(app: Flask, spec: Spec, took: Spec | None = None, share: float = 1.0) -> Run:
-    """A run of `spec` in which ops took what `took` says, in units of 2 ms; only that share of them ended."""
+    """A run of `spec` whose ops took the times in `took`, in units of 2 ms; only that share of them ended."""
     built = order(spec)
     timeline = simulate(built, (took or spec).timing, spec.v)
     rows, copies = [], []
@@ -52,7 +52,7 @@ def finished(app: Flask, spec: Spec, took: Spec | None = None, share: float = 1.
     return app.extensions["bubbleline"].runs.keep(make)
 
 
-def test_a_run_is_renamed_and_the_name_is_still_there_when_memory_has_forgotten_it(app: Flask, client: FlaskClient):
+def test_a_renamed_run_keeps_its_name_after_it_left_memory(app: Flask, client: FlaskClient):
     run = finished(app, spec_of())
     answer = client.patch(f"/api/runs/{run.id}", json={"name": "  before lunch "})
     assert (answer.status_code, answer.get_json()) == (200, {"id": run.id, "name": "before lunch"})
@@ -64,14 +64,14 @@ def test_a_run_is_renamed_and_the_name_is_still_there_when_memory_has_forgotten_
 
 
 @pytest.mark.parametrize("name", ["x" * 81, "two\nlines", "\u202e", None, 3])
-def test_a_name_that_no_list_can_show_is_refused(app: Flask, client: FlaskClient, name):
+def test_a_name_that_cannot_be_displayed_is_refused(app: Flask, client: FlaskClient, name):
     run = finished(app, spec_of())
     answer = client.patch(f"/api/runs/{run.id}", json={"name": name})
     assert (answer.status_code, error_of(answer)["field"]) == (400, "name")
     assert client.get(f"/api/runs/{run.id}").get_json()["name"] == ""
 
 
-def test_a_deleted_run_is_gone_from_memory_disk_and_list(app: Flask, client: FlaskClient):
+def test_a_deleted_run_is_removed_from_memory_disk_and_list(app: Flask, client: FlaskClient):
     gone, stays = finished(app, spec_of()), finished(app, spec_of(m=6))
     assert client.delete(f"/api/runs/{gone.id}").status_code == 204
     for method in (client.get, client.delete):
@@ -100,7 +100,7 @@ def test_pages_of_other_sites_can_neither_rename_nor_delete(app: Flask, client: 
     "given",
     [{}, {"family": "interleaved", "p": 2, "m": 4, "v": 2}, {"family": "gis", "m": 6, "p": 2, "offload": "full"}],
 )
-def test_the_trace_of_a_run_imports_back_with_the_same_order_and_the_same_times(app: Flask, client: FlaskClient, given):
+def test_the_exported_trace_of_a_run_is_imported_with_the_same_order_and_times(app: Flask, client: FlaskClient, given):
     spec = spec_of(**given)
     run = finished(app, spec)
     answer = client.get(f"/api/runs/{run.id}/export?format=chrome-trace")
@@ -122,7 +122,7 @@ def test_the_trace_of_a_run_imports_back_with_the_same_order_and_the_same_times(
 @pytest.mark.parametrize(
     "change", [{"live": "12"}, {"live": -1}, {"live": True}, {"live": None}, {"micro": 1.5}, {"posted_us": "now"}]
 )
-def test_arguments_of_a_trace_that_are_not_ours_are_passed_over(app: Flask, client: FlaskClient, change):
+def test_unknown_arguments_of_a_trace_are_ignored(app: Flask, client: FlaskClient, change):
     run = finished(app, spec_of())
     trace = json.loads(client.get(f"/api/runs/{run.id}/export?format=chrome-trace").data)
     for event in trace["traceEvents"]:
@@ -137,14 +137,14 @@ def test_arguments_of_a_trace_that_are_not_ours_are_passed_over(app: Flask, clie
     assert [brought["bytes"], brought["messages"]].count([]) == 1 + ("live" in change)
 
 
-def test_the_json_of_a_run_names_every_op_and_says_what_came_of_it(app: Flask, client: FlaskClient):
+def test_the_json_of_a_run_names_every_op_and_its_outcome(app: Flask, client: FlaskClient):
     run = finished(app, spec_of(family="gis", p=2, m=6, offload="full"))
-    told = json.loads(client.get(f"/api/runs/{run.id}/export?format=json").data)
-    assert (told["verified"], told["mode"], told["device"], told["id"]) == (True, "paced", "cpu", run.id)
+    body = json.loads(client.get(f"/api/runs/{run.id}/export?format=json").data)
+    assert (body["verified"], body["mode"], body["device"], body["id"]) == (True, "paced", "cpu", run.id)
     first = {"rank": 0, "op": "0F0", "ready": 0, "start": 0, "end": 1_000_000, "recv_wait": 0}
-    assert told["ops"][0] == first | {"received": 8, "sent": 16, "live": 0}
-    assert (told["copies"][0]["op"], told["copies"][0]["bytes"]) == ("0O0", 4096)
-    assert [told["messages"][0][key] for key in ("what", "posted", "bytes")] == ["activation", 2_000_000, 8]
+    assert body["ops"][0] == first | {"received": 8, "sent": 16, "live": 0}
+    assert (body["copies"][0]["op"], body["copies"][0]["bytes"]) == ("0O0", 4096)
+    assert [body["messages"][0][key] for key in ("what", "posted", "bytes")] == ["activation", 2_000_000, 8]
 
 
 def test_a_run_that_was_cut_short_is_exported_as_json_only(app: Flask, client: FlaskClient):
@@ -156,7 +156,7 @@ def test_a_run_that_was_cut_short_is_exported_as_json_only(app: Flask, client: F
         assert "15 of 30 ops have ended" in error_of(answer)["message"]
 
 
-def test_a_format_that_is_none_is_named(app: Flask, client: FlaskClient):
+def test_an_unknown_format_is_named(app: Flask, client: FlaskClient):
     run = finished(app, spec_of())
     assert error_of(client.get(f"/api/runs/{run.id}/export?format=svg"))["field"] == "format"
     assert error_of(client.get(f"/api/runs/{run.id}/export?q=1"))["field"] == "q"
@@ -174,7 +174,7 @@ def test_the_costs_of_a_run_are_those_its_ops_had_stage_by_stage(app: Flask, cli
     assert found["predicted"]["makespan"] == simulate(order(spec_of()), took.timing).end.max()
 
 
-def test_a_family_that_costs_shape_keeps_the_order_it_was_run_in(app: Flask, client: FlaskClient):
+def test_a_family_whose_order_depends_on_costs_keeps_the_order_of_the_run(app: Flask, client: FlaskClient):
     ran = spec_of(family="v-half", p=3, m=8)
     run = finished(app, ran, ran.with_(costs=spec_of(costs={"F": 3, "I": 1, "W": 0.2}).costs))
     found = client.get(f"/api/runs/{run.id}/calibration").get_json()
@@ -183,10 +183,10 @@ def test_a_family_that_costs_shape_keeps_the_order_it_was_run_in(app: Flask, cli
     assert found["error"] == pytest.approx(0, abs=0.01)
 
 
-def test_what_there_is_to_run_on_is_what_the_runner_said(app: Flask, client: FlaskClient):
+def test_the_devices_route_returns_what_the_runner_reported(app: Flask, client: FlaskClient):
     assert client.get("/api/devices").get_json() == {"state": "off", "why": "", "devices": [], "choices": []}
     runner = app.extensions["bubbleline"].runs.client
     runner.devices = [{"kind": "cpu", "cores": 2}]
     runner.choices = [{"from": 1, "to": 64, "device": "cpu", "mode": "paced", "why": "because"}]
-    told = client.get("/api/devices").get_json()
-    assert (told["devices"], told["choices"]) == (runner.devices, runner.choices)
+    body = client.get("/api/devices").get_json()
+    assert (body["devices"], body["choices"]) == (runner.devices, runner.choices)

@@ -15,7 +15,7 @@ from tests.web.test_serve import runner_of
 SPEC = {"family": "1f1b", "p": 2, "m": 2}
 
 
-def test_a_run_asked_for_over_http_is_watched_live_ends_verified_and_leaves_no_process(start):
+def test_a_run_requested_over_http_is_watched_live_ends_verified_and_leaves_no_process(start):
     server = start(BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
     answer = requests.post(server.url + "/api/runs", json={"spec": SPEC, "mode": "free"}, timeout=5).json()
     page = Page(server, transports=["websocket"])

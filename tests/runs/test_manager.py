@@ -1,4 +1,4 @@
-"""Runs with a runner process behind them: turns, cancelling, and every way in which a runner can fail."""
+"""Runs with a runner process: queueing, cancelling, and every way in which a runner can fail."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def events(run: Run) -> list[str]:
 
 
 def processes() -> Iterator[tuple[int, int, int]]:
-    """Of every process that has not ended: its id, its parent's and its group's."""
+    """For every process that has not ended: its id, its parent's and its group's."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with suppress(FileNotFoundError, ProcessLookupError):
@@ -67,7 +67,7 @@ def processes() -> Iterator[tuple[int, int, int]]:
 
 
 def group_of(runner: int) -> list[int]:
-    """The runner and all that it started: the group of its session."""
+    """The runner and every process it started: the group of its session."""
     return [pid for pid, _, group in processes() if group == runner]
 
 
@@ -75,7 +75,7 @@ def children_of(parent: int) -> list[int]:
     return [pid for pid, above, _ in processes() if above == parent]
 
 
-def test_a_run_goes_from_queued_to_finished_and_its_ops_are_all_there(manage):
+def test_a_run_goes_from_queued_to_finished_with_all_its_ops(manage):
     run = submit(manage())
     wait(lambda: run.over)
     assert events(run) == ["queued", "warming", "running", "op_batch", "op_batch", "op_batch", "verified", "finished"]
@@ -87,11 +87,11 @@ def test_a_finished_run_can_be_opened_by_its_id_from_disk(manage, config):
     manager = manage()
     run = submit(manager)
     wait(lambda: run.over)
-    told = run.as_dict()
+    stored = run.as_dict()
     manager.stop()
     store = Store(config.database)
     store.open()
-    assert store.load(run.id).as_dict() == told
+    assert store.load(run.id).as_dict() == stored
     store.close()
 
 
@@ -127,7 +127,7 @@ def test_a_run_under_way_is_cancelled_and_the_next_one_works(manage):
     assert manager.client.starts == 1
 
 
-def test_a_runner_that_does_not_hear_the_cancel_is_replaced(manage, monkeypatch):
+def test_a_runner_that_ignores_the_cancel_is_replaced(manage, monkeypatch):
     monkeypatch.setattr(manager_module, "CANCEL_S", 0.1)
     manager = manage()
     run, following = submit(manager, m=106), submit(manager)
@@ -168,7 +168,7 @@ def test_a_killed_runner_is_noticed_though_a_worker_holds_its_output_open(manage
     assert "SIGKILL" in run.facts["failure"]["message"]
     wait(lambda: following.over)
     assert following.status == "finished"
-    wait(lambda: group_of(old) == [], 1)  # what was killed takes a moment to go
+    wait(lambda: group_of(old) == [], 1)  # killed processes take a moment to end
 
 
 def test_an_idle_runner_that_is_killed_is_replaced_before_the_next_run(manage):
@@ -189,7 +189,7 @@ def test_an_idle_runner_that_is_killed_is_replaced_before_the_next_run(manage):
         (105, "out_of_memory", "ran out of memory"),
     ],
 )
-def test_whatever_a_runner_does_wrong_fails_one_run_with_a_reason_and_no_other(manage, m, kind, message):
+def test_every_fault_of_a_runner_fails_one_run_with_a_reason_and_no_other(manage, m, kind, message):
     manager = manage(silence_s=0.3)
     run, following = submit(manager, m=m), submit(manager)
     wait(lambda: following.over)
@@ -199,7 +199,7 @@ def test_whatever_a_runner_does_wrong_fails_one_run_with_a_reason_and_no_other(m
     assert following.status == "finished"
 
 
-def test_lines_that_are_no_events_and_events_of_other_runs_change_nothing(manage):
+def test_lines_that_are_not_events_and_events_of_other_runs_change_nothing(manage):
     run = submit(manage(), m=107)
     wait(lambda: run.over)
     assert (run.status, run.log.ops) == ("finished", 6)
@@ -244,7 +244,7 @@ def test_stopping_fails_what_is_under_way_and_leaves_no_process(manage, config):
     store.close()
 
 
-def test_stopping_in_the_very_moment_of_a_start_leaves_no_process(config):
+def test_stopping_during_a_start_leaves_no_process(config):
     before = children_of(os.getpid())
     for pause in range(12):
         manager = Manager(replace(config, runner=(*FAKE_RUNNER, "--start", "60")))
@@ -254,7 +254,7 @@ def test_stopping_in_the_very_moment_of_a_start_leaves_no_process(config):
         wait(lambda: children_of(os.getpid()) == before, 1)
 
 
-def test_a_disk_that_fails_is_reported_and_runs_go_on_in_memory(manage, tmp_path):
+def test_a_disk_that_fails_is_reported_and_runs_continue_in_memory(manage, tmp_path):
     (tmp_path / "file").write_text("")
     manager = manage(database=tmp_path / "file" / "runs.sqlite3")
     assert "runs.sqlite3" in manager.store_error
@@ -286,7 +286,7 @@ def test_a_runner_is_another_interpreter_that_gevent_has_not_touched(manage, tmp
     assert manager.client.devices == [False]
 
 
-def test_the_runner_gets_what_was_chosen_and_the_run_comes_back_with_it(manage, monkeypatch):
+def test_the_runner_gets_the_chosen_options_and_the_run_keeps_them(manage, monkeypatch):
     manager = manage()
     wait(lambda: manager.client.state == "ready")
     sent = []

@@ -1,4 +1,4 @@
-"""The routes about runs: what can be asked, what is refused, and how."""
+"""The routes of runs: accepted requests, refusals and their error shape."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def post(client: FlaskClient, body: object = None, **options):
     return client.post("/api/runs", json={} if body is None else body, **options)
 
 
-def test_a_run_is_taken_with_an_id_a_place_and_its_page(client: FlaskClient):
+def test_an_accepted_run_has_an_id_a_queue_position_and_its_page(client: FlaskClient):
     response = post(client, {"spec": {"family": "zb-h1", "p": 2, "m": 2}, "mode": "paced", "unit_ms": 2})
     body = response.get_json()
     assert response.status_code == 202
@@ -34,7 +34,7 @@ def test_a_run_of_the_default_spec_has_the_shortest_page(client: FlaskClient):
     assert body["url"] == f"/?run={body['id']}"
 
 
-def test_a_run_is_kept_with_what_was_chosen_for_it_and_the_list_has_it(client: FlaskClient):
+def test_a_run_is_stored_with_its_chosen_options_and_the_list_has_them(client: FlaskClient):
     chosen = {"mode": "paced", "unit_ms": 2.5, "dtype": "bfloat16", "device": "cpu", "steps": 3, "seed": 7}
     run_id = post(client, {"spec": {"p": 2}} | chosen).get_json()["id"]
     assert client.get(f"/api/runs/{run_id}").get_json()["asked"] == chosen
@@ -46,15 +46,15 @@ def test_a_run_is_kept_with_what_was_chosen_for_it_and_the_list_has_it(client: F
     }
 
 
-def test_a_bad_choice_is_told_with_the_nearest_legal_one(client: FlaskClient):
+def test_a_bad_choice_is_refused_with_the_nearest_legal_one(client: FlaskClient):
     for body, nearest in (({"steps": 1000}, 100), ({"seed": 2**40}, 2**31 - 1), ({"dtype": "half"}, "float32")):
         error = error_of(post(client, body))
         assert (error["value"], error["nearest"]) == (next(iter(body.values())), nearest)
 
 
-def test_gpus_are_refused_at_once_where_the_runner_has_said_that_there_are_none(app: Flask, client: FlaskClient):
+def test_gpus_are_refused_at_once_where_the_runner_has_reported_none(app: Flask, client: FlaskClient):
     runs = app.extensions["bubbleline"].runs
-    assert post(client, {"device": "cuda"}).status_code == 202, "it has not said anything"
+    assert post(client, {"device": "cuda"}).status_code == 202, "the runner has not reported its devices yet"
     runs.client.devices = [{"kind": "cpu", "cores": 2}]
     error = error_of(post(client, {"device": "cuda"}))
     assert (error["field"], error["nearest"]) == ("device", "cpu")
@@ -69,7 +69,7 @@ def test_the_limits_here_are_those_of_the_runner():
     assert protocol.MIN_UNIT_MS <= options.UNIT_MS[0] < options.UNIT_MS[1] <= protocol.MAX_UNIT_MS
 
 
-def test_a_run_can_be_opened_as_soon_as_it_is_taken(client: FlaskClient):
+def test_a_run_can_be_opened_as_soon_as_it_is_accepted(client: FlaskClient):
     run_id = post(client, {"spec": {"p": 3}, "unit_ms": 2.5}).get_json()["id"]
     run = client.get(f"/api/runs/{run_id}").get_json()
     assert run["spec"] == Spec(p=3).to_json()
@@ -134,7 +134,7 @@ def test_a_bad_body_is_refused_at_once_and_the_key_is_named(client: FlaskClient,
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
-def test_a_body_that_any_site_could_send_unasked_is_refused(client: FlaskClient, kind):
+def test_a_body_that_any_site_could_send_without_preflight_is_refused(client: FlaskClient, kind):
     response = client.post("/api/runs", data=b"{}", content_type=kind)
     assert response.status_code == 415
     assert error_of(response)["field"] == "Content-Type"
@@ -165,7 +165,7 @@ def test_a_cancelled_run_cannot_be_cancelled_again(client: FlaskClient):
     assert error_of(response)["field"] == "id"
 
 
-def test_a_full_line_is_503_and_a_used_up_share_429(app: Flask, client: FlaskClient):
+def test_a_full_queue_is_503_and_a_used_up_share_429(app: Flask, client: FlaskClient):
     queue = app.extensions["bubbleline"].runs.queue
     for _ in range(queue.per_owner):
         assert post(client).status_code == 202
@@ -205,7 +205,7 @@ def test_a_bad_page_of_the_list_is_refused(client: FlaskClient, query, status, f
     assert (response.status_code, error_of(response)["field"]) == (status, field)
 
 
-def test_every_run_listed_is_json_that_any_reader_takes(client: FlaskClient):
+def test_every_listed_run_is_strict_json(client: FlaskClient):
     post(client, {"spec": {"costs": {"F": [1, 2, 3, 4]}}})
     listed = json.loads(client.get("/api/runs").data, parse_constant=pytest.fail)
     assert listed["runs"][0]["spec"]["costs"]["F"] == [1, 2, 3, 4]

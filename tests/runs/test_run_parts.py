@@ -1,4 +1,4 @@
-"""The parts of runs that need no process: the line, the log, the state of a run, the store."""
+"""The parts of runs that need no process: the queue, the log, the state of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_owners_take_turns_and_within_an_owner_the_first_comes_first():
     assert taken(queue) == ["a1", "b1", "c1", "a2", "b2", "a3"]
 
 
-def test_an_owner_just_served_stands_behind_those_who_still_wait_for_their_first_turn():
+def test_an_owner_just_served_is_queued_behind_those_waiting_for_their_first_turn():
     queue = FairQueue(10, 10)
     queue.put("a", "a1")
     queue.put("b", "b1")
@@ -38,7 +38,7 @@ def test_an_owner_just_served_stands_behind_those_who_still_wait_for_their_first
     assert taken(queue) == ["b1", "c1", "a2"]
 
 
-def test_a_full_line_and_a_used_up_share_are_refused_with_their_limits():
+def test_a_full_queue_and_a_used_up_share_are_refused_with_their_limits():
     queue = FairQueue(3, 2)
     queue.put("a", "a1")
     queue.put("a", "a2")
@@ -51,7 +51,7 @@ def test_a_full_line_and_a_used_up_share_are_refused_with_their_limits():
     assert (full.value.kind, full.value.limit) == ("full", 3)
 
 
-def test_an_item_can_leave_the_line_wherever_it_stands():
+def test_an_item_can_leave_the_queue_from_any_position():
     queue = FairQueue(5, 5)
     for item in ("x", "y", "z"):
         queue.put("a", item)
@@ -71,7 +71,7 @@ def log_of(*batches: int) -> RunLog:
 
 
 @given(st.lists(st.integers(0, 9), max_size=20), st.integers(0, 25), st.integers(1, 30))
-def test_whatever_a_viewer_has_the_messages_that_follow_leave_nothing_out_and_bring_nothing_twice(sizes, since, most):
+def test_from_any_entry_the_messages_to_a_viewer_omit_nothing_and_repeat_nothing(sizes, since, most):
     log = log_of(*sizes)
     cursor = since = min(since, log.seq)
     events, rows = [], []
@@ -97,7 +97,7 @@ def test_a_viewer_far_behind_gets_one_large_message_instead_of_many():
     ]
 
 
-def test_a_message_stops_at_its_cap_but_always_carries_something():
+def test_a_message_is_at_most_its_limit_but_never_empty():
     parts = log_of(100, 100).parts(2, most=10)
     assert [(part.seq, len(json.loads(part.text)["ops"])) for part in parts] == [(3, 100)]
 
@@ -105,7 +105,7 @@ def test_a_message_stops_at_its_cap_but_always_carries_something():
 DETAILS = {"bytes": [[0, 0, 8, 16, 4096], [1, 0, 0, 8, 64]], "messages": [[0, 1, 0, 1, 0, 30, 25, 41, 8]]}
 
 
-def test_bytes_and_messages_go_to_those_who_ask_for_them_under_the_same_numbers():
+def test_bytes_and_messages_are_sent_on_request_under_the_same_entry_numbers():
     log = RunLog("r")
     log.extend({"ops": [[0, 0, 1, 2, 3, 0]], **DETAILS})
     log.extend({"ops": [[1, 0, 1, 2, 3, 0]]})
@@ -122,7 +122,7 @@ def test_bytes_and_messages_go_to_those_who_ask_for_them_under_the_same_numbers(
     assert [[part.seq for part in log.parts(1, 1, kinds)] for kinds in (("ops",), KINDS)] == [[3], [2]]
 
 
-def test_what_comes_at_once_at_the_end_of_a_long_run_becomes_entries_of_bounded_length():
+def test_many_rows_at_the_end_of_a_long_run_become_entries_of_bounded_length():
     log = RunLog("r")
     count = 2 * MOST_ROWS + 5
     log.extend({"ops": [], "bytes": [[0, k, 1, 2, 3] for k in range(count)], "messages": DETAILS["messages"]})
@@ -150,13 +150,13 @@ def a_finished_run(run_id: str = "abc", created: float = 100.0, rows: int = 3) -
     return run
 
 
-def test_a_run_tells_what_the_runner_said_of_it():
-    told = a_finished_run().as_dict()
-    assert (told["status"], told["mode"], told["device"], told["unit_ms"]) == ("finished", "paced", "cpu", 2.0)
-    assert (told["verified"], told["loss"], told["measured"]) == (True, 1.5, {"makespan": 3.5})
-    assert told["seq"] == 9
-    assert len(told["ops"]) == told["op_count"] == 3
-    assert {kind: told[kind] for kind in KINDS[1:]} == DETAILS | {"copies": []}
+def test_a_run_contains_what_the_runner_reported():
+    state = a_finished_run().as_dict()
+    assert (state["status"], state["mode"], state["device"], state["unit_ms"]) == ("finished", "paced", "cpu", 2.0)
+    assert (state["verified"], state["loss"], state["measured"]) == (True, 1.5, {"makespan": 3.5})
+    assert state["seq"] == 9
+    assert len(state["ops"]) == state["op_count"] == 3
+    assert {kind: state[kind] for kind in KINDS[1:]} == DETAILS | {"copies": []}
 
 
 def test_nothing_changes_a_run_that_is_over():
@@ -181,7 +181,7 @@ def test_nothing_changes_a_run_that_is_over():
         {"event": None},
     ],
 )
-def test_an_event_out_of_shape_is_refused_before_anything_is_kept(event):
+def test_a_malformed_event_is_refused_before_anything_is_stored(event):
     run = a_run()
     with pytest.raises((ValueError, TypeError, KeyError)):
         run.apply(event)
@@ -217,7 +217,7 @@ def test_a_runner_whose_rows_lack_a_field_is_refused() -> None:
         a_run().apply({"event": "running", "fields": {"ops": ["rank", "index", "ready", "start", "end"]}})
 
 
-def test_viewers_learn_the_fields_with_the_event_running() -> None:
+def test_viewers_receive_the_field_names_with_the_event_running() -> None:
     run = a_run()
     run.apply({"event": "running"})
     assert json.loads(run.log.parts(0, 10)[0].text)["fields"] == FIELDS
@@ -232,7 +232,7 @@ def test_a_failure_keeps_kind_rank_op_and_message() -> None:
 
 
 @pytest.mark.parametrize("failure", [None, "rank 1", {}, {"kind": "x", "message": 3}])
-def test_a_failure_out_of_shape_is_refused(failure) -> None:
+def test_a_malformed_failure_is_refused(failure) -> None:
     with pytest.raises(ValueError, match="without a message"):
         a_run().apply({"event": "failed", "failure": failure})
 

@@ -1,4 +1,4 @@
-"""Long runs as pages open them, while they go on."""
+"""Snapshots of long runs that pages open while the run is under way."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def read(answer: Encoded) -> dict:
 
 
 def follow(run: Run, first: dict) -> list:
-    """The ops of a page that opened the run and goes on watching from there."""
+    """The ops of a page that opened the run and continues to watch from there."""
     rest = [json.loads(part.text) for part in run.log.parts(first["seq"], 10**9)]
     return first["ops"] + [row for message in rest for row in message.get("ops", [])]
 
 
 @pytest.fixture
 def encodings(monkeypatch) -> list[int]:
-    """Lengths of what was encoded."""
+    """Lengths of the encoded bodies."""
     made: list[int] = []
     encode = snapshot_module.encode_text
 
@@ -66,14 +66,14 @@ def encodings(monkeypatch) -> list[int]:
     return made
 
 
-def test_a_short_run_is_answered_as_it_stands():
+def test_a_short_run_is_returned_in_its_current_state():
     run = a_run(7, batch=2)
     first = read(RunSnapshots().encoded(run))
     assert (first["seq"], first["op_count"], first["ops"]) == (run.log.seq, 7, ops_of(run))
     assert first == run.as_dict()
 
 
-def test_a_run_is_answered_with_the_rows_that_are_asked_for():
+def test_a_run_is_returned_with_the_requested_rows():
     run, snapshots = a_run(7), RunSnapshots()
     run.apply({"event": "op_batch", "ops": [], "bytes": [[0, 0, 1, 2, 3]]})
     plain, details = (
@@ -87,13 +87,13 @@ def test_a_run_is_answered_with_the_rows_that_are_asked_for():
 
 
 @pytest.mark.parametrize("rows", ["", "op", "ops,", "ops, bytes", None, 3, ["ops"]])
-def test_rows_that_there_are_not_are_refused(rows):
+def test_unknown_kinds_of_rows_are_refused(rows):
     with pytest.raises(RequestError) as refused:
         rows_of(rows)
     assert (refused.value.field, refused.value.nearest) == ("rows", "ops")
 
 
-def test_all_who_open_a_long_run_under_way_share_one_encoding_and_miss_nothing(encodings):
+def test_all_pages_that_open_a_long_run_under_way_share_one_encoding_and_miss_nothing(encodings):
     run, snapshots = a_run(LONG, batch=5), RunSnapshots()
     pages = []
     for _ in range(ROUND // 2):
@@ -118,7 +118,7 @@ def test_pages_that_open_it_much_later_get_the_later_run(encodings):
     assert follow(run, after) == ops_of(run)
 
 
-def test_a_long_run_that_is_over_is_answered_to_its_end_and_anew_when_it_is_told_differently(encodings):
+def test_a_long_run_that_is_over_is_returned_to_its_end_and_encoded_again_when_it_changes(encodings):
     run, snapshots = a_run(LONG), RunSnapshots()
     run.apply({"event": "finished", "verified": True})
     for _ in range(3):
@@ -129,7 +129,7 @@ def test_a_long_run_that_is_over_is_answered_to_its_end_and_anew_when_it_is_told
     assert read(snapshots.encoded(run))["loss"] == 0.5
 
 
-def test_where_encoding_fails_the_next_page_has_its_turn(monkeypatch):
+def test_when_encoding_fails_the_next_page_tries_again(monkeypatch):
     run, snapshots = a_run(LONG), RunSnapshots()
 
     def fail(text: str, level: int) -> Encoded:

@@ -1,4 +1,4 @@
-"""The store of runs: what is written comes back, from files of today and of before, and a bad disk is told."""
+"""The store of runs: runs are loaded as written, from current and older files, and a bad disk is reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.runs.test_run_parts import DETAILS, a_finished_run, a_run
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
-def test_packed_rows_come_back_exactly(kind, data):
+def test_packed_rows_are_unpacked_exactly(kind, data):
     width = len(FIELDS[kind])
     number = st.integers(-(2**62), 2**62)
     log = RunLog("r")
@@ -54,7 +54,7 @@ def store(tmp_path: Path):
     made.close()
 
 
-def test_a_run_comes_back_whole_after_a_restart(store):
+def test_a_run_is_loaded_completely_after_a_restart(store):
     run = a_finished_run()
     store.save(run)
     store.close()
@@ -66,7 +66,7 @@ def test_a_run_comes_back_whole_after_a_restart(store):
     assert back.log.parts(0, 1) == run.log.parts(0, 1)
 
 
-def test_runs_of_an_older_database_open_and_have_no_bytes_and_messages(tmp_path):
+def test_runs_of_an_older_database_are_loaded_without_bytes_and_messages(tmp_path):
     run = a_finished_run()
     log = RunLog("old")
     log.extend({"ops": run.log.rows()})
@@ -184,7 +184,7 @@ def test_an_unknown_id_is_none(store):
     assert store.load("'; DROP TABLE runs; --") is None
 
 
-def test_a_database_of_a_newer_version_is_left_alone_and_said_so(tmp_path):
+def test_a_database_of_a_newer_version_is_not_touched_and_is_reported(tmp_path):
     path = tmp_path / "new.sqlite3"
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version = 99")
@@ -194,14 +194,14 @@ def test_a_database_of_a_newer_version_is_left_alone_and_said_so(tmp_path):
 
 
 @pytest.mark.parametrize("make", [lambda p: p.write_text("not a database, " * 100), lambda p: p.mkdir()])
-def test_a_file_that_is_no_database_is_reported_with_its_name(tmp_path, make):
+def test_a_file_that_is_not_a_database_is_reported_with_its_name(tmp_path, make):
     path = tmp_path / "runs.sqlite3"
     make(path)
     with pytest.raises(StoreError, match=r"runs\.sqlite3"):
         Store(path).open()
 
 
-def test_a_full_disk_is_reported_and_what_was_there_stays(store):
+def test_a_full_disk_is_reported_and_stored_runs_are_kept(store):
     store.save(a_finished_run("small"))
     store._connection.execute("PRAGMA max_page_count = 1")
     with pytest.raises(StoreError, match="full"):

@@ -1,4 +1,4 @@
-"""Specs: what is read, what is refused and with which advice; and formulas and the wire format."""
+"""Specs: reading, refusals with advice; formulas; and the wire format."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_an_illegal_spec_names_field_and_nearest_at_once(data: dict[str, Any], f
 
 @given(spec=specs())
 @settings(max_examples=80, deadline=None)
-def test_a_spec_survives_json(spec: Spec) -> None:
+def test_a_spec_is_read_back_from_json_unchanged(spec: Spec) -> None:
     assert Spec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
 
 
@@ -163,7 +163,7 @@ def test_a_result_has_every_key_of_its_contract() -> None:
     json.dumps(shown, allow_nan=False)
 
 
-def test_a_law_that_does_not_hold_says_why() -> None:
+def test_a_law_that_does_not_hold_has_a_reason() -> None:
     shown = result.law_values(registry.read({"family": "zb-h2", "p": 8, "m": 8}))
     assert not shown[0]["exact"]
     assert "2p - 1" in shown[0]["why"]

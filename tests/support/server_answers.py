@@ -1,5 +1,5 @@
-"""Asks the server for nearly every text for readers: right answers of every family and chart, and hundreds of wrong
-requests. Yields the texts in them as the page receives them: plain, or {"code", "params", "message"}."""
+"""Requests nearly every text for readers from the server: valid requests for every family and chart, and hundreds of
+wrong ones. Yields the texts as the page receives them: plain, or {"code", "params", "message"}."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ JS_IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.[^"']*)["']""")
 
 @dataclass(frozen=True)
 class Import:
-    """One import: who imports whom, in which line, and whether only for types."""
+    """One import: importer, imported module, line, and whether it is only for types."""
 
     importer: str
     imported: str
@@ -180,7 +180,7 @@ class Layers:
         return next(number for number, layer in enumerate(self.layers) if unit in layer)
 
     def violation(self, each: Import) -> str | None:
-        """What is wrong with an import, None if nothing is."""
+        """The problem of an import, or None."""
         importer, imported = self.unit(each.importer), self.unit(each.imported)
         if importer is None or imported is None or importer == imported or "" in (importer, imported):
             return None

@@ -70,7 +70,7 @@ def optioned(draw: st.DrawFn, family: str | None = None, max_p: int = 6, max_m: 
 
 
 def nearest_legal(spec: Spec) -> Spec:
-    """Follow the errors' own advice until the spec is legal; advice that leads nowhere is a defect."""
+    """Follow the errors' own advice until the spec is legal; advice that does not end in a legal spec is a defect."""
     for _ in range(6):
         try:
             judge(spec)
@@ -82,7 +82,7 @@ def nearest_legal(spec: Spec) -> Spec:
 
 
 def equal_orders(one: Order, other: Order) -> bool:
-    """Whether two orders are equal in every array and its type, not only in what they mean."""
+    """Whether two orders are equal in every array and its type, not only in their meaning."""
     arrays = [(one.codes, other.codes), (one.offsets, other.offsets)]
     if one.micro is not None and other.micro is not None:
         arrays.append((one.micro, other.micro))

@@ -63,7 +63,7 @@ def rows_of(messages: list[dict]) -> list:
 
 
 def connect_raw(server: Server) -> websocket.WebSocket:
-    """A socket that reads only when asked to, with as little room in between as the system allows."""
+    """A socket that reads only on request, with buffers as small as the system allows."""
     raw = websocket.WebSocket(sockopt=[(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)], **QUICK)
     raw.connect(server.url.replace("http", "ws") + "/socket.io/?EIO=4&transport=websocket", timeout=10)
     assert raw.recv().startswith("0")

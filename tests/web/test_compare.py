@@ -1,4 +1,4 @@
-"""The comparison over HTTP: the same rows as the core gives, one answer per question, strict about the question."""
+"""The comparison over HTTP: the rows of the core, one cached response per request, strict about arguments."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def test_the_rows_are_the_cores(client: FlaskClient) -> None:
     assert body == json.loads(json.dumps(with_codes(compare(spec, ["zb-h1", "interleaved"], 4))))
 
 
-def test_without_names_all_families_come_and_each_takes_its_own_v(client: FlaskClient) -> None:
+def test_without_names_all_families_are_returned_each_with_its_own_v(client: FlaskClient) -> None:
     rows = client.get("/api/compare?p=4&m=8").get_json()["rows"]
     assert [(row["family"], row["spec"]["v"]) for row in rows] == [(f.name, f.v[1]) for f in FAMILIES.values()]
 
 
-def test_a_list_of_any_familys_stages_is_taken(client: FlaskClient) -> None:
+def test_a_list_of_any_familys_stages_is_accepted(client: FlaskClient) -> None:
     rows = client.get("/api/compare?families=1f1b,interleaved&p=2&m=4&F=1,2,3,4").get_json()["rows"]
     assert [row["spec"]["costs"]["F"] for row in rows] == [[3, 7], [1, 2, 3, 4]]
 
 
-def test_who_has_the_answer_gets_304(client: FlaskClient) -> None:
+def test_a_client_with_the_current_response_gets_304(client: FlaskClient) -> None:
     first = client.get("/api/compare?p=4")
     again = client.get("/api/compare?p=4", headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
@@ -61,5 +61,5 @@ def test_a_wrong_question_is_refused_by_its_field(client: FlaskClient, query: st
     assert error_of(response)["field"] == field
 
 
-def test_only_get_is_taken(client: FlaskClient) -> None:
+def test_only_get_is_accepted(client: FlaskClient) -> None:
     assert client.post("/api/compare").status_code == 405

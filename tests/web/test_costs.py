@@ -1,4 +1,4 @@
-"""The routes about costs: models and machines, what one costs on the other, and balanced layers."""
+"""The routes of costs: models, machines, the costs of a model on a machine, and balanced layers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_shelf_has_every_preset_with_all_its_fields(client: FlaskClient):
     assert (shelf["defaults"]["efficiency"], shelf["defaults"]["machine"]) == (0.45, "h100")
 
 
-def test_the_defaults_of_the_shelf_are_what_an_empty_question_takes(client: FlaskClient):
+def test_an_empty_request_uses_the_listed_defaults(client: FlaskClient):
     shelf = client.get("/api/models").get_json()
     given = "&".join(
         f"{key}={int(value) if isinstance(value, bool) else value}"
@@ -56,7 +56,7 @@ def test_the_defaults_of_the_shelf_are_what_an_empty_question_takes(client: Flas
          {"p": 4, "layers": [9, 8, 8, 7], "sequence": 1024, "micro_batch": 4}),
     ],
 )  # fmt: skip
-def test_costs_are_what_the_core_says(client: FlaskClient, query: str, data: dict[str, Any]):
+def test_costs_equal_those_of_the_core(client: FlaskClient, query: str, data: dict[str, Any]):
     answer = client.get(f"/api/costs?{query}")
     assert answer.status_code == 200
     assert answer.get_json() == plain(with_codes(estimate(Setting.read(data)).as_dict()))
@@ -161,7 +161,7 @@ def test_a_bad_balance_is_refused_with_its_field(client: FlaskClient, query: str
 
 
 @pytest.mark.parametrize("path", ["/api/costs?p=0", "/api/balance?family=dualpipe&p=3"])
-def test_a_client_that_prefers_it_gets_a_refusal_as_an_answer(client: FlaskClient, path: str):
+def test_a_client_that_prefers_lenient_handling_gets_a_refusal_with_status_200(client: FlaskClient, path: str):
     lenient = client.get(path, headers={"Prefer": "handling=lenient"})
     assert (lenient.status_code, lenient.get_json()) == (200, client.get(path).get_json())
     assert lenient.get_json()["error"]["field"] == "p"

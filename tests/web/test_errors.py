@@ -1,4 +1,4 @@
-"""Errors of the routes: one shape everywhere, the key named, nothing of the server's inside shown."""
+"""Errors of the routes: a common shape, the key named, no internal details shown."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_bad_query_is_refused_at_once_and_the_key_is_named(client: FlaskClient
     assert len(response.data) < 1000
 
 
-def test_a_misspelt_family_brings_the_closest_one(client: FlaskClient):
+def test_a_misspelt_family_is_refused_with_the_closest_one(client: FlaskClient):
     assert error_of(client.get("/api/schedule?family=zbh1"))["nearest"] == "zb-h1"
 
 
@@ -105,7 +105,7 @@ def test_a_misspelt_family_brings_the_closest_one(client: FlaskClient):
         ("GET", "/api/runs/abc/cancel", 405, "method"),
     ],
 )
-def test_what_is_not_there_is_said_in_the_one_shape(client: FlaskClient, method, path, status, field):
+def test_unknown_addresses_get_the_common_error_shape(client: FlaskClient, method, path, status, field):
     response = client.open(path, method=method)
     assert response.status_code == status
     assert error_of(response)["field"] == field
@@ -116,7 +116,7 @@ def test_what_is_not_there_is_said_in_the_one_shape(client: FlaskClient, method,
     ["", "EIO=3&transport=polling", "EIO=4&transport=carrier-pigeon", "EIO=4&transport=websocket",
      "EIO=4&transport=polling&sid=unknown", "EIO=4&transport=polling&j=x"],
 )  # fmt: skip
-def test_the_sockets_refusals_have_the_one_shape_too(client: FlaskClient, query):
+def test_the_sockets_refusals_have_the_common_error_shape_too(client: FlaskClient, query):
     response = client.get("/socket.io/?" + query)
     assert response.status_code == 400
     assert error_of(response)["field"] == "socket"
@@ -131,7 +131,7 @@ def test_the_sockets_refusals_have_the_one_shape_too(client: FlaskClient, query)
         (b"GET / HTTP/9.9\r\n\r\n", 400, "request"),
     ],
 )
-def test_what_is_no_request_at_all_is_still_answered_in_the_one_shape(server, sent, status, field):
+def test_a_malformed_request_still_gets_the_common_error_shape(server, sent, status, field):
     host, port = server.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=5) as raw:
         raw.sendall(sent)
@@ -140,7 +140,7 @@ def test_what_is_no_request_at_all_is_still_answered_in_the_one_shape(server, se
     assert json.loads(body)["error"]["field"] == field
 
 
-def test_an_error_of_ours_shows_a_name_for_the_log_and_nothing_of_its_inside(client, monkeypatch, caplog):
+def test_an_internal_error_shows_an_id_for_the_log_and_no_details(client, monkeypatch, caplog):
     def broken(spec):
         raise ZeroDivisionError("secret detail")
 

@@ -1,4 +1,4 @@
-"""The route of files: each format under its name, refusals in sentences, and a bound on what is made in memory."""
+"""The route of exported files: each format under its name, refusals with sentences, and a size limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.conftest import error_of
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_file_is_what_the_command_line_writes_and_is_named_by_family_and_sizes(client: FlaskClient, form: str):
+def test_a_file_equals_that_of_the_command_line_and_is_named_by_family_and_sizes(client: FlaskClient, form: str):
     answer = client.get(f"/api/export?family=interleaved&p=2&m=4&v=2&format={form}")
     spec = read({"family": "interleaved", "p": 2, "m": 4, "v": 2})
     ending, mimetype, _ = FORMATS[form]
@@ -23,7 +23,7 @@ def test_a_file_is_what_the_command_line_writes_and_is_named_by_family_and_sizes
     assert answer.headers["Content-Disposition"] == f'attachment; filename="interleaved-p2-m4-v2.{ending}"'
 
 
-def test_a_format_that_cannot_hold_an_order_says_why(client: FlaskClient):
+def test_a_format_that_cannot_represent_an_order_is_refused_with_the_reason(client: FlaskClient):
     refused = client.get("/api/export?family=dualpipe&p=4&m=8&format=torch-csv")
     assert refused.status_code == 400
     assert "holds every stage on two" in error_of(refused)["message"]
@@ -31,7 +31,7 @@ def test_a_format_that_cannot_hold_an_order_says_why(client: FlaskClient):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_file_that_would_be_too_large_is_refused_before_it_is_made(
+def test_a_file_that_would_be_too_large_is_refused_before_it_is_built(
     client: FlaskClient, form: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(export, "LARGEST", 64 * FORMATS[form][2])
@@ -40,7 +40,7 @@ def test_a_file_that_would_be_too_large_is_refused_before_it_is_made(
     assert (error["field"], error["nearest"]) == ("m", 8)
 
 
-def test_as_many_characters_an_op_are_reckoned_with_as_a_file_has():
+def test_the_estimated_characters_per_op_match_those_of_a_file():
     spec = read({"family": "zb-h1", "p": 8, "m": 200})
     order = registry.order(spec)
     for form, (_, _, characters) in FORMATS.items():
@@ -48,14 +48,14 @@ def test_as_many_characters_an_op_are_reckoned_with_as_a_file_has():
 
 
 def test_a_searched_order_is_built_in_a_thread(client: FlaskClient, monkeypatch: pytest.MonkeyPatch):
-    """Its ops are few, and the evaluations that its effort asks for are many."""
+    """Its ops are few, and the evaluations of its effort are many."""
     estimates: list[int] = []
     monkeypatch.setattr(export, "run_in_background", lambda ops, work: estimates.append(ops) or work())
     client.get("/api/export?family=zb-auto&p=2&m=4&effort=5000&format=json")
     assert estimates[0] > BACKGROUND_OPS
 
 
-def test_a_refusal_in_a_thread_is_answered_and_leaves_no_traceback_in_the_log(
+def test_a_refusal_in_a_thread_gets_a_response_and_no_traceback_in_the_log(
     client: FlaskClient, capfd: pytest.CaptureFixture[str]
 ):
     refused = client.get("/api/export?family=dualpipe&p=8&m=4000&format=torch-csv")  # large enough for a thread

@@ -1,4 +1,4 @@
-"""Texts sent to sockets as frames that are made once."""
+"""WebSocket frames that are encoded once for all receivers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_one_text_for_many_is_framed_once_and_another_anew():
     assert [text_of(frame)[0] for frame in connections[-1].frames] == ["a", "b"]
 
 
-def test_a_closed_socket_is_told_apart_and_bytes_go_the_usual_way():
+def test_a_closed_socket_is_detected_and_binary_data_is_sent_unchanged():
     sent = []
     line = SharedFrameSocket(
         SimpleNamespace(closed=False, send=sent.append, path="/socket.io"), Connection(), FrameCache()

@@ -74,7 +74,7 @@ def test_the_placement_is_found_or_may_be_named(client: FlaskClient) -> None:
         ('"0F0', "line 1"),
     ],
 )
-def test_a_bad_file_is_refused_with_the_place_and_the_reason(client: FlaskClient, csv: str, says: str) -> None:
+def test_a_bad_file_is_refused_with_the_position_and_the_reason(client: FlaskClient, csv: str, says: str) -> None:
     answer = client.post("/api/orders", json={"csv": csv})
     assert answer.status_code == 400
     error = error_of(answer)
@@ -85,13 +85,13 @@ def test_a_bad_file_is_refused_with_the_place_and_the_reason(client: FlaskClient
 @pytest.mark.parametrize(
     "body", [{}, {"csv": 3}, {"csv": CSV, "placement": 1}, {"csv": CSV, "x": 1}, {"csv": "\0" * 9}, []]
 )
-def test_a_request_that_is_no_import_is_refused(client: FlaskClient, body: Any) -> None:
+def test_a_request_that_is_not_an_import_is_refused(client: FlaskClient, body: Any) -> None:
     answer = client.post("/api/orders", json=body)
     assert answer.status_code == 400
     error_of(answer)
 
 
-def test_an_order_too_long_for_a_link_says_how_it_can_be_run(client: FlaskClient) -> None:
+def test_an_order_too_long_for_a_link_is_explained_with_how_to_run_it(client: FlaskClient) -> None:
     rng = np.random.default_rng(5)
     rows = [[f"{rank}{kind}{k}" for kind in "FB" for k in rng.permutation(3000)] for rank in range(2)]
     error = error_of(client.post("/api/orders", json={"csv": "\n".join(",".join(row) for row in rows)}))
@@ -163,7 +163,7 @@ def test_waits_inside_the_ops_of_a_trace_are_idle_time(client: FlaskClient) -> N
     assert any("waiting for messages" in note["message"] for note in run["notes"])
 
 
-def test_a_trace_may_be_gzipped_or_come_as_a_file_for_each_rank(client: FlaskClient) -> None:
+def test_a_trace_can_be_gzipped_or_one_file_per_rank(client: FlaskClient) -> None:
     trace = trace_of(family="1f1b", p=2, m=4)
     packed = gzip.compress(json.dumps(trace).encode())
     assert client.post("/api/runs/import", data=packed, content_type="application/json").status_code == 201
@@ -177,7 +177,7 @@ def test_a_trace_may_be_gzipped_or_come_as_a_file_for_each_rank(client: FlaskCli
     assert "not a whole step" in alone["message"]
 
 
-def test_what_a_trace_lacks_is_said(client: FlaskClient) -> None:
+def test_missing_ops_of_a_trace_are_named(client: FlaskClient) -> None:
     trace = trace_of(family="1f1b", p=2, m=4)
     trace["traceEvents"] = [event for event in trace["traceEvents"] if event["name"] != "1B2"]
     answer = client.post("/api/runs/import", json=trace)
@@ -188,7 +188,7 @@ def test_what_a_trace_lacks_is_said(client: FlaskClient) -> None:
     assert client.get("/api/runs").get_json()["runs"] == []
 
 
-def test_s_and_t_of_a_trace_are_left_out_and_that_is_said(client: FlaskClient) -> None:
+def test_s_and_t_of_a_trace_are_left_out_with_a_note(client: FlaskClient) -> None:
     answer = client.post("/api/runs/import", json=trace_of(family="1f1b", p=2, m=4, vocabulary="parallel-1")).get_json()
     assert any("left out" in note["message"] for note in answer["notes"])
     assert not any(
@@ -212,7 +212,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("body", HOSTILE)
-def test_hostile_bodies_are_refused_in_the_one_shape(client: FlaskClient, body: bytes) -> None:
+def test_hostile_bodies_are_refused_in_the_common_error_shape(client: FlaskClient, body: bytes) -> None:
     answer = client.post("/api/runs/import", data=body, content_type="application/json")
     assert answer.status_code == 400
     error_of(answer)
@@ -226,7 +226,7 @@ def test_a_body_that_is_or_unpacks_to_more_than_is_read_is_refused(config: Confi
         assert says in error_of(answer)["message"]
 
 
-def test_only_json_is_taken_and_so_many_an_hour(client: FlaskClient, app: Flask) -> None:
+def test_only_json_is_accepted_and_only_a_number_of_imports_per_hour(client: FlaskClient, app: Flask) -> None:
     assert client.post("/api/runs/import", data=b"[]", content_type="text/plain").status_code == 415
     app.extensions["bubbleline"].imports.most = 2
     trace = trace_of(p=2, m=2)
@@ -234,7 +234,7 @@ def test_only_json_is_taken_and_so_many_an_hour(client: FlaskClient, app: Flask)
     assert statuses == [201, 201, 429]
 
 
-def test_the_order_of_an_imported_run_is_asked_for_by_its_id(client: FlaskClient) -> None:
+def test_the_order_of_an_imported_run_is_requested_by_its_id(client: FlaskClient) -> None:
     run_id = client.post("/api/runs/import", json=trace_of(family="zb-h1", p=4, m=8)).get_json()["id"]
     run = client.get(f"/api/runs/{run_id}").get_json()
     spec = {key: value for key, value in run["spec"].items() if key in ("family", "p", "m", "v", "order")}

@@ -28,17 +28,17 @@ def test_packed_links_are_read_as_they_were_published(text: str, packed: str):
         *(".", "..", ".AA", ".AAA", ".AAAA", ".AAAA.", ".AA.AA", ".AAAAAA.!", "." + "A" * 3000, "." + "A" * 2000),
     ],
 )
-def test_what_is_no_packed_link_is_none(packed: str):
+def test_text_that_is_not_a_packed_link_gives_none(packed: str):
     assert unpack(packed) is None
 
 
-def test_what_unpacks_to_more_than_any_query_holds_is_refused():
+def test_a_packed_link_that_unpacks_to_more_than_any_query_is_refused():
     deflate = zlib.compressobj(wbits=-15)
     bomb = deflate.compress(b"a" * 1_000_000) + deflate.flush()
     assert unpack(".AA" + base64.urlsafe_b64encode(bomb).decode().rstrip("=")) is None
 
 
-def test_a_link_of_which_a_part_is_wrong_is_refused():
+def test_a_partly_wrong_packed_link_is_refused():
     text, packed = next((text, packed) for text, packed in PUBLISHED if "F=" in text and packed.startswith("."))
     changed = [packed[:k] + ("B" if packed[k] == "A" else "A") + packed[k + 1 :] for k in range(len(packed))]
     accepted = [other for other in changed if unpack(other) not in (None, text)]
@@ -46,14 +46,14 @@ def test_a_link_of_which_a_part_is_wrong_is_refused():
 
 
 @pytest.mark.parametrize("packed", [packed for text, packed in PUBLISHED if text == "family=zb-h1&p=8&m=32"])
-def test_keys_beside_a_packed_link_override_what_is_packed(packed: str):
+def test_keys_beside_a_packed_link_override_its_keys(packed: str):
     (spec,) = plans_of(f"z={packed}&m=16".encode())
     assert (spec.family, spec.p, spec.m) == ("zb-h1", 8, 16)
     with pytest.raises(RequestError, match="part of it is missing"):
         plans_of(f"z={packed[:-2]}".encode())
 
 
-def test_other_schedules_are_relative_to_the_first_and_bring_their_own_v():
+def test_other_schedules_are_relative_to_the_first_and_have_their_own_v():
     plans = plans_of(
         b"family=interleaved&v=4&group=8&b.group=none&c.family=1f1b&c.group=none"
         b"&d.family=dualpipev&d.group=none&d.m=16&t0=3&tab=run"

@@ -24,7 +24,7 @@ VIEW = "?family=zb-h1&p=8&m=32"
 BROWSER = {"Sec-Fetch-Dest": "document"}
 
 
-def said(client: FlaskClient, query: str, name: str = "og:title", **options: object) -> str:
+def meta_content(client: FlaskClient, query: str, name: str = "og:title", **options: object) -> str:
     page = client.get(f"/{query}", **options)
     assert page.status_code == 200
     found = re.search(f'<meta (?:property|name)="{name}" content="([^"]*)">', page.text)
@@ -43,37 +43,39 @@ def share_of(picture: np.ndarray, colour: tuple[int, int, int]) -> float:
 
 
 def test_a_link_unfurls_with_its_schedule_its_sizes_and_its_bubble(client: FlaskClient):
-    assert said(client, VIEW) == "ZB-H1, p 8, m 32 · bubble 6.8 %"
-    assert said(client, VIEW, "twitter:card") == "summary_large_image"
-    assert said(client, VIEW, "og:url") == f"http://localhost/{VIEW}"
-    assert said(client, VIEW, "og:image") == f"http://localhost/preview.png{VIEW}"
-    assert "split" in said(client, VIEW, "og:description")
+    assert meta_content(client, VIEW) == "ZB-H1, p 8, m 32 · bubble 6.8 %"
+    assert meta_content(client, VIEW, "twitter:card") == "summary_large_image"
+    assert meta_content(client, VIEW, "og:url") == f"http://localhost/{VIEW}"
+    assert meta_content(client, VIEW, "og:image") == f"http://localhost/preview.png{VIEW}"
+    assert "split" in meta_content(client, VIEW, "og:description")
 
 
 def test_a_comparison_names_both_and_both_bubbles(client: FlaskClient):
-    title = said(client, f"{VIEW}&b.family=1f1b&t0=3&t1=9&theme=dark")
+    title = meta_content(client, f"{VIEW}&b.family=1f1b&t0=3&t1=9&theme=dark")
     assert title == "ZB-H1 against 1F1B, p 8, m 32 · bubble 6.8 % against 17.9 %"
 
 
-def test_costs_that_follow_from_a_model_count_in_the_bubble(client: FlaskClient):
-    plain = said(client, "?p=8&m=32")
-    modelled = said(client, "?p=8&m=32&m.model=llama3-70b&m.tp=8&m.heads=1")
+def test_the_bubble_uses_costs_that_follow_from_a_model(client: FlaskClient):
+    plain = meta_content(client, "?p=8&m=32")
+    modelled = meta_content(client, "?p=8&m=32&m.model=llama3-70b&m.tp=8&m.heads=1")
     assert plain == "1F1B, p 8, m 32 · bubble 17.9 %"
     assert modelled.startswith("1F1B, p 8, m 32 · bubble ")
     assert modelled != plain
 
 
 def test_a_browser_is_not_kept_waiting_for_the_bubble(client: FlaskClient):
-    assert said(client, VIEW, headers=BROWSER) == "ZB-H1, p 8, m 32"
+    assert meta_content(client, VIEW, headers=BROWSER) == "ZB-H1, p 8, m 32"
 
 
 def test_behind_a_proxy_the_addresses_are_those_that_people_see(client: FlaskClient):
     headers = {"X-Forwarded-Proto": "https", "Host": "bubbles.example"}
     app = create_app(client.application.extensions["bubbleline"].config)
-    assert said(app.test_client(), VIEW, "og:url", headers=headers | {"Host": "localhost"}).startswith(
+    assert meta_content(app.test_client(), VIEW, "og:url", headers=headers | {"Host": "localhost"}).startswith(
         "https://localhost/"
     )
-    assert said(client, VIEW, "og:url", headers={"X-Forwarded-Proto": 'x"><script>'}).startswith("http://localhost/")
+    assert meta_content(client, VIEW, "og:url", headers={"X-Forwarded-Proto": 'x"><script>'}).startswith(
+        "http://localhost/"
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ def test_behind_a_proxy_the_addresses_are_those_that_people_see(client: FlaskCli
 def test_nothing_of_a_query_reaches_the_html_as_markup(client: FlaskClient, query: str):
     text = client.get(f"/{query}").text
     assert "<script>alert" not in text
-    assert said(client, query) == (
+    assert meta_content(client, query) == (
         "1F1B, p 4, m 8 · bubble 27.3 %" if "x=" in query or "%3E=1" in query else "Bubbleline"
     )
 
@@ -94,13 +96,13 @@ def test_nothing_of_a_query_reaches_the_html_as_markup(client: FlaskClient, quer
     "query", ["?family=nonsense", "?p=0", "?z=!!", "?m=1e9", "?family=v-half&m=3&p=7&v=9", "?%ff=1"]
 )
 def test_an_illegal_spec_gets_the_plain_title_and_picture(client: FlaskClient, query: str):
-    assert said(client, query) == "Bubbleline"
+    assert meta_content(client, query) == "Bubbleline"
     picture = client.get(f"/preview.png{query}")
     assert picture.status_code == 200
     assert picture.data == brand_card()
 
 
-def test_the_picture_is_kept_and_may_be_shown_by_other_sites(client: FlaskClient):
+def test_the_picture_is_cached_and_can_be_shown_by_other_sites(client: FlaskClient):
     first, again = client.get(f"/preview.png{VIEW}"), client.get(f"/preview.png{VIEW}&theme=dark&t0=1")
     assert first.data == again.data
     assert first.mimetype == "image/png"
@@ -109,9 +111,9 @@ def test_the_picture_is_kept_and_may_be_shown_by_other_sites(client: FlaskClient
     assert client.get(f"/preview.png{VIEW}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
 
 
-def test_too_much_to_draw_while_somebody_waits_gets_the_plain_picture(client: FlaskClient, monkeypatch):
+def test_a_schedule_too_large_to_draw_in_time_gets_the_plain_picture(client: FlaskClient, monkeypatch):
     monkeypatch.setattr(preview, "MOST_OPS", 10)
-    assert said(client, VIEW) == "Bubbleline"
+    assert meta_content(client, VIEW) == "Bubbleline"
     assert client.get(f"/preview.png{VIEW}").data == brand_card()
 
 
@@ -125,7 +127,7 @@ def test_the_boxes_have_the_pages_colours_in_the_share_that_the_ops_have():
         assert share_of(picture, palette(theme)["bg"]) > 0.1
 
 
-def test_many_ops_are_binned_and_cover_what_they_take_of_the_time():
+def test_many_ops_are_binned_and_cover_their_share_of_the_time():
     picture = pixels(card([timed(read({"family": "gpipe", "p": 128, "m": 512}))]))
     timeline = picture[130:556, 48:1152]  # between the heading and the foot
     busy = 512 / (512 + 128 - 1)
@@ -138,7 +140,7 @@ def test_every_family_has_a_picture(name: str):
     pixels(card([timed(read({"family": name, "p": 2, "m": 4}))]))
 
 
-def test_more_than_one_schedule_stand_under_each_other():
+def test_several_schedules_are_stacked():
     plans = [timed(read({"family": name, "p": 4, "m": 8})) for name in ("gpipe", "1f1b", "zb-h1", "v-half")]
     for count in range(1, 5):
         pixels(card(plans[:count]))

@@ -19,7 +19,7 @@ FEW = st.sampled_from([1.0, 2.0, 0.25, 18.5226, 1e-7, 123456.0])
 
 
 @given(st.lists(FEW, min_size=4, max_size=4), st.lists(FEW, min_size=4, max_size=4))
-def test_a_list_comes_back_from_its_link_exactly(forward: list[float], weight: list[float]):
+def test_a_list_is_read_back_from_its_link_exactly(forward: list[float], weight: list[float]):
     spec = read({"costs": {"F": forward, "W": weight}})
     assert spec_of(query_of(spec).encode()) == spec
 
@@ -49,20 +49,20 @@ def test_a_list_of_one_stage_does_not_become_a_plain_number():
     "text",
     ["*2", "2*", "0*1,1", "-1*2", "1.5*2", "2*3*4", "x*1", "3*x,1", "1,,2", f"{MOST_ENTRIES}*1,1", "9" * 30 + "*1"],
 )
-def test_a_run_that_cannot_be_read_is_refused_by_the_name_of_its_key(text: str):
+def test_an_unreadable_list_is_refused_with_its_key(text: str):
     with pytest.raises(RequestError) as caught:
         spec_of(f"F={text}".encode())
     assert caught.value.field == "F"
 
 
-def test_layers_of_stages_are_read_in_runs_too(client: FlaskClient):
+def test_layers_with_repetitions_are_read_too(client: FlaskClient):
     short = client.get("/api/costs?model=llama3-70b&heads=1&p=8&layers=7,6*11,7")
     full = client.get("/api/costs?model=llama3-70b&heads=1&p=8&layers=7,11,11,11,11,11,11,7")
     assert short.status_code == 200
     assert short.get_json() == full.get_json()
 
 
-def test_the_shelf_says_how_far_each_field_goes_and_costs_hold_to_it(client: FlaskClient):
+def test_the_list_of_models_has_the_bounds_of_each_field_and_costs_enforce_them(client: FlaskClient):
     shelf = client.get("/api/models").get_json()
     assert {"hidden", "parameters", "flops", "per_node", "efficiency"} <= set(shelf["bounds"])
     for field, (low, high) in shelf["bounds"].items():
@@ -72,7 +72,7 @@ def test_the_shelf_says_how_far_each_field_goes_and_costs_hold_to_it(client: Fla
     assert set(shelf["shape"]) <= set(shelf["models"][0])
 
 
-def test_none_leaves_a_field_of_a_model_to_the_others(client: FlaskClient):
+def test_none_derives_a_field_of_a_model_from_the_others(client: FlaskClient):
     model = client.get("/api/costs?model=llama3-70b&parameters=none&kv_heads=none").get_json()["setting"]["model"]
     assert (model["parameters"], model["kv_heads"]) == (None, None)
     assert client.get("/api/costs?model=llama3-70b&hidden=none").get_json()["error"]["field"] == "hidden"

@@ -27,7 +27,7 @@ def test_the_page_is_served(client: FlaskClient):
     assert response.mimetype == "text/html"
 
 
-def test_the_families_come_with_their_laws_the_limits_and_the_defaults(client: FlaskClient):
+def test_the_families_route_has_laws_limits_and_defaults(client: FlaskClient):
     body = client.get("/api/families").get_json()
     assert [family["name"] for family in body["families"]] == list(FAMILIES)
     assert body["defaults"] == Spec().to_json()
@@ -35,7 +35,7 @@ def test_the_families_come_with_their_laws_the_limits_and_the_defaults(client: F
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_order_of_every_family_comes_in_the_compact_form(client: FlaskClient, name: str):
+def test_the_order_of_every_family_is_sent_in_the_compact_form(client: FlaskClient, name: str):
     response = client.get(f"/api/schedule?family={name}&p=4&m=8", headers=DEFLATE)
     assert response.mimetype == "application/vnd.bubbleline.schedule"
     assert response.headers["Content-Encoding"] == "deflate"
@@ -65,20 +65,20 @@ def test_a_client_without_deflate_gets_the_same_bytes_plain(client: FlaskClient)
         ("image/png", False),
     ],
 )
-def test_json_comes_only_to_those_who_ask_for_it(client: FlaskClient, accept: str, as_json: bool):
+def test_json_is_sent_only_on_request(client: FlaskClient, accept: str, as_json: bool):
     response = client.get("/api/schedule?p=2&m=3", headers={"Accept": accept})
     assert (response.mimetype == "application/json") == as_json
     if as_json:
         assert response.get_json() == json.loads(json.dumps(result(read({"p": 2, "m": 3}))))
 
 
-def test_the_laws_of_a_spec_come_with_their_numbers(client: FlaskClient):
+def test_the_laws_of_a_spec_have_their_values(client: FlaskClient):
     laws = client.get("/api/laws?p=5&m=9").get_json()["laws"]
     assert laws
     assert all({"quantity", "window", "text", "numbers", "value", "exact", "why"} <= set(law) for law in laws)
 
 
-def test_who_has_an_answer_already_gets_304_without_a_body(client: FlaskClient):
+def test_a_client_with_the_current_response_gets_304_without_a_body(client: FlaskClient):
     first = client.get("/api/schedule?p=4", headers=DEFLATE)
     again = client.get("/api/schedule?p=4", headers=DEFLATE | {"If-None-Match": first.headers["ETag"]})
     other = client.get("/api/schedule?p=5", headers=DEFLATE | {"If-None-Match": first.headers["ETag"]})
@@ -86,7 +86,7 @@ def test_who_has_an_answer_already_gets_304_without_a_body(client: FlaskClient):
     assert other.status_code == 200
 
 
-def test_two_addresses_of_one_spec_share_one_answer(client: FlaskClient, monkeypatch):
+def test_two_addresses_of_one_spec_share_one_response(client: FlaskClient, monkeypatch):
     built = []
     monkeypatch.setattr(schedule_routes.registry, "order", lambda spec: built.append(spec) or order(spec))
     one = client.get("/api/schedule?m=8&p=4&family=1f1b").data
@@ -94,7 +94,7 @@ def test_two_addresses_of_one_spec_share_one_answer(client: FlaskClient, monkeyp
     assert len(built) == 1
 
 
-def test_every_answer_carries_the_headers_that_keep_other_sites_out(client: FlaskClient):
+def test_every_response_has_the_headers_that_keep_other_sites_out(client: FlaskClient):
     for path in ("/", "/api/families", "/nowhere", "/healthz"):
         headers = client.get(path).headers
         policy = headers["Content-Security-Policy"]
@@ -117,7 +117,7 @@ def test_every_answer_carries_the_headers_that_keep_other_sites_out(client: Flas
     ],
 )
 @pytest.mark.parametrize("path", ["/healthz", "/socket.io/?EIO=4&transport=polling"])
-def test_a_name_that_another_site_has_pointed_at_us_is_not_served(client: FlaskClient, host, served, path):
+def test_a_host_name_that_is_not_ours_is_not_served(client: FlaskClient, host, served, path):
     response = client.get(path, headers={"Host": host})
     if served:
         assert response.status_code == 200
@@ -132,7 +132,7 @@ def test_a_page_of_another_origin_may_not_open_a_socket(client: FlaskClient):
     assert client.get(path, headers={"Origin": "http://localhost"}).status_code == 200
 
 
-def test_files_are_asked_for_again_each_time_but_sent_only_when_changed(client: FlaskClient):
+def test_files_are_revalidated_each_time_but_sent_only_when_changed(client: FlaskClient):
     first = client.get("/static/js/core/schedule/wire.js")
     assert first.mimetype == "text/javascript"
     assert "no-cache" in first.headers["Cache-Control"]
@@ -140,7 +140,7 @@ def test_files_are_asked_for_again_each_time_but_sent_only_when_changed(client: 
     assert again.status_code == 304
 
 
-def test_health_tells_of_every_part(client: FlaskClient):
+def test_health_reports_every_part(client: FlaskClient):
     body = client.get("/healthz").get_json()
     assert body["ok"] is True
     assert body["runner"]["state"] == "off"
@@ -158,7 +158,7 @@ def test_metrics_are_lines_of_name_and_number_and_count_requests(client: FlaskCl
     assert samples["bubbleline_queue_length"] == "0"
 
 
-def test_an_illegal_spec_is_an_answer_like_another_to_a_client_that_prefers_lenient_handling(client: FlaskClient):
+def test_an_illegal_spec_gets_status_200_where_the_client_prefers_lenient_handling(client: FlaskClient):
     strict = client.get("/api/schedule?family=dualpipe&p=3")
     lenient = client.get("/api/schedule?family=dualpipe&p=3", headers={"Prefer": "handling=lenient"})
     assert (strict.status_code, lenient.status_code) == (400, 200)
@@ -168,7 +168,7 @@ def test_an_illegal_spec_is_an_answer_like_another_to_a_client_that_prefers_leni
     assert fine.mimetype == "application/vnd.bubbleline.schedule"
 
 
-def test_the_address_takes_exactly_the_keys_that_a_spec_has():
+def test_the_address_accepts_exactly_the_keys_of_a_spec():
     spec = Spec().to_json()
     assert set(KEYS) == (set(spec) - {"costs"}) | set(spec["costs"])
 
@@ -184,12 +184,12 @@ def test_the_address_takes_exactly_the_keys_that_a_spec_has():
         ({"memory": 2.0, "w_share": 1e-7}, "memory=2&w_share=1e-07"),
     ],
 )
-def test_a_link_holds_what_differs_from_the_defaults_and_leads_back_to_the_spec(spec, query):
+def test_a_link_has_the_differences_from_the_defaults_and_is_read_back_as_the_spec(spec, query):
     assert query_of(read(spec)) == query
     assert spec_of(query.encode()) == read(spec)
 
 
-def test_the_cache_keeps_to_its_bytes_and_forgets_what_was_used_least():
+def test_the_cache_keeps_within_its_bytes_and_evicts_the_least_recently_used():
     cache = Cache(10_000)
     for key in range(6):
         cache.put(key, Encoded.of(bytes(1000), "x"))

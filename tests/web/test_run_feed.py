@@ -1,4 +1,4 @@
-"""The feed of runs to viewers, with viewers as slow as one likes."""
+"""The feed of runs to viewers, with viewers of any speed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from backend.web.sockets.run_feed import MOST_WATCHES, Feed
 
 
 class Viewers:
-    """A transport that keeps what it is told to send. Busy viewers have not taken their last message; those who do not
-    take (all do unless `takes` is set) are busy from their first message on."""
+    """A transport that keeps the messages it sends. Busy viewers have not taken their last message; those who do not
+    take (all do unless `takes` is set) are busy from their first message on.
+    """
 
     def __init__(self) -> None:
         self.got: dict[str, list[dict]] = {}
@@ -118,7 +119,7 @@ def test_a_slow_viewer_gets_nothing_until_free_and_then_all_of_it_at_once(feed, 
     assert viewers.rows("slow") == viewers.rows("fast")
 
 
-def test_what_one_viewer_gets_at_once_is_bounded(feed, viewers, monkeypatch):
+def test_the_size_of_one_message_to_a_viewer_is_bounded(feed, viewers, monkeypatch):
     monkeypatch.setattr(feed_module, "MOST_ROWS", 10)
     run = a_run()
     for _ in range(50):
@@ -129,7 +130,7 @@ def test_what_one_viewer_gets_at_once_is_bounded(feed, viewers, monkeypatch):
     assert len(viewers.rows("late")) == 200
 
 
-def test_viewers_who_ask_for_bytes_and_messages_get_them_and_the_others_wait_for_nothing(feed, viewers):
+def test_viewers_who_request_bytes_and_messages_get_them_without_delaying_the_others(feed, viewers):
     run = a_run()
     feed.watch("curious", run, 0, KINDS)
     feed.watch("plain", run, 0)
@@ -147,7 +148,7 @@ def test_viewers_who_ask_for_bytes_and_messages_get_them_and_the_others_wait_for
     assert (feed._kinds, viewers.got["plain"][-1]["seq"]) == ({}, run.log.seq)
 
 
-def test_viewers_at_the_same_place_share_one_message(feed, viewers):
+def test_viewers_at_the_same_entry_share_one_message(feed, viewers):
     run = a_run()
     for k in range(500):
         feed.watch(f"v{k}", run, 0)
@@ -156,7 +157,7 @@ def test_viewers_at_the_same_place_share_one_message(feed, viewers):
     assert (viewers.sends, len(viewers.got)) == (1, 500)
 
 
-def test_a_viewer_who_stops_reading_holds_one_message_however_long_the_run_goes_on(feed, viewers):
+def test_a_viewer_who_stops_reading_occupies_one_message_however_long_the_run(feed, viewers):
     run = a_run()
     for viewer in ("stalled", "reads"):
         feed.watch(viewer, run, 0)
@@ -172,7 +173,7 @@ def test_a_viewer_who_stops_reading_holds_one_message_however_long_the_run_goes_
     assert viewers.rows("stalled") == viewers.rows("reads")
 
 
-def test_a_late_viewer_is_caught_up_without_pauses_while_the_run_goes_on(feed, viewers, monkeypatch):
+def test_a_late_viewer_catches_up_without_pauses_during_the_run(feed, viewers, monkeypatch):
     monkeypatch.setattr(feed_module, "MOST_ROWS", 10)
     run = a_run()
     for _ in range(50):
@@ -187,7 +188,7 @@ def test_a_late_viewer_is_caught_up_without_pauses_while_the_run_goes_on(feed, v
     assert [row[1] for row in viewers.rows("late")] == list(range(run.log.ops))
 
 
-def test_a_viewer_who_comes_back_goes_on_behind_what_it_has_without_gap_or_double(feed, viewers):
+def test_a_viewer_who_reconnects_continues_without_gaps_or_duplicates(feed, viewers):
     run = a_run()
     feed.watch("first", run, 0)
     for step in range(60):
@@ -202,7 +203,7 @@ def test_a_viewer_who_comes_back_goes_on_behind_what_it_has_without_gap_or_doubl
     assert [row[1] for row in viewers.rows("both")] == list(range(120))
 
 
-def test_a_viewer_found_gone_when_it_is_sent_to_is_let_go_and_the_others_miss_nothing(feed, viewers):
+def test_a_viewer_found_disconnected_on_sending_is_dropped_and_the_others_miss_nothing(feed, viewers):
     run = a_run()
     for viewer in ("before", "gone", "behind"):
         feed.watch(viewer, run, 0)
@@ -214,7 +215,7 @@ def test_a_viewer_found_gone_when_it_is_sent_to_is_let_go_and_the_others_miss_no
     assert viewers.rows("before") == viewers.rows("behind") == ops_of(run)
 
 
-def test_the_last_viewer_of_a_run_may_prove_to_be_gone(feed, viewers):
+def test_the_last_viewer_of_a_run_may_be_disconnected(feed, viewers):
     run = a_run()
     feed.watch("gone", run, 0)
     viewers.on_send = {"gone": lambda: feed.drop("gone")}
@@ -223,7 +224,7 @@ def test_the_last_viewer_of_a_run_may_prove_to_be_gone(feed, viewers):
     assert feed.viewers() == 0
 
 
-def test_a_viewer_ahead_of_the_run_is_told_where_it_ends(feed):
+def test_a_viewer_ahead_of_the_run_receives_its_end(feed):
     run = a_run()
     grow(run)
     with pytest.raises(RunError) as refused:
@@ -231,7 +232,7 @@ def test_a_viewer_ahead_of_the_run_is_told_where_it_ends(feed):
     assert (refused.value.field, refused.value.value, refused.value.limit) == ("since", 5, 1)
 
 
-def test_watching_again_starts_from_the_new_place_and_counts_once(feed, viewers):
+def test_watching_again_starts_from_the_new_entry_and_counts_once(feed, viewers):
     run = a_run()
     grow(run)
     feed.watch("v", run, 0)
@@ -240,7 +241,7 @@ def test_watching_again_starts_from_the_new_place_and_counts_once(feed, viewers)
     assert (feed.viewers(), viewers.got) == (1, {})
 
 
-def test_a_viewer_who_leaves_gets_no_more_and_a_run_seen_to_its_end_is_let_go(feed, viewers):
+def test_a_viewer_who_leaves_gets_no_more_and_a_completely_sent_run_is_dropped(feed, viewers):
     run = a_run()
     for viewer in ("stays", "leaves", "vanishes"):
         feed.watch(viewer, run, 0)
@@ -253,7 +254,7 @@ def test_a_viewer_who_leaves_gets_no_more_and_a_run_seen_to_its_end_is_let_go(fe
     assert (feed.viewers(), feed._watched) == (0, {})
 
 
-def test_one_page_cannot_watch_without_end(feed):
+def test_one_page_can_watch_a_limited_number_of_runs(feed):
     for k in range(MOST_WATCHES):
         feed.watch("v", a_run(f"r{k}"), 0)
     feed.watch("v", a_run("r0"), 0)

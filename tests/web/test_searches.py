@@ -1,4 +1,4 @@
-"""Searches over a socket, between real clients and a real server: live, one at a time, stopped, dropped, and kept."""
+"""Searches over a socket, between real clients and a real server: live, one at a time, stopped, dropped, and stored."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ def seeker(server: Server) -> Iterator[Callable[[], Seeker]]:
 
 
 class Seeker:
-    """A page that searches and keeps what it is told."""
+    """A page that searches and keeps the events it receives."""
 
     def __init__(self, server: Server) -> None:
-        self.told: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
         self.page = Page(server)
-        self.page.io.on("search", self.told.append)
+        self.page.io.on("search", self.events.append)
 
     def search(self, spec: dict[str, Any] = HARD, seconds: float = 0.6) -> dict[str, Any]:
         return self.page.ask("search", {"spec": spec, "seconds": seconds})
 
     def last(self) -> dict[str, Any]:
-        until(lambda: any(each["status"] in ("finished", "stopped", "failed") for each in list(self.told)))
-        return next(each for each in self.told if each["status"] in ("finished", "stopped", "failed"))
+        until(lambda: any(each["status"] in ("finished", "stopped", "failed") for each in list(self.events)))
+        return next(each for each in self.events if each["status"] in ("finished", "stopped", "failed"))
 
 
-def test_a_search_tells_of_every_better_order_and_of_how_far_the_bound_is(seeker: Callable[[], Seeker]) -> None:
+def test_a_search_reports_every_better_order_and_its_gap_to_the_bound(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     assert page.search(seconds=2.5)["ok"] is True
     last = page.last()
     assert last["status"] == "finished"
-    better = [each for each in page.told if each.get("order")]
+    better = [each for each in page.events if each.get("order")]
     spans = [each["span"] for each in better]
     assert spans == sorted(spans, reverse=True)
     assert len(set(spans)) > 1  # it got better while it ran
@@ -58,7 +58,7 @@ def test_a_search_tells_of_every_better_order_and_of_how_far_the_bound_is(seeker
     assert last["spec"]["effort"] == last["evaluations"] > 0
 
 
-def test_what_was_found_is_the_schedule_of_its_spec_at_once(server: Server, seeker: Callable[[], Seeker]) -> None:
+def test_the_searched_order_is_the_schedule_of_its_spec_at_once(server: Server, seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     page.search()
     last = page.last()
@@ -71,10 +71,10 @@ def test_what_was_found_is_the_schedule_of_its_spec_at_once(server: Server, seek
     assert len(answer.content) == 4 + length + 3 * 6 * 18
 
 
-def test_a_search_is_stopped_with_the_best_it_has(seeker: Callable[[], Seeker]) -> None:
+def test_a_stopped_search_reports_its_best_order(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     page.search(seconds=60)
-    until(lambda: any(each["better"] for each in list(page.told)))
+    until(lambda: any(each["better"] for each in list(page.events)))
     assert page.page.ask("search_stop") == {"ok": True, "stopped": True}
     last = page.last()
     assert last["status"] == "stopped"
@@ -82,31 +82,31 @@ def test_a_search_is_stopped_with_the_best_it_has(seeker: Callable[[], Seeker]) 
     assert page.page.ask("search_stop") == {"ok": True, "stopped": False}
 
 
-def test_a_new_search_takes_the_place_of_the_old_one(seeker: Callable[[], Seeker]) -> None:
+def test_a_new_search_replaces_the_old_one(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     first = page.search(seconds=60)["id"]
-    until(lambda: any(each["better"] for each in list(page.told)))
+    until(lambda: any(each["better"] for each in list(page.events)))
     second = page.search(HARD | {"m": 6}, seconds=0.3)["id"]
-    until(lambda: any(each["id"] == second and each["status"] == "finished" for each in list(page.told)))
-    later = page.told[next(k for k, each in enumerate(page.told) if each["id"] == second) :]
+    until(lambda: any(each["id"] == second and each["status"] == "finished" for each in list(page.events)))
+    later = page.events[next(k for k, each in enumerate(page.events) if each["id"] == second) :]
     assert {each["id"] for each in later} == {second}
     assert first != second
 
 
-def test_two_pages_take_turns_and_the_second_is_told_its_place(seeker: Callable[[], Seeker]) -> None:
+def test_two_pages_take_turns_and_the_second_receives_its_queue_position(seeker: Callable[[], Seeker]) -> None:
     one, two = seeker(), seeker()
     one.search(seconds=60)
-    until(lambda: any(each["status"] == "running" for each in list(one.told)))
+    until(lambda: any(each["status"] == "running" for each in list(one.events)))
     two.search(HARD | {"m": 17}, seconds=0.3)
-    until(lambda: any(each["status"] == "queued" for each in list(two.told)))
-    one.page.io.disconnect()  # whoever leaves frees the core
+    until(lambda: any(each["status"] == "queued" for each in list(two.events)))
+    one.page.io.disconnect()  # a page that leaves frees the core
     assert two.last()["status"] == "finished"
 
 
-def test_the_server_answers_others_while_it_searches(server: Server, seeker: Callable[[], Seeker]) -> None:
+def test_the_server_responds_to_other_requests_during_a_search(server: Server, seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     page.search(seconds=4.0)
-    until(lambda: any(each["status"] == "running" for each in list(page.told)))
+    until(lambda: any(each["status"] == "running" for each in list(page.events)))
     for _ in range(20):
         assert requests.get(f"{server.url}/healthz", timeout=3).status_code == 200
     assert page.last()["status"] == "finished"
@@ -128,17 +128,17 @@ def test_a_bad_search_is_refused_with_its_field(seeker: Callable[[], Seeker], da
     assert answer["error"]["field"] == field
 
 
-def test_whoever_asks_for_what_was_found_has_it_without_a_search(seeker: Callable[[], Seeker]) -> None:
+def test_an_order_found_before_is_returned_without_a_search(seeker: Callable[[], Seeker]) -> None:
     first, second = seeker(), seeker()
     first.search(HARD | {"m": 16}, seconds=0.6)
     found = first.last()
     second.search(HARD | {"m": 16}, seconds=0.5)
-    told = second.last()
-    assert len(second.told) == 1
-    assert (told["order"], told["spec"], told["status"]) == (found["order"], found["spec"], "finished")
+    events = second.last()
+    assert len(second.events) == 1
+    assert (events["order"], events["spec"], events["status"]) == (found["order"], found["spec"], "finished")
 
 
-def test_a_found_order_runs_as_it_is_without_being_sought_again(server: Server, seeker: Callable[[], Seeker]) -> None:
+def test_a_searched_order_is_run_without_another_search(server: Server, seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     page.search(HARD | {"p": 2, "m": 5, "memory": 1.5}, seconds=0.5)
     found = page.last()["spec"]

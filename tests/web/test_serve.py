@@ -1,4 +1,4 @@
-"""`python app.py serve` as people and systems use it: starting, stopping, and what is left behind."""
+"""`python app.py serve`: starting, stopping, and that no process remains."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def start_run(server, m: int) -> str:
     return requests.post(server.url + "/api/runs", json={"spec": {"m": m}}, timeout=5).json()["id"]
 
 
-def test_a_server_answers_long_before_its_runner_is_there(start):
+def test_a_server_responds_long_before_its_runner_has_started(start):
     begun = time.monotonic()
     server = start("--start", "60")
     assert requests.get(server.url + "/api/schedule", timeout=15).status_code == 200
@@ -52,7 +52,7 @@ def test_the_modules_of_the_server_load_neither_torch_nor_numba():
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_told_to_stop_it_ends_within_three_seconds_and_leaves_no_process(start, number):
+def test_a_stopped_server_ends_within_three_seconds_and_leaves_no_process(start, number):
     server = start("--worker")
     until(lambda: ready(server))
     run_id = start_run(server, 106)
@@ -129,7 +129,7 @@ def test_large_requests_do_not_hold_up_small_ones(start):
     assert statistics.quantiles(waits, n=10)[-1] < 1.0  # nine of ten; alone, the large one takes seconds
 
 
-def test_a_taken_port_is_said_clearly_with_the_way_out():
+def test_a_port_in_use_is_reported_clearly_with_advice():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -144,7 +144,7 @@ def test_a_taken_port_is_said_clearly_with_the_way_out():
     assert "Traceback" not in done.stderr
 
 
-def test_an_address_that_is_not_ours_is_said_clearly():
+def test_an_address_of_another_machine_is_reported_clearly():
     done = subprocess.run(
         [sys.executable, "app.py", "serve", "--host", "203.0.113.7"], cwd=PROJECT, capture_output=True, text=True,
         timeout=10, check=False,
@@ -177,7 +177,7 @@ def test_a_setting_that_cannot_be_used_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Config)])
-def test_every_setting_stands_in_the_table_with_its_default(name):
+def test_every_setting_is_in_the_table_with_its_default(name):
     row = next((line for line in inspect.getdoc(Config).splitlines() if line.startswith(variable(name) + " ")), None)
     assert row is not None, f"{variable(name)} is not documented in Config"
     default = getattr(Config(), name)

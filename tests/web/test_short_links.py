@@ -1,4 +1,4 @@
-"""Short links: codes, names, limits, and where they lead."""
+"""Short links: codes, names, limits, and redirects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make(client: FlaskClient, query: object = VIEW, **more: object):
     return client.post("/api/links", json={"query": query} | more)
 
 
-def test_a_link_leads_to_the_long_readable_address(client: FlaskClient):
+def test_a_short_link_redirects_to_the_long_address(client: FlaskClient):
     made = make(client)
     assert made.status_code == 201
     body = made.get_json()
@@ -86,7 +86,7 @@ def test_a_name_is_letters_digits_and_hyphens(client: FlaskClient, name: str, ne
      "/s/abc", "?=4", "?p=%zz", "? p=4", 7, None, ["?p=4"], "?p=" + "1" * LONGEST_QUERY,
      "?" + "&".join(f"k{n}=1" for n in range(300))],
 )  # fmt: skip
-def test_what_is_not_the_query_of_a_view_gets_no_link(client: FlaskClient, query: object):
+def test_text_that_is_not_the_query_of_a_view_gets_no_link(client: FlaskClient, query: object):
     refused = make(client, query)
     assert refused.status_code == 400
     assert error_of(refused)["field"] == "query"
@@ -102,7 +102,7 @@ def test_a_link_leads_nowhere_but_to_this_page(text: str):
 
 
 @given(st.text(max_size=60))
-def test_a_refused_name_comes_with_one_that_is_not(text: str):
+def test_a_refused_name_is_answered_with_a_legal_one(text: str):
     try:
         name = name_of(text)
     except LinkError as error:
@@ -122,7 +122,7 @@ def test_a_code_that_is_in_use_is_not_given_again(tmp_path: Path):
     store.close()
 
 
-def test_an_unknown_link_gets_a_page_with_a_way_out_and_a_script_the_error(client: FlaskClient):
+def test_an_unknown_link_gets_a_page_with_a_link_home_and_a_script_the_error(client: FlaskClient):
     lost = client.get("/s/<script>x", headers={"Accept": "text/html"})
     assert (lost.status_code, lost.mimetype) == (404, "text/html")
     assert "&lt;script&gt;x" in lost.text
@@ -141,7 +141,7 @@ def test_an_unknown_link_gets_a_page_with_a_way_out_and_a_script_the_error(clien
         ("", "en", "Open"),
     ],
 )
-def test_the_page_of_an_unknown_link_speaks_as_the_browser_prefers(
+def test_the_page_of_an_unknown_link_is_in_the_browsers_language(
     client: FlaskClient, prefers: str, lang: str, way: str
 ):
     lost = client.get("/s/nobody", headers={"Accept": "text/html", "Accept-Language": prefers})
@@ -149,7 +149,7 @@ def test_the_page_of_an_unknown_link_speaks_as_the_browser_prefers(
     assert way in lost.text
 
 
-def test_one_address_makes_so_many_links_an_hour_and_old_ones_still_come_back(config: Config):
+def test_one_address_creates_a_limited_number_of_links_per_hour_and_existing_ones_are_returned(config: Config):
     app = create_app(dataclasses.replace(config, links_per_hour=2))
     client = app.test_client()
     first = make(client, "?p=1").get_json()
@@ -162,7 +162,7 @@ def test_one_address_makes_so_many_links_an_hour_and_old_ones_still_come_back(co
     assert client.post("/api/links", json={"query": "?p=3"}, environ_base=elsewhere).status_code == 201
 
 
-def test_the_share_of_an_hour_comes_back_with_the_hour():
+def test_the_limit_is_reset_after_an_hour():
     now = [0.0]
     rate = HourlyRate(2, lambda: now[0])
     rate.take("a")
@@ -194,7 +194,7 @@ def test_links_outlive_the_server_and_share_the_file_with_the_runs(config: Confi
     assert {"runs", "links"} <= tables
 
 
-def test_a_disk_that_takes_nothing_is_said_and_known_links_still_lead_on(config: Config):
+def test_a_failing_disk_is_reported_and_known_links_still_redirect(config: Config):
     app = create_app(config)
     client = app.test_client()
     url = make(client).get_json()["url"]
@@ -205,7 +205,7 @@ def test_a_disk_that_takes_nothing_is_said_and_known_links_still_lead_on(config:
     assert client.get(url).status_code == 302
 
 
-def test_a_store_that_cannot_be_opened_is_said_on_a_page(config: Config, tmp_path: Path):
+def test_a_store_that_cannot_be_opened_is_reported_on_a_page(config: Config, tmp_path: Path):
     folder = tmp_path / "file"
     folder.write_text("no folder")
     client = create_app(dataclasses.replace(config, database=folder / "x.sqlite3")).test_client()
@@ -216,7 +216,7 @@ def test_a_store_that_cannot_be_opened_is_said_on_a_page(config: Config, tmp_pat
     assert os.fspath(tmp_path) not in shown.text
 
 
-def test_other_sites_and_other_methods_make_no_links(client: FlaskClient):
+def test_other_sites_and_other_methods_cannot_create_links(client: FlaskClient):
     foreign = client.post("/api/links", json={"query": VIEW}, headers={"Origin": "https://elsewhere.example"})
     assert foreign.status_code == 403
     assert client.get("/api/links").status_code == 405

@@ -60,7 +60,7 @@ def test_a_page_sees_a_run_from_queued_to_finished(server, page, transports):
     assert {message["id"] for message in viewer.messages} == {run_id}
 
 
-def test_a_page_that_asks_for_bytes_and_messages_has_what_the_route_tells(server, page):
+def test_a_page_that_requests_bytes_and_messages_receives_the_same_as_from_the_route(server, page):
     viewer = page(transports=["websocket"])
     run_id = start_run(server)
     assert viewer.ask("watch", {"run": run_id, "since": 0, "rows": "ops,bytes,messages"})["ok"] is True
@@ -105,7 +105,7 @@ def test_ops_reach_the_page_within_150_ms_of_their_end(server, page):
     assert statistics.median(viewer.late) < 150
 
 
-def test_a_page_that_comes_back_gets_only_what_it_misses(server, page):
+def test_a_page_that_reconnects_gets_only_the_missing_entries(server, page):
     run_id = start_run(server, m=100)
     first = page(transports=["websocket"])
     first.watch(run_id)
@@ -118,7 +118,7 @@ def test_a_page_that_comes_back_gets_only_what_it_misses(server, page):
     assert rows_of(seen + second.messages) == whole(server, run_id)["ops"]
 
 
-def test_a_page_that_stops_reading_gets_all_of_it_later_in_fewer_messages_and_holds_nobody_up(start, page):
+def test_a_page_that_stops_reading_gets_everything_later_in_fewer_messages_and_delays_no_other(start, page):
     busy = start("--pause", "0.001", "--rows", "2000")
     stalled = connect_raw(busy)
     watcher = page(busy, transports=["websocket"])
@@ -139,14 +139,14 @@ def test_a_page_that_stops_reading_gets_all_of_it_later_in_fewer_messages_and_ho
 
 
 def held_for(viewer: socket.socket) -> int:
-    """Bytes that the system keeps at the server's end of a viewer's connection."""
+    """Bytes in the system's buffer at the server's end of a viewer's connection."""
     ends = ["{:08X}:{:04X}".format(struct.unpack("<I", socket.inet_aton(host))[0], port)
             for host, port in (viewer.getpeername(), viewer.getsockname())]  # fmt: skip
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
     return next(int(row[4].partition(":")[0], 16) for row in rows if row[1:3] == ends)
 
 
-def test_two_pages_watching_two_runs_each_see_their_own(server, page):
+def test_two_pages_watching_two_runs_each_receive_their_own(server, page):
     one, two = page(), page()
     ids = start_run(server), start_run(server)
     for viewer, run_id in zip((one, two), ids, strict=True):
@@ -155,7 +155,7 @@ def test_two_pages_watching_two_runs_each_see_their_own(server, page):
     assert [{message["id"] for message in viewer.messages} for viewer in (one, two)] == [{ids[0]}, {ids[1]}]
 
 
-def test_after_unwatch_nothing_more_comes(server, page):
+def test_after_unwatch_no_message_arrives(server, page):
     viewer = page(transports=["websocket"])
     run_id = start_run(server, m=200)
     viewer.watch(run_id)
@@ -168,7 +168,7 @@ def test_after_unwatch_nothing_more_comes(server, page):
     assert len(viewer.messages) == had
 
 
-def test_a_viewer_sees_its_run_cancelled_and_metrics_forget_a_page_that_closed(server, page):
+def test_a_viewer_sees_its_run_cancelled_and_metrics_no_longer_count_a_closed_page(server, page):
     viewer = page()
     run_id = start_run(server, m=1000)
     viewer.watch(run_id)
@@ -208,7 +208,7 @@ BAD_EVENTS = [
 
 
 @pytest.mark.parametrize(("event", "data", "field"), BAD_EVENTS, ids=[f"{e} {str(d)[:40]}" for e, d, _ in BAD_EVENTS])
-def test_a_bad_event_is_answered_in_the_one_shape_and_the_socket_lives_on(server, shared_page, event, data, field):
+def test_a_bad_event_gets_the_common_error_shape_and_the_socket_stays_open(server, shared_page, event, data, field):
     answer = shared_page.ask(event, *data)
     assert set(answer) == {"error"}
     always = {"code", "params", "field", "value", "message"}
@@ -225,7 +225,7 @@ def shared_page(server: Server) -> Iterator[Page]:
     made.io.disconnect()
 
 
-def test_a_since_beyond_the_end_tells_the_end(server, page):
+def test_a_since_beyond_the_end_returns_the_end(server, page):
     viewer = page()
     run_id = start_run(server)
     viewer.watch(run_id)
@@ -240,14 +240,14 @@ def test_a_socket_from_another_origin_is_refused(server):
 
 
 @pytest.mark.parametrize("packet", ["4", "42", "42[", '42{"a":1}', "42[]", "42[1]", "43", "49", "9", "4" * 5000, "51-"])
-def test_a_packet_out_of_shape_harms_nobody_else(server, shared_page, packet):
+def test_a_malformed_packet_affects_no_other_client(server, shared_page, packet):
     raw = connect_raw(server)
     raw.send(packet)
     raw.close()
     assert shared_page.ask("unwatch", {"run": "a"}) == {"ok": True}
 
 
-def test_a_frame_that_claims_a_gigabyte_ends_its_socket_before_it_is_read(server, shared_page):
+def test_a_frame_that_claims_a_gigabyte_closes_its_socket_before_it_is_read(server, shared_page):
     raw = connect_raw(server)
     raw.sock.sendall(bytes([0x81, 0x80 | 127]) + (10**9).to_bytes(8, "big") + bytes(4) + b"x" * 1000)
     raw.sock.settimeout(3)

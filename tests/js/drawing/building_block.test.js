@@ -1,4 +1,4 @@
-// A block's drawing as data: its ops, what is where, and the words for it.
+// A building block's drawing as data: its ops, their positions, and the sentences about them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -85,7 +85,7 @@ test("a full backward is one op of two slots", () => {
   );
 });
 
-test("the window is the block with a period before and after; a chunk's slot counts as a part of a device's", () => {
+test("the window is the block with a period before and after; a chunk's slot is a fraction of a device's", () => {
   assert.deepEqual(windowOf(V_MIN), { from: -6, to: 17 });
   assert.equal(unitsOf(V_MIN), 23 / 2);
   assert.equal(unitsOf(ONE_F_ONE_B), 15);
@@ -108,7 +108,7 @@ test("copies fill every slot of the window exactly once", () => {
   }
 });
 
-test("a place finds the op that is drawn there, of the right micro-batch, and a lifespan below it", () => {
+test("a position gives the op drawn there, with its micro-batch, and the lifespan below it", () => {
   const at = geometry(V_MIN, 10);
   const ops = opsOf(V_MIN);
   for (const op of ops.flat()) {
@@ -129,7 +129,7 @@ test("a place finds the op that is drawn there, of the right micro-batch, and a 
   assert.equal(hit(at, V_MIN, ops, xOf(at, 1), at.height + 1), null);
 });
 
-test("where slots are too fine to be told apart only the nearest copies are drawn and found", () => {
+test("where slots are too small to distinguish, only the nearest copies are drawn and found", () => {
   const at = geometry(V_MIN, 1.5);
   assert.equal(at.copies, 2);
   const far = hit({ ...at, to: 40 }, V_MIN, opsOf(V_MIN), xOf(at, 30.5), at.top + 2);
@@ -151,13 +151,13 @@ test("the rows of many devices get thinner and still hold their ops and bars", (
   }
 });
 
-test("lifespan over period is memory, in figures", () => {
+test("the memory figures are lifespan over period", () => {
   assert.deepEqual(livesOf(V_MIN, 1), [10, 8]);
   assert.deepEqual(arithmetic(V_MIN, 1), { ratio: "18 / 6", memory: "3" });
   assert.deepEqual(arithmetic({ ...V_MIN, memory: [11 / 3, 0] }, 0), { ratio: "12 / 6", memory: "3.67" });
 });
 
-test("what the schedule on the screen has otherwise than its block is said", () => {
+test("differences between the schedule on the screen and its block are listed", () => {
   const spec = /** @type {any} */ ({ m: 8, recompute: "none" });
   assert.equal(remark(V_MIN, spec), "");
   assert.equal(remark(V_MIN, { ...spec, m: 2 }), "", "11 slots of the block, 12 of two periods");
@@ -181,7 +181,7 @@ test("keys step along a rank and to the nearest op of the next", () => {
   assert.equal(beside(ops, ops[1][5], 0, 1), ops[1][5]);
 });
 
-test("what is pointed at is said with its slot, its place and its activations", () => {
+test("the sentence for an op under the pointer names its slot, its position and its activations", () => {
   const ops = opsOf(V_MIN);
   assert.equal(microName(0) + microName(2) + microName(-1), "kk + 2k − 1");
   assert.equal(

@@ -1,4 +1,4 @@
-// A chart's points as data: the order of the keys, what goes on the timeline, and the table taken away.
+// A chart's points as data: keyboard order, points put on the timeline, and the exported table.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -68,7 +68,7 @@ test("points are stepped through from the least memory to the most, slow before 
   );
 });
 
-test("points that are not drawn are passed over", () => {
+test("points that are not drawn are skipped", () => {
   assert.equal(
     beside(byMemory(points), (at) => at !== 3, 2, 1),
     0,
@@ -79,7 +79,7 @@ test("points that are not drawn are passed over", () => {
   );
 });
 
-test("a point says who beats it, or that it is of another size", () => {
+test("a point's text names the points that dominate it, or says that its size differs", () => {
   assert.deepEqual(
     points.map((each) => rank(points, each)),
     ["fast", "on the line", "on the line", "at p 6, m 8"],
@@ -91,14 +91,14 @@ test("a point says who beats it, or that it is of another size", () => {
   assert.match(spoken(points, points[3]), /drawn at p 6, m 8, not ranked\.$/);
 });
 
-test("of points in one place the family is meant, not what was found there", () => {
+test("of points at one position the family is selected, not the searched order", () => {
   const both = [point("ZB-auto within 4", 4, 0.9, { limit: 4 }), points[1]];
   assert.equal(front(both, 0), 1);
   assert.equal(front(both, 1), 1);
   assert.equal(front([both[0], points[0]], 0), 0);
 });
 
-test("a point put on the timeline keeps what the server does not know", () => {
+test("a point put on the timeline keeps the settings that the server does not know", () => {
   const own = { ...DEFAULTS, family: "zb-auto", memory: 3 };
   const put = putOver(
     point("ZB-auto within 3", 3, 0.8, { spec: own }).spec,
@@ -121,7 +121,7 @@ test("a click may change only a part of the costs", () => {
   assert.deepEqual([put.p, put.m, put.costs.O, put.costs.F], [6, DEFAULTS.m, 2, DEFAULTS.costs.F]);
 });
 
-test("rows become CSV with their units in the head, and nothing where there is no number", () => {
+test("rows become CSV with units in the header and empty cells where there is no number", () => {
   const text = rowsCsv({
     columns: [
       ["p", ""],
@@ -137,6 +137,6 @@ test("rows become CSV with their units in the head, and nothing where there is n
   assert.equal(text, "p,bubble (%)\r\n4,12.5\r\n8,\r\n");
 });
 
-test("numbers in a table have four digits, whole ones all of theirs", () => {
+test("numbers in a table have four digits, integers all of their digits", () => {
   assert.deepEqual([12.34567, 128000, null, "F"].map(cellText), ["12.35", "128000", "", "F"]);
 });

@@ -1,5 +1,4 @@
-// A schedule in space: every op a box where and when it runs, painted so that nothing is covered by what lies behind
-// it.
+// A schedule in space: every op is a box at its place and time, and nearer boxes are painted last.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -43,7 +42,7 @@ test("every message is a dot that leaves when its op ends and goes one stage on 
   }
 });
 
-test("of a schedule with more ops than can be told apart the first micro-batches are drawn", () => {
+test("a schedule with too many ops to distinguish is drawn with its first micro-batches only", () => {
   const large = oneFOneB(8, 400);
   const part = cubeOf(large, simulate(large, UNIT), 0);
   assert.equal(roomFor(large), MOST_OPS / 16);
@@ -53,7 +52,7 @@ test("of a schedule with more ops than can be told apart the first micro-batches
   assert.ok(part.boxes.every((box) => box.micro < part.micros));
 });
 
-test("an overlapped pair is two boxes at one time, and the second direction stands on the first", () => {
+test("an overlapped pair is two boxes at one time, the second direction on top of the first", () => {
   const [F, B] = [0, 3];
   const paired = schedule("v", 2, 2, [[0, 1, 0, 8 + 3, 6, 7, 6]]); // one rank: 0F0 1F0 0F1 (1F1;1B0) 0B0 1B1 0B1
   const halves = cubeOf(paired, simulate(paired, UNIT), 0).boxes.filter(({ i }) => i === 3);
@@ -74,7 +73,7 @@ test("an overlapped pair is two boxes at one time, and the second direction stan
   assert.equal(made.micros, 2);
 });
 
-test("whatever lies nearer is painted later", () => {
+test("nearer boxes are painted later", () => {
   const spots = paintOrder(cube, PLAIN)
     .filter((item) => !("goal" in item))
     .map((item) => /** @type {any} */ (item));
@@ -117,7 +116,7 @@ test("the three sides of a box cover its middle but nothing outside it", () => {
   assert.ok(!sides.some((side) => covers(side, 1, 1)));
 });
 
-test("a box grows with the playhead, and the plane stands where it has come", () => {
+test("a box grows with the playhead, and the plane is at the playhead", () => {
   const project = projection(cube, { turn: 0.001, tilt: 0.08 }, 600, 400, 20);
   const box = cube.boxes[0];
   const front = sidesOf(project, { turn: 0.001, tilt: 0.08 }, box, box.start + 0.5)[2].points;

@@ -9,7 +9,7 @@ import { UNIT, breadthFirst, offloaded, oneFOneB } from "../support/helpers.js";
 /** @import {Schedule, Costs} from "../../../static/js/core/schedule/types.js" */
 /** @import {Options} from "../../../static/js/core/drawing/picture.js" */
 
-/** Colours that say what they are. @type {import("../../../static/js/core/drawing/picture.js").Colours} */
+/** Colours named after their use. @type {import("../../../static/js/core/drawing/picture.js").Colours} */
 const COLOURS = {
   fill: (kind, chunk) => `fill${kind}.${chunk}`,
   ink: () => "ink",
@@ -101,7 +101,7 @@ test("a full backward has both bars, and idle time a hatch under the whole row",
   assert.ok(times.makespan > 0);
 });
 
-test("a message in flight stands before the op that waited for it", () => {
+test("a message in flight is drawn before the op that waited for it", () => {
   const { svg, times } = drawn(oneFOneB(2, 2), { legend: false }, { comm: 0.5 });
   const k = 1000 / times.makespan;
   const [x, , w] = rects(svg, "message")[0];
@@ -123,21 +123,21 @@ test("a window shows its part only, and cuts what reaches out of it", () => {
   assert.ok(rects(svg, "fill0.1").length > 0);
 });
 
-test("copies stand in a lane of their own, out above and back below", () => {
+test("copies have their own lane, offloads above and reloads below", () => {
   const { svg } = drawn(offloaded(), { legend: false }, { O: 1 });
   const [out, back] = [rects(svg, "copy0"), rects(svg, "copy1")];
   assert.deepEqual([out.length, back.length], [2, 2]);
   assert.ok(back[0][1] > out[0][1]);
 });
 
-test("hatching lies over the kinds that have lines, and is told in the legend", () => {
+test("hatching covers the kinds that have lines, and the legend explains it", () => {
   const { svg } = drawn(oneFOneB(2, 2), { hatch: true });
   assert.equal(rects(svg, "url\\(#kind3\\)").length, 4 + 1);
   assert.equal(rects(svg, "url\\(#kind0\\)").length, 0);
   assert.ok(svg.includes('<pattern id="kind3"'));
 });
 
-test("words that a reader chose cannot leave their text", () => {
+test("markup in text chosen by a reader is escaped", () => {
   const { svg } = drawn(oneFOneB(2, 2), { link: 'http://host/?a="><script>&b=1' });
   assert.ok(!svg.includes("<script"));
   assert.ok(!svg.includes("<p & m>"));

@@ -38,7 +38,7 @@ test("with the backward split a path may end in weight gradients", () => {
   assert.equal(path.work[KIND_F] + path.work[KIND_I] + path.work[KIND_W], path.length);
 });
 
-test("a path passes barriers and copies by their own names", () => {
+test("barriers and copies on a path have their own names", () => {
   for (const barriers of /** @type {(1 | 2)[]} */ ([1, 2])) {
     const order = spread(barriers);
     const ways = pathOf(order, { ...UNIT, comm: 1, S: 1, T: 1 }).steps.map(({ way }) => way);
@@ -67,7 +67,7 @@ test("a copy waits for its lane and for the op it is issued after, an op for its
   );
 });
 
-test("what a measured op waited after all was there is a gap of its own rank", () => {
+test("time that a measured op waited after all its inputs arrived is a gap of its own rank", () => {
   const order = oneFOneB(2, 2);
   const planned = simulate(order, UNIT);
   /** @type {Times} */
@@ -95,7 +95,7 @@ test("a message that came faster than planned is in flight only as long as it wa
   assert.equal(Number(path.gap.toFixed(6)), 0);
 });
 
-test("of a live run only what has ended is on the path, and nothing of one that has not begun", () => {
+test("the path of a live run contains only ended ops, and is empty before the run begins", () => {
   const order = oneFOneB(2, 2);
   const { start, end } = simulate(order, UNIT);
   for (let i = 2; i < order.offsets[1]; i++) start[i] = end[i] = Infinity;

@@ -1,4 +1,4 @@
-// Tests of the sentences that tell where the playhead is.
+// Tests of the narration of the moment at the playhead.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -49,7 +49,7 @@ test("a rank that ends its forwards before its first backward has no steady phas
   assert.equal(phaseOfAll(at, 3.5), "turn", "rank 1 still warms up");
 });
 
-test("a moment is told in a sentence: what starts, who works, who waits and why", () => {
+test("the narration of a moment names what starts, which ranks work, which wait and why", () => {
   const one = plan(oneFOneB(4, 8));
   assert.equal(
     narrate(one, 0),
@@ -66,10 +66,10 @@ test("a moment is told in a sentence: what starts, who works, who waits and why"
   assert.equal(narrate(one, 33), "At 33 the step is over.");
 });
 
-test("what each rank does is said in a few words, with the reason where it is idle", () => {
+test("each rank's activity is described in a few words, with the reason for idle time", () => {
   const one = plan(oneFOneB(4, 8));
-  const said = [0, 1, 2, 3].map((rank) => doingText(one, doing(one, rank, 4)));
-  assert.deepEqual(said, [
+  const sentences = [0, 1, 2, 3].map((rank) => doingText(one, doing(one, rank, 4)));
+  assert.deepEqual(sentences, [
     "in-flight limit, waits for 1B0 until 10",
     "in-flight limit, waits for 2B0 until 8",
     "in-flight limit, waits for 3B0 until 6",
@@ -109,14 +109,14 @@ test("a sentence holds until the next start or end, and playback steps over just
   }
 });
 
-test("copies are told too, where they start and while they run", () => {
+test("the narration includes copies, at their start and while they run", () => {
   const one = plan(offloaded(), { ...UNIT, O: 1.5 });
   assert.match(narrate(one, 1), /^At 1, warm-up: 0F1 starts on rank 0; 0O0 starts on the copy lane of rank 0;/);
   assert.equal(copyingText(one, 0, 2), "copies 0O0, from 1 to 2.5");
   assert.equal(copyingText(one, 0, 0.5), "");
 });
 
-test("a limit of memory is named with its number where it holds a forward back", () => {
+test("a memory limit that delays a forward is named with its number", () => {
   const one = plan(oneFOneB(4, 8));
   const limited = { ...DEFAULTS, memory: 4 };
   const idle = whyIdle(one.schedule, one.times, UNIT, 0, 5, limited);
@@ -126,7 +126,7 @@ test("a limit of memory is named with its number where it holds a forward back",
   assert.match(roomy?.sentence ?? "", /admits at most 4 in flight here/, "the limit is not what holds it back");
 });
 
-test("a forward that could run but stands later in the order is named as that", () => {
+test("a forward that could run but comes later in the order is named as such", () => {
   const one = plan(zbH1(4, 8), { ...UNIT, F: 0.5 });
   const kinds = new Set();
   for (let rank = 0; rank < 4; rank++) {

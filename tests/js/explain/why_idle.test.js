@@ -48,7 +48,7 @@ test("a rank without work left drains", () => {
   assert.equal(sentence(3, 38), "Rank 3 is idle from 30 to 39: drain: no work is left for it in this step.");
 });
 
-test("without a hop nobody speaks of one", () => {
+test("without a hop no sentence mentions one", () => {
   const plain = simulate(order, UNIT);
   assert.equal(
     whyIdle(order, plain, UNIT, 1, 0.5)?.sentence,
@@ -121,7 +121,7 @@ test("a measured hop shorter than planned arrives no later than its op starts", 
   assert.equal(idle?.arrives, 13.5);
 });
 
-test("a live run that has not come so far says what is still open", () => {
+test("a live run that has not reached the op says what is still open", () => {
   const start = times.start.slice();
   const end = times.end.slice();
   for (const { i } of [op(order, "3F0"), op(order, "2F1")]) {
@@ -182,7 +182,7 @@ test("needs and unblocks mirror each other in every golden schedule", () => {
   }
 });
 
-test("half a pair is meant by its own text", () => {
+test("the text of half a pair names that half", () => {
   const pairs =
     goldenSchedules().find(({ codes, chunks }) => codes.some((code) => code >= 4 * chunks)) ?? assert.fail();
   const planned = simulate(pairs, UNIT);

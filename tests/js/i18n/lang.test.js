@@ -6,7 +6,7 @@ import { language, speak, t, tr } from "../../../static/js/core/i18n/language.js
 
 afterEach(() => speak("en", {}));
 
-test("English is what stands in the code, with its holes filled", () => {
+test("English is the text in the code, with its holes filled", () => {
   assert.equal(t("{op} waits for {other}", { op: "2F0", other: "1F0" }), "2F0 waits for 1F0");
   assert.equal(tr("m must be at least 4"), "m must be at least 4");
 });
@@ -26,7 +26,7 @@ test("a message of the server is translated by its code, and messages among its 
   assert.equal(tr({ code: "a.unknown", params: {}, message: "a new sentence" }), "a new sentence");
 });
 
-test("a word of the server is looked up as it is, and any other text stays as it is", () => {
+test("a known word from the server is looked up unchanged, and any other text is kept", () => {
   speak("zh", {}, { looped: "循环" });
   assert.equal(tr("looped"), "循环");
   assert.equal(tr("looped twice"), "looped twice");

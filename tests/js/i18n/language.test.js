@@ -1,13 +1,13 @@
 // The page's own texts against its Chinese catalogue: every text has a Chinese one, none is left over, and no text on
-// the page goes past t(...).
+// the page bypasses t(...).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TEXTS } from "../../../static/js/core/i18n/zh/zh.js";
 import { holesOf, readSources, readTemplates, textsOf, textsOfHtml } from "../support/page_texts.js";
 
-const { said, odd, bare } = readSources();
+const { texts, odd, bare } = readSources();
 const templates = readTemplates();
-const everything = [...said, ...templates.said];
+const everything = [...texts, ...templates.texts];
 
 /** Han characters or their punctuation. */
 const HAN = /[\u3001\u3002\u4e00-\u9fff\uff08-\uff1f]/;
@@ -30,13 +30,13 @@ const SAME = new Set([
   "{own} …",
 ]);
 /**
- * Strings that look like texts and are none: the program's own words, by file and beginning.
+ * Strings that look like texts for readers but are internal, by file and beginning.
  * @type {[string, string][]}
  */
 const PROGRAM = [
   ["data/api.js", "Refusal"],
   ["data/api.js", "Offline"], // an error's name
-  // what stands on the keys
+  // labels of keys
   ["app/shortcuts.js", "Page "],
   ["app/shortcuts.js", "Enter"],
   ["app/shortcuts.js", "Esc"],
@@ -62,7 +62,7 @@ const PROGRAM = [
   ["core/schedule/mathml.js", "<"],
   ["core/drawing/picture.js", "<"], // markup
   ["core/schedule/formula.js", "{} if {} else"], // a formula as the server writes it
-  ["core/schedule/wire.js", ""], // what only a broken server could send, told as one that does not answer
+  ["core/schedule/wire.js", ""], // what only a broken server could send, reported as a server that does not answer
   ["panels/share/share.js", "gpipe-lesson"], // an example of a name
 ];
 const at = (/** @type {{file: string, line: number, text: string}} */ { file, line, text }) =>
@@ -85,7 +85,7 @@ test("the Chinese texts have the same holes, and Chinese in them unless they are
   );
 });
 
-test("no Chinese text is left over from an English one that is gone", () => {
+test("no Chinese text remains for an English one that was removed", () => {
   const used = new Set(everything.map(({ text }) => text));
   assert.deepEqual(
     Object.keys(TEXTS).filter((english) => !used.has(english)),
@@ -100,21 +100,21 @@ test("Chinese sentences have full-width punctuation, and a space between Chinese
   }
 });
 
-test("what goes to t is a literal with values for all of its holes, so that it can be read out of the source", () => {
+test("every argument of t is a literal with values for all of its holes, so it can be read from the source", () => {
   // it translates what the HTML marks
   assert.deepEqual(odd.filter(({ file }) => file !== "static/js/ui/languages.js").map(at), []);
-  const wrong = said.filter(
+  const wrong = texts.filter(
     ({ text, names, partly }) => names !== null && !partly && holesOf(text).some((hole) => !names.includes(hole)),
   );
   assert.deepEqual(wrong.map(at), []);
   assert.deepEqual(
-    said.filter(({ text, names }) => names?.some((name) => !holesOf(text).includes(name))).map(at),
+    texts.filter(({ text, names }) => names?.some((name) => !holesOf(text).includes(name))).map(at),
     [],
     "values for no hole",
   );
 });
 
-test("no text of the page goes past t", () => {
+test("no text of the page bypasses t", () => {
   const known = (/** @type {{file: string, text: string}} */ { file, text }) =>
     PROGRAM.some(([name, begin]) => file === `static/js/${name}` && text.startsWith(begin));
   assert.deepEqual(bare.filter((each) => !known(each)).map(at), []);
@@ -128,7 +128,7 @@ test("no text of the page goes past t", () => {
   assert.deepEqual(templates.bare.map(at), []);
 });
 
-test("the test finds what it looks for", () => {
+test("the scan detects untranslated texts in a sample", () => {
   const found = (/** @type {string} */ code) => textsOf("a.js", code).bare.map(({ text }) => text);
   assert.deepEqual(
     found('h("p", { class: "a b", text: "wait" }, "for", x ? "rank 3" : y); h("b", { "aria-label": `at ${x} now` })'),
@@ -144,12 +144,12 @@ test("the test finds what it looks for", () => {
     ),
     ["Costs of a device", "one stage"],
   );
-  const { said: texts, odd: strange } = textsOf(
+  const { texts: calls, odd: strange } = textsOf(
     "a.js",
     'import { t } from "../core/i18n/language.js"; t("a " + "{b}", { b }); t(x); t(`c`); t("{d}", rest)',
   );
   assert.deepEqual(
-    texts.map(({ text, names }) => [text, names]),
+    calls.map(({ text, names }) => [text, names]),
     [
       ["a {b}", ["b"]],
       ["c", []],
@@ -159,7 +159,7 @@ test("the test finds what it looks for", () => {
   assert.equal(strange.length, 1);
   const html = textsOfHtml("a.html", '<p data-t title="Why">One<b>Two</b> <i data-t>Three</i></p><style>a b</style>');
   assert.deepEqual(
-    [html.said, html.bare].map((list) => list.map(({ text }) => text)),
+    [html.texts, html.bare].map((list) => list.map(({ text }) => text)),
     [["Why", "One", "Three"], ["Two"]],
   );
 });

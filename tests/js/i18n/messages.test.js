@@ -23,7 +23,7 @@ test("every message of the server has a Chinese one with the same holes", () => 
   }
 });
 
-test("no Chinese message is left of one that the server no longer has", () => {
+test("no Chinese message remains for a message that the server no longer has", () => {
   const left = Object.keys(SERVERS).filter((code) => !Object.hasOwn(MESSAGES, code) && !Object.hasOwn(WORDS, code));
   assert.deepEqual(left, []);
 });
@@ -78,7 +78,7 @@ test("messages within messages, and lists of them, are translated by their codes
   );
 });
 
-test("keys, values and lists of names stay as they are, whatever else their words mean", () => {
+test("keys, values and lists of names are never translated as words", () => {
   speak("zh", TEXTS, SERVERS);
   assert.equal(tr(sent("schedule.out_of_range", { name: "memory", low: "1", high: "9" })), "memory 必须在 1 到 9 之间");
   assert.equal(

@@ -1,4 +1,4 @@
-// What is worked out of what a server tells of its cluster.
+// Tests of the figures derived from the state of a cluster.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withCosts } from "../../../static/js/core/measured/calibration.js";
@@ -33,7 +33,7 @@ const LINKS = [
   { from: 1, to: 2, latency_ns: 182_000, uncertainty_ns: 0 },
 ];
 
-test("what is busy is what is not free, and never more than there is nor less than nothing", () => {
+test("busy cores are the cores that are not free, between zero and the total", () => {
   assert.deepEqual(
     [
       { total: 4, free: 1 },
@@ -46,7 +46,7 @@ test("what is busy is what is not free, and never more than there is nor less th
   );
 });
 
-test("hosts that are lost count for nothing", () => {
+test("lost hosts are not counted", () => {
   assert.deepEqual(roomOf([host("a", 4, 1), host("b", 8, 8, false), host("c", 2, 2)], "cpus"), { total: 6, free: 3 });
 });
 
@@ -71,14 +71,14 @@ test("the plan's hop is as long as the longest link, in the run's unit, and unkn
   assert.deepEqual([hopTime(LINKS, null), hopTime([], 20), hopTime(null, 20)], [null, null, null]);
 });
 
-test("a hop that was measured is put into the schedule that ran, whose costs are then no model's", () => {
+test("a measured hop is set in the schedule that ran, whose costs then no longer follow a model", () => {
   const others = [{ ...DEFAULTS, family: "gpipe" }];
   const spec = { ...others[0], costs: { ...others[0].costs, comm: 0.0091 } };
   const before = { spec: DEFAULTS, others, preset: { model: "x" } };
   assert.deepEqual({ ...before, ...withCosts(before, spec, 1) }, { spec: DEFAULTS, others: [spec], preset: null });
 });
 
-test("there is something else to run on where hosts come or go, or the cluster is lost", () => {
+test("the available devices change when hosts join or leave, or the cluster is lost", () => {
   const up = { engine: "ray", state: "up", hosts: [host("a", 1, 1), host("b", 1, 0)] };
   const busy = { ...up, hosts: [host("a", 1, 0), host("b", 1, 1)] };
   const fewer = { ...up, hosts: [host("a", 1, 0), host("b", 1, 1, false)] };

@@ -1,4 +1,4 @@
-// How far a run is from its plan, which op lost the time, and what the time between two ops went to.
+// Tests of residuals: deviations of a run from its plan, the ops that lost time, and the causes of idle time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { largest, lost, residual, roundUp, sameOrder, stepOf } from "../../../static/js/core/measured/residuals.js";
@@ -7,14 +7,14 @@ import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { spentBefore, spentText } from "../../../static/js/core/measured/waits.js";
 import { UNIT, offloaded, oneFOneB, schedule, zbH1 } from "../support/helpers.js";
 
-test("a run that went as planned has no residual, and no op lost anything", () => {
+test("a run that matches its plan has no residual, and no op lost time", () => {
   const order = zbH1(4, 8);
   const [plan, run] = [simulate(order, UNIT), simulate(order, UNIT)];
   for (let i = 0; i < order.count; i++)
     assert.deepEqual([residual(run, plan, i), lost(order, run, plan, UNIT, i)], [0, 0]);
 });
 
-test("what one stage's forwards take longer is lost by them alone, however late it makes the others", () => {
+test("extra time of one stage's forwards counts as their loss alone, however late it makes other ops", () => {
   const order = zbH1(4, 8);
   const [plan, run] = [simulate(order, UNIT), simulate(order, { ...UNIT, F: [1, 1, 1.5, 1] })];
   const late = [];
@@ -26,7 +26,7 @@ test("what one stage's forwards take longer is lost by them alone, however late 
   assert.ok(late.length > 20, "others end later without having lost anything");
 });
 
-test("a hop that takes longer is lost by the op that takes the message", () => {
+test("a longer hop counts as the loss of the op that receives the message", () => {
   const order = oneFOneB(2, 1);
   const plan = simulate(order, UNIT);
   const run = simulate(order, { ...UNIT, comm: 0.25 });
@@ -34,7 +34,7 @@ test("a hop that takes longer is lost by the op that takes the message", () => {
   assert.deepEqual(all, [0, 0.25, 0.25, 0]); // 0F0, 0B0 after its hop back; 1F0 after its hop, 1B0
 });
 
-test("an op that has not ended has no residual and is none of the largest", () => {
+test("an op that has not ended has no residual and is not among the largest", () => {
   const order = oneFOneB(1, 2);
   const plan = simulate(order, UNIT);
   const run = { ...plan, end: Float64Array.of(2, plan.end[1] - 3, Infinity, Infinity) };
@@ -48,7 +48,7 @@ test("an op that has not ended has no residual and is none of the largest", () =
   );
 });
 
-test("the largest stand in order, early and late alike, and of equals the first", () => {
+test("the largest residuals are sorted, early and late alike, the first op first among equals", () => {
   const by = [1, -5, 2, 5, 0];
   assert.deepEqual(
     largest(5, (i) => by[i], 3).map(({ i }) => i),
@@ -75,7 +75,7 @@ test("orders are the same where every rank does the same ops, whatever they cost
   );
 });
 
-test("a scale ends at a round number that holds everything, and its steps are three each way", () => {
+test("a scale ends at a round number that covers all values, with three steps each way", () => {
   assert.deepEqual([0.31, 7.5, 1, 12, 95, 0, NaN].map(roundUp), [0.4, 8, 1, 15, 100, 0, 0]);
   assert.deepEqual(
     [-8, -2, -1, 0, 1.3, 1.4, 4, 8].map((by) => stepOf(by, 8) + 0),
@@ -121,7 +121,7 @@ test("the time before an op is split into what it waited for, and the parts add 
   });
 });
 
-test("the split is told in milliseconds, the largest part first, and nothing is told of nothing", () => {
+test("the split is given in milliseconds, the largest part first, and no text is given for zero", () => {
   assert.equal(
     spentText({ message: 3, copy: 0, late: 1.25, own: 0.001 }, noted(0, 0, true)),
     "Measured: messages 30 ms, messages and wake-ups that came late 12.5 ms.",

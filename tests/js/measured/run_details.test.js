@@ -1,4 +1,4 @@
-// What a run measured of bytes and messages: which op and which message each row is about, and what is drawn of it.
+// Tests of measured bytes and messages: the op or message of each row, and what is drawn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -53,7 +53,7 @@ for (const [name, order] of Object.entries({
   });
 }
 
-test("rows of ops and messages that the order does not have are passed over", () => {
+test("rows of ops and messages that the order does not have are skipped", () => {
   const order = oneFOneB(2, 2);
   const none = noDetails(order);
   const wrong = [
@@ -81,7 +81,7 @@ test("rows of ops and messages that the order does not have are passed over", ()
   assert.notEqual(found, none, "what was read off the old ones is read again");
 });
 
-test("what meets at a barrier is no message that a run tells of", () => {
+test("ops that meet at a barrier are not among a run's messages", () => {
   const order = spread(1);
   const { forward } = makers(order);
   const found = withRows(order, noDetails(order), decodeRows({ messages: [[0, 1, 0, 1, 0, 1, 2, 3, 64]] }));
@@ -90,7 +90,7 @@ test("what meets at a barrier is no message that a run tells of", () => {
   assert.deepEqual(known, [[forward[0], forward[order.n]]]);
 });
 
-test("an awaited message is drawn until it came, another where it was posted and where it was asked for", () => {
+test("an awaited message is drawn until its arrival, another where it was posted and where it was requested", () => {
   const order = oneFOneB(2, 2);
   const found = withRows(
     order,
@@ -134,7 +134,7 @@ test("an awaited message is drawn until it came, another where it was posted and
   assert.deepEqual([sent.longest, received.longest], [100, 120]);
 });
 
-test("the messages of a rank ascend by when they begin, in whatever order they were told", () => {
+test("the messages of a rank are sorted by start, in whatever order they were reported", () => {
   const order = oneFOneB(3, 9);
   const random = seeded(3);
   const rows = rowsOf(order).map((row) => {
@@ -192,7 +192,7 @@ test("live bytes rise at an op's start and fall at its end; the peaks of run and
   assert.deepEqual([...(live?.steps[0].y ?? [])], [100], "only ops that have ended count");
 });
 
-test("bytes are written to three digits in the unit that suits them", () => {
+test("bytes are written with three digits in a suitable unit", () => {
   assert.deepEqual([0, 999, 1000, 66_304, 999_999, 1.0563e6, 8e10].map(formatBytes), [
     "0 B",
     "999 B",

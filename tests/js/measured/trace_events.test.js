@@ -1,4 +1,4 @@
-// What the page sends of a trace is what an import reads, and nothing else.
+// The page sends exactly the parts of a trace that an import reads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -6,7 +6,7 @@ import { looksLikeTrace, slim } from "../../../static/js/core/measured/trace_eve
 
 const op = { ph: "X", pid: 0, tid: 1, name: "PP:2F0", ts: 1, dur: 2 };
 
-test("ops, names and one kernel are kept, all else goes", () => {
+test("ops, names and one kernel are kept, everything else is dropped", () => {
   const kernels = Array.from({ length: 50 }, (_, k) => ({ ph: "X", cat: "kernel", name: `gemm${k}`, ts: k, dur: 1 }));
   const name = { ph: "M", name: "thread_name", args: { name: "rank 0" } };
   const events = [
@@ -30,17 +30,17 @@ test("ops, names and one kernel are kept, all else goes", () => {
   });
 });
 
-test("begins and ends stay in pairs, whatever their names", () => {
+test("begin and end events stay in pairs, whatever their names", () => {
   const events = [{ ph: "B", name: "step" }, { ph: "B", name: "0F0" }, { ph: "E" }, { ph: "E" }];
   assert.deepEqual(slim(events), { traceEvents: events });
 });
 
-test("what is no trace stays as it is, for the server to say so", () => {
+test("text that is not a trace is passed on unchanged, for the server to reject", () => {
   for (const other of [null, 3, "x", {}, { traceEvents: 3 }]) assert.deepEqual(slim(other), other);
   assert.deepEqual(slim([3, null]), { traceEvents: [3, null] });
 });
 
-test("the text of an order is no trace", () => {
+test("the text of an order is not a trace", () => {
   assert.ok(looksLikeTrace(' \n{"traceEvents"'));
   assert.ok(looksLikeTrace("[{"));
   assert.ok(!looksLikeTrace("0F0,0F1"));

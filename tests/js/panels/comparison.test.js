@@ -1,4 +1,4 @@
-// What the comparison asks of the server, and the order of its rows.
+// Tests of the comparison's requests to the server and of the order of its rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columns, comparisonUrl, inOrder, leastOf } from "../../../static/js/panels/compare/comparison.js";
@@ -36,18 +36,18 @@ const makespan = /** @type {import("../../../static/js/panels/compare/comparison
   columns().find((column) => column.id === "makespan")
 );
 
-test("v is asked for only where the family on the screen leaves a choice of it", () => {
+test("v is requested only where the family on the screen has a choice of it", () => {
   assert.equal(comparisonUrl(DEFAULTS, DEFAULTS, fixed, null), "/api/compare?p=4&m=8");
   assert.equal(comparisonUrl({ ...DEFAULTS, v: 3 }, DEFAULTS, free, null), "/api/compare?p=4&m=8&v=3");
 });
 
-test("a chosen set is named, and costs that differ from the defaults go along", () => {
+test("a chosen set is named, and costs that differ from the defaults are sent with it", () => {
   const spec = { ...DEFAULTS, costs: { ...DEFAULTS.costs, F: [1, 2, 3, 4] } };
   const query = new URLSearchParams(comparisonUrl(spec, DEFAULTS, fixed, ["1f1b", "zb-h1"]).split("?")[1]);
   assert.deepEqual(Object.fromEntries(query), { p: "4", m: "8", F: "1,2,3,4", families: "1f1b,zb-h1" });
 });
 
-test("rows sort by number or by name, either way, and ties stay as they were", () => {
+test("rows sort by number or by name, either way, and ties keep their order", () => {
   const rows = [row("b", 3), row("c", 1), row("a", 3)];
   const titles = (/** @type {string | null} */ id, /** @type {1 | -1} */ way) =>
     inOrder(rows, id, way)
@@ -59,7 +59,7 @@ test("rows sort by number or by name, either way, and ties stay as they were", (
   assert.equal(titles(null, 1), "bca");
 });
 
-test("the least is marked among rows of the same work only, and not where all are alike", () => {
+test("the minimum is marked only among rows of the same work, and not where all are equal", () => {
   assert.equal(leastOf([row("a", 3), row("b", 5), row("c", 1, 8)], makespan, DEFAULTS), 3);
   assert.ok(Number.isNaN(leastOf([row("a", 3), row("b", 3 + 1e-9)], makespan, DEFAULTS)));
 });

@@ -1,4 +1,4 @@
-// What a run would use and why, and what the costs of a run make of the plan.
+// Tests of the devices and pace chosen for a run, with the reason, and of plans calibrated by a run.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { calibrated, verdict } from "../../../static/js/core/measured/calibration.js";
@@ -26,13 +26,13 @@ test("more ranks than cores are paced, and the sentence has both numbers and the
   assert.equal(whereRuns(TWO_CORES, 2, "auto"), "2 CPU cores for 2 ranks: free, since each rank has its own.");
 });
 
-test("a pace that was chosen is said to be chosen, with what it costs", () => {
+test("a chosen pace is described as chosen, with its cost", () => {
   assert.match(whereRuns(TWO_CORES, 8, "free"), /free, as chosen; ranks that share a core hold each other up/);
   assert.match(whereRuns(TWO_CORES, 2, "free"), /free, as chosen; each rank has its own/);
   assert.match(whereRuns(TWO_CORES, 2, "paced"), /paced, as chosen/);
 });
 
-test("GPUs are named where every rank has one, and said to be too few where not", () => {
+test("GPUs are named where every rank has one, and described as too few otherwise", () => {
   const devices = [
     { kind: "cpu", cores: 16 },
     { kind: "cuda", name: "H100" },
@@ -106,7 +106,7 @@ test("a runner that is not ready is starting or has a reason; one without device
   assert.match(whereRuns(TWO_CORES, 65, "auto"), /65 ranks are more than/);
 });
 
-test("a calibrated plan has the run's costs, no model's, and the other schedules stay", () => {
+test("a calibrated plan has the run's costs instead of a model's, and the other schedules are unchanged", () => {
   const others = [{ ...DEFAULTS, family: "gpipe" }];
   const spec = { ...DEFAULTS, costs: { ...DEFAULTS.costs, F: [1.1, 1.2, 1.3, 1.4] } };
   const before = { spec: DEFAULTS, others, preset: { model: "x" }, view: { at: 3 } };

@@ -47,7 +47,7 @@ test("S meets at C1, T waits for C1 and meets at C2, the last stage's backward w
   assert.equal(waits?.opens, times.end[waits?.last ?? -1]);
 });
 
-test("with one barrier T meets nobody, and without barriers nothing opens", () => {
+test("with one barrier T waits for no rank, and without barriers nothing opens", () => {
   const order = spread(1);
   const times = simulate(order, { ...UNIT, S: 0.25, T: 0.5 });
   assert.equal(openings(order, times).length, 1);

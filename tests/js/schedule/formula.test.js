@@ -45,7 +45,7 @@ const values = [
 ];
 for (const [tree, value] of values) test(`${text(tree)} is ${value}`, () => assert.equal(evaluate(tree, NAMES), value));
 
-test("an unknown name or operator is refused, also one that every object has", () => {
+test("an unknown name or operator is refused, also a property that every object inherits", () => {
   assert.throws(() => evaluate("q", NAMES), /names q, which has no value/);
   assert.throws(() => evaluate("constructor", NAMES), /no value/);
   assert.throws(() => evaluate(["toString", 1], NAMES), /operator toString/);
@@ -121,14 +121,14 @@ test("numbers show at most four decimals and infinity has its sign", () => {
   assert.equal(inside(mathmlNumbers("f", { f: Infinity })), "<mn>∞</mn>");
 });
 
-test("a text has brackets only where they matter", () => {
+test("a text has brackets only where they are needed", () => {
   assert.equal(text(INTERLEAVED), "(p - 1)*(f + b)/v");
   assert.equal(text(INTERLEAVED, NAMES), "(8 - 1)*(1 + 2)/2");
   assert.equal(text(["-", "a", ["+", "b", "c"]]), "a - (b + c)");
   assert.equal(text(["/", "a", ["*", "b", "c"]]), "a/(b*c)");
 });
 
-test("a law is exact where all conditions hold and otherwise says the first that does not", () => {
+test("a law is exact where all conditions hold and otherwise names the first that does not", () => {
   /** @type {{formula: Tree, where: [Tree, string][]}} */
   const law = {
     formula: INTERLEAVED,

@@ -55,18 +55,18 @@ test("1F1B holds min(p - r, m) chunks in flight, breadth first all of them", () 
   assert.deepEqual([...peakMemory(breadthFirst(2, 3, 4), null, plain(4))], [3, 3]);
 });
 
-test("W that needs only a part lets I give back the rest, as the paper's table 2 has it for ZB-H1", () => {
+test("where W needs only a part, I releases the rest, as in the paper's table 2 for ZB-H1", () => {
   const [p, share] = [4, 0.25];
   peakMemory(zbH1(p, 9), null, plain(1, share)).forEach((peak, r) => assert.equal(peak, p - r + r * share));
 });
 
-test("inside a pair the forward takes before the backward gives back", () => {
+test("within a pair the forward allocates before the backward releases", () => {
   // F of chunk 0; F of chunk 0 with B of chunk 1; B of chunk 1
   const pair = schedule("bidirectional", 2, 4, [[0, 9, 7]]);
   assert.deepEqual([...peakInFlight(pair)], [2]);
 });
 
-test("a memory curve steps where ops start and end, peaks at the peak and ends at nothing", () => {
+test("a memory curve steps where ops start and end, has the stated peak and ends at zero", () => {
   const order = zbH1(3, 5);
   const times = simulate(order, UNIT);
   for (let r = 0; r < 3; r++) {

@@ -1,4 +1,4 @@
-// Tests of which rank holds which stage.
+// Tests of the placement of stages on ranks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -39,7 +39,7 @@ test("with hops 1F1B idles (p-1)(f+b+2c) + 2c floor((m-1)(p-1)/p)", () => {
   assert.equal(simulate(oneFOneB(p, m), { ...UNIT, comm: c }).makespan, 3 * m + bubble);
 });
 
-test("a cost list gives each stage its own time and an op of a chunk takes its v-th part of a single cost", () => {
+test("a cost list gives each stage its own time and an op of a chunk takes 1/v of a single cost", () => {
   const order = breadthFirst(2, 2, 2);
   const took = durations(order, { F: [1, 2, 3, 4], I: 1, W: 3, comm: 0, FB: 9, S: null, T: null, O: null });
   const width = took.length / 2;
@@ -73,7 +73,7 @@ test("every op starts after its rank's last and no run depends on what was simul
   }
 });
 
-test("an order that waits in a circle is refused with the rank and the op", () => {
+test("an order with a deadlock is refused with the rank and the op", () => {
   const stuck = schedule("looped", 1, 1, [
     [3, 0],
     [0, 3],
@@ -81,7 +81,7 @@ test("an order that waits in a circle is refused with the rank and the op", () =
   assert.throws(() => simulate(stuck, UNIT), /rank 0 waits forever at 0B0/);
 });
 
-test("an op's text finds the op again, in every golden schedule", () => {
+test("an op's text leads back to the op, in every golden schedule", () => {
   for (const { wire } of golden) {
     const decoded = decode(bytes(wire));
     for (let i = 0; i < decoded.count; i++) assert.equal(find(decoded, opText(decoded, i))?.i, i);

@@ -28,4 +28,4 @@ test("a backward uses the weights of its forward, and is late by the updates in 
   assert.deepEqual([...held], [2, 1]);
 });
 
-test("versions are worked out once a schedule", () => assert.equal(versions(PIPEDREAM), versions(PIPEDREAM)));
+test("versions are computed once per schedule", () => assert.equal(versions(PIPEDREAM), versions(PIPEDREAM)));

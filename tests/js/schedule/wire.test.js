@@ -17,7 +17,7 @@ const header = {
 };
 const codes = [0, 0, 3, 3, 0, 3, 0, 3];
 
-test("a body gives back its spec, its rows and its placement", () => {
+test("a body decodes to its spec, its rows and its placement", () => {
   const schedule = decode(wireBody(header, codes));
   assert.deepEqual(schedule.spec, header.spec);
   assert.deepEqual([...schedule.codes], codes);
@@ -27,12 +27,12 @@ test("a body gives back its spec, its rows and its placement", () => {
   assert.deepEqual(schedule.micro, []);
 });
 
-test("rows of different lengths come as one count a rank", () => {
+test("rows of different lengths are sent as one count per rank", () => {
   const schedule = decode(wireBody({ ...header, counts: [3, 5] }, codes));
   assert.deepEqual([...schedule.offsets], [0, 3, 8]);
 });
 
-test("a stored column is read although it is not aligned", () => {
+test("a stored column that is not aligned is decoded", () => {
   for (const pad of ["", " ", "  ", "   "]) {
     // the header's length shifts the columns over all four alignments
     const body = wireBody(JSON.stringify({ ...header, stored: 1 }) + pad, codes, [0, 1, 1, 0, 0, 1, 1, 0]);
@@ -54,7 +54,7 @@ test("a second stored column numbers the backward halves", () => {
   assert.deepEqual([...(micros(schedule).second ?? [])], [-1, 0]);
 });
 
-test("copies follow with what they are and when they are issued", () => {
+test("copies follow with their kind and when they are issued", () => {
   const body = wireBody({ ...header, copies: [2, 0] }, [...codes, 0, 1, ...[1, 0, 0, 0], ...[2, 0, 0, 0]]);
   const { copies, count } = decode(body);
   assert.equal(count, 8);
@@ -94,5 +94,5 @@ const garbage = [
   ],
 ];
 for (const [name, body, message] of garbage) {
-  test(`a body with ${name} is refused in words`, () => assert.throws(() => decode(body), message));
+  test(`a body with ${name} is refused with a sentence`, () => assert.throws(() => decode(body), message));
 }

@@ -128,7 +128,7 @@ const forms = [
   ["?sel=(0F7;7B3)OVERLAP_F_B", state({}, null, { sel: "(0F7;7B3)OVERLAP_F_B" })],
 ];
 for (const [search, expected] of forms) {
-  test(`${search || "no query"} is read and written back as it stands`, () => {
+  test(`${search || "no query"} is read and written back unchanged`, () => {
     const { state: got, problems } = read(search);
     assert.deepEqual(problems, []);
     assert.deepEqual(got, expected);
@@ -219,7 +219,7 @@ test("unknown keys are reported and kept aside, a key given twice counts once", 
   assert.deepEqual(problems.map(({ field }) => field).sort(), ["famly", "p", "utm_source"]);
 });
 
-test("names that objects have by birth are no keys", () => {
+test("names that every object inherits are not keys", () => {
   const { state: got, unknown } = read("?__proto__=1&constructor=2&toString=3");
   assert.deepEqual(got, state({}));
   assert.equal(unknown.constructor, "2");
@@ -448,7 +448,7 @@ test(
   },
 );
 
-test("the server is asked in its own words and a link says the same in fewer", () => {
+test("a request to the server has all keys, and a link encodes the same state in fewer", () => {
   const preset = { ...plainPreset("gpt3"), own: { attention_heads: 40, parameters: null, hbm_bandwidth: 2e12 } };
   assert.deepEqual(presetEntries(preset, false), [
     ["model", "gpt3"],
@@ -462,7 +462,7 @@ test("the server is asked in its own words and a link says the same in fewer", (
   );
 });
 
-test("an imported order stands as it is in a long link, beside the rest that is packed", () => {
+test("a long link has an imported order unpacked, beside the rest, which is packed", () => {
   const order = `l${"Ab0_".repeat(300)}`;
   const spec = { ...DEFAULTS, family: "imported", p: 8, m: 24, order };
   const short = format(state(spec), DEFAULTS, NATURAL);
@@ -476,7 +476,7 @@ test("an imported order stands as it is in a long link, beside the rest that is 
   assert.deepEqual([after.spec.order, after.others[0].family, after.others[0].order], [order, "zb-h1", null]);
 });
 
-test("up to four runs stand in a link, and ranks of their lanes can be pinned", () => {
+test("a link names up to four runs, and ranks of their lanes can be pinned", () => {
   const { state: got, problems } = read("?run=0f3a,r-2,x_3&pin=0,run2.3");
   assert.deepEqual(problems, []);
   assert.deepEqual([got.view.run, got.view.pin], ["0f3a,r-2,x_3", "0,run2.3"]);

@@ -1,11 +1,11 @@
-// Tests of what a link keeps of explanations.
+// Tests of explanations in a link.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { format, parse } from "../../../static/js/core/state/link.js";
 import { DEFAULTS } from "../support/helpers.js";
 
-test("what the timeline explains stands in the link, and comes back from it", () => {
+test("a link keeps what the timeline explains, and restores it", () => {
   const link = "?crit=1&micro=5&lane=comm&story=ranks";
   const { state, problems } = parse(link, DEFAULTS);
   assert.deepEqual(problems, []);
@@ -14,7 +14,7 @@ test("what the timeline explains stands in the link, and comes back from it", ()
   assert.equal(parse("?micro=0", DEFAULTS).state.view.micro, 0, "the first micro-batch is one");
 });
 
-test("what it cannot explain is said, and left out", () => {
+test("what it cannot explain is reported and left out", () => {
   const { state, problems } = parse("?crit=yes&micro=-1&lane=memory&story=2", DEFAULTS);
   assert.deepEqual(
     problems.map(({ field }) => field),

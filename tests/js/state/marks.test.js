@@ -34,7 +34,7 @@ test("marks read back as they were written, ascending and each once", () => {
   }
 });
 
-test("a mark is put where none is near, and the nearest goes where one is", () => {
+test("a mark is set where none is near, and the nearest is removed where one is", () => {
   assert.deepEqual(toggleMark([3, 10], 5, 0.5), [3, 5, 10]);
   assert.deepEqual(toggleMark([3, 4, 10], 3.9, 1), [3, 10]);
   assert.deepEqual(toggleMark([3], 3, 0), []);
@@ -55,7 +55,7 @@ test("pins read back as they were written, by lane", () => {
     assert.equal(readPins(bad), null, bad);
 });
 
-test("pinning twice is as if nothing had happened", () => {
+test("pinning twice changes nothing", () => {
   const once = togglePin({ a: [2] }, "b", 5);
   assert.deepEqual(once, { a: [2], b: [5] });
   assert.equal(pinsText(togglePin(once, "b", 5)), pinsText({ a: [2] }));

@@ -1,4 +1,4 @@
-// Tests of a model and a machine of one's own in a link.
+// Tests of a custom model and machine in a link.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -48,7 +48,7 @@ for (const [name, text, bounds, message, nearest] of bad) {
   });
 }
 
-test("what a box shows is read back as the same value, whatever the unit", () => {
+test("the text in a field is read back as the same value, whatever the unit", () => {
   const random = seeded(3);
   for (let round = 0; round < 2000; round++) {
     const each = [...modelFields(), ...machineFields()][Math.floor(random() * 19)];
@@ -60,7 +60,7 @@ test("what a box shows is read back as the same value, whatever the unit", () =>
   }
 });
 
-test("every field has bounds that people can read, with its unit", () => {
+test("every field has readable bounds, with its unit", () => {
   assert.equal(range(field("sequence"), [1, 16777216]), "1 to 16,777,216 tokens");
   assert.equal(range(field("intra_latency"), [0, 10]), "0 to 10⁷ µs");
 });

@@ -23,7 +23,7 @@ test("every packed link ever published is read, in the first format and in today
   assert.ok(published.some(([, packed]) => !packed.startsWith(".")));
 });
 
-test("a long query takes no more characters than in the first format, within five in a hundred", () => {
+test("a long query takes at most five per cent more characters than in the first format", () => {
   const long = published.filter(([text, packed]) => text.length >= LONGEST && !packed.startsWith("."));
   assert.ok(long.length >= 6);
   for (const [text, packed] of long) {
@@ -32,7 +32,7 @@ test("a long query takes no more characters than in the first format, within fiv
   }
 });
 
-test("any text of a query comes back", () => {
+test("packing and unpacking any query gives the same text", () => {
   const random = seeded(3);
   for (let round = 0; round < 120; round++) {
     const text = Array.from({ length: Math.floor(random() * 200) }, () =>
@@ -42,7 +42,7 @@ test("any text of a query comes back", () => {
   }
 });
 
-test("any list of numbers comes back as it was written", () => {
+test("packing and unpacking any list of numbers gives the same list", () => {
   const random = seeded(5);
   /** @param {number} most */
   const whole = (most) => Math.floor(random() * most);
@@ -63,7 +63,7 @@ test("any list of numbers comes back as it was written", () => {
   }
 });
 
-test("what is no query has no packed form, and what is no packed form no text", () => {
+test("text that is not a query has no packed form, and text that is not packed does not unpack", () => {
   assert.equal(pack("ü"), null);
   assert.equal(pack("a\nb"), null);
   for (const bad of ["", "A", "AA", "AAA", "!!!!", "nothing at all", "nvYQc68s<script>"])
@@ -83,7 +83,7 @@ test("what is no query has no packed form, and what is no packed form no text", 
     assert.equal(unpack(bad), null, bad);
 });
 
-test("what unpacks to more than any query holds is refused", () => {
+test("a packed link that unpacks to more than any query holds is refused", () => {
   const bomb = deflateSync(new Uint8Array(1e6).fill(97));
   assert.equal(unpack(`.AA${Buffer.from(bomb).toString("base64url")}`), null);
 });
@@ -101,7 +101,7 @@ test("a packed link of which a part is missing or wrong is refused, not read as 
   }
 });
 
-test("a short query stays as it is; a long one is packed under z, and what stands beside z counts first", () => {
+test("a short query is unchanged; a long one is packed under z, and keys beside z take precedence", () => {
   assert.equal(shortened("?family=zb-h1&p=8"), "?family=zb-h1&p=8");
   const long = `?p=128&F=${Array.from({ length: 128 }, (_, k) => 1 + (k % 7) / 10).join(",")}&theme=dark`;
   assert.ok(long.length > LONGEST);
@@ -112,7 +112,7 @@ test("a short query stays as it is; a long one is packed under z, and what stand
   assert.deepEqual([beside.state.view.theme, beside.problems], ["light", []]);
 });
 
-test("a broken z is reported, and the rest of the link counts", () => {
+test("a broken z is reported, and the rest of the link is used", () => {
   const { state, problems } = parse("?z=AAAAA&p=7", DEFAULTS);
   assert.equal(state.spec.p, 7);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-// How fast the pure modules are: `node tests/js/support/bench.mjs`. Prints medians after a warm-up; asserts nothing.
+// Benchmark of the pure modules: `node tests/js/support/bench.mjs`. Prints medians after a warm-up; asserts nothing.
 
 import { binRank, emptyBins, kindsIn } from "../../../static/js/core/timeline/bins.js";
 import { makers } from "../../../static/js/core/schedule/dependencies.js";

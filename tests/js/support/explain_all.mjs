@@ -1,6 +1,6 @@
-// Holds why-idle sentences, critical paths, phases, journeys, messages and narration to the times of any schedule, for
-// tests/schedule/simulation/test_explain.py: {"wire": base64, "spec"} a line in, {"kinds", "problems", ...} a line out,
-// in order.
+// Checks why-idle sentences, critical paths, phases, journeys, messages and narration against a schedule's times, for
+// tests/schedule/simulation/test_explain.py: one line {"wire": base64, "spec"} in, one line {"kinds", "problems", ...}
+// out, in order.
 import { createInterface } from "node:readline";
 
 import { before, criticalPath } from "../../../static/js/core/explain/critical_path.js";
@@ -83,7 +83,7 @@ function delays({ schedule, times, costs }) {
   const all = schedule.count + (schedule.copies?.count ?? 0);
   const held = Array.from({ length: all }, (_, i) => before(schedule, costs, i));
   const end = new Float64Array(all).fill(-1);
-  /** @type {number[]} what an op waits for stands before it */
+  /** @type {number[]} what an op waits for comes before it */
   const sorted = [];
   for (
     let left = Array.from(held.keys()).sort((a, b) => times.start[a] - times.start[b] || times.end[a] - times.end[b]);
@@ -180,7 +180,7 @@ function journeys({ schedule, times, costs }, check) {
 }
 
 /** @param {Case} one @param {Check} check */
-function mail({ schedule, times, costs, dust }, check) {
+function checkMessages({ schedule, times, costs, dust }, check) {
   const all = messagesOf(schedule);
   const { list, offsets } = inbox(schedule, times);
   // the last stage's output goes to every rank's S
@@ -228,10 +228,10 @@ function story(one, check) {
   ].sort((a, b) => a - b);
   for (const at of moments.filter((_, k) => k % 7 === 0)) {
     check(momentOf(one, at) === at, `${at} is a moment of its own`);
-    const said = narrate(one, at);
-    check(/^At .*\.$/.test(said) && !/\{|undefined|NaN|Infinity/.test(said), said);
+    const sentence = narrate(one, at);
+    check(/^At .*\.$/.test(sentence) && !/\{|undefined|NaN|Infinity/.test(sentence), sentence);
     const busy = Array.from({ length: schedule.p }, (_, r) => doing(one, r, at)).filter(({ i }) => i >= 0).length;
-    if (at < times.makespan) check(said.includes(`${busy} of ${schedule.p} ranks work`), said);
+    if (at < times.makespan) check(sentence.includes(`${busy} of ${schedule.p} ranks work`), sentence);
   }
 }
 
@@ -252,7 +252,7 @@ function answer(line) {
   const kinds = idleKinds(one, check);
   const hops = path(one, check);
   journeys(one, check);
-  mail(one, check);
+  checkMessages(one, check);
   story(one, check);
   return { kinds, hops, problems };
 }

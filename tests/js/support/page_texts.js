@@ -1,5 +1,5 @@
-// Reads the page's texts out of its source: what goes through t(...), what the HTML marks with data-t, and what looks
-// like a text for readers but goes through neither.
+// Reads the page's texts from its source: arguments of t(...), HTML marked with data-t, and anything that looks like a
+// text for readers but is neither.
 import { readFileSync, readdirSync } from "node:fs";
 import { parse } from "acorn";
 import { ancestor } from "acorn-walk";
@@ -10,7 +10,7 @@ const CATALOGUES = "static/js/core/i18n/zh/";
 const TEMPLATES = "templates/";
 
 /**
- * @typedef {{file: string, line: number, text: string, names: string[] | null, partly: boolean}} Said names: of the
+ * @typedef {{file: string, line: number, text: string, names: string[] | null, partly: boolean}} PageText names: of the
  *   values given for its holes, null where they are not spelt out; partly: filled(...) puts elements into the others
  */
 /** @typedef {{file: string, line: number, text: string}} Place */
@@ -56,11 +56,11 @@ const calleeOf = ({ callee }) => callee?.name ?? callee?.property?.name ?? "";
 /** The holes of a text. @param {string} text */
 export const holesOf = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
 
-// -- what is not a text although it has letters
+// -- strings with letters that are not texts for readers
 
 const wordSet = (/** @type {string} */ list) => new Set(list.trim().split(/\s+/));
 
-/** Where values stand that only the program reads. */
+/** Positions of values that only the program reads. */
 const PROGRAM_KEYS = wordSet(`
   class id type role for href rel key kind tag method mode cursor inputmode viewBox Accept Prefer scope d path font
   behavior block transform style stroke fill name value field credentials
@@ -90,7 +90,7 @@ const TEXT_CALLS = {
 const WORD = /\p{L}{2,}/u;
 const PROSE = /\p{L}{2,}[,:;.]? (?:\p{L}{2,}|\{)|^[A-Z][a-z]{2,}\b(?!\w*[A-Z.])/u;
 
-/** What a node is: "program" for what only the program reads, "text" for what is shown, "" for what may be either.
+/** Classifies a node: "program" for internal values, "text" for texts that are shown, "" where it may be either.
  * @param {any[]} up from the node to the root */
 function place(up) {
   for (let at = 1; at < up.length; at++) {
@@ -143,17 +143,17 @@ function ofCall(node, child) {
   return PROGRAM_CALLS.has(name) ? "program" : "";
 }
 
-/** The words of a string or template, with {} where its expressions stand. @param {any} node */
+/** The text of a string or template, with {} in place of its expressions. @param {any} node */
 const wordsOf = (node) =>
   node.type === "TemplateLiteral"
     ? node.quasis.map((/** @type {any} */ { value }) => value.cooked).join("{}")
     : String(node.value);
 
-/** What a source says: its texts, calls of t whose text is no literal, and texts that no one translates.
- * @param {string} file @param {string} code @returns {{said: Said[], odd: Place[], bare: Place[]}} */
+/** Collects the texts of a source, calls of t without a literal text, and untranslated texts.
+ * @param {string} file @param {string} code @returns {{texts: PageText[], odd: Place[], bare: Place[]}} */
 export function textsOf(file, code) {
-  /** @type {{said: Said[], odd: Place[], bare: Place[]}} */
-  const found = { said: [], odd: [], bare: [] };
+  /** @type {{texts: PageText[], odd: Place[], bare: Place[]}} */
+  const found = { texts: [], odd: [], bare: [] };
   const tree = parse(code, { ecmaVersion: 2024, sourceType: "module", locations: true });
   const imported =
     tree.body.some(
@@ -174,7 +174,7 @@ export function textsOf(file, code) {
       const text = literal(node.arguments[0]);
       if (text === null) found.odd.push({ ...at(node), text: code.slice(node.start, node.end) });
       else
-        found.said.push({
+        found.texts.push({
           ...at(node),
           text,
           names: namesOf(node.arguments[1]),
@@ -191,7 +191,7 @@ export function textsOf(file, code) {
 export function readSources() {
   const all = paths(SOURCES, ".js").map((path) => textsOf(path, read(path)));
   return {
-    said: all.flatMap(({ said }) => said),
+    texts: all.flatMap(({ texts }) => texts),
     odd: all.flatMap(({ odd }) => odd),
     bare: all.flatMap(({ bare }) => bare),
   };
@@ -208,11 +208,11 @@ const SPOKEN = ["aria-label", "title", "aria-roledescription"];
  * The texts of a template: those marked data-t and those not.
  * @param {string} file
  * @param {string} html
- * @returns {{said: Said[], bare: Place[]}}
+ * @returns {{texts: PageText[], bare: Place[]}}
  */
 export function textsOfHtml(file, html) {
-  /** @type {{said: Said[], bare: Place[]}} */
-  const found = { said: [], bare: [] };
+  /** @type {{texts: PageText[], bare: Place[]}} */
+  const found = { texts: [], bare: [] };
   /** @type {{tag: string, marked: boolean}[]} */
   const open = [];
   for (const { 1: close, 2: tag, 3: attributes, 4: words, index } of html.matchAll(
@@ -221,7 +221,7 @@ export function textsOfHtml(file, html) {
     const line = html.slice(0, index).split("\n").length;
     const put = (/** @type {string} */ text, /** @type {boolean} */ marked) => {
       if (!WORD.test(text.replace(FILLED, "")) || text === "Bubbleline") return;
-      if (marked) found.said.push({ file, line, text, names: [], partly: false });
+      if (marked) found.texts.push({ file, line, text, names: [], partly: false });
       else found.bare.push({ file, line, text });
     };
     if (words !== undefined) {
@@ -240,5 +240,5 @@ export function textsOfHtml(file, html) {
 /** All of the page's templates. */
 export function readTemplates() {
   const all = paths(TEMPLATES, ".html").map((path) => textsOfHtml(path, read(path)));
-  return { said: all.flatMap(({ said }) => said), bare: all.flatMap(({ bare }) => bare) };
+  return { texts: all.flatMap(({ texts }) => texts), bare: all.flatMap(({ bare }) => bare) };
 }

@@ -36,23 +36,23 @@ function slowly(schedule, times, range, t0, t1) {
   return { time, ops, cut };
 }
 
-test("an area's text reads back as the same area, in one plan, in another and across", () => {
+test("an area's text is read back as the same area, in either plan and across both", () => {
   const place = (/** @type {string} */ lane, /** @type {number} */ rank) => ({ lane, rank });
-  const said = {
+  const links = {
     "12-30@0-3": { t0: 12, t1: 30, from: place("a", 0), to: place("a", 3) },
     "0.5-1.25@b.0-3": { t0: 0.5, t1: 1.25, from: place("b", 0), to: place("b", 3) },
     "1-2@2-b.1": { t0: 1, t1: 2, from: place("a", 2), to: place("b", 1) },
     "1-2@run2.0-run3.1": { t0: 1, t1: 2, from: place("run2", 0), to: place("run3", 1) },
     "0-7@run.3-run.0": { t0: 0, t1: 7, from: place("run", 3), to: place("run", 0) },
   };
-  for (const [text, area] of Object.entries(said)) assert.deepEqual(readArea(text), area);
-  assert.equal(areaText(said["1-2@2-b.1"]), "1-2@2-b.1");
-  assert.equal(areaText(said["0-7@run.3-run.0"]), "0-7@run.3-0");
+  for (const [text, area] of Object.entries(links)) assert.deepEqual(readArea(text), area);
+  assert.equal(areaText(links["1-2@2-b.1"]), "1-2@2-b.1");
+  assert.equal(areaText(links["0-7@run.3-run.0"]), "0-7@run.3-0");
   for (const bad of ["", "12-30", "30-12@0-3", "5-5@0-1", "-1-3@0-1", "1-2@0", "1-2@0-99999", "1e999-2@0-1", "a-b@c-d"])
     assert.equal(readArea(bad), null, bad);
 });
 
-test("random areas survive the link", () => {
+test("random areas are read back from their link unchanged", () => {
   const random = seeded(11);
   for (let round = 0; round < 300; round++) {
     const t0 = Number((random() * 10 ** Math.floor(8 * random() - 3)).toPrecision(7));
@@ -86,7 +86,7 @@ test("an area reaches over whole lane groups between its ends, whichever end com
   assert.deepEqual(rankRanges({ ...one, to: { lane: "d", rank: 0 } }, groups), []);
 });
 
-test("totals equal a look at every op, over random areas of several schedules", () => {
+test("totals equal a scan of every op, over random areas of several schedules", () => {
   const random = seeded(12);
   const orders = [oneFOneB(4, 9), zbH1(5, 12), breadthFirst(3, 40, 4), spread(2)];
   for (const order of orders) {
@@ -133,7 +133,7 @@ test("the whole timeline's area has the schedule's own bubble", () => {
   );
 });
 
-test("copies are counted beside the ops, and ops of a live run that are still to come not at all", () => {
+test("copies are counted beside the ops, and ops of a live run that have not been reported are not counted", () => {
   const order = offloaded();
   const times = simulate(order, { ...UNIT, O: 0.5 });
   const lane = { schedule: order, times, end: times.makespan };

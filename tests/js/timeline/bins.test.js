@@ -123,7 +123,7 @@ test("every bin holds the share that each kind covers of it, and shares add up t
   });
 });
 
-test("every op shows in a bin that it lies in, whatever else is there", () => {
+test("every op is visible in a bin that it overlaps, whatever else is in it", () => {
   windows(22, 120, (s, times, rank, from, step, width, where) => {
     const bins = binned(s, times, rank, from, step, width);
     for (let i = s.offsets[rank]; i < s.offsets[rank + 1]; i++) {
@@ -167,7 +167,7 @@ test("a pan by whole bins shifts the picture and changes nothing in it", () => {
   });
 });
 
-test("a mixed bin is stacked by its shares, the least by one layer, and idle time lies below", () => {
+test("a mixed bin is stacked by its shares, the smallest by one layer, with idle time below", () => {
   const bins = emptyBins([0, 1, 2], 1);
   bins.mixed[0] = 1;
   bins.cls.set([1, 9, 17]);
@@ -203,7 +203,7 @@ test("a lone op of a thousandth of a bin stays visible", () => {
   }
 });
 
-test("edges that fall on bins are exact, and wide ops leave a gap where one is asked for", () => {
+test("edges that coincide with bins are exact, and wide ops leave a gap where one is asked for", () => {
   const s = oneFOneB(2, 2);
   const times = simulate(s, UNIT);
   const [f, b] = [1, 1 + 3 * SHADES];
@@ -222,7 +222,7 @@ test("bins are emptied before they are filled again", () => {
   assert.deepEqual(looks(bins, 4), new Array(8).fill(0));
 });
 
-test("a class tells kind and chunk, and all fit the palette", () => {
+test("a class encodes kind and chunk, and all fit the palette", () => {
   for (let chunks = 1; chunks <= 14; chunks++) {
     for (let code = 0; code < codesPerRank(chunks); code++) {
       const cls = classTable(chunks)[code];

@@ -27,7 +27,7 @@ function texts(text, order) {
   return found;
 }
 
-test("what is typed is read as stage, kind and micro-batch, any of which may be left out", () => {
+test("a query is read as stage, kind and micro-batch, any of which may be left out", () => {
   assert.deepEqual(readQuery("2F5"), { stage: 2, letter: "F", micro: 5 });
   assert.deepEqual(readQuery(" 2 f 5 "), { stage: 2, letter: "F", micro: 5 });
   assert.deepEqual(readQuery("w12"), { stage: null, letter: "W", micro: 12 });
@@ -37,7 +37,7 @@ test("what is typed is read as stage, kind and micro-batch, any of which may be 
   for (const wrong of ["", "x", "2F5F", "2-5", "F F", "stage 2", "-1"]) assert.equal(readQuery(wrong), null, wrong);
 });
 
-test("a query finds just the ops that it names", () => {
+test("a query finds exactly the ops that it names", () => {
   const order = oneFOneB(4, 8);
   assert.deepEqual(texts("2F5", order), ["2F5"]);
   assert.deepEqual(texts("F5", order), ["0F5", "1F5", "2F5", "3F5"]);
@@ -61,7 +61,7 @@ test("halves of a pair, shards of the output layer and copies are found too", ()
   assert.equal(texts("1", offloaded()).length, 4, "a micro-batch has its copies");
 });
 
-test("every op's own text finds it, in every kind of order", () => {
+test("every op is found by its own text, in every kind of order", () => {
   for (const order of [oneFOneB(4, 9), zbH1(5, 12), breadthFirst(3, 6, 4), spread(1), paired(), offloaded()]) {
     const all = order.count + (order.copies?.count ?? 0);
     for (let i = 0; i < all; i++) {
@@ -90,7 +90,7 @@ const sorted = (lanes) =>
     )
     .sort((a, b) => a.start - b.start || a.lane - b.lane || a.row - b.row || a.i - b.i);
 
-test("stepping visits every hit once in the order of time, both ways and round the end", () => {
+test("stepping visits every hit once in order of time, both ways, and wraps at the end", () => {
   const orders = [oneFOneB(4, 9), zbH1(5, 12), offloaded()];
   for (const text of ["F", "5", "2", "I3", "1F"]) {
     const query = readQuery(text);

@@ -21,7 +21,7 @@ const two = [
   { id: "b", p: 4, title: "1F1B" },
 ];
 
-test("rows stand one under the other with their strips above, pinned ranks first", () => {
+test("rows are stacked with their strips above, pinned ranks first", () => {
   const rows = lanes({ p: 4, top: 10, laneHeight: 20, gap: 1, strip: 6, pinned: [2, 2, 9] });
   assert.deepEqual(
     rows.map(({ rank }) => rank),
@@ -51,7 +51,7 @@ test("rows never overlap and never leave their group", () => {
   }
 });
 
-test("copy lanes stand under the rows of the groups that have them, a third as tall, and everything still fits", () => {
+test("copy lanes are under the rows of the groups that have them, a third as tall, and everything still fits", () => {
   const [first, second] = two;
   for (const height of [240, 400, 620, 900]) {
     const layout = layoutGroups([{ ...first, copies: true }, second], 900, height, { strip: 4 });
@@ -67,7 +67,7 @@ test("copy lanes stand under the rows of the groups that have them, a third as t
   }
 });
 
-test("a point knows whether it is on the strip, the ops or the copies", () => {
+test("a point is resolved to the strip, the ops or the copies", () => {
   const layout = layoutGroups([{ id: "a", p: 3, title: "", copies: true }], 900, 400, { strip: 10 });
   for (const { rank, stripY, y, h, copyY, copyH } of layout.groups[0].rows) {
     const parts = [stripY + 2, y + h / 2, copyY + copyH / 2].map((at) => hit(layout, 500, at));
@@ -96,13 +96,13 @@ test("messages have a lane under the copies, which fits too and is found", () =>
   }
 });
 
-test("too many ranks for the height keep a lane that can be seen, and the content grows", () => {
+test("with too many ranks for the height, lanes stay visible and the content grows", () => {
   const layout = layoutGroups([{ id: "a", p: 512, title: "" }], 300, 200);
   assert.equal(layout.laneHeight, DEFAULTS.minLane);
   assert.ok(layout.contentHeight > 512 * DEFAULTS.minLane);
 });
 
-test("several schedules get thinner lanes where that shows them all at once, one alone does not", () => {
+test("several schedules get thinner lanes where that shows all at once, a single one does not", () => {
   const four = ["a", "b", "c", "d"].map((id) => ({ id, p: 64, title: "" }));
   const thin = layoutGroups(four, 900, 600, { gap: 0 });
   assert.equal(thin.laneHeight, 1);
@@ -116,7 +116,7 @@ test("several schedules get thinner lanes where that shows them all at once, one
   assert.equal(layoutGroups([{ id: "a", p: 256, title: "" }], 900, 600, { gap: 0 }).laneHeight, DEFAULTS.minLane);
 });
 
-test("a point finds its row, and nothing between titles", () => {
+test("a point gives its row, and nothing between titles", () => {
   const layout = layoutGroups(two, 1000, 400);
   for (const { id, rows } of layout.groups) {
     for (const { rank, y, h } of rows)
@@ -129,7 +129,7 @@ test("a point finds its row, and nothing between titles", () => {
   assert.equal(layoutGroups([], 100, 100).groups.length, 0);
 });
 
-test("the op at a time is the one that a look through the whole row finds", () => {
+test("the op at a time equals the one found by a scan of the whole row", () => {
   const order = oneFOneB(4, 9);
   const times = simulate(order, { ...UNIT, F: 1.5, comm: 0.3 });
   const random = seeded(2);
@@ -159,7 +159,7 @@ test("the ops in a window are those that overlap it", () => {
   }
 });
 
-test("ops of a live run that are still to come are nowhere", () => {
+test("ops of a live run that have not been reported are not found", () => {
   const order = oneFOneB(2, 3);
   const times = simulate(order, UNIT);
   times.start.fill(Infinity, 2, 6);
@@ -186,10 +186,7 @@ test("scrolled, a group's title and pinned ranks stay under the axis and cover w
       for (const [at, row] of rows.entries()) {
         assert.ok(row.y + row.h <= top + height + 0.01);
         if (at > 0)
-          assert.ok(
-            row.stripY >= rows[at - 1].y + rows[at - 1].h - 0.01 || at === rows.length - 1,
-            "no row lies on another",
-          );
+          assert.ok(row.stripY >= rows[at - 1].y + rows[at - 1].h - 0.01 || at === rows.length - 1, "no rows overlap");
       }
       assert.deepEqual(
         rows.slice(0, pinned).map(({ rank }) => rank),

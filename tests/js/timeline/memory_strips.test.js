@@ -54,7 +54,7 @@ test("a strip's top is the rank's peak, however narrow the strip", () => {
   }
 });
 
-test("the level at a time is that of the step before it, and nothing is held before the first", () => {
+test("the level at a time is that of the step before it, and zero before the first", () => {
   const steps = { t: Float64Array.of(1, 4), y: Float64Array.of(2, 3) };
   assert.deepEqual(
     [0, 1, 3.9, 4, 9].map((t) => [stepAt(steps, t), levelAt(steps, t)]),
@@ -68,7 +68,7 @@ test("the level at a time is that of the step before it, and nothing is held bef
   );
 });
 
-test("strips come by themselves where activations are offloaded or weights are counted", () => {
+test("strips appear automatically where activations are offloaded or weights are counted", () => {
   assert.equal(stripsByDefault([DEFAULTS]), false);
   assert.equal(stripsByDefault([DEFAULTS, { ...DEFAULTS, offload: "full" }]), true);
   assert.equal(stripsByDefault([{ ...DEFAULTS, weights: 2 }]), true);

@@ -42,7 +42,7 @@ function windows(seed, check) {
   }
 }
 
-test("bins from the pyramid hold what bins from the ops hold, to their edges", () => {
+test("bins from the pyramid equal bins from the ops, to their edges", () => {
   windows(31, (quick, slow, where) => {
     assert.deepEqual(quick.kinds, slow.kinds);
     let off = 0;
@@ -54,7 +54,7 @@ test("bins from the pyramid hold what bins from the ops hold, to their edges", (
   });
 });
 
-test("all time that a kind takes is in every level", () => {
+test("every level contains all the time of each kind", () => {
   const s = zbH1(4, 700);
   const times = simulate(s, { F: 1.1, I: 0.7, W: 0.4, comm: 0.3, FB: null, S: null, T: null, O: null });
   const { kinds, levels } = buildPyramid(s, times, times.makespan);
@@ -73,7 +73,7 @@ test("all time that a kind takes is in every level", () => {
   }
 });
 
-test("one short op among a thousand long ones of another kind is in every level", () => {
+test("every level contains one short op among a thousand long ones of another kind", () => {
   const s = oneFOneB(1, 1);
   const many = 4096;
   const start = Float64Array.from({ length: many }, (_, k) => k);

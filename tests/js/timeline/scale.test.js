@@ -7,7 +7,7 @@ import { tickStep, ticks } from "../../../static/js/core/timeline/scale.js";
 import { clamp, fit, pan, zoomAt, zoomTo } from "../../../static/js/core/timeline/viewport.js";
 import { seeded } from "../support/helpers.js";
 
-test("ticks are round, within the range, ascending and free of dust", () => {
+test("ticks are round, within the range, ascending and free of rounding error", () => {
   assert.deepEqual(ticks(0, 1, 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);
   assert.deepEqual(ticks(0.05, 0.35, 3), [0.1, 0.2, 0.3]);
   assert.deepEqual(ticks(0, 117, 6), [0, 20, 40, 60, 80, 100]);
@@ -27,7 +27,7 @@ test("any range has at most count + 1 ticks, one step apart", () => {
   }
 });
 
-test("times show just the decimals of their step", () => {
+test("times show exactly the decimals of their step", () => {
   assert.deepEqual(
     [formatTime(3, 1), formatTime(0.30000000000000004, 0.1), formatTime(2, 0.05), formatTime(1e3, 50)],
     ["3", "0.3", "2.00", "1000"],
@@ -35,7 +35,7 @@ test("times show just the decimals of their step", () => {
   assert.equal(formatTime(-1e-12, 0.1), "0.0");
 });
 
-test("percents keep one decimal so that nothing jumps", () => {
+test("percentages always have one decimal, so that the width is stable", () => {
   assert.deepEqual(
     [formatPercent(0.0941), formatPercent(0.1), formatPercent(0), formatPercent(1)],
     ["9.4 %", "10.0 %", "0.0 %", "100.0 %"],
@@ -82,7 +82,7 @@ test("a selection is shown with a small margin, whichever end came first", () =>
   assert.deepEqual(zoomTo(5, 5, 100), fit(100));
 });
 
-test("no walk of zooms and pans ever leaves the timeline", () => {
+test("no sequence of zooms and pans leaves the timeline", () => {
   const random = seeded(9);
   let view = fit(103);
   for (let round = 0; round < 3000; round++) {

@@ -18,7 +18,7 @@ const edgesOf = ({ schedule, times }, rank) =>
     ...times.end.subarray(schedule.offsets[rank], schedule.offsets[rank + 1]),
   ].sort((a, b) => a - b);
 
-test("the nearest edge is the one that a look at every op finds, and none beyond reach", () => {
+test("the nearest edge equals the one found by a scan of every op, within the snapping distance", () => {
   const lanes = lanesOf();
   const random = seeded(21);
   for (let round = 0; round < 400; round++) {
@@ -68,7 +68,7 @@ test("stepping from edge to edge visits every edge of a row, forwards and back",
   }
 });
 
-test("a press takes an edge of the minimap's window, its inside or what lies outside", () => {
+test("a press takes an edge of the minimap's window, its inside or the space outside", () => {
   assert.deepEqual(
     [98, 103, 150, 197, 204, 60, 300].map((x) => gripAt(x, 100, 200, 6)),
     ["start", "start", "window", "end", "end", "outside", "outside"],
@@ -80,7 +80,7 @@ test("a press takes an edge of the minimap's window, its inside or what lies out
   );
 });
 
-test("dragging the window keeps its width within the whole; dragging an edge past the other turns it round", () => {
+test("dragging the window keeps its width within the whole; dragging an edge past the other swaps them", () => {
   const random = seeded(22);
   for (let round = 0; round < 300; round++) {
     const t0 = random() * 80;

@@ -28,7 +28,7 @@ function same(a, b, total, where) {
   near(a.t1, b.t1, total, where);
 }
 
-test("a clamped window keeps its span, lies within the whole, and clamping again changes nothing", () => {
+test("a clamped window keeps its span, is within the whole, and clamping again changes nothing", () => {
   views(41, ({ t0, t1 }, total, random, where) => {
     const by = (random() * 4 - 2) * total;
     const view = clamp({ t0: t0 + by, t1: t1 + by }, total);
@@ -97,7 +97,7 @@ test("two pans are one pan by their sum where no end is met", () => {
   });
 });
 
-test("a zoom to a stretch of time shows all of it and little else, whichever end is named first", () => {
+test("a zoom to an interval shows all of it and little else, whichever end is named first", () => {
   views(48, ({ t0, t1 }, total, _random, where) => {
     const view = zoomTo(t1, t0, total);
     assert.deepEqual(view, zoomTo(t0, t1, total), where);

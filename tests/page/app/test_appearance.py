@@ -1,4 +1,4 @@
-"""Looks and languages: the menu, what a link keeps of it, and that every combination of them draws."""
+"""Themes, colours and languages: the menu, their keys in a link, and that every combination is drawn."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_menu_is_driven_by_keys_and_the_theme_stays_in_the_link(open_page: O
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(18, 20, 23)"
 
 
-def test_the_language_of_a_link_is_spoken_and_the_menu_changes_it(open_page: Open) -> None:
+def test_the_page_uses_the_language_of_a_link_and_the_menu_changes_it(open_page: Open) -> None:
     page = open_page("?p=4&m=8")
     assert page.evaluate("document.documentElement.lang") == "en"
     page.click("#theme")
@@ -51,7 +51,7 @@ def test_the_language_of_a_link_is_spoken_and_the_menu_changes_it(open_page: Ope
     expect(page.locator("#theme")).to_have_attribute("aria-label", "外观与语言")
 
 
-def test_a_chinese_browser_is_spoken_to_in_chinese(open_page: Open) -> None:
+def test_the_page_is_chinese_in_a_chinese_browser(open_page: Open) -> None:
     page = open_page("", locale="zh-CN")
     assert page.evaluate("document.documentElement.lang") == "zh-Hans"
     page = open_page("?lang=en", locale="zh-CN")

@@ -31,7 +31,7 @@ def open_tab(page: Page, name: str, there: str) -> None:
     expect(page.locator(there).first).to_be_visible(timeout=20_000)  # every family simulated, charts drawn
 
 
-def test_axe_itself_sees_what_is_wrong(open_page: Open) -> None:
+def test_axe_itself_detects_a_violation(open_page: Open) -> None:
     page = open_page()
     assert violations(page) == []
     page.evaluate("document.querySelector('#tools button').removeAttribute('aria-label')")
@@ -46,7 +46,7 @@ def test_every_tab_passes(open_page: Open) -> None:
         assert violations(page) == [], name
 
 
-def test_what_opens_over_the_page_passes(open_page: Open) -> None:
+def test_dialogs_and_menus_pass(open_page: Open) -> None:
     page = open_page("?family=zb-h1")
     page.click("#family")
     expect(page.locator("#family-list")).to_be_visible()

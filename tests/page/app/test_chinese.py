@@ -49,7 +49,7 @@ CUT = """() => [...document.querySelectorAll('button, th, h2, h3, label, .lane-h
 
 
 def english(page: Page) -> list[str]:
-    """What is left in English of all that the page shows and says."""
+    """The English words left in all texts of the page."""
     left = []
     for text in page.evaluate(TEXTS):
         rest = IDENTIFIERS.sub("", text)
@@ -95,7 +95,7 @@ def test_every_chart_is_chinese(open_page: Open) -> None:
         assert english(page) == [], chart
 
 
-def test_schedules_side_by_side_and_all_that_explains_them_are_chinese(open_page: Open) -> None:
+def test_schedules_side_by_side_and_their_explanations_are_chinese(open_page: Open) -> None:
     page = open_page(
         "?lang=zh&family=zb-h1&p=4&m=8&comm=0.2&b.family=pipedream&b.p=4&b.m=8&c.family=zb-auto&c.memory=3"
         "&tab=compare&sel=2I3&crit=1&micro=2&lane=comm&story=ranks&at=9.5&marks=3,7&pin=1"
@@ -134,7 +134,7 @@ def test_a_sharded_output_layer_and_its_barriers_are_chinese(open_page: Open) ->
         "?lang=zh&family=dualpipe&p=3&m=8",
     ],
 )
-def test_what_is_wrong_is_said_in_chinese(open_page: Open, query: str) -> None:
+def test_errors_are_chinese(open_page: Open, query: str) -> None:
     page = open_page(query, drawn=False)
     page.locator(".problem:visible").first.wait_for()
     assert english(page) == []

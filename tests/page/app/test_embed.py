@@ -1,4 +1,4 @@
-"""An embed in somebody else's page, and the file that plays by itself."""
+"""An embed in a page of another site, and the stand-alone HTML file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bundle() -> None:
 
 @pytest.fixture(scope="module")
 def elsewhere(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A page of another site that shows ours: an embed, and the whole page, which may not be shown."""
+    """A page of another site that frames ours: an embed, and the whole page, which may not be framed."""
     folder = tmp_path_factory.mktemp("elsewhere")
     frames = [f"{server.url}/embed?family=zb-h1&p=4&m=8&t0=2&t1=20&sel=2F3&theme=light", f"{server.url}/?p=3"]
     shown = "".join(
@@ -57,7 +57,7 @@ def elsewhere(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def bare_page(browser: Browser) -> Iterator[Page]:
-    """A page that may be anywhere, on a disk or another site; what it asks for is the test's to judge."""
+    """A page that may be on a disk or another site; the test itself checks its requests."""
     context = browser.new_context(viewport={"width": 900, "height": 640}, reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(1000 * PATIENCE_S)
@@ -78,7 +78,7 @@ def framed(page: Page, name: str) -> Frame:
     return frame
 
 
-def test_only_the_embed_may_stand_in_another_sites_frame(client: FlaskClient):
+def test_only_the_embed_may_be_framed_by_another_site(client: FlaskClient):
     whole, embed = (client.get(path).headers["Content-Security-Policy"] for path in ("/", "/embed"))
     assert whole.endswith("frame-ancestors 'self'")
     assert embed.endswith("frame-ancestors *")
@@ -86,11 +86,11 @@ def test_only_the_embed_may_stand_in_another_sites_frame(client: FlaskClient):
 
 
 @pytest.mark.parametrize("query", ["?theme=pink&controls=%22%3E%3Cscript%3E", "?controls=all", ""])
-def test_looks_that_there_are_not_are_taken_as_none_were_named(client: FlaskClient, query: str):
+def test_unknown_appearances_are_ignored(client: FlaskClient, query: str):
     assert 'data-theme="auto" data-controls="full"' in client.get(f"/embed{query}").text
 
 
-def test_in_a_narrow_frame_of_another_site_it_is_drawn_and_played_by_keys(bare_page: Page, elsewhere: str):
+def test_in_a_narrow_frame_of_another_site_the_embed_is_drawn_and_played_by_keys(bare_page: Page, elsewhere: str):
     page = bare_page
     page.goto(elsewhere)
     frame = framed(page, "f0")
@@ -107,7 +107,7 @@ def test_in_a_narrow_frame_of_another_site_it_is_drawn_and_played_by_keys(bare_p
     assert framed(page, "f1").evaluate("typeof bubbleline") == "undefined"  # the whole page is not shown in a frame
 
 
-def test_the_full_view_opens_as_the_embed_is_now(open_page: Open, server: Server):
+def test_the_full_view_opens_in_the_current_state_of_the_embed(open_page: Open, server: Server):
     page = open_page("embed?family=zb-h1&p=4&m=8&b.family=1f1b&controls=minimal&theme=dark")
     page.focus("#plot")
     for key in ("w", ".", ".", "ArrowRight"):
@@ -134,13 +134,13 @@ def test_the_full_view_opens_as_the_embed_is_now(open_page: Open, server: Server
         ("none", ["#plot", "#embed-open"], ["#transport", "#minimap", "#legend"]),
     ],
 )
-def test_there_are_as_many_controls_as_asked_for(open_page: Open, controls: str, there: list[str], gone: list[str]):
+def test_the_embed_has_the_requested_controls(open_page: Open, controls: str, there: list[str], gone: list[str]):
     page = open_page(f"embed?family=gpipe&controls={controls}", width=720, height=420)
     assert [name for name in there if not seen(page, name)] == []
     assert [name for name in gone if seen(page, name)] == []
 
 
-def test_it_plays_on_a_click_and_leaves_the_address_alone(open_page: Open):
+def test_the_embed_plays_on_a_click_and_does_not_change_the_address(open_page: Open):
     page = open_page("embed?family=gpipe&p=4&m=8", width=480, height=300)
     address = page.url
     page.get_by_role("button", name="Play").click()
@@ -151,19 +151,19 @@ def test_it_plays_on_a_click_and_leaves_the_address_alone(open_page: Open):
     assert page.url == address
 
 
-def test_costs_that_follow_from_a_model_are_there_before_it_is_drawn(open_page: Open):
+def test_costs_from_a_model_are_loaded_before_the_embed_is_drawn(open_page: Open):
     page = open_page("embed?p=8&m=16&m.model=llama3-70b&m.tp=8")
     assert state(page)["spec"]["costs"]["F"] > 10
 
 
-def test_a_measured_run_is_said_to_be_elsewhere_and_a_bad_link_is_said(open_page: Open):
+def test_a_measured_run_and_a_bad_link_are_explained_in_the_embed(open_page: Open):
     page = open_page("embed?p=3&run=0f3a9c2e", width=720)
     assert "run is in the full view" in page.inner_text("#embed-foot")
     page = open_page("embed?p=zero", width=720)
     assert "p must be" in page.inner_text("#embed-foot").lower()
 
 
-def test_what_cannot_be_drawn_is_said_with_what_can(open_page: Open):
+def test_a_spec_that_cannot_be_drawn_is_explained_with_one_that_can(open_page: Open):
     page = open_page("embed?family=dualpipe&p=4&m=7", drawn=False)
     page.get_by_role("button", name=re.compile("Use m = ")).click()
     wait(page, DRAWN)
@@ -220,7 +220,7 @@ def test_the_files_times_are_the_servers_for_the_same_costs(
     assert state(page)["plans"][0]["figures"] == wanted
 
 
-def test_an_order_that_was_made_for_its_costs_stays_and_says_so(bare_page: Page, server: Server, bundle, tmp_path):
+def test_an_order_searched_for_its_costs_is_kept_with_a_note(bare_page: Page, server: Server, bundle, tmp_path):
     page = bare_page
     open_saved(server, page, "?family=v-half&p=4&m=8&theme=dark", tmp_path)
     assert page.locator("#embed-costs .embed-note").is_hidden()
@@ -239,7 +239,7 @@ def test_nothing_in_a_query_becomes_code_in_the_file(client: FlaskClient, bundle
     assert "'unsafe-inline'" not in text
 
 
-def test_what_has_no_file_is_said(client: FlaskClient, monkeypatch, tmp_path):
+def test_a_view_without_a_file_is_refused_with_its_field_or_a_reason(client: FlaskClient, monkeypatch, tmp_path):
     assert error_of(client.get("/api/standalone?p=0"))["field"] == "p"
     monkeypatch.setattr(standalone, "SCRIPT", tmp_path / "none.js")
     missing = client.get("/api/standalone?p=3")

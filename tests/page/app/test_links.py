@@ -1,4 +1,4 @@
-"""Links: every form ever published opens what it says; sharing, short links, back, forward and copy."""
+"""Links: every form ever published still opens its view; sharing, short links, back, forward and copy."""
 
 from __future__ import annotations
 
@@ -87,17 +87,17 @@ FORMS: list[Form] = [
 """Each form with what it shows: of the first schedule, the others and the view. New forms are added; none goes."""
 
 
-def held(said: dict[str, Any], shown: dict[str, Any]) -> None:
-    for key, value in said.items():
+def assert_shown(expected: dict[str, Any], shown: dict[str, Any]) -> None:
+    for key, value in expected.items():
         if key == "model":
             assert shown["costs"]["F"] != 1, "the costs follow from the model"
             continue
-        found = shown["costs"][key.partition(".")[2]] if key.startswith("costs.") else shown[key]
-        assert found == value, f"{key} is {found}"
+        actual = shown["costs"][key.partition(".")[2]] if key.startswith("costs.") else shown[key]
+        assert actual == value, f"{key} is {actual}"
 
 
 def go(page: Page, query: str) -> None:
-    """To another address without loading the page anew, as a step back does."""
+    """Go to another address without reloading the page, as a step back does."""
     page.evaluate("q => { history.pushState(null, '', '/' + q); dispatchEvent(new PopStateEvent('popstate')); }", query)
 
 
@@ -109,20 +109,20 @@ def shows(page: Page, form: Form) -> None:
     shown = state(page)
     assert [plan["error"] for plan in shown["plans"]] == [None] * (1 + len(others)), query
     assert len(shown["others"]) == len(others), query
-    for said, found in zip([spec, *others, view], [shown["spec"], *shown["others"], shown["view"]], strict=True):
-        held(said, found)
+    for expected, actual in zip([spec, *others, view], [shown["spec"], *shown["others"], shown["view"]], strict=True):
+        assert_shown(expected, actual)
     assert page.locator(".problem:visible").count() == 0, query
 
 
-def test_links_of_every_kind_open_what_they_say(open_page: Open, server: Server):
+def test_links_of_every_kind_open_their_view(open_page: Open, server: Server):
     page = open_page("", width=900, height=600)
     for form in [*FORMS[::13], *(form for form in FORMS if "model" in form[1])]:
         page.goto(f"{server.url}/{form[0]}")
         shows(page, form)
 
 
-def test_every_form_of_link_ever_published_shows_what_it_says(open_page: Open):
-    """Without loading the page anew each time: it reads the address as after a step back."""
+def test_every_form_of_link_ever_published_shows_its_view(open_page: Open):
+    """The page is not reloaded each time: it reads the address as after a step back."""
     page = open_page("", width=900, height=600)
     for form in FORMS:
         if "model" in form[1]:
@@ -133,14 +133,14 @@ def test_every_form_of_link_ever_published_shows_what_it_says(open_page: Open):
         shows(page, form)
 
 
-def test_a_link_that_is_wrong_in_part_says_so_and_shows_the_rest(open_page: Open):
+def test_a_partly_wrong_link_is_reported_and_the_rest_is_shown(open_page: Open):
     page = open_page("?p=8&famly=gpipe&utm_source=x&p=9")
     assert state(page)["spec"]["p"] == 8
     go(page, "?z=AAAAA&p=7")
     assert state(page)["spec"]["p"] == 7
 
 
-def test_back_and_forward_walk_through_what_was_chosen(open_page: Open):
+def test_back_and_forward_go_through_the_earlier_choices(open_page: Open):
     page = open_page("?p=4")
     page.click("#compare-toggle")
     wait(page, "bubbleline.state().others.length === 1 && location.search.includes('b.family')")
@@ -155,7 +155,7 @@ def test_back_and_forward_walk_through_what_was_chosen(open_page: Open):
     assert "b.family" in page.url
 
 
-def test_a_view_that_is_too_much_for_a_link_is_packed_in_the_address_and_comes_back(open_page: Open):
+def test_a_view_too_large_for_a_plain_link_is_packed_and_restored(open_page: Open):
     page = open_page(f"?p=80&F={LISTED}")
     page.keyboard.press("w")
     wait(page, "location.search.startsWith('?z=')")
@@ -190,7 +190,7 @@ def test_one_click_copies_the_link_and_the_link_opens_the_same_view(open_page: O
     assert [after[key] for key in ("spec", "others", "view")] == [before[key] for key in ("spec", "others", "view")]
 
 
-def test_the_dialog_takes_the_keys_while_it_is_open_and_gives_the_focus_back(open_page: Open):
+def test_the_dialog_captures_the_keys_while_it_is_open_and_returns_the_focus(open_page: Open):
     page = share(open_page, "?p=4")
     before = state(page)["window"]
     page.focus("#share-dialog .share-head button")
@@ -231,7 +231,7 @@ def test_a_short_link_is_made_only_on_request_and_leads_back_here(open_page: Ope
     assert urlsplit(page.url).query == "family=zb-h1&p=6&m=18"
 
 
-def test_a_name_that_is_taken_or_no_name_is_said_with_one_that_will_do(open_page: Open):
+def test_a_taken_or_invalid_name_is_refused_with_a_free_one(open_page: Open):
     page = share(open_page, "?p=3&m=5", forgive="Failed to load resource")
     page.fill("#share-name", "Zero bubble!")
     page.keyboard.press("Enter")
@@ -254,7 +254,7 @@ def test_without_the_server_the_long_link_still_works(open_page: Open):
     assert page.input_value("#share-link") == page.url
 
 
-def test_the_code_for_a_frame_shows_what_it_gives(open_page: Open):
+def test_the_embed_code_has_a_preview(open_page: Open):
     page = share(open_page, "?family=zb-h1&p=8&tab=compare&theme=light")
     page.click("#share-embed-part summary")
     page.select_option("#share-theme", "dark")
@@ -279,7 +279,7 @@ def test_the_dialog_fits_the_screen(open_page: Open, width: int, height: int):
     assert page.evaluate("(d => d.scrollWidth - d.clientWidth)(document.querySelector('#share-dialog'))") == 0
 
 
-def test_a_short_link_that_nobody_made_gets_a_page_with_a_way_out(open_page: Open):
+def test_an_unknown_short_link_gets_a_page_with_a_link_home(open_page: Open):
     page = open_page("s/nobody", drawn=False, forgive="Failed to load resource")
     page.get_by_role("link", name="Open Bubbleline").click()
     wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")

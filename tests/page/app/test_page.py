@@ -38,7 +38,7 @@ def test_a_slider_drag_changes_the_schedule_and_the_figures(open_page: Open) -> 
     assert page.locator("#field-m").input_value() == str(m)
 
 
-def test_cost_sliders_ask_the_server_nothing(open_page: Open) -> None:
+def test_cost_sliders_send_no_request(open_page: Open) -> None:
     page = open_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -48,10 +48,10 @@ def test_cost_sliders_ask_the_server_nothing(open_page: Open) -> None:
     assert [url for url in asked if "/api/" in url] == []
 
 
-def test_a_slider_steps_over_what_is_illegal(open_page: Open) -> None:
+def test_a_slider_skips_illegal_values(open_page: Open) -> None:
     page = open_page("?family=interleaved&p=4&m=8&v=2")
     page.hover("#field-m-slider")
-    settle(page)  # the page fetches what may be asked for next
+    settle(page)  # the page prefetches the likely next schedules
     seen = set()
     page.focus("#field-m-slider")
     for _ in range(6):
@@ -76,7 +76,7 @@ def test_a_typed_illegal_m_offers_the_nearest_legal_value_and_the_button_applies
     expect(problem).to_be_hidden()
 
 
-def test_words_in_a_number_box_are_explained_beside_it(open_page: Open) -> None:
+def test_text_in_a_number_field_is_explained_beside_it(open_page: Open) -> None:
     page = open_page()
     page.fill("#field-p", "four")
     page.keyboard.press("Enter")
@@ -146,7 +146,7 @@ def test_a_slider_drag_leaves_one_history_entry_not_many(open_page: Open) -> Non
     assert f"m={state(page)['spec']['m']}" in page.url
 
 
-def test_two_schedules_share_one_axis_and_stand_side_by_side(open_page: Open) -> None:
+def test_two_schedules_share_one_axis_and_their_figures_are_side_by_side(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=8")
     page.click("#compare-toggle")
     wait(page, "bubbleline.state().lanes.length === 2")
@@ -162,7 +162,7 @@ def test_two_schedules_share_one_axis_and_stand_side_by_side(open_page: Open) ->
     wait(page, "bubbleline.state().lanes.length === 1")
 
 
-def test_up_to_four_schedules_stand_under_each_other_and_each_can_be_taken_off(open_page: Open) -> None:
+def test_up_to_four_schedules_are_stacked_and_each_can_be_removed(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=8&tab=compare")
     for count in (2, 3, 4):
         page.click("#compare-toggle")
@@ -186,14 +186,14 @@ def test_up_to_four_schedules_stand_under_each_other_and_each_can_be_taken_off(o
     wait(page, "bubbleline.state().lanes.length === 3")
 
 
-def test_tied_schedules_move_together(open_page: Open) -> None:
+def test_linked_schedules_change_together(open_page: Open) -> None:
     page = open_page("?family=zb-h1&b.family=1f1b&b.p=4")
     page.fill("#field-m", "16")
     page.keyboard.press("Enter")
     wait(page, "bubbleline.state().plans.every(plan => plan.shown?.m === 16)")
 
 
-def test_the_law_is_mathematics_and_says_exact_or_why_not(open_page: Open) -> None:
+def test_the_law_is_mathml_and_states_whether_it_is_exact_or_why_not(open_page: Open) -> None:
     page = open_page("?family=zb-h1")
     law = page.locator("[data-law=bubble-global]")
     expect(law).to_contain_text("matches the simulation")
@@ -205,11 +205,11 @@ def test_the_law_is_mathematics_and_says_exact_or_why_not(open_page: Open) -> No
 
 
 @pytest.mark.parametrize(("family", "words"), [("1f1b", "B is the full backward"), ("zb-h1", "write B for this I")])
-def test_what_b_means_is_said(open_page: Open, family: str, words: str) -> None:
+def test_the_meaning_of_b_is_explained(open_page: Open, family: str, words: str) -> None:
     expect(open_page(f"?family={family}").locator("#meaning")).to_contain_text(words)
 
 
-def test_dark_is_dark_and_the_button_goes_round(open_page: Open) -> None:
+def test_the_dark_theme_is_dark_and_the_button_cycles_through_themes(open_page: Open) -> None:
     page = open_page(color_scheme="dark")
     dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert max(int(x) for x in re.findall(r"\d+", dark)[:3]) < 60
@@ -236,7 +236,7 @@ def test_a_phone_shows_the_timeline_first_and_nothing_overflows(open_page: Open)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_a_link_to_an_illegal_schedule_offers_the_way_out(open_page: Open) -> None:
+def test_a_link_to_an_illegal_schedule_offers_a_legal_one(open_page: Open) -> None:
     page = open_page("?family=interleaved&p=4&m=13&v=2", drawn=False)
     expect(page.locator(".plot-state")).to_contain_text("No such schedule")
     page.get_by_role("button", name="Use m = 12").first.click()

@@ -1,4 +1,4 @@
-"""What people trip over: schedules that are closed, many at once, a slider that means an op, a tab out of sight."""
+"""Details of the page in use: closing schedules, many at once, the playhead's slider, a tab outside the viewport."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOUR = "&b.family=1f1b&c.family=zb-h1&d.family=dualpipe"
 PHONE: dict[str, Any] = {"width": 360, "height": 740, "has_touch": True, "is_mobile": True}
 
 
-def test_a_closed_schedule_takes_its_selection_along_and_the_others_keep_theirs(open_page: Open) -> None:
+def test_closing_a_schedule_clears_its_selection_and_no_other(open_page: Open) -> None:
     page = open_page("?family=gpipe&b.family=1f1b&c.family=zb-h1&sel=2F5@c&pin=0,b.1,c.3&area=3-6@b.0-2")
     page.locator(".lane-head[data-lane=b] .lane-close").click()
     view = state(page)["view"]
@@ -81,7 +81,7 @@ def test_figures_of_four_schedules_do_not_touch_also_in_milliseconds(open_page: 
             assert needs + 3 <= has, text
 
 
-def test_on_a_phone_a_link_with_a_tab_says_where_the_tab_is_and_goes_there(open_page: Open) -> None:
+def test_on_a_phone_a_link_with_a_tab_offers_a_jump_to_the_tab(open_page: Open) -> None:
     page = open_page("?tab=keys", **PHONE)
     jump = page.locator("#drawer-jump")
     expect(jump).to_have_text("Shortcuts, below")
@@ -94,7 +94,7 @@ def test_on_a_phone_a_link_with_a_tab_says_where_the_tab_is_and_goes_there(open_
     expect(jump).to_be_hidden()
 
 
-def test_what_a_link_got_wrong_stays_until_another_schedule_is_asked_for(open_page: Open) -> None:
+def test_errors_of_a_link_are_shown_until_the_schedule_changes(open_page: Open) -> None:
     page = open_page("?p=8&m=16&area=9&sel=zz")
     problem = page.locator("#link-problem")
     expect(problem).to_contain_text("area")
@@ -104,7 +104,7 @@ def test_what_a_link_got_wrong_stays_until_another_schedule_is_asked_for(open_pa
     expect(problem).to_be_hidden()
 
 
-def test_on_a_phone_where_the_controls_are_folded_a_word_says_that_a_link_was_not_read_whole(open_page: Open) -> None:
+def test_on_a_phone_with_folded_controls_a_note_says_that_a_link_was_not_fully_read(open_page: Open) -> None:
     page = open_page("?p=8&m=16&area=9", **PHONE)
     expect(page.locator("#banner")).to_contain_text("Part of this link could not be read")
 

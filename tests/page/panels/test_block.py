@@ -1,4 +1,4 @@
-"""The block tab in a browser: drawn as the server counts it, following the sliders, named by pointer and keys."""
+"""The building block tab in a browser: the server's figures, updates by sliders, ops named by pointer and keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backend.schedule.spec import Spec
 from tests.support.page.queries import Open, settle, state, wait
 
 DRAWING = ".block-drawing"
-SAID = ".block-status"
+STATUS = ".block-status"
 
 
 def opened(open_page: Open, query: str, **options: object) -> Page:
@@ -29,7 +29,7 @@ def rows(page: Page) -> list[list[str]]:
 
 
 def at(page: Page, rank: int, slot: float) -> tuple[float, float]:
-    """Where a slot of a rank stands, from the bracket that spans the first period."""
+    """The position of a rank's slot, from the bracket that spans the first period."""
     box = page.locator(DRAWING).bounding_box()
     bracket = page.locator(f"{DRAWING} .bracket").bounding_box()
     assert box
@@ -41,10 +41,10 @@ def at(page: Page, rank: int, slot: float) -> tuple[float, float]:
 def test_a_link_opens_the_block_with_the_servers_arithmetic(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4")
     expect(page.locator("#tab-block")).to_have_attribute("aria-selected", "true")
-    told = steady_state(Spec("v-min", 4))
-    expect(page.locator(".block-top p")).to_have_text(told["sentence"])
+    steady = steady_state(Spec("v-min", 4))
+    expect(page.locator(".block-top p")).to_have_text(steady["sentence"])
     assert rows(page)[1] == ["rank 1", "17 + 5", "22 / 6 = 3.67", "4"]
-    assert [row[-1] for row in rows(page)] == [str(peak) for peak in told["peaks"]]
+    assert [row[-1] for row in rows(page)] == [str(peak) for peak in steady["peaks"]]
     expect(page.locator(".block-arithmetic tfoot")).to_have_text(
         "most at once: 4 chunks = 2 micro-batches; 1F1B holds p = 4"
     )
@@ -81,7 +81,7 @@ def test_two_schedules_are_drawn_on_one_scale_and_one_block_once(open_page: Open
     assert page.locator(DRAWING).count() == 1
 
 
-def test_a_family_without_a_block_says_why_and_offers_those_that_have_one(open_page: Open) -> None:
+def test_a_family_without_a_block_shows_the_reason_and_offers_families_with_one(open_page: Open) -> None:
     page = opened(open_page, "?family=gpipe&p=4&m=12")
     expect(page.locator(".block-none p")).to_contain_text("all forwards run before the first backward")
     offered = page.locator(".block-none [data-put]")
@@ -94,7 +94,7 @@ def test_a_family_without_a_block_says_why_and_offers_those_that_have_one(open_p
     expect(page.locator(".block-none p")).to_contain_text("GPipe has no block")
 
 
-def test_too_few_micro_batches_for_the_steady_state_are_said(open_page: Open) -> None:
+def test_too_few_micro_batches_for_the_steady_state_are_reported(open_page: Open) -> None:
     page = opened(open_page, "?family=1f1b&p=8&m=16")
     assert page.locator(".is-remark").count() == 0
     page.fill("#field-m", "4")
@@ -114,16 +114,16 @@ def test_the_second_schedules_buttons_change_the_second(open_page: Open) -> None
 
 def test_an_op_is_named_under_the_pointer_and_so_are_copies_and_lifespans(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4")
-    expect(page.locator(SAID)).to_contain_text("Strong: one micro-batch")
+    expect(page.locator(STATUS)).to_contain_text("Strong: one micro-batch")
     x, y = at(page, 1, 1)
     page.mouse.move(x, y)
-    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 1, chunk 0, stage 1: slot 1;")
+    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k on rank 1, chunk 0, stage 1: slot 1;")
     page.mouse.move(at(page, 1, 7)[0], y)
-    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k + 1 on rank 1")
+    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k + 1 on rank 1")
     page.mouse.move(x, y + 14)
-    expect(page.locator(SAID)).to_contain_text("keeps the activations of micro-batch k for 17 slots")
+    expect(page.locator(STATUS)).to_contain_text("keeps the activations of micro-batch k for 17 slots")
     page.mouse.move(x, y - 60)
-    expect(page.locator(SAID)).to_contain_text("Strong: one micro-batch")
+    expect(page.locator(STATUS)).to_contain_text("Strong: one micro-batch")
 
 
 def test_the_keys_step_from_op_to_op_and_leave_the_timeline_alone(open_page: Open) -> None:
@@ -133,16 +133,16 @@ def test_the_keys_step_from_op_to_op_and_leave_the_timeline_alone(open_page: Ope
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.classList.contains('block-drawing')"):
             break
-    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0")
+    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 1, stage 7: slot 7")
+    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 1, stage 7: slot 7")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(SAID)).to_contain_text("rank 1, chunk 1, stage 6: slot 6")
+    expect(page.locator(STATUS)).to_contain_text("rank 1, chunk 1, stage 6: slot 6")
     expect(page.locator(f"{DRAWING} .here")).to_be_visible()
     assert state(page)["view"]["sel"] is None
 
 
-def test_every_slot_stands_in_a_table_too(open_page: Open) -> None:
+def test_every_slot_is_also_in_a_table(open_page: Open) -> None:
     page = opened(open_page, "?family=1f1b&p=3")
     page.get_by_text("Every slot as a table").click()
     wait(page, "document.querySelector('.block-slots') !== null")
@@ -152,7 +152,7 @@ def test_every_slot_stands_in_a_table_too(open_page: Open) -> None:
     assert cells == [["device", "F", "B"], ["rank 0", "0", "7"], ["rank 1", "1", "5"], ["rank 2", "2", "3"]]
 
 
-def test_more_devices_than_can_be_drawn_keep_the_arithmetic_and_offer_fewer(open_page: Open) -> None:
+def test_with_too_many_devices_to_draw_the_arithmetic_is_kept_and_fewer_are_offered(open_page: Open) -> None:
     page = opened(open_page, "?family=zb-h1&p=128&m=128")
     expect(page.locator(".block-top p")).to_contain_text("384 / 3 = 128 chunks in flight")
     assert page.locator(DRAWING).count() == 0
@@ -172,11 +172,11 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: Open) -> None:
     assert page.locator(DRAWING).bounding_box()["width"] >= 300  # type: ignore[index]
 
 
-def test_a_finger_names_an_op_and_the_words_stay(open_page: Open) -> None:
+def test_a_tap_names_an_op_and_the_text_stays(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4", width=360, height=740, has_touch=True)
     page.locator(DRAWING).scroll_into_view_if_needed()
     page.touchscreen.tap(*at(page, 0, 0))
-    expect(page.locator(SAID)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0, stage 0: slot 0;")
+    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0, stage 0: slot 0;")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
@@ -190,7 +190,7 @@ def test_a_change_of_theme_repaints_the_block(open_page: Open) -> None:
     assert page.locator(DRAWING).count() == 1
 
 
-def test_a_closed_tab_asks_nothing_and_a_server_that_went_away_is_said(open_page: Open) -> None:
+def test_a_closed_tab_sends_no_request_and_a_lost_server_is_reported(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4", forgive="Failed to load resource")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

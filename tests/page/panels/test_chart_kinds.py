@@ -1,4 +1,4 @@
-"""Every chart in a browser: chosen, drawn, read, stepped through, and taken away."""
+"""Every chart in a browser: chosen, drawn, read, stepped through, and saved."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLOT = "document.querySelector('.js-plotly-plot')"
 
 
 def shown(page: Page, chart: str, seconds: float = 12) -> None:
-    """Wait until a chart is drawn and its own table stands beside it."""
+    """Wait until a chart is drawn with its own table."""
     current = f"document.querySelector('[data-chart={chart}]').getAttribute('aria-current') === 'true'"
     wait(page, f"{current} && {DRAWN}", seconds)
 
@@ -62,7 +62,9 @@ def test_every_chart_is_drawn_named_read_and_listed_in_either_theme(open_page: O
     shown(page, "offload")
 
 
-def test_a_square_of_the_heat_map_puts_its_size_on_the_timeline_and_an_illegal_one_says_why(open_page: Open) -> None:
+def test_a_square_of_the_heat_map_sets_its_size_on_the_timeline_and_an_illegal_one_shows_the_reason(
+    open_page: Open,
+) -> None:
     page = open_page("?family=dualpipe&p=4&m=8&tab=charts&chart=bubble")
     shown(page, "bubble")
     cell = """([p, m]) => {
@@ -103,7 +105,7 @@ def test_all_schedules_on_the_screen_are_in_the_chart(open_page: Open) -> None:
     assert held == [8, 8, 8, 8]
 
 
-def test_keys_go_through_the_squares_and_enter_puts_one(open_page: Open) -> None:
+def test_keys_step_through_the_squares_and_enter_sets_one(open_page: Open) -> None:
     page = open_page("?family=gis&v=4&m=16&tab=charts&chart=offload")
     shown(page, "offload")
     page.focus(".charts-figure")
@@ -138,7 +140,7 @@ def test_a_setting_that_changes_while_a_chart_is_drawn_wins(open_page: Open) -> 
     assert [float(row[3]) for row in rows(page) if row[2] == "F forward"] == [6, 6, 6, 6]
 
 
-def test_what_is_refused_and_a_server_that_went_away_stand_in_the_figures_place(open_page: Open) -> None:
+def test_a_refusal_or_a_lost_server_is_shown_in_place_of_the_figure(open_page: Open) -> None:
     page = open_page("?p=4&m=8&tab=charts&chart=memory", forgive="Failed to load resource")
     shown(page, "memory")
     page.route("**/api/charts/**", lambda route: route.abort())
@@ -155,7 +157,7 @@ def test_what_is_refused_and_a_server_that_went_away_stand_in_the_figures_place(
 
 
 @pytest.mark.parametrize("chart", ["split", "cube"])
-def test_charts_are_taken_away_as_files(open_page: Open, tmp_path: Path, chart: str) -> None:
+def test_charts_are_saved_as_files(open_page: Open, tmp_path: Path, chart: str) -> None:
     page = open_page(f"?p=4&m=8&tab=charts&chart={chart}")
     shown(page, chart)
     bodies = {}

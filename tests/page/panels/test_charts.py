@@ -1,4 +1,4 @@
-"""The charts tab in a browser: nothing of it before it opens, a figure that follows, points that go on the timeline."""
+"""The charts tab in a browser: loaded when opened, figures that follow the sliders, points put on the timeline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ READY = (
     " && !document.querySelector('.is-stale')"
 )
 WITHIN = "[...document.querySelectorAll('.charts-table .put')].some((each) => each.textContent.includes('within'))"
-REST_MS = 300  # after which a chart is asked for
+REST_MS = 300  # delay before a chart is requested
 FOUND = f"{READY} && {WITHIN}"
 TRACES = "document.querySelector('.js-plotly-plot').data"
 
@@ -36,7 +36,7 @@ def labels(page: Page) -> list[str]:
 
 
 def spot(page: Page, label: str) -> tuple[float, float]:
-    """Where a point stands on the screen, from plotly's own axes."""
+    """The position of a point on the screen, from plotly's own axes."""
     found: Any = page.evaluate(
         """(label) => {
           const plot = document.querySelector('.js-plotly-plot');
@@ -54,7 +54,7 @@ def spot(page: Page, label: str) -> tuple[float, float]:
 
 
 def click(page: Page, label: str) -> None:
-    """As a hand does: the pointer comes, the point answers, then the click."""
+    """Click like a reader: the pointer moves to the point, the point responds, then the click."""
     page.mouse.move(0, 0)
     expect(page.locator(".hoverlayer .hovertext")).to_have_count(0)
     page.mouse.move(*spot(page, label))
@@ -63,7 +63,7 @@ def click(page: Page, label: str) -> None:
     page.mouse.up()
 
 
-def test_nothing_of_plotly_is_asked_for_before_the_tab_opens(open_page: Open) -> None:
+def test_plotly_is_not_requested_before_the_tab_opens(open_page: Open) -> None:
     page = open_page("?p=4&m=8")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -78,7 +78,7 @@ def test_nothing_of_plotly_is_asked_for_before_the_tab_opens(open_page: Open) ->
     assert "tab=charts" in wait_url(page, "tab=charts")
 
 
-def test_a_link_draws_the_servers_points_and_says_how_to_read_them(open_page: Open) -> None:
+def test_a_link_draws_the_servers_points_and_explains_how_to_read_them(open_page: Open) -> None:
     page = opened(open_page, "?family=zb-h1&p=4&m=8")
     asked = Spec("zb-h1", 4, 8)
     points = pareto.points(asked) + pareto.frontier(asked, None, pareto.constructed)
@@ -92,7 +92,7 @@ def test_a_link_draws_the_servers_points_and_says_how_to_read_them(open_page: Op
     expect(row.locator(".under")).to_have_text("A")
 
 
-def test_a_click_on_a_point_puts_it_on_the_timeline_and_shift_puts_it_under(open_page: Open) -> None:
+def test_a_click_on_a_point_puts_it_on_the_timeline_and_shift_adds_it_below(open_page: Open) -> None:
     page = opened(open_page, "?p=4&m=8")
     click(page, "V-Half")
     wait(page, "bubbleline.state().plans[0].shown?.family === 'v-half'")
@@ -114,24 +114,24 @@ def test_the_keys_step_through_the_points_and_enter_puts_one(open_page: Open) ->
     page = opened(open_page, "?p=4&m=8")
     page.focus(".charts-figure")
     page.keyboard.press("ArrowRight")
-    said = page.locator(".charts-reads")
-    expect(said).to_have_class("charts-reads is-pointed")
-    first = said.inner_text()
+    sentence = page.locator(".charts-reads")
+    expect(sentence).to_have_class("charts-reads is-pointed")
+    first = sentence.inner_text()
     page.keyboard.press("ArrowRight")
-    expect(said).not_to_have_text(first)
+    expect(sentence).not_to_have_text(first)
     expect(page.locator(".hoverlayer .hovertext")).to_be_visible()
     for _ in range(40):
-        if said.inner_text().startswith("ZB-V:"):
+        if sentence.inner_text().startswith("ZB-V:"):
             break
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Shift+Enter")
     wait(page, "bubbleline.state().plans[1]?.shown?.family === 'v-zb'")
     page.keyboard.press("Escape")
-    expect(said).to_contain_text("Further left holds less")
+    expect(sentence).to_contain_text("Further left holds less")
     assert state(page)["spec"]["family"] == "1f1b"
 
 
-def test_the_table_puts_points_too_and_keeps_the_focus(open_page: Open) -> None:
+def test_the_table_also_puts_points_on_the_timeline_and_keeps_the_focus(open_page: Open) -> None:
     page = opened(open_page, "?p=4&m=8")
     page.get_by_role("button", name="ZB-H2 as schedule B").focus()
     page.keyboard.press("Enter")
@@ -143,7 +143,7 @@ def test_the_table_puts_points_too_and_keeps_the_focus(open_page: Open) -> None:
     wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
 
 
-def test_it_follows_the_sliders_once_they_rest(open_page: Open) -> None:
+def test_the_chart_follows_the_sliders_once_they_stop(open_page: Open) -> None:
     page = opened(open_page, "?p=4&m=8")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -173,7 +173,7 @@ def test_a_slider_that_returns_leaves_the_chart_as_it_was(open_page: Open) -> No
     assert [url for url in asked if "m=9" in url and "charts" in url] == []
 
 
-def test_the_bubble_may_go_up_instead_and_the_link_says_so(open_page: Open) -> None:
+def test_the_bubble_can_be_on_the_vertical_axis_and_the_link_keeps_this(open_page: Open) -> None:
     page = opened(open_page, "?p=4&m=8")
     page.click("[data-choice=bubble]")
     wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
@@ -200,7 +200,7 @@ def test_the_memory_limit_is_a_line(open_page: Open) -> None:
 
 
 @pytest.mark.parametrize("form", ["svg", "png", "csv"])
-def test_a_chart_is_taken_away_as_a_file(open_page: Open, tmp_path: Path, form: str) -> None:
+def test_a_chart_is_saved_as_a_file(open_page: Open, tmp_path: Path, form: str) -> None:
     page = opened(open_page, "?p=4&m=8")
     with page.expect_download() as waiting:
         page.click(f"[data-save={form}]")
@@ -219,7 +219,7 @@ def test_a_chart_is_taken_away_as_a_file(open_page: Open, tmp_path: Path, form: 
         assert [row["memory"] for row in rows if row["schedule"] == "V-Half"] == ["3"]
 
 
-def test_a_setting_too_large_to_seek_for_offers_the_most_there_can_be(open_page: Open) -> None:
+def test_a_setting_too_large_to_search_offers_the_largest_possible(open_page: Open) -> None:
     page = open_page("?p=16&m=128&tab=charts")
     wait(page, READY)
     note = page.locator(".charts > .note")
@@ -230,7 +230,7 @@ def test_a_setting_too_large_to_seek_for_offers_the_most_there_can_be(open_page:
     expect(note).to_be_hidden()
 
 
-def test_an_illegal_setting_and_a_server_that_went_away_are_said_in_the_figures_place(open_page: Open) -> None:
+def test_an_illegal_setting_or_a_lost_server_is_shown_in_place_of_the_figure(open_page: Open) -> None:
     page = open_page("?p=4&m=8", forgive="Failed to load resource")
     page.route("**/api/charts/**", lambda route: route.abort())
     page.click("#tab-charts")
@@ -245,7 +245,7 @@ def test_an_illegal_setting_and_a_server_that_went_away_are_said_in_the_figures_
     wait(page, FOUND, 20)
 
 
-def test_plotlys_script_that_does_not_come_is_asked_for_again(open_page: Open) -> None:
+def test_a_failed_download_of_plotlys_script_is_tried_again(open_page: Open) -> None:
     page = open_page("?p=4&m=8", forgive="Failed to load resource")
     page.route("**/vendor/plotly*", lambda route: route.abort())
     page.click("#tab-charts")
@@ -264,7 +264,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen_and_a_tap_puts_a_point(open
     wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
 
 
-def test_searching_longer_goes_through_every_memory_and_the_points_say_with_what_effort(open_page: Open) -> None:
+def test_searching_longer_covers_every_memory_limit_and_the_points_state_their_effort(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=2&m=2&F=3&I=2&W=1&tab=charts")
     page.locator("#charts-seek").click(timeout=15_000)
     expect(page.locator(".charts-seeking")).to_have_text("Searched at every memory limit.", timeout=40_000)

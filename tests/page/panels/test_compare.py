@@ -42,7 +42,7 @@ def test_the_table_is_the_servers_comparison_of_all_families(open_page: Open) ->
     assert page.locator(f"{ROWS} .size").all_inner_texts() == [f"v {v}" for v in chunked]
 
 
-def test_a_column_sorts_up_then_down_then_not_and_keeps_the_focus(open_page: Open) -> None:
+def test_a_column_sorts_ascending_then_descending_then_not_and_keeps_the_focus(open_page: Open) -> None:
     page = opened(open_page)
     head = page.locator("[data-sort=makespan]")
     head.focus()
@@ -57,7 +57,7 @@ def test_a_column_sorts_up_then_down_then_not_and_keeps_the_focus(open_page: Ope
     assert names(page) == list(FAMILIES)
 
 
-def test_a_click_on_a_row_puts_it_under_the_first_and_another_takes_it_off(open_page: Open) -> None:
+def test_a_click_on_a_row_adds_it_below_the_first_and_another_click_removes_it(open_page: Open) -> None:
     page = opened(open_page)
     page.click("[data-family=zb-h2] [data-column=makespan]")
     wait(page, "bubbleline.state().plans[1]?.shown?.family === 'zb-h2'")
@@ -72,17 +72,17 @@ def test_a_click_on_a_row_puts_it_under_the_first_and_another_takes_it_off(open_
     assert len(state(page)["plans"]) == 1, "the first schedule is not put under itself"
 
 
-def test_what_had_to_be_adjusted_is_said_and_put_as_it_was_built(open_page: Open) -> None:
+def test_adjusted_values_are_shown_and_put_on_the_timeline_as_adjusted(open_page: Open) -> None:
     page = opened(open_page, "?family=1f1b&p=5&m=13&tab=compare")
-    said = page.locator("[data-family=dualpipe] .adjusted")
-    expect(said).to_have_text("p 6, m 14")
-    said.hover()
+    adjusted = page.locator("[data-family=dualpipe] .adjusted")
+    expect(adjusted).to_have_text("p 6, m 14")
+    adjusted.hover()
     expect(page.locator(".comparison-why")).to_contain_text("p = 6 instead of 5")
     page.click("[data-family=dualpipe] [data-column=makespan]")
     wait(page, "bubbleline.state().plans[1]?.shown?.p === 6 && bubbleline.state().plans[1].shown.m === 14")
 
 
-def test_a_claim_stands_beside_its_figure_and_says_why_they_differ(open_page: Open) -> None:
+def test_a_claim_is_shown_beside_its_figure_with_the_reason_why_they_differ(open_page: Open) -> None:
     page = opened(open_page)
     expect(page.locator(".comparison-why")).to_contain_text("GPipe and 1F1B have the same bubble")
     claim = page.locator("[data-family=zb-h1] [data-claim=span]")
@@ -94,7 +94,7 @@ def test_a_claim_stands_beside_its_figure_and_says_why_they_differ(open_page: Op
     assert page.locator("[data-family=gpipe] [data-claim=span]").inner_text() == ""
 
 
-def test_who_needs_more_memory_than_the_limit_is_marked_and_says_so(open_page: Open) -> None:
+def test_families_that_exceed_the_memory_limit_are_marked_with_a_sentence(open_page: Open) -> None:
     page = opened(open_page, "?family=1f1b&p=4&m=8&memory=5&tab=compare")
     expect(page.locator("[data-family=gpipe] .over")).to_have_text("8")
     assert page.locator("[data-family='1f1b'] .over").count() == 0
@@ -115,7 +115,7 @@ def test_the_reader_chooses_families(open_page: Open) -> None:
     assert names(page) == [name for name in FAMILIES if name in ("gpipe", "1f1b", "zb-h1")]
 
 
-def test_no_family_chosen_asks_for_one(open_page: Open) -> None:
+def test_with_no_family_chosen_the_tab_asks_for_one(open_page: Open) -> None:
     page = opened(open_page)
     page.click(".comparison-choice summary")
     page.get_by_role("button", name="Those on the screen").click()
@@ -125,7 +125,7 @@ def test_no_family_chosen_asks_for_one(open_page: Open) -> None:
     wait(page, f"document.querySelectorAll('{ROWS}').length === {len(FAMILIES)}")
 
 
-def test_the_table_follows_the_setting_and_asks_nothing_while_closed(open_page: Open) -> None:
+def test_the_table_follows_the_setting_and_sends_no_request_while_closed(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4&m=8")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -172,7 +172,7 @@ def test_claims_are_quieter_than_figures_and_still_legible(open_page: Open, sche
     assert claim > 4.5
 
 
-def test_a_server_that_went_away_is_said_with_a_way_back(open_page: Open) -> None:
+def test_a_lost_server_is_reported_with_a_button_to_try_again(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4&m=8", forgive="Failed to load resource")
     page.route("**/api/compare*", lambda route: route.abort())
     page.click("#tab-compare")

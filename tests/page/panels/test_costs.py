@@ -1,4 +1,4 @@
-"""The page in a browser: costs from a model and a machine, their arithmetic, balance, limits of memory."""
+"""The page in a browser: costs from a model and a machine, their arithmetic, balanced layers, memory limits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def enter(page: Page, field: str, text: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_applying_a_model_sets_the_costs_in_milliseconds_and_says_so(open_page: Open) -> None:
+def test_applying_a_model_sets_the_costs_in_milliseconds_with_a_note(open_page: Open) -> None:
     page = open_page()
     expect(page.locator("#preset-model")).to_be_hidden()
     apply(page)
@@ -46,7 +46,7 @@ def test_applying_a_model_sets_the_costs_in_milliseconds_and_says_so(open_page: 
     assert figure(page, "Throughput").endswith("/ s")
 
 
-def test_before_apply_a_choice_changes_nothing_and_asks_for_no_costs(open_page: Open) -> None:
+def test_before_apply_a_choice_changes_nothing_and_requests_no_costs(open_page: Open) -> None:
     page = open_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -135,7 +135,7 @@ def test_the_arithmetic_shows_formula_numbers_and_value_of_every_step(open_page:
     expect(page.locator("#vocabulary-ratio")).to_contain_text("1.22")
 
 
-def test_memory_is_what_this_schedule_holds_against_what_the_machine_has(open_page: Open) -> None:
+def test_memory_compares_the_schedules_peak_with_the_machines_capacity(open_page: Open) -> None:
     gpipe = open_page(f"?{MODEL}&family=gpipe&m=32&tab=costs").locator("#bytes")
     expect(gpipe).to_contain_text("activations, 32 held")
     expect(gpipe).to_contain_text("Does not fit")
@@ -151,7 +151,7 @@ def test_the_costs_tab_without_a_model_leads_to_the_choice(open_page: Open) -> N
     expect(page.locator("#preset-model")).to_be_visible()
 
 
-def test_balance_says_before_and_after_and_the_schedule_becomes_the_balanced_one(open_page: Open) -> None:
+def test_balance_shows_before_and_after_and_applies_the_balanced_layers(open_page: Open) -> None:
     page = open_page("?m.model=gemma2-9b&m.heads=1&m.sequence=4096&p=4&m=8")
     page.click("#pricing > summary")
     page.click("#balance")
@@ -168,7 +168,7 @@ def test_balance_says_before_and_after_and_the_schedule_becomes_the_balanced_one
     wait(page, f"Math.abs(bubbleline.state().plans[0].figures.makespan / {asked['before']['makespan']} - 1) < 1e-4")
 
 
-def test_a_model_with_fewer_layers_than_stages_is_explained_with_a_way_out(open_page: Open) -> None:
+def test_a_model_with_fewer_layers_than_stages_is_explained_with_a_fix(open_page: Open) -> None:
     page = open_page("?m.model=llama3-7b&p=32")
     page.click("#pricing > summary")
     enter(page, "p", "40")
@@ -179,7 +179,7 @@ def test_a_model_with_fewer_layers_than_stages_is_explained_with_a_way_out(open_
     wait(page, "bubbleline.state().plans[0].shown.p === 32")
 
 
-def test_costs_of_each_stage_are_a_range_with_a_way_back_to_one_number(open_page: Open) -> None:
+def test_costs_of_each_stage_are_shown_as_a_range_and_can_be_reset_to_one_number(open_page: Open) -> None:
     page = open_page("?F=1,1.5,2,3.5")
     field = page.locator(".field:has(#field-F)")
     expect(field.locator(".stages")).to_contain_text("1–3.5")
@@ -191,7 +191,7 @@ def test_costs_of_each_stage_are_a_range_with_a_way_back_to_one_number(open_page
     expect(page.locator("#field-F-slider")).to_be_visible()
 
 
-def test_a_limit_of_memory_in_the_link_is_held_against_any_family(open_page: Open) -> None:
+def test_a_memory_limit_in_the_link_is_checked_for_any_family(open_page: Open) -> None:
     page = open_page("?family=gpipe&m=8&memory=4&b.family=1f1b")
     cap = page.locator("#cap")
     expect(cap).to_contain_text("GPipe: holds 8, may hold 4: over the limit")
@@ -215,7 +215,7 @@ def test_the_limit_appears_by_the_families_own_list_of_fields(open_page: Open) -
     expect(page.locator("#field-memory")).to_have_attribute("placeholder", "the schedule's own")
 
 
-def test_a_drag_of_a_large_cost_keeps_its_scale_under_the_hand(open_page: Open) -> None:
+def test_the_scale_does_not_change_while_a_large_cost_is_dragged(open_page: Open) -> None:
     page = open_page("?F=20")
     box = page.locator("#field-F-slider").bounding_box()
     assert box

@@ -1,4 +1,4 @@
-"""The page in a browser: a model and a machine of one's own, links that stay short, and layers balanced for either."""
+"""The page in a browser: a custom model and machine, links that stay short, and balanced layers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DRAWN = "bubbleline.state().plans.every(plan => plan.figures && !plan.stale)"
 
 
 def link(page: Page) -> str:
-    """The query of the view, after the address has come to rest."""
+    """The query of the view, after the address has stopped changing."""
     settle(page)
     return page.url[page.url.index("?") :] if "?" in page.url else ""
 
@@ -25,7 +25,7 @@ def keys(page: Page) -> dict[str, str]:
 
 
 def own(page: Page, part: str = "model") -> None:
-    """Open the fields of one's own, as a reader does."""
+    """Open the fields of a custom model, as a reader does."""
     if not page.locator("#preset-model").is_visible():
         page.click("#pricing > summary")
     page.select_option(f"#preset-{part}", "own")
@@ -41,7 +41,7 @@ def asked(page: Page, query: str) -> dict:
     return found
 
 
-def test_an_own_model_begins_as_the_preset_and_the_link_says_only_what_differs(open_page: Open) -> None:
+def test_a_custom_model_starts_as_the_preset_and_the_link_has_only_the_differences(open_page: Open) -> None:
     page = open_page(f"?{MODEL}&p=8")
     own(page)
     expect(page.locator("#own-hidden")).to_have_value("8192")
@@ -51,7 +51,7 @@ def test_an_own_model_begins_as_the_preset_and_the_link_says_only_what_differs(o
     enter(page, "hidden", "5120")
     enter(page, "layers", "48")
     enter(page, "sequence", "4,096")
-    expect(page.locator("#own-parameters")).to_have_value("")  # what is printed belongs to the printed shape
+    expect(page.locator("#own-parameters")).to_have_value("")  # the published number belongs to the published shape
     mine = {"m.layers": "48", "m.hidden": "5120", "m.sequence": "4096"}
     assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8"} | mine
     priced = asked(page, "model=llama3-70b&tp=8&p=8&hidden=5120&layers=48&sequence=4096")
@@ -65,14 +65,14 @@ def test_an_own_model_begins_as_the_preset_and_the_link_says_only_what_differs(o
     assert keys(again) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "m.sequence": "4096"}
 
 
-def test_a_number_put_back_is_no_longer_in_the_link(open_page: Open) -> None:
+def test_a_number_reset_to_its_preset_is_no_longer_in_the_link(open_page: Open) -> None:
     page = open_page(f"?{MODEL}&m.vocab=50304")
     page.click("#pricing > summary")
     enter(page, "vocabulary", "128000")
     assert keys(page) == {"m.model": "llama3-70b", "m.tp": "8"}
 
 
-def test_an_own_machine_is_entered_in_its_usual_units(open_page: Open) -> None:
+def test_a_custom_machine_is_entered_in_the_usual_units(open_page: Open) -> None:
     page = open_page(f"?{MODEL}")
     own(page, "machine")
     expect(page.locator("#own-flops")).to_have_value("989")
@@ -106,7 +106,7 @@ def test_bad_input_names_its_field_and_offers_the_nearest_legal_value(open_page:
     wait(page, f"{COSTS}.F !== {before['costs']['F']}")
 
 
-def test_what_only_the_server_can_judge_stands_by_its_field_too(open_page: Open) -> None:
+def test_an_error_that_only_the_server_detects_is_shown_at_its_field_too(open_page: Open) -> None:
     page = open_page(f"?{MODEL}")
     own(page)
     enter(page, "attention_heads", "60")
@@ -133,7 +133,7 @@ def test_arrow_keys_step_a_number_and_escape_takes_a_text_back(open_page: Open) 
     expect(page.locator("#own-hidden")).to_have_value("8191")
 
 
-def test_before_apply_own_numbers_are_only_prepared(open_page: Open) -> None:
+def test_before_apply_custom_numbers_change_nothing(open_page: Open) -> None:
     page = open_page()
     page.click("#pricing > summary")
     page.select_option("#preset-model", "zb-1.5b")
@@ -145,7 +145,7 @@ def test_before_apply_own_numbers_are_only_prepared(open_page: Open) -> None:
     assert keys(page) == {"m.model": "zb-1.5b", "m.layers": "48"}
 
 
-def test_two_schedules_of_32_balanced_stages_stay_under_300_characters_and_come_back_bit_for_bit(
+def test_two_schedules_of_32_balanced_stages_stay_under_300_characters_and_are_restored_bit_for_bit(
     open_page: Open,
 ) -> None:
     page = open_page(f"?{MODEL}&m.heads=1&family=dualpipev&p=16&m=64&b.family=zb-h1&b.p=32")
@@ -209,9 +209,9 @@ def test_a_cost_changed_by_hand_is_in_the_link_and_the_others_still_follow_from_
     assert "m.off" not in keys(again)
 
 
-def test_costs_that_a_link_could_not_tell_from_the_models_are_in_it_in_full(open_page: Open) -> None:
+def test_costs_that_a_link_could_not_distinguish_from_the_models_are_written_in_full(open_page: Open) -> None:
     page = open_page(f"?{MODEL}&m.heads=1&p=8")
-    page.fill("#field-comm", "0")  # what a link without comm would say too
+    page.fill("#field-comm", "0")  # the same as in a link without comm
     page.keyboard.press("Enter")
     wait(page, f"{COSTS}.comm === 0")
     query = link(page)
@@ -229,7 +229,7 @@ def test_once_all_lists_are_changed_the_model_is_out_of_the_link(open_page: Open
     assert not [key for key in keys(page) if key.startswith("m.")]
 
 
-def test_back_and_forward_bring_the_costs_of_their_model(open_page: Open) -> None:
+def test_back_and_forward_restore_the_costs_of_their_model(open_page: Open) -> None:
     page = open_page(f"?{MODEL}")
     first = state(page)["spec"]
     page.click("#pricing > summary")
@@ -254,7 +254,7 @@ def test_layers_are_balanced_for_the_schedule_that_is_chosen(open_page: Open) ->
     expect(result).to_contain_text("A keeps even layers.", timeout=20_000)
     even = state(page)["spec"]["costs"]["F"]
     assert even[1] == even[6]
-    wait(page, "new Set(bubbleline.state().others[0].costs.F).size > 2")  # asked for once the layers are known
+    wait(page, "new Set(bubbleline.state().others[0].costs.F).size > 2")  # requested once the layers are known
     again = open_page(link(page))
     again.click("#pricing > summary")
     expect(again.locator(".balance [data-slot='1']")).to_have_attribute("aria-pressed", "true")
@@ -265,7 +265,7 @@ def test_layers_are_balanced_for_the_schedule_that_is_chosen(open_page: Open) ->
     expect(again.locator("#balance-result")).to_contain_text("B keeps even layers.")
 
 
-def test_layers_balanced_for_another_schedule_of_as_many_stages_are_called_that(open_page: Open) -> None:
+def test_layers_balanced_for_other_settings_are_labelled(open_page: Open) -> None:
     page = open_page("?m.model=gemma2-27b&m.heads=1&p=8&m=8&b.family=gpipe&m.layers=6,6,6,6,6,6,6,4")
     page.click("#pricing > summary")
     expect(page.locator("#balance-result")).to_contain_text("balanced for other settings")
@@ -288,7 +288,7 @@ def test_the_families_compared_are_in_the_link(open_page: Open) -> None:
     assert "families" not in link(again)
 
 
-def test_a_phone_shows_the_fields_of_ones_own_without_overflow(open_page: Open) -> None:
+def test_a_phone_shows_the_fields_of_a_custom_model_without_overflow(open_page: Open) -> None:
     page = open_page(f"?{MODEL}&m.hidden=5120&m.flops=4e14", width=360, height=740, has_touch=True)
     page.click("#controls > summary")
     page.click("#pricing > summary")

@@ -47,7 +47,7 @@ def rgb(colour: str) -> list[int]:
     return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
 
 
-def test_the_cube_needs_no_server_and_fills_as_the_playhead_goes_on(open_page: Open) -> None:
+def test_the_cube_needs_no_server_and_fills_as_the_playhead_advances(open_page: Open) -> None:
     page = open_page("?p=4&m=8&theme=light&at=0&tab=charts&chart=cube")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -78,13 +78,13 @@ def test_the_cube_turns_by_key_and_drag_and_a_click_selects_the_op(open_page: Op
     page.locator(".charts-cube").scroll_into_view_if_needed()
     box = page.locator(".charts-cube").bounding_box()
     assert box
-    said = page.locator(".charts-reads")
+    sentence = page.locator(".charts-reads")
     for k in range(8, 40):
         page.mouse.move(box["x"] + box["width"] * k / 48, box["y"] + box["height"] * 0.6)
-        if "is-pointed" in (said.get_attribute("class") or ""):
+        if "is-pointed" in (sentence.get_attribute("class") or ""):
             break
-    expect(said).to_contain_text("micro-batch")
-    op = said.inner_text().split(":")[0]
+    expect(sentence).to_contain_text("micro-batch")
+    op = sentence.inner_text().split(":")[0]
     page.mouse.down()
     page.mouse.up()
     wait(page, f"bubbleline.state().view.sel?.startsWith('{op}@')")
@@ -95,7 +95,7 @@ def test_the_cube_turns_by_key_and_drag_and_a_click_selects_the_op(open_page: Op
     assert page.evaluate(INK) != before
 
 
-def test_a_cube_of_more_ops_than_can_be_told_apart_is_cut_or_offers_a_way_out(open_page: Open) -> None:
+def test_a_cube_with_too_many_ops_to_distinguish_is_cut_or_offers_a_smaller_one(open_page: Open) -> None:
     page = open_page("?p=8&m=300&tab=charts&chart=cube")
     wait(page, DRAWN)
     expect(page.locator(".charts-reads")).to_contain_text("150 of 300 micro-batches are drawn")

@@ -1,4 +1,4 @@
-"""The export tab: pictures and files leave the page as they should, by real clicks in a real browser."""
+"""The export tab: the contents of exported pictures and files, by real clicks in a real browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def saved(page: Page, button: str) -> tuple[str, bytes]:
-    """The file that a click hands over: its name and its bytes."""
+    """The file saved by a click: its name and its bytes."""
     with page.expect_download() as handed:
         page.locator(button).first.click()
     return handed.value.suggested_filename, Path(handed.value.path()).read_bytes()
@@ -38,7 +38,7 @@ def test_a_picture_is_vector_text_in_millimetres_with_a_rectangle_for_every_op(o
     assert "bubble 11.1 %, step time 27" in texts
 
 
-def test_a_dark_slide_of_what_is_in_sight_has_its_own_size_and_ground(open_page: Open) -> None:
+def test_a_dark_slide_of_the_current_view_has_its_own_size_and_background(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4&m=8&t0=10&t1=20&tab=export")
     page.select_option("#export-width", "slide")
     page.select_option("#export-scheme", "dark")
@@ -62,7 +62,7 @@ def test_a_png_is_three_times_as_sharp_as_the_picture(open_page: Open) -> None:
     assert width == 3 * 658
 
 
-def test_the_files_of_every_schedule_are_what_the_core_writes(open_page: Open) -> None:
+def test_the_files_of_every_schedule_equal_those_of_the_core(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=8&b.family=interleaved&tab=export")
     name, body = saved(page, "[data-format=torch-csv]")
     assert name == "zb-h1-p4-m8.csv"
@@ -70,13 +70,13 @@ def test_the_files_of_every_schedule_are_what_the_core_writes(open_page: Open) -
     check(torch_csv.load(body.decode()))
     name, body = saved(page, ".export-files .panel-row:nth-child(2) [data-format=json]")
     assert name == "interleaved-p4-m8-v2.json"
-    told = json.loads(body)
-    assert told["makespan"] == state(page)["plans"][1]["figures"]["makespan"]
+    exported = json.loads(body)
+    assert exported["makespan"] == state(page)["plans"][1]["figures"]["makespan"]
     name, body = saved(page, "[data-format=chrome-trace]")
     assert json.loads(body)["traceEvents"]
 
 
-def test_a_format_that_cannot_hold_a_schedule_says_why(open_page: Open) -> None:
+def test_a_format_that_cannot_represent_a_schedule_shows_the_reason(open_page: Open) -> None:
     page = open_page("?family=dualpipe&p=4&m=8&tab=export")
     page.locator("[data-format=torch-csv]").click()
     expect(page.locator(".export-files .problem")).to_contain_text("DualPipe holds every stage on two")
@@ -94,7 +94,7 @@ def test_the_preview_fits_the_page(open_page: Open, size: tuple[int, int]) -> No
     wait(page, f"document.documentElement.scrollWidth <= {size[0] // 2 + 140}")  # a window that is made narrower
 
 
-def test_what_is_printed_is_one_sheet_with_the_picture_the_figures_and_the_link(open_page: Open) -> None:
+def test_the_print_is_one_sheet_with_the_picture_the_figures_and_the_link(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=8", color_scheme="dark", fresh=True)
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -104,6 +104,6 @@ def test_what_is_printed_is_one_sheet_with_the_picture_the_figures_and_the_link(
     expect(sheet).to_contain_text("matches the simulation")
     expect(sheet.locator(".sheet-foot")).to_contain_text("?family=zb-h1")
     expect(page.locator("#plot")).to_be_hidden()
-    assert page.evaluate("document.querySelectorAll('#law').length") == 1, "no id stands twice"
+    assert page.evaluate("document.querySelectorAll('#law').length") == 1, "no id occurs twice"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     expect(sheet).to_have_count(0)

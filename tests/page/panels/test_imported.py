@@ -48,7 +48,7 @@ def boxes(page: Page, lane: str, ops: list[str]) -> list[list[float]]:
     return found
 
 
-def test_a_bad_file_is_told_in_a_sentence_and_a_good_one_takes_the_place(open_page: Open) -> None:
+def test_a_bad_file_is_explained_in_a_sentence_and_a_good_one_replaces_the_schedule(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=8", forgive=REFUSED)
     bring(page, BAD)
     expect(page.locator("#import-wrong")).to_have_text("Line 2, cell 3: rank 1 does 1F0 twice.")
@@ -84,7 +84,7 @@ def test_sizes_of_an_imported_order_are_locked_and_costs_are_not(open_page: Open
     assert not page.evaluate("document.querySelector('#field-p').readOnly")
 
 
-def test_an_exported_order_comes_back_as_the_same_picture(open_page: Open) -> None:
+def test_an_exported_order_is_imported_as_the_same_picture(open_page: Open) -> None:
     page = open_page("?family=v-half&p=4&m=8&F=18.5&I=18.1&W=9.3&comm=0.6")
     ops = ["0F0", "3F2", "4F0", "7I1", "2W7"]
     before, colours = boxes(page, "a", ops), [pixel(page, *middle(page, "a", op)) for op in ops]
@@ -106,7 +106,7 @@ def test_a_link_with_an_imported_order_beside_a_planned_one_opens(open_page: Ope
     again = open_page(page.url[page.url.index("?") :])
     assert [plan["shown"]["family"] for plan in state(again)["plans"]] == ["zb-h1", "imported"]
     assert [lane["end"] for lane in state(again)["lanes"]] == [27, 33]
-    again.fill("#field-m", "12")  # shared by all, but for the order that has one m
+    again.fill("#field-m", "12")  # shared by all except the order with a fixed m
     again.keyboard.press("Enter")
     wait(again, "bubbleline.state().plans[0].shown?.m === 12")
     assert state(again)["plans"][1]["shown"]["m"] == 8
@@ -155,7 +155,7 @@ def test_a_trace_becomes_a_measured_lane_on_the_plans_axis(open_page: Open, tmp_
     assert "run=" not in page.url
 
 
-def test_a_trace_may_bring_its_order_and_its_costs_too(open_page: Open, tmp_path: Path) -> None:
+def test_a_trace_can_provide_its_order_and_its_costs_too(open_page: Open, tmp_path: Path) -> None:
     page = open_page("?family=gpipe&p=3")
     page.click("#tab-compare")
     page.click("#compare-import")
@@ -170,7 +170,7 @@ def test_a_trace_may_bring_its_order_and_its_costs_too(open_page: Open, tmp_path
     assert abs(lanes[0]["end"] - lanes[1]["end"]) < 1e-6
 
 
-def test_an_incomplete_trace_is_refused_with_what_it_lacks(open_page: Open, tmp_path: Path) -> None:
+def test_an_incomplete_trace_is_refused_naming_the_missing_ops(open_page: Open, tmp_path: Path) -> None:
     page = open_page("?family=1f1b", forgive=REFUSED)
     path = trace_of(tmp_path / "t.json", family="1f1b", p=2, m=4)
     trace = json.loads(path.read_text())
@@ -183,7 +183,9 @@ def test_an_incomplete_trace_is_refused_with_what_it_lacks(open_page: Open, tmp_
     assert "run=" not in page.url
 
 
-def test_three_measured_lanes_share_the_axis_and_each_can_go(open_page: Open, server: Server, tmp_path: Path) -> None:
+def test_three_measured_lanes_share_the_axis_and_each_can_be_removed(
+    open_page: Open, server: Server, tmp_path: Path
+) -> None:
     page = open_page("?family=1f1b&p=2&m=4")
     for m in (4, 5, 6):
         page.click("#tab-compare")

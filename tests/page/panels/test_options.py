@@ -23,7 +23,7 @@ def test_recomputation_takes_time_frees_memory_and_stays_in_the_link(open_page: 
     wait(page, "document.querySelector('#recompute').value === 'none'")
 
 
-def test_pipedream_says_which_weights_an_op_uses_and_what_staleness_costs(open_page: Open) -> None:
+def test_pipedream_shows_which_weights_an_op_uses_and_the_cost_of_staleness(open_page: Open) -> None:
     page = open_page("?family=pipedream&p=3&m=6")
     expect(page.locator("#meaning")).to_contain_text("keeps p − s weight versions")
     page.mouse.move(*middle(page, "a", "0B3"))
@@ -48,7 +48,7 @@ def test_a_sharded_output_layer_is_chosen_in_the_group_of_options_and_its_law_ho
     expect(page.locator("#field-S")).to_have_value("0.25")
 
 
-def test_the_choice_brings_its_costs_to_the_schedule_beside_it(open_page: Open) -> None:
+def test_the_choice_also_sets_the_costs_of_the_schedule_beside_it(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4&m=8&b.family=gpipe")
     page.locator("#options summary").click()
     page.select_option("#vocabulary", "parallel-2")
@@ -56,7 +56,7 @@ def test_the_choice_brings_its_costs_to_the_schedule_beside_it(open_page: Open) 
         wait(page, f"bubbleline.state().plans[{plan}]?.figures?.makespan === {makespan}")
 
 
-def test_offload_frees_memory_and_says_k_and_a_shared_link_makes_compute_wait(open_page: Open) -> None:
+def test_offload_frees_memory_and_shows_k_and_a_shared_link_makes_compute_wait(open_page: Open) -> None:
     page = open_page("?family=gis&p=4&m=16&v=2")
     assert figure(page, "Peak memory") == "4"
     page.locator("#options summary").click()

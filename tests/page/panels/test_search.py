@@ -15,7 +15,7 @@ def span(page: Page) -> float:
     return page.evaluate("bubbleline.state().plans[0].figures.longestStage")
 
 
-def test_a_search_makes_the_order_better_and_the_link_gives_it_again(open_page: Open) -> None:
+def test_a_search_improves_the_order_and_the_link_reproduces_it(open_page: Open) -> None:
     page = open_page(HARD)
     expect(page.locator("#search-verdict")).to_contain_text("above the bound")
     constructed = span(page)
@@ -32,7 +32,7 @@ def test_a_search_makes_the_order_better_and_the_link_gives_it_again(open_page: 
     assert span(page) == found
 
 
-def test_stopping_keeps_the_best_so_far_and_any_change_forgets_it(open_page: Open) -> None:
+def test_stopping_keeps_the_best_order_so_far_and_any_change_discards_it(open_page: Open) -> None:
     page = open_page(HARD)
     page.locator("#search-auto").uncheck()
     page.locator("#search-longer").click()
@@ -47,7 +47,7 @@ def test_stopping_keeps_the_best_so_far_and_any_change_forgets_it(open_page: Ope
     expect(page.locator("#search-status")).to_contain_text("Constructed without a search")
 
 
-def test_after_a_change_it_searches_by_itself_when_the_reader_rests(open_page: Open) -> None:
+def test_after_a_change_the_search_starts_automatically_when_the_reader_is_idle(open_page: Open) -> None:
     page = open_page("?family=zb-auto&p=4&m=9&memory=3&F=18.5&I=18.1&W=9.3&comm=0.6")
     expect(page.locator("#search-status")).to_contain_text("Constructed without a search")  # no search yet
     page.fill("#field-memory", "2.5")
@@ -66,7 +66,7 @@ def test_families_with_one_order_have_no_certificate(open_page: Open) -> None:
     assert page.locator("#search").is_hidden()
 
 
-def test_the_second_schedule_is_searched_where_only_it_can_be(open_page: Open) -> None:
+def test_the_second_schedule_is_searched_where_only_that_one_can_be(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=9&F=18.5&I=18.1&W=9.3&b.family=zb-auto&b.memory=2.5")
     expect(page.locator("#search-verdict")).to_contain_text("above the bound")
     page.locator("#search-go").click()

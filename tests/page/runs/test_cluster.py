@@ -1,5 +1,5 @@
-"""The cluster on the page: hosts, who is busy, which rank sits where, how far neighbours are apart, and what is said
-when something is missing or lost. The runner is a fake that says what one on Ray says."""
+"""The cluster on the page: hosts, their ranks, latencies between neighbours, and the messages when something is missing
+or lost. The runner is a fake that sends the events of one on Ray."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     made.process.stdout.close()
 
 
-def told(page: Page, host: str) -> str:
+def host_row(page: Page, host: str) -> str:
     """A row of the cluster's table, its cells one after the other."""
     return " ".join(page.locator(f"#cluster [data-host='{host}']").inner_text().split())
 
 
-def test_a_server_without_a_cluster_shows_none_and_asks_nothing_of_it(open_page: Open) -> None:
+def test_without_a_cluster_the_page_shows_none_and_sends_no_request_for_it(open_page: Open) -> None:
     page = open_page("?tab=run")
     wait(page, "document.querySelector('#run-where').textContent")
     for hidden in ("#cluster", "#run-spread", "#run-arrange", "#run-hops"):
         expect(page.locator(hidden)).to_be_hidden()
 
 
-def test_a_run_on_hosts_is_seen_there_and_leaves_its_hops_to_the_plan(open_page: Open, hosts: Server) -> None:
+def test_a_run_is_shown_on_its_hosts_and_its_measured_hop_can_be_put_in_the_plan(
+    open_page: Open, hosts: Server
+) -> None:
     page = open_page("?family=1f1b&p=4&m=6&tab=run", url=hosts.url)
     panel = page.locator("#cluster")
     expect(panel).to_contain_text("8 of 8 cores free · 2 of 2 GPUs free")
@@ -44,7 +46,7 @@ def test_a_run_on_hosts_is_seen_there_and_leaves_its_hops_to_the_plan(open_page:
     page.select_option("#run-hops", "measured")
     page.click("#run")
     expect(panel).to_contain_text("4 of 8 cores free")
-    assert told(page, "worker-1") == "worker-1 10.77.0.2 · 12.9 GB free 2 of 4 in use – rank 0 rank 2"
+    assert host_row(page, "worker-1") == "worker-1 10.77.0.2 · 12.9 GB free 2 of 4 in use – rank 0 rank 2"
     assert ended(page) == "finished"
     expect(panel).to_contain_text("8 of 8 cores free")
     assert panel.locator(".hops li").first.inner_text().split("\n")[-2:] == ["worker-1 to worker-2", "182 (+9) µs"]
@@ -74,7 +76,9 @@ def test_a_run_on_hosts_is_seen_there_and_leaves_its_hops_to_the_plan(open_page:
     assert violations(page) == []
 
 
-def test_what_a_run_waits_for_is_said_also_in_chinese_and_on_a_phone(open_page: Open, hosts: Server) -> None:
+def test_the_resources_that_a_run_waits_for_are_named_also_in_chinese_and_on_a_phone(
+    open_page: Open, hosts: Server
+) -> None:
     page = open_page("?family=1f1b&p=4&m=109&tab=run&lang=zh&theme=dark", url=hosts.url, width=360, height=800)
     expect(page.locator("#cluster")).to_contain_text("集群")
     page.click("#run")
@@ -91,7 +95,7 @@ def test_what_a_run_waits_for_is_said_also_in_chinese_and_on_a_phone(open_page: 
     expect(page.locator(".cluster-waiting")).to_be_hidden()
 
 
-def test_a_host_that_is_lost_is_shown_with_its_ranks_and_so_is_a_server_that_is_gone(
+def test_a_lost_host_is_shown_with_its_ranks_and_a_lost_server_is_shown(
     open_page: Open, start: Callable[..., Server]
 ) -> None:
     server = start("--cluster")
@@ -100,7 +104,7 @@ def test_a_host_that_is_lost_is_shown_with_its_ranks_and_so_is_a_server_that_is_
     assert ended(page) == "failed"
     expect(page.locator("#panel-run")).to_contain_text("host worker-2 (10.77.0.3) was lost")
     expect(page.locator("#cluster [data-host='worker-2']")).to_contain_text("✗ lost")
-    assert told(page, "worker-2") == "worker-2 10.77.0.3 ✗ lost its health check failed rank 2 rank 3"
+    assert host_row(page, "worker-2") == "worker-2 10.77.0.3 ✗ lost its health check failed rank 2 rank 3"
     expect(page.locator(".cluster-about")).to_have_text("2 of 3 hosts · 4 of 4 cores free")
     server.stop()
     expect(page.locator(".cluster-waiting")).to_contain_text("connection to the server is lost")

@@ -29,7 +29,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def put(server: Server, **given: Any) -> str:
-    """A run from elsewhere, kept by the server: whole, with the times of its plan."""
+    """A complete run from elsewhere, stored by the server, with the times of its plan."""
     spec = read({"family": "1f1b", "p": 3, "m": 4} | given)
     trace = trace_export.trace(simulate(order(spec), spec.timing, spec.v), "x")
     return str(requests.post(f"{server.url}/api/runs/import", json=trace, timeout=10).json()["id"])
@@ -46,7 +46,7 @@ def row(page: Page, run_id: str) -> Locator:
     return page.locator(f".run-list tr[data-row='{run_id}']")
 
 
-def test_without_a_run_the_tab_says_what_would_be_there_and_where_a_run_would_run(own: Server, open_page: Open) -> None:
+def test_without_a_run_the_tab_explains_itself_and_names_the_devices_for_a_run(own: Server, open_page: Open) -> None:
     page = open_page("?tab=run&p=4", url=own.url)
     expect(page.locator(".run-none")).to_contain_text("No run yet")
     expect(page.locator("#run-where")).to_have_text(
@@ -61,7 +61,7 @@ def test_without_a_run_the_tab_says_what_would_be_there_and_where_a_run_would_ru
     assert violations(page) == []
 
 
-def test_the_table_says_what_came_of_every_run(own: Server, open_page: Open) -> None:
+def test_the_table_shows_the_outcome_of_every_run(own: Server, open_page: Open) -> None:
     good, bad = put(own), failed(own)
     page = open_page("?tab=run", url=own.url)
     expect(row(page, good)).to_contain_text("not verified here")
@@ -91,7 +91,7 @@ def test_two_chosen_runs_open_as_two_lanes_and_a_third_is_added(own: Server, ope
         expect(row(page, each).locator("input")).to_be_checked()
 
 
-def test_a_run_is_named_by_keyboard_and_is_still_called_so_for_the_next_visitor(own: Server, open_page: Open) -> None:
+def test_a_run_is_named_by_keyboard_and_the_next_visitor_sees_the_name(own: Server, open_page: Open) -> None:
     run_id = put(own)
     page = open_page("?tab=run", url=own.url)
     row(page, run_id).get_by_role("button", name="Rename").focus()
@@ -108,7 +108,7 @@ def test_a_run_is_named_by_keyboard_and_is_still_called_so_for_the_next_visitor(
     expect(row(again, run_id)).to_contain_text("before lunch")
 
 
-def test_a_run_is_deleted_after_a_question_and_leaves_the_timeline(own: Server, open_page: Open) -> None:
+def test_a_run_is_deleted_after_confirmation_and_removed_from_the_timeline(own: Server, open_page: Open) -> None:
     gone, stays = put(own), put(own, m=5)
     page = open_page(f"?tab=run&p=3&m=4&run={gone}", url=own.url)
     wait(page, "bubbleline.state().lanes.length === 2")
@@ -125,7 +125,7 @@ def test_a_run_is_deleted_after_a_question_and_leaves_the_timeline(own: Server, 
     assert requests.get(f"{own.url}/api/runs/{gone}", timeout=5).status_code == 404
 
 
-def test_older_runs_come_when_asked_for(own: Server, open_page: Open) -> None:
+def test_older_runs_are_loaded_on_request(own: Server, open_page: Open) -> None:
     ids = [put(own, p=2, m=2) for _ in range(13)]
     page = open_page("?tab=run", url=own.url)
     rows = page.locator(".run-list tbody tr")
@@ -154,11 +154,13 @@ def test_the_exported_trace_of_a_run_imports_back_as_the_same_lane(own: Server, 
     assert boxes[0] == pytest.approx(boxes[1])
     with page.expect_download() as download:
         page.click("#run-json")
-    told = json.loads(download.value.path().read_text())
-    assert len(told["ops"]) == 24
+    exported = json.loads(download.value.path().read_text())
+    assert len(exported["ops"]) == 24
 
 
-def test_a_calibrated_plan_lies_on_its_run_op_by_op_and_back_takes_it_back(own: Server, open_page: Open) -> None:
+def test_a_calibrated_plan_matches_its_run_op_by_op_and_back_restores_the_old_plan(
+    own: Server, open_page: Open
+) -> None:
     costs = {"F": [1, 1.5, 1], "I": [1, 1, 2], "W": [1, 1, 1], "comm": 0.25}
     run_id = put(own, costs=costs)
     page = open_page(f"?tab=run&p=3&m=4&run={run_id}", url=own.url)
@@ -178,7 +180,7 @@ def test_a_calibrated_plan_lies_on_its_run_op_by_op_and_back_takes_it_back(own: 
     expect(page.locator(".run-calibrated")).to_have_count(0)
 
 
-def test_the_card_of_a_measured_op_says_how_far_from_its_plan_it_was(own: Server, open_page: Open) -> None:
+def test_the_card_of_a_measured_op_shows_its_deviation_from_the_plan(own: Server, open_page: Open) -> None:
     run_id = put(own, costs={"F": [1, 1.5, 1], "I": [1, 1, 1], "W": [1, 1, 1], "comm": 0.25})
     page = open_page(
         f"?p=3&m=4&F=1.167&run={run_id}&sel=1F0%40run", url=own.url

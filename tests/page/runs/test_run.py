@@ -1,4 +1,4 @@
-"""Runs on the page: from the button to the verdict, with the real runner; and what is said when things go wrong."""
+"""Runs on the page: from the button to the verdict, with the real runner; and the messages of failures."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_an_op_is_on_the_screen_within_150_ms_of_its_end(open_page: Open, live_s
     assert 0 <= statistics.median(latencies) < 150 + 4 * statistics.median(lags)
 
 
-def test_a_reload_during_a_run_picks_it_up(open_page: Open, live_server: Server) -> None:
+def test_a_reload_during_a_run_continues_to_watch_it(open_page: Open, live_server: Server) -> None:
     page = open_page("?family=1f1b&p=2&m=24&tab=run", url=live_server.url)
     start_paced(page)
     wait(page, "bubbleline.state().lanes.some(lane => lane.id === 'run')", 20)
@@ -75,7 +75,7 @@ def test_a_reload_during_a_run_picks_it_up(open_page: Open, live_server: Server)
     expect(page.locator(".lane-head[data-lane=run] .badge")).to_have_text("verified")
 
 
-def test_a_run_whose_pairs_did_not_overlap_says_so(open_page: Open, live_server: Server) -> None:
+def test_a_run_whose_pairs_did_not_overlap_has_a_note(open_page: Open, live_server: Server) -> None:
     page = open_page("?family=dualpipev&p=2&m=4&tab=run", url=live_server.url)
     page.click("#run")
     assert ended(page) == "finished"
@@ -95,7 +95,7 @@ def test_a_finished_run_opens_by_its_link(open_page: Open, live_server: Server) 
     assert "run=" not in again.url
 
 
-def test_cancel_ends_a_run_and_says_so(open_page: Open, live_server: Server) -> None:
+def test_cancel_ends_a_run_with_a_note(open_page: Open, live_server: Server) -> None:
     page = open_page("?family=gpipe&p=2&m=48&tab=run", url=live_server.url)
     start_paced(page)
     wait(page, "bubbleline.state().run === 'running'", 20)
@@ -116,14 +116,14 @@ def test_the_view_follows_a_live_run_until_the_reader_pans(open_page: Open, live
     assert state(page)["window"] == window
 
 
-def test_a_failing_run_is_told_in_words(open_page: Open) -> None:
+def test_a_failing_run_is_explained_in_a_sentence(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4&m=105&tab=run")  # the fake runner fails at m = 105
     page.click("#run")
     assert ended(page) == "failed"
     expect(page.locator("#panel-run")).to_contain_text("rank 1 ran out of memory")
 
 
-def test_a_link_to_no_run_says_so_and_keeps_the_plan(open_page: Open) -> None:
+def test_a_link_to_an_unknown_run_is_reported_and_the_plan_is_kept(open_page: Open) -> None:
     page = open_page("?run=nosuchrun&tab=run", forgive="status of 404")  # the browser's own note of it
     expect(page.locator("#panel-run")).to_contain_text("no run of that name")
     assert figure(page, "Step time") == "33"

@@ -1,4 +1,4 @@
-"""What is chosen for a run, and a run held against its plan: options, residuals, planned times, waits; several runs."""
+"""Options of a run, and a run compared with its plan: residuals, planned times, waits; several runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def devices_are_listed(page: Page) -> None:
     expect(page.locator("#run-devices table").last).to_contain_text("each op is held to its planned time")
 
 
-def test_a_run_has_the_options_that_were_chosen_and_its_lane_is_held_against_the_plan(
+def test_a_run_has_the_chosen_options_and_its_lane_is_compared_with_the_plan(
     open_page: Open, live_server: Server
 ) -> None:
     page = open_page("?family=1f1b&p=2&m=4&tab=run", url=live_server.url)
@@ -61,7 +61,7 @@ def test_a_run_has_the_options_that_were_chosen_and_its_lane_is_held_against_the
     wait(page, f"bubbleline.box('run', '0F0').h < {whole}")
     plan, run = (page.evaluate(f"bubbleline.box('{lane}', '1B3')") for lane in ("a", "run"))
     below = pixel(page, plan["x"] + plan["w"] / 2, run["y"] + run["h"] + 3)
-    assert below == colour_of(page, "a", "1B3"), "the plan lies under the run, where it had the op"
+    assert below == colour_of(page, "a", "1B3"), "the plan is drawn under the run, at the planned time of the op"
     page.click("#show-late")
     wait(page, "location.search.includes('late=1')")
     assert colour_of(page, "run", "0F0") != plain

@@ -1,4 +1,4 @@
-"""What a run measured besides times, on the page: messages, bytes, live activations, asked for where somebody looks."""
+"""Measurements of a run besides times, on the page: messages, bytes, live activations, loaded when first shown."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from tests.support.page.queries import Open, middle, pixel, state, wait
 
 
 def beside(page: Page, rank: int, t: float, below: float) -> tuple[float, float]:
-    """A place under the run's row of a rank at a time."""
+    """A position under the run's row of a rank at a time."""
     point = page.evaluate(f"bubbleline.point('run', {rank}, {t})")
     return point["x"], point["y"] + point["h"] / 2 + below
 
 
 def longest_wait(page: Page, server: Server) -> list[float]:
-    """The row of the message that was waited for longest, its times in units of the plan."""
+    """The row of the message with the longest wait, its times in units of the plan."""
     run = requests.get(f"{server.url}/api/runs/{state(page)['view']['run']}", timeout=5).json()
     row = max(run["messages"], key=lambda row: row[7] - row[6])
     return [*row[:5], *(time / 1e6 / run["unit_ms"] for time in row[5:8]), row[8]]
 
 
-def test_a_run_tells_bytes_messages_and_live_activations_once_somebody_looks(
+def test_bytes_messages_and_live_activations_of_a_run_are_loaded_when_first_shown(
     open_page: Open, live_server: Server
 ) -> None:
     page = open_page("?family=zb-h1&p=2&m=4&tab=run&theme=light", url=live_server.url)
@@ -58,7 +58,7 @@ def test_a_run_tells_bytes_messages_and_live_activations_once_somebody_looks(
     assert len(asked) == 1
 
 
-def test_messages_and_memory_of_a_run_under_way_come_with_its_ops(open_page: Open, live_server: Server) -> None:
+def test_messages_and_memory_of_a_run_under_way_arrive_with_its_ops(open_page: Open, live_server: Server) -> None:
     page = open_page("?family=1f1b&p=2&m=48&tab=run&lane=comm&mem=1", url=live_server.url)
     start_paced(page)
     wait(page, "bubbleline.state().lanes.some((lane) => lane.details && lane.live)", 20)

@@ -1,4 +1,4 @@
-"""Runs that go wrong, as the page tells it: a server that is killed, a full line, a cancel at any stage, a bad disk."""
+"""Failing runs on the page: a server that is killed, a full queue, a cancel at any stage, a bad disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GONE = "ailed"  # the browser's own notes of a server that is not there: a socke
 
 
 @pytest.mark.parametrize("forget", [False, True])
-def test_a_server_killed_during_a_run_is_waited_for_and_what_became_of_the_run_is_said(
+def test_after_a_server_is_killed_during_a_run_the_page_reconnects_and_shows_the_outcome(
     start: Callable[..., Server], open_page: Open, tmp_path: Path, forget: bool
 ) -> None:
     server = start(*SLOW)
@@ -34,15 +34,15 @@ def test_a_server_killed_during_a_run_is_waited_for_and_what_became_of_the_run_i
         (tmp_path / "runs.sqlite3-wal").unlink(missing_ok=True)
     start(*SLOW, port=int(server.url.rsplit(":", 1)[1]))
     wait(page, "bubbleline.state().run === 'failed'", 15)
-    said = "no longer has this run" if forget else "The server stopped while this run was in progress"
-    expect(page.locator(PANEL)).to_contain_text(said)
+    outcome = "no longer has this run" if forget else "The server stopped while this run was in progress"
+    expect(page.locator(PANEL)).to_contain_text(outcome)
     expect(page.locator(PANEL)).not_to_contain_text("connection to the server is lost")
     expect(page.locator(".lane-head[data-lane=run] .badge")).to_have_text("failed")
     assert state(page)["lanes"][1]["ops"] >= ops, "what came before stays"
     expect(page.locator("#calibrate")).to_have_count(0)
 
 
-def test_whoever_presses_run_second_sees_the_place_in_line_and_can_step_out_of_it(
+def test_the_second_run_shows_its_queue_position_and_can_be_withdrawn(
     start: Callable[..., Server], open_page: Open
 ) -> None:
     server = start(*SLOW)
@@ -83,7 +83,7 @@ def test_a_runner_that_dies_is_named_and_the_next_run_works(open_page: Open) -> 
     wait(page, "bubbleline.state().run === 'finished'")
 
 
-def test_a_full_line_is_told_and_the_plan_stays(start: Callable[..., Server], open_page: Open) -> None:
+def test_a_full_queue_is_reported_and_the_plan_stays(start: Callable[..., Server], open_page: Open) -> None:
     server = start("--start", "60", BUBBLELINE_QUEUE="1")
     open_page("?tab=run", url=server.url).click("#run")
     page = open_page("?m=9&tab=run", url=server.url, forgive="status of 503")
@@ -93,7 +93,7 @@ def test_a_full_line_is_told_and_the_plan_stays(start: Callable[..., Server], op
     assert len(state(page)["lanes"]) == 1
 
 
-def test_a_disk_that_keeps_nothing_is_said_beside_the_run(
+def test_a_failing_disk_is_reported_beside_the_run(
     start: Callable[..., Server], open_page: Open, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")

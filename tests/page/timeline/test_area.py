@@ -53,7 +53,7 @@ def test_an_area_is_resized_by_its_edges(open_page: Open) -> None:
     assert view(page, "area") == "23-29@1-3", "Escape gives the drag up, and only that"
 
 
-def test_an_area_may_lie_across_two_schedules(open_page: Open) -> None:
+def test_an_area_can_span_two_schedules(open_page: Open) -> None:
     page = open_page("?b.family=zb-h1")
     drag(page, point(page, 3, 9), point(page, 0, 18, "b"), "Shift")
     assert view(page, "area") == "9-18@3-b.0"
@@ -64,13 +64,13 @@ def test_an_area_may_lie_across_two_schedules(open_page: Open) -> None:
 def test_an_area_grows_from_the_selected_op_by_keys_and_escape_clears_in_order(open_page: Open) -> None:
     page = open_page("?sel=1B0&at=9")
     page.focus("#plot")
-    said = []
+    areas = []
     for key in ("Shift+ArrowRight", "Shift+ArrowDown", "Shift+ArrowLeft", "Shift+ArrowLeft", "Shift+ArrowLeft"):
         page.keyboard.press(key)
-        said.append(view(page, "area"))
-    assert said[:2] == ["8-11@1-1", "8-11@1-2"]
-    assert said[2] == "8-10@1-2", "the moving edge goes back, not before the op it began with"
-    start, _, rest = said[-1].partition("-")
+        areas.append(view(page, "area"))
+    assert areas[:2] == ["8-11@1-1", "8-11@1-2"]
+    assert areas[2] == "8-10@1-2", "the moving edge goes back, not before the op it began with"
+    start, _, rest = areas[-1].partition("-")
     assert rest == "10@1-2"
     assert float(start) < 8, "and on past it to the other side"
     cleared = []

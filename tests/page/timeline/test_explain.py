@@ -1,5 +1,5 @@
 """What the timeline explains on demand, in a browser: why ranks are idle, the critical path, a followed micro-batch,
-messages, and the line that tells what happens."""
+messages, and the narration line."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.support.page.queries import Open, frames, middle, pixel, rgba, state,
 
 
 def veiled(page: Page, op: str) -> bool:
-    """Whether an op lies under the veil that the overlay draws around what it shows."""
+    """Whether an op is dimmed by the overlay, which dims everything except what it explains."""
     box = page.evaluate(f"bubbleline.box('a', '{op}')")
     x, y = box["x"] + box["w"] * 0.7, box["y"] + box["h"] * 0.25  # beside lines, labels and rings
     return rgba(page, x, y, "#plot canvas.overlay")[3] > 100
 
 
-def test_the_critical_path_stands_out_by_key_and_by_button_and_is_in_the_link(open_page: Open) -> None:
+def test_the_critical_path_is_highlighted_by_key_and_by_button_and_is_in_the_link(open_page: Open) -> None:
     page = open_page("?theme=light")
     page.focus("#plot")
     page.keyboard.press("c")
@@ -69,7 +69,7 @@ def test_both_micro_batches_of_an_overlapped_pair_can_be_followed(open_page: Ope
     assert int(halves[1]) >= 10, "which comes from the other end of the pipeline"
 
 
-def test_messages_have_lanes_whose_bars_say_who_sends_what_to_whom(open_page: Open) -> None:
+def test_messages_have_lanes_whose_bars_name_sender_receiver_and_content(open_page: Open) -> None:
     page = open_page("?comm=1&theme=light")
     before = page.evaluate("bubbleline.point('a', 1, 0)")["h"]
     page.focus("#plot")
@@ -97,7 +97,7 @@ def test_without_a_time_for_a_hop_messages_are_ticks_that_can_still_be_found(ope
     expect(page.locator("#card")).to_contain_text("0F0 on rank 0 to rank 1")
 
 
-def test_stepping_tells_each_moment_and_the_list_says_what_each_rank_does_and_why(open_page: Open) -> None:
+def test_stepping_narrates_each_moment_and_the_list_shows_what_each_rank_does_and_why(open_page: Open) -> None:
     page = open_page()
     narration = page.locator("#narration")
     page.focus("#plot")
@@ -118,7 +118,7 @@ def test_stepping_tells_each_moment_and_the_list_says_what_each_rank_does_and_wh
     expect(page.locator("#tell")).to_have_attribute("aria-pressed", "false")
 
 
-def test_while_it_plays_the_line_is_not_read_aloud_and_no_switch_moves_the_timeline(open_page: Open) -> None:
+def test_during_playback_the_narration_is_not_read_aloud_and_no_switch_moves_the_timeline(open_page: Open) -> None:
     page = open_page("?comm=0.5")
     page.select_option("#speed", "0.1")
     page.click("[aria-label=Play]")
@@ -132,7 +132,7 @@ def test_while_it_plays_the_line_is_not_read_aloud_and_no_switch_moves_the_timel
     assert state(page)["playing"]
 
 
-def test_a_link_opens_with_everything_that_was_explained(open_page: Open) -> None:
+def test_a_link_restores_every_explanation(open_page: Open) -> None:
     page = open_page("?family=dualpipe&p=4&m=8&comm=0.2&crit=1&micro=6&lane=comm&story=ranks&at=7.4")
     for button in ("#crit", "#micro", "#mail", "#tell"):
         expect(page.locator(button)).to_have_attribute("aria-pressed", "true")
@@ -149,7 +149,7 @@ def test_every_plan_of_a_comparison_is_explained(open_page: Open) -> None:
     expect(page.locator("#narration-panel tbody tr")).to_have_count(8)
 
 
-def test_a_bubble_tells_its_reason_to_a_finger_and_an_op_tells_why_its_rank_waited(open_page: Open) -> None:
+def test_a_tap_on_a_bubble_shows_its_reason_and_on_an_op_why_its_rank_waited(open_page: Open) -> None:
     page = open_page(has_touch=True)
     spot = page.evaluate("bubbleline.point('a', 0, 7)")
     page.touchscreen.tap(spot["x"], spot["y"])

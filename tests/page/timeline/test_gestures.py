@@ -1,4 +1,4 @@
-"""Hands on the timeline in a browser: snapping, marks, find, pinned ranks, the minimap, touch and the table."""
+"""Timeline tools in a browser: snapping, marks, find, pinned ranks, the minimap, touch and the table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_scrubbing_sticks_to_op_edges_unless_alt_is_held(open_page: Open) -> Non
     assert 10 < state(page)["at"] < 10.5
 
 
-def test_marks_are_put_at_the_pointer_with_their_distance_and_go_by_a_click(open_page: Open) -> None:
+def test_marks_are_set_at_the_pointer_with_their_distance_and_removed_by_a_click(open_page: Open) -> None:
     page = open_page()
     for t in (3, 10):
         x, y = point(page, 0, t)
@@ -45,7 +45,7 @@ def test_marks_are_put_at_the_pointer_with_their_distance_and_go_by_a_click(open
     assert view(page, "marks") == "10"
 
 
-def test_there_are_at_most_eight_marks_and_the_page_says_so(open_page: Open) -> None:
+def test_there_are_at_most_eight_marks_and_the_page_states_this(open_page: Open) -> None:
     page = open_page("?marks=1,2,3,4,5,6,7,8&sel=0B7")
     page.focus("#plot")
     page.keyboard.press("m")
@@ -53,31 +53,31 @@ def test_there_are_at_most_eight_marks_and_the_page_says_so(open_page: Open) -> 
     expect(page.locator("#banner")).to_contain_text("At most 8 marks")
 
 
-def test_find_counts_steps_and_says_what_to_type(open_page: Open) -> None:
+def test_find_counts_matches_steps_through_them_and_explains_the_syntax(open_page: Open) -> None:
     page = open_page()
     page.focus("#plot")
     page.keyboard.press("/")
-    said = page.locator("#find-status")
+    status = page.locator("#find-status")
     page.keyboard.type("f5")
-    expect(said).to_have_text("4 matches")
+    expect(status).to_have_text("4 matches")
     walked = []
     for key in ("Enter", "Enter", "Shift+Enter"):
         page.keyboard.press(key)
         walked.append(view(page, "sel"))
     assert walked == ["0F5", "1F5", "0F5"]
-    expect(said).to_have_text("1 of 4")
+    expect(status).to_have_text("1 of 4")
     page.fill("#find-text", "2x")
-    expect(said).to_contain_text("type an op: 2F5")
+    expect(status).to_contain_text("type an op: 2F5")
     expect(page.locator("#find-text")).to_have_attribute("aria-invalid", "true")
     page.fill("#find-text", "9F5")
-    expect(said).to_have_text("no such op")
+    expect(status).to_have_text("no such op")
     page.keyboard.press("Escape")
     expect(page.locator("#find")).to_be_hidden()
     assert page.evaluate("document.activeElement.id") == "plot"
     assert view(page, "sel") == "0F5"
 
 
-def test_find_brings_a_hairline_op_of_many_into_sight(open_page: Open) -> None:
+def test_find_scrolls_to_a_hairline_op_among_many(open_page: Open) -> None:
     page = open_page("?family=interleaved&p=16&m=256&v=4")
     page.focus("#plot")
     page.keyboard.press("/")
@@ -194,7 +194,7 @@ def test_on_a_phone_tools_are_buttons_and_nothing_is_wider_than_the_screen(open_
     expect(page.locator("#area tr.kinds").first).to_be_visible()
 
 
-def test_the_table_lists_what_is_in_sight_and_says_how_to_read_the_rest(open_page: Open) -> None:
+def test_the_table_lists_the_ops_in_view_and_explains_how_to_reach_the_rest(open_page: Open) -> None:
     page = open_page("?p=2&m=100")
     page.get_by_role("button", name="Read the schedule as a table").evaluate("node => node.click()")
     table = page.locator("#table table")

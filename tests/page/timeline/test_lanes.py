@@ -22,13 +22,13 @@ def box(page: Page, op: str, lane: str = "a") -> dict[str, float]:
 
 
 def strip(page: Page, rank: int, t: float, lane: str = "a") -> dict[str, float]:
-    """The foot of a memory strip at a time."""
+    """The lower edge of a memory strip at a time."""
     found: dict[str, float] = page.evaluate(f"bubbleline.point('{lane}', {rank}, {t}, 'strip')")
     return found
 
 
 def height(page: Page, rank: int, t: float) -> int:
-    """How many pixels of a strip are filled at a time, from its foot up."""
+    """The number of filled pixels of a strip at a time, from its lower edge up."""
     foot = strip(page, rank, t)
     filled = 0
     while filled < foot["h"] and near(pixel(page, foot["x"], foot["y"] - filled), HELD):
@@ -63,7 +63,7 @@ def test_a_gold_line_crosses_all_ranks_where_a_barrier_opens_if_lines_have_room(
     expect(crowded.locator("#legend")).to_contain_text("barrier opens")
 
 
-def test_a_shard_tells_which_barrier_it_meets_and_the_last_backward_which_it_waits_for(open_page: Open) -> None:
+def test_a_shard_names_the_barrier_it_meets_and_the_last_backward_the_one_it_waits_for(open_page: Open) -> None:
     page = open_page(SPREAD)
     card = page.locator("#card")
     page.mouse.move(*middle(page, "a", "1S3"))
@@ -128,7 +128,7 @@ def test_memory_drops_in_the_strip_when_an_offload_ends(open_page: Open) -> None
     expect(page.locator("#card")).to_contain_text("peak 2.5")
 
 
-def test_strips_come_with_offload_go_by_key_or_button_and_stay_in_the_link(open_page: Open) -> None:
+def test_strips_appear_with_offload_are_hidden_by_key_or_button_and_kept_in_the_link(open_page: Open) -> None:
     page = open_page(COPIES)
     button = page.locator("#strips")
     expect(button).to_have_attribute("aria-pressed", "true")
@@ -145,7 +145,7 @@ def test_strips_come_with_offload_go_by_key_or_button_and_stay_in_the_link(open_
     expect(plain.locator("#strips")).to_have_attribute("aria-pressed", "false")
 
 
-def test_what_is_held_above_the_limit_is_red(open_page: Open) -> None:
+def test_memory_above_the_limit_is_red(open_page: Open) -> None:
     page = open_page("?p=8&m=16&memory=5&mem=1&theme=light")
     foot = strip(page, 0, 20)
     colours = [pixel(page, foot["x"], foot["y"] - up) for up in range(int(foot["h"]) - 1)]

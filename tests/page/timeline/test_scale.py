@@ -19,7 +19,7 @@ def quarter(pixels: Picture) -> Picture:
 
 
 def colours_of(page: Page, ops: list[str]) -> dict[str, tuple[int, ...]]:
-    """What stands in the middle of each op, above its label."""
+    """The colours in the middle of each op, above its label."""
     pixels = picture(page)
     origin = page.locator("#plot").bounding_box()
     assert origin is not None
@@ -63,7 +63,7 @@ def test_rectangles_and_bins_give_every_op_its_colour(open_page: Open) -> None:
     assert wide_seen == narrow_seen
 
 
-def test_bars_tell_kinds_apart_in_bins_too(open_page: Open) -> None:
+def test_bars_distinguish_kinds_in_bins_too(open_page: Open) -> None:
     page = open_page(SPLIT, width=1250)
     pixels = row(page, 1)
     ops = quarter(pixels)
@@ -130,7 +130,7 @@ def test_a_large_schedule_looks_the_same_before_and_after_its_pyramid(open_page:
     assert np.abs(later[rows].mean(axis=(0, 1)) - direct[rows].mean(axis=(0, 1))).max() < 3
 
 
-def test_where_there_are_no_workers_large_schedules_are_drawn_all_the_same(open_page: Open) -> None:
+def test_without_web_workers_large_schedules_are_still_drawn(open_page: Open) -> None:
     page = open_page("", forgive="pyramid_worker")
     page.route("**/pyramid_worker.js", lambda route: route.abort())
     page.goto(page.url.split("?")[0] + LARGE)

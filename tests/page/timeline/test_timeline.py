@@ -27,7 +27,7 @@ def test_play_moves_the_playhead_and_space_stops_it(open_page: Open) -> None:
     assert not state(page)["playing"]
 
 
-def test_the_first_view_moves_by_itself_unless_stillness_is_asked_for(open_page: Open) -> None:
+def test_the_first_view_is_animated_unless_reduced_motion_is_preferred(open_page: Open) -> None:
     moving = open_page(reduced_motion="no-preference")
     wait(moving, "bubbleline.state().playing && bubbleline.state().at > 0")
     still = open_page()
@@ -90,7 +90,7 @@ def test_ctrl_wheel_zooms_at_the_pointer_and_a_drag_pans(open_page: Open) -> Non
     assert state(page)["window"]["t0"] > before
 
 
-def test_hovering_an_op_tells_what_it_needs_and_unblocks(open_page: Open) -> None:
+def test_hovering_an_op_shows_what_it_needs_and_unblocks(open_page: Open) -> None:
     page = open_page()
     page.mouse.move(*middle(page, "a", "2F0"))
     card = page.locator("#card")
@@ -99,7 +99,7 @@ def test_hovering_an_op_tells_what_it_needs_and_unblocks(open_page: Open) -> Non
     expect(card).to_contain_text("3F0 on rank 3")
 
 
-def test_hovering_a_bubble_tells_why_the_rank_is_idle(open_page: Open) -> None:
+def test_hovering_a_bubble_shows_why_the_rank_is_idle(open_page: Open) -> None:
     page = open_page()
     spot = page.evaluate("bubbleline.point('a', 0, 7)")
     page.mouse.move(spot["x"], spot["y"])
@@ -107,14 +107,14 @@ def test_hovering_a_bubble_tells_why_the_rank_is_idle(open_page: Open) -> None:
     expect(page.locator("#card")).to_contain_text("1B0")
 
 
-def test_a_click_selects_and_screen_readers_hear_it(open_page: Open) -> None:
+def test_a_click_selects_and_screen_readers_announce_it(open_page: Open) -> None:
     page = open_page()
     page.mouse.click(*middle(page, "a", "3B1"))
     assert state(page)["view"]["sel"] == "3B1"
     expect(page.locator("#plot-said")).to_contain_text("Full backward 3B1, rank 3")
 
 
-def test_the_schedule_is_there_as_a_table(open_page: Open) -> None:
+def test_the_schedule_is_also_a_table(open_page: Open) -> None:
     page = open_page("?p=2&m=2")
     page.get_by_role("button", name="Read the schedule as a table").evaluate("node => node.click()")
     rows = page.locator("#table tbody tr")

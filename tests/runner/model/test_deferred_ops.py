@@ -142,7 +142,7 @@ def test_weights_and_data_come_from_the_seed_alone() -> None:
     assert not torch.equal(next(iter(one.blocks)).qkv, next(iter(other.blocks)).qkv)
 
 
-def test_what_recomputation_does_not_keep_comes_back_for_the_weight_gradient() -> None:
+def test_activations_dropped_by_recomputation_are_restored_for_the_weight_gradient() -> None:
     kept = {}
     for mode in ("none", "selective", "full"):
         model = parts(2, recompute=mode)
@@ -158,7 +158,7 @@ def test_what_recomputation_does_not_keep_comes_back_for_the_weight_gradient() -
 
 
 @pytest.mark.usefixtures("no_gc")
-def test_offloaded_activations_leave_the_device_and_come_back_unchanged() -> None:
+def test_offloaded_activations_leave_the_device_and_are_reloaded_unchanged() -> None:
     model = parts(2)
     part = model[0]
     part.movable = True
@@ -171,7 +171,7 @@ def test_offloaded_activations_leave_the_device_and_come_back_unchanged() -> Non
 
 
 @pytest.mark.usefixtures("no_gc")
-def test_a_reload_gives_the_backward_what_the_forward_kept() -> None:
+def test_a_reload_restores_for_the_backward_what_the_forward_kept() -> None:
     moved, plain = parts(2), parts(2)
     for part in moved:
         part.movable = True

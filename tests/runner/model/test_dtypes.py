@@ -1,4 +1,4 @@
-"""Runs in bfloat16: held to a single process in bfloat16, within what that type's rounding allows and no more."""
+"""Runs in bfloat16 agree with a single process in bfloat16 within the rounding of that type, and no more."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_messages_and_activations_of_bfloat16_are_half_as_large(runner: RunnerPr
 
 
 def gradients(training: Training, micros: range) -> list[dict[str, torch.Tensor]]:
-    """Of the ops of a run, on these micro-batches only."""
+    """Gradients of the ops of a run, on these micro-batches only."""
     data = Data(training, torch.device("cpu"))
     model = [DeferredStage(training, index, data, ActivationMemory()) for index in range(training.stages)]
     for micro in micros:
@@ -94,6 +94,6 @@ def test_weights_and_their_gradients_stay_float32_and_bfloat16_is_near_float32()
     assert TOLERANCE["float32"] < verdict.max_grad_error < 2 * TOLERANCE["bfloat16"]
 
 
-def test_a_type_that_no_run_has_is_refused(runner: RunnerProgram) -> None:
+def test_an_unknown_type_is_refused(runner: RunnerProgram) -> None:
     last = runner.run(spec={"p": 2, "m": 2}, dtype="float16")[-1]
     assert (last["event"], last["error"]["field"], last["error"]["nearest"]) == ("error", "dtype", "float32")

@@ -22,7 +22,7 @@ from tests.support.runner.random_orders import random_order
 
 
 class Echo:
-    """A stage that adds one to what it gets, so that a result tells how many stages it passed."""
+    """A stage that adds one to its input, so that a result is the number of stages it passed."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, int, float]] = []

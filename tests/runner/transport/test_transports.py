@@ -41,7 +41,7 @@ def test_messages_are_taken_in_any_order_with_their_times(dtype: torch.dtype, tm
         assert posted > 0
 
 
-def test_what_was_taken_makes_room_and_what_was_not_stays(tmp_path: Path) -> None:
+def test_received_messages_free_their_buffers_and_others_are_kept(tmp_path: Path) -> None:
     shared = box(tmp_path, [6, 0], 6)
     sender, receiver = (SharedMemoryTransport(shared, rank, SHAPE) for rank in range(2))
     for tag in range(3):
@@ -55,10 +55,10 @@ def test_what_was_taken_makes_room_and_what_was_not_stays(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("spin", [0, 20_000])
-def test_a_receiver_sleeps_until_its_message_is_there_whatever_else_rings(spin: int, tmp_path: Path) -> None:
+def test_a_receiver_sleeps_until_its_message_arrives_whatever_else_wakes_it(spin: int, tmp_path: Path) -> None:
     shared = box(tmp_path, [200, 200], 400)
     ends = [SharedMemoryTransport(shared, rank, SHAPE, spin=spin) for rank in range(2)]
-    told: list[float] = []
+    received: list[float] = []
 
     def answer() -> None:
         for turn in range(100):
@@ -70,9 +70,9 @@ def test_a_receiver_sleeps_until_its_message_is_there_whatever_else_rings(spin: 
     thread.start()
     for turn in range(100):
         ends[0].send(link(turn), torch.full(SHAPE, float(turn)), 0)
-        told.append(float(ends[0].receive(link(100 + turn, 1, 0))[0][0, 0]))
+        received.append(float(ends[0].receive(link(100 + turn, 1, 0))[0][0, 0]))
     thread.join(10)
-    assert told == [turn + 1.0 for turn in range(100)]
+    assert received == [turn + 1.0 for turn in range(100)]
 
 
 def test_runs_go_over_gloo_where_memory_cannot_be_shared() -> None:

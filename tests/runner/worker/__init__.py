@@ -1,1 +1,1 @@
-"""Tests of what runs in a worker process beside and around its ops."""
+"""Tests of a worker process: executors, and the threads beside its ops."""

@@ -1,5 +1,5 @@
-"""Ops timed by events, on streams and GPUs that are made up: a stream does what it is asked for in its own time, and
-the host learns of it later."""
+"""Ops timed by events on simulated streams and GPUs: a stream executes its work asynchronously, and the host is
+notified later."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ HERE = threading.local()
 
 
 class Stream:
-    """`until`: the time, in ms of the GPU's clock, at which it will have done all that it was asked for."""
+    """`until`: the time, in ms of the GPU's clock, at which all queued work is done."""
 
     def __init__(self) -> None:
         self.until = 86_400_000.0
 
 
 class Event:
-    """An event that has happened by the second time it is asked, or once it was waited for."""
+    """An event that has happened at its second query, or after it was waited for."""
 
     def __init__(self) -> None:
         self.queries = 0
@@ -55,7 +55,7 @@ class Event:
 
 
 class Part:
-    """A stage that asks its stream for some milliseconds, and passes on how many stages it went through."""
+    """A stage that queues some milliseconds of work on its stream, and passes on the number of stages passed."""
 
     def forward(self, micro: int, x: torch.Tensor | None) -> torch.Tensor:
         HERE.stream.until += FORWARD_MS
@@ -87,7 +87,7 @@ class Rank(threading.Thread):
 
 
 @pytest.mark.parametrize("family", ["1f1b", "interleaved", "dualpipev"])
-def test_ops_are_noted_at_the_times_at_which_the_streams_did_them(family: str, tmp_path: Path) -> None:
+def test_ops_are_recorded_at_the_times_when_the_streams_executed_them(family: str, tmp_path: Path) -> None:
     spec = registry.read(
         {"family": family, "p": 2, "m": 4, "costs": {"F": FORWARD_MS, "I": BACKWARD_MS, "W": 0, "FB": None}}
     )
@@ -118,7 +118,7 @@ def test_ops_are_noted_at_the_times_at_which_the_streams_did_them(family: str, t
         assert (messages[:, 1] <= messages[:, 2]).all()
 
 
-def test_of_several_tries_to_relate_both_clocks_the_quickest_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_several_comparisons_of_both_clocks_the_quickest_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     HERE.stream = Stream()
     readings = iter([0, 90, 100, 110, 200, 260, 300, 370, 400, 480])
     monkeypatch.setattr("runner.telemetry.event_clock.now", lambda: next(readings))

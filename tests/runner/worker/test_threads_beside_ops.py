@@ -30,7 +30,7 @@ COPIES = [Copy("O", 0, 0, 1, 2.0), Copy("O", 0, 1, 2, 2.0), Copy("R", 0, 0, 2, 2
 
 
 class Moved:
-    """A stage that notes what a lane asks of it."""
+    """A stage that records the calls of a lane."""
 
     def __init__(self, broken: str = "") -> None:
         self.log: list[tuple[str, int]] = []

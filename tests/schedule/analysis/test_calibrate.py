@@ -1,4 +1,4 @@
-"""Costs read off measured times: what was put in comes out, and what is off is found."""
+"""Calibration: costs are recovered from simulated measurements, and deviations are found."""
 
 from __future__ import annotations
 
@@ -41,9 +41,7 @@ def test_options_are_in_the_costs_that_are_read_off(spec: Spec) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(specs(max_p=4, max_m=8), st.floats(0.1, 1e6), st.floats(0.0, 1e6))
-def test_neither_the_unit_nor_the_beginning_of_a_run_changes_what_is_found(
-    spec: Spec, unit: float, zero: float
-) -> None:
+def test_neither_the_unit_nor_the_start_of_a_run_changes_the_costs(spec: Spec, unit: float, zero: float) -> None:
     measured = ran(spec)
     later = Timeline(measured.order, measured.start * unit + zero, measured.end * unit + zero)
     found = calibrate(later, spec.v)
@@ -79,7 +77,7 @@ def test_a_replay_at_equal_times_is_the_simulation() -> None:
         np.testing.assert_allclose([*again.end, *again.copy_end], [*plan.end, *plan.copy_end])
 
 
-def test_waiting_for_whoever_is_slower_is_in_the_replay_and_not_in_the_medians() -> None:
+def test_waiting_for_the_slower_rank_is_in_the_replay_and_not_in_the_medians() -> None:
     order = registry.order(registry.read({"family": "1f1b", "p": 2, "m": 64}))
     spent = np.where(np.random.default_rng(1).random(len(order)) < 0.3, 2.0, 1.0)
     found = calibrate(replay(order, spent, 0.0), 1)
@@ -87,7 +85,7 @@ def test_waiting_for_whoever_is_slower_is_in_the_replay_and_not_in_the_medians()
     assert found.replay_error == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_message_that_came_late_is_in_neither() -> None:
+def test_a_late_message_is_in_neither() -> None:
     order = registry.order(registry.read({"family": "1f1b", "p": 2, "m": 16}))
     plain = replay(order, np.ones(len(order)), 0.0)
     late = plain.start > plain.end.max() / 2
@@ -97,7 +95,7 @@ def test_a_message_that_came_late_is_in_neither() -> None:
     assert found.error == pytest.approx(found.replay_error)
 
 
-def test_one_op_that_was_disturbed_is_a_residual_and_no_cost() -> None:
+def test_one_disturbed_op_is_a_residual_and_not_a_cost() -> None:
     spec = registry.read({"p": 3, "m": 9, "family": "1f1b"})
     plain = ran(spec)
     start, end = plain.start.copy(), plain.end.copy()

@@ -55,7 +55,7 @@ def test_recomputation_counts_in_times_and_memory() -> None:
     assert again["peak_memory"]["max"] < plain["peak_memory"]["max"]
 
 
-def test_what_is_illegal_takes_the_nearest_legal_value_and_says_so() -> None:
+def test_an_illegal_value_is_replaced_by_the_nearest_legal_one_with_a_note() -> None:
     shown = rows(Spec(p=5, m=13), "1f1b", "dualpipe", "interleaved")
     assert shown["1f1b"]["adjusted"] is None
     spec = shown["dualpipe"]["spec"]
@@ -65,7 +65,7 @@ def test_what_is_illegal_takes_the_nearest_legal_value_and_says_so() -> None:
     assert shown["interleaved"]["spec"]["m"] == 12
 
 
-def test_v_goes_to_families_that_leave_a_choice_and_to_no_other() -> None:
+def test_v_is_set_only_for_families_with_a_choice_of_v() -> None:
     shown = rows(SETTING, v=4)
     for name, row in shown.items():
         least, _, most = FAMILIES[name].v
@@ -75,7 +75,7 @@ def test_v_goes_to_families_that_leave_a_choice_and_to_no_other() -> None:
     }
 
 
-def test_gpipe_and_1f1b_are_told_to_have_the_same_bubble_only_when_they_have() -> None:
+def test_gpipe_and_1f1b_are_described_as_having_the_same_bubble_only_when_they_do() -> None:
     equal = compare(SETTING, ["gpipe", "1f1b"])
     assert equal["rows"][0]["bubble"] == equal["rows"][1]["bubble"]
     assert "have the same bubble: 1F1B saves memory (32 and 8" in equal["notes"][0]
@@ -142,18 +142,18 @@ def test_a_difference_from_a_claim_has_a_reason_and_only_a_difference_has(
                 assert claimed != simulated
 
 
-def test_the_reason_names_what_moves_the_figure_and_where_to() -> None:
+def test_the_reason_names_what_changes_the_figure_and_its_new_value() -> None:
     def why(spec: Spec, family: str, cell: str) -> str:
         return compare(spec, [family])["rows"][0]["claim"][cell]["differs"]
 
     asymptotic = why(SETTING, "zb-h1", "bubble")
     assert "with m = 256" in asymptotic
     assert "hops" not in asymptotic
-    told = re.search(r"it is ([\d.]+)", asymptotic)
-    assert told
+    note = re.search(r"it is ([\d.]+)", asymptotic)
+    assert note
     many = {row["family"]: row for row in compare(SETTING.with_(m=256), ["1f1b", "zb-h1"])["rows"]}
     ratio = many["zb-h1"]["bubble"]["span"]["of_total"] / many["1f1b"]["bubble"]["span"]["of_total"]
-    assert float(told[1]) == pytest.approx(ratio, abs=1e-3), "the figure in the sentence is a simulated one"
+    assert float(note[1]) == pytest.approx(ratio, abs=1e-3), "the figure in the sentence is a simulated one"
     assert "without hops" in why(SETTING.with_(costs=Costs(comm=0.5)), "zb-h2", "bubble")
     assert "with F = I = W" in why(SETTING.with_(costs=Costs(1.0, 1.0, 0.25)), "zb-h2", "bubble")
     assert "with equal stages" in why(SETTING.with_(costs=Costs(F=(9.0, *[1.0] * 7))), "zb-h2", "bubble")
@@ -176,12 +176,12 @@ def test_costs_listed_by_stage_are_spread_so_that_the_model_costs_the_same(
 ) -> None:
     listed = tuple(data.draw(st.lists(st.integers(0, 60).map(float), min_size=p * cut, max_size=p * cut)))
     for name, family in FAMILIES.items():
-        spec, told = fit(Spec(p=p, m=12, costs=Costs(F=listed)), name)
+        spec, note = fit(Spec(p=p, m=12, costs=Costs(F=listed)), name)
         stages = spec.p if family.placement == "bidirectional" else spec.p * spec.v
         assert isinstance(spec.costs.F, tuple)
         assert len(spec.costs.F) == stages
         assert sum(spec.costs.F) == pytest.approx(sum(listed))
-        assert (stages == p * cut) or f"spread over {stages}" in (told or "")
+        assert (stages == p * cut) or f"spread over {stages}" in (note or "")
 
 
 @pytest.mark.parametrize(
@@ -193,13 +193,13 @@ def test_costs_listed_by_stage_are_spread_so_that_the_model_costs_the_same(
         (Spec(p=16, m=LIMITS["ops"] // 48), ["1f1b", "gpipe"], "m"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_by_its_field(asked: Spec, names: list[str], field: str) -> None:
+def test_a_spec_that_cannot_be_compared_is_refused_with_its_field(asked: Spec, names: list[str], field: str) -> None:
     with pytest.raises(SpecError) as caught:
         compare(asked, names)
     assert caught.value.field == field
 
 
-def test_the_command_prints_one_aligned_line_a_family_and_its_reasons() -> None:
+def test_the_command_prints_one_aligned_line_per_family_and_its_reasons() -> None:
     answer = CliRunner().invoke(command, ["1f1b", "zb-h1", "dualpipe", "-p", "5", "-m", "13"])
     assert answer.exit_code == 0
     head, *lines = answer.output.split("\n\n")[0].splitlines()

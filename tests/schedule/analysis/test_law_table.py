@@ -1,4 +1,4 @@
-"""The page of laws: what the code says now, exact where it says exact, and honest about the rest."""
+"""The document of laws: up to date with the code, and every law exact in the region where it is stated as exact."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backend.schedule.families.registry import FAMILIES
 from backend.schedule.result import law_names
 
 
-def test_the_committed_page_is_what_the_code_says_and_every_law_is_exact_inside_its_region() -> None:
+def test_the_committed_page_matches_the_code_and_every_law_is_exact_inside_its_region() -> None:
     fresh, kept = table()
     assert kept, "a law is not equal to the simulation in every spec of its region"
     assert LAWS_PAGE.read_text() == fresh, "docs/laws.md is stale: run `python app.py laws` and commit it"
@@ -43,11 +43,11 @@ def test_the_grid_of_a_family_is_the_same_each_time_and_reaches_uneven_stages_an
         ((5, 1, 1), "fails"),
     ],
 )
-def test_a_tally_says_bound_only_where_it_was_one(counts: tuple[int, int, int], verdict: str) -> None:
+def test_a_tally_says_bound_only_where_the_law_was_one(counts: tuple[int, int, int], verdict: str) -> None:
     assert Tally(*counts).verdict() == verdict
 
 
-def test_the_command_writes_the_page_and_tells_a_stale_one(tmp_path: Path) -> None:
+def test_the_command_writes_the_page_and_detects_a_stale_one(tmp_path: Path) -> None:
     page = tmp_path / "laws.md"
     stale = CliRunner().invoke(laws, ["-o", str(page), "--check"])
     assert (stale.exit_code, page.exists()) == (1, False)

@@ -1,4 +1,4 @@
-"""Memory against throughput: a family's point is its Result, and better means what it says."""
+"""Memory against throughput: a family's point is its Result, and dominance agrees with brute force."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_familys_point_is_its_result(spec: Spec) -> None:
         assert shown.throughput == pytest.approx(1.0 - shown.span.of_total)
 
 
-def test_every_family_has_a_point_and_those_that_are_sought_only_when_asked_for() -> None:
+def test_every_family_has_a_point_and_searched_families_only_on_request() -> None:
     names = [point.spec.family for point in pareto.points(SETTING)]
     assert names == [name for name in FAMILIES if name not in pareto.SEARCHED]
     asked = SETTING.with_(family="zb-auto", memory=3.0)
@@ -52,7 +52,7 @@ def test_every_family_has_a_point_and_those_that_are_sought_only_when_asked_for(
     assert {point.spec.memory for point in points if point.spec.family != "zb-auto"} == {None}
 
 
-def test_an_output_layer_that_a_family_cannot_spread_is_its_work_all_the_same() -> None:
+def test_an_output_layer_that_a_family_cannot_spread_still_counts_as_its_work() -> None:
     asked = SETTING.with_(vocabulary="parallel-1")
     points = {point.spec.family: point for point in pareto.points(asked) + found(asked, [4.0])}
     assert points["1f1b"].spec == asked
@@ -74,7 +74,7 @@ def test_a_pair_that_overlaps_is_worth_speed() -> None:
 
 
 @pytest.mark.parametrize("asked", [SETTING, SETTING.with_(w_share=0.4), SETTING.with_(p=5, m=7)])
-def test_what_is_found_keeps_its_limit_and_rises_with_it(asked: Spec) -> None:
+def test_a_searched_point_keeps_its_memory_limit_and_improves_with_it(asked: Spec) -> None:
     points = found(asked)
     for family in pareto.SEARCHED:
         ours = [point for point in points if point.spec.family == family]
@@ -89,8 +89,8 @@ def test_what_is_found_keeps_its_limit_and_rises_with_it(asked: Spec) -> None:
             assert point.figures.memory == peaks(order(point.spec), asked.w_share, point.spec.v)[1].max()
 
 
-def test_more_room_never_makes_a_found_schedule_slower() -> None:
-    """A search may do worse with more room; its line does not."""
+def test_more_memory_never_makes_a_searched_schedule_slower() -> None:
+    """A single search may do worse with more memory; its line does not."""
     worse = iter([3.0, 1.0, 4.0, 2.0] * 2)
 
     def search(spec: Spec) -> tuple[Spec, Order]:
@@ -105,10 +105,10 @@ def test_a_limit_too_small_for_a_step_is_left_out() -> None:
     assert found(SETTING, [0.5]) == []
 
 
-def test_the_spec_of_a_found_point_builds_its_order() -> None:
+def test_the_spec_of_a_searched_point_builds_its_order() -> None:
     def search(spec: Spec) -> tuple[Spec, Order]:
-        sought = spec.with_(effort=400)
-        return sought, order(sought)
+        searched = spec.with_(effort=400)
+        return searched, order(searched)
 
     point = pareto.frontier(Spec(p=3, m=5), [3.0], search)[0]
     assert point.spec.effort == 400
@@ -121,7 +121,7 @@ def test_default_limits_are_whole_chunks_of_the_v() -> None:
     assert pareto.default_limits(Spec(p=8, w_share=0.5))[0] == 2.67
 
 
-def test_the_frontier_of_a_setting_is_the_same_whatever_family_asks() -> None:
+def test_the_frontier_of_a_setting_does_not_depend_on_the_requesting_family() -> None:
     for asked in (
         SETTING.with_(family="interleaved", v=4, group=5),
         SETTING.with_(family="zb-auto", memory=2.0, effort=9),
@@ -131,7 +131,7 @@ def test_the_frontier_of_a_setting_is_the_same_whatever_family_asks() -> None:
     assert pareto.setting_of(SETTING.with_(m=11)) != pareto.setting_of(SETTING)
 
 
-def test_a_setting_too_large_to_seek_for_names_the_most_it_may_be() -> None:
+def test_a_setting_too_large_to_search_names_the_largest_possible() -> None:
     with pytest.raises(SpecError) as refusal:
         found(Spec(p=16, m=128))
     assert refusal.value.field == "m"
@@ -146,7 +146,7 @@ grid = st.integers(1, 4).map(float)
 
 
 @given(st.lists(st.builds(point_of, grid, grid, st.sampled_from([8, 9])), max_size=12))
-def test_dominated_is_what_brute_force_says(points: list[pareto.Point]) -> None:
+def test_dominated_points_equal_those_of_brute_force(points: list[pareto.Point]) -> None:
     for point, better in zip(points, pareto.dominated(points), strict=True):
         own = point.figures
         rivals = [
@@ -168,7 +168,7 @@ def call(*args: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_the_command_prints_a_row_a_point_and_what_is_better() -> None:
+def test_the_command_prints_one_row_per_point_and_what_dominates_it() -> None:
     code, text = call("-p", "4", "-m", "8", "--limits", "2,4")
     lines = text.splitlines()
     assert code == 0
@@ -188,7 +188,7 @@ def test_the_command_gives_the_points_as_json() -> None:
     assert shape == json.loads(json.dumps({"spec": asked.to_json(), "points": pareto.described(points, asked)}))
 
 
-def test_a_family_of_another_size_is_said_to_be() -> None:
+def test_a_family_of_another_size_has_a_note() -> None:
     _, text = call("-p", "5", "-m", "8", "--limits", "5")
     row = next(line for line in text.splitlines() if line.startswith("DualPipe*"))
     assert row.endswith("(other p or m)")
@@ -198,20 +198,20 @@ def test_a_family_of_another_size_is_said_to_be() -> None:
 def test_searching_longer_is_no_worse_and_its_effort_is_in_the_spec() -> None:
     _, text = call("-p", "4", "-m", "8", "--comm", "0.05", "--limits", "3", "--seconds", "0.2", "--json")
     _, quick = call("-p", "4", "-m", "8", "--comm", "0.05", "--limits", "3", "--json")
-    sought, built = ([each for each in json.loads(each)["points"] if each["limit"]] for each in (text, quick))
-    assert [each["family"] for each in sought] == ["zb-auto", "v-auto"]
-    for long, short in zip(sought, built, strict=True):
+    searched, built = ([each for each in json.loads(each)["points"] if each["limit"]] for each in (text, quick))
+    assert [each["family"] for each in searched] == ["zb-auto", "v-auto"]
+    for long, short in zip(searched, built, strict=True):
         assert long["spec"]["effort"] > 0
         assert long["throughput"] >= short["throughput"] - 1e-9
 
 
 @pytest.mark.parametrize("wrong", ["-1", "0"])
-def test_a_limit_that_is_none_ends_with_2(wrong: str) -> None:
+def test_an_invalid_limit_exits_with_2(wrong: str) -> None:
     code, text = call("--limits", wrong)
     assert (code, "limits must be from" in text) == (2, True)
 
 
-def test_a_timeline_of_a_found_order_spans_what_its_point_says() -> None:
+def test_the_timeline_of_a_searched_order_has_the_span_of_its_point() -> None:
     point = found(SETTING, [4.0])[0]
     timeline = simulate(order(point.spec), point.spec.timing, point.spec.v)
 

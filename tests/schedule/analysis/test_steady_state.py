@@ -1,4 +1,4 @@
-"""The block of a family against its real orders: the steady state, the memory, and the reasons of those without one."""
+"""The building block of a family against its orders: steady state, memory, and the reasons of families without one."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_blocks_memory_is_the_orders(name: str, p: int) -> None:
 
 @pytest.mark.parametrize("p", range(1, 25))
 @pytest.mark.parametrize("name", HAVING)
-def test_lifespan_over_period_is_the_mean_of_what_is_in_flight_and_so_never_above_the_peak(name: str, p: int) -> None:
+def test_lifespan_over_period_is_the_mean_of_activations_in_flight_and_never_above_the_peak(name: str, p: int) -> None:
     block = block_of(name, p)
     slots = np.asarray(block.as_dict()["slots"])
     begins, ends = slots[:, :, 0], slots[:, :, 2] + 1
@@ -114,7 +114,7 @@ def test_a_block_fills_every_slot_of_a_period_once_and_keeps_the_order_of_the_mo
 
 
 @pytest.mark.parametrize("name", WITHOUT)
-def test_a_family_without_a_block_says_why_and_names_one_that_has(name: str) -> None:
+def test_a_family_without_a_block_has_a_reason_and_names_one_with_a_block(name: str) -> None:
     with pytest.raises(SpecError) as caught:
         steady_state(Spec(name, 4))
     assert caught.value.field == "family"
@@ -157,7 +157,7 @@ def test_the_route_gives_the_block_with_its_arithmetic(client: FlaskClient) -> N
     ("query", "field"),
     [("family=gpipe", "family"), ("family=nope", "family"), ("p=0", "p"), ("family=1f1b&m=8", "m"), ("p=2&p=3", "p")],
 )
-def test_the_route_refuses_in_the_one_shape_and_leniently_where_asked(
+def test_the_route_refuses_in_the_common_error_shape_and_leniently_on_request(
     client: FlaskClient, query: str, field: str
 ) -> None:
     strict = client.get(f"/api/block?{query}")
@@ -167,7 +167,7 @@ def test_the_route_refuses_in_the_one_shape_and_leniently_where_asked(
     assert (lenient.status_code, lenient.get_json()) == (200, strict.get_json())
 
 
-def test_the_list_of_families_says_who_has_a_block(client: FlaskClient) -> None:
-    told = {each["name"]: each["block"] for each in client.get("/api/families").get_json()["families"]}
-    assert [name for name in told if told[name]] == HAVING
+def test_the_list_of_families_marks_those_with_a_block(client: FlaskClient) -> None:
+    blocks = {each["name"]: each["block"] for each in client.get("/api/families").get_json()["families"]}
+    assert [name for name in blocks if blocks[name]] == HAVING
     assert HAVING == ["1f1b", "pipedream", "zb-h1", "zb-h2", "v-min", "v-half", "v-zb"]

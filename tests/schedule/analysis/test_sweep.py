@@ -1,4 +1,4 @@
-"""What charts are made of, held to laws and simulations: bubbles over sizes, where time goes, ratios of models."""
+"""The data of charts against laws and simulations: bubbles over sizes, the parts of idle time, ratios of models."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_1f1bs_bubbles_over_p_and_m_are_the_textbooks_law() -> None:
                 assert share.of_ideal == pytest.approx((p - 1) / m)
 
 
-def test_a_size_that_the_family_cannot_have_says_why_and_one_that_is_too_large_is_no_error() -> None:
+def test_an_illegal_size_has_a_reason_and_a_size_too_large_is_not_an_error() -> None:
     refused = cell(Spec("dualpipe", 4, 8), 4, 7)
     assert (refused.legal, refused.figures) == (False, None)
     assert refused.problem is not None
@@ -49,7 +49,7 @@ def test_a_size_that_the_family_cannot_have_says_why_and_one_that_is_too_large_i
 
 
 @given(st.integers(1, 1024), st.integers(1, 65536))
-def test_the_asked_size_is_on_both_axes_and_they_do_not_grow(p: int, m: int) -> None:
+def test_the_requested_size_is_on_both_axes_and_they_have_a_fixed_length(p: int, m: int) -> None:
     for known, asked in ((P_STOPS, p), (M_STOPS, m)):
         sizes = stops(known, asked)
         assert asked in sizes
@@ -72,7 +72,7 @@ def test_the_parts_of_every_ranks_time_sum_to_the_makespan(family: str, comm: fl
     assert idle / spent.makespan == pytest.approx(figures(timeline).global_bubble.of_total)
 
 
-def test_1f1bs_idle_time_is_fill_drain_and_what_the_law_leaves_to_waiting() -> None:
+def test_1f1bs_idle_time_is_fill_drain_and_the_waiting_given_by_the_law() -> None:
     spent = idle_breakdown(order(Spec("1f1b", 4, 8)), Costs(), 1)
     ranks = np.arange(4)
     assert spent.parts["fill"] == pytest.approx(ranks)
@@ -101,7 +101,7 @@ def test_messages_multiply_with_v_as_stage_boundaries_do() -> None:
 @pytest.mark.parametrize(
     ("hidden", "sequence", "k"), [(4096, 4096, 1.71), (4096, 32768, 0.85), (8192, 4096, 0.92), (8192, 32768, 0.60)]
 )
-def test_k_is_the_guides_and_what_the_estimate_works_out(hidden: int, sequence: int, k: float) -> None:
+def test_k_equals_the_guides_value_and_the_estimate(hidden: int, sequence: int, k: float) -> None:
     ratio = float(offload_ratio(hidden, sequence, GUIDE_FLOPS, GUIDE_BYTES))
     assert ratio == pytest.approx(k, abs=0.006)
     setting = Setting.read(
@@ -111,7 +111,7 @@ def test_k_is_the_guides_and_what_the_estimate_works_out(hidden: int, sequence: 
     assert estimate(setting).options.ratio == pytest.approx(ratio)
 
 
-def test_output_layers_weigh_what_their_flop_and_parameters_say() -> None:
+def test_weights_of_output_layers_follow_from_their_flop_and_parameters() -> None:
     found = {each.model.name: each for each in output_layers()}
     assert set(found) == set(MODELS) - {"custom"}
     gemma = found["gemma2-9b"]

@@ -35,7 +35,7 @@ def test_gpipe_is_torchs_gpipe(p: int, m: int) -> None:
 
 
 @pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in SIZES if m >= p])
-def test_1f1b_is_torchs_1f1b_but_for_its_known_wrong_last_rank(p: int, m: int) -> None:
+def test_1f1b_is_torchs_1f1b_except_for_its_known_wrong_last_rank(p: int, m: int) -> None:
     ours = registry.order(Spec("1f1b", p, m)).text()
     assert ours[:-1] == torch_rows("Schedule1F1B", place("looped", p, 1), m)[:-1]
     assert ours[-1] == " ".join(f"{p - 1}F{k} {p - 1}B{k}" for k in range(m))
@@ -46,7 +46,7 @@ def test_1f1b_is_torchs_1f1b_but_for_its_known_wrong_last_rank(p: int, m: int) -
     [("interleaved", "ScheduleInterleaved1F1B"), ("interleaved-zb", "ScheduleInterleavedZeroBubble")],
 )
 @pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3, 4)))
-def test_interleaved_is_torchs_and_illegal_where_torch_says_so(
+def test_interleaved_is_torchs_and_illegal_where_torch_refuses_it(
     family: str, torch_name: str, p: int, m: int, v: int
 ) -> None:
     spec = Spec(family, p, m, v)
@@ -134,7 +134,7 @@ def test_orders_equal_the_reviewed_golden_file(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", registry.FAMILIES)
-def test_a_family_says_all_of_itself_that_the_page_shows(name: str) -> None:
+def test_a_family_states_everything_that_the_page_shows_of_it(name: str) -> None:
     shown = registry.FAMILIES[name].as_dict()
     assert all(shown[key] for key in ("title", "year", "source", "used_by", "group", "summary", "complexity"))
     assert shown["laws"] or "memory" in shown["fields"]

@@ -1,5 +1,5 @@
-"""Imported orders: any order packs into a short text and comes back, hostile texts are refused, and the spec of one is
-as good as that of a family."""
+"""Imported orders: any order packs into a short text and unpacks to itself, hostile texts are refused, and the spec of
+an imported order works like that of a family."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_link_holds_an_imported_spec_on_the_routes_and_on_the_page(spec: Spec)
 
 @settings(max_examples=400, deadline=None)
 @given(st.text(st.sampled_from("lvbABCabc019-_"), min_size=1, max_size=60) | st.text(max_size=40))
-def test_texts_that_are_no_order_are_refused_and_never_crash(text: str) -> None:
+def test_texts_that_are_not_an_order_are_refused_without_a_crash(text: str) -> None:
     with pytest.raises(SpecError) as refused:
         read({"family": "imported", "order": text})
     assert refused.value.field == "order"
@@ -92,7 +92,7 @@ def test_texts_that_are_no_order_are_refused_and_never_crash(text: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=80), st.sampled_from("lvb"))
 @example(bytes([1, 1, 1, 32, 2, 0, 3]), "l")  # which is a legal one: p 1, m 1, F and B
-def test_bytes_that_are_no_order_are_refused_and_never_crash(body: bytes, letter: str) -> None:
+def test_bytes_that_are_not_an_order_are_refused_without_a_crash(body: bytes, letter: str) -> None:
     found = None
     with suppress(SpecError):
         found = order(read({"family": "imported", "p": 1, "m": 1, "order": packed_of(body, letter)}))
@@ -101,7 +101,7 @@ def test_bytes_that_are_no_order_are_refused_and_never_crash(body: bytes, letter
 
 @settings(max_examples=120, deadline=None)
 @given(optioned(max_p=4, max_m=6), st.data())
-def test_a_damaged_order_is_refused_with_a_reason_or_is_legal_still(spec: Spec, data: st.DataObject) -> None:
+def test_a_damaged_order_is_refused_with_a_reason_or_still_legal(spec: Spec, data: st.DataObject) -> None:
     packed = pack(order(spec))
     body = bytearray(zlib.decompress(base64.urlsafe_b64decode(packed[1:] + "=" * (-len(packed[1:]) % 4)), -15))
     for _ in range(data.draw(st.integers(1, 3))):
@@ -115,7 +115,7 @@ def test_a_damaged_order_is_refused_with_a_reason_or_is_legal_still(spec: Spec, 
 
 @settings(max_examples=120, deadline=None)
 @given(optioned(max_p=4, max_m=6), st.data())
-def test_the_quick_look_at_a_rank_and_the_one_with_words_agree(spec: Spec, data: st.DataObject) -> None:
+def test_the_quick_check_of_a_rank_and_the_one_with_messages_agree(spec: Spec, data: st.DataObject) -> None:
     built = order(spec)
     codes = built.codes.copy()
     for _ in range(data.draw(st.integers(0, 2))):
@@ -143,7 +143,7 @@ def test_a_small_text_that_unpacks_to_much_is_refused_at_once() -> None:
         assert time.process_time() - began < 2.0
 
 
-def test_an_order_whose_packed_text_is_too_long_for_a_link_says_what_to_do() -> None:
+def test_an_order_too_long_for_a_link_is_refused_with_advice() -> None:
     rng = np.random.default_rng(5)
     built = order(read({"family": "gpipe", "p": 2, "m": 4000}))
     micro = np.concatenate([rng.permutation(4000) for _ in range(4)])
@@ -156,7 +156,7 @@ def test_an_order_whose_packed_text_is_too_long_for_a_link_says_what_to_do() -> 
         read({"family": "imported", "order": "l" + "A" * 6000})
 
 
-def test_an_order_of_too_many_ops_says_what_to_do() -> None:
+def test_an_order_of_too_many_ops_is_refused_with_advice() -> None:
     built = order(read({"family": "gpipe", "p": 64, "m": 4096}))
     with pytest.raises(SpecError, match=r"run --csv"):
         imported.spec_of(built)
@@ -178,7 +178,7 @@ def test_an_order_of_too_many_ops_says_what_to_do() -> None:
         ({"costs": {"FB": 2.0}}, "FB", None),
     ],
 )
-def test_what_an_imported_order_cannot_be_given_is_refused_with_the_nearest_legal_value(
+def test_options_that_an_imported_order_cannot_have_are_refused_with_the_nearest_legal_value(
     change: dict[str, object], field: str, nearest: object
 ) -> None:
     legal = imported.spec_of(order(read({"family": "1f1b", "p": 4, "m": 8}))).to_json()
@@ -211,7 +211,7 @@ def test_an_order_that_cannot_run_is_refused_with_the_first_violation() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.placement != "bidirectional"])
-def test_a_familys_csv_comes_back_as_the_order_it_was(name: str) -> None:
+def test_a_familys_csv_is_imported_as_the_same_order(name: str) -> None:
     built = order(read({"family": name, "p": 4, "m": 8}))
     back = torch_csv.load(torch_csv.dump(built))
     made = read(imported.spec_of(back).to_json())
@@ -219,7 +219,7 @@ def test_a_familys_csv_comes_back_as_the_order_it_was(name: str) -> None:
     assert family_of(made).placement == built.placement.kind
 
 
-def test_imported_is_no_family_that_is_compared_or_swept() -> None:
+def test_imported_is_not_among_the_compared_or_swept_families() -> None:
     assert imported.NAME not in FAMILIES
     with pytest.raises(SpecError, match="1F1B has no order"):
         read({"family": "1f1b", "order": "lAAAA"})
@@ -227,8 +227,8 @@ def test_imported_is_no_family_that_is_compared_or_swept() -> None:
 
 def test_the_command_line_takes_the_order_of_a_link() -> None:
     built = order(read({"family": "1f1b", "p": 2, "m": 3}))
-    told = CliRunner().invoke(show, ["imported", "-p", "2", "-m", "3", "--order", pack(built)])
-    assert told.exit_code == 0, told.output
-    assert "law: none; the order is imported" in told.output
+    shown = CliRunner().invoke(show, ["imported", "-p", "2", "-m", "3", "--order", pack(built)])
+    assert shown.exit_code == 0, shown.output
+    assert "law: none; the order is imported" in shown.output
     plain = CliRunner().invoke(show, ["1f1b", "-p", "2", "-m", "3"])
-    assert told.output.splitlines()[1:5] == plain.output.splitlines()[1:5]
+    assert shown.output.splitlines()[1:5] == plain.output.splitlines()[1:5]

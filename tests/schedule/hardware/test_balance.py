@@ -41,7 +41,7 @@ def test_a_small_balance_is_the_best_of_all_splits(family: str):
 @pytest.mark.parametrize(
     ("family", "v"), [("1f1b", 1), ("interleaved", 2), ("v-zb", 2), ("dualpipe", 1), ("dualpipev", 2), ("gis", 2)]
 )
-def test_a_balance_keeps_all_layers_costs_no_more_and_repeats_itself(family: str, v: int):
+def test_a_balance_keeps_all_layers_costs_no_more_and_is_deterministic(family: str, v: int):
     data = {"model": "gemma2-9b", "heads": True, "family": family, "p": 8, "v": v, "m": 16}
     one, two = balance_of(data), balance_of(data)
     assert one.as_dict() == two.as_dict()
@@ -54,30 +54,30 @@ def test_a_balance_keeps_all_layers_costs_no_more_and_repeats_itself(family: str
     assert one.as_dict()["after"]["costs"] == costs_json(again)
 
 
-def test_a_balance_of_stages_that_are_equal_stays():
+def test_a_balance_of_equal_stages_changes_nothing():
     found = balance_of({**PLAIN, "family": "1f1b", "m": 8})
     assert found.after == found.before
 
 
-def told(*arguments: str) -> Any:
+def call(*arguments: str) -> Any:
     return CliRunner().invoke(command, arguments)
 
 
 def test_the_command_shows_costs_bytes_and_arithmetic():
-    shown = told("llama3-70b", "--machine", "H200", "--tp", "8", "--heads", "--balance", "1f1b", "-m", "32")
+    shown = call("llama3-70b", "--machine", "H200", "--tp", "8", "--heads", "--balance", "1f1b", "-m", "32")
     assert shown.exit_code == 0
     for part in ("Llama3-70B on H200", "10*f1 + fo", "2*b*s*h", "fits", "before", "after", "saved"):
         assert part in shown.output
 
 
-def test_the_command_answers_in_json_what_the_core_says():
-    shown = told("zb-1.5b", "--machine", "a100", "--seq", "512", "--micro-batch", "2", "--set", "per_node=4", "--json")
+def test_the_command_prints_the_result_of_the_core_as_json():
+    shown = call("zb-1.5b", "--machine", "a100", "--seq", "512", "--micro-batch", "2", "--set", "per_node=4", "--json")
     setting = {"model": "zb-1.5b", "machine": "a100", "sequence": 512, "micro_batch": 2, "per_node": 4}
     assert json.loads(shown.output) == json.loads(json.dumps(of(**setting).as_dict()))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "reason"),
     [
         (("llama9",), "there is no model of that name"),
         (("custom", "--set", "hidden"), "is not a field and a JSON value"),
@@ -89,7 +89,7 @@ def test_the_command_answers_in_json_what_the_core_says():
         (("custom", "--balance", "dualpipe", "-p", "3"), "even"),
     ],
 )
-def test_the_command_refuses_what_is_illegal_with_code_two(arguments: tuple[str, ...], said: str):
-    shown = told(*arguments)
+def test_the_command_refuses_illegal_arguments_with_exit_code_2(arguments: tuple[str, ...], reason: str):
+    shown = call(*arguments)
     assert shown.exit_code == 2
-    assert said in shown.output
+    assert reason in shown.output

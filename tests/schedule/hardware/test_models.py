@@ -41,7 +41,7 @@ def test_the_vocabulary_ratio_has_its_printed_digits(name: str):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_preset_can_be_worked_out_on_every_machine(name: str):
+def test_costs_of_every_preset_can_be_computed_on_every_machine(name: str):
     for machine in MACHINES:
         found = of(model=name, machine=machine, heads=True)
         assert min(found.costs.F) > 0  # type: ignore[type-var,arg-type]
@@ -53,7 +53,7 @@ def test_every_preset_can_be_worked_out_on_every_machine(name: str):
     [{}, {"heads": True, "v": 2}, {"model": "zb-1.5b"}, {"model": "deepseek-v3-671b", "tp": 8}, PLAIN, UNEVEN,
      {"model": "custom", "ffn": 11008, "gated": True, "kv_heads": 8, "parameters": 123456789.0}],
 )  # fmt: skip
-def test_every_figure_is_what_its_formula_evaluates_to(data: dict[str, Any]):
+def test_every_figure_equals_the_value_of_its_formula(data: dict[str, Any]):
     found = of(**data)
     for figure in found.ledger.figures:
         assert evaluate(parse(figure.formula), found.ledger.names) == figure.value, figure.name
@@ -61,7 +61,7 @@ def test_every_figure_is_what_its_formula_evaluates_to(data: dict[str, Any]):
         assert figure.symbol is None or found.ledger.names[figure.symbol] == figure.value
 
 
-def test_a_layer_costs_what_the_papers_count():
+def test_a_layer_has_the_cost_given_in_the_papers():
     s, b, h = 32, 1, 64
     found = of(**PLAIN)
     ms = 1000 / (0.5 * 1e12)
@@ -85,7 +85,7 @@ def test_parameters_given_for_the_papers_own_layer_change_nothing():
         ({"parameters": 5e6}, 5e6),
     ],
 )
-def test_other_layers_cost_two_flop_a_token_and_parameter(changes: dict[str, Any], parameters: float):
+def test_other_layers_cost_two_flop_per_token_and_parameter(changes: dict[str, Any], parameters: float):
     found = of(**PLAIN, **changes)
     assert found.ledger.names["N"] == parameters
     assert found.ledger.names["W1"] == 2 * 32 * parameters
@@ -105,7 +105,7 @@ def test_the_output_layer_takes_6bshv_and_the_embedding_3bsh_on_their_own_stages
     assert stages[1] == stages[2] < stages[0] < stages[3]
 
 
-def test_equal_stages_are_one_number_and_uneven_ones_a_number_a_stage():
+def test_equal_stages_are_one_number_and_uneven_ones_one_number_per_stage():
     assert isinstance(of(**PLAIN, v=2).costs.F, float)
     uneven = of(**PLAIN | {"layers": 7})
     assert isinstance(uneven.costs.F, tuple)
@@ -114,7 +114,7 @@ def test_equal_stages_are_one_number_and_uneven_ones_a_number_a_stage():
     assert uneven.costs.F[::-1] == turned.F
 
 
-def test_chunks_do_not_change_what_a_device_costs():
+def test_chunks_do_not_change_the_cost_of_a_device():
     assert of(**PLAIN, v=2).costs == of(**PLAIN, v=1).costs
 
 
@@ -169,7 +169,7 @@ def test_counted_flop_agree_with_measured_forwards_but_overstate_measured_weight
         assert 0.4 < 0.45 * found.F / f < 0.6  # the efficiency at which the forward would be exact
 
 
-def test_memory_is_sixteen_bytes_a_parameter_and_the_micro_batches_in_flight():
+def test_memory_is_sixteen_bytes_per_parameter_plus_the_micro_batches_in_flight():
     found = of(**PLAIN, in_flight=3).footprint
     assert found.memory[0] == 16 * 2 * 12 * 64 * 64 + 3 * found.activations[0]
     heavy = of(**PLAIN, in_flight=0, heads=True).footprint
@@ -186,7 +186,7 @@ def test_on_a_v_the_first_device_keeps_both_embedding_and_output_layer():
     assert [share / shares[1] for share in shares] == [2, 1, 1, 1.5]
 
 
-def test_experts_that_are_not_chosen_take_memory_and_no_time():
+def test_inactive_experts_take_memory_and_no_time():
     few, many = of(**PLAIN, parameters=1e5), of(**PLAIN, parameters=1e5, stored=8e5)
     assert few.costs == many.costs
     assert many.footprint.parameters[0] == 8 * few.footprint.parameters[0]
@@ -198,7 +198,7 @@ def test_a_model_fits_exactly_up_to_the_machines_memory():
     assert not of(**PLAIN, memory=need - 1).footprint.fits
 
 
-def test_printed_parameters_do_not_outlive_another_shape():
+def test_published_parameter_counts_are_dropped_when_the_shape_changes():
     assert Setting.read({"model": "llama3-7b", "ffn": 1000}).model.parameters is None
     assert Setting.read({"model": "llama3-7b", "sequence": 1000}).model.parameters == 234e6
     assert Setting.read({"model": "llama3-7b", "ffn": 1000, "parameters": 7e6}).model.parameters == 7e6

@@ -1,4 +1,4 @@
-"""What a model and a machine make of the options: PipeOffload's k, shards of the output layer, weight versions."""
+"""Costs of the options for a model and a machine: PipeOffload's k, shards of the output layer, weight versions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_k_is_what_the_schedule_needs_for_its_copies() -> None:
     assert 2 * found.options.copy / whole == pytest.approx(found.options.ratio)
 
 
-def test_the_shards_do_together_what_the_last_stage_does_alone() -> None:
+def test_the_shards_together_do_the_work_of_the_last_stage_alone() -> None:
     whole, spread = (of(model="gemma2-9b", p=6, heads=heads) for heads in (True, False))
     products = [getattr(whole.costs, kind)[-1] - getattr(spread.costs, kind) for kind in "FIW"]
     assert products == pytest.approx([6 * spread.options.product] * 3)

@@ -72,7 +72,7 @@ def test_empty_cells_are_idle_slots_and_the_v_placement_is_found() -> None:
         ("999999F0\n", "1000000 stages"),
     ],
 )
-def test_garbage_is_refused_where_it_stands(text: str, words: str) -> None:
+def test_garbage_is_refused_with_its_line_and_cell(text: str, words: str) -> None:
     with pytest.raises(OrderError, match=words.replace("(", r"\(")):
         torch_csv.load(text)
 

@@ -81,7 +81,7 @@ def test_torch_runs_files_of_any_shape(torchs: Pool, spec: Spec) -> None:
 
 @pytest.mark.parametrize("name", CARRIED)
 def test_torch_runs_every_op_of_our_file_in_our_order(torchs: Pool, name: str) -> None:
-    """By torch's own word: the ranges that its profiler recorded."""
+    """Checked against the ranges that torch's profiler recorded."""
     order = order_of(name, 2, 4)
     found = trace_import.load(*(each.trace for each in torchs.run(job_of(order, profiled_steps=1))))
     assert found.missing is None
@@ -91,7 +91,7 @@ def test_torch_runs_every_op_of_our_file_in_our_order(torchs: Pool, name: str) -
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_torch_cannot_hold_is_refused_and_torch_agrees(name: str) -> None:
+def test_an_order_that_torch_cannot_represent_is_refused_by_us_and_by_torch(name: str) -> None:
     order = order_of(name, 4, 8)
     with pytest.raises(SpecError, match=REFUSED[name]):
         torch_csv.dump(order)
@@ -101,7 +101,7 @@ def test_what_torch_cannot_hold_is_refused_and_torch_agrees(name: str) -> None:
 
 
 def test_a_wrong_file_fails_in_torch_too(torchs: Pool) -> None:
-    """So that the tests above could fail: the last backward of stage 1 is missing."""
+    """Shows that the tests above can fail: the last backward of stage 1 is missing."""
     job = job_of(order_of("1f1b", 2, 2))
     broken = Job(job.csv.replace(",1B1", ""), job.m, job.stages)
     assert broken.csv != job.csv
@@ -109,7 +109,7 @@ def test_a_wrong_file_fails_in_torch_too(torchs: Pool) -> None:
 
 
 def test_torchs_split_backward_fails_where_a_stage_returns_a_view() -> None:
-    """Why docs/interop.md says that a stage must not end in a view if the order has I and W."""
+    """The reason why, by docs/interop.md, a stage must not end in a view if the order has I and W."""
     layer = nn.Linear(4, 4)
     x = torch.ones(2, 4, requires_grad=True)
     with pytest.raises(RuntimeError, match="Failed to run stage backward input") as failed:

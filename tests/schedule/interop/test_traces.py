@@ -1,4 +1,4 @@
-"""Chrome traces: ours stand by the format's rules and come back whole; other tools' are read, or refused in words."""
+"""Chrome traces: ours follow the format and are imported without loss; others are read or refused with a reason."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def timeline_of(name: str, p: int = 4, m: int = 8, comm: float = 0.25) -> Timeli
 
 
 def broken_rules(trace: dict[str, Any]) -> list[str]:
-    """What in a trace breaks the Trace Event Format as Perfetto's JSON importer reads it."""
+    """The rules of the Trace Event Format, as read by Perfetto's JSON importer, that a trace breaks."""
     wrong = [f"no {key}" for key in ("traceEvents",) if not isinstance(trace.get(key), list)]
     wrong += ["displayTimeUnit"] * (trace.get("displayTimeUnit") not in ("ms", "ns"))
     ends: dict[tuple[Any, Any], int] = {}
@@ -84,20 +84,20 @@ def broken_flows(trace: dict[str, Any], slices: list[dict[str, Any]]) -> list[st
         at = (event["pid"], event["tid"])
         under = max((ts for ts in starts.get(at, ()) if ts <= event["ts"]), default=None)
         if under is None or event["ts"] > spans[(*at, under)]:
-            wrong.append(f"flow {event['id']} stands in no slice")
+            wrong.append(f"flow {event['id']} is in no slice")
     return wrong
 
 
 # Unit costs, and some whose sums are not exact in binary.
 @pytest.mark.parametrize("costs", [Costs(), Costs(18.522, 18.086, 9.337, 0.601)], ids=["unit", "measured"])
 @pytest.mark.parametrize("name", FAMILIES)
-def test_our_trace_stands_by_the_rules_of_the_format(name: str, costs: Costs) -> None:
+def test_our_trace_follows_the_rules_of_the_format(name: str, costs: Costs) -> None:
     spec = nearest_legal(Spec(name, 4, 12, FAMILIES[name].v[1], costs=costs))
     text = render(spec, registry.order(spec), "chrome-trace")
     assert broken_rules(json.loads(text)) == []
 
 
-def test_the_rules_see_what_is_wrong() -> None:
+def test_the_rules_detect_a_wrong_trace() -> None:
     trace = trace_export.trace(timeline_of("1f1b"), "x")
     slices = [event for event in trace["traceEvents"] if event["ph"] == "X"]
     flows = [event for event in trace["traceEvents"] if event["ph"] == "s"]
@@ -133,7 +133,7 @@ def test_every_value_is_made_before_it_is_taken(spec: Spec) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_our_trace_comes_back_as_the_same_timeline(name: str) -> None:
+def test_our_trace_is_imported_as_the_same_timeline(name: str) -> None:
     timeline = timeline_of(name)
     found = trace_import.load(json.dumps(trace_export.trace(timeline, "x")))
     assert (found.source, found.steps, found.missing, found.notes) == ("op texts", 1, None, ())
@@ -185,7 +185,7 @@ def test_files_of_two_ranks_share_one_clock_by_their_base_times() -> None:
     assert found.timeline.start.tolist() == [0.0, 4.0, 2.0, 3.0]
 
 
-def test_waiting_inside_an_op_is_taken_out() -> None:
+def test_waiting_inside_an_op_is_subtracted() -> None:
     found = load(event("0F0", 0), event("0B0", 1000, 3000), event("1F0", 0, 2000, 1), event("1B0", 2000, 1000, 1))
     assert found.timeline is not None
     assert found.computing is not None
@@ -194,12 +194,12 @@ def test_waiting_inside_an_op_is_taken_out() -> None:
     assert "waiting for messages" in found.notes[0]
 
 
-def test_clocks_that_disagree_are_told_of() -> None:
+def test_clocks_that_disagree_are_reported() -> None:
     found = load(event("0F0", 0), event("0B0", 9000), event("1F0", -4000, tid=1), event("1B0", 2000, tid=1))
     assert any("ended 4.000 ms before" in note for note in found.notes)
 
 
-def test_the_last_whole_step_of_several_is_judged() -> None:
+def test_the_last_whole_step_of_several_is_used() -> None:
     step = [("0F0", 0), ("0F1", 1), ("0B0", 2), ("0B1", 3)]
     cut = [("0B0", 0), ("0B1", 1)]
     events = [event(name, (at + shift) * 1000)
@@ -211,7 +211,7 @@ def test_the_last_whole_step_of_several_is_judged() -> None:
     assert found.timeline.end[-1] == 4.0
 
 
-def test_a_gpus_view_of_torchs_ranges_is_taken_only_where_it_is_whole() -> None:
+def test_gpu_ranges_of_torch_are_used_only_where_they_are_complete() -> None:
     """Kineto leaves out of it what autograd's own thread launched, often every backward."""
     launch = [event("PP:0F0", 0, 10, cat="user_annotation"), event("PP:0B0", 20, 10, cat="user_annotation")]
     kernel = event("gemm", 500, tid=7, cat="kernel")
@@ -234,7 +234,7 @@ def test_a_gpus_view_of_torchs_ranges_is_taken_only_where_it_is_whole() -> None:
         ([event("0W0", 0), event("0W0", 1000)], "never does 0F0|before 0I0"),
     ],
 )
-def test_a_part_of_a_schedule_is_lanes_and_what_is_missing(events: list[Any], words: str) -> None:
+def test_a_partial_schedule_gives_lanes_and_the_list_of_missing_ops(events: list[Any], words: str) -> None:
     found = load(*events)
     assert found.timeline is None
     assert found.missing
@@ -266,7 +266,7 @@ def test_a_part_of_a_schedule_is_lanes_and_what_is_missing(events: list[Any], wo
         ('{"baseTimeNanoseconds": "x", "traceEvents": []}', "baseTimeNanoseconds is x, not a number"),
     ],
 )
-def test_what_is_no_trace_is_refused_in_words(text: str, words: str) -> None:
+def test_a_file_that_is_not_a_trace_is_refused_with_a_sentence(text: str, words: str) -> None:
     with pytest.raises(OrderError, match=words):
         trace_import.load(text)
 

@@ -1,4 +1,4 @@
-"""The laws are the simulation, inside the regions they claim; and the published figures come out to their digits."""
+"""Laws equal the simulation inside their regions, and published figures are reproduced to their digits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.strategies import specs
 
 
 def measured(spec: Spec, quantity: str, window: str) -> float:
-    """What the simulation says of the quantity that a law gives."""
+    """The simulated value of the quantity that a law gives."""
     built = registry.order(spec)
     if quantity == "peak":
         return float(peaks(built)[0].max())
@@ -43,14 +43,14 @@ def test_every_law_equals_the_simulation_where_it_says_exact(family: str, data: 
 @pytest.mark.parametrize("family", registry.FAMILIES)
 @given(data=st.data())
 @settings(max_examples=30, deadline=None)
-def test_with_enough_micro_batches_f_i_and_w_alike_and_no_hops_every_law_is_exact(
+def test_with_enough_micro_batches_equal_f_i_and_w_and_no_hops_every_law_is_exact(
     family: str, data: st.DataObject
 ) -> None:
     f = 12.0 * data.draw(st.integers(2, 9))
     spec = data.draw(specs(family)).with_(costs=Costs(f, f, f, 0.0), group=None)
     spec = spec.with_(m=max(2, spec.m) * 2 * spec.p)
     exact = assert_laws_hold(spec)
-    searched = "memory" in registry.FAMILIES[family].fields  # no closed form says what a search finds
+    searched = "memory" in registry.FAMILIES[family].fields  # searched orders have no closed form
     turning = family in ("v-min", "v-half") and spec.p <= 2  # too few devices for the block's pattern
     assert exact == len(result.law_values(spec)) or searched or turning
 
@@ -80,7 +80,7 @@ def test_uneven_1f1b_never_beats_its_bound(data: st.DataObject, p: int, m: int) 
 
 @pytest.mark.parametrize("g", ["p", "2p"])
 @pytest.mark.parametrize(("p", "v", "rounds"), [(2, 2, 4), (4, 2, 4), (4, 3, 6), (5, 4, 4), (8, 2, 4)])
-def test_a_wider_group_buys_latency_of_every_hop_but_the_first(g: str, p: int, v: int, rounds: int) -> None:
+def test_a_wider_group_hides_the_latency_of_every_hop_except_the_first(g: str, p: int, v: int, rounds: int) -> None:
     group = p if g == "p" else 2 * p
     spec = Spec("interleaved", p, p * rounds, v, group, costs=Costs(12.0 * v, 12.0 * v, 12.0 * v, 0.125))
     without = spec.with_(costs=Costs(12.0 * v, 12.0 * v, 12.0 * v, 0.0))
@@ -111,7 +111,7 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("m", "f", "i", "w", "c", "rates"), PUBLISHED)
-def test_the_zero_bubble_papers_table_5_comes_out_to_four_digits(
+def test_the_zero_bubble_papers_table_5_is_reproduced_to_four_digits(
     m: int, f: float, i: float, w: float, c: float, rates: dict[str, float]
 ) -> None:
     for family, rate in rates.items():

@@ -1,4 +1,4 @@
-"""Activations on their way to host memory and back: lanes, memory, and compute that waits for copies."""
+"""Offload of activations to host memory: copy lanes, memory, and compute that waits for copies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(spec: Spec) -> Timeline:
 
 
 def spec_of(family: str, p: int, v: int, k: float, mode: str, costs: Costs | None = None) -> Spec:
-    """k as PipeOffload has it: both copies over compute."""
+    """k as defined by PipeOffload: both copies over compute."""
     costs = costs or Costs()
     assert isinstance(costs.F, float) and isinstance(costs.I, float) and isinstance(costs.W, float)  # noqa: PT018
     copy = k * (costs.F + costs.I + costs.W) / 2
@@ -82,7 +82,7 @@ def test_at_k_of_one_full_offload_is_nearly_free(family: str) -> None:
 
 
 @pytest.mark.parametrize("family", ["gis", "interleaved"])
-def test_above_k_of_one_compute_waits_for_the_lane_about_as_long_as_k_says(family: str) -> None:
+def test_above_k_of_one_compute_waits_for_the_lane_about_as_long_as_k_predicts(family: str) -> None:
     plain = figures(run(Spec(family, 4, 16, 4))).makespan
     waits = figures(run(spec_of(family, 4, 4, 1.3, "full"))).makespan / plain
     assert 1.15 < waits < 1.35
@@ -105,7 +105,7 @@ def test_a_shared_link_makes_every_copy_take_twice_as_long() -> None:
     assert shared.O == 2 * alone.O
 
 
-def test_what_lives_too_short_stays_on_the_device() -> None:
+def test_activations_with_too_short_a_lifetime_stay_on_the_device() -> None:
     """The last stage's activations are wanted at once: there is no time for a copy out and back."""
     timeline = run(spec_of("gis", 4, 2, 1.0, "full"))
     copies = timeline.order.copies

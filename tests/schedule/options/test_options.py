@@ -1,4 +1,4 @@
-"""Options on top of every family: valid, tight, empty at the end, and what they may and may not change."""
+"""Options on top of every family: schedules stay valid and tight, and all memory is released at the end."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_t_before_s_and_b_before_f_are_caught(first: str, second: str) -> None:
         check(replace(built, codes=codes))
 
 
-def test_barriers_that_wait_for_each_other_are_told_as_a_deadlock() -> None:
+def test_barriers_that_wait_for_each_other_are_reported_as_a_deadlock() -> None:
     built = registry.order(Spec("1f1b", 2, 1, vocabulary="parallel-1"))
     rows = [[op.text() for op in built.row(rank)] for rank in range(2)]
     assert rows[1].index("1T0") < rows[1].index("1B0")
@@ -243,9 +243,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("data", "field", "nearest"), BAD)
-def test_options_that_do_not_go_together_are_refused_with_the_way_out(
-    data: dict[str, Any], field: str, nearest: Any
-) -> None:
+def test_incompatible_options_are_refused_with_advice(data: dict[str, Any], field: str, nearest: Any) -> None:
     with pytest.raises(SpecError) as caught:
         registry.read(data)
     assert (caught.value.field, caught.value.nearest) == (field, nearest)
@@ -270,7 +268,7 @@ def test_the_rule_of_barriers_in_words() -> None:
     assert dependencies.rules(place, 1).need[2, backward, 0] == rule.joins  # or C1 where there is only one barrier
 
 
-def test_stashed_weights_stand_on_top_of_activations() -> None:
+def test_stashed_weights_are_added_to_activations() -> None:
     spec = Spec("pipedream", 4, 12, weights=0.5)
     plain = peaks(registry.order(spec))[1]
     held = result.result(spec)["weight_versions"]

@@ -1,4 +1,4 @@
-"""Activation recomputation: the forward that runs again takes time, and what was not kept is not held."""
+"""Activation recomputation: the repeated forward takes time, and dropped activations use no memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_full_recomputation_is_the_same_schedule_with_i_longer_by_f(spec: Spec) 
 
 @given(spec=specs(max_p=6, max_m=14), mode=st.sampled_from(["selective", "full"]), share=st.sampled_from([0.4324, 1.0]))
 @settings(max_examples=60, deadline=None)
-def test_recomputation_never_holds_more_and_gives_all_back(spec: Spec, mode: str, share: float) -> None:
+def test_recomputation_never_holds_more_memory_and_releases_all_of_it(spec: Spec, mode: str, share: float) -> None:
     again = spec.with_(recompute=mode, w_share=share)
     order = registry.order(again)
     timeline = simulate(order, again.timing, again.v)
@@ -46,7 +46,7 @@ def test_recomputation_never_holds_more_and_gives_all_back(spec: Spec, mode: str
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_1f1b_holds_what_it_keeps_of_all_but_one_micro_batch(mode: str) -> None:
+def test_1f1b_holds_the_kept_part_of_all_micro_batches_except_one(mode: str) -> None:
     shape = result.result(Spec("1f1b", 4, 8, recompute=mode))
     kept = MODES[mode].kept
     assert shape["peak_memory"] == pytest.approx([(4 - r - 1) * kept + 1 for r in range(4)])
@@ -69,7 +69,7 @@ def test_selective_recomputation_has_the_papers_shares_for_gpt_3() -> None:
         ({"recompute": "full", "costs": {"F": [1, 1, 1, 1]}}, "I"),
     ],
 )
-def test_what_does_not_go_with_recomputation_is_refused(data: dict[str, object], field: str) -> None:
+def test_options_incompatible_with_recomputation_are_refused(data: dict[str, object], field: str) -> None:
     with pytest.raises(SpecError) as caught:
         registry.read(data)
     assert caught.value.field == field

@@ -1,4 +1,4 @@
-"""The output layer spread over the ranks: the paper's law and peaks, where S and T stand, and what it gains."""
+"""The output layer sharded over the ranks: the paper's law and peaks, the positions of S and T, and the gain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def makespan(spec: Spec) -> float:
 @pytest.mark.parametrize("mode", SPREAD)
 @given(p=st.sampled_from([1, 2, 3, 4, 8, 16]), m=st.integers(1, 40), costs=costs)
 @settings(max_examples=40, deadline=None)
-def test_1f1b_takes_what_the_paper_says_within_one_more_micro_batch_a_barrier(
+def test_1f1b_takes_the_papers_time_within_one_more_micro_batch_per_barrier(
     mode: str, p: int, m: int, costs: Costs
 ) -> None:
     spec = Spec("1f1b", p, m, costs=costs, vocabulary=mode)
@@ -40,7 +40,7 @@ def test_1f1b_takes_what_the_paper_says_within_one_more_micro_batch_a_barrier(
 
 @given(p=st.integers(1, 16), m=st.integers(1, 40), costs=costs)
 @settings(max_examples=40, deadline=None)
-def test_in_step_it_takes_as_long_and_half_as_much_memory_again(p: int, m: int, costs: Costs) -> None:
+def test_in_step_1f1b_takes_as_long_and_half_as_much_memory_again(p: int, m: int, costs: Costs) -> None:
     costs = Costs(costs.F, costs.F, costs.W, S=costs.S, T=costs.T)  # b >= f
     spec = Spec("1f1b", p, m, costs=costs, vocabulary="interlaced")
     built = registry.order(spec)
@@ -93,7 +93,7 @@ def test_redistribution_keeps_every_layer_and_makes_no_stage_slower(p: int, v: i
     assert work(after) == pytest.approx(work(before))
 
 
-def test_redistribution_without_layers_given_takes_so_many_a_stage() -> None:
+def test_redistribution_without_given_layers_assumes_a_number_per_stage() -> None:
     spec = Spec("1f1b", 4, 8, vocabulary="redistribute", costs=Costs(S=0.1875, T=0.375))  # a head of 2.25, a stage of 3
     timing = spec.timing
     assert timing == spec.with_(layers=(LAYERS_A_STAGE,) * 4).timing
@@ -108,7 +108,7 @@ def test_where_nothing_is_given_s_and_t_take_a_quarter_and_a_half_of_f() -> None
 
 @given(p=st.integers(1, 6), more=st.integers(0, 6), by=st.integers(0, 3))
 @settings(max_examples=40, deadline=None)
-def test_forwards_run_ahead_by_so_many_micro_batches(p: int, more: int, by: int) -> None:
+def test_forwards_run_ahead_by_the_stated_number_of_micro_batches(p: int, more: int, by: int) -> None:
     m = p + by + more
     early = ahead(registry.order(Spec("1f1b", p, m + by)), m, by)
     plain = registry.order(Spec("1f1b", p, m))
@@ -119,7 +119,7 @@ def in_flight(order: Order) -> list[int]:
     return [int(each) for each in peaks(order)[0]]
 
 
-def test_the_modes_say_how_often_all_ranks_meet() -> None:
+def test_the_modes_state_how_often_all_ranks_meet() -> None:
     assert {mode: each.barriers for mode, each in MODES.items()} == {
         "plain": 0, "redistribute": 0, "parallel-1": 2, "parallel-2": 1, "interlaced": 2
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""An order survives its bytes and its text, and bytes that are not an order are refused."""
+"""An order is decoded from its bytes and its text unchanged, and other bytes are refused."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_text_of_an_order_is_ascii_and_read_back_as_the_same_order(spec: Spe
 
 @settings(max_examples=150, deadline=None)
 @given(optioned(max_p=4, max_m=6), st.data())
-def test_a_damaged_body_is_refused_or_is_an_order_that_the_check_can_judge(spec: Spec, data: st.DataObject) -> None:
+def test_a_damaged_body_is_refused_or_is_an_order_that_can_be_checked(spec: Spec, data: st.DataObject) -> None:
     body = bytearray(wire.encode(order(spec)))
     for _ in range(data.draw(st.integers(1, 3))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
@@ -110,7 +110,7 @@ def test_a_header_with_one_wrong_field_is_refused(change: dict[str, object]) -> 
 
 
 @pytest.mark.parametrize("header", [[], 1, "x", None, {}])
-def test_a_header_that_is_no_object_of_an_order_is_refused(header: object) -> None:
+def test_a_header_that_is_not_an_object_of_an_order_is_refused(header: object) -> None:
     with pytest.raises(OrderError):
         wire.decode(body_of(header))
 

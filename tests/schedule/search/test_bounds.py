@@ -1,4 +1,4 @@
-"""Lower bounds: never above any order, of a family, of all there are, of an exhaustive search; and where they meet."""
+"""Lower bounds: never above an order of a family or of an exhaustive search, and tight in known cases."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _peak(row: npt.NDArray[np.uint8], share: float) -> float:
     share=st.sampled_from([1.0, 0.4324, 0.0]),
 )  # fmt: skip
 @settings(max_examples=12, deadline=None)
-def test_of_all_orders_there_are_none_is_below_the_bound_and_none_better_than_the_one_found(
+def test_in_an_exhaustive_search_no_order_is_below_the_bound_or_better_than_the_searched_one(
     costs: Costs, m: int, room: float, share: float
 ) -> None:
     task = task_of("linear", 2, m, room, costs, share)
@@ -112,7 +112,7 @@ def test_bounds_are_not_above_the_proven_optimum_and_the_search_reaches_it_where
 
 
 @solver
-def test_costs_that_are_never_whole_prove_no_more_than_holds() -> None:
+def test_bounds_hold_for_costs_that_are_not_whole_numbers() -> None:
     task = task_of("linear", 3, 4, 2.0, Costs(1.0 / 3.0, 2.0**0.5 / 4.0, 0.2000001, 0.0300007))
     found = search(task, tries_of(task), budget=Budget(None, 20_000))
     proven = exact.prove(task, found)
@@ -121,7 +121,7 @@ def test_costs_that_are_never_whole_prove_no_more_than_holds() -> None:
     assert proven.gap < 1e-2
 
 
-def test_a_task_too_large_to_solve_whole_is_left_as_it_is() -> None:
+def test_a_task_too_large_to_solve_exactly_is_left_unchanged() -> None:
     task = task_of("linear", 8, 24, 6.0, PAPER_6B)
     found = search(task, tries_of(task), budget=Budget(None, 100))
     assert exact.prove(task, found) is found
@@ -143,7 +143,7 @@ def test_zb_v_is_optimal_in_the_devices_own_windows() -> None:
     assert (bound.value, bound.name) == (20 * 6.0, "work")
 
 
-def test_memory_below_what_the_way_there_and_back_needs_is_bounded_by_lifetimes() -> None:
+def test_memory_below_the_need_of_one_round_trip_is_bounded_by_lifetimes() -> None:
     """One micro-batch at a time: nothing overlaps, so the bound is the sum of all ways."""
     costs = Costs(2.0, 3.0, 1.0, 0.5)
     bound = lower_bound(task_of("linear", 4, 6, 1.0, costs))
@@ -157,7 +157,7 @@ def test_the_more_memory_the_lower_the_bound() -> None:
         assert values == sorted(values, reverse=True)
 
 
-def test_what_is_left_after_the_last_forward_fits_the_limit() -> None:
+def test_activations_left_after_the_last_forward_fit_the_limit() -> None:
     task = task_of("linear", 4, 10, 3.5, Costs(), 0.4)
     left = drains(task)
     assert [each.gradients for each in left] == [1, 2, 3]

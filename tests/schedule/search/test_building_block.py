@@ -1,4 +1,4 @@
-"""Building blocks and the families made of them: memory from lifespans, laws, legality, and published spans."""
+"""Building blocks and their families: memory from lifespans, laws, legality, and published spans."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_blocks_lifespans_over_its_period_are_its_memory(name: str, p: int) ->
 
 @pytest.mark.parametrize("name", BLOCKS)
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 6, 7, 9, 12])
-def test_a_blocks_ops_never_meet_when_it_repeats(name: str, p: int) -> None:
+def test_a_blocks_ops_never_overlap_when_it_repeats(name: str, p: int) -> None:
     shown = BLOCKS[name](p).as_dict()
     for device in shown["slots"]:
         slots = [slot % shown["period"] for chunk in device for slot in chunk]
@@ -80,7 +80,7 @@ def test_unit_costs_give_the_idle_slots_that_were_counted_on_published_orders(p:
 @pytest.mark.parametrize("name", BLOCKS)
 @given(p=st.integers(1, 12), m=st.integers(1, 40), f=st.integers(1, 9), same=st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_laws_hold_where_they_say_exact(name: str, p: int, m: int, f: int, same: bool) -> None:
+def test_laws_hold_where_they_are_stated_as_exact(name: str, p: int, m: int, f: int, same: bool) -> None:
     costs = Costs(12.0 * f, 12.0 * f, 12.0 * f if same else 24.0)
     family, spec = FAMILIES[name], Spec(name, p, m, 2, costs=costs)
     order = family.order(spec)
@@ -102,7 +102,7 @@ def any_costs(draw: st.DrawFn, stages: int) -> Costs:
 @pytest.mark.parametrize("name", BLOCKS)
 @given(data=st.data(), p=st.integers(1, 9), m=st.integers(1, 20))
 @settings(max_examples=40, deadline=None)
-def test_any_costs_give_a_legal_order_within_the_blocks_peak_and_the_same_one_again(
+def test_any_costs_give_a_legal_order_within_the_blocks_peak_deterministically(
     name: str, data: st.DataObject, p: int, m: int
 ) -> None:
     spec = Spec(name, p, m, 2, costs=data.draw(any_costs(2 * p)))

@@ -1,4 +1,4 @@
-"""Searched orders: legal, within the limit, no worse than their starts, the same again, and never below a bound."""
+"""Searched orders: legal, within the limit, no worse than their starts, reproducible, and never below a bound."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def judged(task: Task, codes: np.ndarray) -> float:
 
 @given(task=tasks(), seed=st.integers(0, 99))
 @settings(max_examples=60, deadline=None)
-def test_whatever_is_found_is_legal_keeps_the_limit_and_is_never_below_the_bound(task: Task, seed: int) -> None:
+def test_every_searched_order_is_legal_within_the_limit_and_never_below_the_bound(task: Task, seed: int) -> None:
     found = search(task, tries_of(task), seed=seed, budget=Budget(None, 1500))
     span = judged(task, found.codes)
     assert found.span == pytest.approx(span, rel=1e-12)
@@ -84,21 +84,21 @@ def test_the_same_seed_and_evaluations_give_the_same_order_and_more_only_improve
     assert not np.array_equal(other.codes, few.codes)
 
 
-def test_a_search_that_is_stopped_gives_the_best_so_far_and_its_evaluations_give_it_again() -> None:
-    task, told, asked = task_of("v", 8, 24, 8.0, PAPER_2B), [], []
+def test_a_stopped_search_returns_the_best_so_far_and_its_evaluations_reproduce_it() -> None:
+    task, reports, asked = task_of("v", 8, 24, 8.0, PAPER_2B), [], []
 
     def stop() -> bool:
         asked.append(1)
         return len(asked) >= 1500
 
-    found = search(task, tries_of(task), budget=Budget(None), report=told.append, stop=stop)
+    found = search(task, tries_of(task), budget=Budget(None), report=reports.append, stop=stop)
     assert len(asked) == 1500
-    assert found.span == told[-1].span
-    better = [each for each in told if each.codes is not None]
-    assert [each.span for each in better] == sorted({each.span for each in told}, reverse=True)
+    assert found.span == reports[-1].span
+    better = [each for each in reports if each.codes is not None]
+    assert [each.span for each in better] == sorted({each.span for each in reports}, reverse=True)
     assert all(judged(task, each.codes) == pytest.approx(each.span) for each in better)
-    assert [each.evaluations for each in told] == sorted(each.evaluations for each in told)
-    assert {each.bound for each in told} == {lower_bound(task)}
+    assert [each.evaluations for each in reports] == sorted(each.evaluations for each in reports)
+    assert {each.bound for each in reports} == {lower_bound(task)}
     again = search(task, tries_of(task), budget=Budget(None, found.evaluations))
     assert np.array_equal(again.codes, found.codes)
 
@@ -114,7 +114,7 @@ def test_a_search_is_no_worse_than_any_of_its_starts(kind: str) -> None:
     assert alone.span == pytest.approx(judged(task, given_one))
 
 
-def test_a_handcrafted_order_over_the_limit_takes_no_part() -> None:
+def test_a_handcrafted_order_over_the_limit_is_not_a_start() -> None:
     task = task_of("linear", 4, 8, 2.0, Costs())
     wide = lay(task_of("linear", 4, 8, 8.0, Costs()), *tries_of(task)[0])
     assert wide is not None
@@ -134,7 +134,7 @@ def test_a_limit_that_no_order_keeps_is_refused_with_the_least_that_works(kind: 
 
 @given(task=tasks(), seed=st.integers(0, 99))
 @settings(max_examples=40, deadline=None)
-def test_a_walk_times_its_changes_as_the_simulator_does(task: Task, seed: int) -> None:
+def test_an_annealing_walk_computes_the_same_times_as_the_simulator(task: Task, seed: int) -> None:
     laid = next(filter(None, (lay(task, *each) for each in tries_of(task))))
     walk = Walk.of(task, laid[1], random_state(seed), Heat(0.5, 0.3, 300))
     for _ in range(3):
@@ -144,7 +144,7 @@ def test_a_walk_times_its_changes_as_the_simulator_does(task: Task, seed: int) -
         assert standing.max() >= walk.span - 1e-9
 
 
-def test_a_walk_is_the_same_interpreted_and_compiled() -> None:
+def test_an_annealing_walk_is_the_same_interpreted_and_compiled() -> None:
     from backend.schedule.search import moves
 
     task = task_of("v", 3, 4, 4.0, Costs(10.0, 12.0, 8.0, 1.0))

@@ -1,4 +1,4 @@
-"""Sought orders as specs: an effort and a seed stand for what was found, and every Result says how good it is."""
+"""Searched orders as specs: effort and seed reproduce an order, and every Result has its certificate."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ SPECS = [
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_the_effort_that_a_search_took_gives_its_order_again(spec: Spec) -> None:
-    sought, order, found = search_order(spec, registry.family_of(spec), seconds=0.3)
+def test_the_effort_of_a_search_reproduces_its_order(spec: Spec) -> None:
+    improved, order, found = search_order(spec, registry.family_of(spec), seconds=0.3)
     check(order)
-    assert sought.effort == found.evaluations > 0
-    assert registry.order(sought).text() == order.text()
-    assert max(result(sought)["peak_memory"]) <= (spec.memory or 0) + 1e-9
+    assert improved.effort == found.evaluations > 0
+    assert registry.order(improved).text() == order.text()
+    assert max(result(improved)["peak_memory"]) <= (spec.memory or 0) + 1e-9
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_search_is_never_worse_than_the_quick_construction_and_never_below_its_bound(spec: Spec) -> None:
-    quick, sought = result(spec), result(spec.with_(effort=20_000))
-    assert sought["longest_stage"] <= quick["longest_stage"] * (1 + 1e-12)
-    for shape in (quick, sought):
+    quick, improved = result(spec), result(spec.with_(effort=20_000))
+    assert improved["longest_stage"] <= quick["longest_stage"] * (1 + 1e-12)
+    for shape in (quick, improved):
         proof = shape["certificate"]
         assert proof["lower_bound"] <= shape["longest_stage"] * (1 + 1e-9)
         assert proof["gap"] == pytest.approx(shape["longest_stage"] / proof["lower_bound"] - 1, abs=1e-9)
         assert proof["optimal"] == (proof["gap"] == 0.0)
 
 
-def test_a_search_that_is_told_to_stop_hands_over_what_it_has() -> None:
+def test_a_stopped_search_returns_its_best_order() -> None:
     spec = SPECS[0]
-    told = []
-    _, order, found = search_order(spec, registry.family_of(spec), None, told.append, lambda: len(told) >= 3)
+    reports = []
+    _, order, found = search_order(spec, registry.family_of(spec), None, reports.append, lambda: len(reports) >= 3)
     check(order)
-    assert len(told) == 3
-    assert found.span == min(each.span for each in told)
+    assert len(reports) == 3
+    assert found.span == min(each.span for each in reports)
 
 
 def test_families_with_one_order_have_no_effort_and_no_certificate() -> None:
@@ -69,7 +69,7 @@ def test_bad_effort_and_seed_are_named(data: dict[str, object], field: str) -> N
     assert caught.value.field == field
 
 
-def test_show_searches_and_says_how_to_get_the_same_order_again() -> None:
+def test_show_searches_and_prints_how_to_reproduce_the_order() -> None:
     args = ["zb-auto", "-p", "3", "-m", "6", "--memory", "2", "--f", "3", "--i", "2", "--w", "1"]
     shape = json.loads(CliRunner().invoke(show, [*args, "--seconds", "0.2", "--json"]).output)
     effort = str(shape["spec"]["effort"])
@@ -93,7 +93,7 @@ def test_sweep_and_export_search_too() -> None:
     assert csv.output.count("\n") == 2
 
 
-def test_the_longest_search_for_a_spec_is_what_is_known_of_it() -> None:
+def test_the_longest_search_for_a_spec_is_remembered() -> None:
     spec = Spec("zb-auto", 3, 5, memory=2.0, costs=COSTS, seed=7)
     assert known(spec) == spec
     for effort in (50, 400, 200):
@@ -114,7 +114,7 @@ def test_prove_goes_through_all_orders_of_a_small_schedule() -> None:
 @pytest.mark.parametrize(
     ("args", "field"), [(["zb-h1"], "prove"), (["zb-auto", "-p", "8", "-m", "24", "--seconds", "0"], "m")]
 )
-def test_what_cannot_be_proved_is_said(args: list[str], field: str) -> None:
+def test_an_order_that_cannot_be_proved_optimal_is_reported(args: list[str], field: str) -> None:
     pytest.importorskip("ortools", reason="the solver is an optional extra: pip install 'ortools>=9.11'")
     done = CliRunner().invoke(show, [*args, "--prove", "--json"])
     assert done.exit_code == 2

@@ -71,7 +71,7 @@ def test_swapped_ops_are_refused_or_still_a_schedule(data: st.DataObject, spec: 
 
 
 def runs(rows: Rows, stages: int) -> bool:
-    """Whether a complete set of ops runs to its end: do any op whose inputs are there until none is left."""
+    """Whether a complete set of ops runs to its end: execute any op whose inputs exist until none is left."""
     done: set[tuple[str, int, int]] = set()
     at = [0] * len(rows)
 
@@ -118,7 +118,7 @@ def order_of(*lines: str, kind: str = "looped", m: int = 1) -> Order:
          "none of them can go on"),
     ],
 )  # fmt: skip
-def test_the_first_violation_is_told_in_a_sentence(lines: list[str], sentence: str) -> None:
+def test_the_first_violation_is_described_in_a_sentence(lines: list[str], sentence: str) -> None:
     with pytest.raises(OrderError) as caught:
         check(order_of(*lines))
     assert caught.value.message == sentence

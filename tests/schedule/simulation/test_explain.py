@@ -1,5 +1,5 @@
-"""What the page says of a schedule (why a rank is idle, the critical path, the way of a micro-batch, messages, phases,
-narration), held to the times of every family and option by tests/js/support/explain_all.mjs."""
+"""The page's explanations of a schedule (causes of idle time, critical path, path of a micro-batch, messages, phases,
+narration) against the times of every family and option, checked by tests/js/support/explain_all.mjs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def answers(specs: Sequence[Spec]) -> list[dict[str, Any]]:
     return found
 
 
-def test_every_family_and_option_is_explained_as_its_times_say() -> None:
+def test_explanations_of_every_family_and_option_agree_with_its_times() -> None:
     specs = [read(data) for data in FIXED]
     for spec, answer in zip(specs, answers(specs), strict=True):
         assert answer["problems"] == [], spec
@@ -60,14 +60,14 @@ def test_every_family_and_option_is_explained_as_its_times_say() -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_random_specs_of_a_family_are_explained_as_their_times_say(name: str) -> None:
+def test_explanations_of_random_specs_of_a_family_agree_with_their_times(name: str) -> None:
     rng = random.Random(f"explain {name}")
     specs = [random_spec(rng, name) for _ in range(4)]
     for spec, answer in zip(specs, answers(specs), strict=True):
         assert answer["problems"] == [], spec
 
 
-def test_the_order_or_the_memory_limit_is_named_where_it_holds_back_forwards_and_nowhere_else() -> None:
+def test_the_order_or_the_memory_limit_is_named_exactly_where_it_delays_forwards() -> None:
     limited = {"family": "v-auto", "p": 4, "m": 12, "memory": 2.5}
     names = ("1f1b", "gpipe")
     specs = [*(read({"family": name, "p": 4, "m": 8}) for name in names), read(limited)]

@@ -96,7 +96,7 @@ def stored(built: Order) -> Order:
 
 
 def page_answers(cases: Sequence[tuple[Spec, Order]]) -> list[dict[str, Any]]:
-    """What the page's modules make of these schedules, from their bytes alone."""
+    """The results of the page's modules for these schedules, from their bytes alone."""
     defaults = Spec().to_json()
     natural = {name: family.v[1] for name, family in FAMILIES.items()}
     lines = [
@@ -123,7 +123,7 @@ def floats(text: str) -> np.ndarray:
 
 
 def assert_equal(spec: Spec, timeline: Timeline, answer: dict[str, Any]) -> None:
-    """Everything the page says of a schedule is what the server says, to the last bit."""
+    """Check that every result of the page for a schedule equals the server's, to the last bit."""
     built = timeline.order
     expected = describe(spec, built, timeline)
     assert answer["order"] == expected["order"]

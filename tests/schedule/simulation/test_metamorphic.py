@@ -1,4 +1,4 @@
-"""Relations that every family keeps, whatever its formulas: what a change of the question must do to the answer."""
+"""Metamorphic relations that hold for every family: the effect of a changed spec on its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulator: every start is the latest of its causes, compiled equals interpreted, memory ends at nothing."""
+"""The simulator: every op starts at the latest of its causes, compiled equals interpreted, memory ends at zero."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from tests.support.strategies import specs
 
 
 def causes(order: Order, timeline: Timeline, comm: float) -> dict[tuple[int, int], list[float]]:
-    """For each op the times before which it cannot start, found from the op texts alone: a second, slow description
-    of the rule, so that the simulator's tables are not judged by themselves."""
+    """For each op the times before which it cannot start, from the op texts alone: a second, slow implementation of the
+    rule, independent of the simulator's tables.
+    """
     place, ends, where = order.placement, {}, {}
     rows = [order.row(rank) for rank in range(order.p)]
     for rank, row in enumerate(rows):
@@ -84,7 +85,7 @@ def test_compiled_and_interpreted_execution_agree_bit_by_bit(spec: Spec) -> None
 
 @given(spec=specs(), share=st.sampled_from([0.0, 0.25, 0.4324, 1.0]))
 @settings(max_examples=60, deadline=None)
-def test_memory_is_never_negative_and_all_given_back(spec: Spec, share: float) -> None:
+def test_memory_is_never_negative_and_all_released(spec: Spec, share: float) -> None:
     order = registry.order(spec)
     timeline = simulate(order, spec.costs, spec.v)
     in_flight, memory = peaks(order, share, spec.v)
@@ -113,7 +114,7 @@ def test_a_cost_that_grows_never_makes_anything_end_earlier(spec: Spec, which: s
     assert (simulate(order, grown, spec.v).end >= simulate(order, c, spec.v).end).all()
 
 
-def test_uneven_stages_cost_what_their_entry_says() -> None:
+def test_uneven_stages_have_the_cost_of_their_entry() -> None:
     order = registry.order(Spec("interleaved", 2, 2, 2))
     table = durations(order.placement, Costs((1.0, 2.0, 3.0, 4.0), 10.0, (0.0, 0.0, 0.0, 7.0)), 2)
     assert table[:, 0:2].tolist() == [[1, 3], [2, 4]]  # F of chunks 0, 1: stages 0, 2 and 1, 3
@@ -140,7 +141,7 @@ def test_stored_micro_batches_that_are_implied_are_not_stored(spec: Spec) -> Non
     assert again.text() == order.text()
 
 
-def test_the_two_windows_and_denominators_are_told_apart() -> None:
+def test_the_two_windows_and_denominators_are_distinguished() -> None:
     shown = figures(simulate(registry.order(Spec("zb-h2", 4, 8)), Costs()))
     assert shown.span_bubble.of_total == 0.0
     assert shown.global_bubble.of_total == pytest.approx(3 / 27)

@@ -1,8 +1,8 @@
-"""A long cable: two network devices, of which each gets what is sent to the other, so many seconds later.
+"""A long cable: two network devices, each of which receives the other's frames after a delay in seconds.
 
     python tests/support/cluster/cable.py NEAR FAR SECONDS
 
-Makes the devices in the network namespace that it runs in, says "up", and ends with its input.
+Creates the devices in its network namespace, prints "up", and ends when its input is closed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LARGEST = 65536  # bytes of a frame
 
 
 def device(name: str) -> int:
-    """A network device that hands its frames to this process."""
+    """Create a network device whose frames this process reads and writes."""
     handle = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(handle, TUNSETIFF, struct.pack("16sH22x", name.encode(), TAP | NO_HEADER))
     return handle
@@ -29,7 +29,7 @@ def device(name: str) -> int:
 def carry(ends: tuple[int, int], delay: float, until: int) -> None:
     """Both ways take the same time, so what is first in is first due."""
     other = dict(zip(ends, reversed(ends), strict=True))
-    way: deque[tuple[float, int, bytes]] = deque()  # when a frame is due, where, and what it is
+    way: deque[tuple[float, int, bytes]] = deque()  # due time, destination and bytes of a frame
     while True:
         wait = max(0.0, way[0][0] - time.monotonic()) if way else None
         ready = select.select([*ends, until], [], [], wait)[0]

@@ -1,4 +1,4 @@
-"""What the tests of several hosts ask of a runner and of its cluster: whole runs, runs in their midst, who is there."""
+"""A client of a runner and its cluster for tests on several hosts: whole runs, runs under way, the hosts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.runner.client import LAST, Event, RunnerProgram
 
 
 class Runners:
-    """The runner on the head, started again where it has ended, as the web server does it."""
+    """The runner on the head, started again after it has ended, as the web server does it."""
 
     def __init__(self, hosts: Hosts) -> None:
         self.hosts = hosts
@@ -43,7 +43,7 @@ def together(*each: Callable[[], object]) -> None:
 
 
 def await_hosts(runner: RunnerProgram, *names: str, within: float = 20.0) -> Event:
-    """The first word of the cluster that has just these hosts alive."""
+    """Wait for the first state of the cluster with exactly these hosts alive."""
     until = time.monotonic() + within
     while True:
         event = runner.until("cluster", timeout=max(0.1, until - time.monotonic()))[-1]
@@ -73,7 +73,7 @@ def actors(hosts: Hosts) -> dict[str, list[str]]:
 
 @contextmanager
 def tenant(hosts: Hosts) -> Iterator[None]:
-    """Somebody else who has taken one CPU of the cluster."""
+    """Another user of the cluster that has taken one CPU."""
     program = (
         "import ray, sys; ray.init(address=sys.argv[1], log_to_driver=False); "
         "taken = ray.util.placement_group([{'CPU': 1}]).wait(30); print(taken, flush=True); sys.stdin.read()"

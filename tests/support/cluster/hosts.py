@@ -37,7 +37,7 @@ HEALTH = {
 _ENTER = ("--net", "--mount", "--pid", "--uts", "--ipc", "--time")
 
 # The first process of a host: it makes the host's own file systems, then waits for its pipe to end. A shell that waits
-# for `cat` also reaps the orphans of its process namespace. What is kept lies under /tmp on some machines.
+# for `cat` also reaps the orphans of its process namespace. KEPT: paths under /tmp that stay visible.
 _HOST = """set -e
 mount --make-rprivate /
 mount -t proc proc /proc
@@ -60,7 +60,7 @@ _SWITCH = "set -e; ip link add name switch type bridge; ip link set switch up; i
 
 
 def can_make_hosts() -> str | None:
-    """Why this machine lets no such hosts be made; None where it does."""
+    """The reason why this machine does not allow such hosts; None if it does."""
     if sys.platform != "linux":
         return "hosts are made of Linux namespaces"
     missing = [tool for tool in ("unshare", "nsenter", "ip", "mount") if shutil.which(tool) is None]
@@ -118,11 +118,12 @@ class Hosts:
             self.switch = None
 
     def start(self, name: str) -> None:
-        """Bring a host up, empty as a machine that was just switched on, and plug it in."""
+        """Start a host, empty like a machine that was just switched on, and connect it to the switch."""
         assert name not in self.up
         assert self.switch is not None
         hide = [str(ROOT / folder) for folder in HIDDEN if name != self.names[0]]
-        within = [sys.prefix] if not Path(sys.prefix).is_relative_to(ROOT) else []  # what is kept is kept whole
+        # a folder inside ROOT is visible with it
+        within = [sys.prefix] if not Path(sys.prefix).is_relative_to(ROOT) else []
         kept = [path for path in (str(ROOT), *within) if path.startswith("/tmp/")]
         ahead = ("--time", "--monotonic", str(AHEAD_S.get(name, 0)))
         own = ("--net", "--mount", "--pid", "--uts", "--ipc", *ahead, "--fork", "--kill-child")
@@ -141,12 +142,12 @@ class Hosts:
             raise
 
     def kill(self, name: str) -> None:
-        """End a host with everything that runs on it, at once. Its kernel still says goodbye: connections end."""
+        """End a host with everything that runs on it, at once. Its kernel still closes its connections."""
         host = self.up.pop(name)
         _end(host.holder, host.first)
 
     def switch_off(self, name: str) -> None:
-        """Take a host's power: nothing on it says goodbye, its peers hear no more."""
+        """Switch a host off: its connections are not closed, and its peers receive nothing more."""
         self.cut(name)
         self.kill(name)
 
@@ -159,8 +160,9 @@ class Hosts:
         self._switch("ip", "link", "set", name, "up")
 
     def lengthen(self, name: str, seconds: float) -> None:
-        """Have everything to and from a host take so much longer, each way: a bridge of its own, and a long cable from
-        there to the switch."""
+        """Delay everything to and from a host by a time each way: a bridge of its own, and a long cable from there to
+        the switch.
+        """
         assert self.switch is not None
         near, far, apart = f"{name}.near", f"{name}.far", f"{name}.br"
         within = ["nsenter", "--target", str(self.switch.pid), "--net"]
@@ -173,14 +175,15 @@ class Hosts:
         self._switch("ip", "link", "set", name, "master", apart)
 
     def shorten(self, name: str) -> None:
-        """Plug a host into the switch again."""
+        """Connect a host to the switch again."""
         self._switch("ip", "link", "set", name, "master", "switch")
         _end(self.cables.pop(name))
         self._switch("ip", "link", "delete", f"{name}.br")
 
     def enter(self, name: str, environ: dict[str, str] | None = None) -> list[str]:
-        """What to put before a command that is to run on a host, in the project's folder, with an environment of its
-        own. Killing the process that this starts does not end the command: end its input, or its host."""
+        """The command prefix that runs a command on a host, in the project's folder, with its own environment. Killing
+        the process that this starts does not end the command: end its input, or its host.
+        """
         settings = {
             "PATH": os.environ["PATH"],
             "HOME": "/tmp/home",
@@ -202,7 +205,7 @@ class Hosts:
         return subprocess.run(whole, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
 
     def check(self, name: str, *command: str, timeout: float = 60.0, **environ: str) -> str:
-        """The same; what it printed, or an error that has what it said."""
+        """Run a command on a host; returns its output. Raises an error with the output on failure."""
         done = self.run(name, *command, timeout=timeout, **environ)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command[:4])} on {name}: exit code {done.returncode}: {done.stderr[-2000:]}")
@@ -228,12 +231,12 @@ class Hosts:
         return time.monotonic() - begin
 
     def stop_ray(self, name: str) -> None:
-        """End Ray on a host, without ceremony."""
+        """Kill Ray on a host."""
         self.check(name, sys.executable, "-m", "ray.scripts.scripts", "stop", "--force")
 
     @property
     def address(self) -> str:
-        """Where the cluster's head listens."""
+        """The address of the cluster's head."""
         return f"{self.addresses[self.names[0]]}:{PORT}"
 
     def _switch(self, *command: str) -> None:
@@ -258,17 +261,17 @@ def _hold(command: list[str], setting: dict[str, str]) -> subprocess.Popen[bytes
         cwd="/",
     )
     assert holder.stdout is not None
-    said = b""
+    output = b""
     while line := holder.stdout.readline():
         if line == b"up\n":
             return holder
-        said += line
+        output += line
     _end(holder)
-    raise RuntimeError(said.decode(errors="replace").strip() or f"{command[0]} ended and said nothing")
+    raise RuntimeError(output.decode(errors="replace").strip() or f"{command[0]} ended without output")
 
 
 def _end(holder: subprocess.Popen[bytes], first: int | None = None) -> None:
-    """End what is held: the kernel ends a process namespace with its first process."""
+    """End these processes: the kernel ends a process namespace with its first process."""
     assert holder.stdin is not None
     assert holder.stdout is not None
     if first is not None:

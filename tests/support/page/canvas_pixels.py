@@ -1,4 +1,4 @@
-"""The timeline's picture as numbers: what the canvas shows, pixel by pixel, and how two pictures differ."""
+"""The pixels of the timeline's canvas, and the difference of two pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def picture(page: Page) -> Picture:
 
 
 def lane(page: Page, rank: int, lane_id: str = "a") -> dict[str, Any]:
-    """Where a rank's row of ops stands on that canvas: left, right, top and foot."""
+    """The bounds of a rank's row of ops on that canvas: left, right, top and bottom."""
     found: dict[str, Any] = page.evaluate(
         """([rank, id]) => {
           const window_ = bubbleline.state().window;

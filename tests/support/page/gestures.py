@@ -1,4 +1,4 @@
-"""What hands do to the timeline in tests of the page: places on it, drags, and fingers on a phone."""
+"""Gestures on the timeline in tests of the page: positions, drags, and touches on a phone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.page.queries import state
 
 
 def point(page: Page, rank: int, t: float, lane: str = "a") -> tuple[float, float]:
-    """Where a moment on a rank stands on the screen."""
+    """The position of a rank's moment on the screen."""
     found = page.evaluate(f"bubbleline.point('{lane}', {rank}, {t})")
     assert found, f"rank {rank} of {lane} is not on the screen"
     return found["x"], found["y"]
@@ -38,7 +38,7 @@ def total(page: Page, name: str) -> str:
 
 
 class Fingers:
-    """Touches by the browser's own input, so that it decides itself what scrolls the page."""
+    """Touches by the browser's own input, so that the browser decides what scrolls the page."""
 
     def __init__(self, page: Page) -> None:
         self.session = page.context.new_cdp_session(page)

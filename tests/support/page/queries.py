@@ -1,4 +1,4 @@
-"""Questions of tests to an open page: its state as data, its pixels, and waits for conditions."""
+"""Queries of tests to an open page: its state as data, its pixels, and waits for conditions."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ def held_timers(page: Page, from_ms: int) -> Iterator[None]:
 
 
 def state(page: Page) -> dict[str, Any]:
-    """What the page shows, as data."""
+    """The page's state as data."""
     found: dict[str, Any] = page.evaluate("bubbleline.state()")
     return found
 
 
 def middle(page: Page, lane: str, op: str) -> tuple[float, float]:
-    """Where an op stands on the screen."""
+    """The position of an op's middle on the screen."""
     box = page.evaluate(f"bubbleline.box('{lane}', '{op}')")
     assert box, f"{op} is not on the screen"
     return box["x"] + box["w"] / 2, box["y"] + box["h"] / 2
@@ -121,13 +121,13 @@ def figure(page: Page, name: str) -> str:
 
 
 def pixel(page: Page, x: float, y: float) -> tuple[int, int, int]:
-    """The colour that the timeline's canvas has at a place of the page."""
+    """The colour of the timeline's canvas at a position of the page."""
     red, green, blue, _ = rgba(page, x, y)
     return red, green, blue
 
 
 def rgba(page: Page, x: float, y: float, canvas: str = "#plot canvas") -> tuple[int, int, int, int]:
-    """What a canvas has at a place of the page, with how opaque it is."""
+    """The colour and opacity of a canvas at a position of the page."""
     found = page.evaluate(
         """([x, y, selector]) => {
           const canvas = document.querySelector(selector);

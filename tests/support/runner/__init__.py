@@ -1,1 +1,1 @@
-"""Runners for tests: the real one driven over its pipes, one that only speaks the protocol, and faulty ones."""
+"""Runners for tests: the real one driven over its pipes, a fake that only follows the protocol, and faulty ones."""

@@ -41,7 +41,7 @@ class RunnerProgram:
         self.write(json.dumps(command).encode())
 
     def event(self, timeout: float = 60.0) -> Event:
-        """The next event; fails rather than hang."""
+        """The next event; fails instead of waiting without limit."""
         assert self.process.stdout is not None
         until = time.monotonic() + timeout
         while b"\n" not in self.rest:
@@ -118,7 +118,7 @@ def planned_run(spec: dict[str, Any] | None = None, order: Order | None = None, 
 
 
 def alive(pid: int) -> bool:
-    """Whether a process is there and no zombie."""
+    """Whether a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:

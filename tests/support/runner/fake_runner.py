@@ -112,7 +112,7 @@ class FakeRunner:
                 self.write_cluster()
 
     def machine(self) -> dict:
-        """What `ready` and `devices` say."""
+        """The fields of `ready` and `devices`."""
         if self.cluster is None:
             return {"devices": DEVICES, "choices": CHOICES}
         now = self.cluster.now()
@@ -124,7 +124,7 @@ class FakeRunner:
             write_event("cluster", **self.cluster.now())
 
     def where(self, *keys: str) -> dict:
-        """Of a run on a cluster, these of its hosts, clocks and links."""
+        """The hosts, clocks and links of a run on a cluster."""
         cluster = self.cluster
         if cluster is None:
             return {}
@@ -207,7 +207,7 @@ class FakeRunner:
         self.until_cancelled(run)
 
     def do_lose_host(self, run: str, spec: dict) -> None:
-        """A host goes while a run is on it."""
+        """Lose a host while a run is on it."""
         assert self.cluster is not None
         self.begin(run)
         self.batch(run, 0)

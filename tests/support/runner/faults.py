@@ -1,5 +1,5 @@
-"""What can go wrong in a worker process, as runs with certain seeds have it; loaded by the fork server of
-faulty_runner.py. Each happens once, in micro-batch 5, so that a shorter run of the same seed would be none the worse.
+"""Faults of a worker process, selected by the seed of a run; loaded by the fork server of faulty_runner.py. Each
+happens once, in micro-batch 5, so that a shorter run with the same seed is not affected.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def end_here(number: signal.Signals) -> None:
 
 
 def fill_memory() -> None:
-    """Ask for more memory than a limit of this process leaves it."""
+    """Request more memory than a limit of this process allows."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + 2**24
     resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
@@ -39,7 +39,7 @@ def refuse() -> None:
 
 
 def spoil(part: DeferredStage) -> None:
-    """A weight that is no number, as a diverging training has."""
+    """Make a weight NaN, as in a diverging training."""
     with torch.no_grad():
         part.stage.head[0, 0] = float("nan")
 
@@ -72,11 +72,11 @@ def on_collective(chains: Collectives, _: Any, micro: int) -> None:
 
 
 def silent(self: SharedMemoryTransport, *_: Any) -> None:
-    """A message that is not sent, and is thought to be."""
+    """Drop a message that the sender considers sent."""
 
 
 def before(owner: type, name: str, act: Callable[..., None]) -> None:
-    """Have something done before a method runs."""
+    """Run a function before a method."""
     original = getattr(owner, name)
 
     def method(self: Any, *args: Any) -> Any:

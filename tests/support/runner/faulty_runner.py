@@ -1,4 +1,4 @@
-"""The runner with workers that fail: `python -m tests.support.runner.faulty_runner`. A run's seed says what."""
+"""The runner with workers that fail: `python -m tests.support.runner.faulty_runner`. A run's seed selects the fault."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from backend.schedule.order.placement import Placement
 
 
 def random_order(placement: Placement, m: int, seed: int) -> Order:
-    """An order in which every rank does, again and again, any op whose inputs exist; half of them split B."""
+    """An order in which every rank repeatedly does any op whose inputs exist; half of them split B."""
     choose = random.Random(seed)
     waiting: list[tuple[int, Op]] = []
     for rank in range(placement.p):

@@ -1,4 +1,4 @@
-"""The runner with all ranks as threads of one process, as they are where they share a GPU, here on the CPU:
+"""The runner with all ranks as threads of one process, as on a shared GPU, here on the CPU:
 `python -m tests.support.runner.threaded_runner`."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Torch's own pipeline runtime, driven by CSV files: real processes on this host, gloo, tiny real modules.
 
-One pool of processes serves every file: a job names its number of ranks, and the first so many processes run it.
+One pool of processes serves every file: a job names its number of ranks n, and the first n processes run it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """What a rank sends back: gradients by stage and parameter, a profile's file as text, or torch's own failure."""
+    """The result of a rank: gradients by stage and parameter, a profile's file as text, or torch's own failure."""
 
     gradients: dict[str, Tensor]
     trace: str = ""
@@ -49,7 +49,7 @@ class Done:
 
 
 def stage_module(stage: int) -> nn.Sequential:
-    """A stage that is the same wherever it is made; its output is no view (torch's split backward fails on those)."""
+    """A stage with the same weights in every process; its output is no view (torch's split backward fails on those)."""
     made = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, WIDTH), nn.Tanh())
     source = torch.Generator().manual_seed(100 + stage)
     with torch.no_grad():
