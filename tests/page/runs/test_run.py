@@ -52,7 +52,9 @@ def test_a_run_appears_op_by_op_under_the_plan_and_ends_verified(open_page: Open
     assert abs(run["x"] - plan["x"]) < 0.25 * page.evaluate("document.querySelector('#plot').clientWidth")
 
 
-def test_an_op_is_on_the_screen_within_150_ms_of_its_end(open_page: Open, live_server: Server) -> None:
+def test_an_op_is_on_the_screen_within_150_ms_of_its_end_and_the_delays_of_a_busy_processor(
+    open_page: Open, live_server: Server
+) -> None:
     page = open_page(PACED, url=live_server.url)
     page.evaluate(MEASURE_LAG)
     start_paced(page)
