@@ -6,6 +6,7 @@ ends, each page that it opened must have written nothing to its console and sent
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,6 +30,10 @@ from tests.support.page.browser import launch_browser
 from tests.support.page.queries import COUNT_PENDING, PATIENCE_S, Open, wait
 
 expect.set_options(timeout=1000 * PATIENCE_S)
+
+# How many times slower the pages' own work is made: a test that asserts before the page is ready passes at 1 and fails
+# at 4. SLOW_PAGES=4 pytest tests/page
+SLOWER = float(os.environ.get("SLOW_PAGES", "1"))
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ def open_page(browser: Browser, server: Server) -> Iterator[Open]:
     ) -> Page:
         options["viewport"] = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
         options.setdefault("reduced_motion", "reduce")
-        kind = None if fresh else repr(sorted(options.items()))
+        kind = None if fresh or SLOWER > 1 else repr(sorted(options.items()))
         page = free_page(browser, kind, options)
         page.set_default_timeout(1000 * PATIENCE_S)
         listeners: list[tuple[Any, Any]] = [
@@ -120,7 +125,10 @@ def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Pa
         return free.pop()
     context = browser.new_context(**options)
     context.add_init_script(COUNT_PENDING)
-    return context.new_page()
+    page = context.new_page()
+    if SLOWER > 1:
+        context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    return page
 
 
 def give_back(browser: Browser, used: OpenedPage) -> None:

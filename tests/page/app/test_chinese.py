@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from backend.charts.catalogue import KINDS
 from backend.schedule.families.registry import FAMILIES
@@ -101,7 +101,7 @@ def test_schedules_side_by_side_and_their_explanations_are_chinese(open_page: Op
         "&tab=compare&sel=2I3&crit=1&micro=2&lane=comm&story=ranks&at=9.5&marks=3,7&pin=1"
     )
     page.locator(".difference-table tbody tr").nth(2).wait_for()
-    assert page.locator(".card").is_visible()
+    expect(page.locator(".card")).to_be_visible()
     page.locator("#plot").focus()
     page.keyboard.press("/")
     page.keyboard.type("2F")

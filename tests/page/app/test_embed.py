@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from flask.testing import FlaskClient
-from playwright.sync_api import Browser, Frame, Page
+from playwright.sync_api import Browser, Frame, Page, expect
 
 from backend.config import PROJECT
 from backend.web.http.bundle import fresh
@@ -158,9 +158,9 @@ def test_costs_from_a_model_are_loaded_before_the_embed_is_drawn(open_page: Open
 
 def test_a_measured_run_and_a_bad_link_are_explained_in_the_embed(open_page: Open):
     page = open_page("embed?p=3&run=0f3a9c2e", width=720)
-    assert "run is in the full view" in page.inner_text("#embed-foot")
+    expect(page.locator("#embed-foot")).to_contain_text("run is in the full view")
     page = open_page("embed?p=zero", width=720)
-    assert "p must be" in page.inner_text("#embed-foot").lower()
+    expect(page.locator("#embed-foot")).to_contain_text("p must be", ignore_case=True)
 
 
 def test_a_spec_that_cannot_be_drawn_is_explained_with_one_that_can(open_page: Open):
@@ -223,9 +223,9 @@ def test_the_files_times_are_the_servers_for_the_same_costs(
 def test_an_order_searched_for_its_costs_is_kept_with_a_note(bare_page: Page, server: Server, bundle, tmp_path):
     page = bare_page
     open_saved(server, page, "?family=v-half&p=4&m=8&theme=dark", tmp_path)
-    assert page.locator("#embed-costs .embed-note").is_hidden()
+    expect(page.locator("#embed-costs .embed-note")).to_be_hidden()
     page.fill("#cost-W", "2")
-    assert "V-Half" in page.inner_text("#embed-costs .embed-note")
+    expect(page.locator("#embed-costs .embed-note")).to_contain_text("V-Half")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     page.click("#theme")
     assert page.evaluate("document.documentElement.dataset.theme") != "dark"

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
 from tests.support.page.queries import Open, state, wait
@@ -111,7 +111,7 @@ def shows(page: Page, form: Form) -> None:
     assert len(shown["others"]) == len(others), query
     for expected, actual in zip([spec, *others, view], [shown["spec"], *shown["others"], shown["view"]], strict=True):
         assert_shown(expected, actual)
-    assert page.locator(".problem:visible").count() == 0, query
+    expect(page.locator(".problem:visible")).to_have_count(0)
 
 
 def test_links_of_every_kind_open_their_view(open_page: Open, server: Server):
@@ -220,7 +220,7 @@ def test_a_short_link_is_made_only_on_request_and_leads_back_here(open_page: Ope
     asked: list[str] = []
     page = share(open_page, "?family=zb-h1&p=6&m=18")
     page.on("request", lambda request: asked.append(request.url) if "/api/links" in request.url else None)
-    assert page.locator("#share-short").is_hidden()
+    expect(page.locator("#share-short")).to_be_hidden()
     page.click("#share-short-make")
     wait(page, "document.querySelector('#share-short').value.includes('/s/')")
     assert len(asked) == 1

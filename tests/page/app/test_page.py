@@ -29,13 +29,13 @@ def shown(page: Page, **spec: object) -> None:
 
 def test_a_slider_drag_changes_the_schedule_and_the_figures(open_page: Open) -> None:
     page = open_page()
-    assert figure(page, "Step time") == "33"
+    expect(figure(page, "Step time")).to_have_text("33")
     drag(page, "m", 0.6)
     m = state(page)["spec"]["m"]
     assert m > 8
     shown(page, m=m)
     wait(page, f"document.querySelector('#figures').innerText.includes('{3 * (m + 3)}')")
-    assert page.locator("#field-m").input_value() == str(m)
+    expect(page.locator("#field-m")).to_have_value(str(m))
 
 
 def test_cost_sliders_send_no_request(open_page: Open) -> None:
@@ -156,7 +156,7 @@ def test_two_schedules_share_one_axis_and_their_figures_are_side_by_side(open_pa
     assert boxes[0]["w"] == boxes[1]["w"]
     assert boxes[0]["y"] < boxes[1]["y"]
     row = page.locator("#figures tr:has(th:text('Step time')) td")
-    assert row.all_inner_texts() == ["27", "33"]
+    expect(row).to_have_text(["27", "33"], use_inner_text=True)
     assert "b.family=1f1b" in page.url
     page.go_back()
     wait(page, "bubbleline.state().lanes.length === 1")
@@ -197,7 +197,7 @@ def test_the_law_is_mathml_and_states_whether_it_is_exact_or_why_not(open_page: 
     page = open_page("?family=zb-h1")
     law = page.locator("[data-law=bubble-global]")
     expect(law).to_contain_text("matches the simulation")
-    assert law.locator("math").count() == 2
+    expect(law.locator("math")).to_have_count(2)
     page.fill("#field-comm", "0.5")
     page.keyboard.press("Enter")
     expect(law).to_contain_text("approximate here")

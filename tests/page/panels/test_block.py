@@ -49,7 +49,7 @@ def test_a_link_opens_the_block_with_the_servers_arithmetic(open_page: Open) -> 
         "most at once: 4 chunks = 2 micro-batches; 1F1B holds p = 4"
     )
     expect(page.locator(f"{DRAWING} .period")).to_have_text("period 6 slots")
-    assert page.locator(f"{DRAWING} .one path").count() == 12  # three kinds, two chunks: ops and their marks
+    expect(page.locator(f"{DRAWING} .one path")).to_have_count(12)  # three kinds, two chunks: ops and their marks
 
 
 def test_it_follows_devices_and_family_and_names_the_most_loaded(open_page: Open) -> None:
@@ -64,7 +64,7 @@ def test_it_follows_devices_and_family_and_names_the_most_loaded(open_page: Open
     page.click("#family-zb-h2")
     wait(page, "document.querySelector('.block-section')?.dataset.family === 'zb-h2'")
     assert rows(page)[5] == ["rank 5", "33 / 3 = 11", "11"]
-    assert page.locator(".is-most").count() == 0, "all ranks hold as much"
+    expect(page.locator(".is-most")).to_have_count(0)
     page.go_back()
     wait(page, "document.querySelector('.block-section')?.dataset.family === '1f1b'")
 
@@ -78,14 +78,14 @@ def test_two_schedules_are_drawn_on_one_scale_and_one_block_once(open_page: Open
     assert widths[0] == pytest.approx(widths[1]), "six slots of half a device's work are three of a whole one's"
     page.goto(page.url.replace("b.family=1f1b", "b.m=12"))
     wait(page, "document.querySelector('.block-mark')?.textContent === 'A, B'")
-    assert page.locator(DRAWING).count() == 1
+    expect(page.locator(DRAWING)).to_have_count(1)
 
 
 def test_a_family_without_a_block_shows_the_reason_and_offers_families_with_one(open_page: Open) -> None:
     page = opened(open_page, "?family=gpipe&p=4&m=12")
     expect(page.locator(".block-none p")).to_contain_text("all forwards run before the first backward")
     offered = page.locator(".block-none [data-put]")
-    assert offered.all_inner_texts() == [family.title for family in FAMILIES.values() if family.block]
+    expect(offered).to_have_text([family.title for family in FAMILIES.values() if family.block], use_inner_text=True)
     page.click("[data-put=v-half]")
     wait(page, "document.querySelector('.block-drawing') !== null")
     shown = state(page)["spec"]
@@ -96,13 +96,13 @@ def test_a_family_without_a_block_shows_the_reason_and_offers_families_with_one(
 
 def test_too_few_micro_batches_for_the_steady_state_are_reported(open_page: Open) -> None:
     page = opened(open_page, "?family=1f1b&p=8&m=16")
-    assert page.locator(".is-remark").count() == 0
+    expect(page.locator(".is-remark")).to_have_count(0)
     page.fill("#field-m", "4")
     page.keyboard.press("Enter")
     expect(page.locator(".is-remark")).to_contain_text(
         "With m = 4 the last micro-batch begins before the first is done"
     )
-    assert page.locator(DRAWING).count() == 1
+    expect(page.locator(DRAWING)).to_have_count(1)
 
 
 def test_the_second_schedules_buttons_change_the_second(open_page: Open) -> None:
@@ -155,7 +155,7 @@ def test_every_slot_is_also_in_a_table(open_page: Open) -> None:
 def test_with_too_many_devices_to_draw_the_arithmetic_is_kept_and_fewer_are_offered(open_page: Open) -> None:
     page = opened(open_page, "?family=zb-h1&p=128&m=128")
     expect(page.locator(".block-top p")).to_contain_text("384 / 3 = 128 chunks in flight")
-    assert page.locator(DRAWING).count() == 0
+    expect(page.locator(DRAWING)).to_have_count(0)
     page.get_by_role("button", name="Show p = 16").click()
     wait(page, "document.querySelector('.block-drawing') !== null")
     assert state(page)["spec"]["p"] == 16
@@ -187,7 +187,7 @@ def test_a_change_of_theme_repaints_the_block(open_page: Open) -> None:
     page.click("#theme")
     page.locator("#look-theme-dark").check(force=True)
     wait(page, f"{fill} !== '{light}'")
-    assert page.locator(DRAWING).count() == 1
+    expect(page.locator(DRAWING)).to_have_count(1)
 
 
 def test_a_closed_tab_sends_no_request_and_a_lost_server_is_reported(open_page: Open) -> None:

@@ -15,7 +15,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
-from tests.support.page.queries import Open, settle, wait, wait_until, wait_url
+from tests.support.page.queries import PATIENCE_S, Open, settle, wait, wait_until, wait_url
 
 DRAWN = (
     "document.querySelector('.charts-table') && document.querySelector('.charts-state').hidden"
@@ -24,7 +24,7 @@ DRAWN = (
 PLOT = "document.querySelector('.js-plotly-plot')"
 
 
-def shown(page: Page, chart: str, seconds: float = 12) -> None:
+def shown(page: Page, chart: str, seconds: float = PATIENCE_S) -> None:
     """Wait until a chart is drawn with its own table."""
     current = f"document.querySelector('[data-chart={chart}]').getAttribute('aria-current') === 'true'"
     wait(page, f"{current} && {DRAWN}", seconds)
@@ -54,7 +54,7 @@ def test_every_chart_is_drawn_named_read_and_listed_in_either_theme(open_page: O
         assert layout["template"]["layout"]["font"]["color"] == tokens("light")["ink-2"]
         assert page.locator(".charts-reads").inner_text().endswith(".")
         assert len(rows(page)) > 3
-        assert page.locator(".charts-head h2").is_visible()
+        expect(page.locator(".charts-head h2")).to_be_visible()
         expect(page.locator(".charts-files button")).to_have_text(["SVG", "PNG", "CSV"])
     page.emulate_media(color_scheme="dark")
     wait(page, f"{PLOT}.layout.template.layout.font.color === '{tokens('dark')['ink-2']}'")
@@ -131,7 +131,7 @@ def test_a_setting_that_changes_while_a_chart_is_drawn_wins(open_page: Open) -> 
     wait_until(page, lambda: held)
     page.fill("#field-m", "6")
     page.keyboard.press("Enter")
-    wait(page, f"{DRAWN} && document.querySelector('.charts-table')", 12)
+    wait(page, f"{DRAWN} && document.querySelector('.charts-table')")
     work = [row for row in rows(page) if row[2] == "F forward"]
     assert [float(row[3]) for row in work] == [6, 6, 6, 6]
     for route in held:
@@ -181,7 +181,7 @@ def test_charts_are_saved_as_files(open_page: Open, tmp_path: Path, chart: str) 
 
 def test_on_a_phone_charts_are_chosen_from_a_menu_and_nothing_is_wider_than_the_screen(open_page: Open) -> None:
     page = open_page("?p=4&m=8&tab=charts&chart=bubble", width=360, height=740, has_touch=True)
-    wait(page, f"{PLOT} && {DRAWN}", 12)
+    wait(page, f"{PLOT} && {DRAWN}")
     expect(page.locator(".charts-list")).to_be_hidden()
     for name in ("split", "vocabulary", "cube", "messages"):
         page.select_option(".charts-menu", name)

@@ -39,7 +39,7 @@ def test_the_table_is_the_servers_comparison_of_all_families(open_page: Open) ->
     assert column(page, "global") == [f"{100 * row['bubble']['global']['of_total']:.1f} %" for row in rows]
     assert column(page, "messages") == [str(row["messages"]) for row in rows]
     chunked = [row["spec"]["v"] for row in rows if row["spec"]["v"] > 1]
-    assert page.locator(f"{ROWS} .size").all_inner_texts() == [f"v {v}" for v in chunked]
+    expect(page.locator(f"{ROWS} .size")).to_have_text([f"v {v}" for v in chunked], use_inner_text=True)
 
 
 def test_a_column_sorts_ascending_then_descending_then_not_and_keeps_the_focus(open_page: Open) -> None:
@@ -90,14 +90,14 @@ def test_a_claim_is_shown_beside_its_figure_with_the_reason_why_they_differ(open
     claim.locator("button").focus()
     expect(page.locator(".comparison-why")).to_contain_text("with m = 256")
     expect(page.locator("[data-family='1f1b'] [data-claim=span]")).to_have_text("R = 17.9 %")
-    assert page.locator("[data-family='1f1b'] [data-claim=span] button").count() == 0
-    assert page.locator("[data-family=gpipe] [data-claim=span]").inner_text() == ""
+    expect(page.locator("[data-family='1f1b'] [data-claim=span] button")).to_have_count(0)
+    expect(page.locator("[data-family=gpipe] [data-claim=span]")).to_have_text("")
 
 
 def test_families_that_exceed_the_memory_limit_are_marked_with_a_sentence(open_page: Open) -> None:
     page = opened(open_page, "?family=1f1b&p=4&m=8&memory=5&tab=compare")
     expect(page.locator("[data-family=gpipe] .over")).to_have_text("8")
-    assert page.locator("[data-family='1f1b'] .over").count() == 0
+    expect(page.locator("[data-family='1f1b'] .over")).to_have_count(0)
     page.locator("[data-family=gpipe] .over button").focus()
     expect(page.locator(".comparison-why")).to_have_text("GPipe holds 8, over the limit of 5.")
 

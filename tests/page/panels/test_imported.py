@@ -58,7 +58,7 @@ def test_a_bad_file_is_explained_in_a_sentence_and_a_good_one_replaces_the_sched
     page.click("#import-take")
     expect(page.locator("#import-dialog")).to_be_hidden()
     wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
-    assert figure(page, "Step time") == "9"
+    expect(figure(page, "Step time")).to_have_text("9")
     wait(page, "location.search.startsWith('?family=imported&p=2&m=2&order=l')")
     page.go_back()
     wait(page, "bubbleline.state().plans[0].shown?.family === '1f1b'")

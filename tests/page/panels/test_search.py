@@ -58,12 +58,12 @@ def test_after_a_change_the_search_starts_automatically_when_the_reader_is_idle(
 def test_an_order_that_meets_the_bound_is_called_optimal_and_needs_no_search(open_page: Open) -> None:
     page = open_page("?family=zb-auto&p=4&m=8&memory=4")
     expect(page.locator("#search-verdict")).to_have_text("optimal")
-    assert page.locator("#search-go").is_hidden()
+    expect(page.locator("#search-go")).to_be_hidden()
 
 
 def test_families_with_one_order_have_no_certificate(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=8")
-    assert page.locator("#search").is_hidden()
+    expect(page.locator("#search")).to_be_hidden()
 
 
 def test_the_second_schedule_is_searched_where_only_that_one_can_be(open_page: Open) -> None:

@@ -66,7 +66,7 @@ def test_a_run_is_shown_on_its_hosts_and_its_measured_hop_can_be_put_in_the_plan
     ]
     row = page.evaluate("bubbleline.point('run', 3, 0)")
     page.mouse.move(row["x"] - 10, row["y"])
-    assert page.get_attribute("#plot", "title") == "Rank 3 on worker-2 · Pin rank 3 on top"
+    expect(page.locator("#plot")).to_have_attribute("title", "Rank 3 on worker-2 · Pin rank 3 on top")
     page.focus("#use-hops")
     page.keyboard.press("Enter")
     assert state(page)["spec"]["costs"]["comm"] == 0.182

@@ -187,7 +187,7 @@ def test_the_card_of_a_measured_op_shows_its_deviation_from_the_plan(own: Server
     )  # the run's mean costs: one axis, in ms
     card = page.locator("#card")
     expect(card.locator(".planned")).to_contain_text("start 1.167")
-    assert card.locator(".planned b").all_inner_texts() == ["+0.083", "+0.333", "+0.416"]
+    expect(card.locator(".planned b")).to_have_text(["+0.083", "+0.333", "+0.416"], use_inner_text=True)
     expect(card).to_contain_text("start 1.25")
 
 

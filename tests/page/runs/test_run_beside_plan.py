@@ -53,7 +53,7 @@ def test_a_run_has_the_chosen_options_and_its_lane_is_compared_with_the_plan(
     ):
         expect(panel).to_contain_text(words)
     expect(page.locator(".lane-head[data-lane=run]")).to_contain_text("paced · cpu · bfloat16 · 2 steps")
-    assert "B" in page.locator("#figures tr:has(th:text('Measured peak')) td").inner_text()
+    expect(page.locator("#figures tr:has(th:text('Measured peak')) td")).to_contain_text("B")
 
     plain = colour_of(page, "run", "0F0")
     whole = page.evaluate("bubbleline.box('run', '0F0').h")

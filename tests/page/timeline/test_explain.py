@@ -106,7 +106,7 @@ def test_stepping_narrates_each_moment_and_the_list_shows_what_each_rank_does_an
     expect(narration).to_have_text(
         "At 4, warm-up: 3B0 starts on rank 3; 1 of 4 ranks work; rank 0: in-flight limit, waits for 1B0 until 10."
     )
-    assert narration.get_attribute("aria-live") == "polite"
+    expect(narration).to_have_attribute("aria-live", "polite")
     page.click("#narration-more")
     rows = page.locator("#narration-panel tbody tr")
     expect(rows).to_have_count(4)

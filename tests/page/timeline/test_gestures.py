@@ -32,7 +32,7 @@ def test_marks_are_set_at_the_pointer_with_their_distance_and_removed_by_a_click
         page.keyboard.press("m")
     assert view(page, "marks") == "3,10"
     flags = page.locator(".mark")
-    assert flags.all_inner_texts() == ["3", "10\n+7"]
+    expect(flags).to_have_text(["3", "10\n+7"], use_inner_text=True)
     assert "marks=3,10" in wait_url(page, "marks=")
     flags.first.click()
     assert view(page, "marks") == "10"
@@ -198,10 +198,10 @@ def test_the_table_lists_the_ops_in_view_and_explains_how_to_reach_the_rest(open
     page = open_page("?p=2&m=100")
     page.get_by_role("button", name="Read the schedule as a table").evaluate("node => node.click()")
     table = page.locator("#table table")
-    assert "the first 60 are listed: zoom in with W" in (table.locator("caption").text_content() or "")
-    assert table.locator("tbody tr").count() == 2
+    expect(table.locator("caption")).to_contain_text("the first 60 are listed: zoom in with W")
+    expect(table.locator("tbody tr")).to_have_count(2)
     page.focus("#plot")
     for _ in range(6):
         page.keyboard.press("w")
     wait(page, "!document.querySelector('#table caption').textContent.includes('zoom in')")
-    assert "Rank 0" in (table.locator("tbody th").first.text_content() or "")
+    expect(table.locator("tbody th").first).to_contain_text("Rank 0")

@@ -180,4 +180,4 @@ def test_screen_readers_have_the_copies_in_the_table(open_page: Open) -> None:
     page = open_page(COPIES)
     page.get_by_role("button", name="Read the schedule as a table").evaluate("node => node.click()")
     row = page.locator("#table tr", has_text="Copies of rank 0")
-    assert "0R1 5 to 6.5" in (row.text_content() or "")
+    expect(row).to_contain_text("0R1 5 to 6.5")

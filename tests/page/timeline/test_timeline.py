@@ -118,8 +118,8 @@ def test_the_schedule_is_also_a_table(open_page: Open) -> None:
     page = open_page("?p=2&m=2")
     page.get_by_role("button", name="Read the schedule as a table").evaluate("node => node.click()")
     rows = page.locator("#table tbody tr")
-    assert rows.count() == 2
-    assert "0F0 0 to 1" in (rows.first.text_content() or "")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("0F0 0 to 1")
 
 
 def test_ops_are_drawn_where_they_run_in_the_colour_of_their_kind(open_page: Open) -> None:

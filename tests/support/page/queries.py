@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 Open = Callable[..., Page]
 PATIENCE_S = 20.0  # of every wait; a busy machine takes long, and a wait that is met costs nothing
@@ -115,9 +115,9 @@ def middle(page: Page, lane: str, op: str) -> tuple[float, float]:
     return box["x"] + box["w"] / 2, box["y"] + box["h"] / 2
 
 
-def figure(page: Page, name: str) -> str:
-    """The text of a figure in the right column, by the first words of its row."""
-    return page.locator(f"#figures tr:has(th:text('{name}')) td").first.inner_text()
+def figure(page: Page, name: str) -> Locator:
+    """A figure in the right column, by the first words of its row."""
+    return page.locator(f"#figures tr:has(th:text('{name}')) td").first
 
 
 def pixel(page: Page, x: float, y: float) -> tuple[int, int, int]:

@@ -38,6 +38,9 @@ class ImportDialog {
   /** @type {Given[]} what files gave; empty where the text was typed */
   #files = [];
   #at = 0;
+  #usualPlace = "add";
+  /** @type {string | null} the place the reader chose, which the format of a file read later does not change */
+  #chosenPlace = null;
   #asking = false;
   #text = h("textarea", {
     id: "import-text",
@@ -115,6 +118,7 @@ class ImportDialog {
       this.#read([...(this.#pick.files ?? [])]);
       this.#pick.value = "";
     });
+    this.#where.addEventListener("change", () => (this.#chosenPlace = this.#where.value));
     this.#text.addEventListener("input", () => {
       this.#files = [];
       this.#text.placeholder = EXAMPLE;
@@ -126,8 +130,10 @@ class ImportDialog {
   /** @param {number | null} at the schedule whose place it may take, null for one more @param {File[]} files */
   open(at, files) {
     this.#at = at ?? 0;
+    this.#usualPlace = at === null ? "add" : "replace";
+    this.#chosenPlace = null;
     show(this.#wrong, false);
-    this.#look(at === null ? "add" : "replace");
+    this.#look();
     if (!this.node.open) this.node.showModal();
     if (files.length) this.#read(files);
   }
@@ -143,6 +149,7 @@ class ImportDialog {
     if (!files.length) return;
     show(this.#wrong, false);
     setText(this.#status, t("Reading …"));
+    this.#take.disabled = true; // what is there now is not what was chosen
     try {
       this.#files = await Promise.all(files.map(readFile));
       const [one] = this.#files;
@@ -159,8 +166,8 @@ class ImportDialog {
     }
   }
 
-  /** Show the detected format, and offer the places it can go to. @param {string} [wanted] the place to begin with */
-  #look(wanted = this.#where.value) {
+  /** Show the detected format, and offer the places it can go to; a place that was chosen stays if it is possible. */
+  #look() {
     const given = this.#given();
     const traces = areTraces(given);
     const state = this.parts.store.get();
@@ -176,8 +183,9 @@ class ImportDialog {
       text: full ? t("as one more schedule (four are on the screen)") : t("as one more schedule"),
     });
     replace(this.#where, traces ? h("option", { value: "run", text: t("its times only, under A") }) : "", more, place);
-    const legal = traces ? "run" : full ? "replace" : wanted;
-    this.#where.value = legal === "run" && !traces ? "add" : legal || "add";
+    const possible = (/** @type {string} */ each) => (each === "run" ? traces : each !== "add" || !full);
+    const usual = traces ? "run" : this.#usualPlace;
+    this.#where.value = [this.#chosenPlace ?? usual, usual, "replace"].find(possible) ?? "replace";
     const names = this.#files.map(({ name }) => name).join(", ");
     const what = traces ? t("a trace: its times become a measured lane") : t("an order in torch's CSV");
     setText(
