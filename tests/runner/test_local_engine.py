@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from backend.schedule.families import registry
@@ -17,13 +15,6 @@ from tests.support.runner.client import TINY, Event, RunnerProgram
 from tests.support.runner.random_orders import random_order
 
 SPLIT = {"F": 1, "I": 1, "W": 1}
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[RunnerProgram]:
-    program = RunnerProgram()
-    yield program
-    program.close()
 
 
 def rows_of(events: list[Event]) -> list[list[int]]:

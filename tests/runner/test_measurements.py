@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +15,6 @@ from runner.program.traffic import HEADER_BYTES, Traffic
 from runner.telemetry.op_board import Board, Ledger
 from runner.telemetry.stream import Stream
 from tests.support.runner.client import TINY, Event, RunnerProgram, planned_run
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[RunnerProgram]:
-    program = RunnerProgram()
-    yield program
-    program.close()
 
 
 def joined(events: list[Event], key: str) -> list[list[int]]:

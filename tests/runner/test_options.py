@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from backend.schedule.families import registry
@@ -14,13 +12,6 @@ from runner.model.reference import train_stale
 from runner.worker.verification import judge, relative_error
 from tests.support.runner.client import TINY as MODEL
 from tests.support.runner.client import Event, RunnerProgram, planned_run
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[RunnerProgram]:
-    program = RunnerProgram()
-    yield program
-    program.close()
 
 
 def verified(events: list[Event]) -> Event:

@@ -30,6 +30,7 @@ export class Field {
   /** @type {Value} */
   #value = null;
   #held = false; // the pointer is down on the slider
+  #written = ""; // the last text of the box that is not being typed
 
   /** @param {FieldOptions} options @param {FieldActs} acts */
   constructor(options, acts) {
@@ -93,13 +94,14 @@ export class Field {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.key === "Escape") this.box.value = textOf(this.#value, this.options);
+    if (event.key === "Escape") this.box.value = this.#written = textOf(this.#value, this.options);
     if (event.key === "Enter") this.#commit(event);
     if (this.box.readOnly) return;
     const way = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
     const from = readValue(this.box.value, this.options);
     if (!way || typeof from !== "number") return;
     event.preventDefault();
+    this.#written = this.box.value;
     const to = Math.max(0, from + this.options.step * way * (event.shiftKey ? 10 : 1));
     this.acts.pick(Number(to.toPrecision(10)), event, "typed");
   }
@@ -118,6 +120,7 @@ export class Field {
           : t("{symbol} must be a number", options),
       });
     } else {
+      this.#written = box.value;
       this.acts.pick(read, event, "typed");
     }
   }
@@ -146,6 +149,9 @@ export class Field {
     show(slider, !byStage && !options.boxOnly);
     show(this.stages, byStage);
     if (Array.isArray(value)) setText(this.range, `${short(Math.min(...value))}–${short(Math.max(...value))}`);
+    const typing = document.activeElement === box && box.value !== this.#written;
+    if (typing) return; // a change from elsewhere, such as costs that arrive, does not overwrite it
+    this.#written = text;
     if (box.value !== text) box.value = text;
   }
 

@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, figure, middle, settle, state, wait, wait_url
+from tests.support.page.queries import Open, figure, hold, middle, release, settle, state, wait, wait_until, wait_url
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 COSTS = "bubbleline.state().spec.costs"
@@ -103,6 +103,20 @@ def test_another_p_or_v_computes_the_costs_anew_and_never_shows_an_error(open_pa
         assert page.evaluate(errors) == 0
         wait(page, f"{COSTS}.F.length === {stages} && !bubbleline.state().plans[0].stale")
         assert page.evaluate(errors) == 0
+
+
+def test_costs_that_arrive_do_not_overwrite_a_size_that_is_being_typed(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&p=4&m=16")
+    wait(page, f"{COSTS}.F.length === 4")
+    held = hold(page, "**/api/costs?*")
+    enter(page, "p", "8")
+    wait_until(page, lambda: held)
+    page.fill("#field-m", "24")
+    release(page, held)
+    wait(page, f"{COSTS}.F.length === 8")
+    expect(page.locator("#field-m")).to_have_value("24")
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().spec.m === 24")
 
 
 def test_a_second_schedule_gets_the_costs_of_its_own_stages(open_page: Open) -> None:

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, figure, settle, state, wait
+from tests.support.page.queries import Open, figure, hold, release, settle, state, wait, wait_until
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 COSTS = "bubbleline.state().spec.costs"
@@ -63,6 +63,21 @@ def test_a_custom_model_starts_as_the_preset_and_the_link_has_only_the_differenc
     expect(again.locator("#own-layers")).to_have_value("48")
     again.get_by_role("button", name="Back to Llama3-70B").click()
     assert keys(again) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "m.sequence": "4096"}
+
+
+def test_costs_that_arrive_do_not_overwrite_a_number_that_is_being_typed(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&p=8")
+    own(page)
+    held = hold(page, "**/api/costs?*")
+    enter(page, "hidden", "5120")
+    wait_until(page, lambda: held)
+    page.fill("#own-layers", "48")
+    before = state(page)["spec"]["costs"]["F"]
+    release(page, held)
+    wait(page, f"{COSTS}.F !== {before}")
+    expect(page.locator("#own-layers")).to_have_value("48")
+    page.keyboard.press("Enter")
+    assert keys(page)["m.layers"] == "48"
 
 
 def test_a_number_reset_to_its_preset_is_no_longer_in_the_link(open_page: Open) -> None:

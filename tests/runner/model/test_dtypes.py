@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -20,13 +19,6 @@ from tests.support.runner.client import TINY as MODEL
 from tests.support.runner.client import RunnerProgram
 
 HALF = Training(TINY, (1, 1, 1), 8, 0, dtype="bfloat16")
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[RunnerProgram]:
-    program = RunnerProgram()
-    yield program
-    program.close()
 
 
 @pytest.mark.parametrize(

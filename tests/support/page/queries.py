@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Error, Locator, Page, Route
 
 Open = Callable[..., Page]
 PATIENCE_S = 20.0  # of every wait; a busy machine takes long, and a wait that is met costs nothing
 
-# Added to every page before its own scripts: counts requests under way and timers that are due soon, and can hold long
-# timers back. Timers of a second and more are those of retries and polls, which never end.
+# Added to every page before its own scripts: counts requests under way, bodies being read and timers that are due soon,
+# and can hold long timers back. Timers of a second and more are those of retries and polls, which never end.
 COUNT_PENDING = """(() => {
   const due = new Map();
   const held = [];
@@ -21,6 +21,7 @@ COUNT_PENDING = """(() => {
   let requests = 0;
   let holdFrom = Infinity;
   const { setTimeout: set, clearTimeout: clear, fetch: ask } = window;
+  window.plainTimeout = set.bind(window);
   window.setTimeout = (act, ms = 0, ...rest) => {
     const run = (...given) => {
       if (ms >= holdFrom) return held.push([id, run]);
@@ -44,6 +45,13 @@ COUNT_PENDING = """(() => {
     requests += 1;
     return ask.apply(window, given).finally(() => (requests -= 1));
   };
+  for (const read of ['json', 'text', 'arrayBuffer', 'blob']) {
+    const original = Response.prototype[read];
+    Response.prototype[read] = function () {
+      requests += 1;
+      return original.call(this).finally(() => (requests -= 1));
+    };
+  }
   window.pendingWork = () => due.size + requests;
 })()"""
 
@@ -58,15 +66,30 @@ SETTLE = """(async () => {
 })()"""
 
 
+# Asks in the page itself every 10 ms, by the page's own timer and not the one that is counted.
+WAIT = """(async () => {
+  const holds = () => (%s);
+  const end = performance.now() + %f;
+  for (;;) {
+    const value = await holds();
+    if (value || performance.now() > end) return value;
+    await new Promise((done) => (window.plainTimeout ?? setTimeout)(done, 10));
+  }
+})()"""
+
+
 def wait(page: Page, expression: str, seconds: float = PATIENCE_S) -> Any:
     """Wait until an expression holds in the page (its policy forbids Playwright's own way, which needs eval)."""
     end = time.monotonic() + seconds
     while True:
-        value = page.evaluate(expression)
-        if value:
-            return value
-        assert time.monotonic() < end, f"not within {seconds} s: {expression}; {page.evaluate('document.title')}"
-        page.wait_for_timeout(20)
+        try:
+            value = page.evaluate(WAIT % (expression, 1000 * max(0.0, end - time.monotonic())))
+        except Error as error:  # the page went to another address meanwhile
+            if "context was destroyed" not in str(error) and "navigation" not in str(error):
+                raise
+            continue
+        assert value, f"not within {seconds} s: {expression}; {page.evaluate('document.title')}"
+        return value
 
 
 def wait_until(page: Page, true: Callable[[], object], seconds: float = PATIENCE_S) -> None:
@@ -81,6 +104,20 @@ def wait_url(page: Page, part: str) -> str:
     """Wait until the address contains this and return it; the page writes it after a pause."""
     wait_until(page, lambda: part in page.url)
     return page.url
+
+
+def hold(page: Page, pattern: str) -> list[Route]:
+    """Hold the page's requests to an address; the list gets each until ``release``."""
+    held: list[Route] = []
+    page.route(pattern, lambda route: held.append(route))
+    return held
+
+
+def release(page: Page, held: list[Route]) -> None:
+    """Let the held requests go on, and hold no more."""
+    for route in held:
+        route.continue_()
+    page.unroute_all()
 
 
 def frames(page: Page) -> None:

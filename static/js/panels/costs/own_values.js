@@ -13,8 +13,15 @@ import { called, range, read, shown } from "../../core/state/own_values.js";
  * @property {(name: string, value: OwnValue, how: "push" | "replace") => void} put
  * @property {() => void} undo   back to the preset that the numbers began as
  */
-/** @typedef {{field: OwnField, node: HTMLElement, box: HTMLInputElement, problem: HTMLElement, refused: boolean}} Row
- *   refused: the problem is the server's, not the text's */
+/**
+ * @typedef {object} Row
+ * @property {OwnField} field
+ * @property {HTMLElement} node
+ * @property {HTMLInputElement} box
+ * @property {HTMLElement} problem
+ * @property {boolean} refused the problem is the server's, not the text's
+ * @property {string} written the last text that is not being typed: written here or taken
+ */
 
 export class OwnFields {
   /** @type {Row[]} */
@@ -75,6 +82,7 @@ export class OwnFields {
       box,
       problem,
       refused: false,
+      written: "",
       node: h("div", { class: "own-field" }, label, box, h("span", { class: "unit", text: field.unit ?? "" }), problem),
     };
     box.addEventListener("change", () => this.#commit(row));
@@ -125,6 +133,7 @@ export class OwnFields {
     const got = read(field, box.value, this.acts.bounds(field.name));
     if ("value" in got) {
       this.#complain(row, null);
+      row.written = box.value;
       this.acts.put(field.name, got.value, how);
     } else this.#complain(row, got.message, got.nearest ?? this.acts.now(field.name));
   }
@@ -171,16 +180,19 @@ export class OwnFields {
   /** @param {Row} row */
   #write(row) {
     this.#complain(row, null);
-    row.box.value = this.#text(row.field);
+    row.box.value = row.written = this.#text(row.field);
   }
 
   /**
-   * The numbers as they are now; a text that is wrong stays for its owner to mend.
+   * Write the numbers as they are now. A text that is wrong or still being typed stays.
    * @param {string} from the preset that they began as
    * @param {boolean} changed
    */
   fill(from, changed) {
-    for (const row of this.#rows) if (row.problem.hidden) row.box.value = this.#text(row.field);
+    for (const row of this.#rows) {
+      const typing = document.activeElement === row.box && row.box.value !== row.written;
+      if (row.problem.hidden && !typing) this.#write(row);
+    }
     for (const [name, box] of this.#truths) box.checked = Boolean(this.acts.now(name));
     this.#from = from;
     if (!this.node.contains(document.activeElement)) this.#explain(null);
