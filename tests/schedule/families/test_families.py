@@ -11,14 +11,20 @@ from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.order.ops import PAIR
 from backend.schedule.order.order import decode
-from backend.schedule.order.placement import place
+from backend.schedule.order.placement import Placement, place
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
-from tests.support.torch.orders import torch_rows
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "orders"
+
+
+def torch_rows(name: str, placement: Placement, m: int) -> list[str]:
+    """The rows of torch's own generator, imported here because it imports torch's compiler, which takes seconds."""
+    from tests.support.torch.orders import torch_rows as rows
+
+    return rows(name, placement, m)
 
 
 def grid(sizes: list[tuple[int, int]], chunks: tuple[int, ...] = (1,)) -> list[tuple[int, int, int]]:

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 NAMES = ("head", "worker-1", "worker-2")
 HIDDEN = ("runner", "backend")
 PORT = 6379
+QUIET = ("--disable-usage-stats", "--include-log-monitor=false")  # each would be one more process on every host
 TOKEN = "/tmp/cluster/token"
 # What CLOCK_MONOTONIC of each host is ahead of the machine's: no two agree, as on real machines.
 AHEAD_S = {"head": 0, "worker-1": 40_000, "worker-2": 7_000}
@@ -225,9 +226,7 @@ class Hosts:
             whole = ["--head", f"--port={PORT}", "--include-dashboard=false", *own]
         else:
             whole = ["--address", self.address, *own]
-        self.check(
-            name, sys.executable, "-m", "ray.scripts.scripts", "start", "--disable-usage-stats", *whole, **environ
-        )
+        self.check(name, sys.executable, "-m", "ray.scripts.scripts", "start", *QUIET, *whole, **environ)
         return time.monotonic() - begin
 
     def stop_ray(self, name: str) -> None:
