@@ -37,6 +37,18 @@ export function replace(node, ...children) {
   append(node, children);
 }
 
+/**
+ * Change what is inside a node, and focus the element with the same id again if the focused one was replaced or moved.
+ * @param {HTMLElement} node
+ * @param {() => void} change
+ */
+export function keepFocus(node, change) {
+  const focused = document.activeElement;
+  const id = focused && node.contains(focused) ? focused.id : "";
+  change();
+  if (id && document.activeElement?.id !== id) document.getElementById(id)?.focus({ preventScroll: true });
+}
+
 /** @param {string} id @returns {HTMLElement} */
 export function byId(id) {
   const node = document.getElementById(id);

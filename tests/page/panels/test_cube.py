@@ -66,6 +66,7 @@ def test_the_cube_needs_no_server_and_fills_as_the_playhead_advances(open_page: 
 def test_the_cube_turns_by_key_and_drag_and_a_click_selects_the_op(open_page: Open) -> None:
     page = open_page("?p=2&m=3&tab=charts&chart=cube")
     wait(page, DRAWN)
+    settle(page)
     before = page.evaluate(INK)
     page.focus(".charts-cube")
     for _ in range(6):

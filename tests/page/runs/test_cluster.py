@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.conftest import Server, launch
 from tests.page.app.test_axe import violations
 from tests.page.runs.test_run import ended
-from tests.support.page.queries import Open, state, wait
+from tests.support.page.queries import Open, wait, wait_url
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,8 @@ def test_a_run_is_shown_on_its_hosts_and_its_measured_hop_can_be_put_in_the_plan
     expect(page.locator("#plot")).to_have_attribute("title", "Rank 3 on worker-2 · Pin rank 3 on top")
     page.focus("#use-hops")
     page.keyboard.press("Enter")
-    assert state(page)["spec"]["costs"]["comm"] == 0.182
-    assert "comm=0.182" in page.url
+    wait(page, "bubbleline.state().spec.costs.comm === 0.182")
+    wait_url(page, "comm=0.182")
     page.select_option("#run-mode", "free")
     expect(page.locator("#run-hops")).to_be_disabled()
     assert violations(page) == []

@@ -86,6 +86,16 @@ def test_cancel_ends_a_run_with_a_note(open_page: Open, live_server: Server) -> 
     expect(page.locator("#panel-run")).to_contain_text("The run was cancelled")
 
 
+def test_the_focus_stays_on_a_button_while_the_run_gets_on(open_page: Open, live_server: Server) -> None:
+    page = open_page("?family=gpipe&p=2&m=48&tab=run", url=live_server.url)
+    start_paced(page)
+    page.focus("#cancel")
+    wait(page, "bubbleline.state().run === 'running' && document.querySelector('.meter').ariaValueNow > 0")
+    expect(page.locator("#cancel")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert ended(page) == "cancelled"
+
+
 def test_the_view_follows_a_live_run_until_the_reader_pans(open_page: Open, live_server: Server) -> None:
     page = open_page("?family=1f1b&p=2&m=32&tab=run", url=live_server.url)
     start_paced(page)

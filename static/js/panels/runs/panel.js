@@ -1,5 +1,5 @@
 // The panel of one run: its progress, its problem, and its facts once it is over; and the options of the next run.
-import { h, replace, sentence as asSentence, setText, show as showNode } from "../../ui/dom.js";
+import { h, keepFocus, replace, sentence as asSentence, setText, show as showNode } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { afterRun, calibrationText } from "./after.js";
 import { isOver } from "../../data/runs/client.js";
@@ -109,9 +109,9 @@ export function createRunPanel(acts) {
       h("button", { type: "button", class: `button ${kind}`, id: id || null, onclick: act }, text);
     const acting = over
       ? [
-          button(again, () => acts.start(false)),
+          button(again, () => acts.start(false), "soft", "run-again"),
           room ? button(t("Run again and compare"), () => acts.start(true), "", "run-beside") : "",
-          button(t("Close the run"), acts.leave, ""),
+          button(t("Close the run"), acts.leave, "", "run-close"),
         ]
       : [button(t("Cancel"), acts.cancel, "soft", "cancel")];
     replace(
@@ -150,7 +150,7 @@ export function createRunPanel(acts) {
   function show(run, done, total, context) {
     const room = acts.hasRoom();
     const key = JSON.stringify({ ...run, ops: null, seq: 0, room, ...context });
-    if (key !== shown) rebuild(run, room, context);
+    if (key !== shown) keepFocus(panel, () => rebuild(run, room, context));
     shown = key;
     meter.set(done, total);
   }
