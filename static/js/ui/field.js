@@ -109,7 +109,10 @@ export class Field {
   /** @param {Event} event */
   #commit(event) {
     const { options, box } = this;
-    if (box.value.trim() === textOf(this.#value, options)) return;
+    if (box.value.trim() === textOf(this.#value, options)) {
+      this.#written = box.value;
+      return;
+    }
     const read = readValue(box.value, options);
     if (read === undefined) {
       this.complain({

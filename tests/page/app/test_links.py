@@ -111,7 +111,7 @@ def shows(page: Page, form: Form) -> None:
     assert len(shown["others"]) == len(others), query
     for expected, actual in zip([spec, *others, view], [shown["spec"], *shown["others"], shown["view"]], strict=True):
         assert_shown(expected, actual)
-    expect(page.locator(".problem:visible")).to_have_count(0)
+    expect(page.locator(".problem:visible"), query).to_have_count(0)
 
 
 def test_links_of_every_kind_open_their_view(open_page: Open, server: Server):

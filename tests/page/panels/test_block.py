@@ -64,7 +64,7 @@ def test_it_follows_devices_and_family_and_names_the_most_loaded(open_page: Open
     page.click("#family-zb-h2")
     wait(page, "document.querySelector('.block-section')?.dataset.family === 'zb-h2'")
     assert rows(page)[5] == ["rank 5", "33 / 3 = 11", "11"]
-    expect(page.locator(".is-most")).to_have_count(0)
+    expect(page.locator(".is-most"), "all ranks hold as much").to_have_count(0)
     page.go_back()
     wait(page, "document.querySelector('.block-section')?.dataset.family === '1f1b'")
 

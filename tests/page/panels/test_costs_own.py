@@ -130,7 +130,7 @@ def test_an_error_that_only_the_server_detects_is_shown_at_its_field_too(open_pa
     expect(page.locator("#preset-problem")).to_be_hidden()
     again = open_page(link(page))
     expect(again.locator("#pricing > summary")).to_contain_text("not possible")
-    expect(figure(again, "Step time")).not_to_contain_text("ms")  # the plain costs that are drawn are no milliseconds
+    expect(figure(again, "Step time"), "the plain costs that are drawn are no milliseconds").not_to_contain_text("ms")
     field.get_by_role("button", name="Use Key/value heads = 6").click()
     expect(field.locator(".problem")).to_be_hidden()
     assert keys(page)["m.kv"] == "6"

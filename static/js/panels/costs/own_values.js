@@ -128,6 +128,7 @@ export class OwnFields {
     const { field, box } = row;
     if (box.value === this.#text(field)) {
       this.#complain(row, null);
+      row.written = box.value;
       return;
     }
     const got = read(field, box.value, this.acts.bounds(field.name));
