@@ -7,6 +7,7 @@ first request interpreted and compiles in a thread of its own.
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -16,6 +17,16 @@ R = TypeVar("R")
 
 # Below this many ops an interpreted run takes less time than the import of numba (about 0.5 s).
 COMPILE_FROM_OPS = 50_000
+
+# The modules that have kernels, named here because `compile_all` must find those too that nothing has imported yet.
+MODULES = (
+    "backend.schedule.options.offload",
+    "backend.schedule.options.vocabulary",
+    "backend.schedule.search.building_block",
+    "backend.schedule.search.moves",
+    "backend.schedule.simulation.memory",
+    "backend.schedule.simulation.simulate",
+)
 
 _kernels: list[Kernel[Any, Any]] = []
 _lock = threading.Lock()
@@ -70,6 +81,8 @@ def ready() -> bool:
 def compile_all() -> None:
     """Compile every kernel (or load it from the cache). Takes seconds the first time, then well under one."""
     with _lock:
+        for module in MODULES:
+            importlib.import_module(module)
         if ready():
             return
         import numba
