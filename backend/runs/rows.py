@@ -75,8 +75,10 @@ class RowReader:
     """Reads the rows of one run's batches in the layout that its `running` event states."""
 
     def __init__(self, fields: Mapping[str, Sequence[str]] | None = None) -> None:
-        """`fields` lists the names of each kind's columns; None: they are those of FIELDS. Raises ValueError where a
-        field is missing."""
+        """Read rows whose columns have the names that `fields` lists for each kind, by default those of FIELDS.
+
+        Raises ValueError where a field is missing.
+        """
         self._columns: dict[str, list[int] | None] = dict.fromkeys(KINDS)  # None: as in FIELDS
         self._widths = {kind: len(names) for kind, names in FIELDS.items()}
         for kind, names in (fields or {}).items():

@@ -72,7 +72,7 @@ class SearchJob:
             self.state = replace(self.state, status="stopped")
 
     def run(self) -> None:
-        """Search; blocks, for a thread. Never raises."""
+        """Run the search in the calling thread, which it blocks. Never raises."""
         if self.stopping:
             return
         self.state = replace(self.state, status="running")

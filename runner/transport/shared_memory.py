@@ -46,10 +46,10 @@ class SharedMemoryTransport:
             os.close(handle)
 
     def start_receiving(self) -> None:
-        """Nothing: a message may come at any time."""
+        """Do nothing: a message may come at any time."""
 
     def flush(self) -> None:
-        """Nothing: a message that was sent can be taken even if its sender ends."""
+        """Do nothing: a message that was sent can be taken even if its sender ends."""
 
     def send(self, link: Link, tensor: Tensor, due: int) -> None:
         """Write a message and ring."""

@@ -41,10 +41,10 @@ class ThreadTransport:
         self.queues, self.device = queues, device
 
     def start_receiving(self) -> None:
-        """Nothing: a message may come at any time."""
+        """Do nothing: a message may come at any time."""
 
     def flush(self) -> None:
-        """Nothing: a message that was sent can be taken even if its sender ends."""
+        """Do nothing: a message that was sent can be taken even if its sender ends."""
 
     def send(self, link: Link, tensor: Tensor, due: int) -> None:
         """Pass a tensor (batch, sequence, hidden) on; its sender no longer uses it."""

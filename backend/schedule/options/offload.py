@@ -117,9 +117,12 @@ def _with_plans(order: Order, plans: list[tuple[Ints, Ints]]) -> Order:
 
 @jit.kernel("void(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], int64[::1], int64[::1], float64[::1])")
 def _plan(release: Any, deadline: Any, copy: Any, latest_first: Any, codes: Any, micro: Any, starts: Any) -> None:
-    """One lane on a time axis: what must start now to come back by its ``deadline`` (chunks, n), else what may go out
-    since its ``release`` if it is through before that, else what comes back next, a little early. Fills the sequence:
-    ``codes`` (chunk, or chunks + chunk for a reload), ``micro``, ``starts``."""
+    """Plan one copy lane along the time axis.
+
+    Next comes a reload that must start now to meet its ``deadline`` (chunks, n); else an offload that is possible
+    since its ``release`` and ends before that; else the next reload, a little early. Fills the sequence: ``codes``
+    (chunk, or chunks + chunk for a reload), ``micro`` and ``starts``.
+    """
     chunks, n = release.shape
     due, bound = np.zeros((chunks, n)), np.inf  # the latest starts if the lane had only reloads
     for each in latest_first:

@@ -104,9 +104,12 @@ def _insert(
     codes: Any, offsets: Any, to: Any, need: Any, give: Any, reader: Any, lag: Any, cost: Any, shards: int, extra: Any,
     done: Any, out: Any
 ) -> int:  # fmt: skip
-    """The rank whose next op starts first does it: of S, T and the next op of its own sequence the one that can start
-    first, in this order where equal. ``reader`` (rows,) the one rank that waits for a result, -1 for all of them;
-    ``done`` (rows, n) starts as infinity; fills ``out`` and returns how many ops ran."""
+    """Insert S and T into the ranks' sequences greedily; return how many ops ran.
+
+    The rank whose next op can start first runs it: S, T or the next op of its own sequence, whichever can start first,
+    in this order where equal. ``reader`` (rows,) is the one rank that waits for a result, -1 for all of them; ``done``
+    (rows, n) starts as infinity; ``out`` is filled.
+    """
     p, n, joins, ran = offsets.shape[0] - 1, done.shape[1], done.shape[0] - 2, 0
     count, passed, latest = np.zeros(done.shape[0], np.int64), np.zeros((2, n), np.int64), np.zeros((2, n))
     clock, wake, choice = np.zeros(p), np.zeros(p), np.zeros(p, np.int64)

@@ -158,7 +158,7 @@ class Task:
 def _fill(
     due: Any, period: float, feeds: Any, lag: Any, cost: Any, room: Any, hold: Any, codes: Any, window: Any
 ) -> int:
-    """The device that is free first does next what is most due of what it can do; returns how many ops ran.
+    """Let the device that is free first run the most overdue op that it can run, repeatedly; return how many ops ran.
 
     ``due`` (slots, 2); ``room`` the limit in chunks and W's share of a chunk; ``hold`` a Choice's three waits, in time.
     Fills ``codes`` (p, steps) and ``window`` (p, 2), each device's first start and last end.

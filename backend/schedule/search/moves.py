@@ -38,7 +38,10 @@ EPSILON = 1e-9
 
 @jit.inner("float64(int64[::1])")
 def draw(seed: Any) -> float:
-    """A number in (0, 1): L'Ecuyer's two combined congruential generators, alike compiled and interpreted."""
+    """Draw a number in (0, 1), the same compiled and interpreted.
+
+    Source: L'Ecuyer, "Efficient and portable combined random number generators", 1988 (two generators combined).
+    """
     seed[0] = (seed[0] * 40014) % 2147483563
     seed[1] = (seed[1] * 40692) % 2147483399
     z = seed[0] - seed[1]
@@ -71,8 +74,11 @@ def undo(game: Any, state: Any, trial: Any, r: int, low: int, n: int) -> None:
 
 @jit.inner(f"boolean({GAME}, {STATE}, {TRIAL}, float64, int64, int64, int64, int64)")
 def swap(game: Any, state: Any, trial: Any, room: float, r: int, low: int, a: int, b: int) -> bool:
-    """On rank r exchange the a ops from place ``low`` on with the b ops behind them; leave all as it is, and return
-    False, if nothing would change, an I would come before its F or a W before its I, or the memory pass the limit."""
+    """Exchange, on rank r, the a ops from place ``low`` on with the b ops behind them.
+
+    Leaves all as it is and returns False if nothing would change, if an I would come before its F or a W before its I,
+    or if the memory would exceed the limit.
+    """
     gain, (strings, before, level, _, _, _), spare = game[3], state, trial[6]
     n, width = a + b, gain.shape[0]
     for j in range(n):
@@ -211,8 +217,10 @@ def longest_path(game: Any, state: Any, path: Any) -> int:
 
 @jit.inner(f"float64({GAME}, {STATE}, {TRIAL}, float64[::1])")
 def longest_window(game: Any, state: Any, trial: Any, plan: Any) -> float:
-    """The longest window of a trial that ran to its end; what the walk wants least of goes to ``plan[1]``: this, and a
-    little of the mean."""
+    """Return the longest window of a trial that ran to its end.
+
+    Writes what the walk minimizes to ``plan[1]``: the longest window and a small part of the mean.
+    """
     head, end, again, at = game[4], state[4], trial[0], trial[2]
     p, steps = end.shape
     longest, total = 0.0, 0.0

@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 @jit.kernel("void(uint8[::1], int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])")
 def _peaks(codes: Any, offsets: Any, take: Any, back: Any, peak: Any) -> None:
-    """Highest level of each rank for two ways to count: ``take`` and ``back`` (codes, 2), ``peak`` (p, 2) filled."""
+    """Write each rank's highest level, counted in two ways, to ``peak`` (p, 2); ``take``, ``back`` are (codes, 2)."""
     for r in range(offsets.shape[0] - 1):
         level0, level1, top0, top1 = 0.0, 0.0, 0.0, 0.0
         for x in range(offsets[r], offsets[r + 1]):

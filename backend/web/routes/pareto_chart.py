@@ -50,7 +50,7 @@ def show_pareto() -> Response:
 
 
 def _in_turn(key: Any, make: Callable[[], Encoded]) -> Encoded:
-    """Search, one request at a time; a request that waited for the same answer takes it from the cache."""
+    """Search for one request at a time; a request that waited for the same answer takes it from the cache."""
     with TURN:
         return services().cache.get(key) or run_in_background(BACKGROUND_OPS, make)
 

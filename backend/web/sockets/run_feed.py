@@ -126,7 +126,7 @@ class Feed:
             gevent.sleep(ROUND_S)
 
     def _pump_safely(self) -> float | None:
-        """Pump; after an error, the next round goes on."""
+        """Call `pump`; log an error, so that the next round goes on."""
         try:
             return self.pump()
         except Exception:
