@@ -14,6 +14,7 @@ python app.py laws                             write docs/laws.md
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
 python app.py run-sweep gpipe 1f1b zb-h1       execute several and compare what was predicted and measured
 python app.py devices                          devices to run on, and the mode of a run
+python app.py settings                         every setting of the server, with its value and meaning
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dataclasses import replace
 import click
 
 from backend.cli import COMMANDS
-from backend.config import Config, ConfigError
+from backend.config import Config, ConfigError, settings
 
 
 @click.group(invoke_without_command=True)
@@ -48,6 +49,18 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     from backend.web.serve import serve as serve_web  # the other commands need no web
 
     sys.exit(serve_web(config))
+
+
+@cli.command(name="settings")
+def print_settings() -> None:
+    """Print every setting of the server: environment variable, present value, default and meaning."""
+    try:
+        config = Config.from_env()
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    for each in settings(config):
+        default = f"default {each.default}" if each.default else "not set by default"
+        click.echo(f"{each.variable}={each.value}\n    {each.meaning} ({default})")
 
 
 for command in COMMANDS:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 
-from backend.config import Config, variable
+from click.testing import CliRunner
+
+from app import cli
+from backend.config import Config, settings, variable
 from tests.support.sources import ROOT, files, python_files, relative, report, text
 
 VARIABLE = re.compile(r"BUBBLELINE_[A-Z_]*[A-Z]")
@@ -19,7 +22,7 @@ def variables() -> dict[str, str]:
 
 
 def test_every_variable_is_in_the_table_of_settings_or_in_a_document():
-    documented = set(VARIABLE.findall(Config.__doc__ or ""))
+    documented = {each.variable for each in settings(Config())}
     for document in DOCUMENTS:
         if document.exists():
             documented |= set(VARIABLE.findall(text(document)))
@@ -31,9 +34,20 @@ def test_every_variable_is_in_the_table_of_settings_or_in_a_document():
     assert not problems, report(problems)
 
 
-def test_every_row_of_the_table_is_a_setting():
-    rows = set(re.findall(r"^\s*(BUBBLELINE_\w+)\s", Config.__doc__ or "", re.MULTILINE))
-    assert rows == {variable(field.name) for field in fields(Config)}
+def test_every_setting_is_printed_with_its_value_and_a_meaning():
+    printed = CliRunner(env={"BUBBLELINE_QUEUE": "7", "BUBBLELINE_HOSTS": "a.example,b.example"}).invoke(
+        cli, ["settings"]
+    )
+    assert "BUBBLELINE_QUEUE=7\n    runs that may wait in all; more are refused (503) (default 32)\n" in printed.output
+    assert "BUBBLELINE_HOSTS=a.example b.example\n" in printed.output
+    assert re.findall(r"^(\w+)=", printed.output, re.MULTILINE) == [variable(field.name) for field in fields(Config)]
+    assert all(each.meaning for each in settings(Config()))
+
+
+def test_a_setting_that_is_illegal_is_refused_in_one_sentence():
+    refused = CliRunner(env={"BUBBLELINE_QUEUE": "none"}).invoke(cli, ["settings"])
+    assert refused.exit_code == 1
+    assert refused.output == "Error: BUBBLELINE_QUEUE must be a whole number from 1 to 10000, not 'none'\n"
 
 
 def test_documents_name_no_variable_that_nothing_reads():

@@ -79,6 +79,7 @@ BAD_QUERIES = [
 @pytest.mark.parametrize("route", ["/api/schedule", "/api/laws"])
 @pytest.mark.parametrize(("query", "field"), BAD_QUERIES, ids=[query[:30] for query, _ in BAD_QUERIES])
 def test_a_bad_query_is_refused_at_once_and_the_key_is_named(client: FlaskClient, route: str, query: str, field: str):
+    client.get(f"{route}?family=gpipe")  # a process's first request imports what it needs
     begun = time.process_time()
     response = client.get(f"{route}?{query}")
     assert time.process_time() - begun < 0.5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import signal
 import socket
@@ -10,13 +9,12 @@ import statistics
 import subprocess
 import sys
 import time
-from dataclasses import fields
 
 import pytest
 import requests
 from click.testing import CliRunner
 
-from backend.config import PROJECT, Config, ConfigError, variable
+from backend.config import PROJECT, Config, ConfigError
 from tests.conftest import until
 from tests.runs.test_manager import children_of, group_of
 
@@ -174,15 +172,6 @@ def test_a_setting_that_cannot_be_used_is_named(monkeypatch):
     done = CliRunner().invoke(app.cli, ["serve"])
     assert done.exit_code != 0
     assert "BUBBLELINE_PORT must be a whole number from 0 to 65535, not 'http'" in done.output
-
-
-@pytest.mark.parametrize("name", [field.name for field in fields(Config)])
-def test_every_setting_is_in_the_table_with_its_default(name):
-    row = next((line for line in inspect.getdoc(Config).splitlines() if line.startswith(variable(name) + " ")), None)
-    assert row is not None, f"{variable(name)} is not documented in Config"
-    default = getattr(Config(), name)
-    if isinstance(default, int | float):
-        assert row.split()[1] == f"{default:g}"
 
 
 def test_settings_come_from_the_environment_and_empty_ones_count_as_absent():

@@ -1,6 +1,7 @@
 // One number with a slider and a box: arrows step, typed values commit on Enter or on leaving, the wheel never changes
 // it.
 import { h, replace, sentence, setText, show } from "./dom.js";
+import { TypedBox } from "./typed_box.js";
 import { t, tr } from "../core/i18n/language.js";
 import { formatNumber } from "../core/i18n/numbers.js";
 
@@ -30,7 +31,8 @@ export class Field {
   /** @type {Value} */
   #value = null;
   #held = false; // the pointer is down on the slider
-  #written = ""; // the last text of the box that is not being typed
+  /** @type {TypedBox} */
+  #typed;
 
   /** @param {FieldOptions} options @param {FieldActs} acts */
   constructor(options, acts) {
@@ -48,6 +50,7 @@ export class Field {
       inputmode: options.list ? "text" : "decimal",
       "aria-describedby": `${id}-problem`,
     });
+    this.#typed = new TypedBox(this.box);
     this.problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
     this.range = h("b");
     const one = h(
@@ -94,14 +97,14 @@ export class Field {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.key === "Escape") this.box.value = this.#written = textOf(this.#value, this.options);
+    if (event.key === "Escape") this.#typed.write(textOf(this.#value, this.options));
     if (event.key === "Enter") this.#commit(event);
     if (this.box.readOnly) return;
     const way = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
     const from = readValue(this.box.value, this.options);
     if (!way || typeof from !== "number") return;
     event.preventDefault();
-    this.#written = this.box.value;
+    this.#typed.take();
     const to = Math.max(0, from + this.options.step * way * (event.shiftKey ? 10 : 1));
     this.acts.pick(Number(to.toPrecision(10)), event, "typed");
   }
@@ -110,7 +113,7 @@ export class Field {
   #commit(event) {
     const { options, box } = this;
     if (box.value.trim() === textOf(this.#value, options)) {
-      this.#written = box.value;
+      this.#typed.take();
       return;
     }
     const read = readValue(box.value, options);
@@ -123,7 +126,7 @@ export class Field {
           : t("{symbol} must be a number", options),
       });
     } else {
-      this.#written = box.value;
+      this.#typed.take();
       this.acts.pick(read, event, "typed");
     }
   }
@@ -135,7 +138,7 @@ export class Field {
 
   /** @param {Value} value */
   set(value) {
-    const { slider, box, options } = this;
+    const { slider, options } = this;
     const text = textOf(value, options);
     this.#value = value;
     if (!this.#held) this.stops = options.stops(); // under a hand that drags the scale stays what it is
@@ -152,10 +155,7 @@ export class Field {
     show(slider, !byStage && !options.boxOnly);
     show(this.stages, byStage);
     if (Array.isArray(value)) setText(this.range, `${short(Math.min(...value))}–${short(Math.max(...value))}`);
-    const typing = document.activeElement === box && box.value !== this.#written;
-    if (typing) return; // a change from elsewhere, such as costs that arrive, does not overwrite it
-    this.#written = text;
-    if (box.value !== text) box.value = text;
+    if (!this.#typed.isTyping) this.#typed.write(text);
   }
 
   /** What cannot be changed here, and the reason. @param {string | null} why the id of that text */

@@ -95,33 +95,24 @@ export function withLook(path, y, { theme, colours }, size) {
 /** @param {number} px @param {number} least */
 const inSteps = (px, least) => STEP * Math.floor(Math.max(px, least) / STEP);
 
-/** Keys of a plotly figure whose values are texts. */
-const TEXTS = new Set(["text", "hovertext", "name", "ticktext"]);
-
 /** @param {unknown} value @returns {value is Message} */
 const isMessage = (value) =>
   value !== null && typeof value === "object" && Object.keys(value).sort().join() === "code,message,params";
 
 /**
  * A copy of the server's data with every message replaced by a text.
- * @template T
- * @param {T} data
- * @param {(message: Message | string) => string} textOf
- * @param {string} [key] under which the data is
- * @returns {T}
+ * @param {any} data
+ * @param {(message: Message) => string} textOf
+ * @returns {any}
  */
-function withTexts(data, textOf, key = "") {
-  /** @type {any} */
-  let copy = data;
-  if (Array.isArray(data)) copy = data.map((each) => withTexts(each, textOf, key));
-  else if (isMessage(data)) copy = textOf(data);
-  else if (data !== null && typeof data === "object")
-    copy = Object.fromEntries(Object.entries(data).map(([name, each]) => [name, withTexts(each, textOf, name)]));
-  else if (typeof data === "string" && TEXTS.has(key)) copy = data.split("<br>").map(textOf).join("<br>");
-  return copy;
+function withTexts(data, textOf) {
+  if (Array.isArray(data)) return data.map((each) => withTexts(each, textOf));
+  if (isMessage(data)) return textOf(data);
+  if (data === null || typeof data !== "object") return data;
+  return Object.fromEntries(Object.entries(data).map(([name, each]) => [name, withTexts(each, textOf)]));
 }
 
-/** An answer in the reader's language. @param {Chart} chart as the server sent it */
+/** An answer in the reader's language. @param {Chart} chart as the server sent it @returns {Chart} */
 function translated(chart) {
   const copy = withTexts(chart, tr);
   sent.set(copy, chart);
@@ -129,8 +120,7 @@ function translated(chart) {
 }
 
 /** An answer with English texts, which files have whatever the page's language. @param {Chart} chart @returns {any} */
-const inEnglish = (chart) =>
-  withTexts(sent.get(chart) ?? chart, (text) => (typeof text === "string" ? text : text.message));
+const inEnglish = (chart) => withTexts(sent.get(chart) ?? chart, (message) => message.message);
 
 /** @param {Chart} chart @returns {ChartAnswer} */
 export const answerOf = (chart) => ("points" in chart ? frontierAnswer(chart) : rowsAnswer(chart));

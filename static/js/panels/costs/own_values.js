@@ -1,5 +1,6 @@
 // The fields of a model or machine of the reader's own: a box per number with its unit, and its error below.
 import { h, replace, sentence, setText, show } from "../../ui/dom.js";
+import { TypedBox } from "../../ui/typed_box.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { called, range, read, shown } from "../../core/state/own_values.js";
 
@@ -20,7 +21,7 @@ import { called, range, read, shown } from "../../core/state/own_values.js";
  * @property {HTMLInputElement} box
  * @property {HTMLElement} problem
  * @property {boolean} refused the problem is the server's, not the text's
- * @property {string} written the last text that is not being typed: written here or taken
+ * @property {TypedBox} typed
  */
 
 export class OwnFields {
@@ -82,7 +83,7 @@ export class OwnFields {
       box,
       problem,
       refused: false,
-      written: "",
+      typed: new TypedBox(box),
       node: h("div", { class: "own-field" }, label, box, h("span", { class: "unit", text: field.unit ?? "" }), problem),
     };
     box.addEventListener("change", () => this.#commit(row));
@@ -128,13 +129,13 @@ export class OwnFields {
     const { field, box } = row;
     if (box.value === this.#text(field)) {
       this.#complain(row, null);
-      row.written = box.value;
+      row.typed.take();
       return;
     }
     const got = read(field, box.value, this.acts.bounds(field.name));
     if ("value" in got) {
       this.#complain(row, null);
-      row.written = box.value;
+      row.typed.take();
       this.acts.put(field.name, got.value, how);
     } else this.#complain(row, got.message, got.nearest ?? this.acts.now(field.name));
   }
@@ -181,7 +182,7 @@ export class OwnFields {
   /** @param {Row} row */
   #write(row) {
     this.#complain(row, null);
-    row.box.value = row.written = this.#text(row.field);
+    row.typed.write(this.#text(row.field));
   }
 
   /**
@@ -191,8 +192,7 @@ export class OwnFields {
    */
   fill(from, changed) {
     for (const row of this.#rows) {
-      const typing = document.activeElement === row.box && row.box.value !== row.written;
-      if (row.problem.hidden && !typing) this.#write(row);
+      if (row.problem.hidden && !row.typed.isTyping) this.#write(row);
     }
     for (const [name, box] of this.#truths) box.checked = Boolean(this.acts.now(name));
     this.#from = from;
