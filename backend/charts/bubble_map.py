@@ -82,7 +82,7 @@ def _row(cell: Cell, plan: Plan, y: str) -> Row:
     lines = (
         size,
         message("charts.bubble_is", "bubble {share}", share=percent(share)),
-        message("charts.makespan", "makespan {time}", time=f"{cell.figures.makespan:.4g}"),
+        message("charts.step_time", "step time {time}", time=f"{cell.figures.makespan:.4g}"),
     )
     return Row((cell.p, cell.m, round(100 * share, 4), ""), lines, {"p": cell.p, "m": cell.m}, "A" if here else "")
 

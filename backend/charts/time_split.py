@@ -75,7 +75,7 @@ def split(plans: Sequence[Plan], appearance: Appearance) -> Chart:
         (RANK, ""),
         (message("charts.part", "part"), ""),
         (message("charts.time", "time"), COST_UNIT),
-        (message("charts.share", "share"), message("charts.of_makespan", "% of the makespan")),
+        (message("charts.share", "share"), message("charts.of_step", "% of the step")),
     )
     return Chart(figure, _readings(plans, spent), columns, rows, (mean,) if whole else ())
 
@@ -111,7 +111,7 @@ def _rows(
                     NAMES[name],
                     message(
                         "charts.time_and_share",
-                        "time {time}, {share} of the makespan",
+                        "time {time}, {share} of the step",
                         time=short(parts[name]), share=percent(share),
                     ),
                 )  # fmt: skip

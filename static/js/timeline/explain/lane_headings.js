@@ -34,7 +34,7 @@ export function createHeads(plot, drop) {
         sizes,
         badge,
         h("span", { class: "push" }, `${t("bubble")} `, bubble),
-        h("span", { class: "optional" }, `${t("makespan")} `, span),
+        h("span", { class: "optional" }, `${t("step time")} `, span),
       );
       const close = h("button", { type: "button", class: "lane-close", hidden: true, onclick: () => drop(id) }, "×");
       node.append(close);

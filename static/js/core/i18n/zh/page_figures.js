@@ -20,7 +20,6 @@ export const FIGURES = {
   "idle time over work, from the first start to the last end": "空闲时间除以工作时间，从最早开始到最晚结束",
   "bubble, busiest device": "气泡，最忙设备",
   "idle time over work in the busiest device's window": "最忙设备窗口内空闲时间除以工作时间",
-  makespan: "总时长",
   "first start to last end": "从最早开始到最晚结束",
   "busiest device's window": "最忙设备的窗口",
   "from the busiest device's own first start to its last end": "从最忙设备自身最早开始到最晚结束",
@@ -154,5 +153,5 @@ export const FIGURES = {
   "Found among {count} orders (seed {seed}). The link gives the same order again.":
     "在 {count} 个执行顺序中找到（随机种子 {seed}）。链接会再次给出同一执行顺序。",
   "its idle ÷ work": "其空闲 ÷ 工作",
-  "step time": "步时间",
+  "step time": "训练步时间",
 };

@@ -28,7 +28,6 @@ export const WORDS = {
   lines: "折线",
   looped: "循环",
   machine: "机器",
-  makespan: "总时长",
   memory: "显存",
   messages: "消息数",
   "micro-batches": "微批次",

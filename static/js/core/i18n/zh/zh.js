@@ -7,7 +7,7 @@
 //   slot 时隙 · lifespan 生存期 · op op · order (of ops) 执行顺序 · weight versions 权重版本 · staleness 陈旧度
 //   forward 前向 · full backward 完整反向 · input gradient 输入梯度 · weight gradient 权重梯度 · split backward 拆分反向
 //   bubble 气泡 · warm-up 预热 · steady state 稳态 · cool-down 冷却 · fill 填充 · drain 排空 · idle 空闲 · busy 忙碌
-//   makespan 总时长 · span 跨度 · global 全局 · throughput 吞吐量 · critical path 关键路径 · playhead 播放头
+//   span 跨度 · global 全局 · throughput 吞吐量 · critical path 关键路径 · playhead 播放头
 //   activation 激活值 · in flight 在途 · memory (of a device) 显存 · host memory 主机内存 · peak memory 峰值显存
 //   offload 卸载 · reload 取回 · copy 拷贝 · recomputation 重计算 · selective 选择性 · interleaved 交错式 · zero bubble 零气泡
 //   vocabulary 词表 · output layer 输出层 · embedding 嵌入层 · shard 分片 · barrier 屏障
