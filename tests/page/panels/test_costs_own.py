@@ -41,13 +41,18 @@ def asked(page: Page, query: str) -> dict:
     return found
 
 
-def test_a_custom_model_starts_as_the_preset_and_the_link_has_only_the_differences(open_page: Open) -> None:
+def test_a_custom_model_starts_as_the_preset(open_page: Open) -> None:
     page = open_page(f"?{MODEL}&p=8")
     own(page)
     expect(page.locator("#own-hidden")).to_have_value("8192")
     expect(page.locator("#own-parameters")).to_have_value("862")
     expect(page.locator(".choice:has(#preset-sequence)")).to_be_hidden()
     assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8"}, "nothing differs yet"
+
+
+def test_the_link_of_a_custom_model_has_only_the_differences_from_the_preset(open_page: Open) -> None:
+    page = open_page(f"?{MODEL}&p=8")
+    own(page)
     enter(page, "hidden", "5120")
     enter(page, "layers", "48")
     enter(page, "sequence", "4,096")

@@ -23,26 +23,49 @@ def longest_wait(page: Page, server: Server) -> list[float]:
     return [*row[:5], *(time / 1e6 / run["unit_ms"] for time in row[5:8]), row[8]]
 
 
-def test_bytes_messages_and_live_activations_of_a_run_are_loaded_when_first_shown(
-    open_page: Open, live_server: Server
-) -> None:
-    page = open_page("?family=zb-h1&p=2&m=4&tab=run&theme=light", url=live_server.url)
+def open_finished(open_page: Open, server: Server) -> tuple[Page, list[str]]:
+    """A page with a finished run, and the addresses of its requests for details, to which later ones are added."""
+    page = open_page("?family=zb-h1&p=2&m=4&tab=run&theme=light", url=server.url)
     asked: list[str] = []
     page.on("request", lambda request: asked.extend([request.url] if "rows=bytes" in request.url else []))
     start_paced(page)
     assert ended(page) == "finished"
+    return page, asked
+
+
+def test_the_details_of_a_run_are_loaded_once_when_first_shown(open_page: Open, live_server: Server) -> None:
+    page, asked = open_finished(open_page, live_server)
     assert not asked, "ops are enough until somebody looks"
     card = page.locator("#card")
     page.mouse.move(*middle(page, "run", "1F0"))
     expect(card).to_contain_text("activations alive after it")
     expect(card).to_contain_text("received")
-    assert len(asked) == 1
     page.focus("#plot")
-    page.keyboard.press("l")
+    page.keyboard.press("h")
+    wait(page, "bubbleline.point('run', 1, 0, 'strip').h > 0")
+    assert len(asked) == 1
+
+
+def test_the_memory_strip_of_a_run_has_what_was_measured_and_what_the_plan_counts(
+    open_page: Open, live_server: Server
+) -> None:
+    page, _ = open_finished(open_page, live_server)
+    page.focus("#plot")
     page.keyboard.press("h")
     wait(page, "bubbleline.point('run', 1, 0, 'strip').h > 0")
     expect(page.locator("#legend")).to_contain_text("measured")
     expect(page.locator("#legend")).to_contain_text("as the plan counts")
+    foot = page.evaluate("bubbleline.point('run', 0, 1.5, 'strip')")
+    page.mouse.move(foot["x"], foot["y"])
+    expect(page.locator("#card")).to_contain_text("Rank 0 holds")
+    expect(page.locator("#card")).to_contain_text("The line is what the plan counts")
+
+
+def test_a_message_that_a_rank_waited_for_is_drawn_and_named(open_page: Open, live_server: Server) -> None:
+    page, _ = open_finished(open_page, live_server)
+    card = page.locator("#card")
+    page.focus("#plot")
+    page.keyboard.press("l")
     source, rank, _, _, _, _, begun, taken, size = longest_wait(page, live_server)
     waited = beside(page, rank, (begun + taken) / 2, 9)
     _, green, blue = pixel(page, *waited)
@@ -51,11 +74,6 @@ def test_bytes_messages_and_live_activations_of_a_run_are_loaded_when_first_show
     expect(card).to_contain_text(f"on rank {source} to")
     expect(card).to_contain_text(f"{size / 1000:g} kB")
     expect(card).to_contain_text(f"Rank {rank} waited")
-    foot = page.evaluate("bubbleline.point('run', 0, 1.5, 'strip')")
-    page.mouse.move(foot["x"], foot["y"])
-    expect(card).to_contain_text("Rank 0 holds")
-    expect(card).to_contain_text("The line is what the plan counts")
-    assert len(asked) == 1
 
 
 def test_messages_and_memory_of_a_run_under_way_arrive_with_its_ops(open_page: Open, live_server: Server) -> None:
