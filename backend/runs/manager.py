@@ -27,7 +27,7 @@ from backend.runs.options import PLAIN, Options
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import Event
 from backend.runs.runner_client import RunnerClient
-from backend.runs.store import STOPPED, Store, StoreError
+from backend.runs.store import STOPPED, Store, StoreError, UnreadableRunError
 
 logger = logging.getLogger(__name__)
 KEEP_SIZE = 60_000_000  # characters of the rows of ended runs in memory: about 400,000 ops
@@ -130,18 +130,33 @@ class Manager:
         return run
 
     def remove(self, run_id: str) -> None:
-        """Delete a run that is over, on disk too. Raises RunError when it is unknown or in progress."""
-        run = self.get(run_id)
-        if not run.over:
+        """Delete a run that is over, on disk too; also one that cannot be read.
+
+        Raises RunError when it is unknown or in progress, or cannot be deleted on disk, from where it would come back.
+        """
+        if run_id not in self.store.unreadable and not self.get(run_id).over:
             text = message("runs.in_progress", "This run is in progress; cancel it first.")
             raise RunError("over", "id", run_id, text)
-        self._runs.pop(run_id, None)
         self._on_disk(self.store.remove, run_id)
+        if self.store_error:
+            text = message(
+                "runs.not_deleted", "The server's disk cannot be written at present, so nothing was deleted; try again."
+            )
+            raise RunError("disk", "store", None, text)
+        self.store.unreadable.discard(run_id)
+        self._runs.pop(run_id, None)
 
     def get(self, run_id: str) -> Run:
-        """Return the run of this id, from memory or disk. Raises RunError when there is none."""
+        """Return the run of this id, from memory or disk. Raises RunError when there is none or it cannot be read."""
         self.open()
-        run = self._runs.get(run_id) or self._on_disk(self.store.load, run_id)
+        try:
+            run = self._runs.get(run_id) or self._on_disk(self.store.load, run_id)
+        except UnreadableRunError:
+            text = message("runs.unreadable", "This run was stored, but is damaged and cannot be read; delete it.")
+            raise RunError("unknown", "id", run_id, text) from None
+        if run is None and self.store_error:
+            text = message("runs.not_loaded", "The server's disk cannot be read at present; try again.")
+            raise RunError("disk", "store", None, text)
         if run is None:
             raise RunError("unknown", "id", run_id, message("runs.unknown", "There is no run with this id."))
         known = self._runs.get(run_id)  # another request may have loaded it during the wait for the disk
@@ -159,6 +174,12 @@ class Manager:
             if key is None or (run.created, run.id) < key:
                 rows[run.id] = run.summary()
         return sorted(rows.values(), key=lambda row: (row["created"], row["id"]), reverse=True)[:limit]
+
+    def check_store(self) -> str | None:
+        """Return why nothing can be written to the database at present; None where it can."""
+        self.open()
+        self._on_disk(self.store.check)
+        return self.store_error
 
     def by_status(self) -> dict[str, int]:
         """Count the runs by status: those in progress now, those that ended since the server started."""
@@ -289,12 +310,24 @@ class Manager:
         run.unkept = UNKEPT if self.store_error else None
 
     def _on_disk(self, call: Callable[..., Any], *args: Any) -> Any:
-        """Call the store in its thread; a disk that fails is logged and noted in `store_error`, not fatal."""
-        try:
-            result = self._disk.apply(call, args)
-        except StoreError as error:
-            logger.error("the database of runs: %s", error)
-            self.store_error = str(error)
+        """Call the store in its thread; a disk that fails is logged and noted in `store_error`, not fatal.
+
+        Raises UnreadableRunError.
+        """
+        result, problem = self._disk.apply(_caught, (call, args))
+        if isinstance(problem, StoreError):
+            logger.error("the database of runs: %s", problem)
+            self.store_error = str(problem)
             return None
         self.store_error = None
+        if problem is not None:
+            raise problem
         return result
+
+
+def _caught(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, StoreError | UnreadableRunError | None]:
+    """Return (result, None) or (None, error): gevent prints the traceback of whatever a thread raises."""
+    try:
+        return call(*args), None
+    except (StoreError, UnreadableRunError) as problem:
+        return None, problem

@@ -6,9 +6,12 @@ Its calls block: a program with an event loop makes them in a thread.
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 import threading
 import zlib
+from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,9 @@ from backend.runs.errors import RunFailure
 from backend.runs.rows import FIELDS, KINDS, Row, with_copies_apart
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import RunLog
+from backend.sqlite_file import SqliteFile
+
+logger = logging.getLogger(__name__)
 
 SCHEMA = 4  # since 2 a run may have a name, since 3 bytes and messages, since 4 its order, and copies apart from ops
 TABLE = """
@@ -38,8 +44,16 @@ STOPPED = RunFailure(
 HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "options", "created", "status", "facts")
 
 
+# What damaged rows raise when they are decoded.
+DAMAGED = (ValueError, KeyError, TypeError, AttributeError, IndexError, zlib.error)
+
+
 class StoreError(Exception):
     """The database cannot be used; the message says why."""
+
+
+class UnreadableRunError(Exception):
+    """A stored run that cannot be decoded. Every other run can still be used."""
 
 
 class Store:
@@ -47,47 +61,29 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.unreadable: set[str] = set()  # ids of the damaged runs that were found so far
         self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._file = SqliteFile(path, self._prepare)
+        self._opened = False
 
     def open(self) -> int:
         """Open or create the file, end the runs that a stopped server left unfinished, and return their number."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(self.path, check_same_thread=False, timeout=5)
-            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-            if version > SCHEMA:
-                raise StoreError(
-                    message(
-                        "runs.newer_schema",
-                        "{path} was written by a newer Bubbleline (schema {version}, here {known})",
-                        path=str(self.path),
-                        version=version,
-                        known=SCHEMA,
-                    )
-                )
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.executescript(TABLE)
-            self._add_columns(self._connection)
-            self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
-            return self._close_left_over()
-        except (sqlite3.Error, OSError) as error:
-            self.close()
-            text = message(
-                "runs.database_unusable", "{path} cannot be used: {error}", path=str(self.path), error=str(error)
-            )
-            raise StoreError(text) from error
-        except StoreError:
-            self.close()
-            raise
+        self._opened = True
+        return self._close_left_over()
 
     def close(self) -> None:
         """Close the file; safe to call twice."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
+            self._file.close()
+            self._opened = False
+
+    def check(self) -> None:
+        """Raise StoreError where nothing could be written."""
+        with self._lock:
+            try:
+                self._file.check()
+            except (sqlite3.Error, OSError) as error:
+                raise self._unusable(error) from error
 
     def save(self, run: Run) -> None:
         """Write the run in its present state."""
@@ -98,32 +94,72 @@ class Store:
         self._execute(SAVE, row)
 
     def load(self, run_id: str) -> Run | None:
-        """Read the run of this id with all its rows; None where there is none."""
+        """Read the run of this id with all its rows; None where there is none. Raises UnreadableRunError."""
         found = self._execute(f"SELECT {HOLD} FROM runs WHERE id = ?", (run_id,))
-        return _revive(*found[0]) if found else None
+        return self._read(run_id, _revive, *found[0]) if found else None
 
     def remove(self, run_id: str) -> None:
         """Delete the run of this id."""
         self._execute("DELETE FROM runs WHERE id = ?", (run_id,))
 
     def recent(self, limit: int, before: tuple[float, str] | None) -> list[dict[str, Any]]:
-        """Return summaries, newest first, of runs older than the run (created, id)."""
-        start = before if before is not None else (float("inf"), "")
-        found = self._execute(
-            "SELECT head, events FROM runs WHERE (created, id) < (?, ?) ORDER BY created DESC, id DESC LIMIT ?",
-            (*start, limit),
-        )
-        return [_summary(head, events) for head, events in found]
+        """Return summaries, newest first, of runs older than the run (created, id); damaged ones are left out."""
+        summaries: list[dict[str, Any]] = []
+        at = before if before is not None else (float("inf"), "")
+        while len(summaries) < limit:
+            found = self._execute(
+                "SELECT id, created, head, events FROM runs WHERE (created, id) < (?, ?) "
+                "ORDER BY created DESC, id DESC LIMIT ?",
+                (*at, limit - len(summaries)),
+            )
+            for run_id, created, head, events in found:
+                with suppress(UnreadableRunError):
+                    summaries.append(self._read(run_id, _summary, head, events))
+                at = created, run_id
+            if not found:
+                break
+        return summaries
+
+    def _read(self, run_id: str, decode: Callable[..., Any], *stored: Any) -> Any:
+        """Decode a row. Raises UnreadableRunError, and notes it once for the operator, where it is damaged."""
+        try:
+            return decode(*stored)
+        except DAMAGED as error:
+            if run_id not in self.unreadable:
+                logger.error("run %s in %s cannot be read: %s: %s", run_id, self.path, type(error).__name__, error)
+            self.unreadable.add(run_id)
+            raise UnreadableRunError(run_id) from error
 
     def _execute(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         with self._lock:
-            if self._connection is None:
-                raise StoreError(message("runs.database_closed", "{path} is not open", path=str(self.path)))
+            if not self._opened:
+                raise StoreError(message("runs.database_closed", "{path} is not open", path=self.path.name))
             try:
-                with self._connection:
-                    return self._connection.execute(sql, values).fetchall()
-            except sqlite3.Error as error:
-                raise StoreError(f"{self.path}: {error}") from error
+                with self._file.connection() as connection:
+                    return connection.execute(sql, values).fetchall()
+            except (sqlite3.Error, OSError) as error:
+                raise self._unusable(error) from error
+
+    def _unusable(self, error: Exception) -> StoreError:
+        name, why = self.path.name, str(error)  # not the whole path: this is shown to everybody
+        return StoreError(message("runs.database_unusable", "{path} cannot be used: {error}", path=name, error=why))
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Create or update the tables. Raises StoreError for a file of a newer version."""
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA:
+            raise StoreError(
+                message(
+                    "runs.newer_schema",
+                    "{path} was written by a newer Bubbleline (schema {version}, here {known})",
+                    path=self.path.name,
+                    version=version,
+                    known=SCHEMA,
+                )
+            )
+        connection.executescript(TABLE)
+        self._add_columns(connection)
+        connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
     @staticmethod
     def _add_columns(connection: sqlite3.Connection) -> None:
@@ -134,12 +170,14 @@ class Store:
 
     def _close_left_over(self) -> int:
         over = ",".join(f"'{status}'" for status in sorted(OVER))
-        left = self._execute(f"SELECT {HOLD} FROM runs WHERE status NOT IN ({over})", ())
-        for row in left:
-            run = _revive(*row)
-            run.fail(STOPPED)
-            self.save(run)
-        return len(left)
+        ended = 0
+        for run_id, *row in self._execute(f"SELECT id, {HOLD} FROM runs WHERE status NOT IN ({over})", ()):
+            with suppress(UnreadableRunError):
+                run = self._read(run_id, _revive, *row)
+                run.fail(STOPPED)
+                self.save(run)
+                ended += 1
+        return ended
 
 
 def pack(log: RunLog, kind: str) -> bytes:

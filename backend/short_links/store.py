@@ -16,6 +16,7 @@ from pathlib import Path
 from backend.errors import Message, message
 from backend.short_links.codes import LONGEST_NAME, new_code
 from backend.short_links.errors import LinkError
+from backend.sqlite_file import SqliteFile
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS links (
@@ -44,13 +45,14 @@ class LinkStore:
         self.path, self.most = path, most
         self._code = code
         self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._file = SqliteFile(path, _prepare)
 
     def find(self, code: str) -> Link | None:
         """Return the link of this code or name."""
         with self._lock:
             try:
-                row = self._open().execute("SELECT code, query, named FROM links WHERE code = ?", (code,)).fetchone()
+                sql = "SELECT code, query, named FROM links WHERE code = ?"
+                row = self._file.connection().execute(sql, (code,)).fetchone()
             except (sqlite3.Error, OSError) as error:
                 raise _disk_error(CANNOT_READ, error) from error
         return Link(row[0], row[1], bool(row[2])) if row else None
@@ -63,7 +65,7 @@ class LinkStore:
         with self._lock:
             try:
                 sql = "SELECT code FROM links WHERE query = ? AND named = 0"
-                row = self._open().execute(sql, (query,)).fetchone()
+                row = self._file.connection().execute(sql, (query,)).fetchone()
             except (sqlite3.Error, OSError) as error:
                 raise _disk_error(CANNOT_READ, error) from error
         return Link(row[0], query, False) if row else None
@@ -72,7 +74,7 @@ class LinkStore:
         """Make a link. Raises LinkError if the name is another view's ("taken") or the store is full ("full")."""
         with self._lock:
             try:
-                connection = self._open()
+                connection = self._file.connection()
                 with connection:
                     return self._insert(connection, query, name)
             except (sqlite3.Error, OSError) as error:
@@ -81,9 +83,7 @@ class LinkStore:
     def close(self) -> None:
         """Close the file; safe to call twice."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
+            self._file.close()
 
     def _insert(self, connection: sqlite3.Connection, query: str, name: str | None) -> Link:
         count = connection.execute("SELECT COUNT(*) FROM links").fetchone()[0]
@@ -115,19 +115,9 @@ class LinkStore:
                 return free
         return None
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, check_same_thread=False, timeout=5)
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
-                connection.executescript(TABLE)
-            except sqlite3.Error:
-                connection.close()
-                raise
-            self._connection = connection
-        return self._connection
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.executescript(TABLE)
 
 
 def _disk_error(what: Message, error: Exception) -> LinkError:

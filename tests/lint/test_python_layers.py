@@ -23,7 +23,7 @@ BACKEND = Layers(
         ("cli", "web"),
         ("charts", "preview_image", "runs", "searches", "short_links"),
         ("schedule",),
-        ("config", "rate_limit", "theme_tokens"),
+        ("config", "rate_limit", "sqlite_file", "theme_tokens"),
         ("errors",),
     ),
 )

@@ -12,9 +12,9 @@ from tests.runs.test_manager import events, manage, submit, wait
 
 def fill_disk(store: Store) -> None:
     """Allow no further page: SQLite then raises the same error as on a full disk."""
-    assert store._connection is not None
-    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
-    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+    connection = store._file.connection()
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
 def test_a_disk_that_fills_up_during_a_run_is_reported_and_the_run_is_shown_to_its_end(manage, config):
@@ -44,7 +44,7 @@ def test_a_disk_with_room_again_stores_the_run_at_its_next_change(manage):
     fill_disk(manager.store)
     run = submit(manager, m=40)
     wait(lambda: run.over and run.unkept)
-    manager.store._connection.execute("PRAGMA max_page_count = 1000000")
+    manager.store._file.connection().execute("PRAGMA max_page_count = 1000000")
     manager.rename(run.id, "kept after all")
     assert run.unkept is None
     kept = manager.store.load(run.id)

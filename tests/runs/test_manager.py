@@ -180,17 +180,20 @@ def test_an_idle_runner_that_is_killed_is_replaced_before_the_next_run(manage):
     assert (run.status, manager.client.starts) == ("finished", 2)
 
 
+SILENT = 102  # micro-batches: a run in which the fake runner goes silent
+
+
 @pytest.mark.parametrize(
     ("m", "kind", "message"),
     [
-        (102, "runner", "has sent nothing for 0.3 s"),
+        (SILENT, "runner", "has sent nothing for 1 s"),
         (103, "refused", "too few devices"),
         (104, "runner", "cannot be read"),
         (105, "out_of_memory", "ran out of memory"),
     ],
 )
 def test_every_fault_of_a_runner_fails_one_run_with_a_reason_and_no_other(manage, m, kind, message):
-    manager = manage(silence_s=0.3)
+    manager = manage(silence_s=1.0 if m == SILENT else 10)
     run, following = submit(manager, m=m), submit(manager)
     wait(lambda: following.over)
     assert run.status == "failed"

@@ -203,7 +203,7 @@ def test_a_file_that_is_not_a_database_is_reported_with_its_name(tmp_path, make)
 
 def test_a_full_disk_is_reported_and_stored_runs_are_kept(store):
     store.save(a_finished_run("small"))
-    store._connection.execute("PRAGMA max_page_count = 1")
+    store._file.connection().execute("PRAGMA max_page_count = 1")
     with pytest.raises(StoreError, match="full"):
         store.save(a_finished_run("large", rows=20_000))
     assert store.load("small").status == "finished"

@@ -29,9 +29,22 @@ def healthz() -> Response:
     """Return whether the server serves, and the state of its parts."""
     runs = services().runs
     runner = {"state": runs.client.state, "why": runs.client.why or None, "devices": runs.client.devices}
-    store = {"ok": runs.store_error is None, "why": runs.store_error}
+    store = {"ok": runs.store_error is None, "why": runs.store_error, "unreadable": len(runs.store.unreadable)}
     shape = {"ok": True, "version": __version__, "runner": runner, "store": store, "queue": len(runs.queue)}
     return Response(json.dumps(shape) + "\n", mimetype=JSON)
+
+
+@health.get("/readyz")
+def readyz() -> tuple[Response, int]:
+    """Return whether each part can do its work, 503 where one cannot; the database is tried now."""
+    runs = services().runs
+    parts = {
+        "store": runs.check_store(),
+        "runner": runs.client.why if runs.client.state in ("down", "stopped") else None,
+    }
+    ready = not any(parts.values())
+    shape = {"ready": ready} | {part: {"ok": not why, "why": why or None} for part, why in parts.items()}
+    return Response(json.dumps(shape) + "\n", mimetype=JSON), 200 if ready else 503
 
 
 @health.get("/metrics")
@@ -51,6 +64,7 @@ def _metrics(parts: Services) -> Iterable[tuple[str, str, str, Mapping[str, Any]
     yield "bubbleline_viewers", "gauge", "Pages that watch a run.", {"": parts.feed.viewers()}
     yield "bubbleline_runner_ready", "gauge", "Whether the runner is ready.", {"": int(runs.client.state == "ready")}
     yield "bubbleline_runner_starts_total", "counter", "Runner processes started.", {"": runs.client.starts}
+    yield "bubbleline_store_unreadable_runs", "gauge", "Damaged runs found so far.", {"": len(runs.store.unreadable)}
     yield "bubbleline_cache_bytes", "gauge", "Encoded schedules in memory.", {"": parts.cache.bytes}
     yield "bubbleline_uptime_seconds", "gauge", "Seconds since the start.", {"": round(time.time() - parts.started, 1)}
 

@@ -9,6 +9,9 @@ export const RUNS_MESSAGES = {
   "runs.not_over": "此运行尚未结束。",
   "runs.in_progress": "此运行正在进行；请先取消。",
   "runs.unknown": "没有这个 id 的运行。",
+  "runs.unreadable": "此运行已存储，但已损坏，无法读取；请将其删除。",
+  "runs.not_deleted": "服务器的磁盘目前无法写入，因此未删除任何内容；请重试。",
+  "runs.not_loaded": "服务器的磁盘目前无法读取；请重试。",
 
   // the runner's process
   "runs.runner_ended": "runner 在此运行期间{how}。正在启动新的 runner；请重试。",
