@@ -19,7 +19,7 @@ from backend.short_links.short_links import ShortLinks
 from backend.web.http import errors, security
 from backend.web.http.cache import Cache
 from backend.web.http.responses import PageJson
-from backend.web.http.server import LARGEST_EVENT
+from backend.web.http.socket_limits import LARGEST_EVENT
 from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
 from backend.web.routes.costs import costs

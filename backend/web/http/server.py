@@ -9,13 +9,13 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from geventwebsocket.exceptions import WebSocketError
 from geventwebsocket.handler import WebSocketHandler
+from geventwebsocket.websocket import Stream
 
 from backend.errors import RequestError, message
 from backend.web.http.errors import encoded
+from backend.web.http.socket_limits import LimitedWebSocket
 
-LARGEST_EVENT = 16_384  # bytes of one message from a page; a watch has under a hundred
 # Options of every connection. Small writes go out at once: waiting for more would cost 40 ms an answer. The system
 # buffers little that the other side has not asked for yet: a viewer who stops reading would otherwise hold 4 MB of its
 # memory. A client that takes nothing for a minute is disconnected, even if its machine still acknowledges.
@@ -38,6 +38,7 @@ Wrap = Callable[[Any, Any], Any]  # (WebSocket, its connection) -> what the app 
 class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has no types
     """One connection."""
 
+    websocket: Any  # once the connection is one
     wrap: Wrap = staticmethod(lambda websocket, _: websocket)
 
     def handle(self) -> None:
@@ -58,10 +59,11 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
         return result
 
     def upgrade_connection(self) -> Any:
-        """Turn the connection into a WebSocket whose frames are bounded before they are read."""
+        """Turn the connection into a WebSocket with limits of what it may send."""
         refused = super().upgrade_connection()
         if hasattr(self, "websocket"):
-            self.websocket.raw_read = _bounded(self.websocket.raw_read)
+            self.websocket.closed = True  # or its destructor would close the connection
+            self.websocket = LimitedWebSocket(self.environ, Stream(self), self)
             self.environ["wsgi.websocket"] = self.wrap(self.websocket, self.socket)
         return refused
 
@@ -69,12 +71,3 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
 def handler_class(wrap: Wrap) -> type[Handler]:
     """Return the class of connections whose WebSockets are wrapped."""
     return type("WrappingHandler", (Handler,), {"wrap": staticmethod(wrap)})
-
-
-def _bounded(read: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    def read_some(size: int) -> bytes:
-        if size > LARGEST_EVENT:
-            raise WebSocketError("frame too large")  # and the socket is closed
-        return read(size)
-
-    return read_some

@@ -1,0 +1,134 @@
+"""What one socket may send: its messages' size, kind and pace. A client that exceeds them disturbs no other."""
+
+from __future__ import annotations
+
+import struct
+import threading
+import time
+from contextlib import suppress
+from types import SimpleNamespace
+
+import pytest
+import requests
+import websocket
+from geventwebsocket.exceptions import WebSocketError
+
+from backend.web.http.socket_limits import BURST, LARGEST_EVENT, PACE, PATIENCE_S, SocketLimits
+from tests.conftest import Server
+from tests.support.web_pages import connect_raw
+
+LEGAL = '42["unwatch",{"run":"nobody"}]'
+
+
+class Client:
+    """A socket whose frames are at hand, in a time that only sleeping advances."""
+
+    OPCODE_BINARY = 2
+
+    def __init__(self, frames: list[tuple[int, bool, bytes]]) -> None:
+        self.now, self.closed, self.frames = 0.0, None, iter(frames)
+        self.limits = SocketLimits(self.read_frame, self.close, clock=lambda: self.now, sleep=self.sleep)
+
+    def read_frame(self):
+        opcode, fin, payload = next(self.frames)
+        return SimpleNamespace(opcode=opcode, fin=fin), payload
+
+    def close(self, code: int, reason: str) -> None:
+        self.closed = (code, reason)
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_a_burst_is_read_at_once_and_more_at_the_pace():
+    client = Client([(1, True, b"x")] * 300)
+    for _ in range(int(BURST)):
+        client.limits.read_frame()
+    assert client.now == 0.0
+    for _ in range(100):
+        client.limits.read_frame()
+    assert client.now == pytest.approx(100 / PACE)
+
+
+def test_a_socket_that_keeps_sending_is_closed_with_the_reason():
+    client = Client([(1, True, b"x")] * 10_000)
+    with pytest.raises(WebSocketError):
+        list(iter(client.limits.read_frame, None))
+    assert client.closed == (1008, "more than 50 messages a second for 10 s")
+    assert PATIENCE_S <= client.now < PATIENCE_S + 1
+
+
+def test_a_socket_that_calms_down_is_forgiven():
+    client = Client([(1, True, b"x")] * 10_000)
+    for _ in range(20):
+        for _ in range(int(BURST + PACE)):
+            client.limits.read_frame()
+        client.now += BURST / PACE
+    assert client.closed is None
+
+
+def test_large_messages_and_pings_count_too():
+    client = Client([(9, True, b"x" * 10_240)] * 20)
+    for _ in range(20):
+        client.limits.read_frame()
+    assert client.now == pytest.approx((20 * 21 - BURST) / PACE)
+
+
+def test_a_message_in_many_frames_is_bounded_as_a_whole():
+    part = b"x" * (LARGEST_EVENT // 2)
+    client = Client([(1, True, part), (1, False, part), (0, False, part), (0, False, b"x")])
+    for _ in range(3):
+        client.limits.read_frame()
+    with pytest.raises(WebSocketError):
+        client.limits.read_frame()
+    assert client.closed == (1009, "a message has at most 16384 bytes")
+
+
+def test_a_binary_message_is_refused():
+    client = Client([(2, True, b"x")])
+    with pytest.raises(WebSocketError):
+        client.limits.read_frame()
+    assert client.closed == (1003, "only text is understood here")
+
+
+def closing_of(raw: websocket.WebSocket) -> tuple[int, str]:
+    """The code and the reason with which the server closes a socket."""
+    raw.settimeout(5)
+    while True:
+        opcode, data = raw.recv_data(control_frame=True)
+        if opcode == websocket.ABNF.OPCODE_CLOSE:
+            return struct.unpack("!H", data[:2])[0], data[2:].decode()
+
+
+def test_the_server_closes_a_socket_that_sends_binary_or_endless_messages_with_the_reason(server: Server):
+    binary, endless = connect_raw(server), connect_raw(server)
+    binary.send_binary(bytes(10))
+    assert closing_of(binary) == (1003, "only text is understood here")
+    for number in range(5):
+        endless.send_frame(websocket.ABNF(0, 0, 0, 0, 0 if number else 1, 1, b"x" * 4096))
+    assert closing_of(endless) == (1009, "a message has at most 16384 bytes")
+
+
+def test_a_socket_that_floods_the_server_with_legal_events_delays_nobody(server: Server):
+    flood, stop = connect_raw(server), threading.Event()
+    flood.settimeout(1)
+
+    def send() -> None:
+        with suppress(OSError, websocket.WebSocketException):
+            while not stop.is_set():
+                flood.send(LEGAL)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        time.sleep(0.5)
+        worst = 0.0
+        for _ in range(20):
+            begun = time.monotonic()
+            assert requests.get(f"{server.url}/healthz", timeout=5).status_code == 200
+            worst = max(worst, time.monotonic() - begun)
+    finally:
+        stop.set()
+        flood.shutdown()
+        thread.join()
+    assert worst < 2.0, "a flood used to stop the server for a minute; bench/hostile.py measures how little is left"
