@@ -1,0 +1,1 @@
+"""Tests of the sockets: events, feeds of runs, frames, limits."""
