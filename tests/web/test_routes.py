@@ -144,7 +144,7 @@ def test_health_reports_every_part(client: FlaskClient):
     body = client.get("/healthz").get_json()
     assert body["ok"] is True
     assert body["runner"]["state"] == "off"
-    assert body["store"] == {"ok": True, "why": None}
+    assert body["store"] == {"ok": True, "why": None, "unreadable": 0}
 
 
 def test_metrics_are_lines_of_name_and_number_and_count_requests(client: FlaskClient):
