@@ -45,7 +45,7 @@ def send_until(stop: threading.Event, raw: websocket.WebSocket, send: Callable[[
             continue  # held back by the network
         except (OSError, websocket.WebSocketException) as error:
             return f"closed after {sent} messages ({type(error).__name__})"
-    return f"{sent} messages taken"
+    return f"{sent} messages sent, most of them still on their way"
 
 
 def nothing(server: Server, stop: threading.Event) -> str:
