@@ -46,7 +46,7 @@ $(PY):
 	@$(PIP) -r requirements-cluster.txt
 	@touch $@
 
-# All at once, and only what is imported is compiled: a third of the 13,000 modules, and pip would do it one by one.
+# All at once; pip would compile all 13,000 modules one by one, where only what is imported needs to be.
 .venv/.test: requirements.txt requirements-cluster.txt requirements-dev.txt | $(PY)
 	@echo "Installing the Python packages of $(^:%.txt=%) ..."
 	@$(PIP) --no-compile $(^:%=-r %)

@@ -91,9 +91,7 @@ class Config:
 
     host: str = _setting("127.0.0.1", _text, "address to listen on")
     port: int = _setting(5000, _integer(0, 65535), "port to listen on; 0 takes any free one")
-    database: Path = _setting(
-        PROJECT / "var" / "bubbleline.sqlite3", _path, "file with the runs, the short links and the searches"
-    )
+    database: Path = _setting(PROJECT / "var" / "bubbleline.sqlite3", _path, "file with the runs and the short links")
     runner: tuple[str, ...] = _setting(
         (), _command, "command line of the runner program; by default python -m runner with the engine below"
     )

@@ -26,11 +26,6 @@ class SqliteFile:
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None  # of the file that the connection writes to
 
-    @property
-    def is_open(self) -> bool:
-        """Return whether there is a connection."""
-        return self._connection is not None
-
     def connection(self) -> sqlite3.Connection:
         """Return the connection to the file that is at the path now. Raises sqlite3.Error, OSError.
 

@@ -53,24 +53,20 @@ def nothing(server: Server, stop: threading.Event) -> str:
     return ""
 
 
-def small_events(server: Server, stop: threading.Event) -> str:
-    raw = connect_raw(server)
-    return send_until(stop, raw, lambda: raw.send('42["unwatch",{"run":"nobody"}]'))
+def one_socket(send: Callable[[websocket.WebSocket], object]) -> Attack:
+    """Return the attack of one socket that sends the same again and again."""
+
+    def attack(server: Server, stop: threading.Event) -> str:
+        raw = connect_raw(server)
+        return send_until(stop, raw, lambda: send(raw))
+
+    return attack
 
 
-def pings(server: Server, stop: threading.Event) -> str:
-    raw = connect_raw(server)
-    return send_until(stop, raw, lambda: raw.ping("x" * 100))
-
-
-def malformed(server: Server, stop: threading.Event) -> str:
-    raw = connect_raw(server)
-    return send_until(stop, raw, lambda: raw.send("42["))
-
-
-def large_messages(server: Server, stop: threading.Event) -> str:
-    raw = connect_raw(server)
-    return send_until(stop, raw, lambda: raw.send("4" * 16_000))
+small_events = one_socket(lambda raw: raw.send('42["unwatch",{"run":"nobody"}]'))
+pings = one_socket(lambda raw: raw.ping("x" * 100))
+malformed = one_socket(lambda raw: raw.send("42["))
+large_messages = one_socket(lambda raw: raw.send("4" * 16_000))
 
 
 def fragments(server: Server, stop: threading.Event) -> str:

@@ -134,7 +134,13 @@ class Manager:
 
         Raises RunError when it is unknown or in progress, or cannot be deleted on disk, from where it would come back.
         """
-        if run_id not in self.store.unreadable and not self.get(run_id).over:
+        try:
+            over = self.get(run_id).over
+        except RunError:
+            over = run_id in self.store.unreadable
+            if not over:
+                raise
+        if not over:
             text = message("runs.in_progress", "This run is in progress; cancel it first.")
             raise RunError("over", "id", run_id, text)
         self._on_disk(self.store.remove, run_id)

@@ -141,7 +141,8 @@ class Store:
                 raise self._unusable(error) from error
 
     def _unusable(self, error: Exception) -> StoreError:
-        name, why = self.path.name, str(error)  # not the whole path: this is shown to everybody
+        # Not the whole path, which an OSError's own text has too: this is shown to everybody.
+        name, why = self.path.name, (error.strerror if isinstance(error, OSError) else None) or str(error)
         return StoreError(message("runs.database_unusable", "{path} cannot be used: {error}", path=name, error=why))
 
     def _prepare(self, connection: sqlite3.Connection) -> None:

@@ -131,6 +131,11 @@ def test_a_damaged_run_is_refused_with_the_way_out_and_can_be_deleted(client: Fl
     assert error_of(client.get("/api/runs/damaged"))["code"] == "runs.unknown"
 
 
+def test_a_damaged_run_can_be_deleted_before_anybody_has_asked_for_it(client: FlaskClient, listed: Path):
+    assert client.delete("/api/runs/damaged").status_code == 204
+    assert client.delete("/api/runs/damaged").status_code == 404
+
+
 def test_a_run_that_cannot_be_deleted_on_disk_is_not_said_to_be_deleted(client: FlaskClient, listed: Path):
     holder = sqlite3.connect(listed)
     holder.execute("BEGIN EXCLUSIVE")

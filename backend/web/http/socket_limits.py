@@ -44,11 +44,12 @@ class SocketLimits:
         header, payload = self._read()
         if header.opcode == WebSocket.OPCODE_BINARY:
             self._close(UNSUPPORTED, "only text is understood here")
-        self._size += len(payload)
-        if self._size > LARGEST_EVENT:
-            self._close(TOO_LARGE, f"a message has at most {LARGEST_EVENT} bytes")
-        if header.fin:
-            self._size = 0
+        if header.opcode in (WebSocket.OPCODE_TEXT, WebSocket.OPCODE_CONTINUATION):  # a ping may come between them
+            self._size += len(payload)
+            if self._size > LARGEST_EVENT:
+                self._close(TOO_LARGE, f"a message has at most {LARGEST_EVENT} bytes")
+            if header.fin:
+                self._size = 0
         self._keep_pace(1.0 + len(payload) // FRAME_BYTES)
         return header, payload
 

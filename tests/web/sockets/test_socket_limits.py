@@ -23,8 +23,6 @@ LEGAL = '42["unwatch",{"run":"nobody"}]'
 class Client:
     """A socket whose frames are at hand, in a time that only sleeping advances."""
 
-    OPCODE_BINARY = 2
-
     def __init__(self, frames: list[tuple[int, bool, bytes]]) -> None:
         self.now, self.closed, self.frames = 0.0, None, iter(frames)
         self.limits = SocketLimits(self.read_frame, self.close, clock=lambda: self.now, sleep=self.sleep)
@@ -78,6 +76,16 @@ def test_a_message_in_many_frames_is_bounded_as_a_whole():
     part = b"x" * (LARGEST_EVENT // 2)
     client = Client([(1, True, part), (1, False, part), (0, False, part), (0, False, b"x")])
     for _ in range(3):
+        client.limits.read_frame()
+    with pytest.raises(WebSocketError):
+        client.limits.read_frame()
+    assert client.closed == (1009, "a message has at most 16384 bytes")
+
+
+def test_a_ping_between_the_frames_of_a_message_does_not_hide_its_size():
+    part = b"x" * (LARGEST_EVENT // 2)
+    client = Client([(1, False, part), (9, True, b""), (0, False, part), (9, True, b""), (0, False, b"x")])
+    for _ in range(4):
         client.limits.read_frame()
     with pytest.raises(WebSocketError):
         client.limits.read_frame()
