@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
 from tests.page.runs.test_run import ended, start_paced
-from tests.support.page.queries import Open, middle, pixel, state, wait
+from tests.support.page.queries import Open, middle, pixel, settle, state, wait
 
 
 def beside(page: Page, rank: int, t: float, below: float) -> tuple[float, float]:
@@ -66,7 +66,9 @@ def test_a_message_that_a_rank_waited_for_is_drawn_and_named(open_page: Open, li
     card = page.locator("#card")
     page.focus("#plot")
     page.keyboard.press("l")
+    wait(page, "bubbleline.state().lanes.find((lane) => lane.id === 'run').details")
     source, rank, _, _, _, _, begun, taken, size = longest_wait(page, live_server)
+    settle(page)
     waited = beside(page, rank, (begun + taken) / 2, 9)
     _, green, blue = pixel(page, *waited)
     assert blue < 40 < 120 < green, "a rank waits: gold in its lane of what it receives"
