@@ -65,15 +65,14 @@ let hatchScale = 0;
 
 /** The tokens as they are, or as they would be on a light or a dark page. @param {"light" | "dark"} [scheme] */
 function tokens(scheme) {
-  const probe = h("span", { hidden: true });
-  if (scheme) probe.style.colorScheme = scheme;
-  document.body.append(probe);
-  const next = /** @type {Record<string, string>} */ ({});
-  for (const token of TOKENS) {
-    probe.style.color = `var(--${token})`;
-    next[token] = getComputedStyle(probe).color;
-  }
-  probe.remove();
+  const probes = TOKENS.map(() => h("span"));
+  const holder = h("div", { hidden: true }, ...probes);
+  if (scheme) holder.style.colorScheme = scheme;
+  TOKENS.forEach((token, n) => (probes[n].style.color = `var(--${token})`));
+  document.body.append(holder);
+  // All are written before the first is read: the browser computes the styles once, not once a token.
+  const next = Object.fromEntries(TOKENS.map((token, n) => [token, getComputedStyle(probes[n]).color]));
+  holder.remove();
   return next;
 }
 
