@@ -12,7 +12,7 @@ Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -131,6 +131,12 @@ class Task:
         place = self.placement
         table = durations(place, self.costs, self.v)[:, : 3 * place.chunks].reshape(place.p, 3, place.chunks)
         return np.ascontiguousarray(table.transpose(0, 2, 1).reshape(-1, 3))
+
+    @cached_property
+    def mean_f_and_w(self) -> tuple[float, float]:
+        """Return the mean times of F and of W over all slots."""
+        f, _, w = self.cost.mean(axis=0).tolist()
+        return f, w
 
     @cached_property
     def feeds(self) -> Ints:
@@ -257,22 +263,24 @@ def _squeeze(feeds: Any, lag: Any, cost: Any, room: Any, codes: Any, start: Any,
     return moved
 
 
-def lay(task: Task, block: Block, choice: Choice) -> tuple[float, Codes] | None:
+def lay(
+    task: Task, block: Block, choice: Choice, room: float | None = None, share: float | None = None
+) -> tuple[float, Codes] | None:
     """Construct the order of a block by one choice; return its span and its codes (p, steps).
 
-    Returns None for a deadlock, which is only possible for a block that is kept to its sequence under a limit that it
-    was not made for.
+    ``room`` and ``share`` replace the task's: a lower limit, or an I that frees nothing. Returns None for a deadlock,
+    which is only possible for a block that is kept to its sequence under a limit that it was not made for.
     """
     place = task.placement
     due = np.array(block.due, np.float64).reshape(-1, 2)
     for k, slots in enumerate(choice.move):
         due.ravel()[k + 1 :: 2 * place.chunks] += slots
-    f, _, w = task.cost.mean(axis=0).tolist()
+    f, w = task.mean_f_and_w
     hold = np.array([choice.hold_w * w, *(_time(each, f) for each in (choice.hold_op, choice.hold_end))])
     codes = np.zeros((place.p, 3 * place.chunks * task.m), np.uint8)
     window = np.full((place.p, 2), np.inf)
-    room = np.array([task.room, task.share], np.float64)
-    if _fill(due, block.period, task.feeds, task.lag, task.cost, room, hold, codes, window) < codes.size:
+    limit = np.array([task.room if room is None else room, task.share if share is None else share], np.float64)
+    if _fill(due, block.period, task.feeds, task.lag, task.cost, limit, hold, codes, window) < codes.size:
         return None
     return float((window[:, 1] - window[:, 0]).max()), codes
 
@@ -304,8 +312,8 @@ def rows(task: Task, tries: Sequence[tuple[Block, Choice]], others: Sequence[Cod
     tries = tries[: max(1, EFFORT // ops)]
     jit.compile_for(3 * ops * len(tries))  # constructing an op takes as long as simulating a few
     # Memory freed by I leads to delayed W: also construct as if I freed nothing, which keeps the limit as well.
-    tasks = (task, replace(task, share=1.0)) if task.share < 1.0 else (task,)
-    laid = [lay(each, block, choice) for each in tasks for block, choice in tries]
+    shares = (task.share, 1.0) if task.share < 1.0 else (task.share,)
+    laid = [lay(task, block, choice, task.room, share) for share in shares for block, choice in tries]
     found = {codes.tobytes(): (span, codes) for span, codes in filter(None, laid)}
     few = sorted(found.values(), key=lambda each: each[0])[:SQUEEZED]
     done = [squeeze(task, codes) for codes in (*(codes for _, codes in few), *others)]

@@ -9,7 +9,6 @@ the first blocks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +65,7 @@ def ops_of(task: Task) -> int:
 
 def lay(task: Task, block: Block, choice: Choice, room: float, share: float) -> Laid | None:
     """Construct an order from a block and a choice; None for a deadlock."""
-    found = building_block.lay(replace(task, room=room, share=share), block, choice)
+    found = building_block.lay(task, block, choice, room, share)
     return None if found is None else Laid(*found, block, choice, room, share)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,11 @@ def durations(placement: Placement, costs: Costs, v: int) -> Floats:
     The page computes the same sums in the same order (static/js/core/schedule/simulate.js), so that times are equal
     bit by bit.
     """
+    return _durations(placement, costs, v).copy()
+
+
+@lru_cache(maxsize=64)  # a search times thousands of orders at the same costs
+def _durations(placement: Placement, costs: Costs, v: int) -> Floats:
     chunks, stage = placement.chunks, placement.stage_of
     table = np.empty((placement.p, code_count(chunks)), np.float64)
     f, i, w = (per_stage(cost, placement.stages, v)[stage] for cost in (costs.F, costs.I, costs.W))
