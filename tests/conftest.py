@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from flask import Flask
@@ -19,7 +20,10 @@ from flask.testing import FlaskClient
 from backend.config import PROJECT, Config
 from backend.schedule import jit
 
-# In this order: files that take minutes come first and files that take seconds last, so that all workers end together.
+if TYPE_CHECKING:
+    from tests.support.distribution import FolderScheduling
+
+# In this order: what takes minutes comes first and files that take seconds last, so that all workers end together.
 FOLDERS = ("cluster", "page", "runner", "web", "runs", "cli", "charts", "lint", "schedule")
 
 FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "runner" / "fake_runner.py"))
@@ -30,6 +34,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     ranks = {folder: rank for rank, folder in enumerate(FOLDERS)}
     items.sort(key=lambda item: ranks.get(item.path.relative_to(here).parts[0], len(FOLDERS)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FolderScheduling | None:
+    """Keep each worker in its folder, where whole files are distributed."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from tests.support.distribution import FolderScheduling
+
+    return FolderScheduling(config, log)
 
 
 @dataclass
