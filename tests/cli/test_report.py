@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from app import cli
 from backend.schedule.families import registry
 from backend.schedule.interop import run_trace, trace_import
 from backend.schedule.simulation.simulate import simulate
+from tests.support.runner.relay import SharedRunner
 
 
 def call(*args: str) -> Result:
@@ -19,10 +21,12 @@ def call(*args: str) -> Result:
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+def done(tmp_path_factory: pytest.TempPathFactory, shared_runner: SharedRunner) -> tuple[Result, Path]:
     file = tmp_path_factory.mktemp("trace") / "run.json"
     sizes = ("-p", "2", "-m", "4", "--unit-ms", "4", "--comm", "0.5")
-    return call("run", "zb-h1", *sizes, "--calibrate", "--trace", str(file)), file
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUBBLELINE_RUNNER", shlex.join(shared_runner.command))
+        return call("run", "zb-h1", *sizes, "--calibrate", "--trace", str(file)), file
 
 
 def test_run_calibrates_and_prints_costs_prediction_and_causes_of_idle_time(done: tuple[Result, Path]) -> None:
@@ -90,12 +94,14 @@ def test_every_arrow_of_a_trace_names_its_message(spec: dict[str, object]) -> No
     assert all(event["args"]["bytes"] == 4 for event in ends)
 
 
+@pytest.mark.usefixtures("warm_runner")
 def test_a_trace_that_cannot_be_written_is_reported_after_the_run(tmp_path: Path) -> None:
     done = call("run", "gpipe", "-p", "1", "-m", "1", "--trace", str(tmp_path / "no" / "such.json"))
     assert done.exit_code == 1
     assert "cannot be written" in done.output
 
 
+@pytest.mark.usefixtures("warm_runner")
 def test_a_sweep_runs_several_specs_on_the_same_workers_and_prints_predicted_and_measured() -> None:
     done = call("run-sweep", "gpipe", "1f1b", "zb-h1", "-p", "2", "-m", "3", "--unit-ms", "2", "--json")
     assert done.exit_code == 0, done.output
@@ -111,6 +117,7 @@ def test_a_sweep_with_one_illegal_spec_runs_nothing() -> None:
     assert "nearest legal value: 4" in done.output
 
 
+@pytest.mark.usefixtures("warm_runner")
 def test_devices_are_listed_with_the_mode_of_a_run_and_why() -> None:
     done = call("devices")
     assert done.exit_code == 0, done.output

@@ -37,6 +37,7 @@ def test_run_executes_verifies_and_prints_everything_on_its_last_line() -> None:
         assert all(row["ready"] <= row["start"] <= row["end"] for row in rows)
 
 
+@pytest.mark.usefixtures("warm_runner")
 def test_run_executes_an_imported_order(tmp_path: Path) -> None:
     file = tmp_path / "order.csv"
     file.write_text("0F0,0F1,0I1,0B0,0W1\n1F0,1F1,1B1,1I0,1W0\n")
@@ -45,6 +46,7 @@ def test_run_executes_an_imported_order(tmp_path: Path) -> None:
     assert done.output.startswith("verified: ")
 
 
+@pytest.mark.usefixtures("warm_runner")
 @pytest.mark.parametrize(
     ("args", "words"),
     [
@@ -78,6 +80,7 @@ def test_a_runner_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> None
     assert "the runner ended with exit code 3" in done.output
 
 
+@pytest.mark.usefixtures("warm_runner")
 def test_options_of_a_cluster_are_refused_locally_with_advice() -> None:
     done = call("1f1b", "-p", "2", "-m", "2", "--unit-ms", "2", "--hops", "measured", "--json")
     assert done.exit_code == 2
