@@ -19,6 +19,7 @@ from runner.transport.groups import gloo_group
 from runner.transport.nccl import NcclTransport
 from runner.worker.executor import Pace, RankExecutor
 from tests.support.runner.random_orders import random_order
+from tests.support.torch import PRELOADED
 
 
 class Echo:
@@ -68,6 +69,7 @@ def test_messages_without_tags_reach_the_right_op_whatever_the_order_of_need(ord
     received = [len(one.receives()) for one in program.ranks]
     board = Board(f"{tmp_path}/board", [len(one.steps) for one in program.ranks], messages=received)
     context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
     pipes, processes = [], []
     for rank in range(order.p):
         near, far = context.Pipe()

@@ -19,6 +19,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from tests.support.torch import PRELOADED
+
 WIDTH, SAMPLES = 6, 2
 RANKS = 4
 HANGS_AFTER = 30
@@ -137,7 +139,7 @@ class Pool:
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["torch.distributed.pipelining"])
+        context.set_forkserver_preload(PRELOADED)
         self.folder = tempfile.TemporaryDirectory()
         self.pipes: list[Connection] = []
         self.processes = []
