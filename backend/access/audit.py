@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -71,7 +72,8 @@ class PrivateRotatingFile(RotatingFileHandler):
 
 def log_to(path: Path) -> None:
     """Write the audit log to this file, and nowhere else."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):  # the handler reports what cannot be written
+        path.parent.mkdir(parents=True, exist_ok=True)
     handler = PrivateRotatingFile(path, maxBytes=FILE_BYTES, backupCount=OLD_FILES, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(message)s"))
     logger.addHandler(handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -27,6 +28,7 @@ FORWARDED = (
     "HTTP_X_FORWARDED_PREFIX", "HTTP_X_FORWARDED_PROTO",
 )  # fmt: skip
 REASONS = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 429: "Too Many Requests"}
+HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::\d*)?")
 POLICY_VIOLATION = 1008  # RFC 6455, section 7.4.1
 LONGEST_REASON = 123  # bytes of the reason of a closed socket
 SPARE = 64  # WebSockets of a client beyond its limit, so that Socket.IO can give the reason of a refusal
@@ -162,5 +164,6 @@ def _is_address(name: str) -> bool:
 
 
 def _name(host: str) -> str:
-    """Return the host without its port: [::1]:5000 -> [::1]."""
-    return (host.partition("]")[0] + "]" if host.startswith("[") else host.partition(":")[0]).lower()
+    """Return the host without its port: [::1]:5000 -> [::1]; what is no host is returned as it is and so not found."""
+    found = HOST.fullmatch(host)
+    return (found[1] if found else host).lower()
