@@ -124,7 +124,7 @@ def test_places_of_a_client_are_counted_and_given_back():
     places.open("one", "a")
     with pytest.raises(RequestError) as refused:
         places.open("two", "a")
-    assert (refused.value.kind, refused.value.retry_after) == ("share", 15)
+    assert (refused.value.kind, refused.value.retry_after) == ("share", 5)
     places.open("three", "b")
     places.close("two")
     places.close("one")

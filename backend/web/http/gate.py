@@ -31,6 +31,7 @@ REASONS = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 429: "Too 
 HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::\d*)?")
 POLICY_VIOLATION = 1008  # RFC 6455, section 7.4.1
 LONGEST_REASON = 123  # bytes of the reason of a closed socket
+SOCKET_WAIT_S = 5  # until a client with too many sockets may try again
 SPARE = 64  # WebSockets of a client beyond its limit, so that Socket.IO can give the reason of a refusal
 
 
@@ -116,9 +117,6 @@ def too_many_sockets(count: int) -> RequestError:
     error = RequestError("sockets", count, text, limit=count, kind="share")
     error.retry_after = SOCKET_WAIT_S
     return error
-
-
-SOCKET_WAIT_S = 15
 
 
 def _with_shaped_refusals(inner: Wsgi, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

@@ -19,8 +19,10 @@ ENTER = f"?token={TOKEN}&tab=run&p=2"
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server behind a proxy, so that tokens are needed."""
-    made = launch(tmp_path_factory.mktemp("access"), BUBBLELINE_PROXIES="1", BUBBLELINE_TOKEN=TOKEN)
+    """A server behind a proxy, so that tokens are needed; a client has one connection."""
+    made = launch(
+        tmp_path_factory.mktemp("access"), BUBBLELINE_PROXIES="1", BUBBLELINE_TOKEN=TOKEN, BUBBLELINE_SOCKETS="1"
+    )
     yield made
     made.stop()
     assert made.process.stdout is not None
@@ -71,6 +73,20 @@ def test_another_browser_sees_my_run_but_cannot_change_it(shared: Server, open_p
     for act in ("Rename", "Delete"):
         expect(row(other, run_id).get_by_role("button", name=act)).to_have_count(0)
         expect(row(mine, run_id).get_by_role("button", name=act)).to_be_visible()
+
+
+def test_a_page_whose_connection_is_refused_says_why_and_connects_when_it_may(shared: Server, open_page: Open) -> None:
+    runs, bearer = f"{shared.url}/api/runs", {"Authorization": f"Bearer {TOKEN}"}
+    run_id = requests.post(runs, json={"spec": {"m": WARM}}, headers=bearer, timeout=5).json()["id"]
+    first = open_page(f"?run={run_id}", url=shared.url, fresh=True)
+    wait(first, "bubbleline.state().run === 'warming'")
+    second = open_page(f"?run={run_id}", url=shared.url, fresh=True)
+    expect(second.locator("#banner")).to_contain_text("connections of yours are open already")
+    expect(second.locator("#panel-run")).to_contain_text("The connection to the server is lost")
+    first.goto("about:blank")
+    expect(second.locator("#panel-run")).not_to_contain_text("The connection to the server is lost")
+    requests.post(f"{runs}/{run_id}/cancel", headers=bearer, timeout=5)
+    wait(second, "bubbleline.state().run === 'cancelled'")
 
 
 def test_a_page_over_its_pace_says_so_and_reads_again_by_itself(open_page: Open, server: Server) -> None:

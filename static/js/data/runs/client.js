@@ -73,7 +73,7 @@ const OVER = new Set(["finished", "failed", "cancelled"]);
 const NEW = new Set(["t0_unix_ns", "waiting", "hosts", "clocks", "links", "fields"]);
 const ROWS = new Set(["ops", "copies", "bytes", "messages"]);
 const RETRY_MS = 3000; // until what failed is requested again
-const REFUSED_S = 15; // until a refused connection is tried again where the server names no time
+const REFUSED_S = 5; // until a refused connection is tried again where the server names no time
 const STORED_MS = 300; // after the end of a run the server has stored it, or has found that it cannot
 
 /** Whether this reader may rename, cancel and delete a run. @param {Run} run */
