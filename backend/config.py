@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from typing import Any
 PROJECT = Path(__file__).resolve().parents[1]
 ENGINES = ("local", "ray")
 LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
+SHORTEST_TOKEN = 16  # characters: too many to try them all
 
 Reader = Callable[[str, str], Any]  # (variable, text) -> value, or ConfigError
 
@@ -60,6 +62,18 @@ def _seconds(name: str, text: str) -> float:
     return value
 
 
+def _switch(name: str, text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ConfigError(f"{name} must be 0 or 1, not {text!r}")
+    return text == "1"
+
+
+def _token(name: str, text: str) -> str:
+    if len(text) < SHORTEST_TOKEN or not re.fullmatch(r"[A-Za-z0-9_-]+", text):  # the message must not show it
+        raise ConfigError(f"{name} must have at least {SHORTEST_TOKEN} characters, all of them letters, digits, - or _")
+    return text
+
+
 def _engine(name: str, text: str) -> str:
     if text not in ENGINES:
         raise ConfigError(f"{name} must be {' or '.join(ENGINES)}, not {text!r}")
@@ -80,9 +94,9 @@ def _command(name: str, text: str) -> tuple[str, ...]:
         raise ConfigError(f"{name} is not a command line: {error}") from None
 
 
-def _setting(default: Any, read: Reader, meaning: str) -> Any:
-    """Describe a setting: everything that is known of it stands here."""
-    return field(default=default, metadata={"read": read, "meaning": meaning})
+def _setting(default: Any, read: Reader, meaning: str, secret: bool = False) -> Any:
+    """Describe a setting: everything that is known of it stands here. The value of a secret one is never printed."""
+    return field(default=default, repr=not secret, metadata={"read": read, "meaning": meaning, "secret": secret})
 
 
 @dataclass(frozen=True)
@@ -100,7 +114,7 @@ class Config:
         "", _address, "HOST:PORT of the head of a Ray cluster to join; without it engine ray starts one on this host"
     )
     queue: int = _setting(32, _integer(1, 10_000), "runs that may wait in all; more are refused (503)")
-    queue_per_client: int = _setting(8, _integer(1, 10_000), "runs of one address that may wait (429)")
+    queue_per_client: int = _setting(8, _integer(1, 10_000), "runs of one client that may wait (429)")
     silence_s: float = _setting(120.0, _seconds, "seconds without an event until a run counts as hung")
     keep: int = _setting(32, _integer(1, 10_000), "finished runs kept in memory, besides the database")
     cache_mb: int = _setting(32, _integer(0, 4096), "megabytes of encoded schedules kept in memory")
@@ -108,16 +122,42 @@ class Config:
     import_mb: int = _setting(
         32, _integer(1, 1024), "largest imported file, in megabytes; unpacked it may be 8 times as large"
     )
-    imports_per_hour: int = _setting(60, _integer(0, 1_000_000), "runs imported by one address in an hour (429)")
+    imports_per_hour: int = _setting(60, _integer(0, 1_000_000), "runs imported by one client in an hour (429)")
     links: int = _setting(100_000, _integer(0, 100_000_000), "short links kept in all; more are refused (503)")
-    links_per_hour: int = _setting(60, _integer(0, 1_000_000), "new short links of one address in an hour (429)")
+    links_per_hour: int = _setting(60, _integer(0, 1_000_000), "new short links of one client in an hour (429)")
     hosts: tuple[str, ...] = _setting(
         (), _names,
         "host names that requests may carry, comma separated; by default the local ones if the server listens only "
-        "there, else any",
+        "there, else addresses and the name of this machine; other names need a token or https",
     )  # fmt: skip
+    proxies: int = _setting(
+        0, _integer(0, 8), "proxies before the server whose X-Forwarded-For, -Proto and -Host count; 0 ignores them"
+    )
+    token: str = _setting(
+        "", _token, "token of the link with which runs may be started; by default the server makes one", secret=True
+    )
+    admin_token: str = _setting(
+        "", _token, "token of the link for administrators; by default the server makes one", secret=True
+    )
+    view_open: bool = _setting(True, _switch, "1: everybody may view; 0: viewing needs a token too")
+    user_header: str = _setting(
+        "", _text, "header in which an authenticating proxy names the user, such as X-Forwarded-User; needs proxies"
+    )
+    admins: tuple[str, ...] = _setting((), _names, "users of the header above who administrate, comma separated")
+    requests_per_minute: int = _setting(30_000, _integer(60, 10_000_000), "requests of one client in a minute (429)")
+    sockets: int = _setting(1024, _integer(1, 100_000), "open Socket.IO connections of one client; more are refused")
+    socket_rate: int = _setting(50, _integer(1, 100_000), "messages a second that one socket may send for long")
+    socket_burst: int = _setting(200, _integer(10, 1_000_000), "messages that one socket may send at once")
+    socket_patience_s: float = _setting(
+        10.0, _seconds, "seconds for which a socket that sends more is read slowly before it is closed"
+    )
+    socket_kb: int = _setting(16, _integer(1, 1024), "largest message of a socket, in kilobytes")
 
     def __post_init__(self) -> None:
+        if self.user_header and not self.proxies:
+            raise ConfigError("BUBBLELINE_USER_HEADER needs BUBBLELINE_PROXIES: without a proxy anybody can set it")
+        if self.token and self.token == self.admin_token:
+            raise ConfigError("BUBBLELINE_TOKEN and BUBBLELINE_ADMIN_TOKEN must differ")
         if not self.runner:
             cluster = ("--engine", self.engine) if self.engine != ENGINES[0] else ()
             address = ("--address", self.ray_address) if cluster and self.ray_address else ()
@@ -134,15 +174,20 @@ class Config:
                 values[each.name] = each.metadata["read"](variable(each.name), text)
         return cls(**values)
 
-    def trusted_hosts(self) -> tuple[str, ...] | None:
-        """Return the host names that a request may carry, None for any.
+    @property
+    def local(self) -> bool:
+        """Whether only programs of this machine reach the server: no token is needed then."""
+        return self.host in LOOPBACK and not self.proxies and set(self.hosts) <= set(LOOPBACK)
 
-        A page of another site can resolve its own name to 127.0.0.1 and so read a local server; that request
-        still carries the other site's name.
+    def trusted_hosts(self) -> tuple[str, ...] | None:
+        """Return the host names that a request may carry, None where it depends on the request.
+
+        A page of another site can resolve its own name to the server's address and so read it; that request still
+        carries the other site's name.
         """
         if self.hosts:
             return self.hosts
-        return LOOPBACK if self.host in LOOPBACK else None
+        return LOOPBACK if self.local else None
 
 
 @dataclass(frozen=True)
@@ -158,7 +203,12 @@ class Setting:
 def settings(config: Config) -> list[Setting]:
     """List every setting with its value in `config`."""
     return [
-        Setting(variable(each.name), _shown(getattr(config, each.name)), _shown(each.default), each.metadata["meaning"])
+        Setting(
+            variable(each.name),
+            "(set)" if each.metadata["secret"] and getattr(config, each.name) else _shown(getattr(config, each.name)),
+            _shown(each.default),
+            each.metadata["meaning"],
+        )
         for each in fields(config)
     ]
 
@@ -166,6 +216,8 @@ def settings(config: Config) -> list[Setting]:
 def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         return " ".join(value)
+    if isinstance(value, bool):
+        return str(int(value))
     if isinstance(value, Path) and value.is_relative_to(PROJECT):
         return str(value.relative_to(PROJECT))
     return f"{value:g}" if isinstance(value, float) else str(value)

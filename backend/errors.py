@@ -9,6 +9,7 @@ ValueError
     ├── SpecError      backend.schedule: a field of a spec (or of its costs, model or machine) is illegal
     ├── OrderError     backend.schedule: an order of ops that cannot run
     ├── RunError       backend.runs: a request about runs
+    ├── AccessError    backend.access: a request that this client may not make
     ├── LinkError      backend.short_links: a request about short links
     └── ApiError       backend.web: a request that is wrong by HTTP, its body or its origin
 """
@@ -20,9 +21,10 @@ from typing import Any, ClassVar, Literal
 
 LONGEST_VALUE = 80  # characters of a given value that an error repeats
 
-Kind = Literal["bad", "denied", "unknown", "over", "taken", "share", "full", "disk", "server"]
-"""bad: the request is wrong; denied: not allowed; unknown: there is no such thing; over: too late for it; taken: the
-name is in use; share: this client's limit; full: the server's limit; disk: it could not be kept; server: a defect."""
+Kind = Literal["bad", "unidentified", "denied", "unknown", "over", "taken", "share", "full", "disk", "server"]
+"""bad: the request is wrong; unidentified: it takes a token; denied: not allowed to this client; unknown: there is no
+such thing; over: too late for it; taken: the name is in use; share: this client's limit; full: the server's limit;
+disk: it could not be kept; server: a defect."""
 
 
 class Message(str):
@@ -99,11 +101,12 @@ class RequestError(ValueError):
 
     ``field`` names the wrong field (None if it is no single one), ``value`` is the given value, ``message`` gives the
     reason and a way out, ``limit`` is the bound that was exceeded and ``nearest`` a legal value close to the given
-    one.
+    one. ``retry_after`` is set where the same request can be met later.
     """
 
     kind: Kind = "bad"
     domain: ClassVar[str] = "request"
+    retry_after: int | None = None  # seconds, for the header Retry-After
 
     def __init__(
         self, field: str | None, value: Any, message: str, *, limit: Any = None, nearest: Any = None, kind: Kind = "bad"

@@ -1,7 +1,8 @@
-"""Hourly limit per client; idle clients are dropped."""
+"""Limits per client: a number of actions an hour, and a pace with a burst. Idle clients are dropped."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -31,3 +32,27 @@ class HourlyRate:
         while len(self._times) > MOST_CLIENTS:
             self._times.popitem(last=False)
         return None
+
+
+class Pace:
+    """Lets each client do `most` actions at once, and as many again in each `period_s` seconds (a token bucket).
+
+    Two numbers a client, whatever the limit.
+    """
+
+    def __init__(self, most: int, period_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.most, self.period_s = most, period_s
+        self._clock = clock
+        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()  # client -> (actions left, at this time)
+
+    def take(self, client: str) -> int | None:
+        """Count one action and return None; at the limit, count nothing and return the whole seconds to wait, >= 1."""
+        now = self._clock()
+        left, since = self._clients.get(client, (float(self.most), now))
+        left = min(float(self.most), left + (now - since) * self.most / self.period_s)
+        wait = None if left >= 1.0 else max(1, math.ceil((1.0 - left) * self.period_s / self.most))
+        self._clients[client] = (left - 1.0 if wait is None else left, now)
+        self._clients.move_to_end(client)
+        if len(self._clients) > MOST_CLIENTS:
+            self._clients.popitem(last=False)
+        return wait

@@ -86,13 +86,19 @@ class Manager:
         self._on_disk(self.store.close)
         self._disk.kill()
 
-    def submit(self, owner: str, spec: dict[str, Any], order: str, options: Options = PLAIN) -> Run:
-        """Put a run into the queue. ``order`` is wire.to_text of its order. Raises RunError when the queue is full."""
+    def submit(
+        self, client: str, spec: dict[str, Any], order: str, options: Options = PLAIN, owner: str | None = None
+    ) -> Run:
+        """Put a run into the queue. ``order`` is wire.to_text of its order. Raises RunError when the queue is full.
+
+        ``client`` has the share of the queue; ``owner``, the client unless given, may change the run later.
+        """
         self.open()
         run = Run(
-            secrets.token_hex(5), spec, options.mode, options.unit_ms, time.time(), owner, order, options.chosen()
-        )
-        self.queue.put(owner, run.id)
+            secrets.token_hex(5), spec, options.mode, options.unit_ms, time.time(),
+            client if owner is None else owner, order, options.chosen(),
+        )  # fmt: skip
+        self.queue.put(client, run.id)
         self._remember(run)
         self._renumber()
         self._save(run)
@@ -171,14 +177,14 @@ class Manager:
         return known or run
 
     def recent(self, limit: int, before: str | None) -> list[dict[str, Any]]:
-        """Return summaries of at most `limit` runs, newest first, older than the run `before`."""
+        """Return summaries, with `owner`, of at most `limit` runs, newest first, older than the run `before`."""
         self.open()
         start = None if before is None else self.get(before)
         key = None if start is None else (start.created, start.id)
         rows = {row["id"]: row for row in self._on_disk(self.store.recent, limit, key) or []}
         for run in self._runs.values():
             if key is None or (run.created, run.id) < key:
-                rows[run.id] = run.summary()
+                rows[run.id] = run.summary() | {"owner": run.owner}
         return sorted(rows.values(), key=lambda row: (row["created"], row["id"]), reverse=True)[:limit]
 
     def check_store(self) -> str | None:

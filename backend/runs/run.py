@@ -40,7 +40,7 @@ class Run:
     asked_mode: str
     unit_ms: float | None
     created: float
-    owner: str = ""
+    owner: str = ""  # who may change it, see backend/access; not told to anybody
     order: str = ""  # wire.to_text of its order; "" in runs that were stored without one, see run_order.py
     options: dict[str, Any] = field(default_factory=dict)  # dtype, device, steps, seed as asked, see options.py
     name: str = ""  # given by a reader

@@ -41,7 +41,7 @@ SAVE = f"INSERT OR REPLACE INTO runs (id,created,status,{HOLD}) VALUES (?,?,?,?,
 STOPPED = RunFailure(
     "server", message("runs.server_stopped", "The server stopped while this run was in progress; start it again.")
 )
-HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "options", "created", "status", "facts")
+HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "options", "created", "status", "facts", "owner")
 
 
 # What damaged rows raise when they are decoded.
@@ -103,7 +103,9 @@ class Store:
         self._execute("DELETE FROM runs WHERE id = ?", (run_id,))
 
     def recent(self, limit: int, before: tuple[float, str] | None) -> list[dict[str, Any]]:
-        """Return summaries, newest first, of runs older than the run (created, id); damaged ones are left out."""
+        """Return summaries, with `owner`, newest first, of runs older than the run (created, id); damaged ones are
+        left out.
+        """
         summaries: list[dict[str, Any]] = []
         at = before if before is not None else (float("inf"), "")
         while len(summaries) < limit:
@@ -239,4 +241,4 @@ def _ops(entry: dict[str, Any]) -> int:
 def _summary(head: str, events: str) -> dict[str, Any]:
     """Summarize a stored run without decoding its rows."""
     run, entries = _without_log(head), json.loads(events)
-    return run.summary() | {"seq": len(entries), "op_count": sum(map(_ops, entries))}
+    return run.summary() | {"owner": run.owner, "seq": len(entries), "op_count": sum(map(_ops, entries))}

@@ -18,13 +18,13 @@ class ShortLinks:
         self.store = LinkStore(path, most)
         self.rate = HourlyRate(per_hour)
 
-    def make(self, owner: str, query: object, name: object = None) -> Link:
+    def make(self, client: str, query: object, name: object = None) -> Link:
         """Return the link of a view, existing or new. Raises LinkError if there can be none."""
         text, wanted = query_of(query), None if name is None or name == "" else name_of(name)
         known = self.store.known(text, wanted)
         if known is not None:
             return known
-        minutes, most = self.rate.take(owner), self.rate.most
+        minutes, most = self.rate.take(client), self.rate.most
         if minutes is not None:
             why = message(
                 "links.too_many_an_hour",
@@ -32,7 +32,9 @@ class ShortLinks:
                 most=most,
                 minutes=minutes,
             )
-            raise LinkError("links", most, why, limit=most, kind="share")
+            error = LinkError("links", most, why, limit=most, kind="share")
+            error.retry_after = 60 * minutes
+            raise error
         return self.store.make(text, wanted)
 
     def find(self, text: str) -> Link | None:

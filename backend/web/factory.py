@@ -9,17 +9,18 @@ from typing import Any
 from flask import Flask
 from flask_socketio import SocketIO
 
+from backend.access.policy import Policy
 from backend.config import PROJECT, Config
 from backend.errors import with_codes
-from backend.rate_limit import HourlyRate
+from backend.rate_limit import HourlyRate, Pace
 from backend.runs import cluster_state
 from backend.runs.manager import Manager
 from backend.searches.search_queue import SearchQueue
 from backend.short_links.short_links import ShortLinks
-from backend.web.http import errors, security
+from backend.web.http import access, errors, security
 from backend.web.http.cache import Cache
+from backend.web.http.gate import Gate, trust_proxies
 from backend.web.http.responses import PageJson
-from backend.web.http.socket_limits import LARGEST_EVENT
 from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
 from backend.web.routes.costs import costs
@@ -37,6 +38,7 @@ from backend.web.routes.standalone import standalone
 from backend.web.services import NAME, Services
 from backend.web.sockets import events, search_events
 from backend.web.sockets.cluster_feed import ClusterFeed
+from backend.web.sockets.connections import Connections, close_silent
 from backend.web.sockets.run_feed import Feed
 
 BLUEPRINTS = (
@@ -53,11 +55,12 @@ def create_app(config: Config | None = None) -> Flask:
     app.config.update(MAX_CONTENT_LENGTH=config.body_kb * 1024, SEND_FILE_MAX_AGE_DEFAULT=0)
     app.json = PageJson(app)
     socketio = SocketIO(
-        app, async_mode="gevent", async_handlers=False, manage_session=False, max_http_buffer_size=LARGEST_EVENT,
+        app, async_mode="gevent", async_handlers=False, manage_session=False,
+        max_http_buffer_size=config.socket_kb * 1024,
         cors_allowed_origins=None,  # None: the server's own origin only
         logger=logging.getLogger("bubbleline.socketio"), engineio_logger=logging.getLogger("bubbleline.engineio"),
     )  # fmt: skip
-    sockets = events.Sockets(socketio)
+    sockets, connections = events.Sockets(socketio), Connections(config.sockets)
     feed, cache = Feed(sockets), Cache(config.cache_mb * 1_000_000)
     hosts = ClusterFeed(sockets, lambda: cluster_state.answer(runs.client.engine, runs.client.cluster))
     runs = Manager(config, feed.notify, hosts.notify)
@@ -66,13 +69,16 @@ def create_app(config: Config | None = None) -> Flask:
     )
     short_links = ShortLinks(config.database, config.links, config.links_per_hour)
     import_rate = HourlyRate(config.imports_per_hour)
-    app.extensions[NAME] = Services(config, cache, feed, hosts, runs, searches, short_links, import_rate)
+    app.extensions[NAME] = Services(config, cache, feed, hosts, runs, searches, short_links, import_rate, connections)
+    close_silent(socketio)
+    policy, pace = Policy(config), Pace(config.requests_per_minute, 60.0)
     errors.register(app)
     security.register(app)
+    access.register(app, policy, pace)
     search_events.register(socketio)
     events.register(socketio)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     any_app: Any = app  # to Flask's types wsgi_app is a method; wrapping it is what its manual advises
-    any_app.wsgi_app = security.check_hosts(app.wsgi_app, config.trusted_hosts())
+    any_app.wsgi_app = trust_proxies(Gate(app.wsgi_app, config, policy, pace), config.proxies)
     return app

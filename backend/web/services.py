@@ -16,6 +16,7 @@ from backend.searches.search_queue import SearchQueue
 from backend.short_links.short_links import ShortLinks
 from backend.web.http.cache import Cache
 from backend.web.sockets.cluster_feed import ClusterFeed
+from backend.web.sockets.connections import Connections
 from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
 
@@ -34,6 +35,7 @@ class Services:
     searches: SearchQueue
     links: ShortLinks
     imports: HourlyRate
+    connections: Connections
     snapshots: RunSnapshots = field(default_factory=RunSnapshots)
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> answers
     started: float = field(default_factory=time.time)

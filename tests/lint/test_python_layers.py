@@ -21,7 +21,7 @@ BACKEND = Layers(
     "backend",
     (
         ("cli", "web"),
-        ("charts", "preview_image", "runs", "searches", "short_links"),
+        ("access", "charts", "preview_image", "runs", "searches", "short_links"),
         ("schedule",),
         ("config", "rate_limit", "sqlite_file", "theme_tokens"),
         ("errors",),
@@ -81,6 +81,7 @@ ALLOWED: dict[tuple[str, str], str] = {}
 WEB_PACKAGES = ("flask", "flask_socketio", "gevent")
 FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend": ("torch", "ray"),
+    "backend.access": (*WEB_PACKAGES, "werkzeug"),
     "backend.charts": WEB_PACKAGES,
     "backend.config": (*WEB_PACKAGES, "numpy"),
     "backend.errors": (*WEB_PACKAGES, "numpy"),

@@ -70,7 +70,7 @@ def test_a_short_run_is_returned_in_its_current_state():
     run = a_run(7, batch=2)
     first = read(RunSnapshots().encoded(run))
     assert (first["seq"], first["op_count"], first["ops"]) == (run.log.seq, 7, ops_of(run))
-    assert first == run.as_dict()
+    assert first == run.as_dict() | {"mine": True}
 
 
 def test_a_run_is_returned_with_the_requested_rows():
@@ -82,8 +82,8 @@ def test_a_run_is_returned_with_the_requested_rows():
     )
     assert (len(plain["ops"]), plain["seq"], "bytes" in plain) == (7, run.log.seq, False)
     assert (details["bytes"], details["messages"], "ops" in details) == ([[0, 0, 1, 2, 3]], [], False)
-    assert read(snapshots.encoded(run)) == run.as_dict()
-    assert read(snapshots.encoded(run, rows_of("none"))) == run.summary() | {"fields": FIELDS}
+    assert read(snapshots.encoded(run)) == run.as_dict() | {"mine": True}
+    assert read(snapshots.encoded(run, rows_of("none"))) == run.summary() | {"fields": FIELDS, "mine": True}
 
 
 @pytest.mark.parametrize("rows", ["", "op", "ops,", "ops, bytes", None, 3, ["ops"]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -68,14 +69,14 @@ def test_a_browser_is_not_kept_waiting_for_the_bubble(client: FlaskClient):
 
 
 def test_behind_a_proxy_the_addresses_are_those_that_people_see(client: FlaskClient):
-    headers = {"X-Forwarded-Proto": "https", "Host": "bubbles.example"}
-    app = create_app(client.application.extensions["bubbleline"].config)
-    assert meta_content(app.test_client(), VIEW, "og:url", headers=headers | {"Host": "localhost"}).startswith(
-        "https://localhost/"
-    )
-    assert meta_content(client, VIEW, "og:url", headers={"X-Forwarded-Proto": 'x"><script>'}).startswith(
-        "http://localhost/"
-    )
+    headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "bubbles.example"}
+    behind = replace(client.application.extensions["bubbleline"].config, proxies=1)
+    seen = create_app(behind).test_client()
+    assert meta_content(seen, VIEW, "og:url", headers=headers).startswith("https://bubbles.example/")
+    odd = {"X-Forwarded-Proto": 'x"><script>'}
+    assert meta_content(seen, VIEW, "og:url", headers=odd).startswith("http://localhost/")
+    for ignored in (headers, odd):
+        assert meta_content(client, VIEW, "og:url", headers=ignored).startswith("http://localhost/")
 
 
 @pytest.mark.parametrize(

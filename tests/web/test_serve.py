@@ -183,6 +183,9 @@ def test_settings_come_from_the_environment_and_empty_ones_count_as_absent():
     assert config.trusted_hosts() == ("x.org", "y.org")
     assert Config.from_env({}) == Config()
     assert Config(host="0.0.0.0").trusted_hosts() is None
+    assert [Config(host="0.0.0.0").local, Config(proxies=1).local, Config(hosts=("x.org",)).local] == [False] * 3
+    assert Config().local
+    assert Config(host="::1", hosts=("localhost",)).local
 
 
 @pytest.mark.parametrize(

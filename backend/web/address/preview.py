@@ -35,7 +35,7 @@ def preview_of(request: Request) -> Preview:
     Browsers, which send Sec-Fetch-Dest, get no bubble in the title: it is not displayed there, and the page would
     have to wait for it.
     """
-    root = _root(request)
+    root = request.host_url.rstrip("/")
     query = request.query_string.decode("ascii", "replace")
     tail = f"?{query}" if query else ""
     plans = drawable(request.query_string)
@@ -79,9 +79,3 @@ def _bubble(spec: Spec) -> float:
 def _description(plans: tuple[Spec, ...]) -> str:
     family = family_of(plans[0])
     return f"{family.title} ({family.year}): {family.summary} Play it, change it and run it in Bubbleline."
-
-
-def _root(request: Request) -> str:
-    """Return https://host as visitors see it; a proxy that ends TLS names the scheme in X-Forwarded-Proto."""
-    forwarded = request.headers.get("X-Forwarded-Proto", "")
-    return f"{forwarded if forwarded in ('http', 'https') else request.scheme}://{request.host}"

@@ -19,6 +19,7 @@ from backend.errors import Kind, RequestError, message
 logger = logging.getLogger(__name__)
 STATUS: dict[Kind, int] = {
     "bad": 400,
+    "unidentified": 401,
     "denied": 403,
     "unknown": 404,
     "over": 409,
@@ -69,7 +70,12 @@ def register(app: Flask) -> None:
 
     def answer(error: Exception) -> tuple[Response, int]:
         status, shape = shape_of(error)
-        return jsonify(error=shape), status
+        response = jsonify(error=shape)
+        if isinstance(error, RequestError) and error.retry_after is not None:
+            response.headers["Retry-After"] = str(error.retry_after)
+        if status == 401:
+            response.headers["WWW-Authenticate"] = "Bearer"
+        return response, status
 
     app.register_error_handler(Exception, answer)
 

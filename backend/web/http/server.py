@@ -14,7 +14,7 @@ from geventwebsocket.websocket import Stream
 
 from backend.errors import RequestError, message
 from backend.web.http.errors import encoded
-from backend.web.http.socket_limits import LimitedWebSocket
+from backend.web.http.socket_limits import Allowance, LimitedWebSocket
 
 # Options of every connection. Small writes go out at once: waiting for more would cost 40 ms an answer. The system
 # buffers little that the other side has not asked for yet: a viewer who stops reading would otherwise hold 4 MB of its
@@ -40,6 +40,7 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
 
     websocket: Any  # once the connection is one
     wrap: Wrap = staticmethod(lambda websocket, _: websocket)
+    allowed: Allowance
 
     def handle(self) -> None:
         """Serve the connection, with the options that this system knows."""
@@ -63,11 +64,11 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
         refused = super().upgrade_connection()
         if hasattr(self, "websocket"):
             self.websocket.closed = True  # or its destructor would close the connection
-            self.websocket = LimitedWebSocket(self.environ, Stream(self), self)
+            self.websocket = LimitedWebSocket(self.environ, Stream(self), self, self.allowed)
             self.environ["wsgi.websocket"] = self.wrap(self.websocket, self.socket)
         return refused
 
 
-def handler_class(wrap: Wrap) -> type[Handler]:
-    """Return the class of connections whose WebSockets are wrapped."""
-    return type("WrappingHandler", (Handler,), {"wrap": staticmethod(wrap)})
+def handler_class(wrap: Wrap, allowed: Allowance) -> type[Handler]:
+    """Return the class of connections whose WebSockets are wrapped, and may send what is allowed."""
+    return type("WrappingHandler", (Handler,), {"wrap": staticmethod(wrap), "allowed": allowed})

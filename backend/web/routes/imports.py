@@ -18,7 +18,9 @@ from backend.schedule.interop import torch_csv, trace_import
 from backend.schedule.order.placement import KINDS
 from backend.schedule.spec import Spec, choice
 from backend.web.address.query import query_of
+from backend.web.http import access
 from backend.web.http.background import BACKGROUND_OPS, run_in_background
+from backend.web.http.clients import client_of
 from backend.web.http.errors import ApiError
 from backend.web.http.request_json import only, read_object
 from backend.web.services import services
@@ -61,10 +63,11 @@ def import_run() -> tuple[Response, int]:
         )
         raise ApiError(415, "Content-Type", request.mimetype, why)
     body, most = request.get_data(cache=False), services().config.import_mb * INFLATED * 2**20
-    owner = request.remote_addr or ""
-    _take_share(services().imports, owner)
+    _take_share(services().imports, client_of(request))
+    owner = access.identity().owner
     spec, trace = run_in_background(BACKGROUND_OPS, lambda: _measured(_inflated(body, most)))
     run = services().runs.keep(lambda run_id, created: run_of(run_id, created, owner, spec, trace))
+    access.record("import", run.id, family=spec.family)
     url, notes = f"/?{query_of(spec)}&run={run.id}", with_codes(list(trace.notes))
     return jsonify(id=run.id, status=run.status, url=url, spec=run.spec, notes=notes), 201
 
@@ -117,9 +120,12 @@ def _inflated(body: bytes, most: int) -> bytes:
     return text
 
 
-def _take_share(rate: HourlyRate, owner: str) -> None:
-    if rate.take(owner) is not None:
+def _take_share(rate: HourlyRate, client: str) -> None:
+    minutes = rate.take(client)
+    if minutes is not None:
         why = message(
             "runs.imports_share", "The limit is {most} imported runs per hour; try again later", most=rate.most
         )
-        raise RunError("share", "imports", rate.most, why, rate.most)
+        error = RunError("share", "imports", rate.most, why, rate.most)
+        error.retry_after = 60 * minutes
+        raise error

@@ -12,6 +12,7 @@ from flask import Blueprint, Response, abort, render_template, request
 
 from backend import __version__
 from backend.web.address.preview import preview_of
+from backend.web.http import access
 from backend.web.http.background import BACKGROUND_OPS, run_in_background
 from backend.web.http.bundle import entry, plotly_address
 from backend.web.http.cache import Encoded
@@ -32,7 +33,7 @@ def index() -> str:
     """Render the whole page; the schedules come from the API."""
     return render_template(
         "index.html", version=__version__, plotly=plotly_address(), script=entry("js", "main"),
-        style=entry("css", "main"), preview=preview_of(request),
+        style=entry("css", "main"), preview=preview_of(request), role=access.identity().role.name.lower(),
     )  # fmt: skip
 
 

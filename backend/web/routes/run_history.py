@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
+from backend.access.roles import Role
 from backend.errors import RequestError, message, with_codes
 from backend.runs import cluster_state, run_files
 from backend.runs.errors import RunError
@@ -16,6 +17,7 @@ from backend.schedule.families import registry
 from backend.schedule.order.order import Order
 from backend.schedule.spec import choice, reject_unknown
 from backend.web.address.query import ADDRESS, pairs
+from backend.web.http import access
 from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.request_json import only, read_object
 from backend.web.services import services
@@ -29,13 +31,20 @@ LONGEST_NAME = 80
 def rename_run(run_id: str) -> Response:
     """Set the name of a run: {"name": text}; "" removes it."""
     asked = only(read_object(request), ("name",), RENAMING)
-    return jsonify(id=run_id, name=services().runs.rename(run_id, _name(asked.get("name"))).name)
+    name = _name(asked.get("name"))
+    access.require_owner(services().runs.get(run_id).owner, run_id)
+    renamed = services().runs.rename(run_id, name)
+    access.record("rename", run_id, name=name)
+    return jsonify(id=run_id, name=renamed.name)
 
 
 @history.delete("/runs/<run_id>")
 def delete_run(run_id: str) -> tuple[str, int]:
-    """Delete a run that is over."""
+    """Delete a run that is over; one that is damaged has no owner, so only an administrator can delete it."""
+    if access.identity().role < Role.ADMIN:
+        access.require_owner(services().runs.get(run_id).owner, run_id)
     services().runs.remove(run_id)
+    access.record("delete", run_id)
     return "", 204
 
 

@@ -15,8 +15,10 @@ from backend.schedule.families import registry
 from backend.schedule.order import wire
 from backend.schedule.spec import reject_unknown
 from backend.web.address.query import ADDRESS, pairs, query_of
+from backend.web.http import access
 from backend.web.http.background import estimated_ops, run_in_background
 from backend.web.http.cache import Encoded
+from backend.web.http.clients import client_of
 from backend.web.http.request_json import only, read_object
 from backend.web.http.responses import BINARY, send
 from backend.web.services import services
@@ -35,7 +37,9 @@ def start_run() -> tuple[Response, int]:
     options.refuse_missing(chosen.device, services().runs.client.devices)
     options.refuse_local(chosen, services().runs.client.engine)
     order = run_in_background(estimated_ops(spec), lambda: wire.to_text(registry.order(spec)))
-    run = services().runs.submit(request.remote_addr or "", spec.to_json(), order, chosen)
+    client, owner = client_of(request), access.identity().owner
+    run = services().runs.submit(client, spec.to_json(), order, chosen, owner)
+    access.record("run", run.id, family=spec.family)
     query = query_of(spec)
     url = f"/?{query}&run={run.id}" if query else f"/?run={run.id}"
     return jsonify(id=run.id, status=run.status, position=run.position, url=url), 202
@@ -54,7 +58,9 @@ def list_runs() -> Response:
     if not (limit.isascii() and limit.isdigit() and len(limit) < 5 and 1 <= int(limit) <= MOST_LISTED):
         why = message("runs.list_limit", "limit must be a whole number from 1 to {most}", most=MOST_LISTED)
         raise RequestError("limit", limit, why, limit=MOST_LISTED, nearest=20)
-    listed = with_codes(services().runs.recent(int(limit), given.get("before")))
+    recent = services().runs.recent(int(limit), given.get("before"))
+    may_change = access.identity().may_change
+    listed = [{"mine": may_change(run.pop("owner"))} | with_codes(run) for run in recent]
     return jsonify(runs=listed, next=listed[-1]["id"] if len(listed) == int(limit) else None)
 
 
@@ -65,7 +71,8 @@ def show_run(run_id: str) -> Response:
     reject_unknown(given, ("rows",), ADDRESS)
     kinds = rows_of(given.get("rows", ",".join(KINDS)))
     run = services().runs.get(run_id)
-    return send(request, services().snapshots.encoded(run, kinds))
+    mine = access.identity().may_change(run.owner)
+    return send(request, services().snapshots.encoded(run, kinds, mine))
 
 
 @runs.get("/<run_id>/order")
@@ -92,5 +99,8 @@ def _ops(run: Run) -> int:
 @runs.post("/<run_id>/cancel")
 def cancel_run(run_id: str) -> tuple[Response, int]:
     """Cancel a run; one in progress is over with its event `cancelled`."""
-    run = services().runs.cancel(run_id)
+    manager = services().runs
+    access.require_owner(manager.get(run_id).owner, run_id)
+    run = manager.cancel(run_id)
+    access.record("cancel", run_id)
     return jsonify(id=run.id, status=run.status), 202

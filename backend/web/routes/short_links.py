@@ -10,6 +10,7 @@ from backend.short_links.short_links import ShortLinks
 from backend.short_links.store import Link
 from backend.web.http.background import BACKGROUND_OPS, run_in_background
 from backend.web.http.bundle import entry
+from backend.web.http.clients import client_of
 from backend.web.http.errors import status_of
 from backend.web.http.request_json import only, read_object
 from backend.web.services import services
@@ -22,8 +23,8 @@ A_LINK = message("links.a_link", "a link")
 def make_link() -> tuple[Response, int]:
     """Make a short link to a view; the same view and name have the same one."""
     body = only(read_object(request), ("query", "name"), A_LINK)
-    store, owner = services().links, request.remote_addr or ""
-    link = run_in_background(BACKGROUND_OPS, lambda: store.make(owner, body.get("query"), body.get("name")))
+    store, client = services().links, client_of(request)
+    link = run_in_background(BACKGROUND_OPS, lambda: store.make(client, body.get("query"), body.get("name")))
     name = link.code if link.named else None
     return jsonify(code=link.code, url=f"/s/{link.code}", query=link.query, name=name), 201
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import flask
 from engineio.packet import MESSAGE, Packet
+from flask_socketio import ConnectionRefusedError as SocketRefusedError
 from flask_socketio import SocketIO
 
 from backend.errors import RequestError, message
 from backend.runs.rows import TIMES
 from backend.runs.run_log import Part
+from backend.web.http.clients import client_of
 from backend.web.http.errors import ApiError, shape_of
 from backend.web.http.request_json import only
 from backend.web.services import services
@@ -46,6 +48,7 @@ class Sockets:
 
 def register(socketio: SocketIO) -> None:
     """Register the handlers of these events."""
+    socketio.on_event("connect", enter)
     socketio.on_event("watch", watch)
     socketio.on_event("unwatch", unwatch)
     socketio.on_event("watch_cluster", watch_cluster)
@@ -53,6 +56,14 @@ def register(socketio: SocketIO) -> None:
     socketio.on_event("disconnect", leave)
     socketio.on_event("*", refuse)
     socketio.on_error_default(lambda error: {"error": shape_of(error)[1]})
+
+
+def enter(*_: Any) -> None:
+    """Count a connection of a client; the client learns why one is refused."""
+    try:
+        services().connections.open(_viewer(), client_of(flask.request))
+    except RequestError as error:
+        raise SocketRefusedError(str(error.message), {"error": shape_of(error)[1]}) from None
 
 
 def watch(*args: Any) -> dict[str, Any]:
@@ -90,6 +101,7 @@ def unwatch_cluster(*_: Any) -> dict[str, Any]:
 
 def leave(*_: Any) -> None:
     """Remove a page that has disconnected."""
+    services().connections.close(_viewer())
     services().feed.drop(_viewer())
     services().cluster.drop(_viewer())
     services().searches.drop(_viewer())

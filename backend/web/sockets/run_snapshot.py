@@ -34,13 +34,16 @@ class RunSnapshots:
         self._cache = Cache(KEPT_BYTES)
         self._turn = BoundedSemaphore(1)
 
-    def encoded(self, run: Run, kinds: Sequence[str] = KINDS) -> Encoded:
-        """Encode the run with rows of these kinds, up to the log entry `seq` in it, from which a viewer watches on."""
+    def encoded(self, run: Run, kinds: Sequence[str] = KINDS, mine: bool = True) -> Encoded:
+        """Encode the run with rows of these kinds, up to the log entry `seq` in it, from which a viewer watches on.
+
+        `mine`: whether the viewer may rename, cancel and delete it.
+        """
         long = sum(batch.count(kinds) for batch in run.log.batches(run.log.seq)) >= LONG
         seq = run.log.seq - (run.log.seq % ROUND if long and not run.over else 0)
         # The content is fixed here, in the event loop, where runs change; a thread only joins the texts.
         batches = run.log.batches(seq)
-        about = {"seq": seq, "op_count": sum(batch.count(OPS) for batch in batches), "fields": FIELDS}
+        about = {"mine": mine, "seq": seq, "op_count": sum(batch.count(OPS) for batch in batches), "fields": FIELDS}
         head = json.dumps(with_codes(run.summary() | about), separators=(",", ":"))[:-1]
 
         def encode() -> Encoded:

@@ -7,9 +7,11 @@ from typing import Any
 import flask
 from flask_socketio import SocketIO
 
+from backend.access.roles import Role
 from backend.errors import RequestError, message
 from backend.schedule.families.registry import read
 from backend.schedule.spec import number
+from backend.web.http.access import require
 from backend.web.http.request_json import only
 from backend.web.services import services
 
@@ -26,6 +28,7 @@ def register(socketio: SocketIO) -> None:
 
 def search(*args: Any) -> dict[str, Any]:
     """Start a search, {"spec": {..}, "seconds": 5}; ``search`` messages report its progress."""
+    require(Role.RUN)
     if len(args) != 1:
         why = message("web.takes_one_object", "{event} takes one object with {keys}", event="search", keys=list(KEYS))
         raise RequestError("search", len(args), why)

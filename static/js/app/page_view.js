@@ -4,6 +4,7 @@ import { createDrawer } from "./drawer.js";
 import { createShortcuts } from "./shortcuts.js";
 import { TimelineView } from "./timeline_view.js";
 import { createToolbar } from "./toolbar.js";
+import { onWait } from "../data/api.js";
 import { RUN_LANE_IDS, laneOf } from "../data/lanes.js";
 import { inPairs } from "../data/matched_plan.js";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.js";
@@ -20,10 +21,10 @@ import { createImport } from "../panels/import/import_dialog.js";
 import { RunTab } from "../panels/runs/run_tab.js";
 import { createShare } from "../panels/share/share.js";
 import { createTable } from "../timeline/table.js";
-import { byId } from "../ui/dom.js";
+import { byId, sentence } from "../ui/dom.js";
 import { listenKeys } from "../ui/keyboard.js";
 import { onRest } from "../ui/rest.js";
-import { t } from "../core/i18n/language.js";
+import { t, tr } from "../core/i18n/language.js";
 import { withoutLane } from "../core/state/lane_ids.js";
 import { IDS, dropAt } from "../core/state/schedules.js";
 
@@ -31,6 +32,9 @@ import { IDS, dropAt } from "../core/state/schedules.js";
 /** @import {Lane} from "../data/lanes.js" */
 
 const LONG_NOTICE = 6000; // ms
+
+/** @param {import("../data/api.js").Refusal} refusal */
+const waitText = (refusal) => `${sentence(tr(refusal))}${t(" ")}${t("The page tries again by itself.")}`;
 
 export class PageView {
   /** @param {Started} started */
@@ -71,6 +75,7 @@ export class PageView {
       runs: { isLive: () => this.runs.live, start: () => this.runTab.start() },
       showShortcuts: () => this.#toggleTab("keys"),
     });
+    onWait((refusal) => this.view.status.toast(waitText(refusal), 1000 * (refusal.retryAfter ?? 1)));
     this.#createPanels();
     this.#begin();
   }

@@ -5,14 +5,15 @@ import { t } from "../core/i18n/language.js";
 
 /** A request that the server understood and refused. Has a `code`, `params` and a `message`, so tr() translates it. */
 export class Refusal extends Error {
-  /** @param {SpecError} error @param {number} status */
-  constructor(error, status) {
+  /** @param {SpecError} error @param {number} status @param {number | null} [retryAfter] s until it may be met */
+  constructor(error, status, retryAfter = null) {
     super(error.message);
     this.name = "Refusal";
     this.error = error;
     this.code = error.code;
     this.params = error.params;
     this.status = status;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -24,8 +25,49 @@ export class Offline extends Error {
   }
 }
 
-/** @param {string} url @param {RequestInit} [init] @returns {Promise<Response>} */
+const MOST_TRIES = 4;
+const LONGEST_WAIT_S = 60; // a longer one is a reader's decision
+/** @type {(refusal: Refusal) => void} */
+let tellWait = () => {};
+
+/** Call `tell` whenever the page waits because the server has asked it to. @param {(refusal: Refusal) => void} tell */
+export function onWait(tell) {
+  tellWait = tell;
+}
+
+/** The server asked the page to wait, and the page will. @param {Refusal} refusal */
+export const waits = (refusal) => tellWait(refusal);
+
+/**
+ * Reading is repeated after the time that the server names; what changes something is the reader's to repeat.
+ * @param {string} url @param {RequestInit} [init] @returns {Promise<Response>}
+ */
 async function ask(url, init) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await askOnce(url, init);
+    } catch (problem) {
+      const wait = problem instanceof Refusal ? problem.retryAfter : null;
+      if (init?.method || wait === null || wait > LONGEST_WAIT_S || tries === MOST_TRIES) throw problem;
+      waits(/** @type {Refusal} */ (problem));
+      await pause(1000 * wait * (1 + Math.random() / 2), init?.signal); // not all pages of a class at once
+    }
+  }
+}
+
+/** @param {number} ms @param {AbortSignal | null} [signal] */
+function pause(ms, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+/** @param {string} url @param {RequestInit} [init] @returns {Promise<Response>} */
+async function askOnce(url, init) {
   let response;
   try {
     response = await fetch(url, init);
@@ -36,7 +78,7 @@ async function ask(url, init) {
   if (response.ok) return response;
   const body = await response.json().catch(() => null);
   if (!body?.error) throw new Offline();
-  throw new Refusal(body.error, response.status);
+  throw new Refusal(body.error, response.status, Number(response.headers.get("Retry-After")) || null);
 }
 
 /** @param {string} path */

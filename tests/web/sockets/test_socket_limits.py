@@ -13,10 +13,13 @@ import requests
 import websocket
 from geventwebsocket.exceptions import WebSocketError
 
-from backend.web.http.socket_limits import BURST, LARGEST_EVENT, PACE, PATIENCE_S, SocketLimits
+from backend.config import Config
+from backend.web.http.socket_limits import Allowance, SocketLimits
 from tests.conftest import Server
 from tests.support.web_pages import connect_raw
 
+ALLOWED = Allowance.of(Config())
+LARGEST, RATE, BURST = ALLOWED.largest, ALLOWED.rate, ALLOWED.burst
 LEGAL = '42["unwatch",{"run":"nobody"}]'
 
 
@@ -25,7 +28,7 @@ class Client:
 
     def __init__(self, frames: list[tuple[int, bool, bytes]]) -> None:
         self.now, self.closed, self.frames = 0.0, None, iter(frames)
-        self.limits = SocketLimits(self.read_frame, self.close, clock=lambda: self.now, sleep=self.sleep)
+        self.limits = SocketLimits(self.read_frame, self.close, ALLOWED, clock=lambda: self.now, sleep=self.sleep)
 
     def read_frame(self):
         opcode, fin, payload = next(self.frames)
@@ -45,7 +48,7 @@ def test_a_burst_is_read_at_once_and_more_at_the_pace():
     assert client.now == 0.0
     for _ in range(100):
         client.limits.read_frame()
-    assert client.now == pytest.approx(100 / PACE)
+    assert client.now == pytest.approx(100 / RATE)
 
 
 def test_a_socket_that_keeps_sending_is_closed_with_the_reason():
@@ -53,15 +56,15 @@ def test_a_socket_that_keeps_sending_is_closed_with_the_reason():
     with pytest.raises(WebSocketError):
         list(iter(client.limits.read_frame, None))
     assert client.closed == (1008, "more than 50 messages a second for 10 s")
-    assert PATIENCE_S <= client.now < PATIENCE_S + 1
+    assert ALLOWED.patience_s <= client.now < ALLOWED.patience_s + 1
 
 
 def test_a_socket_that_calms_down_is_forgiven():
     client = Client([(1, True, b"x")] * 10_000)
     for _ in range(20):
-        for _ in range(int(BURST + PACE)):
+        for _ in range(int(BURST + RATE)):
             client.limits.read_frame()
-        client.now += BURST / PACE
+        client.now += BURST / RATE
     assert client.closed is None
 
 
@@ -69,11 +72,11 @@ def test_large_messages_and_pings_count_too():
     client = Client([(9, True, b"x" * 10_240)] * 20)
     for _ in range(20):
         client.limits.read_frame()
-    assert client.now == pytest.approx((20 * 21 - BURST) / PACE)
+    assert client.now == pytest.approx((20 * 21 - BURST) / RATE)
 
 
 def test_a_message_in_many_frames_is_bounded_as_a_whole():
-    part = b"x" * (LARGEST_EVENT // 2)
+    part = b"x" * (LARGEST // 2)
     client = Client([(1, True, part), (1, False, part), (0, False, part), (0, False, b"x")])
     for _ in range(3):
         client.limits.read_frame()
@@ -83,7 +86,7 @@ def test_a_message_in_many_frames_is_bounded_as_a_whole():
 
 
 def test_a_ping_between_the_frames_of_a_message_does_not_hide_its_size():
-    part = b"x" * (LARGEST_EVENT // 2)
+    part = b"x" * (LARGEST // 2)
     client = Client([(1, False, part), (9, True, b""), (0, False, part), (9, True, b""), (0, False, b"x")])
     for _ in range(4):
         client.limits.read_frame()

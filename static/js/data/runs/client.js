@@ -1,5 +1,5 @@
 // The runs of the server: start, open, watch and cancel them. A run is watched by a socket from where it was opened.
-import { Offline, getBytes, getJson, postJson } from "../api.js";
+import { Offline, Refusal, getBytes, getJson, postJson, waits } from "../api.js";
 import { decodeRows, noRows } from "../../core/measured/rows.js";
 import { t } from "../../core/i18n/language.js";
 import { decode } from "../../core/schedule/wire.js";
@@ -23,6 +23,7 @@ import { decode } from "../../core/schedule/wire.js";
  * @typedef {object} Run
  * @property {string} id
  * @property {string} [name]
+ * @property {boolean} [mine]  whether this reader may rename, cancel and delete it
  * @property {"queued" | "warming" | "running" | "verified" | "finished" | "failed" | "cancelled"} status
  * @property {number | null} position
  * @property {Spec} spec
@@ -72,7 +73,11 @@ const OVER = new Set(["finished", "failed", "cancelled"]);
 const NEW = new Set(["t0_unix_ns", "waiting", "hosts", "clocks", "links", "fields"]);
 const ROWS = new Set(["ops", "copies", "bytes", "messages"]);
 const RETRY_MS = 3000; // until what failed is requested again
+const REFUSED_S = 5; // until a refused connection is tried again where the server names no time
 const STORED_MS = 300; // after the end of a run the server has stored it, or has found that it cannot
+
+/** Whether this reader may rename, cancel and delete a run. @param {Run} run */
+export const mayChange = ({ mine }) => mine !== false;
 
 /** @param {Run} run */
 export const isOver = (run) => OVER.has(run.status);
@@ -101,13 +106,30 @@ let socket = null;
 /** The page's socket, which is opened when a run, a search or the cluster is first watched. */
 export function connect() {
   socket ??= import("../../../vendor/socket.io.esm.min.js").then(
-    ({ io }) => io({ transports: ["websocket", "polling"] }),
+    ({ io }) => {
+      const line = io({ transports: ["websocket", "polling"] });
+      line.on("connect_error", (problem) => connectLater(line, problem));
+      return line;
+    },
     (problem) => {
       socket = null; // the server went away before the client library was loaded: the next caller tries again
       throw problem;
     },
   );
   return socket;
+}
+
+/**
+ * Connect again when the server, which has refused the connection, allows it: the library itself would not.
+ * @param {import("socket.io-client").Socket} line
+ * @param {Error & {data?: {error?: import("../../core/schedule/types.js").SpecError}}} problem
+ */
+function connectLater(line, problem) {
+  const error = problem.data?.error;
+  if (!error || line.active) return;
+  const refusal = new Refusal(error, 429, Number(error.params?.seconds) || REFUSED_S);
+  waits(refusal);
+  setTimeout(() => line.connect(), 1000 * /** @type {number} */ (refusal.retryAfter));
 }
 
 /** The socket, once the server gives its library. @param {Watch} watch */

@@ -2,7 +2,7 @@
 import { h, keepFocus, replace, sentence as asSentence, setText, show as showNode } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { afterRun, calibrationText } from "./after.js";
-import { isOver } from "../../data/runs/client.js";
+import { isOver, mayChange } from "../../data/runs/client.js";
 import { facts } from "./facts.js";
 import { createRunOptions } from "./options.js";
 import { residualLists } from "./residuals.js";
@@ -66,6 +66,15 @@ export function createRunPanel(acts) {
             "plan when it ends. The gradients are compared with those of the same model without a pipeline.",
         ),
       ),
+      mayRun()
+        ? ""
+        : h("p", {
+            class: "note",
+            id: "run-access",
+            text: t(
+              "This page may only look: starting runs and searches needs the link that the server printed.",
+            ),
+          }),
       options.node,
       all,
     );
@@ -113,7 +122,9 @@ export function createRunPanel(acts) {
           room ? button(t("Run again and compare"), () => acts.start(true), "", "run-beside") : "",
           button(t("Close the run"), acts.leave, "", "run-close"),
         ]
-      : [button(t("Cancel"), acts.cancel, "soft", "cancel")];
+      : mayChange(run)
+        ? [button(t("Cancel"), acts.cancel, "soft", "cancel")]
+        : [];
     replace(
       panel,
       h(
@@ -158,6 +169,9 @@ export function createRunPanel(acts) {
   idle();
   return { panel, idle, showProblem, show, setPlans, options };
 }
+
+/** Whether the server lets this reader start runs; it says so when it writes the page. */
+const mayRun = () => !["nobody", "view"].includes(document.documentElement.dataset.role ?? "");
 
 /** Why the run has its mode. @param {NonNullable<Run["why"]>} why */
 const whyMode = (why) => asSentence(tr(why));

@@ -3,7 +3,7 @@ import { h, replace, sentence } from "../../ui/dom.js";
 import { locale } from "../../ui/languages.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
-import { isOver } from "../../data/runs/client.js";
+import { isOver, mayChange } from "../../data/runs/client.js";
 import { deviceName, failureText, modeName, unusual } from "../../data/runs/run_titles.js";
 
 /** @import {ListedRun} from "../../data/runs/client.js" */
@@ -166,9 +166,9 @@ function buttonsOf(run, acts, title, head, home) {
       : [button(t("Show"), acts.only, { run: run.id })];
   return [
     ...open,
-    button(t("Rename"), () => askName(run, acts, head), { cls: "run-rename" }),
+    mayChange(run) ? button(t("Rename"), () => askName(run, acts, head), { cls: "run-rename" }) : "",
     button(t("Copy link"), () => copy(acts)),
-    isOver(run) ? button(t("Delete"), () => askDelete(run, acts, title, head, home)) : "",
+    isOver(run) && mayChange(run) ? button(t("Delete"), () => askDelete(run, acts, title, head, home)) : "",
   ];
 }
 

@@ -6,7 +6,7 @@ import { hopTime } from "../../core/measured/cluster.js";
 import { t } from "../../core/i18n/language.js";
 import { specAt, specsOf } from "../../core/state/schedules.js";
 import { plannedPeak } from "../../data/matched_plan.js";
-import { cancelRun, getCalibration, isOver } from "../../data/runs/client.js";
+import { cancelRun, getCalibration, isOver, mayChange } from "../../data/runs/client.js";
 import { isOf, linkTo } from "../../data/runs/run_titles.js";
 import { MOST_RUNS } from "../../data/runs/runs_on_screen.js";
 import { createDevices } from "./devices.js";
@@ -143,7 +143,7 @@ export class RunTab {
 
   #cancelAll() {
     for (const { run } of this.runs.all)
-      if (run && !isOver(run)) cancelRun(run.id).catch((problem) => this.#showProblem(problem));
+      if (run && !isOver(run) && mayChange(run)) cancelRun(run.id).catch((problem) => this.#showProblem(problem));
   }
 
   /** Go to an op of the run that the panel is about. @param {number} i */

@@ -3,7 +3,7 @@
 import { h, replace, show } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
-import { isOver } from "../../data/runs/client.js";
+import { isOver, mayChange } from "../../data/runs/client.js";
 import { failureText, titleOf } from "../../data/runs/run_titles.js";
 import { signedShare } from "./facts.js";
 
@@ -128,7 +128,7 @@ export function createRunTable(acts) {
       if (rows.length < 2) return;
       show(
         cancel,
-        rows.some(({ run }) => run !== null && !isOver(run)),
+        rows.some(({ run }) => run !== null && !isOver(run) && mayChange(run)),
       );
       const cells = rows.map(cellsOf);
       const key = JSON.stringify([rows.map((row) => row.title + row.about), cells]);

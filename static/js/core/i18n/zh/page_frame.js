@@ -4,6 +4,8 @@
 export const FRAME = {
   // api.js
   "The server does not answer.": "服务器没有响应。",
+  // page_view.js
+  "The page tries again by itself.": "页面会自动重试。",
   // appearance.js
   Theme: "主题",
   System: "跟随系统",

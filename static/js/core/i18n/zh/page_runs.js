@@ -15,6 +15,8 @@ export const RUNS = {
   "Export the run": "导出运行",
   "Imported trace": "导入的轨迹",
   // panel.js
+  "This page may only look: starting runs and searches needs the link that the server printed.":
+    "此页面只能查看：启动运行和搜索需要服务器输出的带令牌的链接。",
   queued: "排队",
   "warming up": "预热中",
   running: "运行中",

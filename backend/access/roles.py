@@ -1,0 +1,60 @@
+"""Roles, and who a client is: what it may do, by what it is counted, and whose the runs are that it makes."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from dataclasses import dataclass
+from enum import IntEnum
+
+IPV6_NETWORK = 64  # bits: what one customer of a provider has
+
+
+class Role(IntEnum):
+    """What a client may do; a greater role may do everything that a lesser one may."""
+
+    NOBODY = 0
+    VIEW = 1
+    RUN = 2
+    ADMIN = 3
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One client: `client` is by what its limits count, `owner` whose the runs are that it makes.
+
+    `browser` is the id that its cookie has or shall have, "" for scripts with a token and for named users; `fresh` says
+    that it has no cookie yet. `shown` says that it has shown a token or has a user name, `wrong` that its token is not
+    valid.
+    """
+
+    role: Role
+    client: str
+    owner: str
+    address: str
+    browser: str = ""
+    fresh: bool = False
+    shown: bool = False
+    wrong: bool = False
+
+    def may_change(self, owner: str) -> bool:
+        """Return whether it may cancel, rename and delete runs of this owner."""
+        return self.role >= Role.ADMIN or (self.role >= Role.RUN and owner != "" and owner == self.owner)
+
+
+def by_address(address: str) -> str:
+    """Return by what the limits of a client without a token count: its address, of IPv6 only the network."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return f"address:{address}"
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
+        found = found.ipv4_mapped
+    if isinstance(found, ipaddress.IPv6Address):
+        return f"address:{ipaddress.ip_network((found, IPV6_NETWORK), strict=False)}"
+    return f"address:{found}"
+
+
+def new_browser() -> str:
+    """Return a random id for a browser."""
+    return secrets.token_urlsafe(12)

@@ -1,0 +1,1 @@
+"""Tests of who a client is, what it may do, and how much."""
