@@ -103,6 +103,7 @@ class RequestError(ValueError):
     """
 
     kind: Kind = "bad"
+    retry_after: int | None = None  # seconds until the same request may succeed
     domain: ClassVar[str] = "request"
 
     def __init__(

@@ -22,7 +22,7 @@ from backend.config import PROJECT, Config
 from backend.errors import message
 from backend.runs.cluster_state import LOCAL
 from backend.runs.errors import RunError, RunFailure
-from backend.runs.fair_queue import FairQueue
+from backend.fair_queue import FairQueue, NoPlaceError
 from backend.runs.options import PLAIN, Options
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import Event

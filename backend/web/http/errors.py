@@ -69,7 +69,10 @@ def register(app: Flask) -> None:
 
     def answer(error: Exception) -> tuple[Response, int]:
         status, shape = shape_of(error)
-        return jsonify(error=shape), status
+        response = jsonify(error=shape)
+        if isinstance(error, RequestError) and error.retry_after is not None:
+            response.headers["Retry-After"] = str(error.retry_after)
+        return response, status
 
     app.register_error_handler(Exception, answer)
 

@@ -25,14 +25,18 @@ def register(socketio: SocketIO) -> None:
 
 
 def search(*args: Any) -> dict[str, Any]:
-    """Start a search, {"spec": {..}, "seconds": 5}; ``search`` messages report its progress."""
+    """Start a search, {"spec": {..}, "seconds": 5}; ``search`` messages report its progress. The acknowledgement
+    has its id and its position in the queue, at once.
+    """
     if len(args) != 1:
         why = message("web.takes_one_object", "{event} takes one object with {keys}", event="search", keys=list(KEYS))
         raise RequestError("search", len(args), why)
     data = only(args[0], KEYS, "search")
     seconds = number("seconds", data.get("seconds", DEFAULT_SECONDS), *SECONDS)
     spec = read(data.get("spec", {})).with_(effort=None)
-    return {"ok": True, "id": services().searches.start(_viewer(), spec, seconds).id}
+    searches = services().searches
+    job = searches.start(_viewer(), spec, seconds, flask.request.remote_addr or "")
+    return {"ok": True, "id": job.id, "position": searches.position(job)}
 
 
 def stop(*_: Any) -> dict[str, Any]:
