@@ -99,7 +99,7 @@ class Config:
     ray_address: str = _setting(
         "", _address, "HOST:PORT of the head of a Ray cluster to join; without it engine ray starts one on this host"
     )
-    queue: int = _setting(32, _integer(1, 10_000), "runs that may wait in all, more are refused (503)")
+    queue: int = _setting(32, _integer(1, 10_000), "runs that may wait in all; more are refused (503)")
     queue_per_client: int = _setting(
         8, _integer(1, 10_000), "runs of one address that may wait, fewer if many wait (429)"
     )

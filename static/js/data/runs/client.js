@@ -53,8 +53,8 @@ import { decode } from "../../core/schedule/wire.js";
  * @property {(number | null)[] | null} [losses] of each training step
  * @property {{op_ns: number, share: number} | null} [instrumentation] tracing overhead per op, and share of the step
  * @property {number} [estimate_s] how long it was expected to take when it was queued, in seconds
- * @property {{phase: "warming" | "running" | "verifying", step: number, steps: number} | null} [progress] of a long one;
- *   verifying: the step that the reference trains
+ * @property {{phase: "warming" | "running" | "verifying", step: number, steps: number} | null} [progress] of
+ *   a long run; verifying: the step that the reference trains
  * @property {Message | string} [waiting] for which resources, while there are not enough for it to start
  * @property {string[] | null} [hosts] by rank, of a run on a cluster
  * @property {Clock[] | null} [clocks]

@@ -224,9 +224,7 @@ function createMeter() {
  */
 function stepText(done, progress) {
   if (progress?.phase === "verifying") return t("Reference: step {step} of {steps}", progress);
-  return progress?.phase === "running" && progress.steps > 1 && done === 0
-    ? t("Step {step} of {steps}", progress)
-    : "";
+  return progress?.phase === "running" && progress.steps > 1 && done === 0 ? t("Step {step} of {steps}", progress) : "";
 }
 
 /** @param {Run} run */
