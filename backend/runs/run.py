@@ -54,9 +54,7 @@ class Run:
     facts: dict[str, Any] = field(default_factory=dict)
     log: RunLog = field(init=False)
     _reader: RowReader = field(init=False, repr=False)
-    _counted: tuple[Any, ...] = field(
-        init=False, repr=False, default=()
-    )  # phase, step, count
+    _counted: tuple[Any, ...] = field(init=False, repr=False, default=())  # phase, step, count
 
     def __post_init__(self) -> None:
         self.log, self._reader = RunLog(self.id), RowReader()
