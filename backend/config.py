@@ -114,8 +114,11 @@ class Config:
         "", _address, "HOST:PORT of the head of a Ray cluster to join; without it engine ray starts one on this host"
     )
     queue: int = _setting(32, _integer(1, 10_000), "runs that may wait in all; more are refused (503)")
-    queue_per_client: int = _setting(8, _integer(1, 10_000), "runs of one client that may wait (429)")
-    silence_s: float = _setting(120.0, _seconds, "seconds without an event until a run counts as hung")
+    queue_per_client: int = _setting(
+        8, _integer(1, 10_000), "runs of one client that may wait, fewer if many wait (429)"
+    )
+    run_s: float = _setting(1800.0, _seconds, "longest estimated run, in seconds; longer ones are refused (400)")
+    silence_s: float = _setting(120.0, _seconds, "seconds without progress of a run until it counts as hung")
     keep: int = _setting(32, _integer(1, 10_000), "finished runs kept in memory, besides the database")
     cache_mb: int = _setting(32, _integer(0, 4096), "megabytes of encoded schedules kept in memory")
     body_kb: int = _setting(256, _integer(1, 65_536), "largest request body, in kilobytes")

@@ -105,8 +105,8 @@ class RequestError(ValueError):
     """
 
     kind: Kind = "bad"
+    retry_after: int | None = None  # seconds until the same request may succeed
     domain: ClassVar[str] = "request"
-    retry_after: int | None = None  # seconds, for the header Retry-After
 
     def __init__(
         self, field: str | None, value: Any, message: str, *, limit: Any = None, nearest: Any = None, kind: Kind = "bad"

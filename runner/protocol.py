@@ -1,5 +1,6 @@
 """The lines in and out: strict reading of commands, one shape of error. docs/contracts.md lists the fields of
-events.
+events. While a run gets on, an event is sent every few seconds, `progress` if there is no other; a reader may take
+silence for a hang.
 
 Executes no command, and decodes no order.
 """

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from hypothesis import settings
 
 from backend.config import PROJECT, Config
 from backend.schedule import jit
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 # In this order: what takes minutes comes first and files that take seconds last, so that all workers end together.
 FOLDERS = ("cluster", "page", "runner", "web", "runs", "cli", "charts", "lint", "schedule")
+
+# The same examples each time, whatever the machine's speed; RANDOM_EXAMPLES=1 looks for new ones.
+settings.register_profile("bubbleline", deadline=None, derandomize="RANDOM_EXAMPLES" not in os.environ)
+settings.load_profile("bubbleline")
 
 FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "runner" / "fake_runner.py"))
 

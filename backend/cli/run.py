@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,6 +22,8 @@ from backend.cli.report import (
 )
 from backend.config import PROJECT, Config
 from backend.errors import RequestError, message
+from backend.runs.estimate import OpTimes, Work, estimate, setting_of
+from backend.runs.options import Options
 from backend.runs.run_series import Rows, RunnerGoneError, Series
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
@@ -28,8 +31,9 @@ from backend.schedule.interop import torch_csv
 from backend.schedule.order import wire
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.check import check
-from backend.schedule.spec import number, optional
+from backend.schedule.spec import Spec, number, optional
 
+LONG_S = 120.0  # from which on the expected length of a run is printed
 DTYPES = ("float32", "bfloat16")
 OPTIONS = ("mode", "unit_ms", "steps", "dtype", "device", "spread", "arrange", "hops")
 
@@ -72,6 +76,8 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     except UnicodeDecodeError as error:
         raise click.ClickException(str(error)) from None
     quiet = as_json or not sys.stderr.isatty()
+    if not quiet and data.get("family"):
+        _announce_long(registry.read(data), order, options)
     try:
         with Series(Config.from_env().runner, str(PROJECT)) as series:
             last, rows = series.run(job, lambda message: None if quiet else _progress(message))
@@ -108,6 +114,15 @@ def _order(csv_file: Path | None, data: dict[str, Any], job: dict[str, Any]) -> 
     return order, job | {"spec": spec.to_json(), "order": wire.to_text(order)}
 
 
+def _announce_long(spec: Spec, order: Order, options: Mapping[str, Any]) -> None:
+    """Print how long a run is expected to take, if that is long."""
+    chosen = Options(**{key: value for key, value in options.items() if value is not None})
+    setting = setting_of(order.p, chosen, (), ())
+    found = estimate(Work.of(order, spec, setting.mode), order.p, chosen, setting, OpTimes())
+    if found.seconds > LONG_S:
+        click.echo(f"expected to take about {found.seconds / 60:,.0f} min", err=True)
+
+
 def _progress(event: dict[str, Any]) -> None:
     if event["event"] == "running":
         click.echo(f"running {event['ops']} ops on {event['device']}, {event['mode']}", err=True)
@@ -115,6 +130,10 @@ def _progress(event: dict[str, Any]) -> None:
         click.echo("starting the workers ...", err=True)
     elif event["event"] == "waiting" and event["message"]:
         click.echo(event["message"], err=True)
+    elif event["event"] == "progress" and event["phase"] == "running" and event["steps"] > 1:
+        click.echo(f"step {event['step']} of {event['steps']}", err=True)
+    elif event["event"] == "progress" and event["phase"] == "verifying":
+        click.echo(f"reference: step {event['step']} of {event['steps']}", err=True)
 
 
 def _exit_unfinished(data: dict[str, Any], last: dict[str, Any], as_json: bool) -> NoReturn:

@@ -20,9 +20,10 @@ from gevent.threadpool import ThreadPool
 
 from backend.config import PROJECT, Config
 from backend.errors import message
+from backend.fair_queue import FairQueue, NoPlaceError
 from backend.runs.cluster_state import LOCAL
 from backend.runs.errors import RunError, RunFailure
-from backend.runs.fair_queue import FairQueue
+from backend.runs.estimate import OpTimes
 from backend.runs.options import PLAIN, Options
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import Event
@@ -34,6 +35,8 @@ KEEP_SIZE = 60_000_000  # characters of the rows of ended runs in memory: about 
 UNKEPT = message(
     "runs.not_stored", "The server could not write this run to its disk: it is lost when the server stops."
 )
+UNKNOWN_S = 60.0  # a run whose length was not estimated
+RETRY_S = (5, 600)  # bounds of the advice when to try again where the queue is full
 CANCEL_S = 5.0  # from a cancellation until a runner that does not answer it is killed
 
 
@@ -52,9 +55,11 @@ class Manager:
         self.queue = FairQueue(config.queue, config.queue_per_client)
         self.store = Store(config.database)
         self.store_error: str | None = None
+        self.times = OpTimes()
         self.counts = dict.fromkeys(sorted(OVER), 0)
         self._runs: OrderedDict[str, Run] = OrderedDict()  # all live runs and the latest of the others
         self._current: Run | None = None
+        self._begun = 0.0  # of the current run, by time.monotonic
         self._events: SimpleQueue[Event] = SimpleQueue()  # of the current run
         self._wake = Signal()
         self._disk = ThreadPool(1)
@@ -87,9 +92,17 @@ class Manager:
         self._disk.kill()
 
     def submit(
-        self, client: str, spec: dict[str, Any], order: str, options: Options = PLAIN, owner: str | None = None
+        self,
+        client: str,
+        spec: dict[str, Any],
+        order: str,
+        options: Options = PLAIN,
+        *,
+        owner: str | None = None,
+        seconds: float | None = None,
     ) -> Run:
-        """Put a run into the queue. ``order`` is wire.to_text of its order. Raises RunError when the queue is full.
+        """Put a run into the queue. ``order`` is wire.to_text of its order, ``seconds`` its estimated length. Raises
+        RunError when the queue is full.
 
         ``client`` has the share of the queue; ``owner``, the client unless given, may change the run later.
         """
@@ -98,7 +111,12 @@ class Manager:
             secrets.token_hex(5), spec, options.mode, options.unit_ms, time.time(),
             client if owner is None else owner, order, options.chosen(),
         )  # fmt: skip
-        self.queue.put(client, run.id)
+        if seconds is not None:
+            run.facts["estimate_s"] = round(seconds, 1)
+        try:
+            self.queue.put(client, run.id, UNKNOWN_S if seconds is None else seconds)
+        except NoPlaceError as error:
+            raise self._no_place(error) from None
         self._remember(run)
         self._renumber()
         self._save(run)
@@ -201,6 +219,25 @@ class Manager:
                 counts[run.status] = counts.get(run.status, 0) + 1
         return counts
 
+    def _no_place(self, error: NoPlaceError) -> RunError:
+        """Return the error of a run for which there is no place, with the time until the next run begins."""
+        if error.kind == "full":
+            text = message(
+                "runs.queue_full", "{waiting} runs are waiting already; try again soon", waiting=error.waiting
+            )
+        else:
+            text = message(
+                "runs.queue_share",
+                "{waiting} of your runs are waiting already; cancel one or try again soon",
+                waiting=error.waiting,
+            )
+        refused = RunError(error.kind, "queue", error.waiting, text, error.limit)
+        rest = 0.0
+        if self._current is not None:
+            rest = self._current.facts.get("estimate_s", UNKNOWN_S) - (time.monotonic() - self._begun)
+        refused.retry_after = min(max(round(rest), RETRY_S[0]), RETRY_S[1])
+        return refused
+
     def _work(self) -> None:
         """Execute the runs of the queue, one at a time, until the server stops."""
         while True:
@@ -214,20 +251,29 @@ class Manager:
                 continue
             run = self._runs[run_id]
             self._renumber()
+            self._begun = time.monotonic()
             if why is None:
                 self._execute(run)
             else:
                 self._fail(run, why)
+            self.queue.done(run_id, time.monotonic() - self._begun)
 
     def _execute(self, run: Run) -> None:
         """Send one run to the runner and apply its events until the run is over."""
         self._current, self._events = run, SimpleQueue()
         again = True  # once: a runner that had ended before it received the run is not the run's fault
+        silence_s = self.config.silence_s
+        heard = running = time.monotonic()
         self._send(run)
         while not run.over:
             try:
                 # A run that waits for resources has no events until there are some: its runner does not hang.
-                event = self._events.get(timeout=None if run.waiting else self.config.silence_s)
+                left = heard + silence_s - time.monotonic()
+                event = self._events.get(timeout=None if run.waiting else max(0.0, left))
+                if event["event"] != "progress" or run.gets_on(event):
+                    heard = time.monotonic()
+                if event["event"] == "running":  # in which an op may be planned to take longer than the usual patience
+                    running, silence_s = heard, max(silence_s, float(event.get("stall_s", 0.0)))
                 if event["event"] == "died" and run.status == "queued" and again:
                     again = False
                     self.client.wait_ready()
@@ -239,7 +285,7 @@ class Manager:
                 text = message(
                     "runs.runner_silent",
                     "The runner has sent nothing for {seconds} s; it is being restarted.",
-                    seconds=f"{self.config.silence_s:g}",
+                    seconds=f"{silence_s:g}",
                 )
                 self._abandon(run, text)
             except (ValueError, TypeError, KeyError) as error:
@@ -248,6 +294,7 @@ class Manager:
                     "runs.runner_illegible", "The runner sent something that cannot be read; it is being restarted."
                 )
                 self._abandon(run, text)
+        self.times.learn(run, time.monotonic() - running)
         self._current = None
 
     def _send(self, run: Run) -> None:

@@ -10,8 +10,10 @@ from backend.runs.errors import RunFailure
 from backend.runs.rows import FIELDS, KINDS, RowReader
 from backend.runs.run_log import Event, RunLog
 
+PHASES = ("warming", "running", "verifying")
 OVER = frozenset({"finished", "failed", "cancelled"})
 MODES = ("auto", "paced", "free")
+MOST = 2**53  # of a number that a page can count
 IMPORTED = "imported"  # the mode of a run that happened elsewhere
 # The facts that an event of the runner sets, besides the status.
 CARRIED = {
@@ -47,10 +49,12 @@ class Run:
     status: str = "queued"
     position: int | None = None
     waiting: str = ""  # a sentence: for which resources, while there are not enough of them for it to start
+    progress: dict[str, Any] = field(default_factory=dict)  # phase, step and steps, while a long run reports them
     unkept: str | None = None  # a sentence: why the database lacks its present state
     facts: dict[str, Any] = field(default_factory=dict)
     log: RunLog = field(init=False)
     _reader: RowReader = field(init=False, repr=False)
+    _counted: tuple[Any, ...] = field(init=False, repr=False, default=())  # phase, step, count
 
     def __post_init__(self) -> None:
         self.log, self._reader = RunLog(self.id), RowReader()
@@ -85,6 +89,8 @@ class Run:
         elif name == "waiting":
             self.status, self.position, self.waiting = "warming", None, event.get("message") or ""
             self.log.append("waiting", waiting=self.waiting)
+        elif name == "progress":
+            self._apply_progress(event)
         elif name in CARRIED:
             self.waiting = ""
             carried = {key: event[key] for key in CARRIED[name] if key in event}
@@ -98,6 +104,21 @@ class Run:
         else:
             text = message("runs.unknown_event", "the runner sent an unknown event: {name}", name=str(name)[:80])
             raise ValueError(text)
+
+    def gets_on(self, event: Event) -> bool:
+        """Return whether an event `progress` reports more than the last one that was applied."""
+        return (event.get("phase"), event.get("step"), event.get("done")) != self._counted
+
+    def _apply_progress(self, event: Event) -> None:
+        """Set the progress; viewers receive it where the phase or the step has changed. Raises ValueError."""
+        phase, numbers = event.get("phase"), [event.get(key) for key in ("step", "steps", "done")]
+        if phase not in PHASES or any(type(each) is not int or not 0 <= each < MOST for each in numbers):
+            raise ValueError(message("runs.bad_progress", "the runner sent progress that cannot be read"))
+        self._counted = (phase, numbers[0], numbers[2])
+        progress = {"phase": phase, "step": numbers[0], "steps": numbers[1]}
+        if progress != self.progress:
+            self.progress = progress
+            self.log.append("progress", progress=progress)
 
     def fail(self, failure: RunFailure) -> None:
         """End the run with a failure that is not the runner's report."""
@@ -114,6 +135,7 @@ class Run:
             "mode": None, "unit_ms": self.unit_ms, "asked_mode": self.asked_mode, "asked": self.asked,
             "created": self.created, "seq": self.log.seq, "op_count": self.log.ops, "unkept": self.unkept,
             **facts, **self.facts, **({"waiting": self.waiting} if self.waiting else {}),
+            **({"progress": self.progress} if self.progress and not self.over else {}),
         }  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:

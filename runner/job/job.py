@@ -36,6 +36,7 @@ Emit = Callable[..., None]
 BATCH_NS = 50_000_000
 WAITING_NS = 1_000_000_000  # between two `waiting` events
 REMIND_NS = 30_000_000_000  # after which the same one is repeated, so that silence is not taken for a hang
+PROGRESS_NS = 2_000_000_000  # without an event after which `progress` is sent, if there was any
 PATIENCE_S = 600  # for places: a request for more than there is will not be met by waiting
 
 
@@ -59,7 +60,9 @@ class Job:
         self.planned: Plan | Exception | None = None
         self.replies: dict[int, Reply] = {}
         self.losses: list[list[float]] = []  # of the micro-batches of each step
-        self.last_batch = self.since = clock.now()
+        self.last_batch = self.since = self.last_event = clock.now()
+        self.progress: tuple[str, int, int] = ("", 0, 0)  # the last phase, step and count of work that were sent
+        self.beats = 0  # of all ranks when the phase began
         self.longest = 0
         self.restarted = False
         self.waiting = ("", 0)  # the last reason for waiting that was sent, and when
@@ -68,6 +71,7 @@ class Job:
 
     def emit(self, event: str, **fields: Any) -> None:
         """Emit an event of this run."""
+        self.last_event = clock.now()
         self.emit_line(event, id=self.run.id, **fields)
 
     def _make_plan(self) -> None:
@@ -91,10 +95,12 @@ class Job:
             self._await_places()
         elif self.state is State.RUNNING:
             self._stream()
+            self._report_progress()
             failure = self.watchdog.look(self.longest)
             if failure is not None and not self.engine.dying():  # the loss of a rank explains more, and is close
                 self.fail(failure)
         elif self.state in (State.WARMING, State.VERIFYING):
+            self._report_progress()
             self._check_patience()
 
     def reply(self, rank: int, reply: Reply) -> None:
@@ -263,9 +269,31 @@ class Job:
             self.longest = self.stream.longest
             self.emit("op_batch", **batch)
 
+    def _report_progress(self) -> None:
+        """Emit `progress` if there was no event for PROGRESS_NS and ops or other pieces of work were done meanwhile: it
+        proves that the ranks get on, not only that this process lives."""
+        if clock.now() - self.last_event < PROGRESS_NS:
+            return
+        phase, step, done, work = self._work_done()
+        if (phase, step, done) != self.progress:
+            self.progress, self.since = (phase, step, done), clock.now()
+            self.emit("progress", phase=phase, step=step, steps=self.plan.training.steps, done=done, of=work)
+
+    def _work_done(self) -> tuple[str, int, int, int | None]:
+        """Return the phase, the training step, the pieces of work done in it, and how many there are, if known: ops of
+        the warm-up, ops of the step, or micro-batches that the reference has trained in all steps."""
+        training, beats = self.plan.training, int(self.board.beats().sum())
+        if self.state is State.VERIFYING:
+            done, work = beats - self.beats, training.steps * training.micros
+            return "verifying", 1 + min(done // training.micros, training.steps - 1), done, work
+        done = int(self.board.done().sum())
+        if self.state is State.WARMING or self.rehearsing:
+            return "warming", 0, beats + done, None
+        return "running", len(self.losses) + 1, done, self.plan.program.ops
+
     def _verify(self) -> None:
         self._stream(rest=True)
-        self.state, self.since = State.VERIFYING, clock.now()
+        self.state, self.since, self.beats = State.VERIFYING, clock.now(), int(self.board.beats().sum())
         verify = Verify(
             training=self.plan.training,
             device=self.plan.device_of(0),
@@ -285,9 +313,8 @@ class Job:
         self.emit("finished", **finished, **self.engine.facts(over=True))
 
     def _check_patience(self) -> None:
-        """Fail a run whose warming or verifying takes too long."""
-        steps = self.plan.training.steps
-        seconds = 30.0 + steps * self.plan.program.ops * (0.05 + 20 * self.longest / SECOND)
+        """Fail a run whose warming or verifying takes too long without progress."""
+        seconds = 30.0 + self.plan.program.ops * (0.05 + 20 * self.longest / SECOND)
         if clock.now() - self.since > seconds * SECOND:
             silent = [rank for rank in range(self.plan.ranks) if rank not in self.replies]
             rank = 0 if self.state is State.VERIFYING else silent[0]

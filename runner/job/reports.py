@@ -12,6 +12,7 @@ from backend.errors import message
 from runner.engines.base import JobResources
 from runner.job.outcome import finite, notes, outcome, resource_use, timing_details
 from runner.job.plan import Plan
+from runner.job.watchdog import SECOND, patience_ns
 from runner.messages import Ready, Setup, StepDone
 from runner.model.verdict import TOLERANCE, Verdict
 from runner.program.traffic import Traffic
@@ -64,6 +65,7 @@ class Report:
             "overlapped": False if plan.program.pairs else None,  # a CPU does the halves one after the other
             "unit_ms": plan.unit_ms,
             "ops": plan.program.ops,
+            "stall_s": patience_ns(plan) / SECOND,
             "fields": FIELDS,
             **self._hop(plan),
         }

@@ -21,6 +21,11 @@ PACED_OPS = 10  # paced: a run may pause for as long as this many of its longest
 FREE_OPS = 20  # free: for as long as this many of the longest ops seen so far
 
 
+def patience_ns(plan: Plan) -> int:
+    """Return how long a run may pause without an op that ends: in paced mode an op may be planned to be long."""
+    return max(FLOOR_NS, int(PACED_OPS * plan.longest_op_ms * 1e6))
+
+
 class Watchdog:
     """Watches one run; call `look` at any interval. `halted` returns a sentence if a rank's process is stopped."""
 
@@ -37,8 +42,8 @@ class Watchdog:
             self.finished, self.since = finished, now()
             return None
         stalled = now() - self.since
-        paced = int(PACED_OPS * self.plan.longest_op_ms * 1e6)
-        if stalled <= max(FLOOR_NS, paced or FREE_OPS * longest_ns):
+        free = 0 if self.plan.longest_op_ms else FREE_OPS * longest_ns
+        if stalled <= max(patience_ns(self.plan), free):
             return None
         rank = self.culprit()
         seconds, culprit = f"{stalled / SECOND:.1f}", self.describe(rank)
@@ -116,7 +121,7 @@ class Watchdog:
         return steps[min(done, len(steps) - 1)]
 
     def _awaited(self, rank: int) -> Link | CollectiveInput | None:
-        phase, _, tag = self.board.state(rank)
+        phase, _, tag, _ = self.board.state(rank)
         if phase != WAITING:
             return None
         found = (task.collective_input or task.input_link for task in self.step(rank).tasks)

@@ -10,7 +10,7 @@ used.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -22,16 +22,22 @@ from runner.model.parameters import EPSILON, RATE, Data, dtype_of, named_results
 Parameters = dict[str, Tensor]  # of one stage, by name
 
 
-def train(training: Training, device: torch.device | None = None) -> tuple[list[float], dict[str, Tensor]]:
+def no_beat() -> None:
+    """Report nothing."""
+
+
+def train(
+    training: Training, device: torch.device | None = None, beat: Callable[[], None] = no_beat
+) -> tuple[list[float], dict[str, Tensor]]:
     """Train all steps. Returns the mean loss of each step, and the last step's gradient of every parameter, named
     `stage3.blocks.0.qkv`, accumulated in micro-batch order; of several steps also the weights with which the last one
-    began."""
+    began. `beat` is called after each micro-batch."""
     device = device or torch.device("cpu")
     model = [_initial(training, index, device) for index in range(training.stages)]
-    losses = [_step(model, training, Data(training, device))]
+    losses = [_step(model, training, Data(training, device), beat)]
     for step in range(1, training.steps):
         model = [_descend(stage, _gradients(stage)) for stage in model]
-        losses.append(_step(model, training, Data(training, device, step)))
+        losses.append(_step(model, training, Data(training, device, step), beat))
     results: dict[str, Tensor] = {}
     for index, stage in enumerate(model):
         results |= named_results(_gradients(stage), index, stage if training.steps > 1 else None)
@@ -39,12 +45,15 @@ def train(training: Training, device: torch.device | None = None) -> tuple[list[
 
 
 def train_stale(
-    training: Training, used: Sequence[Sequence[int]], device: torch.device | None = None
+    training: Training,
+    used: Sequence[Sequence[int]],
+    device: torch.device | None = None,
+    beat: Callable[[], None] = no_beat,
 ) -> tuple[list[float], dict[str, Tensor]]:
     """Train where every micro-batch is a step of its own, on stale weights. `used` has, for each stage and micro-batch,
     the number of updates of the weights that both its forward and its backward use. Returns the loss of each
     micro-batch, and the sum of all gradients and the weights after the last update, by name. One micro-batch runs after
-    the other, however the schedule overlaps them."""
+    the other, however the schedule overlaps them. `beat` is called after each."""
     device = device or torch.device("cpu")
     versions = [{0: _initial(training, index, device)} for index in range(training.stages)]
     totals: list[Parameters] = [{} for _ in versions]
@@ -63,6 +72,7 @@ def train_stale(
             oldest = min(used[index][micro + 1 :], default=micro + 1)
             for version in [version for version in kept if version < oldest]:
                 del kept[version]
+        beat()
     results: dict[str, Tensor] = {}
     for index, (kept, total) in enumerate(zip(versions, totals, strict=True)):
         results |= named_results(total, index, kept[training.micros])
@@ -89,13 +99,14 @@ def _descend(stage: Mapping[str, Tensor], gradients: Mapping[str, Tensor]) -> Pa
     return {name: (value.detach() - RATE * gradients[name]).requires_grad_() for name, value in stage.items()}
 
 
-def _step(model: Sequence[Parameters], training: Training, data: Data) -> float:
+def _step(model: Sequence[Parameters], training: Training, data: Data, beat: Callable[[], None]) -> float:
     """Accumulate the gradients of one step; returns its mean loss."""
     losses = []
     for micro in range(training.micros):
         loss = _loss(model, training, data, micro)
         torch.autograd.backward(loss * training.share)
         losses.append(float(loss.detach()))
+        beat()
     return mean(losses)
 
 

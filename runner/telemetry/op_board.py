@@ -28,11 +28,13 @@ _ROW, _BYTES = 5, 8
 
 
 class RankState(NamedTuple):
-    """The current state of a rank: its phase, the op it is in, and the tag of the message it waits for, or -1."""
+    """The current state of a rank: its phase, the op it is in, the tag of the message it waits for, or -1, and the
+    pieces of work it has done outside its program: ops of the warm-up, micro-batches of the reference."""
 
     phase: int
     op: int
     tag: int
+    beats: int = 0
 
 
 class _State(NamedTuple):
@@ -41,6 +43,7 @@ class _State(NamedTuple):
     phase: int
     op: int
     tag: int
+    beats: int
     ops: int
     copies: int
     messages: int
@@ -51,7 +54,8 @@ _AT = _State(*range(_WORDS))
 # The same numbers as module constants: looking up an attribute of a tuple costs as much as a store.
 _READY, _START, _END, _WAIT, _LIVE = OP
 _POSTED, _ASKED, _TAKEN = MESSAGE
-_PHASE, _INDEX, _TAG, _OPS, _, _MESSAGES = _AT
+_PHASE, _INDEX, _TAG, _BEATS, _OPS, _, _MESSAGES = _AT
+_STATE = slice(len(RankState._fields))
 
 
 class Counts(NamedTuple):
@@ -118,13 +122,17 @@ class Board:
         """Return (p,) the number of messages that each rank has received."""
         return np.array(self.states[:, _AT.messages])
 
+    def beats(self) -> Ints:
+        """Return (p,) the pieces of work that each rank has done outside its program."""
+        return np.array(self.states[:, _AT.beats])
+
     def counts(self, rank: int) -> Counts:
         """Return the number of valid rows of a rank."""
         return Counts(*(int(self.states[rank, word]) for word in (_AT.ops, _AT.copies, _AT.messages)))
 
     def state(self, rank: int) -> RankState:
         """Return the current state of a rank."""
-        return RankState(*self.states[rank, : _AT.tag + 1].tolist())
+        return RankState(*self.states[rank, _STATE].tolist())
 
     def write_rank(self, rank: int, state: RankState, since: Counts, rows: Rows) -> None:
         """Write what a rank on another host recorded: its state, and its new rows, which begin at `since`."""
@@ -133,7 +141,7 @@ class Board:
         for word, first, at, new in zip(words, firsts, since, rows, strict=True):
             self.table[first + at : first + at + len(new), : new.shape[1]] = new
             self.states[rank, word] = at + len(new)
-        self.states[rank, : _AT.tag + 1] = tuple(state)
+        self.states[rank, _STATE] = tuple(state)
 
     def rows(self, rank: int, since: int, until: int) -> Ints:
         """Return (n, 5) the `OpTimes` of a rank's ops since <= index < until."""
@@ -178,6 +186,10 @@ class Ledger:
         words[base + _INDEX] = index
         words[base + _TAG] = tag
         words[base + _PHASE] = phase
+
+    def beat(self) -> None:
+        """Count a piece of work outside the program as done."""
+        self.words[self.base + _BEATS] += 1
 
     def record(self, ready: int, start: int, end: int, recv_wait: int, live: int) -> None:
         """Record the next op of this rank as done, after which `live` bytes of activations are alive."""

@@ -97,7 +97,7 @@ class RankThread:
             assert self.job is not None
             self.job.set_hop(command.hop)
             return self.job.rehearse(command.zero) if command.rehearsal else self.job.run(command.zero, command.last)
-        return verify(command)
+        return verify(command) if self.job is None else verify(command, self.job.ledger.beat)
 
     def join(self, group: Group) -> Any:
         """Return the process group of a job; the last one is reused if it is still the same."""

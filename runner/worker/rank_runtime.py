@@ -156,12 +156,15 @@ class RankJob:
         for stage in self.stages:
             for _ in range(2):
                 stage.forward(0, None if stage.stage.begins else x_like)
+                self.ledger.beat()
                 stage.input_gradient(0, None if stage.stage.ends else x_like)
                 stage.weight_gradient(0)
+                self.ledger.beat()
         if self.output is not None:
             for _ in range(2):
                 self.output.logits(0, x_like)
                 self.output.gradients(0, torch.zeros(2, x_like.shape[0] * x_like.shape[1], device=self.device))
+                self.ledger.beat()
         self.reset()
         record_ns = self.ledger.cost()
         far = over_network(self.setup.meeting) and self.remote and self.device.type == "cpu"

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from runner.messages import Verify, results_file
-from runner.model.reference import mean, train, train_stale
+from runner.model.reference import mean, no_beat, train, train_stale
 from runner.model.verdict import LOSSES, TOLERANCE, Verdict
 
 SHARD = "shard"  # in place of a chunk, before the names of results that are a rank's rows of a whole
 
 
-def verify(command: Verify) -> Verdict:
-    """Train the reference and judge the results of all ranks, which are in files of the job's folder."""
+def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
+    """Train the reference and judge the results of all ranks, which are in files of the job's folder. `beat` is called
+    after each micro-batch."""
     device, losses = torch.device(command.device), torch.tensor(command.losses, dtype=torch.float64)
     replicas, shards = [], defaultdict(list)
     for rank in range(command.ranks):
@@ -31,10 +32,10 @@ def verify(command: Verify) -> Verdict:
     replicas += [{name: torch.cat(rows)} for name, rows in shards.items()]
     training = replace(command.training, sharded=False)
     if command.used is None:
-        expected, reference = train(training, device)
+        expected, reference = train(training, device, beat)
         losses = losses.view(training.steps, -1).mean(1)
     else:
-        expected, reference = train_stale(training, command.used, device)
+        expected, reference = train_stale(training, command.used, device, beat)
     if len(expected) > 1:  # each is the loss of other weights, so each is compared with its own
         reference[LOSSES] = torch.tensor(expected)
         replicas.append({LOSSES: losses})

@@ -23,7 +23,7 @@ BACKEND = Layers(
         ("cli", "web"),
         ("access", "charts", "preview_image", "runs", "searches", "short_links"),
         ("schedule",),
-        ("config", "rate_limit", "sqlite_file", "theme_tokens"),
+        ("config", "fair_queue", "rate_limit", "sqlite_file", "theme_tokens"),
         ("errors",),
     ),
 )
@@ -85,6 +85,7 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.charts": WEB_PACKAGES,
     "backend.config": (*WEB_PACKAGES, "numpy"),
     "backend.errors": (*WEB_PACKAGES, "numpy"),
+    "backend.fair_queue": (*WEB_PACKAGES, "numpy"),
     "backend.preview_image": WEB_PACKAGES,
     "backend.rate_limit": (*WEB_PACKAGES, "numpy"),
     "backend.runs": ("flask", "flask_socketio"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +22,7 @@ from runner.job import job, watchdog
 from runner.job.job import Job, State
 from runner.job.outcome import outcome
 from runner.job.plan import Plan, plan
-from runner.messages import RankError, Ready
+from runner.messages import RankError, Ready, StepDone
 from runner.model.config import Shape, Training
 from runner.model.stage import Stage
 from runner.model.verdict import reasons
@@ -192,19 +192,29 @@ class Engine:
         pass
 
 
+Running = tuple[Job, list[dict[str, Any]], Engine]
+
+
 @pytest.fixture
-def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Job, list[dict[str, Any]], Engine]]:
-    """A job of two ranks during its run, the events it emitted, and its engine."""
-    events: list[dict[str, Any]] = []
-    engine = Engine(tmp_path)
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Running]:
+    """Make a job of two ranks that warms up, the events it emits, and its engine."""
     monkeypatch.setattr(job.threading, "Thread", lambda target, **_: SimpleNamespace(start=target))
-    one = Job(
-        planned_run(spec={"p": 2, "m": 2}),
-        engine,
-        this_machine(),
-        lambda event, **fields: events.append(fields | {"event": event}),
-    )
-    one.tick()
+
+    def make(**fields: Any) -> Running:
+        events: list[dict[str, Any]] = []
+        engine = Engine(tmp_path)
+        run = planned_run(spec={"p": 2, "m": 2}, **fields)
+        one = Job(run, engine, this_machine(), lambda event, **fields: events.append(fields | {"event": event}))
+        one.tick()
+        return one, events, engine
+
+    return make
+
+
+@pytest.fixture
+def running(start: Callable[..., Running]) -> Running:
+    """The same job during its run."""
+    one, events, engine = start()
     for rank in range(2):
         one.reply(rank, Ready("cpu"))
     assert one.state is State.RUNNING
@@ -236,6 +246,83 @@ def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> N
     assert events[-1]["failure"]["message"] == words
     assert (events[-1]["failure"]["kind"], events[-1]["failure"]["op"]) == ("process_ended", "0F0")
     assert [event["event"] for event in events].count("failed") == 1
+
+
+def test_progress_is_reported_as_long_as_ranks_get_on_and_only_then(
+    start: Callable[..., Running], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "PROGRESS_NS", 0)
+    one, events, _ = start(mode="free", steps=3)
+    ledgers = [Ledger(one.board.path, rank, 2, one.board.first_rows(rank)) for rank in range(2)]
+    reported: list[tuple[Any, ...]] = []
+
+    def look() -> list[tuple[Any, ...]]:
+        """Return what the next ticks report as progress."""
+        before = len(events)
+        for _ in range(3):
+            one.tick()
+        found = [event for event in events[before:] if event["event"] == "progress"]
+        reported.extend(found)
+        return [(event["phase"], event["step"], event["done"], event["of"]) for event in found]
+
+    look()
+    assert look() == []
+    ledgers[1].beat()
+    assert look() == [("warming", 0, 1, None)]
+    for rank in range(2):
+        one.reply(rank, Ready("cpu"))
+    for step in (1, 2, 3):
+        ledgers[0].record(0, 1, 2, 0, 0)
+        assert look() == [("running", step, 1, 8)]
+        assert look() == []
+        for rank, ledger in enumerate(ledgers):
+            ledger.reset()
+            one.reply(rank, StepDone({0: 1.0, 1: 1.0} if rank else {}, 0, 0, 1, 0))
+    assert one.state is State.VERIFYING
+    assert look()[:1] == [("verifying", 1, 0, 6)]
+    for done, step in ((1, 1), (2, 2), (5, 3), (6, 3)):
+        while sum(ledger.words[ledger.base + 3] for ledger in ledgers) < 1 + done:
+            ledgers[0].beat()
+        assert look() == [("verifying", step, done, 6)]
+    assert look() == []
+    assert {event["steps"] for event in reported} == {3}
+
+
+def paced(start: Callable[..., Running]) -> tuple[Job, list[dict[str, Any]]]:
+    """Start a run of one step without a rehearsal."""
+    one, events, _ = start(mode="paced", unit_ms=1)
+    for rank in range(2):
+        one.reply(rank, Ready("cpu"))
+    return one, events
+
+
+def test_a_run_that_reports_ops_sends_no_progress_besides(start: Callable[..., Running]) -> None:
+    one, events = paced(start)
+    Ledger(one.board.path, 0, 2, one.board.first_rows(0)).record(0, 1, 2, 0, 0)
+    one.last_batch = 0
+    one.tick()
+    assert events[-1]["event"] == "op_batch"
+
+
+def test_a_verification_that_gets_on_is_waited_for_and_one_that_does_not_is_ended(
+    start: Callable[..., Running], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, events = paced(start)
+    monkeypatch.setattr(job, "PROGRESS_NS", 0)
+    ledger = Ledger(one.board.path, 0, 2, one.board.first_rows(0))
+    for rank in range(2):
+        one.reply(rank, StepDone({0: 1.0, 1: 1.0} if rank else {}, 0, 0, 1, 0))
+    assert one.state is State.VERIFYING
+    time = job.clock.now()
+    for _ in range(4):
+        time += 40 * job.SECOND
+        monkeypatch.setattr(job.clock, "now", lambda time=time: time)
+        ledger.beat()
+        one.tick()
+        assert one.state is State.VERIFYING
+    monkeypatch.setattr(job.clock, "now", lambda: time + 40 * job.SECOND)
+    one.tick()
+    assert (events[-1]["event"], events[-1]["failure"]["kind"]) == ("failed", "no_answer")
 
 
 def test_copies_of_a_stage_end_with_the_sum_of_their_gradients() -> None:

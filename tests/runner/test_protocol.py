@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from backend.errors import RequestError
+from backend.errors import RequestError, message
 from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
 from backend.schedule.order import wire
 from runner import protocol
 from runner.job.plan import plan
+from runner.service import Service
 from tests.support.runner.client import TINY, RunnerProgram, planned_run
 
 BAD_LINES = [
@@ -54,6 +58,7 @@ BAD_LINES = [
     (b'{"cmd": "run", "id": "a", "spec": {}, "order": "x", "csv": "0F0"}', "csv"),
 ]
 
+KEYS = (*protocol.RUN_KEYS, "family", "p", "m")
 TWO_RANKS = wire.to_text(torch_csv.load("0F0,0B0\n1F0,1B0"))
 DEADLOCK = wire.to_text(torch_csv.load("0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0"))
 
@@ -107,6 +112,64 @@ def test_a_bad_line_is_refused_by_field(text: bytes, field: str) -> None:
         protocol.parse(text)
     assert caught.value.field == field
     json.dumps(caught.value.as_dict(), allow_nan=False)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=5), inner),
+    max_leaves=6,
+)
+COMMANDS = st.fixed_dictionaries(
+    {"cmd": st.sampled_from(["run", "cancel", "devices", "shutdown"]) | JSON},
+    optional=dict.fromkeys(protocol.RUN_KEYS[1:], JSON) | {"spec": st.just({}), "order": st.text(max_size=8)},
+)
+LINES = st.binary(max_size=60) | (COMMANDS | JSON).map(lambda data: json.dumps(data).encode())
+
+
+@settings(max_examples=200, deadline=None)
+@given(LINES)
+def test_any_line_is_a_command_or_refused(text: bytes) -> None:
+    found: protocol.Command | protocol.LineError
+    try:
+        found = protocol.parse(text)
+    except protocol.LineError as error:
+        found = error
+    if isinstance(found, protocol.LineError):
+        json.dumps(found.as_dict(), allow_nan=False)
+        assert found.id is None or (found.id.isprintable() and 0 < len(found.id) <= 100)
+    else:
+        assert isinstance(found, protocol.Command)
+
+
+class NoEngine:
+    """An engine that has no resources for any run."""
+
+    def describe(self) -> dict[str, Any]:
+        return {"devices": []}
+
+    def machine(self, run: protocol.Run) -> NoReturn:
+        raise RequestError("id", run.id, message("runner.no_gpu", "there is no GPU to run on"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(LINES.filter(lambda text: b"shutdown" not in text), max_size=12), st.integers(1, 400))
+def test_a_service_answers_every_line_of_any_stream_and_then_works_as_before(lines: list[bytes], piece: int) -> None:
+    stream = b"".join(line.replace(b"\n", b" ") + b"\n" for line in lines) + b'{"cmd": "devices"}\n'
+    (source, give), (take, sink) = os.pipe(), os.pipe()
+    try:
+        service = Service(source, sink, NoEngine())
+        for at in range(0, len(stream), piece):
+            os.write(give, stream[at : at + piece])
+            service.read()
+        events = [json.loads(line) for line in os.read(take, 2**20).splitlines()]
+    finally:
+        for handle in (source, give, take, sink):
+            os.close(handle)
+    assert len(events) == 1 + sum(bool(line.replace(b"\n", b" ").strip()) for line in lines)
+    assert {event["event"] for event in events} <= {"error", "devices"}
+    assert events[-1] == {"event": "devices", "devices": []}
+    assert not service.stopping
+    assert service.job is None
 
 
 @pytest.mark.parametrize(("fields", "field"), BAD_RUNS, ids=[json.dumps(fields)[:60] for fields, _ in BAD_RUNS])

@@ -180,6 +180,35 @@ def test_an_idle_runner_that_is_killed_is_replaced_before_the_next_run(manage):
     assert (run.status, manager.client.starts) == ("finished", 2)
 
 
+def test_a_run_that_reports_progress_only_is_not_taken_for_hung_and_viewers_see_its_steps(manage):
+    manager = manage(silence_s=0.6)
+    run = submit(manager, m=111)
+    wait(lambda: run.progress == {"phase": "running", "step": 2, "steps": 3})
+    assert manager.recent(1, None)[0]["progress"] == run.progress
+    wait(lambda: run.over)
+    assert run.status == "finished"
+    assert [entry["progress"]["step"] for entry in run.log.entries() if entry["event"] == "progress"] == [1, 2, 3]
+    assert "progress" not in run.summary()
+
+
+def test_progress_that_repeats_itself_is_no_sign_of_life(manage):
+    manager = manage(silence_s=0.6)
+    run, following = submit(manager, m=112), submit(manager)
+    wait(lambda: following.over)
+    assert "has sent nothing for 0.6 s" in run.facts["failure"]["message"]
+    assert following.status == "finished"
+
+
+def test_a_run_is_paid_for_with_the_time_that_it_took(manage):
+    manager = manage("--pause", "0.02")
+    first = submit(manager, m=20)  # estimated at a minute
+    wait(lambda: first.over)
+    second, third = submit(manager, m=500), submit(manager)
+    other = submit(manager, owner="b")
+    wait(lambda: second.log.ops)
+    assert (other.position, third.position) == (1, 2)
+
+
 SILENT = 102  # micro-batches: a run in which the fake runner goes silent
 
 

@@ -10,6 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from backend.runs import options
+from backend.runs.run import Run
 from backend.schedule.families import registry
 from backend.schedule.order import wire
 from backend.schedule.spec import Spec
@@ -167,15 +168,80 @@ def test_a_cancelled_run_cannot_be_cancelled_again(client: FlaskClient):
 
 def test_a_full_queue_is_503_and_a_used_up_share_429(app: Flask, client: FlaskClient):
     queue = app.extensions["bubbleline"].runs.queue
-    for _ in range(queue.per_owner):
+    for _ in range(queue.per_client):
         assert post(client).status_code == 202
     mine = post(client)
-    assert (mine.status_code, error_of(mine)["limit"]) == (429, queue.per_owner)
-    for k in range(queue.limit - queue.per_owner):
+    assert (mine.status_code, error_of(mine)["limit"]) == (429, queue.per_client)
+    assert 1 <= int(mine.headers["Retry-After"]) <= 600
+    for k in range(queue.limit - queue.per_client):
         other = {"REMOTE_ADDR": f"10.0.0.{k}"}
         assert post(client, environ_overrides=other).status_code == 202
     full = post(client, environ_overrides={"REMOTE_ADDR": "10.1.0.0"})
     assert (full.status_code, error_of(full)["limit"]) == (503, queue.limit)
+    assert 1 <= int(full.headers["Retry-After"]) <= 600
+
+
+def test_four_addresses_that_post_without_end_leave_a_newcomer_its_place_and_its_turn(app: Flask, client: FlaskClient):
+    accepted = []
+    for k in range(100):
+        answer = post(client, environ_overrides={"REMOTE_ADDR": f"10.0.0.{k % 4}"})
+        accepted += [answer.get_json()["id"]] if answer.status_code == 202 else []
+        assert answer.status_code in (202, 429)
+    newcomer = post(client, environ_overrides={"REMOTE_ADDR": "10.1.0.0"})
+    assert newcomer.status_code == 202
+    assert newcomer.get_json()["position"] == 5  # after the first run of each of the others
+    assert len(accepted) < app.extensions["bubbleline"].config.queue
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "nearest"),
+    [
+        ({"spec": {"p": 1, "m": 10}, "unit_ms": 10_000, "steps": 100}, "unit_ms", 600.0),
+        ({"spec": {"p": 2, "m": 6000}, "mode": "free", "steps": 100}, "steps", 15),
+        ({"spec": {"p": 4, "m": 50_000}, "mode": "free", "device": "cpu"}, "m", 45_000),
+        ({"spec": {"family": "interleaved", "p": 7, "v": 2, "m": 21_000}, "mode": "free"}, "m", 12_852),
+    ],
+    ids=["unit", "steps", "micro-batches", "micro-batches in rounds"],
+)
+def test_a_run_that_would_take_too_long_is_refused_with_the_nearest_that_does_not(
+    client: FlaskClient, body: dict, field: str, nearest: float
+):
+    answer = post(client, body)
+    error = error_of(answer)
+    assert (answer.status_code, error["field"], error["nearest"], error["limit"]) == (400, field, nearest, 1800)
+    assert error["code"] == "runs.too_long"
+    body = body | ({"spec": body["spec"] | {"m": nearest}} if field == "m" else {field: nearest})
+    assert post(client, body).status_code == 202
+
+
+def test_the_length_of_a_paced_run_is_that_of_its_plan(client: FlaskClient):
+    answer = post(client, {"spec": {"p": 1, "m": 10}, "mode": "paced", "unit_ms": 100, "steps": 4}).get_json()
+    assert answer["estimate_s"] == pytest.approx(10 * 3 * 0.1 * 4)
+    assert client.get(f"/api/runs/{answer['id']}").get_json()["estimate_s"] == answer["estimate_s"]
+
+
+def test_the_length_of_a_paced_run_whose_unit_the_runner_chooses_is_at_most_a_minute(client: FlaskClient):
+    short = post(client, {"spec": {"p": 1, "m": 10}, "mode": "paced"}).get_json()
+    long = post(client, {"spec": {"p": 4, "m": 1000}, "mode": "paced", "steps": 50}).get_json()
+    assert (short["estimate_s"], long["estimate_s"]) == (pytest.approx(10 * 2 * 0.02), 60.0)
+
+
+def test_the_length_of_a_free_run_is_learnt_from_those_before(app: Flask, client: FlaskClient):
+    def ask() -> float:
+        return post(client, {"spec": {"p": 2, "m": 100}, "mode": "free", "steps": 2}).get_json()["estimate_s"]
+
+    ended = Run("a", {}, "free", None, 0.0, options={"dtype": "float32", "steps": 2})
+    ended.apply({"event": "running", "mode": "free", "device": "cpu"})
+    ended.apply({"event": "op_batch", "ops": [[0, k, 0, 0, 1, 0] for k in range(400)]})
+    first = ask()
+    times = app.extensions["bubbleline"].runs.times
+    times.learn(ended, 9999)  # not finished
+    assert ask() == first
+    ended.apply({"event": "finished", "mode": "free", "device": "cpu"})
+    times.learn(ended, 2.4)
+    assert ask() == pytest.approx(2.4)
+    times.learn(ended, 4.8)
+    assert 2.4 < ask() < 3.6
 
 
 def test_the_list_pages_from_the_newest(client: FlaskClient):

@@ -1,4 +1,4 @@
-"""The parts of runs that need no process: the queue, the log, the state of a run."""
+"""The parts of runs that need no process: the log, the state of a run."""
 
 from __future__ import annotations
 
@@ -9,55 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.errors import message
-from backend.runs.errors import RunError
-from backend.runs.fair_queue import FairQueue
 from backend.runs.rows import FIELDS, KINDS
 from backend.runs.run import Run
 from backend.runs.run_log import MOST_ROWS, RunLog
 from backend.schedule.spec import Spec
-
-
-def taken(queue: FairQueue) -> list[str]:
-    return [queue.pop() for _ in range(len(queue))]
-
-
-def test_owners_take_turns_and_within_an_owner_the_first_comes_first():
-    queue = FairQueue(10, 10)
-    for owner, item in ["a1", "a2", "a3", "b1", "c1", "b2"]:
-        queue.put(owner, owner + item)
-    assert taken(queue) == ["a1", "b1", "c1", "a2", "b2", "a3"]
-
-
-def test_an_owner_just_served_is_queued_behind_those_waiting_for_their_first_turn():
-    queue = FairQueue(10, 10)
-    queue.put("a", "a1")
-    queue.put("b", "b1")
-    assert queue.pop() == "a1"
-    queue.put("a", "a2")
-    queue.put("c", "c1")
-    assert taken(queue) == ["b1", "c1", "a2"]
-
-
-def test_a_full_queue_and_a_used_up_share_are_refused_with_their_limits():
-    queue = FairQueue(3, 2)
-    queue.put("a", "a1")
-    queue.put("a", "a2")
-    with pytest.raises(RunError, match="of your runs") as share:
-        queue.put("a", "a3")
-    queue.put("b", "b1")
-    with pytest.raises(RunError, match="are waiting already") as full:
-        queue.put("c", "c1")
-    assert (share.value.kind, share.value.limit) == ("share", 2)
-    assert (full.value.kind, full.value.limit) == ("full", 3)
-
-
-def test_an_item_can_leave_the_queue_from_any_position():
-    queue = FairQueue(5, 5)
-    for item in ("x", "y", "z"):
-        queue.put("a", item)
-    assert queue.remove("y")
-    assert not queue.remove("y")
-    assert list(queue) == ["x", "z"]
 
 
 def log_of(*batches: int) -> RunLog:
@@ -177,6 +132,10 @@ def test_nothing_changes_a_run_that_is_over():
         {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5]], "messages": [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]},
         {"event": "op_batch", "ops": [[0, 1, 2, 3, 4, 5]], "messages": [[0, 1, 2, 3, 4, 5, 6, 7, "8"]]},
         {"event": "op_batch"},
+        {"event": "progress"},
+        {"event": "progress", "phase": "asleep", "step": 1, "steps": 2, "done": 3},
+        {"event": "progress", "phase": "running", "step": 1, "steps": 2, "done": -1},
+        {"event": "progress", "phase": "running", "step": True, "steps": 2, "done": 3},
         {"event": "boom"},
         {"event": None},
     ],

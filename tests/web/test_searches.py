@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import struct
+import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
+import gevent
 import pytest
 import requests
 
+from backend.errors import RequestError
+from backend.schedule.families import registry
+from backend.searches.search_job import SearchJob
+from backend.searches.search_queue import MOST_PER_CLIENT, MOST_WAITING, RETRY_S, SearchQueue
 from tests.conftest import Server, until
 from tests.support.web_pages import Page
 
@@ -101,6 +110,101 @@ def test_two_pages_take_turns_and_the_second_receives_its_queue_position(seeker:
     until(lambda: any(each["status"] == "queued" for each in list(two.events)))
     one.page.io.disconnect()  # a page that leaves frees the core
     assert two.last()["status"] == "finished"
+
+
+def test_three_searches_at_once_are_acknowledged_at_once_with_their_positions(seeker: Callable[[], Seeker]) -> None:
+    pages = [seeker() for _ in range(4)]
+    answers, times = [], []
+    for number, page in enumerate(pages):
+        began = time.monotonic()
+        answers.append(page.search(HARD | {"m": 12 + number}, seconds=60 if number == 0 else 0.2))
+        times.append(time.monotonic() - began)
+    assert max(times) < 3
+    assert [answer["position"] for answer in answers] == [0, 1, 2, 3]
+    assert pages[3].page.ask("unwatch", {"run": "a"}) == {"ok": True}  # its socket is served while it waits
+    until(lambda: any(each["position"] == 3 for each in list(pages[3].events)))
+    pages[1].page.io.disconnect()  # one that leaves while it waits frees its place
+    until(lambda: pages[3].events[-1]["position"] == 2)
+    pages[0].page.io.disconnect()  # one that leaves while it runs frees the core
+    ends = [page.last() for page in pages[2:]]
+    assert [end["status"] for end in ends] == ["finished", "finished"]
+    assert {end["id"] for end in ends} == {answer["id"] for answer in answers[2:]}
+    assert not any(each["status"] == "finished" for page in pages[:2] for each in page.events)
+
+
+class Searches:
+    """A queue whose searches last until they are let go, and the order in which they begin."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun: list[float] = []
+        self.sent: list[tuple[str, dict[str, Any]]] = []
+        self.end = threading.Semaphore(0)
+        monkeypatch.setattr(SearchJob, "run", lambda job: self._run(job))
+        self.queue = SearchQueue(lambda viewer, update: self.sent.append((viewer, update)), lambda spec, body: None)
+
+    def _run(self, job: SearchJob) -> None:
+        """Run in the thread of the pool, in place of a search."""
+        self.begun.append(job.seconds)
+        while not self.end.acquire(timeout=0.01):
+            if job.stopping:
+                job.state = replace(job.state, status="stopped")
+                return
+        job.state = replace(job.state, status="finished", seconds=job.seconds)
+
+    def start(self, viewer: str, seconds: float, client: str) -> int:
+        spec = registry.read(HARD)
+        return self.queue.position(self.queue.start(viewer, spec, seconds, client))
+
+    def begun_after(self, number: int) -> list[float]:
+        """Wait until so many have begun; returns their seconds, by which they are known."""
+        until(lambda: len(self.begun) >= number, sleep=gevent.sleep)
+        return self.begun
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> Iterator[Searches]:
+    made = Searches(monkeypatch)
+    yield made
+    for _ in range(100):
+        made.end.release()
+    until(lambda: len(made.queue._queue) == made.queue._queue.serving == 0, sleep=gevent.sleep)
+
+
+def test_clients_take_turns_however_many_searches_each_has(searches: Searches) -> None:
+    assert [searches.start(f"a{k}", 10.0 + k, "a") for k in range(3)] == [0, 1, 2]
+    searches.begun_after(1)
+    assert searches.start("b", 20.0, "b") == 1  # before the second of the other client
+    for number in range(2, 5):
+        searches.end.release()
+        searches.begun_after(number)
+    assert searches.begun == [10, 20, 11, 12]
+
+
+def test_a_search_is_queued_without_waiting_and_too_many_are_refused(searches: Searches) -> None:
+    for k in range(MOST_PER_CLIENT + 1):
+        searches.start(f"a{k}", 10.0, "a")
+        searches.begun_after(1)
+    with pytest.raises(RequestError) as mine:
+        searches.start("more", 10.0, "a")
+    assert (mine.value.kind, mine.value.retry_after) == ("share", RETRY_S)
+    assert searches.start("b", 10.0, "b") == 1
+    for k in range(MOST_WAITING):
+        with suppress(RequestError):
+            searches.start(f"c{k}", 10.0, f"c{k}")
+    with pytest.raises(RequestError) as full:
+        searches.start("late", 10.0, "late")
+    assert (full.value.kind, full.value.limit) == ("full", MOST_WAITING)
+
+
+def test_a_viewer_that_leaves_takes_its_search_along(searches: Searches) -> None:
+    for k in range(3):
+        searches.start(f"v{k}", 10.0 + k, f"client {k}")
+    searches.begun_after(1)
+    searches.queue.drop("v1")  # queued
+    searches.queue.drop("v0")  # running
+    assert searches.begun_after(2) == [10, 12]
+    until(lambda: any(viewer == "v2" and update["position"] == 0 for viewer, update in searches.sent), 5, gevent.sleep)
+    assert not any(update["status"] == "finished" for _, update in searches.sent)
 
 
 def test_the_server_responds_to_other_requests_during_a_search(server: Server, seeker: Callable[[], Seeker]) -> None:

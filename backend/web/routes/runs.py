@@ -7,7 +7,7 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 
 from backend.errors import RequestError, message, with_codes
-from backend.runs import options
+from backend.runs import estimate, options
 from backend.runs.rows import KINDS
 from backend.runs.run import Run
 from backend.runs.run_order import encoded_order
@@ -31,18 +31,29 @@ MOST_LISTED = 100
 
 @runs.post("")
 def start_run() -> tuple[Response, int]:
-    """Queue a run with its order; the answer has its id and the address of its page."""
+    """Queue a run with its order; the answer has its id, its estimated seconds and the address of its page."""
     asked = only(read_object(request), ("spec", *options.KEYS), A_RUN)
     spec, chosen = registry.read(asked.get("spec", {})), options.read(asked)
     options.refuse_missing(chosen.device, services().runs.client.devices)
     options.refuse_local(chosen, services().runs.client.engine)
-    order = run_in_background(estimated_ops(spec), lambda: wire.to_text(registry.order(spec)))
-    client, owner = client_of(request), access.identity().owner
-    run = services().runs.submit(client, spec.to_json(), order, chosen, owner)
+    client = services().runs.client
+    setting = estimate.setting_of(spec.p, chosen, client.choices, client.devices)
+
+    def build() -> tuple[str, estimate.Work]:
+        built = registry.order(spec)
+        return wire.to_text(built), estimate.Work.of(built, spec, setting.mode)
+
+    order, work = run_in_background(estimated_ops(spec), build)
+    length = estimate.estimate(work, spec.p, chosen, setting, services().runs.times)
+    estimate.refuse_long(length, services().config.run_s, spec, chosen)
+    run = services().runs.submit(
+        client_of(request), spec.to_json(), order, chosen, owner=access.identity().owner, seconds=length.seconds
+    )
     access.record("run", run.id, family=spec.family)
     query = query_of(spec)
     url = f"/?{query}&run={run.id}" if query else f"/?run={run.id}"
-    return jsonify(id=run.id, status=run.status, position=run.position, url=url), 202
+    seconds = run.facts["estimate_s"]
+    return jsonify(id=run.id, status=run.status, position=run.position, estimate_s=seconds, url=url), 202
 
 
 @runs.get("")

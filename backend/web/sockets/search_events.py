@@ -12,6 +12,7 @@ from backend.errors import RequestError, message
 from backend.schedule.families.registry import read
 from backend.schedule.spec import number
 from backend.web.http.access import require
+from backend.web.http.clients import client_of
 from backend.web.http.request_json import only
 from backend.web.services import services
 
@@ -27,7 +28,9 @@ def register(socketio: SocketIO) -> None:
 
 
 def search(*args: Any) -> dict[str, Any]:
-    """Start a search, {"spec": {..}, "seconds": 5}; ``search`` messages report its progress."""
+    """Start a search, {"spec": {..}, "seconds": 5}; ``search`` messages report its progress. The acknowledgement
+    has its id and its position in the queue, at once.
+    """
     require(Role.RUN)
     if len(args) != 1:
         why = message("web.takes_one_object", "{event} takes one object with {keys}", event="search", keys=list(KEYS))
@@ -35,7 +38,9 @@ def search(*args: Any) -> dict[str, Any]:
     data = only(args[0], KEYS, "search")
     seconds = number("seconds", data.get("seconds", DEFAULT_SECONDS), *SECONDS)
     spec = read(data.get("spec", {})).with_(effort=None)
-    return {"ok": True, "id": services().searches.start(_viewer(), spec, seconds).id}
+    searches = services().searches
+    job = searches.start(_viewer(), spec, seconds, client_of(flask.request))
+    return {"ok": True, "id": job.id, "position": searches.position(job)}
 
 
 def stop(*_: Any) -> dict[str, Any]:

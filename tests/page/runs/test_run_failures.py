@@ -83,6 +83,26 @@ def test_a_runner_that_dies_is_named_and_the_next_run_works(open_page: Open) -> 
     wait(page, "bubbleline.state().run === 'finished'")
 
 
+def test_a_run_of_several_steps_shows_its_step_before_the_ops_of_the_last_one_arrive(
+    start: Callable[..., Server], open_page: Open
+) -> None:
+    page = open_page("?p=1&m=111&tab=run", url=start().url)  # with which the fake runner reports steps only
+    page.click("#run")
+    expect(page.locator(f"{PANEL} .progress")).to_contain_text("Step 2 of 3")
+    wait(page, "bubbleline.state().run === 'finished'")
+
+
+def test_a_run_that_is_too_long_is_refused_with_the_longest_that_is_not(
+    start: Callable[..., Server], open_page: Open
+) -> None:
+    page = open_page("?p=1&m=10&tab=run", url=start(BUBBLELINE_RUN_S="1").url, forgive="status of 400")
+    page.select_option("#run-mode", "paced")
+    page.fill("#run-unit", "100")
+    page.click("#run")
+    expect(page.locator(PANEL)).to_contain_text("This run would take about 3 s; this server takes runs of up to 1 s.")
+    expect(page.locator("#run-nearest")).to_contain_text("33.3")
+
+
 def test_a_full_queue_is_reported_and_the_plan_stays(start: Callable[..., Server], open_page: Open) -> None:
     server = start("--start", "60", BUBBLELINE_QUEUE="1")
     open_page("?tab=run", url=server.url).click("#run")

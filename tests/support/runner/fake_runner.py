@@ -17,7 +17,7 @@ import threading
 import time
 
 FAILURES = {101: "die", 102: "hang", 103: "refuse", 104: "bad op", 105: "fail", 106: "deaf", 107: "noise", 108: "warm",
-            109: "wait", 110: "lose host"}  # fmt: skip
+            109: "wait", 110: "lose host", 111: "get on", 112: "stall"}  # fmt: skip
 DEVICES = [{"kind": "cpu", "cores": 2, "name": "fake"}]
 CHOICES = [
     {"from": 1, "to": 2, "device": "cpu", "mode": "free"},
@@ -205,6 +205,24 @@ class FakeRunner:
             self.cluster.waiting = found
         self.write_cluster()
         self.until_cancelled(run)
+
+    def do_get_on(self, run: str, spec: dict) -> None:
+        """Send nothing but progress for 1.2 s, of which only the steps after the first are seen by viewers."""
+        self.begin(run)
+        for done in range(1, 25):
+            step = 1 + done // 10
+            write_event("progress", id=run, phase="running", step=step, steps=3, done=done, of=30)
+            time.sleep(0.05)
+        self.batch(run, 0)
+        write_event("verified", id=run, verified=True)
+        write_event("finished", id=run, status="finished", verified=True, mode="paced", device="fake")
+
+    def do_stall(self, run: str, spec: dict) -> None:
+        """Send the same progress again and again."""
+        self.begin(run)
+        while run not in self.cancelled:
+            write_event("progress", id=run, phase="running", step=2, steps=3, done=7, of=30)
+            time.sleep(0.05)
 
     def do_lose_host(self, run: str, spec: dict) -> None:
         """Lose a host while a run is on it."""

@@ -53,6 +53,9 @@ import { decode } from "../../core/schedule/wire.js";
  *   which old runs lack
  * @property {(number | null)[] | null} [losses] of each training step
  * @property {{op_ns: number, share: number} | null} [instrumentation] tracing overhead per op, and share of the step
+ * @property {number} [estimate_s] how long it was expected to take when it was queued, in seconds
+ * @property {{phase: "warming" | "running" | "verifying", step: number, steps: number} | null} [progress] of
+ *   a long run; verifying: the step that the reference trains
  * @property {Message | string} [waiting] for which resources, while there are not enough for it to start
  * @property {string[] | null} [hosts] by rank, of a run on a cluster
  * @property {Clock[] | null} [clocks]
@@ -278,6 +281,7 @@ function merge(run, message) {
     ([key]) => (key in run && !ROWS.has(key) && key !== "id") || NEW.has(key),
   );
   if (message.event === "waiting") return { ...run, ...Object.fromEntries(facts), status: "warming", position: null };
+  if (message.event === "progress") return { ...run, ...Object.fromEntries(facts), progress: message.progress };
   const status = message.event === "op_batch" ? run.status : message.event;
   return { ...run, ...Object.fromEntries(facts), status };
 }

@@ -4,6 +4,7 @@ import { t, tr } from "../../core/i18n/language.js";
 import { afterRun, calibrationText } from "./after.js";
 import { isOver, mayChange } from "../../data/runs/client.js";
 import { facts } from "./facts.js";
+import { formatCount } from "../../core/i18n/numbers.js";
 import { createRunOptions } from "./options.js";
 import { residualLists } from "./residuals.js";
 import { failureText } from "../../data/runs/run_titles.js";
@@ -29,6 +30,7 @@ import { failureText } from "../../data/runs/run_titles.js";
  *   Context of a run: whether the connection is lost, its calibration, the peak memory of its plan, its residuals
  */
 
+const LONG_S = 90; // from which on a run's expected length is shown
 const STEPS = /** @type {const} */ (["queued", "warming", "running", "verified", "finished"]);
 
 const stepNames = () => ({
@@ -160,10 +162,10 @@ export function createRunPanel(acts) {
   /** @param {Run} run @param {number} done @param {number} total @param {Context} context */
   function show(run, done, total, context) {
     const room = acts.hasRoom();
-    const key = JSON.stringify({ ...run, ops: null, seq: 0, room, ...context });
+    const key = JSON.stringify({ ...run, ops: null, seq: 0, progress: null, room, ...context });
     if (key !== shown) keepFocus(panel, () => rebuild(run, room, context));
     shown = key;
-    meter.set(done, total);
+    meter.set(done, total, run.progress);
   }
 
   idle();
@@ -219,24 +221,43 @@ function createMeter() {
   const words = h("span");
   return {
     node: h("span", { class: "progress" }, box, words),
-    /** @param {number} done @param {number} total */
-    set(done, total) {
+    /** @param {number} done @param {number} total @param {Run["progress"]} progress */
+    set(done, total, progress) {
       bar.style.transform = `scaleX(${total ? done / total : 0})`;
       box.setAttribute("aria-valuenow", String(done));
       box.setAttribute("aria-valuemax", String(total));
-      setText(words, total ? t("{done} of {total} ops", { done, total }) : "");
+      setText(words, stepText(done, progress) || (total ? t("{done} of {total} ops", { done, total }) : ""));
     },
   };
+}
+
+/**
+ * The training step of a run of several, until the ops of the last one arrive, and of the reference that it is compared
+ * with.
+ * @param {number} done ops @param {Run["progress"]} progress
+ */
+function stepText(done, progress) {
+  if (progress?.phase === "verifying") return t("Reference: step {step} of {steps}", progress);
+  return progress?.phase === "running" && progress.steps > 1 && done === 0 ? t("Step {step} of {steps}", progress) : "";
+}
+
+/** @param {Run} run */
+function expected(run) {
+  const seconds = run.estimate_s ?? 0;
+  if (seconds < LONG_S) return "";
+  return " " + t("It is expected to take {minutes} min.", { minutes: formatCount(Math.round(seconds / 60)) });
 }
 
 /** @param {Run} run */
 function sentence(run) {
   if (run.status === "queued")
-    return h("p", { text: run.position === 1 ? t("Next in line.") : t("Other runs are before it.") });
+    return h("p", { text: (run.position === 1 ? t("Next in line.") : t("Other runs are before it.")) + expected(run) });
   if (run.status === "warming" && run.waiting)
     return h("p", { title: tr(run.waiting), text: t("The run waits for a place on the cluster.") });
   if (run.status === "warming")
-    return h("p", { text: t("The workers load the model. The first op starts when all of them are ready.") });
+    return h("p", {
+      text: t("The workers load the model. The first op starts when all of them are ready.") + expected(run),
+    });
   if (run.status === "cancelled")
     return h("p", { class: "note", text: t("The run was cancelled. The ops that ended before are on the timeline.") });
   if (run.status === "failed") return h("p", { class: "note bad", role: "alert", text: reason(run) });

@@ -54,6 +54,7 @@ export const WEB_MESSAGES = {
   "web.not_utf8": "地址不是 UTF-8 文本",
   "web.repeated_key": "{key} 在地址中出现了不止一次",
   "web.search_failed": "出错的是服务器，不是你的请求；服务器日志中的编号为 search {id}。",
+  "web.searches_share": "你的地址已有 {waiting} 个搜索在等待；请稍后再试",
   "web.searches_full": "已有 {most} 个搜索在等待；请稍后再试",
   "web.takes_one_object": "{event} 需要一个含有 {keys} 的对象",
   "web.the_address": "地址",

@@ -41,6 +41,9 @@ export const RUNS = {
   "Progress of the run": "运行进度",
   "Ops that have ended": "已结束的 op",
   "{done} of {total} ops": "{done} / {total} 个 op",
+  "Step {step} of {steps}": "第 {step} / {steps} 步",
+  "Reference: step {step} of {steps}": "参考训练：第 {step} / {steps} 步",
+  "It is expected to take {minutes} min.": "预计需要 {minutes} 分钟。",
   "Next in line.": "下一个就是。",
   "The workers load the model. The first op starts when all of them are ready.":
     "worker 正在加载模型。全部就绪后开始第一个 op。",
