@@ -169,7 +169,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.dictionaries(KEYS, VALUES, max_size=5))
 def test_no_query_breaks_the_page(plain_client: FlaskClient, asked: dict[str, str]):
     page = plain_client.get("/", query_string=asked)

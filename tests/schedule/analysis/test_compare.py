@@ -33,7 +33,7 @@ def rows(asked: Spec, *names: str, v: int | None = None) -> dict[str, dict]:
 
 
 @given(p=st.integers(1, 7), m=st.integers(1, 20), v=st.none() | st.integers(1, 4), costs=whole_costs())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_every_family_has_a_row_that_is_its_own_result(p: int, m: int, v: int | None, costs: Costs) -> None:
     shown = rows(Spec(p=p, m=m, costs=costs), v=v)
     assert list(shown) == list(FAMILIES)
@@ -128,7 +128,7 @@ def test_claims_are_the_talks_with_their_values_here() -> None:
 
 @given(p=st.integers(2, 6), m=st.integers(1, 16), costs=whole_costs(), share=st.sampled_from([1.0, 0.5]))
 @example(p=2, m=14, costs=Costs(12.0, 12.0, 12.0, comm=5.0), share=1.0)  # 0.0869565 where 0.0868852 is claimed
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_difference_from_a_claim_has_a_reason_and_only_a_difference_has(
     p: int, m: int, costs: Costs, share: float
 ) -> None:
@@ -170,7 +170,7 @@ def test_the_reason_names_what_changes_the_figure_and_its_new_value() -> None:
 
 
 @given(p=st.integers(1, 6), cut=st.integers(1, 3), data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_costs_listed_by_stage_are_spread_so_that_the_model_costs_the_same(
     p: int, cut: int, data: st.DataObject
 ) -> None:

@@ -31,7 +31,7 @@ def found(asked: Spec, limits: list[float] | None = None) -> list[pareto.Point]:
 
 
 @given(specs())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_familys_point_is_its_result(spec: Spec) -> None:
     point = pareto.points(spec, [spec.family])[0]
     shape, shown = result(spec), point.figures

@@ -18,7 +18,7 @@ from tests.support.strategies import specs
 
 
 @given(spec=specs())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_import_export_import_is_the_identity(spec: Spec) -> None:
     if spec.family == "dualpipe":
         return
@@ -32,7 +32,7 @@ def test_import_export_import_is_the_identity(spec: Spec) -> None:
 
 
 @given(spec=specs(max_p=4, max_m=8))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_torch_reads_every_op_that_we_write(spec: Spec) -> None:
     if spec.family == "dualpipe":
         return
@@ -78,7 +78,7 @@ def test_garbage_is_refused_with_its_line_and_cell(text: str, words: str) -> Non
 
 
 @given(text=st.text(alphabet="0123FIWB(;)OVERLAP_, \n", max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_is_an_order_or_an_order_error(text: str) -> None:
     try:
         check(torch_csv.load(text))

@@ -31,7 +31,7 @@ def body_of(header: object, rest: bytes = b"\0\3") -> bytes:
     return struct.pack("<I", len(head)) + head + rest
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(optioned())
 def test_the_order_of_any_legal_spec_is_decoded_to_the_same_order(spec: Spec) -> None:
     built = order(spec)
@@ -39,7 +39,7 @@ def test_the_order_of_any_legal_spec_is_decoded_to_the_same_order(spec: Spec) ->
     assert equal_orders(wire.decode(wire.encode(built, spec.to_json())), built)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(optioned())
 def test_the_text_of_an_order_is_ascii_and_read_back_as_the_same_order(spec: Spec) -> None:
     built = order(spec)
@@ -50,7 +50,7 @@ def test_the_text_of_an_order_is_ascii_and_read_back_as_the_same_order(spec: Spe
     assert equal_orders(read, built)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(optioned(max_p=4, max_m=6), st.data())
 def test_a_damaged_body_is_refused_or_is_an_order_that_can_be_checked(spec: Spec, data: st.DataObject) -> None:
     body = bytearray(wire.encode(order(spec)))
@@ -63,7 +63,7 @@ def test_a_damaged_body_is_refused_or_is_an_order_that_can_be_checked(spec: Spec
         assert equal_orders(wire.decode(wire.encode(read)), read)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=80))
 @example(b"")
 @example(struct.pack("<I", 2**32 - 1))
@@ -72,7 +72,7 @@ def test_bytes_that_are_not_an_order_are_refused(body: bytes) -> None:
         wire.decode(body)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=40))
 @example("AAAA")
 def test_texts_that_are_not_an_order_are_refused(text: str) -> None:

@@ -27,7 +27,7 @@ FAMILIES = {"zb-auto": ZB_AUTO, "v-auto": V_AUTO}
 
 @pytest.mark.parametrize("name", FAMILIES)
 @given(data=st.data(), p=st.integers(1, 7), m=st.integers(1, 14))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_limit_from_one_micro_batch_up_has_a_legal_order_and_the_result_is_deterministic(
     name: str, data: st.DataObject, p: int, m: int
 ) -> None:
@@ -82,7 +82,7 @@ def test_zb_1p_and_zb_2p_reach_the_papers_bubble_rates(
 
 
 @given(f=st.integers(1, 30), i=st.integers(1, 30), w=st.integers(1, 30), p=st.integers(1, 6), m=st.integers(1, 16))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_search_is_worse_than_the_handcrafted_order_that_fits(f: int, i: int, w: int, p: int, m: int) -> None:
     costs = Costs(2.0 * f, 2.0 * i, 2.0 * w, 1.0)
     for searched, handcrafted, v in ((ZB_AUTO, ZB_H1, 1), (V_AUTO, V_ZB, 2)):

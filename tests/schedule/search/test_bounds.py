@@ -33,7 +33,7 @@ solver = pytest.mark.skipif(not exact.available(), reason="OR-tools is not insta
 
 @pytest.mark.parametrize("name", ONE_STREAM)
 @given(data=st.data(), share=st.sampled_from([1.0, 0.4324, 0.1, 0.0]), uneven=st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_no_family_is_below_any_bound_at_its_own_memory(
     name: str, data: st.DataObject, share: float, uneven: bool
 ) -> None:
@@ -78,7 +78,7 @@ def _peak(row: npt.NDArray[np.uint8], share: float) -> float:
     costs=any_costs(2), m=st.integers(1, 3), room=st.sampled_from([1.0, 1.5, 2.0, 2.6, 3.0]),
     share=st.sampled_from([1.0, 0.4324, 0.0]),
 )  # fmt: skip
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_in_an_exhaustive_search_no_order_is_below_the_bound_or_better_than_the_searched_one(
     costs: Costs, m: int, room: float, share: float
 ) -> None:

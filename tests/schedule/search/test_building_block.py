@@ -79,7 +79,7 @@ def test_unit_costs_give_the_idle_slots_that_were_counted_on_published_orders(p:
 
 @pytest.mark.parametrize("name", BLOCKS)
 @given(p=st.integers(1, 12), m=st.integers(1, 40), f=st.integers(1, 9), same=st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_laws_hold_where_they_are_stated_as_exact(name: str, p: int, m: int, f: int, same: bool) -> None:
     costs = Costs(12.0 * f, 12.0 * f, 12.0 * f if same else 24.0)
     family, spec = FAMILIES[name], Spec(name, p, m, 2, costs=costs)
@@ -101,7 +101,7 @@ def any_costs(draw: st.DrawFn, stages: int) -> Costs:
 
 @pytest.mark.parametrize("name", BLOCKS)
 @given(data=st.data(), p=st.integers(1, 9), m=st.integers(1, 20))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_costs_give_a_legal_order_within_the_blocks_peak_deterministically(
     name: str, data: st.DataObject, p: int, m: int
 ) -> None:
@@ -114,7 +114,7 @@ def test_any_costs_give_a_legal_order_within_the_blocks_peak_deterministically(
 
 
 @given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), room=st.integers(2, 9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_laying_and_squeezing_are_the_same_interpreted_and_compiled(
     data: st.DataObject, p: int, m: int, room: int
 ) -> None:
@@ -138,7 +138,7 @@ def test_laying_and_squeezing_are_the_same_interpreted_and_compiled(
 
 
 @given(data=st.data(), p=st.integers(1, 6), m=st.integers(1, 12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_squeezing_never_makes_a_span_longer_nor_the_peak_higher(data: st.DataObject, p: int, m: int) -> None:
     block = min_block(p)
     task = Task(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(block.peak()))

@@ -23,7 +23,7 @@ def rows_of(order: Order) -> Rows:
 
 
 @given(spec=specs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_legal_spec_passes(spec: Spec) -> None:
     order = registry.order(spec)
     check(order)
@@ -31,7 +31,7 @@ def test_every_legal_spec_passes(spec: Spec) -> None:
 
 
 @given(data=st.data(), spec=specs(max_p=4, max_m=8))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_a_dropped_op_is_named(data: st.DataObject, spec: Spec) -> None:
     order = registry.order(spec)
     rows = rows_of(order)
@@ -43,7 +43,7 @@ def test_a_dropped_op_is_named(data: st.DataObject, spec: Spec) -> None:
 
 
 @given(data=st.data(), spec=specs(max_p=4, max_m=8))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_a_doubled_op_is_named(data: st.DataObject, spec: Spec) -> None:
     order = registry.order(spec)
     rows = rows_of(order)
@@ -55,7 +55,7 @@ def test_a_doubled_op_is_named(data: st.DataObject, spec: Spec) -> None:
 
 
 @given(data=st.data(), spec=specs(max_p=4, max_m=8))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_swapped_ops_are_refused_or_still_a_schedule(data: st.DataObject, spec: Spec) -> None:
     """Two ops of a rank change places: refused exactly where a slow search for an executable order finds none."""
     order = registry.order(spec)

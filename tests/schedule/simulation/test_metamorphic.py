@@ -25,7 +25,7 @@ from backend.schedule.spec import Spec
 from tests.support.strategies import nearest_legal, specs
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
-few = settings(max_examples=20, deadline=None)
+few = settings(max_examples=20)
 
 
 def timed(spec: Spec, costs: Costs | None = None) -> Timeline:
