@@ -38,6 +38,7 @@ CREATE INDEX IF NOT EXISTS runs_by_age ON runs (created DESC, id DESC);
 ADDED = ("bytes", "messages", "copies", "packed")  # columns that tables of older schemas lack, null in their runs
 HOLD = ",".join(("head", "events", "packed", *KINDS))  # the columns that hold a run
 SAVE = f"INSERT OR REPLACE INTO runs (id,created,status,{HOLD}) VALUES (?,?,?,?,?,?,?,?,?,?)"
+ENDED = ",".join(f"'{status}'" for status in sorted(OVER))
 STOPPED = RunFailure(
     "server", message("runs.server_stopped", "The server stopped while this run was in progress; start it again.")
 )
@@ -98,9 +99,9 @@ class Store:
         found = self._execute(f"SELECT {HOLD} FROM runs WHERE id = ?", (run_id,))
         return self._read(run_id, _revive, *found[0]) if found else None
 
-    def remove(self, run_id: str) -> None:
-        """Delete the run of this id."""
-        self._execute("DELETE FROM runs WHERE id = ?", (run_id,))
+    def remove(self, *run_ids: str) -> None:
+        """Delete the runs of these ids."""
+        self._execute(f"DELETE FROM runs WHERE id IN ({','.join('?' * len(run_ids))})", run_ids)
 
     def recent(self, limit: int, before: tuple[float, str] | None) -> list[dict[str, Any]]:
         """Return summaries, newest first, of runs older than the run (created, id); damaged ones are left out."""
@@ -119,6 +120,18 @@ class Store:
             if not found:
                 break
         return summaries
+
+    def older(self, before: float, limit: int) -> list[str]:
+        """Return the ids of the oldest ended runs made before this time (in seconds), at most `limit`."""
+        sql = f"SELECT id FROM runs WHERE status IN ({ENDED}) AND created < ? ORDER BY created, id LIMIT ?"
+        return [row[0] for row in self._execute(sql, (before, limit))]
+
+    def used(self) -> int:
+        """Return the bytes of the file that hold data; those of deleted runs are used again."""
+        pages, size, free = (
+            self._execute(f"PRAGMA {name}", ())[0][0] for name in ("page_count", "page_size", "freelist_count")
+        )
+        return int((pages - free) * size)
 
     def _read(self, run_id: str, decode: Callable[..., Any], *stored: Any) -> Any:
         """Decode a row. Raises UnreadableRunError, and notes it once for the operator, where it is damaged."""
@@ -170,9 +183,8 @@ class Store:
                 connection.execute(f"ALTER TABLE runs ADD COLUMN {column} BLOB")
 
     def _close_left_over(self) -> int:
-        over = ",".join(f"'{status}'" for status in sorted(OVER))
         ended = 0
-        for run_id, *row in self._execute(f"SELECT id, {HOLD} FROM runs WHERE status NOT IN ({over})", ()):
+        for run_id, *row in self._execute(f"SELECT id, {HOLD} FROM runs WHERE status NOT IN ({ENDED})", ()):
             with suppress(UnreadableRunError):
                 run = self._read(run_id, _revive, *row)
                 run.fail(STOPPED)

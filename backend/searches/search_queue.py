@@ -41,6 +41,15 @@ class SearchQueue:
         self._pool: ThreadPool | None = None
         self._changed = Event()
 
+    def __len__(self) -> int:
+        """Count the searches that wait or are in progress."""
+        return len(self._jobs)
+
+    @property
+    def waiting(self) -> int:
+        """Count the searches that wait."""
+        return len(self._waiting)
+
     def start(self, viewer: str, spec: Spec, seconds: float) -> SearchJob:
         """Start a viewer's search in place of its previous one.
 

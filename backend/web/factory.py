@@ -19,12 +19,13 @@ from backend.short_links.short_links import ShortLinks
 from backend.web.http import errors, security
 from backend.web.http.cache import Cache
 from backend.web.http.responses import PageJson
+from backend.web.http.server import Connections
 from backend.web.http.socket_limits import LARGEST_EVENT
 from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
 from backend.web.routes.costs import costs
 from backend.web.routes.export import exports
-from backend.web.routes.health import health
+from backend.web.routes.health import PartFigures, health
 from backend.web.routes.imports import imports
 from backend.web.routes.page import pages
 from backend.web.routes.pareto_chart import frontier
@@ -66,7 +67,11 @@ def create_app(config: Config | None = None) -> Flask:
     )
     short_links = ShortLinks(config.database, config.links, config.links_per_hour)
     import_rate = HourlyRate(config.imports_per_hour)
-    app.extensions[NAME] = Services(config, cache, feed, hosts, runs, searches, short_links, import_rate)
+    parts = app.extensions[NAME] = Services(
+        config, cache, feed, hosts, runs, searches, short_links, import_rate,
+        Connections(config.connections), lambda: len(socketio.server.eio.sockets),
+    )  # fmt: skip
+    parts.metrics.registry.register(PartFigures(parts))
     errors.register(app)
     security.register(app)
     search_events.register(socketio)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -15,6 +15,8 @@ from backend.runs.manager import Manager
 from backend.searches.search_queue import SearchQueue
 from backend.short_links.short_links import ShortLinks
 from backend.web.http.cache import Cache
+from backend.web.http.server import Connections
+from backend.web.metrics import Metrics
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
@@ -34,8 +36,10 @@ class Services:
     searches: SearchQueue
     links: ShortLinks
     imports: HourlyRate
+    connections: Connections
+    sockets: Callable[[], int]  # counts the open sockets of pages
     snapshots: RunSnapshots = field(default_factory=RunSnapshots)
-    requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> answers
+    metrics: Metrics = field(default_factory=Metrics)
     started: float = field(default_factory=time.time)
 
 

@@ -23,7 +23,7 @@ BACKEND = Layers(
         ("cli", "web"),
         ("charts", "preview_image", "runs", "searches", "short_links"),
         ("schedule",),
-        ("config", "rate_limit", "sqlite_file", "theme_tokens"),
+        ("config", "logs", "rate_limit", "sqlite_file", "theme_tokens"),
         ("errors",),
     ),
 )
@@ -54,7 +54,7 @@ WEB = Layers(
         ("services",),  # shared by the handlers above; it contains the feeds below
         ("sockets",),
         ("address",),
-        ("http",),
+        ("http", "metrics"),
     ),
 )
 
@@ -84,6 +84,7 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.charts": WEB_PACKAGES,
     "backend.config": (*WEB_PACKAGES, "numpy"),
     "backend.errors": (*WEB_PACKAGES, "numpy"),
+    "backend.logs": (*WEB_PACKAGES, "numpy"),
     "backend.preview_image": WEB_PACKAGES,
     "backend.rate_limit": (*WEB_PACKAGES, "numpy"),
     "backend.runs": ("flask", "flask_socketio"),

@@ -53,6 +53,7 @@ import { decode } from "../../core/schedule/wire.js";
  * @property {(number | null)[] | null} [losses] of each training step
  * @property {{op_ns: number, share: number} | null} [instrumentation] tracing overhead per op, and share of the step
  * @property {Message | string} [waiting] for which resources, while there are not enough for it to start
+ * @property {Message | string} [notice] what the server tells about a run in progress: that it stops soon
  * @property {string[] | null} [hosts] by rank, of a run on a cluster
  * @property {Clock[] | null} [clocks]
  * @property {Link[] | null} [links]
@@ -69,7 +70,7 @@ import { decode } from "../../core/schedule/wire.js";
 
 const OVER = new Set(["finished", "failed", "cancelled"]);
 // what events may bring that a run does not have from the start
-const NEW = new Set(["t0_unix_ns", "waiting", "hosts", "clocks", "links", "fields"]);
+const NEW = new Set(["t0_unix_ns", "waiting", "notice", "hosts", "clocks", "links", "fields"]);
 const ROWS = new Set(["ops", "copies", "bytes", "messages"]);
 const RETRY_MS = 3000; // until what failed is requested again
 const STORED_MS = 300; // after the end of a run the server has stored it, or has found that it cannot
@@ -256,6 +257,6 @@ function merge(run, message) {
     ([key]) => (key in run && !ROWS.has(key) && key !== "id") || NEW.has(key),
   );
   if (message.event === "waiting") return { ...run, ...Object.fromEntries(facts), status: "warming", position: null };
-  const status = message.event === "op_batch" ? run.status : message.event;
+  const status = ["op_batch", "notice"].includes(message.event) ? run.status : message.event;
   return { ...run, ...Object.fromEntries(facts), status };
 }

@@ -4,6 +4,8 @@
 export const WEB_MESSAGES = {
   "http.address_too_long": "地址太长。",
   "http.body_too_large": "请求体超过 {limit} 字节的上限。",
+  "http.connections_full": "服务器的连接数已达上限；请稍后再试。",
+  "http.headers_too_long": "请求头过多。",
   "http.method_not_allowed": "此地址只接受 {methods}。",
   "http.nested_too_deeply": "请求体嵌套过深。",
   "http.no_such_address": "此地址没有内容。",
@@ -16,6 +18,7 @@ export const WEB_MESSAGES = {
   "http.other_origin": "只有本服务器自己的页面可以这样做。",
   "http.repeated_key": "此键在请求体中出现了不止一次",
   "http.server_error": "出错的是服务器，不是你的请求；服务器日志中的编号为 {name}。",
+  "http.slow_request": "请求未能及时到达。",
   "http.takes_an_object": "{what}需要含有 {keys} 的对象",
   "http.unreadable_request": "无法读取此 HTTP 请求。",
   "links.a_link": "链接",
