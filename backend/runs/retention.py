@@ -36,11 +36,13 @@ class Retention:
         """
         found: list[str] = []
         if self.keep_days:
-            found = store.older(self._clock() - self.keep_days * DAY_S, AT_ONCE)
+            found = [run_id for run_id, _ in store.older(self._clock() - self.keep_days * DAY_S, AT_ONCE)]
         if not found and self.store_mb:
-            over = store.used() / (self.store_mb * MEGABYTE) - 1.0
-            # Few when the limit is nearly reached, so that it is not undershot by far.
-            found = store.older(float("inf"), max(1, min(AT_ONCE, round(AT_ONCE * over)))) if over > 0 else []
+            excess = store.used() - self.store_mb * MEGABYTE
+            for run_id, size in store.older(float("inf"), AT_ONCE) if excess > 0 else []:
+                if excess > 0 and run_id not in live:
+                    found.append(run_id)
+                    excess -= size
         gone = [each for each in found if each not in live]
         if gone:
             store.remove(*gone)

@@ -121,10 +121,13 @@ class Store:
                 break
         return summaries
 
-    def older(self, before: float, limit: int) -> list[str]:
-        """Return the ids of the oldest ended runs made before this time (in seconds), at most `limit`."""
-        sql = f"SELECT id FROM runs WHERE status IN ({ENDED}) AND created < ? ORDER BY created, id LIMIT ?"
-        return [row[0] for row in self._execute(sql, (before, limit))]
+    def older(self, before: float, limit: int) -> list[tuple[str, int]]:
+        """Return the ids and the sizes in bytes of the oldest ended runs made before this time (in seconds), at most
+        `limit`.
+        """
+        size = "+".join(f"ifnull(length(CAST({column} AS BLOB)),0)" for column in HOLD.split(","))
+        sql = f"SELECT id, {size} FROM runs WHERE status IN ({ENDED}) AND created < ? ORDER BY created, id LIMIT ?"
+        return self._execute(sql, (before, limit))
 
     def used(self) -> int:
         """Return the bytes of the file that hold data; those of deleted runs are used again."""

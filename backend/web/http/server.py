@@ -10,9 +10,11 @@ import logging
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.client import HTTPException
 from typing import Any
 
+import gevent
 from geventwebsocket.handler import WebSocketHandler
 from geventwebsocket.websocket import Stream
 
@@ -27,6 +29,7 @@ requests = logging.getLogger("bubbleline.requests")
 # buffers little that the other side has not asked for yet: a viewer who stops reading would otherwise hold 4 MB of its
 # memory. A client that takes nothing for a minute is disconnected, even if its machine still acknowledges.
 OPTIONS = {"TCP_NODELAY": 1, "TCP_NOTSENT_LOWAT": 131_072, "TCP_USER_TIMEOUT": 60_000}
+LINGER_S, LINGER_BYTES = 1.0, 2_000_000  # for a client to stop sending after a refusal
 ROUTE = "bubbleline.route"  # in a request's environ: the rule of the route that answered it
 REFUSALS = {
     "400": (
@@ -98,6 +101,7 @@ class Connections:
 class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has no types
     """One connection."""
 
+    status: bytes | str | None
     environ: dict[str, Any]  # of the present request, once its headers have been read
     websocket: Any  # once the connection is one
     wrap: Wrap = staticmethod(lambda websocket, _: websocket)
@@ -116,9 +120,8 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
             if hasattr(socket, name):
                 self.socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
         if not self.connections.admit(self):
-            with self.socket as connection:
-                connection.settimeout(1.0)
-                connection.sendall(_refusal("503"))
+            self._refuse("503", 0.2)
+            self.socket.close()
             return
         try:
             super().handle()
@@ -141,7 +144,8 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
         if self.reader.failure and self.reader.phase == "header" and self.reader.bytes:
             result = ("408" if self.reader.failure == "slow" else "431", b"")
         if isinstance(result, tuple) and result[0] in REFUSALS:
-            result = (result[0], _refusal(result[0]))
+            self._refuse(result[0])
+            return None
         return result
 
     def read_requestline(self) -> str:
@@ -171,6 +175,25 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
         super().handle_one_response()
         if self.reader.failure or self.wsgi_input._chunked_input_error:
             self.close_connection = True
+            self._linger()
+
+    def _refuse(self, status: str, seconds: float = LINGER_S) -> None:
+        """Send pywsgi's refusal of a request as an error, and log it."""
+        self.status = status
+        with suppress(OSError):
+            self.socket.settimeout(seconds)
+            self.socket.sendall(_refusal(status))
+        self._linger(seconds)
+        self.log_request()
+
+    def _linger(self, seconds: float = LINGER_S) -> None:
+        """Read what the client still sends: closing before would have the system discard the answer on its way."""
+        with suppress(OSError), gevent.Timeout(seconds, False):
+            self.socket.settimeout(None)
+            self.socket.shutdown(socket.SHUT_WR)
+            for _ in range(LINGER_BYTES // 16_384):
+                if not self.socket.recv(16_384):
+                    break
 
     def _handle_client_error(self, ex: Exception) -> tuple[str, bytes]:
         """Refuse a malformed request; pywsgi would print a traceback of what it does not expect."""

@@ -3,6 +3,7 @@
 /** @type {import("../language.js").Catalogue} */
 export const WEB_MESSAGES = {
   "http.address_too_long": "地址太长。",
+  "http.body_incomplete": "请求体未能完整到达。",
   "http.body_too_large": "请求体超过 {limit} 字节的上限。",
   "http.connections_full": "服务器的连接数已达上限；请稍后再试。",
   "http.headers_too_long": "请求头过多。",
