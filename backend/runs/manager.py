@@ -25,11 +25,10 @@ from backend.runs.cluster_state import LOCAL
 from backend.runs.errors import RunError, RunFailure
 from backend.runs.fair_queue import FairQueue
 from backend.runs.options import PLAIN, Options
-from backend.runs.retention import EVERY_S, Retention
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import Event
 from backend.runs.runner_client import RunnerClient
-from backend.runs.store import STOPPED, Store, StoreError, UnreadableRunError
+from backend.runs.store import STOPPED, Retention, Store, StoreError, UnreadableRunError
 
 logger = logging.getLogger(__name__)
 KEEP_SIZE = 60_000_000  # characters of the rows of ended runs in memory: about 400,000 ops
@@ -39,6 +38,7 @@ UNKEPT = message(
 NOT_BEGUN = RunFailure(
     "server", message("runs.not_begun", "The server stopped before this run had begun; start it again.")
 )
+EXPIRE_S = 600.0  # between two looks for runs to delete
 SAVE_S = 5.0  # for a stopping server to write the runs that have just ended
 CANCEL_S = 5.0  # from a cancellation until a runner that does not answer it is killed
 
@@ -259,7 +259,7 @@ class Manager:
     def _expire_forever(self) -> None:
         while True:
             self.expire()
-            gevent.sleep(EVERY_S)
+            gevent.sleep(EXPIRE_S)
 
     def _execute(self, run: Run) -> None:
         """Send one run to the runner and apply its events until the run is over."""

@@ -42,6 +42,9 @@ ENDED = ",".join(f"'{status}'" for status in sorted(OVER))
 STOPPED = RunFailure(
     "server", message("runs.server_stopped", "The server stopped while this run was in progress; start it again.")
 )
+AT_ONCE = 100  # runs that retention deletes in one call: other calls use the database in between
+DAY_S = 86_400.0
+MEGABYTE = 1_000_000
 HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "options", "created", "status", "facts")
 
 
@@ -194,6 +197,42 @@ class Store:
                 self.save(run)
                 ended += 1
         return ended
+
+
+class Retention:
+    """Deletes ended runs by their age and by the size of the database, the oldest first; short links are kept.
+
+    `clock` returns seconds since 1970.
+    """
+
+    def __init__(self, keep_days: int, store_mb: int, clock: Callable[[], float]) -> None:
+        self.keep_days, self.store_mb = keep_days, store_mb
+        self._clock = clock
+
+    @property
+    def limited(self) -> bool:
+        """Return whether there is a limit."""
+        return bool(self.keep_days or self.store_mb)
+
+    def expire(self, store: Store, live: frozenset[str]) -> list[str]:
+        """Delete some of the runs that are over the limits, but none of the runs `live`.
+
+        Returns the ids, none where all is within the limits. Raises StoreError.
+        """
+        found: list[str] = []
+        if self.keep_days:
+            found = [run_id for run_id, _ in store.older(self._clock() - self.keep_days * DAY_S, AT_ONCE)]
+        if not found and self.store_mb:
+            excess = store.used() - self.store_mb * MEGABYTE
+            for run_id, size in store.older(float("inf"), AT_ONCE) if excess > 0 else []:
+                if excess > 0 and run_id not in live:
+                    found.append(run_id)
+                    excess -= size
+        gone = [each for each in found if each not in live]
+        if gone:
+            store.remove(*gone)
+            logger.info("%d runs were deleted by the limits of age and size", len(gone))
+        return gone
 
 
 def pack(log: RunLog, kind: str) -> bytes:

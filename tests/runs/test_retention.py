@@ -10,8 +10,7 @@ import pytest
 
 from backend.config import Config
 from backend.runs.manager import Manager
-from backend.runs.retention import DAY_S, MEGABYTE, Retention
-from backend.runs.store import Store
+from backend.runs.store import DAY_S, MEGABYTE, Retention, Store
 from tests.runs.test_run_parts import a_finished_run, a_run
 
 
