@@ -19,6 +19,7 @@ from typing import Any
 
 LONGEST = 2000  # characters of a record's text
 ALLOWED = 20  # warnings of one place in the code in a window; a record's own `allowed` takes precedence
+ALLOWED_PACKETS = 5  # of records about packets that cannot be read
 WINDOW_S = 60.0
 KEPT_FILES = 4  # rotated log files besides the present one
 NOISY = ("bubbleline.engineio", "bubbleline.socketio", "geventwebsocket.handler")  # these log every packet at INFO
@@ -37,6 +38,7 @@ def set_up(level: str, form: str, file: Path | None, file_mb: int) -> None:
     logging.raiseExceptions = False  # a full disk would otherwise print a traceback for every record
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for name in NOISY:
+        logging.getLogger(name).addFilter(PACKETS)
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
 
 
@@ -98,6 +100,24 @@ class Repetitions(logging.Filter):
                 logging.getLogger(record.name).log(
                     record.levelno, summary, more, now - began, _cut(record.getMessage()), extra={"repeated": True}
                 )
+
+
+class PacketErrors(logging.Filter):
+    """Shortens what the socket libraries log of packets that they cannot read: a traceback of their own code, two
+    kilobytes for every five bytes of a hostile client. Errors of this program's handlers are logged elsewhere.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Put the kind and the text of the error in place of its traceback; return True."""
+        if record.exc_info:
+            kind, error, _ = record.exc_info
+            record.msg, record.args = f"{record.getMessage()}: {kind and kind.__name__}: {str(error)[:100]}", ()
+            record.exc_info = record.exc_text = None
+        record.allowed = ALLOWED_PACKETS
+        return True
+
+
+PACKETS = PacketErrors()
 
 
 def escaped(text: str) -> str:

@@ -118,6 +118,9 @@ def _swap(new: Path, database: Path, kept: Path) -> None:
             journal = database.with_name(database.name + "-journal")  # of a damaged file: it belongs to that
             with suppress(FileNotFoundError):
                 os.replace(journal, kept.with_name(kept.name + "-journal"))
+        found = database.stat()
+        with suppress(PermissionError):  # root restores the database of the server's user
+            os.chown(new, found.st_uid, found.st_gid)
         os.link(database, kept)
         os.replace(new, database)
         if old.in_transaction:

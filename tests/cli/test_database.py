@@ -168,6 +168,15 @@ def test_a_run_that_was_in_progress_at_the_backup_is_failed_after_the_restoratio
     assert store.load("under way").status == "failed"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can restore the database of another user")
+def test_root_restores_a_database_that_still_belongs_to_the_servers_user(store, database, tmp_path):
+    file = tmp_path / "copy.sqlite3"
+    assert call(database, "backup", file).exit_code == 0
+    os.chown(database, 65534, 65534)
+    assert call(database, "restore", file).exit_code == 0
+    assert (database.stat().st_uid, stat.S_IMODE(database.stat().st_mode)) == (65534, 0o600)
+
+
 def test_a_locked_database_is_not_replaced(store, database, tmp_path, monkeypatch):
     file = tmp_path / "copy.sqlite3"
     assert call(database, "backup", file).exit_code == 0

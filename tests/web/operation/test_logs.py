@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import os
+import socket
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import requests
+import websocket
 
 from backend import logs
+from backend.runs.runner_client import _log_lines
 from tests.conftest import until
+from tests.support.web_pages import connect_raw
 
 
 @pytest.fixture
@@ -125,10 +131,6 @@ def test_a_full_disk_does_not_stop_what_is_logged_about(untouched, capfd):
 
 
 def test_a_server_logs_each_request_as_json_and_a_flood_of_bad_ones_in_few_bytes(start, tmp_path: Path):
-    import socket
-
-    import requests
-
     server = start(BUBBLELINE_LOG_LEVEL="info", BUBBLELINE_LOG_FORMAT="json")
     requests.get(server.url + "/api/schedule?p=0&name=%0Aforged", timeout=5)
     host, port = server.url.removeprefix("http://").split(":")
@@ -154,3 +156,32 @@ def test_a_log_file_that_cannot_be_written_is_named_at_the_start(tmp_path: Path)
 
     (tmp_path / "file").write_text("")
     assert serve(Config(port=0, log_file=tmp_path / "file" / "server.log")) == 1
+
+
+def test_malformed_packets_of_a_socket_leave_little_in_the_log(start, tmp_path: Path):
+    server = start()
+    size = (tmp_path / "server.log").stat().st_size
+    sent = 0
+    for _ in range(6):
+        raw = connect_raw(server)
+        with suppress(OSError, websocket.WebSocketException):
+            for packet in ('42["watch', "4\x1b[31m", "42[]", "451-[", "9", "b!!!", '42{"a":1}', "40/nowhere,") * 5:
+                raw.send(packet)
+                sent += len(packet)
+        until(lambda: requests.get(server.url + "/healthz", timeout=5).ok)
+        raw.close()
+    until(lambda: b"bubbleline_sockets 0.0" in requests.get(server.url + "/metrics", timeout=5).content)
+    text = (tmp_path / "server.log").read_text()
+    assert all(line.isprintable() for line in text.splitlines())
+    assert "Traceback" not in text
+    assert len(text) - size < 3 * sent, "it was over a hundred times as much"
+
+
+def test_what_the_runner_writes_is_logged_with_its_level_and_in_bounded_lines(caplog):
+    caplog.set_level(logging.INFO)
+    _log_lines(io.BytesIO(b"INFO runner: ready\nTraceback (most recent call last):\n\xff\n" + b"x" * 10_000 + b"\n"))
+    found = [(each.levelname, each.getMessage()[:40]) for each in caplog.records]
+    assert found[:3] == [
+        ("INFO", "runner: ready"), ("WARNING", "Traceback (most recent call last):"), ("WARNING", "\ufffd"),
+    ]  # fmt: skip
+    assert [len(each.getMessage()) for each in caplog.records[3:]] == [4096, 4096, 1808]
