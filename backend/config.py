@@ -16,6 +16,7 @@ from typing import Any
 
 PROJECT = Path(__file__).resolve().parents[1]
 ENGINES = ("local", "ray")
+LOG_LEVELS = ("debug", "info", "warning", "error")
 LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
 SHORTEST_TOKEN = 16  # characters: too many to try them all
 
@@ -74,10 +75,13 @@ def _token(name: str, text: str) -> str:
     return text
 
 
-def _engine(name: str, text: str) -> str:
-    if text not in ENGINES:
-        raise ConfigError(f"{name} must be {' or '.join(ENGINES)}, not {text!r}")
-    return text
+def _one_of(*choices: str) -> Reader:
+    def read(name: str, text: str) -> str:
+        if text not in choices:
+            raise ConfigError(f"{name} must be {' or '.join(choices)}, not {text!r}")
+        return text
+
+    return read
 
 
 def _address(name: str, text: str) -> str:
@@ -109,7 +113,7 @@ class Config:
     runner: tuple[str, ...] = _setting(
         (), _command, "command line of the runner program; by default python -m runner with the engine below"
     )
-    engine: str = _setting(ENGINES[0], _engine, "what runs the ranks: local, or ray for a Ray cluster")
+    engine: str = _setting(ENGINES[0], _one_of(*ENGINES), "what runs the ranks: local, or ray for a Ray cluster")
     ray_address: str = _setting(
         "", _address, "HOST:PORT of the head of a Ray cluster to join; without it engine ray starts one on this host"
     )
@@ -155,6 +159,27 @@ class Config:
         10.0, _seconds, "seconds for which a socket that sends more is read slowly before it is closed"
     )
     socket_kb: int = _setting(16, _integer(1, 1024), "largest message of a socket, in kilobytes")
+    connections: int = _setting(
+        4000, _integer(1, 1_000_000), "open connections in all; more end an idle one, or are refused (503)"
+    )
+    header_s: float = _setting(20.0, _seconds, "seconds for the request line and the headers of a request (408)")
+    body_s: float = _setting(
+        20.0, _seconds, "seconds for a request body, and one more for each kilobyte that has arrived (408)"
+    )
+    idle_s: float = _setting(75.0, _seconds, "seconds that a connection may stay open without a request")
+    stop_s: int = _setting(5, _integer(0, 3600), "seconds for which a stopping server lets the present run go on")
+    keep_days: int = _setting(0, _integer(0, 36_500), "days after which an ended run is deleted; 0 keeps all")
+    store_mb: int = _setting(
+        0,
+        _integer(0, 10_000_000),
+        "megabytes in the database from which the oldest ended runs are deleted; 0: no limit",
+    )
+    log_level: str = _setting("warning", _one_of(*LOG_LEVELS), "least level that is logged; info has every request")
+    log_format: str = _setting("text", _one_of("text", "json"), "text or json; one line per record in both")
+    log_file: Path | None = _setting(None, _path, "file for the log, in place of standard error")
+    log_file_mb: int = _setting(
+        10, _integer(1, 10_000), "megabytes at which the log file is rotated; 4 older ones stay"
+    )
 
     def __post_init__(self) -> None:
         if self.user_header and not self.proxies:
@@ -223,4 +248,6 @@ def _shown(value: Any) -> str:
         return str(int(value))
     if isinstance(value, Path) and value.is_relative_to(PROJECT):
         return str(value.relative_to(PROJECT))
+    if value is None:
+        return ""
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -92,7 +92,8 @@ def client(app: Flask) -> FlaskClient:
 def launch(folder: Path, *runner_options: str, port: int = 0, **environ: str) -> Server:
     """Start a server on a free port or on a given one, and wait until it has printed its address."""
     runner = " ".join([*FAKE_RUNNER, *runner_options])
-    env = os.environ | {"BUBBLELINE_RUNNER": runner, "BUBBLELINE_DATABASE": str(folder / "runs.sqlite3")} | environ
+    settings = {"RUNNER": runner, "DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0"}
+    env = os.environ | {f"BUBBLELINE_{name}": value for name, value in settings.items()} | environ
     log = (folder / "server.log").open("a")
     process = subprocess.Popen(
         [sys.executable, "app.py", "serve", "--port", str(port)], cwd=PROJECT, env=env, text=True,

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from backend.cli.compare import compare
 from backend.cli.costs import costs
+from backend.cli.database import backup, restore
 from backend.cli.import_files import import_files
 from backend.cli.pareto import pareto_command
 from backend.cli.run import run
 from backend.cli.run_sweep import devices, run_sweep
 from backend.cli.schedule import check, export, laws, show, sweep
 
-COMMANDS = (show, sweep, export, check, compare, costs, import_files, laws, pareto_command, run, run_sweep, devices)
+COMMANDS = (
+    show,
+    sweep,
+    export,
+    check,
+    compare,
+    costs,
+    import_files,
+    laws,
+    pareto_command,
+    run,
+    run_sweep,
+    devices,
+    backup,
+    restore,
+)

@@ -15,12 +15,13 @@ from typing import Any
 
 import gevent
 from gevent.event import Event as Signal
+from gevent.pool import Group
 from gevent.queue import Empty, SimpleQueue
 from gevent.threadpool import ThreadPool
 
 from backend.config import PROJECT, Config
 from backend.errors import message
-from backend.fair_queue import FairQueue, NoPlaceError
+from backend.limits.fair_queue import FairQueue, NoPlaceError
 from backend.runs.cluster_state import LOCAL
 from backend.runs.errors import RunError, RunFailure
 from backend.runs.estimate import OpTimes
@@ -28,7 +29,7 @@ from backend.runs.options import PLAIN, Options
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import Event
 from backend.runs.runner_client import RunnerClient
-from backend.runs.store import STOPPED, Store, StoreError, UnreadableRunError
+from backend.runs.store import STOPPED, Retention, Store, StoreError, UnreadableRunError
 
 logger = logging.getLogger(__name__)
 KEEP_SIZE = 60_000_000  # characters of the rows of ended runs in memory: about 400,000 ops
@@ -37,6 +38,11 @@ UNKEPT = message(
 )
 UNKNOWN_S = 60.0  # a run whose length was not estimated
 RETRY_S = (5, 600)  # bounds of the advice when to try again where the queue is full
+NOT_BEGUN = RunFailure(
+    "server", message("runs.not_begun", "The server stopped before this run had begun; start it again.")
+)
+EXPIRE_S = 600.0  # between two looks for runs to delete
+SAVE_S = 5.0  # for a stopping server to write the runs that have just ended
 CANCEL_S = 5.0  # from a cancellation until a runner that does not answer it is killed
 
 
@@ -48,6 +54,7 @@ class Manager:
         config: Config,
         on_change: Callable[[Run], None] = lambda run: None,
         on_cluster: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.config, self.on_change = config, on_change
         self.client = RunnerClient(config.runner, str(PROJECT), self._on_event, self._on_death, on_cluster)
@@ -61,16 +68,23 @@ class Manager:
         self._current: Run | None = None
         self._begun = 0.0  # of the current run, by time.monotonic
         self._events: SimpleQueue[Event] = SimpleQueue()  # of the current run
-        self._wake = Signal()
+        self._wake, self._ended = Signal(), Signal()
         self._disk = ThreadPool(1)
         self._worker: Any = None
         self._opened = False
+        self._saves = Group()  # that the disk has not taken yet
+        self.stopping = False
+        self._retention = Retention(config.keep_days, config.store_mb, clock)
+        self._cleaner: Any = None
+        self.expired = 0  # runs deleted for their age or for the size of the database
 
     def start(self) -> None:
         """Open the database, start the runner and execute the queue; return before the runner is ready."""
         self.open()
         self.client.start()
         self._worker = self._worker or gevent.spawn(self._work)
+        if self._retention.limited:
+            self._cleaner = self._cleaner or gevent.spawn(self._expire_forever)
 
     def open(self) -> None:
         """Open the database once; without one, runs are in memory only."""
@@ -80,14 +94,30 @@ class Manager:
             if left:
                 logger.warning("%d runs were in progress when the server last stopped; they are marked failed", left)
 
+    def drain(self, seconds: float) -> None:
+        """Take no more runs, end those that wait, and let the present one go on for at most `seconds`."""
+        self.stopping = True
+        for run_id in list(self.queue):
+            self.queue.remove(run_id)
+            self._end(self._runs[run_id], {"event": "failed", "failure": NOT_BEGUN.as_dict()})
+        run = self._current
+        if run is None or not seconds:
+            return
+        run.announce_stop(f"{seconds:g}")
+        self.on_change(run)
+        with gevent.Timeout(seconds, False):
+            while not run.over:
+                self._ended.wait()
+
     def stop(self) -> None:
         """End the runner; runs in progress end as failed, on disk too."""
-        if self._worker is not None:
-            self._worker.kill()
+        self.stopping = True
+        gevent.killall([each for each in (self._worker, self._cleaner) if each is not None])
         self.client.stop()
         for run in [run for run in self._runs.values() if not run.over]:
             run.fail(STOPPED)
             self._on_disk(self.store.save, run)
+        self._saves.join(timeout=SAVE_S)
         self._on_disk(self.store.close)
         self._disk.kill()
 
@@ -107,6 +137,10 @@ class Manager:
         ``client`` has the share of the queue; ``owner``, the client unless given, may change the run later.
         """
         self.open()
+        if self.stopping:
+            raise RunError(
+                "full", "queue", None, message("runs.server_restarting", "The server is stopping; try again.")
+            )
         run = Run(
             secrets.token_hex(5), spec, options.mode, options.unit_ms, time.time(),
             client if owner is None else owner, order, options.chosen(),
@@ -211,6 +245,15 @@ class Manager:
         self._on_disk(self.store.check)
         return self.store_error
 
+    def expire(self) -> None:
+        """Delete the runs that are too old, or too many for the database; never one in progress."""
+        live = frozenset(run.id for run in self._runs.values() if not run.over)
+        while gone := self._on_disk(self._retention.expire, self.store, live):
+            self.expired += len(gone)
+            self.store.unreadable.difference_update(gone)
+            for run_id in gone:
+                self._runs.pop(run_id, None)
+
     def by_status(self) -> dict[str, int]:
         """Count the runs by status: those in progress now, those that ended since the server started."""
         counts = dict(self.counts)
@@ -257,6 +300,11 @@ class Manager:
             else:
                 self._fail(run, why)
             self.queue.done(run_id, time.monotonic() - self._begun)
+
+    def _expire_forever(self) -> None:
+        while True:
+            self.expire()
+            gevent.sleep(EXPIRE_S)
 
     def _execute(self, run: Run) -> None:
         """Send one run to the runner and apply its events until the run is over."""
@@ -337,6 +385,8 @@ class Manager:
         self.counts[run.status] += 1
         self.on_change(run)
         self._save(run)
+        self._ended.set()
+        self._ended.clear()
 
     def _on_event(self, event: Event) -> None:
         if self._current is not None and event.get("id") == self._current.id and event["event"] != "died":
@@ -361,7 +411,7 @@ class Manager:
                 del self._runs[old.id]
 
     def _save(self, run: Run) -> None:
-        gevent.spawn(self._keep, run)
+        self._saves.spawn(self._keep, run)
 
     def _keep(self, run: Run) -> None:
         """Write the run to disk; one that cannot be written has a sentence in `unkept` and stays in memory."""

@@ -50,6 +50,7 @@ class Run:
     position: int | None = None
     waiting: str = ""  # a sentence: for which resources, while there are not enough of them for it to start
     progress: dict[str, Any] = field(default_factory=dict)  # phase, step and steps, while a long run reports them
+    notice: str = ""  # a sentence of the server about a run in progress: that it stops soon
     unkept: str | None = None  # a sentence: why the database lacks its present state
     facts: dict[str, Any] = field(default_factory=dict)
     log: RunLog = field(init=False)
@@ -120,6 +121,14 @@ class Run:
             self.progress = progress
             self.log.append("progress", progress=progress)
 
+    def announce_stop(self, seconds: str) -> None:
+        """Tell the viewers that the server ends the run in `seconds`."""
+        text = message(
+            "runs.server_stops_soon", "The server stops in {seconds} s, and this run with it.", seconds=seconds
+        )
+        self.notice = text
+        self.log.append("notice", notice=text)
+
     def fail(self, failure: RunFailure) -> None:
         """End the run with a failure that is not the runner's report."""
         self.apply({"event": "failed", "failure": failure.as_dict()})
@@ -136,6 +145,7 @@ class Run:
             "created": self.created, "seq": self.log.seq, "op_count": self.log.ops, "unkept": self.unkept,
             **facts, **self.facts, **({"waiting": self.waiting} if self.waiting else {}),
             **({"progress": self.progress} if self.progress and not self.over else {}),
+            **({"notice": self.notice} if self.notice and not self.over else {}),
         }  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def file_name(run: Run, form: str) -> str:
 
 def as_shape(run: Run, order: Order) -> dict[str, Any]:
     """Return the JSON that `app.py run --json` prints: verdict, figures, every op with its text, times in ns."""
-    passing = ("position", "seq", "op_count", "unkept", "waiting")
+    passing = ("position", "seq", "op_count", "unkept", "waiting", "notice")
     facts = {key: value for key, value in run.summary().items() if key not in passing}
     return facts | run_details(order, _rows(run))
 

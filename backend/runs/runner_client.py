@@ -22,7 +22,9 @@ from backend.runs import cluster_state
 from backend.runs.run_log import Event as RunnerEvent
 
 logger = logging.getLogger(__name__)
+runner_log = logging.getLogger("bubbleline.runner")
 
+LONGEST_LINE = 4096  # of the runner's log; a longer one is logged in parts
 PATIENCE_S = 60.0  # from start to "ready": torch is imported in between
 PAUSES_S = (0.0, 0.5, 2.0, 5.0, 15.0)  # before the k-th start in a row that did not get ready
 STOP_S = 1.5  # from "shutdown" to SIGKILL
@@ -130,21 +132,23 @@ class RunnerClient:
             self._become("starting", "")
         patience = gevent.spawn_later(PATIENCE_S, self.kill)
         reader = gevent.spawn(self._read, process.stdout, patience)
+        log = gevent.spawn(_log_lines, process.stderr)
         process.wait()  # not the end of its output: a worker may hold that pipe open
-        reader.join(timeout=0.5)
-        reader.kill()
+        gevent.joinall([reader, log], timeout=0.5)
+        gevent.killall([reader, log])
         patience.kill()
         _signal_group(process.pid, signal.SIGKILL)
         _close(process.stdin)
         _close(process.stdout)
+        _close(process.stderr)
         self._on_exit(process.returncode)
 
     def _spawn(self) -> Any:
         """Return the new process, or the error that kept it from starting (raised here, it would only be printed)."""
         try:
             self._process = subprocess.Popen(
-                self.command, cwd=self.cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
-                env=os.environ | {"PYTHONUNBUFFERED": "1"},
+                self.command, cwd=self.cwd, env=os.environ | {"PYTHONUNBUFFERED": "1"}, start_new_session=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             )  # fmt: skip
         except OSError as error:
             return error
@@ -220,6 +224,16 @@ class RunnerClient:
         self.state, self.why = state, why
         self._changed.set()
         self._changed.clear()
+
+
+def _log_lines(pipe: Any) -> None:
+    """Log what the runner and its workers write to standard error; a line that is no record of theirs is a warning."""
+    while line := pipe.readline(LONGEST_LINE):
+        text = line.decode(errors="replace").rstrip()
+        level, _, rest = text.partition(" ")
+        known = level if level in ("DEBUG", "INFO", "ERROR", "CRITICAL") else "WARNING"
+        if text:  # a traceback is many lines, so that more of them are allowed than of other records
+            runner_log.log(logging.getLevelName(known), "%s", rest if known == level else text, extra={"allowed": 200})
 
 
 def _how_it_ended(code: int) -> Message:

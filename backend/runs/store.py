@@ -38,9 +38,13 @@ CREATE INDEX IF NOT EXISTS runs_by_age ON runs (created DESC, id DESC);
 ADDED = ("bytes", "messages", "copies", "packed")  # columns that tables of older schemas lack, null in their runs
 HOLD = ",".join(("head", "events", "packed", *KINDS))  # the columns that hold a run
 SAVE = f"INSERT OR REPLACE INTO runs (id,created,status,{HOLD}) VALUES (?,?,?,?,?,?,?,?,?,?)"
+ENDED = ",".join(f"'{status}'" for status in sorted(OVER))
 STOPPED = RunFailure(
     "server", message("runs.server_stopped", "The server stopped while this run was in progress; start it again.")
 )
+AT_ONCE = 100  # runs that retention deletes in one call: other calls use the database in between
+DAY_S = 86_400.0
+MEGABYTE = 1_000_000
 HEAD = ("id", "name", "spec", "asked_mode", "unit_ms", "options", "created", "status", "facts", "owner")
 
 
@@ -98,9 +102,9 @@ class Store:
         found = self._execute(f"SELECT {HOLD} FROM runs WHERE id = ?", (run_id,))
         return self._read(run_id, _revive, *found[0]) if found else None
 
-    def remove(self, run_id: str) -> None:
-        """Delete the run of this id."""
-        self._execute("DELETE FROM runs WHERE id = ?", (run_id,))
+    def remove(self, *run_ids: str) -> None:
+        """Delete the runs of these ids."""
+        self._execute(f"DELETE FROM runs WHERE id IN ({','.join('?' * len(run_ids))})", run_ids)
 
     def recent(self, limit: int, before: tuple[float, str] | None) -> list[dict[str, Any]]:
         """Return summaries, with `owner`, newest first, of runs older than the run (created, id); damaged ones are
@@ -121,6 +125,21 @@ class Store:
             if not found:
                 break
         return summaries
+
+    def older(self, before: float, limit: int) -> list[tuple[str, int]]:
+        """Return the ids and the sizes in bytes of the oldest ended runs made before this time (in seconds), at most
+        `limit`.
+        """
+        size = "+".join(f"ifnull(length(CAST({column} AS BLOB)),0)" for column in HOLD.split(","))
+        sql = f"SELECT id, {size} FROM runs WHERE status IN ({ENDED}) AND created < ? ORDER BY created, id LIMIT ?"
+        return self._execute(sql, (before, limit))
+
+    def used(self) -> int:
+        """Return the bytes of the file that hold data; those of deleted runs are used again."""
+        pages, size, free = (
+            self._execute(f"PRAGMA {name}", ())[0][0] for name in ("page_count", "page_size", "freelist_count")
+        )
+        return int((pages - free) * size)
 
     def _read(self, run_id: str, decode: Callable[..., Any], *stored: Any) -> Any:
         """Decode a row. Raises UnreadableRunError, and notes it once for the operator, where it is damaged."""
@@ -172,15 +191,50 @@ class Store:
                 connection.execute(f"ALTER TABLE runs ADD COLUMN {column} BLOB")
 
     def _close_left_over(self) -> int:
-        over = ",".join(f"'{status}'" for status in sorted(OVER))
         ended = 0
-        for run_id, *row in self._execute(f"SELECT id, {HOLD} FROM runs WHERE status NOT IN ({over})", ()):
+        for run_id, *row in self._execute(f"SELECT id, {HOLD} FROM runs WHERE status NOT IN ({ENDED})", ()):
             with suppress(UnreadableRunError):
                 run = self._read(run_id, _revive, *row)
                 run.fail(STOPPED)
                 self.save(run)
                 ended += 1
         return ended
+
+
+class Retention:
+    """Deletes ended runs by their age and by the size of the database, the oldest first; short links are kept.
+
+    `clock` returns seconds since 1970.
+    """
+
+    def __init__(self, keep_days: int, store_mb: int, clock: Callable[[], float]) -> None:
+        self.keep_days, self.store_mb = keep_days, store_mb
+        self._clock = clock
+
+    @property
+    def limited(self) -> bool:
+        """Return whether there is a limit."""
+        return bool(self.keep_days or self.store_mb)
+
+    def expire(self, store: Store, live: frozenset[str]) -> list[str]:
+        """Delete some of the runs that are over the limits, but none of the runs `live`.
+
+        Returns the ids, none where all is within the limits. Raises StoreError.
+        """
+        found: list[str] = []
+        if self.keep_days:
+            found = [run_id for run_id, _ in store.older(self._clock() - self.keep_days * DAY_S, AT_ONCE)]
+        if not found and self.store_mb:
+            excess = store.used() - self.store_mb * MEGABYTE
+            for run_id, size in store.older(float("inf"), AT_ONCE) if excess > 0 else []:
+                if excess > 0 and run_id not in live:
+                    found.append(run_id)
+                    excess -= size
+        gone = [each for each in found if each not in live]
+        if gone:
+            store.remove(*gone)
+            logger.info("%d runs were deleted by the limits of age and size", len(gone))
+        return gone
 
 
 def pack(log: RunLog, kind: str) -> bytes:

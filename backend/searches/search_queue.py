@@ -18,7 +18,7 @@ from gevent.event import Event
 from gevent.threadpool import ThreadPool
 
 from backend.errors import RequestError, message
-from backend.fair_queue import FairQueue, NoPlaceError
+from backend.limits.fair_queue import FairQueue, NoPlaceError
 from backend.schedule.families.registry import family_of
 from backend.schedule.spec import Spec
 from backend.searches.search_job import SearchJob, SearchState
@@ -47,6 +47,15 @@ class SearchQueue:
         self._pool: ThreadPool | None = None
         self._changed = Event()  # a viewer may have to be sent something
         self._ready = Event()  # a greenlet without a job may find one
+
+    def __len__(self) -> int:
+        """Count the searches that wait or are in progress."""
+        return len(self._jobs)
+
+    @property
+    def waiting(self) -> int:
+        """Count the searches that wait."""
+        return len(self._queue)
 
     def start(self, viewer: str, spec: Spec, seconds: float, client: str = "") -> SearchJob:
         """Start a viewer's search in place of its previous one; returns at once. ``client`` is who shares time with

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from backend.errors import message
-from backend.rate_limit import HourlyRate
+from backend.limits.rate_limit import HourlyRate
 from backend.short_links.codes import name_of, normalized, query_of
 from backend.short_links.errors import LinkError
 from backend.short_links.store import Link, LinkStore

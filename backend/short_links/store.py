@@ -80,6 +80,14 @@ class LinkStore:
             except (sqlite3.Error, OSError) as error:
                 raise _disk_error(CANNOT_KEEP, error) from error
 
+    def check(self) -> None:
+        """Raise LinkError where nothing could be written."""
+        with self._lock:
+            try:
+                self._file.check()
+            except (sqlite3.Error, OSError) as error:
+                raise _disk_error(CANNOT_KEEP, error) from error
+
     def close(self) -> None:
         """Close the file; safe to call twice."""
         with self._lock:

@@ -12,7 +12,7 @@ from flask_socketio import SocketIO
 from backend.access.policy import Policy
 from backend.config import PROJECT, Config
 from backend.errors import with_codes
-from backend.rate_limit import HourlyRate, Pace
+from backend.limits.rate_limit import HourlyRate, Pace
 from backend.runs import cluster_state
 from backend.runs.manager import Manager
 from backend.searches.search_queue import SearchQueue
@@ -21,11 +21,12 @@ from backend.web.http import access, errors, security
 from backend.web.http.cache import Cache
 from backend.web.http.gate import Gate, trust_proxies
 from backend.web.http.responses import PageJson
+from backend.web.http.server import Connections
 from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
 from backend.web.routes.costs import costs
 from backend.web.routes.export import exports
-from backend.web.routes.health import health
+from backend.web.routes.health import PartFigures, health
 from backend.web.routes.imports import imports
 from backend.web.routes.page import pages
 from backend.web.routes.pareto_chart import frontier
@@ -37,8 +38,8 @@ from backend.web.routes.short_links import links
 from backend.web.routes.standalone import standalone
 from backend.web.services import NAME, Services
 from backend.web.sockets import events, search_events
+from backend.web.sockets.client_sockets import ClientSockets, close_silent
 from backend.web.sockets.cluster_feed import ClusterFeed
-from backend.web.sockets.connections import Connections, close_silent
 from backend.web.sockets.run_feed import Feed
 
 BLUEPRINTS = (
@@ -60,7 +61,7 @@ def create_app(config: Config | None = None) -> Flask:
         cors_allowed_origins=None,  # None: the server's own origin only
         logger=logging.getLogger("bubbleline.socketio"), engineio_logger=logging.getLogger("bubbleline.engineio"),
     )  # fmt: skip
-    sockets, connections = events.Sockets(socketio), Connections(config.sockets)
+    sockets, pages_open = events.Sockets(socketio), ClientSockets(config.sockets)
     feed, cache = Feed(sockets), Cache(config.cache_mb * 1_000_000)
     hosts = ClusterFeed(sockets, lambda: cluster_state.answer(runs.client.engine, runs.client.cluster))
     runs = Manager(config, feed.notify, hosts.notify)
@@ -69,7 +70,11 @@ def create_app(config: Config | None = None) -> Flask:
     )
     short_links = ShortLinks(config.database, config.links, config.links_per_hour)
     import_rate = HourlyRate(config.imports_per_hour)
-    app.extensions[NAME] = Services(config, cache, feed, hosts, runs, searches, short_links, import_rate, connections)
+    parts = app.extensions[NAME] = Services(
+        config, cache, feed, hosts, runs, searches, short_links, import_rate,
+        Connections(config.connections), pages_open,
+    )  # fmt: skip
+    parts.metrics.registry.register(PartFigures(parts))
     close_silent(socketio)
     policy, pace = Policy(config), Pace(config.requests_per_minute, 60.0)
     errors.register(app)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import logging
+import resource
 import signal
 import socket
 import sys
+import time
 from typing import Any
 
 import gevent
@@ -19,14 +21,18 @@ from backend.access.policy import Policy
 from backend.access.roles import Role
 from backend.config import Config, variable
 from backend.schedule import jit
+from backend.web import logs
 from backend.web.factory import create_app
 from backend.web.http.clients import POLICY
+from backend.web.http.request_reader import ConnectionLimits
 from backend.web.http.server import handler_class
 from backend.web.http.socket_limits import Allowance
 from backend.web.services import NAME, Services
 from backend.web.sockets.frames import FrameCache, SharedFrameSocket
 
 logger = logging.getLogger(__name__)
+SPARE_FILES = 128  # for the runner's pipes, the database and the log
+MANY_FILES = 1_000_000  # where the system has no limit
 
 
 def serve(config: Config) -> int:
@@ -35,17 +41,25 @@ def serve(config: Config) -> int:
     Nothing here is monkey-patched: the server, the sockets and the runner's pipes are gevent's own classes, so that
     threads stay threads (numba compiles in one) and the server behaves as in the tests.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        logs.set_up(config.log_level, config.log_format, config.log_file, config.log_file_mb)
+    except OSError as error:
+        print(f"The log cannot be written to {config.log_file}: {error.strerror}.", file=sys.stderr)
+        return 1
+    gevent.get_hub().print_exception = logs.log_exception
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(number, stop.set)
     log_to(config.database.with_name(FILE))
     app = create_app(config)
     frames = FrameCache()  # shared by all connections: a text for many viewers is framed once
+    parts: Services = app.extensions[NAME]
     handler = handler_class(
-        lambda websocket, connection: SharedFrameSocket(websocket, connection, frames), Allowance.of(config)
-    )
-    server = WSGIServer((config.host, config.port), app, handler_class=handler, log=None)
+        lambda websocket, connection: SharedFrameSocket(websocket, connection, frames),
+        _limits(config), parts.connections, Allowance.of(config),
+    )  # fmt: skip
+    server = WSGIServer((config.host, config.port), app, handler_class=handler, log=None, error_log=logger)
+    parts.connections.most = max(1, min(config.connections, _files_for(config.connections) - SPARE_FILES))
     try:
         server.start()
     except OSError as error:
@@ -55,11 +69,31 @@ def serve(config: Config) -> int:
     print(f"Bubbleline is at http://{address}:{server.server_port}  (Ctrl-C stops it)", flush=True)
     for line in _invitations(config, app, server.server_port):
         print(line, flush=True)
+    parts.metrics.watch_loop(time.monotonic)
     starting = gevent.spawn(_start_in_background, app)
     stop.wait()
+    stop.clear()
     starting.kill()
+    logger.warning("the server is stopping")
+    draining, again = gevent.spawn(parts.runs.drain, config.stop_s), gevent.spawn(stop.wait)
+    gevent.wait([draining, again], count=1)  # a second signal does not wait for the present run
+    gevent.killall([draining, again])
     _stop(server, app)
     return 0
+
+
+def _limits(config: Config) -> ConnectionLimits:
+    largest = max(config.body_kb * 1024, config.import_mb * 2**20) + 2**20  # what is refused is still read to its end
+    return ConnectionLimits(config.header_s, config.body_s, config.idle_s, largest)
+
+
+def _files_for(connections: int) -> int:
+    """Raise this process' limit of open files as far as the connections need it, and return the limit."""
+    limit, most = (MANY_FILES if each < 0 else each for each in resource.getrlimit(resource.RLIMIT_NOFILE))
+    wanted = min(most, connections + SPARE_FILES)
+    if wanted > limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    return max(limit, wanted)
 
 
 def _start_in_background(app: Flask) -> None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import cast
 
 from flask import current_app
 
 from backend.config import Config
-from backend.rate_limit import HourlyRate
+from backend.limits.rate_limit import HourlyRate
 from backend.runs.manager import Manager
 from backend.searches.search_queue import SearchQueue
 from backend.short_links.short_links import ShortLinks
 from backend.web.http.cache import Cache
+from backend.web.http.server import Connections
+from backend.web.metrics import Metrics
+from backend.web.sockets.client_sockets import ClientSockets
 from backend.web.sockets.cluster_feed import ClusterFeed
-from backend.web.sockets.connections import Connections
 from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
 
@@ -36,8 +37,9 @@ class Services:
     links: ShortLinks
     imports: HourlyRate
     connections: Connections
+    client_sockets: ClientSockets  # of pages
     snapshots: RunSnapshots = field(default_factory=RunSnapshots)
-    requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> answers
+    metrics: Metrics = field(default_factory=Metrics)
     started: float = field(default_factory=time.time)
 
 

@@ -25,6 +25,7 @@ from backend.errors import RequestError, message
 from runner import devices
 from runner.devices import Machine
 from runner.engines.base import EngineEvent, JobResources, RankLost, RankReply, RankRequest
+from runner.engines.scratch import Scratch
 from runner.messages import Command, Group, RankCommand, RankResponse
 from runner.protocol import ARRANGEMENTS, HOPS, SPREADS, Run
 from runner.transport import mailbox
@@ -69,7 +70,7 @@ class LocalEngine:
         self.workers: list[Worker] = []
         self.groups: list[Group] = []  # one a rank
         self.together = False
-        self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-", dir=folder)
+        self.scratch = Scratch(folder)
         self.job_folder = os.path.join(self.scratch.name, "none")
         self.job_memory: int | None = None
 

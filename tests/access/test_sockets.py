@@ -15,8 +15,8 @@ import socketio
 import websocket
 
 from backend.errors import RequestError
-from backend.web.sockets import connections
-from backend.web.sockets.connections import Connections, close_silent
+from backend.web.sockets import client_sockets
+from backend.web.sockets.client_sockets import ClientSockets, close_silent
 from tests.conftest import Server, launch, until
 from tests.support.web_pages import Page
 
@@ -120,7 +120,7 @@ def test_a_server_prints_the_links_for_others_and_keeps_tokens_out_of_its_logs(s
 
 
 def test_places_of_a_client_are_counted_and_given_back():
-    places = Connections(1)
+    places = ClientSockets(1)
     places.open("one", "a")
     with pytest.raises(RequestError) as refused:
         places.open("two", "a")
@@ -133,7 +133,7 @@ def test_places_of_a_client_are_counted_and_given_back():
 
 
 def test_a_connection_that_never_enters_socket_io_is_closed(monkeypatch):
-    monkeypatch.setattr(connections, "ENTER_S", 0.01)
+    monkeypatch.setattr(client_sockets, "ENTER_S", 0.01)
     closed: list[str] = []
     handlers: dict[str, Any] = {"connect": lambda *_: None}
     eio = SimpleNamespace(handlers=handlers, disconnect=closed.append, on=handlers.__setitem__)

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from backend.schedule.families import registry
-from tests.runner.test_local_engine import assert_every_op_reported_once_and_in_order
+from tests.runner.engines.test_local_engine import assert_every_op_reported_once_and_in_order
 from tests.support.runner.client import LAST, TINY, Event, RunnerProgram, alive, gone
 
 pytestmark = pytest.mark.skipif(

@@ -23,7 +23,7 @@ BACKEND = Layers(
         ("cli", "web"),
         ("access", "charts", "preview_image", "runs", "searches", "short_links"),
         ("schedule",),
-        ("config", "fair_queue", "rate_limit", "sqlite_file", "theme_tokens"),
+        ("config", "limits", "sqlite_file", "theme_tokens"),
         ("errors",),
     ),
 )
@@ -54,7 +54,7 @@ WEB = Layers(
         ("services",),  # shared by the handlers above; it contains the feeds below
         ("sockets",),
         ("address",),
-        ("http",),
+        ("http", "logs", "metrics"),
     ),
 )
 
@@ -85,9 +85,8 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.charts": WEB_PACKAGES,
     "backend.config": (*WEB_PACKAGES, "numpy"),
     "backend.errors": (*WEB_PACKAGES, "numpy"),
-    "backend.fair_queue": (*WEB_PACKAGES, "numpy"),
     "backend.preview_image": WEB_PACKAGES,
-    "backend.rate_limit": (*WEB_PACKAGES, "numpy"),
+    "backend.limits": (*WEB_PACKAGES, "numpy"),
     "backend.runs": ("flask", "flask_socketio"),
     "backend.schedule": (*WEB_PACKAGES, "sqlite3", "plotly", "PIL"),
     "backend.searches": ("flask", "flask_socketio"),

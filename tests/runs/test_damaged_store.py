@@ -120,7 +120,7 @@ def listed(client: FlaskClient, config: Config) -> Path:
 def test_the_list_leaves_a_damaged_run_out_and_health_and_metrics_count_it(client: FlaskClient, listed: Path):
     assert [run["id"] for run in client.get("/api/runs").get_json()["runs"]] == ["whole"]
     assert client.get("/healthz").get_json()["store"]["unreadable"] == 1
-    assert "bubbleline_store_unreadable_runs 1\n" in client.get("/metrics").text
+    assert "bubbleline_store_unreadable_runs 1.0\n" in client.get("/metrics").text
 
 
 def test_a_damaged_run_is_refused_with_the_way_out_and_can_be_deleted(client: FlaskClient, listed: Path):

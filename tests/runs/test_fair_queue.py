@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend import fair_queue
-from backend.fair_queue import FairQueue, NoPlaceError
+from backend.limits.fair_queue import FairQueue, NoPlaceError
 
 SECONDS = st.floats(0.5, 2000.0)
 

@@ -153,9 +153,9 @@ def test_metrics_are_lines_of_name_and_number_and_count_requests(client: FlaskCl
     text = client.get("/metrics").get_data(as_text=True)
     samples = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     assert all(float(number) >= 0 for number in samples.values())
-    assert samples['bubbleline_requests_total{route="none",status="404"}'] == "1"
-    assert samples['bubbleline_requests_total{route="/api/schedule",status="400"}'] == "1"
-    assert samples["bubbleline_queue_length"] == "0"
+    assert samples['bubbleline_requests_total{route="none",status="404"}'] == "1.0"
+    assert samples['bubbleline_requests_total{route="/api/schedule",status="400"}'] == "1.0"
+    assert samples["bubbleline_queue_length"] == "0.0"
 
 
 def test_an_illegal_spec_gets_status_200_where_the_client_prefers_lenient_handling(client: FlaskClient):

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.config import Config
-from backend.rate_limit import HourlyRate
+from backend.limits.rate_limit import HourlyRate
 from backend.short_links.codes import LENGTH, LETTERS, LONGEST_QUERY, name_of, new_code, query_of
 from backend.short_links.errors import LinkError
 from backend.short_links.store import LinkStore

@@ -14,7 +14,7 @@ from backend.access.audit import Audit
 from backend.access.policy import AccessError, Policy, refuse_other_owner
 from backend.access.roles import Identity, Role
 from backend.errors import RequestError, message
-from backend.rate_limit import Pace
+from backend.limits.rate_limit import Pace
 from backend.web.http.bundle import entry
 from backend.web.http.clients import POLICY, cookie_name, identity_of, policy_of
 from backend.web.http.errors import status_of

@@ -12,7 +12,7 @@ import secrets
 from typing import Any
 
 from flask import Flask, Response, jsonify, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
+from werkzeug.exceptions import ClientDisconnected, HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
 from backend.errors import Kind, RequestError, message
 
@@ -93,4 +93,7 @@ def _from_http(error: HTTPException) -> ApiError:
         limit = request.max_content_length
         text = message("http.body_too_large", "The body is over the limit of {limit} bytes.", limit=limit)
         return ApiError(status, "body", request.content_length, text, limit)
+    if isinstance(error, ClientDisconnected):  # or its body came too slowly, see request_reader.py, or in bad chunks
+        text = message("http.body_incomplete", "The body did not arrive as a whole.")
+        return ApiError(408 if isinstance(error.__context__, TimeoutError) else 400, "body", None, text)
     return ApiError(status, "request", None, message("http.other", "{reason}", reason=error.description or error.name))

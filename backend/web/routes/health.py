@@ -1,32 +1,46 @@
-"""Routes for operators: health as JSON, and metrics in Prometheus' text format."""
+"""Routes for operators: whether the server is alive, whether its parts can work, and metrics."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from flask import Blueprint, Response, request
+import gevent
+from flask import Blueprint, Response, g, request
+from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from backend import __version__
+from backend.short_links.errors import LinkError
 from backend.web.http.responses import JSON
+from backend.web.http.server import ROUTE
 from backend.web.services import Services, services
 
 health = Blueprint("health", __name__)
+Family = CounterMetricFamily | GaugeMetricFamily
+
+
+@health.before_app_request
+def begin_request() -> None:
+    """Note when the request began."""
+    g.began = time.perf_counter()
 
 
 @health.after_app_request
 def count_request(response: Response) -> Response:
-    """Count every answer of the app by route and status."""
+    """Count every answer of the app by route and status, and name its route for the log."""
     route = request.url_rule.rule if request.url_rule is not None else "none"
-    services().requests[route, response.status_code] += 1
+    began = g.get("began", time.perf_counter())
+    services().metrics.answered(route, response.status_code, time.perf_counter() - began)
+    request.environ[ROUTE] = route if request.url_rule is not None else None
     return response
 
 
 @health.get("/healthz")
 def healthz() -> Response:
-    """Return whether the server serves, and the state of its parts."""
+    """Return that the server serves, and what the runner and the store were last known to do."""
     runs = services().runs
     runner = {"state": runs.client.state, "why": runs.client.why or None, "devices": runs.client.devices}
     store = {"ok": runs.store_error is None, "why": runs.store_error, "unreadable": len(runs.store.unreadable)}
@@ -39,7 +53,9 @@ def readyz() -> tuple[Response, int]:
     """Return whether each part can do its work, 503 where one cannot; the database is tried now."""
     runs = services().runs
     parts = {
+        "server": "the server is stopping" if runs.stopping else None,
         "store": runs.check_store(),
+        "links": _why_no_links(),
         "runner": runs.client.why if runs.client.state in ("down", "stopped") else None,
     }
     ready = not any(parts.values())
@@ -49,25 +65,68 @@ def readyz() -> tuple[Response, int]:
 
 @health.get("/metrics")
 def metrics() -> Response:
-    """Return the same as numbers, for Prometheus."""
-    lines = [line for name, kind, text, samples in _metrics(services()) for line in _lines(name, kind, text, samples)]
-    return Response("\n".join(lines) + "\n", content_type="text/plain; version=0.0.4; charset=utf-8")
+    """Return the figures of the server, for Prometheus."""
+    return Response(services().metrics.text(), content_type=CONTENT_TYPE_LATEST)
 
 
-def _metrics(parts: Services) -> Iterable[tuple[str, str, str, Mapping[str, Any]]]:
-    runs = parts.runs
-    requests = {f'{{route="{route}",status="{status}"}}': n for (route, status), n in parts.requests.copy().items()}
-    by_status = {f'{{status="{status}"}}': n for status, n in runs.by_status().items()}
-    yield "bubbleline_requests_total", "counter", "Requests answered.", requests
-    yield "bubbleline_runs", "gauge", "Runs under way, and over since the start, by status.", by_status
-    yield "bubbleline_queue_length", "gauge", "Runs that wait.", {"": len(runs.queue)}
-    yield "bubbleline_viewers", "gauge", "Pages that watch a run.", {"": parts.feed.viewers()}
-    yield "bubbleline_runner_ready", "gauge", "Whether the runner is ready.", {"": int(runs.client.state == "ready")}
-    yield "bubbleline_runner_starts_total", "counter", "Runner processes started.", {"": runs.client.starts}
-    yield "bubbleline_store_unreadable_runs", "gauge", "Damaged runs found so far.", {"": len(runs.store.unreadable)}
-    yield "bubbleline_cache_bytes", "gauge", "Encoded schedules in memory.", {"": parts.cache.bytes}
-    yield "bubbleline_uptime_seconds", "gauge", "Seconds since the start.", {"": round(time.time() - parts.started, 1)}
+class PartFigures(Collector):
+    """The figures of an app's parts, read when they are asked for."""
+
+    def __init__(self, parts: Services) -> None:
+        self._parts = parts
+
+    def collect(self) -> Iterable[Family]:
+        """Read the figures of now."""
+        parts, runs = self._parts, self._parts.runs
+        by_status = GaugeMetricFamily(
+            "bubbleline_runs", "Runs in progress, and ended since the start, by status.", labels=("status",)
+        )
+        for status, count in runs.by_status().items():
+            by_status.add_metric((status,), count)
+        yield by_status
+        yield _gauge("queue_length", "Runs that wait.", len(runs.queue))
+        yield _gauge("searches", "Searches in progress or waiting.", len(parts.searches))
+        yield _gauge("searches_waiting", "Searches that wait.", parts.searches.waiting)
+        yield _gauge("sockets", "Open sockets of pages.", len(parts.client_sockets))
+        yield _gauge("viewers", "Pages that watch a run.", parts.feed.viewers())
+        yield _gauge("connections", "Open connections.", len(parts.connections))
+        yield _counter("connections_refused", "Connections refused because all were taken.", parts.connections.refused)
+        yield _gauge("runner_ready", "Whether the runner is ready.", runs.client.state == "ready")
+        yield _counter("runner_starts", "Runner processes started.", runs.client.starts)
+        yield _gauge("store_unreadable_runs", "Damaged runs found so far.", len(runs.store.unreadable))
+        yield _gauge("store_error", "Whether the database failed when it was last used.", runs.store_error is not None)
+        yield _gauge("store_bytes", "Size of the database file.", _size(parts))
+        yield _counter("runs_expired", "Runs deleted for their age or for the size of the database.", runs.expired)
+        yield _gauge("cache_bytes", "Encoded schedules in memory.", parts.cache.bytes)
+        yield _gauge("stopping", "Whether the server is stopping.", runs.stopping)
+        yield _gauge("uptime_seconds", "Seconds since the start.", round(time.time() - parts.started, 1))
 
 
-def _lines(name: str, kind: str, text: str, samples: Mapping[str, Any]) -> list[str]:
-    return [f"# HELP {name} {text}", f"# TYPE {name} {kind}"] + [f"{name}{at} {n}" for at, n in samples.items()]
+def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"bubbleline_{name}", text, value)
+
+
+def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
+    return CounterMetricFamily(f"bubbleline_{name}", text, value)
+
+
+def _size(parts: Services) -> int:
+    try:
+        return parts.config.database.stat().st_size
+    except OSError:
+        return 0
+
+
+def _why_no_links() -> str | None:
+    """Return why no short link can be made at present; None where one can."""
+    store = services().links.store
+
+    def why() -> str | None:
+        try:
+            store.check()
+        except LinkError as error:
+            return str(error.message)
+        return None
+
+    found: str | None = gevent.get_hub().threadpool.apply(why)  # a locked file is waited for
+    return found

@@ -8,7 +8,7 @@ import zlib
 from flask import Blueprint, Response, jsonify, request
 
 from backend.errors import RequestError, message, with_codes
-from backend.rate_limit import HourlyRate
+from backend.limits.rate_limit import HourlyRate
 from backend.runs.errors import RunError
 from backend.runs.imported_run import run_of
 from backend.runs.imported_run import spec_of as measured_spec

@@ -61,7 +61,7 @@ def register(socketio: SocketIO) -> None:
 def enter(*_: Any) -> None:
     """Count a connection of a client; the client learns why one is refused."""
     try:
-        services().connections.open(_viewer(), client_of(flask.request))
+        services().client_sockets.open(_viewer(), client_of(flask.request))
     except RequestError as error:
         raise SocketRefusedError(str(error.message), {"error": shape_of(error)[1]}) from None
 
@@ -101,7 +101,7 @@ def unwatch_cluster(*_: Any) -> dict[str, Any]:
 
 def leave(*_: Any) -> None:
     """Remove a page that has disconnected."""
-    services().connections.close(_viewer())
+    services().client_sockets.close(_viewer())
     services().feed.drop(_viewer())
     services().cluster.drop(_viewer())
     services().searches.drop(_viewer())

@@ -37,6 +37,7 @@ from runner.engines.ray import access, cluster_facts
 from runner.engines.ray.cluster_facts import SILENCE_S, own_device
 from runner.engines.ray.hosts import machine_of
 from runner.engines.ray.remote_rows import RemoteRows
+from runner.engines.scratch import Scratch
 from runner.messages import Command, Group, Hop, Ready, Setup, StartStep, Verify
 from runner.protocol import Run
 from runner.telemetry import clock
@@ -67,7 +68,7 @@ class RayEngine:
     def __init__(self, address: str) -> None:
         self.address = self.given = address
         short = None if len(tempfile.gettempdir()) < LONGEST else "/tmp"  # the names of sockets are of limited length
-        self.scratch = tempfile.TemporaryDirectory(prefix="bubbleline-", dir=short, ignore_cleanup_errors=True)
+        self.scratch = Scratch(short)
         self.inbox: queue.SimpleQueue[tuple[Pool, Member, RankReport | BaseException]] = queue.SimpleQueue()
         self.wake_reader, self.waker = os.pipe()
         for end in (self.wake_reader, self.waker):

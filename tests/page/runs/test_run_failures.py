@@ -42,6 +42,17 @@ def test_after_a_server_is_killed_during_a_run_the_page_reconnects_and_shows_the
     expect(page.locator("#calibrate")).to_have_count(0)
 
 
+def test_the_viewer_of_a_run_is_told_that_the_server_stops(start: Callable[..., Server], open_page: Open) -> None:
+    server = start(*SLOW, BUBBLELINE_STOP_S="30")
+    page = open_page("?p=1&m=400&tab=run&lang=zh", url=server.url, forgive=GONE)
+    page.click("#run")
+    wait(page, "bubbleline.state().run === 'running'")
+    server.process.send_signal(signal.SIGTERM)
+    expect(page.locator(PANEL)).to_contain_text("服务器将在 30 秒后停止，此运行也随之结束。")
+    assert state(page)["run"] == "running"
+    server.stop()
+
+
 def test_the_second_run_shows_its_queue_position_and_can_be_withdrawn(
     start: Callable[..., Server], open_page: Open
 ) -> None:

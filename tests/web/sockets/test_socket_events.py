@@ -173,12 +173,12 @@ def test_a_viewer_sees_its_run_cancelled_and_metrics_no_longer_count_a_closed_pa
     run_id = start_run(server, m=1000)
     viewer.watch(run_id)
     until(lambda: viewer.messages)
-    assert "bubbleline_viewers 1\n" in requests.get(server.url + "/metrics", timeout=5).text
+    assert "bubbleline_viewers 1.0\n" in requests.get(server.url + "/metrics", timeout=5).text
     assert requests.post(f"{server.url}/api/runs/{run_id}/cancel", timeout=5).status_code == 202
     until(lambda: viewer.over)
     assert viewer.messages[-1]["event"] == "cancelled"
     viewer.io.disconnect()
-    until(lambda: "bubbleline_viewers 0\n" in requests.get(server.url + "/metrics", timeout=5).text)
+    until(lambda: "bubbleline_viewers 0.0\n" in requests.get(server.url + "/metrics", timeout=5).text)
 
 
 BAD_EVENTS = [

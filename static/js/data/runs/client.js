@@ -57,6 +57,7 @@ import { decode } from "../../core/schedule/wire.js";
  * @property {{phase: "warming" | "running" | "verifying", step: number, steps: number} | null} [progress] of
  *   a long run; verifying: the step that the reference trains
  * @property {Message | string} [waiting] for which resources, while there are not enough for it to start
+ * @property {Message | string} [notice] what the server tells about a run in progress: that it stops soon
  * @property {string[] | null} [hosts] by rank, of a run on a cluster
  * @property {Clock[] | null} [clocks]
  * @property {Link[] | null} [links]
@@ -73,7 +74,7 @@ import { decode } from "../../core/schedule/wire.js";
 
 const OVER = new Set(["finished", "failed", "cancelled"]);
 // what events may bring that a run does not have from the start
-const NEW = new Set(["t0_unix_ns", "waiting", "hosts", "clocks", "links", "fields"]);
+const NEW = new Set(["t0_unix_ns", "waiting", "notice", "hosts", "clocks", "links", "fields"]);
 const ROWS = new Set(["ops", "copies", "bytes", "messages"]);
 const RETRY_MS = 3000; // until what failed is requested again
 const REFUSED_S = 5; // until a refused connection is tried again where the server names no time
@@ -282,6 +283,6 @@ function merge(run, message) {
   );
   if (message.event === "waiting") return { ...run, ...Object.fromEntries(facts), status: "warming", position: null };
   if (message.event === "progress") return { ...run, ...Object.fromEntries(facts), progress: message.progress };
-  const status = message.event === "op_batch" ? run.status : message.event;
+  const status = ["op_batch", "notice"].includes(message.event) ? run.status : message.event;
   return { ...run, ...Object.fromEntries(facts), status };
 }

@@ -250,6 +250,7 @@ function expected(run) {
 
 /** @param {Run} run */
 function sentence(run) {
+  if (run.notice && !isOver(run)) return h("p", { class: "note", role: "alert", text: tr(run.notice) });
   if (run.status === "queued")
     return h("p", { text: (run.position === 1 ? t("Next in line.") : t("Other runs are before it.")) + expected(run) });
   if (run.status === "warming" && run.waiting)

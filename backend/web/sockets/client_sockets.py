@@ -13,7 +13,7 @@ from backend.web.http.gate import too_many_sockets
 ENTER_S = 10.0  # from the opening of a connection until it must have entered
 
 
-class Connections:
+class ClientSockets:
     """Counts the connections of each client, up to `most`."""
 
     def __init__(self, most: int) -> None:

@@ -1,0 +1,1 @@
+"""Tests of the engines: local worker processes and their temporary folder."""

@@ -1,0 +1,141 @@
+"""The examples of deploy/: the programs they are for accept them, and a page works behind nginx with TLS."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+import websocket
+
+from tests.conftest import Server, until
+from tests.support.sources import ROOT
+
+DEPLOY = ROOT / "deploy"
+NAME = "schedules.example.org"
+
+
+def needs(program: str) -> str:
+    """Return the path of a program; skip the test where it is not installed."""
+    found = shutil.which(program) or shutil.which(program, path="/usr/sbin:/usr/local/sbin")
+    if found is None:
+        pytest.skip(f"{program} is not installed; on Debian: apt-get install {program}")
+    return found
+
+
+def free_ports(count: int) -> list[int]:
+    listening = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in listening]
+    for each in listening:
+        each.close()
+    return ports
+
+
+def nginx_of(folder: Path, server: Server, plain: int, secure: int) -> Path:
+    """Write the example's configuration, with these ports and a certificate of its own."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", f"/CN={NAME}", "-addext", f"subjectAltName=DNS:{NAME},DNS:localhost",
+         "-keyout", folder / "key.pem", "-out", folder / "chain.pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    site = (DEPLOY / "nginx.conf").read_text()
+    for old, new in (
+        (r"server 127\.0\.0\.1:5000", f"server {server.url.removeprefix('http://')}"),
+        (r"listen \[::\].*", ""),
+        (r"listen 80;", f"listen 127.0.0.1:{plain};"),
+        (r"listen 443 ", f"listen 127.0.0.1:{secure} "),
+        (rf"/etc/letsencrypt/live/{NAME}/fullchain", f"{folder}/chain"),
+        (rf"/etc/letsencrypt/live/{NAME}/privkey", f"{folder}/key"),
+    ):
+        site, count = re.subn(old, new, site)
+        assert count, f"{old} is no longer in deploy/nginx.conf"
+    temporary = "".join(
+        f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    path = folder / "nginx.conf"
+    path.write_text(
+        f"daemon off;\nmaster_process off;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\n"
+        f"events {{}}\nhttp {{\naccess_log off;\n{temporary}{site}}}\n"
+    )
+    return path
+
+
+@pytest.fixture
+def behind_nginx(start, tmp_path: Path) -> Iterator[tuple[str, int, int]]:
+    """A server behind nginx with TLS: the certificate, and the ports for http and https."""
+    program = needs("nginx")
+    needs("openssl")
+    server = start(BUBBLELINE_HOSTS=f"{NAME},localhost,127.0.0.1", BUBBLELINE_PROXIES="1")
+    plain, secure = free_ports(2)
+    config = nginx_of(tmp_path, server, plain, secure)
+    process = subprocess.Popen([program, "-c", config, "-e", tmp_path / "error.log"], stderr=subprocess.DEVNULL)
+
+    def listens() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", secure)) == 0
+
+    try:
+        until(listens)
+        yield str(tmp_path / "chain.pem"), plain, secure
+    finally:
+        process.terminate()
+        process.wait(timeout=5)
+
+
+def test_a_page_and_its_socket_work_behind_nginx_with_tls(behind_nginx):
+    certificate, plain, secure = behind_nginx
+    root = f"https://localhost:{secure}"
+    with requests.Session() as session:
+        session.verify, session.trust_env = certificate, False  # the environment may name other certificates
+        assert "<title>" in session.get(root + "/", timeout=10).text
+        assert session.get(root + "/api/schedule?p=4", timeout=10).status_code == 200
+        assert session.get(root + "/metrics", timeout=10).status_code == 404, "for operators only"
+        moved = session.get(f"http://localhost:{plain}/?p=4", timeout=10, allow_redirects=False)
+    assert (moved.status_code, moved.headers["Location"]) == (301, "https://localhost/?p=4")
+    trusted = {"ca_certs": certificate, "cert_reqs": ssl.CERT_REQUIRED}
+    address = f"wss://localhost:{secure}/socket.io/?EIO=4&transport=websocket"
+    page = websocket.create_connection(address, origin=root, sslopt=trusted, timeout=10)
+    assert page.recv().startswith("0{")
+    page.send("40")
+    assert page.recv().startswith("40{")
+    page.send('420["unwatch",{"run":"nobody"}]')
+    assert page.recv() == '430[{"ok":true}]'
+    page.close()
+    other = websocket.create_connection(address, origin="https://elsewhere.example", sslopt=trusted, timeout=10)
+    assert not (other.recv() or b"").startswith(b"0"), "it is closed at once"
+    other.close()
+
+
+def test_caddy_accepts_its_example():
+    subprocess.run(
+        [needs("caddy"), "validate", "--adapter", "caddyfile", "--config", DEPLOY / "Caddyfile"],
+        check=True, capture_output=True, timeout=30,
+    )  # fmt: skip
+
+
+def test_systemd_accepts_the_unit(tmp_path: Path):
+    unit = tmp_path / "bubbleline.service"
+    unit.write_text(re.sub(r"ExecStart=\S+", "ExecStart=/bin/true", (DEPLOY / "bubbleline.service").read_text()))
+    done = subprocess.run(
+        [needs("systemd-analyze"), "verify", unit], capture_output=True, text=True, check=False, timeout=30
+    )
+    ours = [line for line in done.stderr.splitlines() if "bubbleline.service" in line and "man " not in line]
+    assert ours == [], "an unknown or illegal setting"
+
+
+def test_the_examples_name_no_setting_that_the_server_does_not_have():
+    from dataclasses import fields
+
+    from backend.config import Config, variable
+
+    known = {variable(field.name) for field in fields(Config)} | {"BUBBLELINE_PROXIES"}
+    for path in DEPLOY.iterdir():
+        unknown = set(re.findall(r"BUBBLELINE_[A-Z_]*[A-Z]", path.read_text())) - known
+        assert not unknown, path.name
