@@ -10,6 +10,7 @@ ValueError
     ├── OrderError     backend.schedule: an order of ops that cannot run
     ├── RunError       backend.runs: a request about runs
     ├── LinkError      backend.short_links: a request about short links
+    ├── ComputeError   backend.compute: a computation that was refused or ended
     └── ApiError       backend.web: a request that is wrong by HTTP, its body or its origin
 """
 
@@ -104,6 +105,7 @@ class RequestError(ValueError):
 
     kind: Kind = "bad"
     domain: ClassVar[str] = "request"
+    retry_after: int | None = None  # seconds after which another try may succeed
 
     def __init__(
         self, field: str | None, value: Any, message: str, *, limit: Any = None, nearest: Any = None, kind: Kind = "bad"
@@ -111,6 +113,10 @@ class RequestError(ValueError):
         super().__init__(str(message))
         self.field, self.value, self.message = field, value, message
         self.limit, self.nearest, self.kind = limit, nearest, kind
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = self.__dict__ | {"value": printable(self.value)}  # what an error shows of a value, however large it is
+        return _remake, (type(self), self.args, state)
 
     @property
     def code(self) -> str:
@@ -136,6 +142,12 @@ class RequestError(ValueError):
         if self.nearest is not None:
             shape["nearest"] = self.nearest
         return shape
+
+
+def _remake(kind: type[RequestError], args: tuple[Any, ...], state: dict[str, Any]) -> RequestError:
+    made = kind.__new__(kind, *args)
+    made.__dict__.update(state)
+    return made
 
 
 def printable(value: Any) -> Any:

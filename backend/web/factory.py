@@ -9,6 +9,7 @@ from typing import Any
 from flask import Flask
 from flask_socketio import SocketIO
 
+from backend.compute.pool import Limits, Pool
 from backend.config import PROJECT, Config
 from backend.errors import with_codes
 from backend.rate_limit import HourlyRate
@@ -27,7 +28,6 @@ from backend.web.routes.export import exports
 from backend.web.routes.health import health
 from backend.web.routes.imports import imports
 from backend.web.routes.page import pages
-from backend.web.routes.pareto_chart import frontier
 from backend.web.routes.preview import previews
 from backend.web.routes.run_history import history
 from backend.web.routes.runs import runs as run_routes
@@ -38,9 +38,10 @@ from backend.web.services import NAME, Services
 from backend.web.sockets import events, search_events
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
+from backend.web.work.computing import POOL
 
 BLUEPRINTS = (
-    pages, previews, schedules, comparisons, costs, exports, charts, frontier, run_routes, history, imports, links,
+    pages, previews, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,
     standalone, health,
 )  # fmt: skip
 
@@ -67,6 +68,12 @@ def create_app(config: Config | None = None) -> Flask:
     short_links = ShortLinks(config.database, config.links, config.links_per_hour)
     import_rate = HourlyRate(config.imports_per_hour)
     app.extensions[NAME] = Services(config, cache, feed, hosts, runs, searches, short_links, import_rate)
+    app.extensions[POOL] = Pool(
+        Limits(
+            config.workers, config.worker_seconds, config.worker_memory_mb, config.computations,
+            config.computations_per_client,
+        )
+    )  # fmt: skip
     errors.register(app)
     security.register(app)
     search_events.register(socketio)

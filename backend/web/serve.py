@@ -14,11 +14,11 @@ from gevent.event import Event
 from gevent.pywsgi import WSGIServer
 
 from backend.config import Config
-from backend.schedule import jit
 from backend.web.factory import create_app
 from backend.web.http.server import handler_class
 from backend.web.services import NAME, Services
 from backend.web.sockets.frames import FrameCache, SharedFrameSocket
+from backend.web.work.computing import POOL
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ def serve(config: Config) -> int:
     """Serve until SIGINT or SIGTERM and return the exit code.
 
     Nothing here is monkey-patched: the server, the sockets and the runner's pipes are gevent's own classes, so that
-    threads stay threads (numba compiles in one) and the server behaves as in the tests.
+    threads stay threads and the server behaves as in the tests.
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     stop = Event()
@@ -52,16 +52,17 @@ def serve(config: Config) -> int:
 
 
 def _start_in_background(app: Flask) -> None:
-    """Start the runner and compile; the first request need not wait for them."""
+    """Start the runner and the workers; the first request need not wait for them."""
     parts: Services = app.extensions[NAME]
+    app.extensions[POOL].open()
     parts.runs.start()
-    gevent.get_hub().threadpool.apply(jit.compile_all)
 
 
 def _stop(server: Any, app: Flask) -> None:
     server.close()
     parts: Services = app.extensions[NAME]
     parts.runs.stop()
+    app.extensions[POOL].close()
     gevent.sleep(0.05)  # the last events still reach their viewers
     server.stop(timeout=0.2)
 

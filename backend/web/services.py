@@ -18,6 +18,7 @@ from backend.web.http.cache import Cache
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
+from backend.web.work.large_bodies import LargeBodies
 
 NAME = "bubbleline"
 
@@ -34,6 +35,7 @@ class Services:
     searches: SearchQueue
     links: ShortLinks
     imports: HourlyRate
+    bodies: LargeBodies = field(default_factory=LargeBodies)
     snapshots: RunSnapshots = field(default_factory=RunSnapshots)
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # (route, status) -> answers
     started: float = field(default_factory=time.time)

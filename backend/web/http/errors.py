@@ -69,7 +69,11 @@ def register(app: Flask) -> None:
 
     def answer(error: Exception) -> tuple[Response, int]:
         status, shape = shape_of(error)
-        return jsonify(error=shape), status
+        response = jsonify(error=shape)
+        retry_after = getattr(error, "retry_after", None)
+        if retry_after is not None:
+            response.headers["Retry-After"] = str(retry_after)
+        return response, status
 
     app.register_error_handler(Exception, answer)
 

@@ -10,7 +10,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from backend import __version__
-from backend.web.http.responses import JSON
+from backend.web.http.encoding import JSON
 from backend.web.services import Services, services
 
 health = Blueprint("health", __name__)

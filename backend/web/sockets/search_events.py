@@ -10,7 +10,7 @@ from flask_socketio import SocketIO
 from backend.errors import RequestError, message
 from backend.schedule.families.registry import read
 from backend.schedule.spec import number
-from backend.web.http.request_json import only
+from backend.web.http.strict_json import only
 from backend.web.services import services
 
 SECONDS = (0.05, 600.0)
