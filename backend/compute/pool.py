@@ -11,6 +11,7 @@ share it. A job whose clients have all left is removed, its process killed and r
 from __future__ import annotations
 
 import copy
+import select
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,6 +84,10 @@ class Process:
         assert isinstance(reply, Reply)
         return reply
 
+    def gone(self) -> bool:
+        """Return whether a process that is idle has ended: it sends nothing unasked but the end of its socket."""
+        return self.hello is not None and bool(select.select([self._socket.fileno()], [], [], 0)[0])
+
     def end(self) -> None:
         """Kill the process, whatever it does."""
         if self.hello is not None:
@@ -143,7 +148,7 @@ class Lane:
     def _work(self, task: Task) -> None:
         process, kept = None, False
         try:
-            process = self._idle.pop() if self._idle else Process(self.niceness)
+            process = self._take_idle() or Process(self.niceness)
             compiled = process.greet().compiled
             with gevent.Timeout(self.seconds, False):
                 begun = time.monotonic()
@@ -160,6 +165,14 @@ class Lane:
                 self._idle.append(process)
             elif process is not None:
                 process.end()
+
+    def _take_idle(self) -> Process | None:
+        while self._idle:
+            process = self._idle.pop()
+            if not process.gone():
+                return process
+            process.end()
+        return None
 
     def _after(self, task: Task) -> None:
         self.busy -= 1

@@ -7,6 +7,7 @@ what it shares with the fork server does not count; beyond it Python raises Memo
 from __future__ import annotations
 
 import resource
+import select
 import socket
 import traceback
 from collections.abc import Callable
@@ -20,7 +21,8 @@ from backend.schedule import jit
 
 MB = 2**20
 KEPT_MB = 96  # a worker that has grown by more is replaced, so that its memory returns to the system
-Outcome = Literal["done", "refused", "memory", "failed"]
+Outcome = Literal["progress", "done", "refused", "memory", "failed"]
+_server: list[socket.socket] = []  # the one socket of this process, while it does a job
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,10 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The end of a job. ``value`` is its result, the RequestError that it raised, or the traceback of another error;
-    a worker that is ``spent`` takes no further job.
+    """The end of a job, or its progress so far.
+
+    ``value`` is its result, the RequestError that it raised, or the traceback of another error. A worker that is
+    ``spent`` takes no further job.
     """
 
     outcome: Outcome
@@ -55,6 +59,7 @@ class Reply:
 def serve(sock: socket.socket, pid: int) -> None:
     """Do the jobs that come over the socket until it is closed."""
     before = _resident()
+    _server[:] = [sock]
     with suppress(EOFError, OSError):
         frames.send(sock, frames.pack(Hello(pid, jit.ready())))
         while True:
@@ -62,6 +67,16 @@ def serve(sock: socket.socket, pid: int) -> None:
             reply = _packed(_done(job, beside), before)
             del job, beside
             frames.send(sock, reply)
+
+
+def report(value: Any) -> None:
+    """Send the server the progress of the present job."""
+    frames.send(_server[0], frames.pack(Reply("progress", value, False)))
+
+
+def told_to_stop() -> bool:
+    """Return whether the server has sent something since the job, or is gone: the job is to end soon."""
+    return bool(select.select(_server, [], [], 0)[0])
 
 
 def _done(job: Job, beside: bytearray) -> tuple[Outcome, Any]:

@@ -2,6 +2,16 @@
 
 /** @type {import("../language.js").Catalogue} */
 export const WEB_MESSAGES = {
+  "compute.full": "已有 {waiting} 个计算在等待；请在 {seconds} 秒后再试",
+  "compute.share": "你已有 {waiting} 个计算在等待；请在 {seconds} 秒后再试",
+  "compute.too_long": "这需要超过 {seconds} 秒，即本服务器的上限；请选择较小的 m，或使用命令行",
+  "compute.too_large": "这需要超过 {mb} MB 内存，即本服务器的上限；请选择较小的 m，或使用命令行",
+  "compute.worker_ended": "执行这个计算的进程被系统结束；请稍后再试",
+  "compute.left": "客户端已离开",
+  "http.one_import": "你的一个导入正在读取；请在 {seconds} 秒后再试",
+  "http.imports_full": "正在读取 {most} 个导入；请在 {seconds} 秒后再试",
+  "http.body_too_slow": "请求体未在 {seconds} 秒内到达。",
+  "http.body_takes_memory": "读取请求体需要超过 {mb} MB 内存。",
   "http.address_too_long": "地址太长。",
   "http.body_too_large": "请求体超过 {limit} 字节的上限。",
   "http.method_not_allowed": "此地址只接受 {methods}。",
