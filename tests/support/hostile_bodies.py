@@ -37,8 +37,8 @@ ATTACKS = {
     "a gzip bomb": ("/api/runs/import", gzip_bomb),
 }
 """Name -> (route, function that makes the body)."""
-COSTLY = "/api/schedule?family=v-auto&p=64&m=2048"
-"""A legal schedule that takes a minute to build, unless its parameters make it another one."""
+COSTLY = "/api/schedule?family=zb-auto&p=6&m=18&memory=4&F=18.5&I=18.1&W=9.3&effort=300000000"
+"""A legal schedule that takes hours to build. A value of comm makes it another one."""
 
 
 def resident_mb(pids: list[int]) -> float:

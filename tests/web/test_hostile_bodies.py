@@ -105,11 +105,11 @@ def test_a_full_queue_is_refused_with_the_seconds_to_wait_and_pages_and_links_ar
     )
     try:
         with ThreadPoolExecutor(4) as clients:
-            asked = [clients.submit(_abandoned, f"{server.url}{COSTLY}&comm={k}") for k in range(3)]
+            asked = [clients.submit(_abandoned, f"{server.url}{COSTLY}&comm=0.{k}1") for k in range(3)]
             refused: list[requests.Response] = []
 
             def is_refused() -> bool:
-                refused.append(requests.get(f"{server.url}{COSTLY}&comm=9", timeout=0.5))
+                refused.append(requests.get(f"{server.url}{COSTLY}&comm=0.9", timeout=0.5))
                 return refused[-1].status_code == 429
 
             until(lambda: _soon(is_refused), 20)
