@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import pickle
 import struct
+from collections.abc import Callable
 from typing import Any, Protocol
 
 HEAD = struct.Struct("!QQ")  # bytes of the value, bytes beside it
+PIECE = 2**20  # bytes that are sent at once
 
 
 class Socket(Protocol):
@@ -27,11 +29,15 @@ def pack(value: Any) -> bytes:
     return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
-def send(sock: Socket, packed: bytes, beside: bytes | bytearray | memoryview = b"") -> None:
-    """Send a packed value and bytes beside it. Raises OSError if the other side is gone."""
+def send(
+    sock: Socket, packed: bytes, beside: bytes | bytearray = b"", pause: Callable[[], object] = lambda: None
+) -> None:
+    """Send a packed value and bytes beside it, with pauses in between. Raises OSError if the other side is gone."""
     sock.sendall(HEAD.pack(len(packed), len(beside)) + packed)
-    if beside:
-        sock.sendall(beside)
+    rest = memoryview(beside)
+    for at in range(0, len(rest), PIECE):
+        sock.sendall(rest[at : at + PIECE])
+        pause()
 
 
 def receive(sock: Socket) -> tuple[Any, bytearray]:

@@ -79,7 +79,7 @@ class Process:
 
     def ask(self, packed: bytes, beside: bytearray | None) -> Reply:
         """Have a job done. Raises EOFError or OSError if the process ends meanwhile."""
-        frames.send(self._socket, packed, beside or b"")
+        frames.send(self._socket, packed, beside or b"", lambda: gevent.sleep(0))
         reply, _ = frames.receive(self._socket)
         assert isinstance(reply, Reply)
         return reply

@@ -58,6 +58,7 @@ def _received(request: Request, most: int) -> bytearray:
         with gevent.Timeout(RECEIVED_S, TimeoutError):
             while piece := request.stream.read(PIECE):
                 body += piece
+                gevent.sleep(0)  # a fast sender would otherwise keep the event loop until its end
     except TimeoutError:
         why = message("http.body_too_slow", "The body did not arrive within {seconds} s.", seconds=round(RECEIVED_S))
         raise ApiError(408, "body", None, why) from None
