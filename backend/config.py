@@ -132,6 +132,16 @@ class Config:
     imports_per_hour: int = _setting(60, _integer(0, 1_000_000), "runs imported by one client in an hour (429)")
     links: int = _setting(100_000, _integer(0, 100_000_000), "short links kept in all; more are refused (503)")
     links_per_hour: int = _setting(60, _integer(0, 1_000_000), "new short links of one client in an hour (429)")
+    workers: int = _setting(
+        min(2, os.cpu_count() or 1), _integer(1, 64),
+        "processes for long computations; one more is for those that take milliseconds",
+    )  # fmt: skip
+    worker_memory_mb: int = _setting(
+        1024, _integer(64, 1_048_576), "megabytes that one computation may take; one that exceeds them is ended (503)"
+    )
+    worker_seconds: float = _setting(30.0, _seconds, "seconds that one computation may take (503)")
+    computations: int = _setting(256, _integer(1, 100_000), "computations that may wait; more are refused (503)")
+    computations_per_client: int = _setting(32, _integer(1, 100_000), "computations of one client that may wait (429)")
     hosts: tuple[str, ...] = _setting(
         (), _names,
         "host names that requests may carry, comma separated; by default the local ones if the server listens only "

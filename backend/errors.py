@@ -11,6 +11,7 @@ ValueError
     ├── RunError       backend.runs: a request about runs
     ├── AccessError    backend.access: a request that this client may not make
     ├── LinkError      backend.short_links: a request about short links
+    ├── ComputeError   backend.compute: a computation that was refused or ended
     └── ApiError       backend.web: a request that is wrong by HTTP, its body or its origin
 """
 
@@ -115,6 +116,10 @@ class RequestError(ValueError):
         self.field, self.value, self.message = field, value, message
         self.limit, self.nearest, self.kind = limit, nearest, kind
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = self.__dict__ | {"value": printable(self.value)}  # what an error shows of a value, however large it is
+        return _remake, (type(self), self.args, state)
+
     @property
     def code(self) -> str:
         """Return the code of the message: stable, for programs."""
@@ -139,6 +144,12 @@ class RequestError(ValueError):
         if self.nearest is not None:
             shape["nearest"] = self.nearest
         return shape
+
+
+def _remake(kind: type[RequestError], args: tuple[Any, ...], state: dict[str, Any]) -> RequestError:
+    made = kind.__new__(kind, *args)
+    made.__dict__.update(state)
+    return made
 
 
 def printable(value: Any) -> Any:

@@ -1,104 +1,47 @@
 """Measure what a hostile client does to a bystander: how long the bystander's requests take meanwhile.
 
-    python bench/hostile.py [--seconds 5]
+    python bench/hostile.py [--seconds 5] [--only NAME]
 
 A server with a runner that measures nothing, on loopback. The bystander asks for a schedule 25 times a second on one
-connection, as a page does while a slider is dragged. For each attack: its requests' median, 99th percentile and worst
-in ms, how many failed, and what became of the attacker. Attacker and bystander share the machine with the server, so
-the idle row is the measure of all others.
+connection, as a page does while a slider is dragged; every fourth needs a worker process. For each attack: its
+requests' median, 99th percentile and worst in ms, how many failed, the memory of the server with its workers before,
+at most and after, and what became of the attacker. Attacker and bystander share the machine with the server, each in a
+process of its own, so the idle row is the measure of all others.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from itertools import chain, repeat
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
 import requests
-import websocket
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bench.attackers import ATTACKS, Stop, Target
 from tests.conftest import Server, launch
-from tests.support.web_pages import connect_raw
+from tests.runs.test_manager import children_of
+from tests.support.hostile_bodies import resident_mb
 
 EVERY_S = 0.04
-Attack = Callable[[Server, threading.Event], str]
+IN_WORKER = 4  # one request in so many is for an order that a worker constructs
 
 
-def send_until(stop: threading.Event, raw: websocket.WebSocket, send: Callable[[], object]) -> str:
-    """Send without a pause; return what became of the socket."""
-    raw.settimeout(0.5)
-    sent = 0
-    while not stop.is_set():
-        try:
-            send()
-            sent += 1
-        except (websocket.WebSocketTimeoutException, TimeoutError):
-            continue  # held back by the network
-        except (OSError, websocket.WebSocketException) as error:
-            return f"closed after {sent} messages ({type(error).__name__})"
-    return f"{sent} messages sent, most of them still on their way"
-
-
-def nothing(server: Server, stop: threading.Event) -> str:
-    stop.wait()
-    return ""
-
-
-def one_socket(send: Callable[[websocket.WebSocket], object]) -> Attack:
-    """Return the attack of one socket that sends the same again and again."""
-
-    def attack(server: Server, stop: threading.Event) -> str:
-        raw = connect_raw(server)
-        return send_until(stop, raw, lambda: send(raw))
-
-    return attack
-
-
-small_events = one_socket(lambda raw: raw.send('42["unwatch",{"run":"nobody"}]'))
-pings = one_socket(lambda raw: raw.ping("x" * 100))
-malformed = one_socket(lambda raw: raw.send("42["))
-large_messages = one_socket(lambda raw: raw.send("4" * 16_000))
-
-
-def fragments(server: Server, stop: threading.Event) -> str:
-    raw = connect_raw(server)
-    opcodes = chain([websocket.ABNF.OPCODE_TEXT], repeat(websocket.ABNF.OPCODE_CONT))
-
-    def part() -> None:
-        raw.send_frame(websocket.ABNF(fin=0, opcode=next(opcodes), mask_value=1, data=b"x" * 4096))
-
-    return send_until(stop, raw, part)
-
-
-def many_sockets(server: Server, stop: threading.Event) -> str:
-    """Twenty sockets with small events."""
-    results: list[str] = []
-    threads = [threading.Thread(target=lambda: results.append(small_events(server, stop))) for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return f"20 sockets, first: {results[0]}"
-
-
-ATTACKS: dict[str, Attack] = {
-    "idle": nothing,
-    "small legal events": small_events,
-    "pings": pings,
-    "malformed packets": malformed,
-    "messages of 16 kB": large_messages,
-    "a message without end": fragments,
-    "small events on 20 sockets": many_sockets,
-}
+def attack_from_here(name: str, url: str, stop: Stop, ready: Connection[str, str]) -> None:
+    """Run an attack until it is stopped and send what became of the attacker."""
+    ready.send("ready")
+    became = ""
+    with suppress(OSError):
+        became = ATTACKS[name](Target(url), stop)
+    ready.send(became)
 
 
 def watch(server: Server, seconds: float) -> tuple[list[float], int]:
@@ -109,9 +52,11 @@ def watch(server: Server, seconds: float) -> tuple[list[float], int]:
         m = 8
         while time.monotonic() < end:
             m = 8 + (m + 1) % 50
+            family = "zb-auto" if m % IN_WORKER == 0 else "1f1b"
             begun = time.monotonic()
             try:
-                failed += session.get(f"{server.url}/api/schedule?p=4&m={m}", timeout=60).status_code != 200
+                url = f"{server.url}/api/schedule?family={family}&p=4&m={m}&w_share={begun % 1:.9f}"
+                failed += session.get(url, timeout=60).status_code != 200
             except requests.RequestException:
                 failed += 1
             times.append(1000 * (time.monotonic() - begun))
@@ -119,36 +64,62 @@ def watch(server: Server, seconds: float) -> tuple[list[float], int]:
     return times, failed
 
 
-def measure(server: Server, attack: Attack, seconds: float) -> tuple[list[float], int, str]:
+def memory_mb(server: Server) -> float:
+    """Return the memory of the server and its workers, in MB, without the runner's."""
+    below = children_of(server.process.pid)
+    return resident_mb([server.process.pid, *below, *(pid for each in below for pid in children_of(each))])
+
+
+class MemoryWatch(threading.Thread):
+    """Looks at the server's memory ten times a second; `peak` is the most, in MB."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(daemon=True)
+        self.server, self.over, self.peak = server, threading.Event(), 0.0
+
+    def run(self) -> None:
+        while not self.over.wait(0.1):
+            self.peak = max(self.peak, memory_mb(self.server))
+
+
+def measure(server: Server, name: str, seconds: float) -> tuple[list[float], int, str]:
     """Return the bystander's times and failures under an attack, and what became of the attacker."""
-    stop, became = threading.Event(), [""]
-
-    def run() -> None:
-        with suppress(OSError):
-            became[0] = attack(server, stop)
-
-    thread = threading.Thread(target=run)
-    thread.start()
+    context = multiprocessing.get_context("spawn")
+    stop, (ours, theirs) = context.Event(), context.Pipe()
+    process = context.Process(target=attack_from_here, args=(name, server.url, stop, theirs))
+    process.start()
+    ours.recv()
     time.sleep(0.3)
     times, failed = watch(server, seconds)
     stop.set()
-    thread.join()
-    return times, failed, became[0]
+    became = ours.recv() if ours.poll(90) else "the attacker did not end"
+    process.join()
+    return times, failed, became
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=5.0, help="of each attack")
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--only", choices=tuple(ATTACKS), action="append", help="this attack; may be repeated")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         server = launch(Path(folder))
         try:
-            watch(server, 1.0)  # the first requests load what they need
-            print(f"{'attack':28} {'p50':>8} {'p99':>8} {'worst':>8} ms  failed")
-            for name, attack in ATTACKS.items():
-                times, failed, became = measure(server, attack, seconds)
+            watch(server, 2.0)  # the first requests load what they need
+            print(f"{'attack':28} {'p50':>7} {'p99':>7} {'worst':>7} ms  failed  {'MB':>5} {'most':>6} {'after':>6}")
+            for name in options.only or ATTACKS:
+                memory, before = MemoryWatch(server), memory_mb(server)
+                memory.start()
+                times, failed, became = measure(server, name, options.seconds)
+                time.sleep(1.0)
+                memory.over.set()
+                memory.join()
                 p50, p99 = np.percentile(times, (50, 99))
-                print(f"{name:28} {p50:8.1f} {p99:8.1f} {max(times):8.1f}     {failed:5}  {became}", flush=True)
+                numbers = f"{p50:7.1f} {p99:7.1f} {max(times):7.1f}     {failed:5}"
+                print(
+                    f"{name:28} {numbers}  {before:6.0f} {memory.peak:6.0f} {memory_mb(server):6.0f}  {became}",
+                    flush=True,
+                )
         finally:
             server.stop()
 

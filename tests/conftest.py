@@ -18,8 +18,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings
 
+from backend.compute.pool import Pool
 from backend.config import PROJECT, Config
 from backend.schedule import jit
+from backend.web.work.computing import POOL
 
 if TYPE_CHECKING:
     from tests.support.distribution import FolderScheduling
@@ -74,11 +76,20 @@ def config(tmp_path: Path) -> Config:
     return Config(port=0, database=tmp_path / "runs.sqlite3", runner=FAKE_RUNNER, silence_s=10)
 
 
+@pytest.fixture(scope="session")
+def pool() -> Iterator[Pool]:
+    """Worker processes for the apps of all tests, as the session of a test process needs them."""
+    shared = Pool()
+    yield shared
+    shared.close()
+
+
 @pytest.fixture
-def app(config: Config) -> Iterator[Flask]:
+def app(config: Config, pool: Pool) -> Iterator[Flask]:
     from backend.web.factory import create_app
 
     application = create_app(config)
+    application.extensions[POOL] = pool
     application.testing = False  # errors get the answer that readers get
     yield application
     application.extensions["bubbleline"].runs.stop()

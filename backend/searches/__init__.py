@@ -1,1 +1,1 @@
-"""Searches started from the page: each in a thread of its own, never in the event loop."""
+"""Searches started from the page: each in a worker process of its own, awaited by a thread."""

@@ -1,23 +1,33 @@
-"""One search: its request, its best order so far, and its end. It runs in a thread; readers take its last state."""
+"""One search: its request, its best order so far, and its end.
+
+A worker process of its own searches; a thread waits for what it reports, and readers take the last state.
+"""
 
 from __future__ import annotations
 
 import logging
 import secrets
+import select
+import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from backend.compute import errors, frames, processes
+from backend.compute.worker import Job
 from backend.errors import RequestError, message
-from backend.schedule.families import registry
-from backend.schedule.families.searched import search_order
-from backend.schedule.order import wire
-from backend.schedule.order.order import Order, from_rows
+from backend.schedule.families import searched
 from backend.schedule.search.certificate import meets
-from backend.schedule.search.improve import Progress
 from backend.schedule.spec import Spec
+from backend.searches import search_work
 
 logger = logging.getLogger(__name__)
+NICENESS = 10  # a search keeps a processor busy for as long as it may
+MEMORY_MB = 1024
+BIRTH_S = 60.0  # for the worker to be there
+LOOK_S = 0.05  # between two looks at whether the search is to stop
+LATE_S = 3.0  # after its time or after it was told to stop, for a worker to end
 OVER = frozenset({"finished", "stopped", "failed"})
 
 
@@ -72,15 +82,17 @@ class SearchJob:
             self.state = replace(self.state, status="stopped")
 
     def run(self) -> None:
-        """Run the search in the calling thread, which it blocks. Never raises."""
+        """Run the search in a worker process and wait for it in the calling thread. Never raises."""
         if self.stopping:
             return
         self.state = replace(self.state, status="running")
         try:
-            family = registry.family_of(self.spec)
-            spec, order, found = search_order(self.spec, family, self.seconds, self._update, lambda: self.stopping)
-            status, body = "stopped" if self.stopping else "finished", wire.encode(order, spec.to_json())
-            self.state = replace(self.state, status=status, spec=spec, body=body, evaluations=found.evaluations)
+            best = self._wait(self._start())
+            status = "stopped" if self.stopping else "finished"
+            self.state = replace(
+                self.state, status=status, spec=best.spec, body=best.body, evaluations=best.evaluations
+            )
+            searched.remember(((best.spec, best.rows),))
         except RequestError as error:
             self.state = replace(self.state, status="failed", error=error.as_dict())
         except Exception:
@@ -93,26 +105,57 @@ class SearchJob:
             self.state = replace(self.state, status="failed", error=RequestError(None, None, why).as_dict())
         self.changed()
 
-    def _update(self, progress: Progress) -> None:
+    def _start(self) -> tuple[socket.socket, int]:
+        """Return the socket to a worker that has begun to search, and its process id."""
+        sock = processes.fork(NICENESS)
+        sock.settimeout(BIRTH_S)
+        hello, _ = frames.receive(sock)
+        sock.settimeout(None)
+        frames.send(sock, frames.pack(Job(search_work.search, (self.spec, self.seconds), MEMORY_MB)))
+        return sock, hello.pid
+
+    def _wait(self, worker: tuple[socket.socket, int]) -> search_work.Best:
+        """Take over the worker's progress until it has ended; end it where it does not stop in time."""
+        sock, pid = worker
+        told, end = False, time.monotonic() + self.seconds + LATE_S
+        try:
+            with sock:
+                while True:
+                    if self.stopping and not told:
+                        frames.send(sock, frames.pack(None))
+                        told, end = True, time.monotonic() + LATE_S
+                    if time.monotonic() > end:
+                        raise errors.too_long(self.seconds)
+                    if not select.select([sock], [], [], LOOK_S)[0]:
+                        continue
+                    reply, _ = frames.receive(sock)
+                    if reply.outcome == "progress":
+                        self._update(reply.value)
+                    elif reply.outcome == "done":
+                        best: search_work.Best = reply.value
+                        return best
+                    elif reply.outcome == "refused":
+                        raise reply.value
+                    elif reply.outcome == "memory":
+                        raise errors.too_large(MEMORY_MB)
+                    else:
+                        raise errors.WorkerError(reply.value)
+        except EOFError:
+            raise errors.died() from None
+        finally:
+            processes.kill(pid)
+
+    def _update(self, better: search_work.Better) -> None:
         """Take over the search's progress."""
         state = replace(
             self.state,
-            span=float(progress.span),
-            lower_bound=float(progress.bound.value),
-            bound=progress.bound.name,
-            evaluations=int(progress.evaluations),
-            seconds=float(progress.seconds),
+            span=better.span,
+            lower_bound=better.lower_bound,
+            bound=better.bound,
+            evaluations=better.evaluations,
+            seconds=better.seconds,
         )
-        if progress.codes is not None:
-            spec = self.spec.with_(effort=int(progress.evaluations))
-            body = wire.encode(self._order(progress), spec.to_json())
-            state = replace(state, spec=spec, body=body, better=state.better + 1)
+        if better.spec is not None:
+            state = replace(state, spec=better.spec, body=better.body, better=state.better + 1)
         self.state = state
         self.changed()
-
-    def _order(self, progress: Progress) -> Order:
-        family = registry.family_of(self.spec)
-        assert family.problem is not None
-        assert progress.codes is not None
-        task = family.problem(self.spec).task
-        return from_rows(task.placement, task.m, list(progress.codes))

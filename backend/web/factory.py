@@ -10,6 +10,7 @@ from flask import Flask
 from flask_socketio import SocketIO
 
 from backend.access.policy import Policy
+from backend.compute.pool import Limits, Pool
 from backend.config import PROJECT, Config
 from backend.errors import with_codes
 from backend.limits.rate_limit import HourlyRate, Pace
@@ -29,7 +30,6 @@ from backend.web.routes.export import exports
 from backend.web.routes.health import PartFigures, health
 from backend.web.routes.imports import imports
 from backend.web.routes.page import pages
-from backend.web.routes.pareto_chart import frontier
 from backend.web.routes.preview import previews
 from backend.web.routes.run_history import history
 from backend.web.routes.runs import runs as run_routes
@@ -41,9 +41,10 @@ from backend.web.sockets import events, search_events
 from backend.web.sockets.client_sockets import ClientSockets, close_silent
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
+from backend.web.work.computing import POOL
 
 BLUEPRINTS = (
-    pages, previews, schedules, comparisons, costs, exports, charts, frontier, run_routes, history, imports, links,
+    pages, previews, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,
     standalone, health,
 )  # fmt: skip
 
@@ -73,6 +74,12 @@ def create_app(config: Config | None = None) -> Flask:
     parts = app.extensions[NAME] = Services(
         config, cache, feed, hosts, runs, searches, short_links, import_rate,
         Connections(config.connections), pages_open,
+    )  # fmt: skip
+    app.extensions[POOL] = Pool(
+        Limits(
+            config.workers, config.worker_seconds, config.worker_memory_mb, config.computations,
+            config.computations_per_client,
+        )
     )  # fmt: skip
     parts.metrics.registry.register(PartFigures(parts))
     close_silent(socketio)

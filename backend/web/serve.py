@@ -20,7 +20,6 @@ from backend.access.audit import FILE, log_to
 from backend.access.policy import Policy
 from backend.access.roles import Role
 from backend.config import Config, variable
-from backend.schedule import jit
 from backend.web import logs
 from backend.web.factory import create_app
 from backend.web.http.clients import POLICY
@@ -29,6 +28,7 @@ from backend.web.http.server import handler_class
 from backend.web.http.socket_limits import Allowance
 from backend.web.services import NAME, Services
 from backend.web.sockets.frames import FrameCache, SharedFrameSocket
+from backend.web.work.computing import POOL
 
 logger = logging.getLogger(__name__)
 SPARE_FILES = 128  # for the runner's pipes, the database and the log
@@ -39,7 +39,7 @@ def serve(config: Config) -> int:
     """Serve until SIGINT or SIGTERM and return the exit code.
 
     Nothing here is monkey-patched: the server, the sockets and the runner's pipes are gevent's own classes, so that
-    threads stay threads (numba compiles in one) and the server behaves as in the tests.
+    threads stay threads and the server behaves as in the tests.
     """
     try:
         logs.set_up(config.log_level, config.log_format, config.log_file, config.log_file_mb)
@@ -97,16 +97,17 @@ def _files_for(connections: int) -> int:
 
 
 def _start_in_background(app: Flask) -> None:
-    """Start the runner and compile; the first request need not wait for them."""
+    """Start the runner and the workers; the first request need not wait for them."""
     parts: Services = app.extensions[NAME]
+    app.extensions[POOL].open()
     parts.runs.start()
-    gevent.get_hub().threadpool.apply(jit.compile_all)
 
 
 def _stop(server: Any, app: Flask) -> None:
     server.close()
     parts: Services = app.extensions[NAME]
     parts.runs.stop()
+    app.extensions[POOL].close()
     gevent.sleep(0.05)  # the last events still reach their viewers
     server.stop(timeout=0.2)
 

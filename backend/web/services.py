@@ -20,6 +20,7 @@ from backend.web.sockets.client_sockets import ClientSockets
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
+from backend.web.work.large_bodies import LargeBodies
 
 NAME = "bubbleline"
 
@@ -38,6 +39,7 @@ class Services:
     imports: HourlyRate
     connections: Connections
     client_sockets: ClientSockets  # of pages
+    bodies: LargeBodies = field(default_factory=LargeBodies)
     snapshots: RunSnapshots = field(default_factory=RunSnapshots)
     metrics: Metrics = field(default_factory=Metrics)
     started: float = field(default_factory=time.time)

@@ -22,6 +22,7 @@ BACKEND = Layers(
     (
         ("cli", "web"),
         ("access", "charts", "preview_image", "runs", "searches", "short_links"),
+        ("compute",),
         ("schedule",),
         ("config", "limits", "sqlite_file", "theme_tokens"),
         ("errors",),
@@ -53,7 +54,9 @@ WEB = Layers(
         ("routes", "sockets.events", "sockets.search_events"),
         ("services",),  # shared by the handlers above; it contains the feeds below
         ("sockets",),
+        ("answers",),  # computed in worker processes
         ("address",),
+        ("work",),
         ("http", "logs", "metrics"),
     ),
 )
@@ -83,6 +86,7 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend": ("torch", "ray"),
     "backend.access": (*WEB_PACKAGES, "werkzeug"),
     "backend.charts": WEB_PACKAGES,
+    "backend.compute": ("flask", "flask_socketio", "numpy"),
     "backend.config": (*WEB_PACKAGES, "numpy"),
     "backend.errors": (*WEB_PACKAGES, "numpy"),
     "backend.preview_image": WEB_PACKAGES,
@@ -92,6 +96,7 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.searches": ("flask", "flask_socketio"),
     "backend.short_links": WEB_PACKAGES,
     "backend.theme_tokens": (*WEB_PACKAGES, "numpy"),
+    "backend.web.answers": WEB_PACKAGES,
     "runner": (*WEB_PACKAGES, "sqlite3", "plotly", "PIL"),
 }
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend import fair_queue
+from backend.limits import fair_queue
 from backend.limits.fair_queue import FairQueue, NoPlaceError
 
 SECONDS = st.floats(0.5, 2000.0)

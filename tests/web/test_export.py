@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 
+from backend.errors import RequestError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import read
 from backend.schedule.interop.export import FORMATS, render
-from backend.web.http.background import BACKGROUND_OPS
-from backend.web.routes import export
+from backend.web.answers import files
+from backend.web.answers.order_time import order_ms
+from backend.web.work.computing import INLINE_MS, QUICK_MS
 from tests.conftest import error_of
 
 
@@ -31,13 +33,17 @@ def test_a_format_that_cannot_represent_an_order_is_refused_with_the_reason(clie
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_file_that_would_be_too_large_is_refused_before_it_is_built(
-    client: FlaskClient, form: str, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(export, "LARGEST", 64 * FORMATS[form][2])
-    assert client.get(f"/api/export?family=1f1b&p=4&m=8&format={form}").status_code == 200  # 2 p m = 64 ops
-    error = error_of(client.get(f"/api/export?family=1f1b&p=4&m=9&format={form}"))
-    assert (error["field"], error["nearest"]) == ("m", 8)
+def test_a_file_that_would_be_too_large_is_refused_before_it_is_built(form: str):
+    largest = 64 * FORMATS[form][2]
+    assert files.exported(f"family=1f1b&p=4&m=8&format={form}".encode(), (), largest).body  # 2 p m = 64 ops
+    with pytest.raises(RequestError) as refused:
+        files.exported(f"family=1f1b&p=4&m=9&format={form}".encode(), (), largest)
+    assert (refused.value.field, refused.value.nearest) == ("m", 8)
+
+
+def test_the_limit_of_a_file_holds_in_the_route(client: FlaskClient):
+    error = error_of(client.get("/api/export?family=1f1b&p=64&m=32768&format=json"))
+    assert error["code"] == "web.file_too_large"
 
 
 def test_the_estimated_characters_per_op_match_those_of_a_file():
@@ -47,17 +53,16 @@ def test_the_estimated_characters_per_op_match_those_of_a_file():
         assert characters / 2 < len(render(spec, order, form)) / len(order) < characters * 1.2, form
 
 
-def test_a_searched_order_is_built_in_a_thread(client: FlaskClient, monkeypatch: pytest.MonkeyPatch):
+def test_a_searched_order_is_never_built_on_the_event_loop():
     """Its ops are few, and the evaluations of its effort are many."""
-    estimates: list[int] = []
-    monkeypatch.setattr(export, "run_in_background", lambda ops, work: estimates.append(ops) or work())
-    client.get("/api/export?family=zb-auto&p=2&m=4&effort=5000&format=json")
-    assert estimates[0] > BACKGROUND_OPS
+    spec = read({"family": "zb-auto", "p": 2, "m": 4, "effort": 5000})
+    assert order_ms(spec.with_(effort=None)) > INLINE_MS
+    assert order_ms(spec.with_(effort=10**6)) > QUICK_MS
 
 
-def test_a_refusal_in_a_thread_gets_a_response_and_no_traceback_in_the_log(
+def test_a_refusal_in_a_worker_gets_a_response_and_no_traceback_in_the_log(
     client: FlaskClient, capfd: pytest.CaptureFixture[str]
 ):
-    refused = client.get("/api/export?family=dualpipe&p=8&m=4000&format=torch-csv")  # large enough for a thread
+    refused = client.get("/api/export?family=dualpipe&p=8&m=4000&format=torch-csv")  # the order is built first
     assert refused.status_code == 400
     assert "Traceback" not in capfd.readouterr().err

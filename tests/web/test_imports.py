@@ -13,9 +13,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from backend.config import Config
+from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import order, read
 from backend.schedule.interop import torch_csv, trace_export
+from backend.schedule.order.order_codec import MOST_OPS
 from backend.schedule.simulation.simulate import simulate
 from backend.web.factory import create_app
 from tests.conftest import error_of
@@ -97,6 +99,13 @@ def test_an_order_too_long_for_a_link_is_explained_with_how_to_run_it(client: Fl
     error = error_of(client.post("/api/orders", json={"csv": "\n".join(",".join(row) for row in rows)}))
     assert "run --csv" in error["message"]
     assert error["limit"] == 6000
+
+
+@pytest.mark.parametrize("csv", ["0F0," * (MOST_OPS + 1), "0F0," * 5 * MOST_OPS, "," * 17 * MOST_OPS])
+def test_a_file_of_more_ops_than_a_link_holds_is_refused_while_it_is_read(csv: str) -> None:
+    with pytest.raises(OrderError) as refused:
+        torch_csv.load(csv, None, MOST_OPS)
+    assert refused.value.code == "schedule.csv_too_many_ops"
 
 
 def test_a_file_larger_than_other_bodies_may_be_is_read(client: FlaskClient, app: Flask) -> None:

@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import requests
@@ -17,12 +18,27 @@ from click.testing import CliRunner
 from backend.config import PROJECT, Config, ConfigError
 from tests.conftest import until
 from tests.runs.test_manager import children_of, group_of
+from tests.support.hostile_bodies import COSTLY
 
 
 def runner_of(server) -> int:
-    """The runner's process: the server's only child."""
-    (child,) = children_of(server.process.pid)
+    """The runner's process: the server's only child but the one that forks its workers."""
+    (child,) = (each for each in children_of(server.process.pid) if each != fork_server_of(server))
     return child
+
+
+def fork_server_of(server) -> int:
+    """The process that forks the server's workers; it is there soon after the server."""
+
+    def found() -> list[int]:
+        return [each for each in children_of(server.process.pid) if "compute.fork_server" in command_of(each)]
+
+    until(found)
+    return found()[0]
+
+
+def command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().decode().replace("\0", " ")
 
 
 def ready(server) -> bool:
@@ -69,6 +85,25 @@ def test_a_server_that_is_killed_outright_takes_its_runner_along(start):
     runner = runner_of(server)
     server.stop(signal.SIGKILL)
     until(lambda: group_of(runner) == [])
+
+
+def test_a_server_that_is_killed_outright_takes_its_workers_along_even_while_they_compute(start):
+    server = start()
+    forks = fork_server_of(server)
+    until(lambda: len(children_of(forks)) == 3, 20)  # one for quick work, two for long
+    asking = subprocess.Popen([sys.executable, "-c", f"import requests; requests.get('{server.url}{COSTLY}')"],
+                              stderr=subprocess.DEVNULL)  # fmt: skip
+    workers = children_of(forks)
+    until(lambda: max(map(processor_s, workers)) > 0.3, 20)
+    server.stop(signal.SIGKILL)
+    until(lambda: group_of(forks) == [])
+    asking.wait(timeout=10)
+
+
+def processor_s(pid: int) -> float:
+    """The processor time of a process, in s."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

@@ -21,6 +21,9 @@ from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
 MOST_KNOWN = 128
+MOST_RECALLED_OPS = 65_536  # of one order that is passed on
+Recalled = tuple[tuple[Spec, tuple[Row, ...]], ...]
+"""Searched orders that are passed to another process: each with its spec, which has the effort, and its rows."""
 _known: OrderedDict[Spec, list[Row]] = OrderedDict()  # recent results, so that nothing is searched twice
 _finds = [0]
 _most: OrderedDict[Spec, Spec] = OrderedDict()  # spec without effort: the spec of its longest search
@@ -54,6 +57,31 @@ def known(spec: Spec) -> Spec:
     """
     most = _most.get(spec.with_(effort=None), spec)
     return most if most in _known else spec
+
+
+def recall(query: bytes | None = None) -> Recalled:
+    """Return the known orders whose effort stands in a query, or all without one: another process has not searched
+    them. Efforts are long numbers, so the query's order is among few.
+    """
+    chosen = (
+        (spec, tuple(found))
+        for spec, found in _known.items()
+        if query is None or (b"effort=" in query and str(spec.effort).encode() in query)
+    )
+    return tuple(each for each in chosen if sum(map(len, each[1])) <= MOST_RECALLED_OPS)
+
+
+def recall_of(spec: Spec) -> Recalled:
+    """Return the order of a spec if it is known."""
+    found = _known.get(spec)
+    return () if found is None else ((spec, tuple(found)),)
+
+
+def remember(recalled: Recalled) -> None:
+    """Take over what `recall` returned in another process."""
+    for spec, found in recalled:
+        if spec not in _known:
+            _remember(spec, list(found))
 
 
 def finds() -> int:

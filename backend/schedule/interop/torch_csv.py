@@ -11,12 +11,15 @@ import io
 
 from backend.schedule.errors import Message, OrderError, SpecError, message
 from backend.schedule.interop.op_rows import assemble, halves
+from backend.schedule.order.ops import KINDS as KIND_LETTERS
 from backend.schedule.order.ops import Op, Pair, parse
 from backend.schedule.order.order import Order
 from backend.schedule.order.placement import KINDS
 from backend.schedule.simulation.check import check
 
 MAX_BYTES = 64 * 2**20
+LETTERS_OF_PAIR = 4  # that are also kinds of ops: (0F7;7B3)OVERLAP_F_B has F, B, F, B
+IDLE_SLOTS = 16  # cells for an op, at most
 
 
 def dump(order: Order) -> str:
@@ -42,10 +45,11 @@ def dump(order: Order) -> str:
     return out.getvalue()
 
 
-def load(text: str, kind: str | None = None) -> Order:
+def load(text: str, kind: str | None = None, most: int | None = None) -> Order:
     """Read CSV text; empty cells are idle slots. ``kind`` is the placement, found from the stages if None.
 
-    Raises OrderError for anything that is not an op, a stage on the wrong rank, or sizes that do not fit together;
+    Reading stops at more than ``most`` ops. Raises OrderError for too many, for anything that is not an op, a stage on
+    the wrong rank, or sizes that do not fit together;
     whether the order can run is checked by check.check.
     """
     if len(text) > MAX_BYTES:
@@ -57,9 +61,14 @@ def load(text: str, kind: str | None = None) -> Order:
                 most=f"{MAX_BYTES:,}",
             )
         )
-    rows = [
-        _parse_line(number, cells) for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), 1) if cells
-    ]
+    if most is not None:
+        _judge_length(text, most)
+    rows: list[list[Op | Pair]] = []
+    rest = most
+    for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), 1):
+        if cells:
+            rows.append(_parse_line(number, cells, rest, most))
+            rest = None if rest is None else rest - len(rows[-1])
     if kind is not None and kind not in KINDS[:2]:
         raise OrderError(
             message(
@@ -77,12 +86,12 @@ def load(text: str, kind: str | None = None) -> Order:
     return assemble(rows, KINDS[:2] if kind is None else (kind,))
 
 
-def read(text: str, kind: str | None = None) -> Order:
+def read(text: str, kind: str | None = None, most: int | None = None) -> Order:
     """Read the order of CSV text and check that it can run. Raises OrderError as ``load`` and check.check do, with
     line and cell.
     """
     try:
-        order = load(text, kind)
+        order = load(text, kind, most)
         check(order)
     except OrderError as error:
         raise OrderError(_located(text, error), rank=error.rank, op=error.op) from None
@@ -112,10 +121,34 @@ def _texts(cell: str) -> tuple[str, ...]:
     return () if op is None else (op.text(), *(half.text() for half in halves(op)))
 
 
-def _parse_line(number: int, cells: list[str]) -> list[Op | Pair]:
-    ops = []
+def _judge_length(text: str, most: int) -> None:
+    """Raise OrderError for a text of certainly more than ``most`` ops, before its lines are split.
+
+    An op has one letter of FIWB, a pair has four. A schedule has rarely more idle slots than ops.
+    """
+    letters = sum(text.count(letter) for letter in KIND_LETTERS)
+    if letters > LETTERS_OF_PAIR * most or text.count(",") > IDLE_SLOTS * most:
+        raise _too_many_ops(most)
+
+
+def _too_many_ops(most: int | None) -> OrderError:
+    return OrderError(
+        message(
+            "schedule.csv_too_many_ops",
+            "the file has more than {most} ops, the most that a link holds; python app.py check FILE.csv judges it, "
+            "and python app.py run --csv FILE.csv runs it, whatever its length",
+            most=f"{most:,}",
+        )
+    )
+
+
+def _parse_line(number: int, cells: list[str], rest: int | None, most: int | None) -> list[Op | Pair]:
+    """Read the ops of a line, of which the file may have `rest` more and ``most`` in all."""
+    ops: list[Op | Pair] = []
     for column, cell in enumerate(cells, 1):
         if cell.strip():
+            if rest is not None and len(ops) == rest:
+                raise _too_many_ops(most)
             try:
                 ops.append(parse(cell.strip()))
             except OrderError as error:

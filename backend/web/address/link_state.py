@@ -17,10 +17,8 @@ from backend.schedule.spec import COST_KEYS, Spec
 from backend.web.address.packed import unpack
 from backend.web.address.preset import with_preset_costs
 from backend.web.address.query import KEYS, value_of
-from backend.web.http.background import run_in_background
 
 OTHERS = ("b.", "c.", "d.")
-OPS_PER_CHARACTER = 600  # of work: reading a character that is packed (under z, or an imported order) takes as long
 MOST_KEYS = 200
 NOTHING = ("none", "")
 PLAIN = {key: value for key, value in Spec().to_json().items() if key != "costs"} | {
@@ -31,12 +29,8 @@ PLAIN = {key: value for key, value in Spec().to_json().items() if key != "costs"
 def plans_of(query: bytes) -> list[Spec]:
     """Return the schedules that a view shows, the first one first. Raises RequestError naming the key that is wrong.
 
-    A long query is read off the event loop: unpacking the longest takes a quarter of a second.
+    Unpacking the longest query takes a quarter of a second.
     """
-    return run_in_background(OPS_PER_CHARACTER * len(query), lambda: _plans_of(query))
-
-
-def _plans_of(query: bytes) -> list[Spec]:
     entries = entries_of(query)
     first = _fields(entries, "", PLAIN)
     prefixes = [prefix for prefix in OTHERS if any(prefix + key in entries for key in KEYS)]

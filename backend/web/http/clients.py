@@ -1,6 +1,9 @@
-"""Who sends a request: its identity, found once a request, and the name by which its limits count."""
+"""Who sends a request: its identity, found once a request, the name by which its limits count, and whether it left."""
 
 from __future__ import annotations
+
+import select
+from collections.abc import Callable
 
 from flask import current_app
 from werkzeug.wrappers import Request
@@ -11,6 +14,8 @@ from backend.access.roles import Identity
 POLICY = "bubbleline.policy"  # the app's extension
 FOUND = "bubbleline.identity"  # in the environment of a request
 BEARER = "bearer"
+CONNECTION = "bubbleline.socket"  # in a request's environment: its connection
+CLOSED = select.POLLHUP | select.POLLERR | select.POLLNVAL | getattr(select, "POLLRDHUP", 0)
 
 
 def client_of(request: Request) -> str:
@@ -42,3 +47,23 @@ def cookie_name(request: Request) -> str:
     """Return the name of the cookie: with the port, because browsers share cookies between the ports of a host."""
     port = request.host.rpartition(":")[2]
     return f"bubbleline-{port}" if port.isdigit() else "bubbleline"
+
+
+def departure(request: Request) -> Callable[[], bool]:
+    """Return a function that tells whether the client of this request has closed its connection.
+
+    A client that has closed only its sending half counts as gone: browsers and proxies do not do that.
+    """
+    connection = request.environ.get(CONNECTION)
+    if connection is None:  # a test's request has none
+        return lambda: False
+
+    def left() -> bool:
+        handle = connection.fileno()
+        if handle < 0:
+            return True
+        poll = select.poll()
+        poll.register(handle, CLOSED)
+        return bool(poll.poll(0))
+
+    return left

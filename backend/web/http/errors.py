@@ -71,8 +71,9 @@ def register(app: Flask) -> None:
     def answer(error: Exception) -> tuple[Response, int]:
         status, shape = shape_of(error)
         response = jsonify(error=shape)
-        if isinstance(error, RequestError) and error.retry_after is not None:
-            response.headers["Retry-After"] = str(error.retry_after)
+        retry_after = getattr(error, "retry_after", None)
+        if retry_after is not None:
+            response.headers["Retry-After"] = str(retry_after)
         if status == 401:
             response.headers["WWW-Authenticate"] = "Bearer"
         return response, status

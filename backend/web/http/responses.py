@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from typing import Any
 
@@ -12,8 +11,6 @@ from flask.json.provider import DefaultJSONProvider
 from backend.errors import RequestError, with_codes
 from backend.web.http.cache import Encoded
 
-JSON = "application/json"
-BINARY = "application/vnd.bubbleline.schedule"  # an order, in the format of backend/schedule/order/wire.py
 LENIENT = "handling=lenient"
 
 
@@ -42,21 +39,6 @@ def send(request: Request, encoded: Encoded) -> Response:
     response.headers["Cache-Control"] = "no-cache"
     response.make_conditional(request)
     return response
-
-
-def encode_json(value: Any, level: int = 6) -> Encoded:
-    """Encode JSON for the page, with every message as ``{"code", "params", "message"}``."""
-    return encode_text(json.dumps(with_codes(value), separators=(",", ":")), level)
-
-
-def encode_plain_json(value: Any) -> Encoded:
-    """Encode JSON for scripts: a message is its English text."""
-    return encode_text(json.dumps(value, separators=(",", ":")))
-
-
-def encode_text(text: str, level: int = 6) -> Encoded:
-    """Encode a text that is JSON already."""
-    return Encoded.of(zlib.compress(text.encode(), level), JSON)
 
 
 def refused(error: RequestError) -> Response:

@@ -19,6 +19,7 @@ from geventwebsocket.handler import WebSocketHandler
 from geventwebsocket.websocket import Stream
 
 from backend.errors import RequestError, message
+from backend.web.http.clients import CONNECTION
 from backend.web.http.errors import encoded
 from backend.web.http.request_reader import ConnectionLimits, RequestReader, check_framing
 from backend.web.http.socket_limits import Allowance, LimitedWebSocket
@@ -132,6 +133,12 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
     def end(self) -> None:
         """End a connection that waits for a request."""
         self.socket.shutdown(socket.SHUT_RDWR)
+
+    def get_environ(self) -> dict[str, Any]:
+        """Return the environment of a request, with the connection: a long computation looks whether it is open."""
+        environ: dict[str, Any] = super().get_environ()
+        environ[CONNECTION] = self.socket
+        return environ
 
     def handle_one_request(self) -> Any:
         """Serve a request; pywsgi's own refusals, a status and bytes, get a body."""

@@ -1,19 +1,15 @@
-"""The route of every chart except the frontier."""
+"""The routes of the charts, and of the frontier: memory against throughput, families and searched orders."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Blueprint, Response, request
 
-from backend.charts.catalogue import KINDS, Kind
 from backend.errors import RequestError
-from backend.schedule.spec import choice
-from backend.web.address.chart_query import ChartQuery, chart_query_of
-from backend.web.http.background import BACKGROUND_OPS, run_in_background
-from backend.web.http.cache import Encoded
-from backend.web.http.responses import encode_json, refused, send
+from backend.schedule.families import searched
+from backend.web.answers import analyses
+from backend.web.http.responses import refused, send
 from backend.web.services import services
+from backend.web.work.computing import compute
 
 charts = Blueprint("charts", __name__)
 
@@ -21,18 +17,26 @@ charts = Blueprint("charts", __name__)
 @charts.get("/api/charts/<name>")
 def show_chart(name: str) -> Response:
     """Return a chart: its figure, how to read it, and its numbers."""
+    query, cache = request.query_string, services().cache
     try:
-        kind = KINDS[choice("chart", name, KINDS)]
-        query = chart_query_of(request.query_string, kind)
-        drawn = services().cache.get_or_make(
-            ("chart", name, query), lambda: run_in_background(BACKGROUND_OPS, lambda: _drawn(kind, query))
+        drawn = cache.get_or_make(
+            ("chart", name, query), lambda: compute(analyses.chart, name[:80], query, searched.recall(query))
         )
         return send(request, drawn)
     except RequestError as error:
         return refused(error)
 
 
-def _drawn(kind: Kind, query: ChartQuery) -> Encoded:
-    chart = kind.draw(query.plans, query.appearance, query.setting)
-    shape: dict[str, Any] = {"spec": query.plans[0].spec.to_json()} | chart.as_dict()
-    return encode_json(shape | {"notes": [*query.left_out, *chart.notes]})
+@charts.get("/api/charts/pareto")
+def show_pareto() -> Response:
+    """Return memory against throughput: the figure, how to read it, and its points; ``found=0`` leaves searched
+    orders out. What searches have found is state of this process, so it goes along.
+    """
+    query, finds = request.query_string, searched.finds()
+    try:
+        drawn = services().cache.get_or_make(
+            ("pareto", query, finds), lambda: compute(analyses.frontier, query, finds, searched.recall())
+        )
+        return send(request, drawn)
+    except RequestError as error:
+        return refused(error)

@@ -7,7 +7,6 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from backend.errors import RequestError
-from backend.schedule.hardware.balance import BALANCE_KEYS, balance_of
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, SETTING_BOUNDS, Setting
 from backend.schedule.hardware.estimate import estimate
 from backend.schedule.hardware.machines import MACHINES
@@ -15,9 +14,11 @@ from backend.schedule.hardware.machines import bounds as machine_bounds
 from backend.schedule.hardware.models import MODELS, SHAPE
 from backend.schedule.hardware.models import bounds as model_bounds
 from backend.web.address.preset import setting_fields
-from backend.web.http.background import BACKGROUND_OPS, run_in_background
-from backend.web.http.responses import encode_json, refused, send
+from backend.web.answers import analyses
+from backend.web.http.encoding import encode_json
+from backend.web.http.responses import refused, send
 from backend.web.services import services
+from backend.web.work.computing import compute
 
 costs = Blueprint("costs", __name__, url_prefix="/api")
 
@@ -42,12 +43,9 @@ def show_costs() -> Response:
 @costs.get("/balance")
 def show_balance() -> Response:
     """Return the even split of layers and a better one, with the schedule's figures for each."""
+    query = request.query_string
     try:
-        data = setting_fields(request.query_string, (*KEYS, *BALANCE_KEYS))
-        answer = services().cache.get_or_make(
-            ("balance", repr(data)),
-            lambda: run_in_background(BACKGROUND_OPS, lambda: encode_json(balance_of(data).as_dict())),
-        )
+        answer = services().cache.get_or_make(("balance", query), lambda: compute(analyses.balance, query))
         return send(request, answer)
     except RequestError as error:
         return refused(error)

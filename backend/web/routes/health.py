@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 
 from backend import __version__
 from backend.short_links.errors import LinkError
-from backend.web.http.responses import JSON
+from backend.web.http.encoding import JSON
 from backend.web.http.server import ROUTE
 from backend.web.services import Services, services
 

@@ -11,18 +11,24 @@ from pathlib import Path
 from flask import Blueprint, Response, abort, render_template, request
 
 from backend import __version__
+from backend.errors import RequestError
 from backend.web.address.preview import preview_of
+from backend.web.address.query import is_packed
+from backend.web.answers import previews
+from backend.web.answers.order_time import result_ms
 from backend.web.http import access
-from backend.web.http.background import BACKGROUND_OPS, run_in_background
 from backend.web.http.bundle import entry, plotly_address
 from backend.web.http.cache import Encoded
 from backend.web.http.responses import send
 from backend.web.services import services
+from backend.web.work.background import run_in_background
+from backend.web.work.computing import compute_soon
 
 pages = Blueprint("page", __name__)
 APPEARANCE = {"theme": ("auto", "light", "dark"), "controls": ("full", "minimal", "none")}
 """Choices for an embed; the first of each is the default."""
 YEAR = 31_536_000  # seconds
+PREVIEW_S = 2.0  # for which a page waits for its preview's texts; without them it has Bubbleline's own
 # A library inside plotly's script (MapLibre, for maps) writes a style sheet into the page unless it is there already;
 # the page's policy forbids that, and no chart has maps.
 STYLED = re.compile(rb'if\(!document\.getElementById\("[0-9a-f]{64}"\)\)')
@@ -33,7 +39,7 @@ def index() -> str:
     """Render the whole page; the schedules come from the API."""
     return render_template(
         "index.html", version=__version__, plotly=plotly_address(), script=entry("js", "main"),
-        style=entry("css", "main"), preview=preview_of(request), role=access.identity().role.name.lower(),
+        style=entry("css", "main"), preview=preview_of(request, _texts()), role=access.identity().role.name.lower(),
     )  # fmt: skip
 
 
@@ -44,7 +50,7 @@ def embed() -> str:
     for key, text in request.args.items():
         if key in APPEARANCE and text in APPEARANCE[key]:
             appearance[key] = text
-    preview = preview_of(request)
+    preview = preview_of(request, _texts())
     return render_template(
         "embed.html", script=entry("js", "embed"), style=entry("css", "embed"), preview=preview, **appearance
     )
@@ -56,10 +62,26 @@ def plotly_script(release: str) -> Response:
     if release != version("plotly"):
         abort(404)
     key = ("plotly", release)
-    script = services().cache.get_or_make(key, lambda: run_in_background(BACKGROUND_OPS, _script))
+    script = services().cache.get_or_make(key, lambda: run_in_background(_script))
     answer = send(request, script)
     answer.headers["Cache-Control"] = f"public, max-age={YEAR}, immutable"
     return answer
+
+
+def _texts() -> tuple[str, str] | None:
+    """Return title and description of the view in the address.
+
+    Browsers, which send Sec-Fetch-Dest, get no bubble in the title: it is not displayed there, and the page would have
+    to wait for it. A page never waits for other computations.
+    """
+    query, browser = request.query_string, "Sec-Fetch-Dest" in request.headers
+    if browser and not is_packed(query):
+        return previews.texts(query, with_bubble=False)
+    try:
+        ms = None if is_packed(query) else sum(result_ms(spec) for spec in previews.drawable(query))
+        return compute_soon(previews.texts, query, not browser, ms=ms, seconds=PREVIEW_S)
+    except RequestError:  # no place in the queue
+        return None
 
 
 def _script() -> Encoded:

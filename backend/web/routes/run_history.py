@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
@@ -12,15 +11,14 @@ from backend.errors import RequestError, message, with_codes
 from backend.runs import cluster_state, run_files
 from backend.runs.errors import RunError
 from backend.runs.run import Run
-from backend.runs.run_order import order_of
-from backend.schedule.families import registry
-from backend.schedule.order.order import Order
 from backend.schedule.spec import choice, reject_unknown
 from backend.web.address.query import ADDRESS, pairs
+from backend.web.answers import files
 from backend.web.http import access
-from backend.web.http.background import estimated_ops, run_in_background
-from backend.web.http.request_json import only, read_object
+from backend.web.http.request_json import read_object
+from backend.web.http.strict_json import only
 from backend.web.services import services
+from backend.web.work.computing import compute
 
 history = Blueprint("history", __name__, url_prefix="/api")
 RENAMING = message("runs.renaming", "a new name")  # where keys were given, for errors
@@ -55,7 +53,7 @@ def export_run(run_id: str) -> Response:
     reject_unknown(given, ("format",), ADDRESS)
     form = choice("format", given.get("format", "json"), tuple(run_files.FORMATS))
     run = _over(run_id)
-    text = _with_order(run, lambda order: run_files.render(run, order, form))
+    text = compute(files.file_of_run, run, form, ms=files.run_ms(run))
     response = Response(text, mimetype="application/json")
     response.headers["Content-Disposition"] = f'attachment; filename="{run_files.file_name(run, form)}"'
     return response
@@ -65,7 +63,7 @@ def export_run(run_id: str) -> Response:
 def calibrate_run(run_id: str) -> Response:
     """Return the schedule of a run with the measured costs of its ops, and the figures that they predict."""
     run = _over(run_id)
-    return jsonify(_with_order(run, lambda order: run_files.calibrated(run, order)))
+    return jsonify(compute(files.calibrated_run, run, ms=files.run_ms(run)))
 
 
 @history.get("/devices")
@@ -91,12 +89,6 @@ def _over(run_id: str) -> Run:
     if not run.over:
         raise RunError("over", "id", run_id, message("runs.not_over", "This run is not over yet."))
     return run
-
-
-def _with_order(run: Run, work: Callable[[Order], Any]) -> Any:
-    """Do work on a run and its order, in a thread where it is long: many ops, or an order that has to be built."""
-    building = 0 if run.order else estimated_ops(registry.read(run.spec))
-    return run_in_background(max(building, run.log.ops * 8), lambda: work(order_of(run)))
 
 
 def _name(text: Any) -> str:

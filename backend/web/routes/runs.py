@@ -9,20 +9,19 @@ from flask import Blueprint, Response, jsonify, request
 from backend.errors import RequestError, message, with_codes
 from backend.runs import estimate, options
 from backend.runs.rows import KINDS
-from backend.runs.run import Run
-from backend.runs.run_order import encoded_order
-from backend.schedule.families import registry
-from backend.schedule.order import wire
+from backend.schedule.families import imported, registry, searched
 from backend.schedule.spec import reject_unknown
-from backend.web.address.query import ADDRESS, pairs, query_of
+from backend.web.address.query import ADDRESS, pairs
+from backend.web.answers import files
+from backend.web.answers.order_time import IMPORTED_MS, order_ms
 from backend.web.http import access
-from backend.web.http.background import estimated_ops, run_in_background
-from backend.web.http.cache import Encoded
 from backend.web.http.clients import client_of
-from backend.web.http.request_json import only, read_object
-from backend.web.http.responses import BINARY, send
+from backend.web.http.request_json import read_object
+from backend.web.http.responses import send
+from backend.web.http.strict_json import only
 from backend.web.services import services
 from backend.web.sockets.run_snapshot import rows_of
+from backend.web.work.computing import compute
 
 runs = Blueprint("runs", __name__, url_prefix="/api/runs")
 A_RUN = message("runs.a_run", "a run")  # where keys were given, for errors
@@ -33,24 +32,21 @@ MOST_LISTED = 100
 def start_run() -> tuple[Response, int]:
     """Queue a run with its order; the answer has its id, its estimated seconds and the address of its page."""
     asked = only(read_object(request), ("spec", *options.KEYS), A_RUN)
-    spec, chosen = registry.read(asked.get("spec", {})), options.read(asked)
+    given, chosen = asked.get("spec", {}), options.read(asked)
     options.refuse_missing(chosen.device, services().runs.client.devices)
     options.refuse_local(chosen, services().runs.client.engine)
-    client = services().runs.client
-    setting = estimate.setting_of(spec.p, chosen, client.choices, client.devices)
-
-    def build() -> tuple[str, estimate.Work]:
-        built = registry.order(spec)
-        return wire.to_text(built), estimate.Work.of(built, spec, setting.mode)
-
-    order, work = run_in_background(estimated_ops(spec), build)
-    length = estimate.estimate(work, spec.p, chosen, setting, services().runs.times)
-    estimate.refuse_long(length, services().config.run_s, spec, chosen)
-    run = services().runs.submit(
-        client_of(request), spec.to_json(), order, chosen, owner=access.identity().owner, seconds=length.seconds
+    runner, times = services().runs.client, services().runs.times
+    wanted = compute(
+        files.requested_run, given, chosen, runner.choices, runner.devices, _recalled(given), ms=_building_ms(given)
     )
-    access.record("run", run.id, family=spec.family)
-    query = query_of(spec)
+    length = estimate.estimate(wanted.work, wanted.spec.p, chosen, wanted.setting, times)
+    estimate.refuse_long(length, services().config.run_s, wanted.spec, chosen)
+    run = services().runs.submit(
+        client_of(request), wanted.spec.to_json(), wanted.order, chosen,
+        owner=access.identity().owner, seconds=length.seconds,
+    )  # fmt: skip
+    access.record("run", run.id, family=wanted.spec.family)
+    query = wanted.query
     url = f"/?{query}&run={run.id}" if query else f"/?run={run.id}"
     seconds = run.facts["estimate_s"]
     return jsonify(id=run.id, status=run.status, position=run.position, estimate_s=seconds, url=url), 202
@@ -90,21 +86,22 @@ def show_run(run_id: str) -> Response:
 def show_order(run_id: str) -> Response:
     """Return the order of one run, in the wire format of /api/schedule."""
     run = services().runs.get(run_id)
-    work = (
-        0 if run.order else estimated_ops(registry.read(run.spec))
-    )  # a run that was stored without one: from its spec
-
-    def encode() -> Encoded:
-        return Encoded.of(encoded_order(run), BINARY)
-
-    kept = services().cache.get_or_make(("run-order", run.id), lambda: run_in_background(work + _ops(run), encode))
+    kept = services().cache.get_or_make(
+        ("run-order", run.id), lambda: compute(files.order_of_run, run, ms=files.run_ms(run))
+    )
     return send(request, kept)
 
 
-def _ops(run: Run) -> int:
-    """Estimate the number of ops in the order of a run."""
-    spec = run.spec
-    return 3 * int(spec["p"]) * int(spec["m"]) * int(spec["v"])
+def _building_ms(spec: Any) -> float:
+    """Estimate the time of building the order that a run is asked for. Raises RequestError for an illegal spec."""
+    packed = isinstance(spec, dict) and spec.get("family") == imported.NAME
+    return IMPORTED_MS if packed else order_ms(registry.read(spec))
+
+
+def _recalled(spec: Any) -> searched.Recalled:
+    """Return the searched order that a run is asked for, if one is."""
+    effort = spec.get("effort") if isinstance(spec, dict) else None
+    return searched.recall(f"effort={effort}".encode()) if isinstance(effort, int) else ()
 
 
 @runs.post("/<run_id>/cancel")

@@ -7,21 +7,22 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from backend.errors import RequestError, message
-from backend.schedule.analysis.steady_state import steady_state
+from backend.errors import RequestError
 from backend.schedule.families import registry
-from backend.schedule.families.searched import bound_of
+from backend.schedule.families.searched import recall_of
 from backend.schedule.order import wire
-from backend.schedule.result import law_values, result
+from backend.schedule.result import law_values
 from backend.schedule.spec import LIMITS, Spec
-from backend.web.address.query import fields_of, spec_of, value_of
-from backend.web.http.background import estimated_ops, run_in_background
+from backend.web.address.query import is_packed, spec_of
+from backend.web.answers import schedules as answers
+from backend.web.answers.order_time import IMPORTED_MS, WORKER_MS, bound_ms, order_ms, result_ms
 from backend.web.http.cache import Cache, Encoded
-from backend.web.http.responses import BINARY, JSON, encode_json, encode_plain_json, refused, send
+from backend.web.http.encoding import BINARY, JSON, encode_json
+from backend.web.http.responses import refused, send
 from backend.web.services import services
+from backend.web.work.computing import compute
 
 schedules = Blueprint("schedule", __name__, url_prefix="/api")
-BLOCK_KEYS = ("family", "p")
 
 
 @schedules.get("/families")
@@ -33,16 +34,17 @@ def list_families() -> Response:
 @schedules.get("/schedule")
 def show_schedule() -> Response:
     """Return the order of a spec in its compact form, or its Result if JSON is requested."""
+    as_json = request.accept_mimetypes.best_match([BINARY, JSON], default=BINARY) == JSON
+    query = request.query_string
     try:
-        spec = spec_of(request.query_string)
+        if is_packed(query):
+            make = answers.result_of_query if as_json else answers.order_of_query
+            return _send((as_json, query), lambda: compute(make, query, ms=IMPORTED_MS))
+        spec = spec_of(query)
     except RequestError as error:
         return refused(error)
-    as_json = request.accept_mimetypes.best_match([BINARY, JSON], default=BINARY) == JSON
-    make = _result if as_json else _wire
-    answer = services().cache.get_or_make(
-        (as_json, spec), lambda: run_in_background(estimated_ops(spec), lambda: make(spec))
-    )
-    return send(request, answer)
+    build, ms = (answers.result_of, result_ms) if as_json else (answers.order_of, order_ms)
+    return _send((as_json, spec), lambda: compute(build, spec, recall_of(spec), ms=ms(spec)))
 
 
 def keep_orders(cache: Cache) -> Callable[[Spec, bytes], None]:
@@ -53,28 +55,17 @@ def keep_orders(cache: Cache) -> Callable[[Spec, bytes], None]:
 @schedules.get("/laws")
 def show_laws() -> Response:
     """Return the laws of a spec with its numbers substituted, and whether they are exact there."""
-    spec = spec_of(request.query_string)
-    answer = services().cache.get_or_make(("laws", spec), lambda: encode_json({"laws": law_values(spec)}))
-    return send(request, answer)
+    query = request.query_string
+    if is_packed(query):
+        return _send(("laws", query), lambda: compute(answers.laws_of_query, query, ms=IMPORTED_MS))
+    spec = spec_of(query)
+    return _send(("laws", spec), lambda: encode_json({"laws": law_values(spec)}))
 
 
 @schedules.get("/bound")
 def show_bound() -> Response:
     """Return the lower bound of a searched family's spec, and its argument."""
-    try:
-        spec = spec_of(request.query_string)
-        family = registry.family_of(spec)
-        problem = family.problem
-        if problem is None:
-            why = message(
-                "web.no_bound", "{family} has one order; a bound is for zb-auto and v-auto", family=family.title
-            )
-            raise RequestError("family", spec.family, why)
-        plain = spec.with_(effort=None, seed=Spec.seed)
-        answer = services().cache.get_or_make(("bound", plain), lambda: encode_json(bound_of(problem(plain))))
-        return send(request, answer)
-    except RequestError as error:
-        return refused(error)
+    return _show("bound", answers.bound_of_query, lambda query: bound_ms(spec_of(query)))
 
 
 @schedules.get("/block")
@@ -82,20 +73,20 @@ def show_block() -> Response:
     """Return the building block of a family on p devices and its arithmetic. Raises RequestError, with the reason,
     for a family without one.
     """
+    return _show("block", answers.block_of_query, lambda query: WORKER_MS)
+
+
+def _show(name: str, work: Callable[[bytes], Encoded], expected: Callable[[bytes], float]) -> Response:
+    query = request.query_string
     try:
-        spec = Spec.from_json(fields_of(request.query_string, BLOCK_KEYS, value_of))
-        answer = services().cache.get_or_make(("block", spec.family, spec.p), lambda: encode_json(steady_state(spec)))
-        return send(request, answer)
+        ms = IMPORTED_MS if is_packed(query) else expected(query)
+        return _send((name, query), lambda: compute(work, query, ms=ms))
     except RequestError as error:
         return refused(error)
 
 
-def _wire(spec: Spec) -> Encoded:
-    return Encoded.of(wire.compress(wire.encode(registry.order(spec), spec.to_json())), BINARY)
-
-
-def _result(spec: Spec) -> Encoded:
-    return encode_plain_json(result(spec))
+def _send(key: Any, make: Callable[[], Encoded]) -> Response:
+    return send(request, services().cache.get_or_make(key, make))
 
 
 def _families() -> dict[str, Any]:

@@ -8,12 +8,13 @@ from backend.errors import message
 from backend.short_links.errors import LinkError
 from backend.short_links.short_links import ShortLinks
 from backend.short_links.store import Link
-from backend.web.http.background import BACKGROUND_OPS, run_in_background
 from backend.web.http.bundle import entry
 from backend.web.http.clients import client_of
 from backend.web.http.errors import status_of
-from backend.web.http.request_json import only, read_object
+from backend.web.http.request_json import read_object
+from backend.web.http.strict_json import only
 from backend.web.services import services
+from backend.web.work.background import run_in_background
 
 links = Blueprint("links", __name__)
 A_LINK = message("links.a_link", "a link")
@@ -24,7 +25,7 @@ def make_link() -> tuple[Response, int]:
     """Make a short link to a view; the same view and name have the same one."""
     body = only(read_object(request), ("query", "name"), A_LINK)
     store, client = services().links, client_of(request)
-    link = run_in_background(BACKGROUND_OPS, lambda: store.make(client, body.get("query"), body.get("name")))
+    link = run_in_background(lambda: store.make(client, body.get("query"), body.get("name")))
     name = link.code if link.named else None
     return jsonify(code=link.code, url=f"/s/{link.code}", query=link.query, name=name), 201
 
@@ -34,7 +35,7 @@ def follow_link(code: str) -> Response:
     """Redirect to the view of a link: from there on the address is the long one, which can be read."""
     store = services().links
     try:
-        link = run_in_background(BACKGROUND_OPS, lambda: _existing(store, code))
+        link = run_in_background(lambda: _existing(store, code))
     except LinkError as error:
         status = status_of(error)
         accepted = request.accept_mimetypes.best_match(["text/html", "application/json"], default="text/html")

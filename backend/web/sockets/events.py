@@ -15,7 +15,7 @@ from backend.runs.rows import TIMES
 from backend.runs.run_log import Part
 from backend.web.http.clients import client_of
 from backend.web.http.errors import ApiError, shape_of
-from backend.web.http.request_json import only
+from backend.web.http.strict_json import only
 from backend.web.services import services
 from backend.web.sockets.run_snapshot import rows_of
 

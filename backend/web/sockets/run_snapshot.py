@@ -17,11 +17,11 @@ from backend.errors import RequestError, message, with_codes
 from backend.runs.rows import FIELDS, KINDS
 from backend.runs.run import Run
 from backend.runs.run_log import OPS, joined
-from backend.web.http.background import BACKGROUND_OPS, run_in_background
 from backend.web.http.cache import Cache, Encoded
-from backend.web.http.responses import encode_text
+from backend.web.http.encoding import encode_text
+from backend.web.work.background import run_in_background
 
-LONG = BACKGROUND_OPS // 3  # rows from which a run is encoded in a thread, and shared
+LONG = 20_000  # rows from which a run is encoded in a thread, and shared
 ROUND = 64  # entries: some 3 s of a run
 KEPT_BYTES = 16_000_000
 NONE = "none"
@@ -53,9 +53,7 @@ class RunSnapshots:
         if not long:
             return encode()
         with self._turn:
-            return self._cache.get_or_make(
-                (run.id, head, tuple(kinds)), lambda: run_in_background(BACKGROUND_OPS, encode)
-            )
+            return self._cache.get_or_make((run.id, head, tuple(kinds)), lambda: run_in_background(encode))
 
 
 def rows_of(text: Any) -> tuple[str, ...]:

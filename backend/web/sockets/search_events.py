@@ -13,7 +13,7 @@ from backend.schedule.families.registry import read
 from backend.schedule.spec import number
 from backend.web.http.access import require
 from backend.web.http.clients import client_of
-from backend.web.http.request_json import only
+from backend.web.http.strict_json import only
 from backend.web.services import services
 
 SECONDS = (0.05, 600.0)

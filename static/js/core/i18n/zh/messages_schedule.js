@@ -2,6 +2,8 @@
 
 /** @type {import("../language.js").Catalogue} */
 export const SCHEDULE_MESSAGES = {
+  "schedule.csv_too_many_ops":
+    "文件中的 op 超过 {most} 个，这是链接所能容纳的上限；无论多长，python app.py check FILE.csv 都能检查它，python app.py run --csv FILE.csv 都能运行它",
   "schedule.not_an_order": "这些字节不是编码的执行顺序，或缺了一部分",
   "schedule.packed_order_broken": "这段文本不是打包的执行顺序，或缺了一部分",
   "schedule.too_many_ops_to_pack": "该执行顺序有 {ops} 个 op；spec 最多容纳 {most} 个",

@@ -1,0 +1,1 @@
+"""Computations in worker processes: forked by a server of their own, limited in memory and time, shared fairly."""

@@ -1,0 +1,112 @@
+"""The process that forks the workers: ``python -m backend.compute.fork_server``, one thread, the kernels loaded.
+
+The web process cannot be forked, since gevent's loop and its threads would be in every copy. Its commands come over
+standard input, a socket: fork a worker for the socket that comes along, or kill a worker. When that socket closes,
+because the web process has ended in whatever way, all workers are killed.
+
+Where numba's cache is empty, a child compiles first, and workers forked meanwhile interpret the kernels.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import signal
+import socket
+import struct
+from contextlib import suppress
+from pathlib import Path
+
+from backend.compute import worker
+from backend.schedule import jit
+
+COMMAND = struct.Struct("!ci")  # what, and its number: the niceness of a new worker, or the worker to kill
+FORK, KILL = b"f", b"k"
+DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
+
+
+class ForkServer:
+    """The server's state: its children that have not been waited for."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._children: set[int] = set()
+        self._compiler = 0  # process id
+
+    def serve(self) -> None:
+        """Carry out commands until the socket closes, then kill all workers."""
+        if _cached():
+            jit.compile_all()
+        else:
+            self._compile_in_child()
+        while True:
+            data, sockets, *_ = socket.recv_fds(self._control, COMMAND.size, 1)
+            if len(data) < COMMAND.size:
+                break
+            self._reap()
+            what, number = COMMAND.unpack(data)
+            if what == FORK and sockets:
+                self._fork(sockets[0], number)
+            elif what == KILL and number in self._children:  # a child that was waited for may be another process now
+                os.kill(number, signal.SIGKILL)
+        for pid in self._children:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _fork(self, handle: int, niceness: int) -> None:
+        pid = os.fork()
+        if pid:
+            self._children.add(pid)
+            os.close(handle)
+            return
+        try:
+            self._become_child()
+            os.nice(niceness)
+            worker.serve(socket.socket(fileno=handle), os.getpid())
+        finally:
+            os._exit(0)
+
+    def _compile_in_child(self) -> None:
+        self._compiler = os.fork()
+        if self._compiler:
+            self._children.add(self._compiler)
+            return
+        code = 1
+        try:
+            self._become_child()
+            jit.compile_all()
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _become_child(self) -> None:
+        self._control.close()
+        _die_with_parent()
+
+    def _reap(self) -> None:
+        with suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if not pid:
+                    return
+                self._children.discard(pid)
+                if pid == self._compiler and status == 0:
+                    jit.compile_all()  # from the cache now
+
+
+def _cached() -> bool:
+    """Return whether numba's cache has an entry for each module with kernels; a stale one only costs time."""
+    files = [Path(str(importlib.import_module(name).__file__)) for name in jit.MODULES]
+    return all(any((file.parent / "__pycache__").glob(f"{file.stem}.*.nbi")) for file in files)
+
+
+def _die_with_parent() -> None:
+    """Have the system kill this process when its parent ends; only Linux can."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the web process
+    ForkServer(socket.socket(fileno=0)).serve()

@@ -1,0 +1,264 @@
+"""The pool of worker processes: who computes what, for whom, for how long.
+
+Two lanes have processes of their own, so that what takes milliseconds never waits behind what takes seconds. The quick
+lane takes jobs that are expected to be short and ends one that is not after QUICK_S: it then starts again in the long
+lane. Long jobs run at a lower priority than everything else.
+
+In each lane clients take turns, and one client never has all processes of the long lane. Requests for the same job
+share it. A job whose clients have all left is removed, its process killed and replaced.
+"""
+
+from __future__ import annotations
+
+import copy
+import select
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import gevent
+from gevent import Greenlet
+from gevent.event import Event
+from gevent.socket import socket as GeventSocket
+
+from backend.compute import errors, frames, processes
+from backend.compute.turns import Turns
+from backend.compute.worker import Hello, Job, Reply
+
+T = TypeVar("T")
+QUICK_S = 0.5  # for which a job of the quick lane may run
+NICENESS = 10  # of long jobs
+LOOK_S = 0.25  # between two looks at whether a client has left
+BIRTH_S = 60.0  # for the first process, which may have to wait for the fork server
+USUAL_S = 1.0  # a job takes, until some have been measured
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a pool: processes of the long lane, seconds and megabytes of a job, jobs that may wait in a lane."""
+
+    workers: int = 2
+    seconds: float = 30.0
+    memory_mb: int = 1024
+    waiting: int = 256
+    waiting_of_client: int = 32
+
+
+class Task:
+    """A job with the requests that wait for it."""
+
+    def __init__(self, client: str, key: bytes | None, packed: bytes, beside: bytearray | None) -> None:
+        self.client, self.key, self.packed, self.beside = client, key, packed, beside
+        self.waiters = 0
+        self.over = Event()
+        self.result: Any = None
+        self.error: Exception | None = None
+        self.lane: Lane | None = None
+        self.greenlet: Greenlet[..., Any] | None = None
+
+    def end(self, result: Any = None, error: Exception | None = None) -> None:
+        """Set the outcome and wake the requests."""
+        self.result, self.error, self.beside = result, error, None
+        self.over.set()
+
+
+class Process:
+    """A worker process, as the pool uses it."""
+
+    def __init__(self, niceness: int) -> None:
+        self._socket = GeventSocket(fileno=processes.fork(niceness).detach())
+        self.hello: Hello | None = None
+
+    def greet(self) -> Hello:
+        """Wait until the process is there. Raises EOFError, OSError or gevent.Timeout."""
+        if self.hello is None:
+            with gevent.Timeout(BIRTH_S):
+                self.hello, _ = frames.receive(self._socket)
+        return self.hello
+
+    def ask(self, packed: bytes, beside: bytearray | None) -> Reply:
+        """Have a job done. Raises EOFError or OSError if the process ends meanwhile."""
+        frames.send(self._socket, packed, beside or b"", lambda: gevent.sleep(0))
+        reply, _ = frames.receive(self._socket)
+        assert isinstance(reply, Reply)
+        return reply
+
+    def gone(self) -> bool:
+        """Return whether a process that is idle has ended: it sends nothing unasked but the end of its socket."""
+        return self.hello is not None and bool(select.select([self._socket.fileno()], [], [], 0)[0])
+
+    def end(self) -> None:
+        """Kill the process, whatever it does."""
+        if self.hello is not None:
+            processes.kill(self.hello.pid)
+        self._socket.close()  # one that has not greeted yet ends by itself
+
+
+class Lane:
+    """Processes with a common queue."""
+
+    def __init__(self, size: int, each: int, seconds: float, niceness: int, limits: Limits) -> None:
+        self.size, self.seconds, self.niceness, self.limits = size, seconds, niceness, limits
+        self.slower: Lane | None = None  # for jobs that take longer than expected
+        self.turns: Turns[Task] = Turns(each)
+        self.usual = USUAL_S  # seconds of a job, a running mean
+        self.busy = 0
+        self._idle: list[Process] = []
+
+    def open(self) -> None:
+        """Have all processes forked."""
+        while len(self._idle) + self.busy < self.size:
+            self._idle.append(Process(self.niceness))
+
+    def put(self, task: Task, refuse: bool = True) -> None:
+        """Add a task. Raises ComputeError if there is no place for it or its client."""
+        mine, all_ = self.turns.waiting(task.client), len(self.turns)
+        if refuse and mine >= self.limits.waiting_of_client:
+            raise errors.share(mine, self._soon(mine))
+        if refuse and all_ >= self.limits.waiting:
+            raise errors.full(all_, self._soon(all_))
+        task.lane = self
+        self.turns.put(task.client, task)
+        self._next()
+
+    def cancel(self, task: Task) -> None:
+        """Remove a task, or kill the process that works on it."""
+        if not self.turns.remove(task.client, task) and task.greenlet is not None:
+            task.greenlet.kill(block=False)
+
+    def close(self) -> None:
+        """End all idle processes."""
+        while self._idle:
+            self._idle.pop().end()
+
+    def _soon(self, waiting: int) -> int:
+        """Return the seconds after which so many tasks are probably done."""
+        return max(1, min(600, round(waiting * self.usual / self.size)))
+
+    def _next(self) -> None:
+        while self.busy < self.size:
+            task = self.turns.take()
+            if task is None:
+                return
+            self.busy += 1
+            task.greenlet = gevent.spawn(self._work, task)
+            task.greenlet.link(lambda _, task=task: self._after(task))  # also if it is killed before it starts
+
+    def _work(self, task: Task) -> None:
+        process, kept = None, False
+        try:
+            process = self._take_idle() or Process(self.niceness)
+            compiled = process.greet().compiled
+            with gevent.Timeout(self.seconds, False):
+                begun = time.monotonic()
+                reply = process.ask(task.packed, task.beside)
+                self.usual += 0.1 * (time.monotonic() - begun - self.usual)
+                kept = compiled and not reply.spent
+                self._end(task, reply)
+            if not task.over.is_set() and self.slower is None:
+                task.end(error=errors.too_long(self.seconds))
+        except (EOFError, OSError, gevent.Timeout):
+            task.end(error=errors.died())
+        finally:
+            if process is not None and kept:
+                self._idle.append(process)
+            elif process is not None:
+                process.end()
+
+    def _take_idle(self) -> Process | None:
+        while self._idle:
+            process = self._idle.pop()
+            if not process.gone():
+                return process
+            process.end()
+        return None
+
+    def _after(self, task: Task) -> None:
+        self.busy -= 1
+        self.turns.done(task.client)
+        if task.waiters and not task.over.is_set() and self.slower is not None:
+            self.slower.put(task, refuse=False)
+        self._next()
+
+    def _end(self, task: Task, reply: Reply) -> None:
+        if reply.outcome == "done":
+            task.end(reply.value)
+        elif reply.outcome == "refused":
+            task.end(error=reply.value)
+        elif reply.outcome == "memory":
+            task.end(error=errors.too_large(int(reply.value)))
+        else:
+            task.end(error=errors.WorkerError(str(reply.value)))
+
+
+class Pool:
+    """The computations of one server."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits = limits or Limits()
+        self.long = Lane(limits.workers, max(1, limits.workers - 1), limits.seconds, NICENESS, limits)
+        self.quick = Lane(1, 1, min(QUICK_S, limits.seconds), 0, limits)
+        self.quick.slower = self.long
+        self._tasks: dict[bytes, Task] = {}  # by job, those that are not over
+
+    def open(self) -> None:
+        """Start all processes, so that the first job need not wait for one."""
+        for lane in (self.quick, self.long):
+            lane.open()
+
+    def run(
+        self,
+        client: str,
+        work: Callable[..., T],
+        *args: Any,
+        quick: bool = False,
+        body: bytearray | None = None,
+        memory_mb: int | None = None,
+        left: Callable[[], bool] = lambda: False,
+        patience: float | None = None,
+    ) -> T | None:
+        """Have ``work(*args)`` done by a worker and return the result.
+
+        ``body`` is passed as a last argument without a copy, and such jobs are not shared. ``left`` tells whether
+        the client has gone. After ``patience`` seconds the result is None. Raises what the work raises, if it is a
+        RequestError, and ComputeError for a full queue or an exceeded limit.
+        """
+        packed = frames.pack(Job(work, args, memory_mb or self.limits.memory_mb, body is not None))
+        task = self._tasks.get(packed) if body is None else None
+        if task is None:
+            task = Task(client, packed if body is None else None, packed, body)
+            (self.quick if quick else self.long).put(task)
+            if task.key is not None:
+                self._tasks[task.key] = task
+        task.waiters += 1
+        rest = patience
+        try:
+            while not task.over.wait(LOOK_S if rest is None else min(LOOK_S, rest)):
+                if left():
+                    raise errors.left()
+                if rest is not None:
+                    rest -= LOOK_S
+                    if rest <= 0:
+                        return None
+        finally:
+            task.waiters -= 1
+            if not task.waiters or task.over.is_set():
+                self._drop(task)
+        if task.error is not None:
+            raise copy.copy(task.error)  # one object raised for each of several requests would join their tracebacks
+        result: T = task.result
+        return result
+
+    def close(self) -> None:
+        """End all processes; those that work end with their tasks."""
+        for task in list(self._tasks.values()):
+            self._drop(task)
+        for lane in (self.quick, self.long):
+            lane.close()
+
+    def _drop(self, task: Task) -> None:
+        if task.key is not None and self._tasks.get(task.key) is task:
+            del self._tasks[task.key]
+        if not task.over.is_set() and task.lane is not None:
+            task.lane.cancel(task)

@@ -1,0 +1,73 @@
+"""Jobs for the tests of the pool. A worker imports this module, so it imports nothing else of the tests."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from backend.errors import RequestError, message
+
+
+def add(a: int, b: int) -> int:
+    return a + b
+
+
+def pid(*_: object) -> int:
+    return os.getpid()
+
+
+def refuse() -> None:
+    raise RequestError("m", "x" * 10**6, message("test.refused", "m is {m}", m=3), limit=5, nearest=4)
+
+
+def fail() -> None:
+    raise ZeroDivisionError("a defect")
+
+
+def sleep(seconds: float, note: str = "") -> str:
+    time.sleep(seconds)
+    return note
+
+
+def spin(seconds: float) -> str:
+    """Keep the processor busy, as computations do."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+    return "done"
+
+
+def allocate(mb: int) -> int:
+    return len(bytes(mb * 2**20))
+
+
+def count_lists(body: bytearray) -> int:
+    return len([[] for _ in range(len(body))])
+
+
+def note(path: str, seconds: float) -> str:
+    """Append the process id to a file, then take this long."""
+    with Path(path).open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    time.sleep(seconds)
+    return "noted"
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def loaded_after(modules: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return which of the packages are loaded once the modules are."""
+    for module in modules:
+        import_module(module)
+    return [name for name in names if name in sys.modules]
+
+
+def unpicklable() -> object:
+    return lambda: None

@@ -1,0 +1,211 @@
+"""The pool of worker processes: limits of memory and time, fair turns, shared jobs, clients that leave."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import gevent
+import pytest
+
+from backend.compute import errors, processes
+from backend.compute.errors import ClientLeftError, ComputeError, TooLargeError, WorkerError
+from backend.compute.pool import Limits, Pool
+from backend.errors import RequestError
+from tests.compute import jobs
+from tests.conftest import until
+
+Make = Callable[..., Pool]
+
+
+@pytest.fixture
+def make() -> Iterator[Make]:
+    made: list[Pool] = []
+
+    def make_pool(**limits: float) -> Pool:
+        made.append(Pool(Limits(**limits)))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield make_pool
+    for each in made:
+        each.close()
+
+
+def alive(pid: int) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def wait(true: Callable[[], object]) -> None:
+    until(true, 20, sleep=gevent.sleep)
+
+
+def test_a_job_is_done_by_another_process_and_its_result_returned(make: Make):
+    pool = make()
+    assert pool.run("a", jobs.add, 2, 3) == 5
+    first = pool.run("a", jobs.pid)
+    assert first != os.getpid()
+    assert pool.run("a", jobs.pid, "again") == first  # processes are kept
+
+
+def test_a_refusal_arrives_with_all_its_parts_and_no_megabytes(make: Make):
+    with pytest.raises(RequestError) as refused:
+        make().run("a", jobs.refuse)
+    error = refused.value
+    assert (error.field, error.code, error.params, error.limit, error.nearest) == ("m", "test.refused", {"m": 3}, 5, 4)
+    assert len(error.value) == 80
+
+
+@pytest.mark.parametrize("work", [jobs.fail, jobs.unpicklable])
+def test_a_defect_is_reported_with_the_workers_traceback_and_the_pool_goes_on(make: Make, work: Callable[[], object]):
+    pool = make(workers=1)
+    with pytest.raises(WorkerError, match=r"ZeroDivisionError: a defect|Can't pickle"):
+        pool.run("a", work)
+    assert pool.run("a", jobs.add, 1, 1) == 2
+
+
+def test_a_job_that_takes_too_much_memory_is_refused_and_its_process_replaced(make: Make):
+    pool = make(workers=1, memory_mb=64)
+    before = pool.run("a", jobs.pid)
+    with pytest.raises(TooLargeError, match="more than 64 MB"):
+        pool.run("a", jobs.allocate, 400)
+    assert pool.run("a", jobs.pid, 2) != before
+    assert pool.run("a", jobs.allocate, 32) == 32 * 2**20
+
+
+def test_a_body_is_read_within_the_memory_that_it_is_given(make: Make):
+    pool = make(workers=1)
+    assert pool.run("a", jobs.count_lists, body=bytearray(1000), memory_mb=16) == 1000
+    assert pool.run("a", jobs.count_lists, body=bytearray(), memory_mb=16) == 0
+    with pytest.raises(TooLargeError):
+        pool.run("a", jobs.count_lists, body=bytearray(10**6), memory_mb=16)
+
+
+def test_a_job_that_takes_too_long_is_refused_and_its_process_replaced(make: Make):
+    pool = make(workers=1, seconds=0.2)
+    before = pool.run("a", jobs.pid)
+    with pytest.raises(ComputeError) as refused:
+        pool.run("a", jobs.spin, 60)
+    assert (refused.value.code, refused.value.kind) == ("compute.too_long", "full")
+    assert refused.value.retry_after is None  # another try would take as long
+    assert pool.run("a", jobs.pid, 2) != before
+    wait(lambda: not alive(before))
+
+
+def test_a_process_that_is_killed_is_replaced_and_its_client_may_try_again(make: Make):
+    pool = make(workers=1)
+    with pytest.raises(ComputeError) as refused:
+        pool.run("a", jobs.die)
+    assert (refused.value.code, refused.value.retry_after) == ("compute.worker_ended", 1)
+    assert pool.run("a", jobs.add, 1, 1) == 2
+
+
+def test_a_fork_server_that_is_killed_is_replaced(make: Make):
+    pool = make(workers=1)
+    worker = pool.run("a", jobs.pid)
+    server = int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(server, signal.SIGKILL)
+    wait(lambda: not alive(worker))  # it has gone with its server
+    assert pool.run("a", jobs.add, 1, 1) == 2
+
+
+def test_a_quick_job_that_takes_long_is_moved_and_does_not_hold_up_the_next(make: Make):
+    pool = make(workers=1)
+    pool.run("a", jobs.add, 0, 0, quick=True)
+    slow = gevent.spawn(pool.run, "a", jobs.sleep, 1.2, "slow", quick=True)
+    gevent.sleep(0)
+    assert pool.run("b", jobs.add, 1, 1, quick=True) == 2
+    assert not slow.ready()
+    assert slow.get(timeout=10) == "slow"
+
+
+def test_clients_take_turns(make: Make):
+    pool, ended = make(workers=1), list[str]()
+
+    def ask(client: str, k: int) -> None:
+        pool.run(client, jobs.sleep, 0.02, f"{client}{k}")
+        ended.append(client)
+
+    many = [gevent.spawn(ask, "many", k) for k in range(6)]
+    gevent.sleep(0)
+    few = [gevent.spawn(ask, "few", 0)]
+    gevent.joinall([*many, *few], timeout=20)
+    assert ended.index("few") <= 2  # behind the one that ran and one more
+
+
+def test_a_client_alone_never_has_all_the_processes(make: Make):
+    pool = make(workers=2)
+    long = [gevent.spawn(pool.run, "greedy", jobs.sleep, 30, str(k)) for k in range(3)]
+    wait(lambda: pool.long.busy)
+    assert pool.run("other", jobs.add, 1, 1) == 2
+    gevent.killall(long)
+
+
+def test_what_is_over_the_limits_is_refused_with_the_seconds_to_wait(make: Make):
+    pool = make(workers=1, waiting=2, waiting_of_client=1)
+    waiting = [gevent.spawn(pool.run, client, jobs.sleep, 30, client) for client in ("a", "a2")]
+    waiting.append(gevent.spawn(pool.run, "a", jobs.sleep, 30, "more"))
+    wait(lambda: len(pool.long.turns) == 2)
+    for client, code, kind in (("a", "compute.share", "share"), ("b", "compute.full", "full")):
+        with pytest.raises(ComputeError) as refused:
+            pool.run(client, jobs.add, 1, 1)
+        assert (refused.value.code, refused.value.kind) == (code, kind)
+        assert (refused.value.retry_after or 0) >= 1
+    assert pool.run("a", jobs.add, 1, 1, quick=True) == 2  # the quick lane has a queue of its own
+    gevent.killall(waiting)
+
+
+def test_the_work_of_a_client_that_left_is_ended_and_what_it_had_waiting_is_dropped(make: Make, tmp_path: Path):
+    pool, notes, gone = make(workers=1), tmp_path / "notes", list[bool]()
+    asked = [gevent.spawn(pool.run, "a", jobs.note, str(notes), 60.0 + k, left=lambda: bool(gone)) for k in range(3)]
+    wait(notes.exists)
+    gone.append(True)
+    gevent.joinall(asked, timeout=10)
+    assert all(isinstance(each.exception, ClientLeftError) for each in asked)
+    wait(lambda: not alive(int(notes.read_text().split()[0])))
+    assert pool.run("b", jobs.add, 1, 1) == 2
+    assert len(notes.read_text().split()) == 1  # the others were never begun
+    assert len(pool.long.turns) == 0
+
+
+def test_requests_for_the_same_share_one_job_that_lasts_until_the_last_has_left(make: Make, tmp_path: Path):
+    pool, notes, gone = make(workers=2), tmp_path / "notes", list[bool]()
+    first = gevent.spawn(pool.run, "a", jobs.note, str(notes), 1.0, left=lambda: bool(gone))
+    others = [gevent.spawn(pool.run, client, jobs.note, str(notes), 1.0) for client in "abc"]
+    wait(notes.exists)
+    gone.append(True)
+    assert [each.get(timeout=10) for each in others] == ["noted"] * 3
+    assert isinstance(first.exception, ClientLeftError)
+    assert len(notes.read_text().split()) == 1
+
+
+def test_a_request_that_only_waits_for_so_long_gets_nothing_and_ends_its_job(make: Make):
+    pool = make(workers=1)
+    assert pool.run("a", jobs.add, 1, 2) == 3
+    assert pool.run("a", jobs.sleep, 30, patience=0.3) is None
+    assert pool.run("a", jobs.add, 1, 1) == 2
+
+
+def test_a_worker_has_compiled_kernels_and_neither_flask_nor_gevent(make: Make):
+    pool = make(workers=1)
+    modules = ("backend.web.answers.analyses", "backend.web.answers.files", "backend.web.answers.imports")
+    assert pool.run("a", jobs.loaded_after, modules, ("flask", "gevent", "numba")) == ["numba"]
+
+
+def test_errors_name_the_limit_and_the_way_out():
+    for error in (errors.too_long(30), errors.too_large(512)):
+        assert str(error.limit) in str(error)
+        assert "smaller m" in str(error)
+        assert "command line" in str(error)
+
+
+def test_nothing_is_killed_that_the_fork_server_did_not_fork():
+    processes.kill(os.getpid())
+    processes.start()
+    processes.kill(os.getppid())
+    assert alive(os.getppid())
