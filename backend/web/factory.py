@@ -20,6 +20,7 @@ from backend.web.http import errors, security
 from backend.web.http.cache import Cache
 from backend.web.http.responses import PageJson
 from backend.web.http.socket_limits import LARGEST_EVENT
+from backend.web.openapi.route import openapi
 from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
 from backend.web.routes.costs import costs
@@ -41,7 +42,7 @@ from backend.web.sockets.run_feed import Feed
 
 BLUEPRINTS = (
     pages, previews, schedules, comparisons, costs, exports, charts, frontier, run_routes, history, imports, links,
-    standalone, health,
+    standalone, health, openapi,
 )  # fmt: skip
 
 
