@@ -6,14 +6,13 @@ from backend.short_links.codes import LONGEST_NAME, LONGEST_QUERY
 from backend.web.http.responses import JSON
 from backend.web.openapi.operation import Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schedules import FILE
-from backend.web.openapi.schema import COUNT, TEXT, TRUTH, Schema, choice, nullable, record, ref, text
+from backend.web.openapi.schema import COUNT, TEXT, TRUTH, choice, nullable, record, ref, text
 from backend.web.routes.page import APPEARANCE
 
 HTML = "text/html"
-ANY_TEXT: Schema = {"type": "object", "additionalProperties": TEXT}
 VIEW = Parameter(
     "view",
-    ANY_TEXT,
+    ref("View"),
     "The keys of a view: a spec, up to three more after `b.`, `c.` and `d.`, a model and machine after `m.`, and what "
     "the page shows (docs/contracts.md). `z` packs all of them.",
     spread=True,

@@ -6,6 +6,7 @@ from backend.runs.rows import FIELDS as ROW_FIELDS
 from backend.runs.rows import KINDS
 from backend.runs.run import IMPORTED, MODES
 from backend.schedule.spec import COST_KEYS
+from backend.web.address.query import KEYS
 from backend.web.openapi.schema import (
     ANY,
     COUNT,
@@ -21,7 +22,7 @@ from backend.web.openapi.schema import (
     record,
     ref,
 )
-from backend.web.openapi.specs import spec_json, without_required
+from backend.web.openapi.specs import query_schema, spec_json, without_required
 
 STATUSES = ("queued", "warming", "running", "verified", "finished", "failed", "cancelled")
 SPEC = spec_json(COST_KEYS)
@@ -93,6 +94,11 @@ SCHEMAS: dict[str, Schema] = {
     "Text": {**either(TEXT, ref("Sentence")), "description": "a name, or a sentence with its code"},
     "Spec": SPEC,
     "GivenSpec": {**without_required(SPEC), "description": "a spec; every key has a default"},
+    "View": {
+        "type": "object",
+        "properties": {key: query_schema(key) for key in KEYS} | {"z": {"type": "string", "description": "packed keys"}},
+        "additionalProperties": TEXT,
+    },
     "Figures": record(FIGURES),
     "Law": _law(TEXT),
     "CodedLaw": _law(ref("Sentence")),

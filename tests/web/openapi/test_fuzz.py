@@ -1,0 +1,133 @@
+"""Requests that schemathesis makes from the server's own description, legal ones and wrong ones, to every route.
+
+`FUZZ=10000 pytest tests/web/openapi/test_fuzz.py` makes about that many, and other ones each time.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import Case, GenerationMode
+from schemathesis.core.transport import Response
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from backend.config import Config
+from backend.web.openapi.document import OPERATIONS, document
+from tests.support.server_answers import ORDERS
+
+REQUESTS = int(os.environ.get("FUZZ", "0"))
+LEGAL, WRONG = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
+CASES = [(endpoint, LEGAL) for endpoint in OPERATIONS] + [
+    (endpoint, WRONG) for endpoint, each in OPERATIONS.items() if each.query or each.body is not None
+]
+EXAMPLES = -(-REQUESTS // len(CASES)) or 5
+SMALL = {"p": 8, "m": 12, "v": 3, "effort": 16, "width": 400, "height": 300}
+"""Greatest values of what decides how long an answer takes."""
+CHECKS = [
+    status_code_conformance, content_type_conformance, response_headers_conformance, response_schema_conformance,
+]  # fmt: skip
+PLAIN = {"Accept-Encoding": "identity"}  # the transport in this process inflates nothing
+FORMS = (PLAIN | {"Accept": "application/json"}, PLAIN)
+
+
+@pytest.fixture
+def config(tmp_path: Path, config: Config) -> Config:
+    """Return settings with limits that a few requests exceed, so that their refusals are seen too."""
+    return replace(config, queue_per_client=4, imports_per_hour=4, links_per_hour=4)
+
+
+@pytest.mark.parametrize(("endpoint", "mode"), CASES, ids=[f"{mode.name.lower()}-{name}" for name, mode in CASES])
+def test_every_answer_is_one_that_is_described_and_nothing_is_logged(
+    app: Flask, caplog: pytest.LogCaptureFixture, endpoint: str, mode: GenerationMode
+):
+    schema = schemathesis.openapi.from_dict(small(document(app), known(app)))
+    operation = schema.find_operation_by_id(endpoint)
+    sent = []
+
+    @settings(
+        max_examples=EXAMPLES, derandomize=not REQUESTS, database=None, deadline=None, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def ask(case: Case) -> None:
+        response = case.call(app=app, headers=FORMS[len(sent) % 2])
+        sent.append(response.status_code)
+        judge(case, response)
+
+    with caplog.at_level(logging.WARNING):
+        ask()
+    assert sent
+    assert not caplog.records, caplog.text
+
+
+def judge(case: Case, response: Response) -> None:
+    """Check one answer."""
+    case.validate_response(response, checks=CHECKS)
+    kind = response.headers.get("content-type", [""])[0]
+    if kind == "application/json" and response.content:
+        json.loads(response.content, parse_constant=refuse_constant)
+    assert b"Traceback" not in response.content
+
+
+def refuse_constant(constant: str) -> NoReturn:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def known(app: Flask) -> dict[str, list[Any]]:
+    """Store a run and a link, and return what names them, by the parameter or field that takes it."""
+    client = app.test_client()
+    trace = client.get("/api/export?format=chrome-trace&p=2&m=3").get_json()
+    ended = client.post("/api/runs/import", json=trace).get_json()["id"]
+    waiting = client.post("/api/runs", json={"spec": {"p": 2, "m": 2}}).get_json()["id"]
+    packed = client.post("/api/orders", json={"csv": "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1"}).get_json()["spec"]["order"]
+    link = client.post("/api/links", json={"query": "?family=zb-h1&p=3"}).get_json()["code"]
+    return {
+        "run_id": [ended, waiting, "unknown"], "before": [ended, "unknown"], "code": [link, "unknown"],
+        "filename": ["css/main.css", "js/main.js", "../app.py", "js"], "order": [packed], "csv": list(ORDERS),
+        "query": ["?family=zb-h1&p=3", "p=4&m=8", "?x"], "traceEvents": [trace["traceEvents"], []],
+        "z": [".xx", "AAAA"],
+    }  # fmt: skip
+
+
+def small(described: dict[str, Any], values: dict[str, list[Any]]) -> dict[str, Any]:
+    """Return the description with smaller sizes, and with values that name something beside any others."""
+    changed = json.loads(json.dumps(described))
+    _shrink(changed, values)
+    return changed
+
+
+def _shrink(node: Any, values: dict[str, list[Any]]) -> None:
+    if isinstance(node, list):
+        for each in node:
+            _shrink(each, values)
+    if not isinstance(node, dict):
+        return
+    if node.get("in") in ("query", "path"):
+        node["schema"] = _smaller(node["name"], node["schema"], values)
+    for kind in ("properties", "patternProperties"):
+        for key, each in node.get(kind, {}).items():
+            node[kind][key] = _smaller(key.rstrip("$").rpartition(".")[2], each, values)
+    for each in node.values():
+        _shrink(each, values)
+
+
+def _smaller(name: str, schema: dict[str, Any], values: dict[str, list[Any]]) -> dict[str, Any]:
+    if name in SMALL and "maximum" in schema:
+        return {key: each for key, each in schema.items() if key != "default"} | {"maximum": SMALL[name]}
+    if name in values:
+        return {"anyOf": [{"enum": values[name]}, schema]}
+    return schema
