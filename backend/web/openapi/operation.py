@@ -86,7 +86,7 @@ class Operation:
 
     def as_dict(self, endpoint: str, told: str, changes: bool) -> dict[str, Any]:
         """Return it as OpenAPI has it; `told` is the route's docstring, `changes`: its method is not GET."""
-        first, _, rest = " ".join(told.split()).partition(". ")
+        first, _, rest = " ".join(told.replace("``", "`").split()).partition(". ")
         shape: dict[str, Any] = {
             "operationId": endpoint,
             "tags": [self.tag],

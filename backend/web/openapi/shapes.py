@@ -96,7 +96,8 @@ SCHEMAS: dict[str, Schema] = {
     "GivenSpec": {**without_required(SPEC), "description": "a spec; every key has a default"},
     "View": {
         "type": "object",
-        "properties": {key: query_schema(key) for key in KEYS} | {"z": {"type": "string", "description": "packed keys"}},
+        "properties": {key: query_schema(key) for key in KEYS}
+        | {"z": {"type": "string", "description": "packed keys"}},
         "additionalProperties": TEXT,
     },
     "Figures": record(FIGURES),
