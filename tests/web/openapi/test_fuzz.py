@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import pytest
 import schemathesis
 from flask import Flask
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
 from schemathesis.core.transport import Response
 from schemathesis.schemas import BaseSchema
@@ -25,10 +28,12 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from werkzeug.test import TestResponse
 
 from backend.config import Config
 from backend.web.factory import create_app
-from backend.web.openapi.document import OPERATIONS, document
+from backend.web.openapi.document import OPERATIONS, document, methods
+from tests.conftest import error_of
 from tests.support.server_answers import ORDERS
 
 pytestmark = pytest.mark.timeout(600)  # for the long profile
@@ -40,14 +45,23 @@ CASES = [
     *((endpoint, WRONG) for endpoint, each in OPERATIONS.items() if each.query or each.body is not None),
     (DELETING, LEGAL),
 ]
-EXAMPLES = -(-REQUESTS // len(CASES)) or 4
+EXAMPLES = -(-REQUESTS // len(CASES)) or 3
 SMALL = {"p": 8, "m": 12, "v": 3, "effort": 16, "width": 400, "height": 300}
 """Greatest values of what decides how long an answer takes."""
 CHECKS = [
     status_code_conformance, content_type_conformance, response_headers_conformance, response_schema_conformance,
 ]  # fmt: skip
+GZIP = gzip.compress(b'{"traceEvents": []}')
 PLAIN = {"Accept-Encoding": "identity"}  # the transport in this process inflates nothing
 FORMS = (PLAIN | {"Accept": "application/json"}, PLAIN)
+
+
+def few(usual: int, long: int) -> settings:
+    """Return settings of Hypothesis: `usual` examples, the same each time, or `long` other ones where FUZZ is set."""
+    return settings(
+        max_examples=long if REQUESTS else usual, derandomize=not REQUESTS, database=None, deadline=None,
+        phases=[Phase.generate], suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,6 +70,7 @@ class Subject:
 
     app: Flask
     schema: BaseSchema
+    statuses: Counter[int] = field(default_factory=Counter)
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +79,10 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
     enough to be exceeded."""
     path = tmp_path_factory.mktemp("fuzz") / "runs.sqlite3"
     app = create_app(Config(port=0, database=path, queue_per_client=12, imports_per_hour=12, links_per_hour=12))
-    schema = schemathesis.openapi.from_dict(small(document(app), known(app)))
-    yield Subject(app, schema)
+    made = Subject(app, schemathesis.openapi.from_dict(small(document(app), known(app))))
+    yield made
+    if REQUESTS:
+        print(f"\n{made.statuses.total()} requests, by status: {dict(made.statuses)}")
     app.extensions["bubbleline"].runs.stop()
 
 
@@ -76,20 +93,72 @@ def test_every_answer_is_one_that_is_described_and_nothing_is_logged(
     operation = subject.schema.find_operation_by_id(endpoint)
     sent = []
 
-    @settings(
-        max_examples=EXAMPLES, derandomize=not REQUESTS, database=None, deadline=None, phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    @few(EXAMPLES, EXAMPLES)
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: Case) -> None:
         response = case.call(app=subject.app, headers=FORMS[len(sent) % 2])
         sent.append(response.status_code)
+        subject.statuses[response.status_code] += 1
         judge(case, response)
 
     with caplog.at_level(logging.WARNING):
         ask()
     assert sent
     assert not caplog.records, caplog.text
+
+
+# What separates the parts of a query and of a packed link, beside arbitrary characters.
+QUERIES = st.text(
+    st.sampled_from("pmvFIW=&*.,-+%0123456789eE;?/#z\x00\n\u00e9\u2028") | st.characters(codec="utf-8"), max_size=60
+)
+BODIES = st.binary(max_size=80) | st.sampled_from(
+    [
+        b"", b"null", b"[]", b"{", b'{"spec": NaN}', b'{"spec": {}, "spec": {}}', b'{"name": "\\ud800"}', b"[" * 3000,
+        b"9" * 5000, b"\xff\xfe{\x00}\x00", b'{"csv": "\\u0000"}', b'{"query": "?\\r"}', b"\x1f\x8b", GZIP, GZIP[:20],
+        b'{"traceEvents": [[]]}', b'{"traces": [null]}', b'{"spec": {"p": 1e999}}', b'{"seed": 1e400}',
+    ]
+)  # fmt: skip
+TYPES = ("application/json", "text/plain", "application/json; charset=utf-16", "", "multipart/form-data")
+TAKING = [endpoint for endpoint, each in OPERATIONS.items() if each.body is not None]
+READING = [endpoint for endpoint, each in OPERATIONS.items() if each.query]
+
+
+@few(30, REQUESTS // 10)
+@given(endpoint=st.sampled_from(READING), query=QUERIES, packed=st.booleans())
+def test_any_characters_as_a_query_get_a_described_answer(
+    subject: Subject, caplog: pytest.LogCaptureFixture, endpoint: str, query: str, packed: bool
+):
+    path, method = place(subject.app, endpoint)
+    raw = "z=." + query if packed else query
+    judge_raw(subject, endpoint, subject.app.test_client().open(path, method=method, query_string=raw, headers=PLAIN))
+    assert not caplog.records, caplog.text
+
+
+@few(30, REQUESTS // 10)
+@given(endpoint=st.sampled_from(TAKING), body=BODIES, kind=st.sampled_from(TYPES))
+def test_any_bytes_as_a_body_get_a_described_answer(
+    subject: Subject, caplog: pytest.LogCaptureFixture, endpoint: str, body: bytes, kind: str
+):
+    path, method = place(subject.app, endpoint)
+    client = subject.app.test_client()
+    judge_raw(subject, endpoint, client.open(path, method=method, data=body, content_type=kind, headers=PLAIN))
+    assert not caplog.records, caplog.text
+
+
+def place(app: Flask, endpoint: str) -> tuple[str, str]:
+    """Return an address of an endpoint, and its method."""
+    rule = next(rule for rule in app.url_map.iter_rules() if rule.endpoint == endpoint)
+    return rule.rule.replace("<run_id>", "unknown").replace("<name>", "memory"), methods(rule)[0]
+
+
+def judge_raw(subject: Subject, endpoint: str, response: TestResponse) -> None:
+    """Check an answer to a request that schemathesis did not make."""
+    subject.statuses[response.status_code] += 1
+    described = OPERATIONS[endpoint].as_dict(endpoint, "", changes=response.request.method != "GET")["responses"]
+    assert str(response.status_code) in described, response.text[:300]
+    assert b"Traceback" not in response.data
+    if response.status_code >= 400:
+        error_of(response)
 
 
 def judge(case: Case, response: Response) -> None:
@@ -122,9 +191,15 @@ def known(app: Flask) -> dict[str, list[Any]]:
 
 
 def small(described: dict[str, Any], values: dict[str, list[Any]]) -> dict[str, Any]:
-    """Return the description with smaller sizes, and with values that name something beside any others."""
+    """Return the description with smaller sizes of what is sent, and with values that name something beside others."""
     changed = json.loads(json.dumps(described))
-    _shrink(changed, values)
+    schemas = changed["components"]["schemas"]
+    sent = [schemas["GivenSpec"], schemas["View"]]  # answers have the sizes that they have
+    for at in changed["paths"].values():
+        for operation in at.values():
+            sent += [operation.get("parameters"), operation.get("requestBody")]
+    for part in sent:
+        _shrink(part, values)
     return changed
 
 
