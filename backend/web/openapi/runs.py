@@ -139,8 +139,8 @@ OPERATIONS: dict[str, Operation] = {
             201,
         ),
         body=either(
-            ref("ChromeTrace"),
-            record({"traces": array(ref("ChromeTrace"), 1)}),
+            ref("GivenTrace"),
+            record({"traces": array(ref("GivenTrace"), 1)}),
             array({"type": "object", "description": "an event of a Chrome trace"}),
         ),
         refusals=(429,),

@@ -68,6 +68,12 @@ RUN: dict[str, Schema] = {
 """What every run has; its facts are null until the runner has reported them, and others may stand beside them."""
 PROGRESS: dict[str, Schema] = {"position": nullable(WHOLE), "seq": COUNT, "op_count": COUNT}
 
+TRACE: Schema = {
+    "type": "object",
+    "properties": {"traceEvents": array({"type": "object"})},
+    "required": ["traceEvents"],
+}
+
 SCHEMAS: dict[str, Schema] = {
     "Error": record(
         {
@@ -120,11 +126,8 @@ SCHEMAS: dict[str, Schema] = {
             "certificate": record({"lower_bound": NUMBER, "bound": TEXT, "gap": NUMBER, "optimal": TRUTH}),
         },
     ),
-    "ChromeTrace": {
-        "type": "object",
-        "properties": {"traceEvents": array({"type": "object"})},
-        "required": ["traceEvents"],
-    },
+    "ChromeTrace": TRACE,
+    "GivenTrace": {**TRACE, "description": "a trace of one rank, or of all"},
     "Failure": record({"kind": TEXT, "rank": nullable(WHOLE), "op": nullable(TEXT), **CODED}),
     "Run": record(RUN | PROGRESS, more=True),
     "RunWithRows": record(
