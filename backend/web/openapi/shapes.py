@@ -61,12 +61,17 @@ RUN: dict[str, Schema] = {
     "asked_mode": TEXT,
     "asked": nullable({"type": "object"}),
     "created": {"type": "number", "description": "Unix time in seconds"},
-    "unkept": nullable(ref("Sentence")),
     "failure": nullable(ref("Failure")),
     **dict.fromkeys(RUN_FACTS, ANY),
 }
 """What every run has; its facts are null until the runner has reported them, and others may stand beside them."""
-PROGRESS: dict[str, Schema] = {"position": nullable(WHOLE), "seq": COUNT, "op_count": COUNT}
+PROGRESS: dict[str, Schema] = {
+    "position": nullable(WHOLE),
+    "seq": COUNT,
+    "op_count": COUNT,
+    "unkept": nullable(ref("Sentence")),
+}
+"""What a run has while the server knows it, but its file does not."""
 
 TRACE: Schema = {
     "type": "object",

@@ -180,6 +180,21 @@ def test_a_result_of_each_kind_has_the_described_shape(client: FlaskClient, desc
         Draft202012Validator(whole).validate(client.get(f"{path}?family={family}&p=4&m=8", headers=JSON).get_json())
 
 
+def test_every_answer_about_a_stored_run_has_the_described_shape(client: FlaskClient, described: dict[str, Any]):
+    trace = client.get("/api/export?format=chrome-trace&p=2&m=3").get_json()
+    run_id = client.post("/api/runs/import", json=trace).get_json()["id"]
+    answers = {
+        "Run": client.get("/api/runs?limit=1").get_json()["runs"][0],
+        "RunWithRows": client.get(f"/api/runs/{run_id}", headers=JSON).get_json(),
+        "RunFile": client.get(f"/api/runs/{run_id}/export").get_json(),
+        "ChromeTrace": client.get(f"/api/runs/{run_id}/export?format=chrome-trace").get_json(),
+        "Spec": client.get(f"/api/runs/{run_id}/calibration").get_json()["spec"],
+    }
+    for name, answer in answers.items():
+        whole = {"$ref": f"#/components/schemas/{name}", "components": described["components"]}
+        Draft202012Validator(whole).validate(answer)
+
+
 def test_a_body_is_read_by_the_described_fields(client: FlaskClient):
     for key, schema in OPTIONS.items():
         for value, legal in edges(schema):
