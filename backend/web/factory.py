@@ -23,6 +23,7 @@ from backend.web.http.cache import Cache
 from backend.web.http.gate import Gate, trust_proxies
 from backend.web.http.responses import PageJson
 from backend.web.http.server import Connections
+from backend.web.openapi.route import openapi
 from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
 from backend.web.routes.costs import costs
@@ -45,7 +46,7 @@ from backend.web.work.computing import POOL
 
 BLUEPRINTS = (
     pages, previews, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,
-    standalone, health,
+    standalone, health, openapi,
 )  # fmt: skip
 
 

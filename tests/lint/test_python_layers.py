@@ -51,6 +51,7 @@ WEB = Layers(
     (
         ("serve",),
         ("factory",),
+        ("openapi",),  # describes the routes from their own tables
         ("routes", "sockets.events", "sockets.search_events"),
         ("services",),  # shared by the handlers above; it contains the feeds below
         ("sockets",),

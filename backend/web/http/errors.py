@@ -29,6 +29,7 @@ STATUS: dict[Kind, int] = {
     "full": 503,
     "disk": 503,
 }
+RETRY_S = {429: 60, 503: 5}  # seconds until a client should try again, where an answer does not say it itself
 
 
 class ApiError(RequestError):
@@ -66,7 +67,7 @@ def encoded(error: RequestError) -> bytes:
 
 
 def register(app: Flask) -> None:
-    """Answer every exception of every route of the app in the one shape."""
+    """Answer every exception of every route of the app in the one shape, and say when to try again."""
 
     def answer(error: Exception) -> tuple[Response, int]:
         status, shape = shape_of(error)
@@ -79,6 +80,13 @@ def register(app: Flask) -> None:
         return response, status
 
     app.register_error_handler(Exception, answer)
+    app.after_request(_say_when_to_retry)
+
+
+def _say_when_to_retry(response: Response) -> Response:
+    if response.status_code in RETRY_S:
+        response.headers.setdefault("Retry-After", str(RETRY_S[response.status_code]))
+    return response
 
 
 def _from_http(error: HTTPException) -> ApiError:

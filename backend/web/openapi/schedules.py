@@ -1,0 +1,244 @@
+"""The operations about schedules: orders, laws, bounds, blocks, comparisons, charts, files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.charts.catalogue import KINDS
+from backend.schedule.families.registry import FAMILIES
+from backend.schedule.interop.export import FORMATS
+from backend.schedule.order.placement import KINDS as PLACEMENTS
+from backend.schedule.spec import LIMITS
+from backend.theme_tokens import ALL_THEMES
+from backend.web.address.chart_query import APPEARANCE, HEIGHT, HEIGHTS, OTHERS, WIDTH
+from backend.web.address.query import KEYS
+from backend.web.http.responses import BINARY, JSON
+from backend.web.openapi.costs import SETTING
+from backend.web.openapi.operation import PREFER, Answer, Operation, Parameter, json_answer
+from backend.web.openapi.schema import (
+    ANY,
+    COUNT,
+    NUMBER,
+    TEXT,
+    TRUTH,
+    Schema,
+    array,
+    choice,
+    either,
+    nullable,
+    record,
+    ref,
+    text,
+    whole,
+)
+from backend.web.openapi.shapes import FIGURES
+from backend.web.openapi.specs import FIELDS, query_schema, spec_query
+from backend.web.routes.compare import COMPARED_KEYS
+from backend.web.routes.schedule import BLOCK_KEYS
+
+TAG = "schedules"
+FILE = {"Content-Disposition": {"required": True, "schema": TEXT}}
+LENIENT = (PREFER,)
+DEVICE_SHARE = record({"ranks": array(NUMBER), "max": NUMBER})
+FAMILY = record(
+    {
+        **dict.fromkeys(("name", "title", "group", "backward", "placement"), TEXT),
+        **dict.fromkeys(("source", "used_by", "summary", "complexity"), ref("Text")),
+        **dict.fromkeys(("asynchronous", "shaped_by_costs", "block", "sought"), TRUTH),
+        "year": COUNT,
+        "fields": array(TEXT),
+        "vocabulary": array(TEXT),
+        "v": record({"min": COUNT, "default": COUNT, "max": COUNT}),
+        "laws": array({"type": "object"}),
+    }
+)
+COMPARED = record(
+    {
+        **dict.fromkeys(("family", "title", "backward"), TEXT),
+        **dict.fromkeys(("used_by", "complexity", "technique"), ref("Text")),
+        "year": COUNT,
+        "spec": ref("Spec"),
+        "adjusted": nullable(ref("Text")),
+        **FIGURES,
+        "messages": COUNT,
+        "bytes_per_message_units": NUMBER,
+        "peak_in_flight": COUNT,
+        "peak_memory": DEVICE_SHARE,
+        "parameters": record({"ranks": array(COUNT), "max": COUNT, "why": ref("Text")}),
+        "claim": nullable({"type": "object"}),
+    }
+)
+BLOCK = record(
+    {
+        **dict.fromkeys(("family", "placement", "backward"), TEXT),
+        **dict.fromkeys(("p", "chunks", "peak"), COUNT),
+        "block": record({"period": NUMBER, "slots": array(ANY), "lifespan": array(NUMBER)}),
+        "memory": array(NUMBER),
+        "peaks": array(COUNT),
+        "sentence": ref("Sentence"),
+        "note": ref("Sentence"),
+    }
+)
+CHART = record(
+    {
+        "spec": ref("Spec"),
+        "reads": array(ref("Text")),
+        "columns": array(array(ref("Text"), 2, 2)),
+        "rows": array(
+            record({"cells": array(ANY), "told": array(ref("Text")), "put": nullable({"type": "object"}), "mark": TEXT})
+        ),
+        "notes": array(ref("Text")),
+        "figure": {"type": "object", "description": "plotly's JSON"},
+    }
+)
+POINT = record(
+    {
+        **dict.fromkeys(("family", "title", "group"), TEXT),
+        "label": ref("Text"),
+        "limit": nullable(NUMBER),
+        **dict.fromkeys(("memory", "of_p", "throughput"), NUMBER),
+        "bubble": FIGURES["bubble"],
+        "weights": COUNT,
+        "dominated_by": nullable(COUNT),
+        "adjusted": nullable(ref("Text")),
+        "moved": TRUTH,
+        "spec": ref("Spec"),
+    }
+)
+FRONTIER = record(
+    {
+        "spec": ref("Spec"),
+        "found": TRUTH,
+        "error_found": nullable({"type": "object", "description": "why no order was searched: an error"}),
+        "reads": array(ref("Text")),
+        "points": array(POINT),
+        "figure": {"type": "object", "description": "plotly's JSON"},
+    }
+)
+
+
+def _or_error(schema: Schema) -> Schema:
+    """Describe an answer of 200 that may also be an error, for lenient handling."""
+    return either(schema, ref("Error"))
+
+
+def _appearance(heights: tuple[str, ...]) -> tuple[Parameter, ...]:
+    """Describe the keys of a figure's appearance; `heights` are the quantities that it may show."""
+    schemas: dict[str, Schema] = {
+        "theme": choice(ALL_THEMES, APPEARANCE["theme"][0]),
+        "y": choice(heights),
+        "width": whole(*WIDTH, APPEARANCE["width"][0]),
+        "height": whole(*HEIGHT, APPEARANCE["height"][0]),
+    }
+    meanings = {"y": "quantity on the vertical axis", "width": "of the figure, in px", "height": "of the figure, in px"}
+    return tuple(Parameter(key, schemas[key], meanings.get(key, "")) for key in APPEARANCE)
+
+
+def _prefixed(fields: dict[str, Schema], prefixes: tuple[str, ...], meaning: str) -> Parameter:
+    """Describe keys that begin with a prefix and a dot."""
+    words = "|".join(prefixes)
+    keys = {f"^({words})\\.{key}$": schema for key, schema in fields.items()}
+    shape: dict[str, Any] = {"type": "object", "patternProperties": keys, "additionalProperties": False}
+    return Parameter("_".join((*prefixes, "keys")), shape, meaning, spread=True)
+
+
+MORE_PLANS = _prefixed(
+    {key: query_schema(key) for key in KEYS}, OTHERS,
+    "Up to three more schedules: each key of a spec after `b.`, `c.` or `d.`. An illegal one is left out, with a note.",
+)  # fmt: skip
+A_SETTING = _prefixed(SETTING, ("m",), "A model on a machine: each key of /api/costs after `m.`.")
+
+OPERATIONS: dict[str, Operation] = {
+    "schedule.list_families": Operation(
+        TAG,
+        json_answer(
+            "The families.",
+            record(
+                {
+                    "families": array(FAMILY),
+                    "limits": record(dict.fromkeys(LIMITS, COUNT)),
+                    "defaults": ref("Spec"),
+                }
+            ),
+        ),
+        refusals=(304,),
+        strict=False,
+    ),
+    "schedule.show_schedule": Operation(
+        TAG,
+        {200: Answer("The order.", {BINARY: {}, JSON: _or_error(ref("Result"))})},
+        spec_query(),
+        LENIENT,
+        refusals=(304,),
+        more="`Accept: application/json` gives the Result. docs/contracts.md describes the binary form.",
+    ),
+    "schedule.show_laws": Operation(
+        TAG,
+        json_answer("The laws.", record({"laws": array(ref("CodedLaw"))})),
+        spec_query(),
+        refusals=(304,),
+    ),
+    "schedule.show_bound": Operation(
+        TAG,
+        json_answer("The bound.", _or_error(record({"lower_bound": NUMBER, "bound": ref("Text")}))),
+        spec_query(),
+        LENIENT,
+        refusals=(304,),
+    ),
+    "schedule.show_block": Operation(
+        TAG, json_answer("The block.", _or_error(BLOCK)), spec_query(*BLOCK_KEYS), LENIENT, refusals=(304,)
+    ),
+    "compare.show_comparison": Operation(
+        TAG,
+        json_answer("The comparison.", record({"rows": array(COMPARED), "notes": array(ref("Text"))})),
+        (
+            Parameter(
+                "families",
+                text("^({0})(,({0}))*$".format("|".join(FAMILIES))),
+                "names of families, with commas; by default all of them",
+            ),
+            *spec_query(*(key for key in COMPARED_KEYS if key in FIELDS)),
+        ),
+        refusals=(304,),
+    ),
+    "export.export": Operation(
+        TAG,
+        {
+            200: Answer(
+                "The file.",
+                {JSON: either(ref("Result"), ref("ChromeTrace"), ref("Error")), FORMATS["torch-csv"][1]: {}},
+            )
+        },
+        (Parameter("format", choice(FORMATS, "json"), "format of the file"), *spec_query()),
+        LENIENT,
+    ),
+    "charts.show_chart": Operation(
+        "charts",
+        json_answer("The chart.", _or_error(CHART)),
+        (
+            *_appearance(tuple(dict.fromkeys(height for kind in KINDS.values() for height in kind.heights))),
+            *spec_query(),
+            MORE_PLANS,
+            A_SETTING,
+        ),
+        LENIENT,
+        path={"name": choice(KINDS)},
+        refusals=(304,),
+    ),
+    "frontier.show_pareto": Operation(
+        "charts",
+        json_answer("The frontier.", _or_error(FRONTIER)),
+        (
+            Parameter("found", whole(0, 1, 1), "0: without searched orders"),
+            *_appearance(HEIGHTS),
+            *spec_query(),
+        ),
+        LENIENT,
+        refusals=(304,),
+    ),
+    "imports.import_order": Operation(
+        TAG,
+        json_answer("The spec of the order.", record({"spec": ref("Spec"), "query": TEXT})),
+        body=record({"csv": {"type": "string", "minLength": 1}}, {"placement": nullable(choice(PLACEMENTS[:2]))}),
+    ),
+}

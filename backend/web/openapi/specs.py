@@ -1,0 +1,117 @@
+"""Schemas of a spec, from the tables that its reader uses: as JSON, and as keys of a query."""
+
+from __future__ import annotations
+
+from backend.schedule.families import imported
+from backend.schedule.families.registry import FAMILIES
+from backend.schedule.options.offload import MODES as OFFLOAD
+from backend.schedule.options.recompute import MODES as RECOMPUTE
+from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.spec import (
+    LIMITS,
+    MAX_TIME,
+    MOST_EFFORT,
+    MOST_LAYERS,
+    MOST_ORDER,
+    MOST_SEED,
+    PACKED,
+    Spec,
+)
+from backend.web.address.query import KEYS, LISTS, MOST_ENTRIES
+from backend.web.openapi.operation import Parameter
+from backend.web.openapi.schema import Schema, array, choice, either, flag, nullable, number, record, text, whole
+
+FAMILY = choice((*FAMILIES, imported.NAME), Spec.family)
+FIELDS: dict[str, Schema] = {
+    "family": FAMILY,
+    "p": whole(1, LIMITS["p"], Spec.p),
+    "m": whole(1, LIMITS["m"], Spec.m),
+    "v": whole(1, LIMITS["v"]),
+    "group": whole(1, LIMITS["m"]),
+    "memory": number(1e-3, MAX_TIME),
+    "w_share": number(0.0, 1.0, Spec.w_share),
+    "lifo": flag(Spec.lifo),
+    "recompute": choice(RECOMPUTE, Spec.recompute),
+    "layers": whole(0, MOST_LAYERS),
+    "vocabulary": choice(VOCABULARY, Spec.vocabulary),
+    "offload": choice(OFFLOAD, Spec.offload),
+    "shared_link": flag(Spec.shared_link),
+    "weights": number(0.0, MAX_TIME),
+    "effort": whole(1, MOST_EFFORT),
+    "seed": whole(0, MOST_SEED, Spec.seed),
+    "order": text(f"^{PACKED.pattern}$", MOST_ORDER),
+    "F": number(0.0, MAX_TIME, 1.0),
+    "I": number(0.0, MAX_TIME, 1.0),
+    "W": number(0.0, MAX_TIME, 1.0),
+    "comm": number(0.0, MAX_TIME, 0.0),
+    "FB": number(0.0, MAX_TIME),
+    "S": number(0.0, MAX_TIME),
+    "T": number(0.0, MAX_TIME),
+    "O": number(0.0, MAX_TIME),
+}
+"""Each field of a spec and of its costs as one value; LISTS may have a list of them."""
+MAY_LACK = frozenset({"group", "memory", "weights", "effort", "order", "layers", "FB", "S", "T", "O"})  # null: none
+ENTRY = r"([0-9]{1,6}\*)?[0-9]{1,12}(\.[0-9]{1,12})?(e-?[0-9]{1,2})?"
+LIST: Schema = text(rf"^{ENTRY}(,{ENTRY})*$")
+LIST_MEANING = "One value, or one for each stage: `1.5,62*1,1.5` has 62 ones between its ends."
+MEANINGS = {
+    "family": "schedule family; `imported` takes `order`",
+    "p": "devices",
+    "m": "micro-batches in a step",
+    "v": "model chunks on a device; by default the family's own number",
+    "group": "interleaved: micro-batches taken together; by default torch's rule",
+    "memory": "limit, in activations of one micro-batch on one device",
+    "w_share": "share of these activations that W still needs after I",
+    "lifo": "gpipe: backward from the last micro-batch to the first",
+    "recompute": "part of the forward that runs again before the backward",
+    "layers": "Layers of each stage. " + LIST_MEANING,
+    "vocabulary": "placement of the output layer",
+    "offload": "activations copied to host memory and back",
+    "shared_link": "two devices share one link to host memory",
+    "weights": "pipedream: memory of one stashed weight version, in the unit of `memory`",
+    "effort": "zb-auto, v-auto: orders that the search evaluates; by default it only constructs one",
+    "seed": "seed of the search",
+    "order": "packed order of family `imported`",
+    "F": "Time of a forward. " + LIST_MEANING,
+    "I": "Time of an input gradient. " + LIST_MEANING,
+    "W": "Time of a weight gradient. " + LIST_MEANING,
+    "comm": "latency of a hop between devices",
+    "FB": "time of an overlapped pair; by default F + I + W",
+    "S": "time of a device's shard of the output layer",
+    "T": "time of its gradients",
+    "O": "time of one copy to or from host memory",
+}
+
+
+def query_schema(key: str) -> Schema:
+    """Describe a key of a spec in a query, where lists are text."""
+    return either(FIELDS[key], LIST) if key in LISTS else FIELDS[key]
+
+
+def spec_query(*keys: str) -> tuple[Parameter, ...]:
+    """Describe the keys of a spec in a query; all of them if none are named."""
+    return tuple(Parameter(key, query_schema(key), MEANINGS[key]) for key in keys or KEYS)
+
+
+def _json_schema(key: str) -> Schema:
+    """Describe a field in JSON, where lists are arrays and what may be missing is null."""
+    schema = FIELDS[key]
+    if key in LISTS:
+        many = array(schema, 1, MOST_ENTRIES)
+        schema = many if key == "layers" else either(schema, many)
+    return nullable(schema) if key in MAY_LACK else schema
+
+
+def spec_json(costs: tuple[str, ...]) -> Schema:
+    """Describe a spec as JSON, with every key and its `costs` in an object of their own."""
+    rest = {key: _json_schema(key) for key in FIELDS if key not in costs}
+    return record(rest | {"costs": record({key: _json_schema(key) for key in costs})})
+
+
+def without_required(schema: Schema) -> Schema:
+    """Describe the same object with all its fields optional, those of its objects too: a spec that is sent."""
+    fields = {
+        key: without_required(each) if each.get("type") == "object" else each
+        for key, each in schema["properties"].items()
+    }
+    return {key: each for key, each in schema.items() if key != "required"} | {"properties": fields}

@@ -1,0 +1,1 @@
+"""The description of the HTTP interface, and requests made from it."""
