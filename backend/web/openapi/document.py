@@ -45,7 +45,7 @@ def document(app: Flask) -> dict[str, Any]:
         told = UNTOLD.get(endpoint) or app.view_functions[endpoint].__doc__ or ""
         at = paths.setdefault(address(rule), {})
         for method in methods(rule):
-            at[method.lower()] = OPERATIONS[endpoint].as_dict(endpoint, told, changes=method != "GET")
+            at[method.lower()] = OPERATIONS[endpoint].as_dict(endpoint, told)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Bubbleline", "version": __version__, "description": ABOUT},

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.web.http.responses import JSON
+from backend.web.http.encoding import JSON
 from backend.web.openapi.schema import Schema, ref, text
 
 REFUSALS = {
     304: "What the client has, named in If-None-Match, is current.",
     400: "A key, a value or the body is wrong; `field` names which, `nearest` a legal value where there is one.",
-    403: "The request comes from a page of another site.",
+    401: "The server is open to others, and this needs a token that it has printed.",
+    403: "The client's role does not suffice, the run is another's, or the request comes from a page of another site.",
     404: "There is no such thing, or nothing at this address.",
     405: "The address takes other methods.",
     409: "The name is taken, or the state of the run does not allow it.",
@@ -22,6 +23,7 @@ REFUSALS = {
     503: "The server is full, or cannot write or read its database; Retry-After says when to try again.",
 }
 """The statuses without the content that was asked for; all but 304 have the one shape of errors."""
+ANY = (400, 401, 403, 429, 503)  # what any request may get
 WAITING = (429, 503)  # statuses with a Retry-After
 RETRY_AFTER: Schema = {
     "description": "Seconds until it is worth trying again.",
@@ -70,7 +72,7 @@ class Answer:
 class Operation:
     """What the route of an endpoint takes and answers. Its address, method and summary are the route's own.
 
-    `refusals` are the statuses of REFUSALS that may occur besides 400, which any request may get. `strict`: unknown
+    `refusals` are the statuses of REFUSALS that may occur besides those of ANY. `strict`: unknown
     keys of the query are refused; else they are ignored.
     """
 
@@ -84,8 +86,8 @@ class Operation:
     strict: bool = True
     more: str = ""
 
-    def as_dict(self, endpoint: str, told: str, changes: bool) -> dict[str, Any]:
-        """Return it as OpenAPI has it; `told` is the route's docstring, `changes`: its method is not GET."""
+    def as_dict(self, endpoint: str, told: str) -> dict[str, Any]:
+        """Return it as OpenAPI has it; `told` is the route's docstring."""
         first, _, rest = " ".join(told.replace("``", "`").split()).partition(". ")
         shape: dict[str, Any] = {
             "operationId": endpoint,
@@ -105,7 +107,7 @@ class Operation:
         if self.body is not None:
             shape["requestBody"] = {"required": True, "content": {JSON: {"schema": self.body}}}
         body = (413, 415) if self.body is not None else ()
-        statuses = sorted({400, *((403,) if changes else ()), *body, *self.refusals} - self.answers.keys())
+        statuses = sorted({*ANY, *body, *self.refusals} - self.answers.keys())
         shape["responses"] = {str(status): answer.as_dict() for status, answer in self.answers.items()} | {
             str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend.short_links.codes import LONGEST_NAME, LONGEST_QUERY
-from backend.web.http.responses import JSON
+from backend.web.http.encoding import JSON
 from backend.web.openapi.operation import Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schedules import FILE
 from backend.web.openapi.schema import COUNT, TEXT, TRUTH, choice, nullable, record, ref, text
@@ -18,7 +18,7 @@ VIEW = Parameter(
     spread=True,
 )
 PART = record({"ok": TRUTH, "why": nullable(TEXT)})
-READY = record({"ready": TRUTH, "store": PART, "runner": PART})
+READY = record({"ready": TRUTH, "server": PART, "store": PART, "links": PART, "runner": PART})
 
 OPERATIONS: dict[str, Operation] = {
     "page.index": Operation("page", {200: Answer("The page.", {HTML: {}})}, (VIEW,), strict=False),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, current_app, request
 
-from backend.web.http.responses import encode_json, send
+from backend.web.http.encoding import encode_json
+from backend.web.http.responses import send
 from backend.web.openapi.document import document
 from backend.web.services import services
 

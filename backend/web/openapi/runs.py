@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.runs import options, run_files
 from backend.runs.rows import KINDS
 from backend.runs.run import MODES
-from backend.web.http.responses import BINARY, JSON
+from backend.web.http.encoding import BINARY, JSON
 from backend.web.openapi.operation import Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schema import (
     NUMBER,
@@ -48,7 +48,15 @@ OPERATIONS: dict[str, Operation] = {
         TAG,
         json_answer(
             "The run is queued.",
-            record({"id": TEXT, "status": choice(STATUSES), "position": nullable(WHOLE), "url": TEXT}),
+            record(
+                {
+                    "id": TEXT,
+                    "status": choice(STATUSES),
+                    "position": nullable(WHOLE),
+                    "estimate_s": NUMBER,
+                    "url": TEXT,
+                }
+            ),
             202,
         ),
         body=record({}, {"spec": ref("GivenSpec"), **OPTIONS}),

@@ -12,7 +12,9 @@ from backend.schedule.spec import LIMITS
 from backend.theme_tokens import ALL_THEMES
 from backend.web.address.chart_query import APPEARANCE, HEIGHT, HEIGHTS, OTHERS, WIDTH
 from backend.web.address.query import KEYS
-from backend.web.http.responses import BINARY, JSON
+from backend.web.answers.analyses import COMPARED_KEYS
+from backend.web.answers.schedules import BLOCK_KEYS
+from backend.web.http.encoding import BINARY, JSON
 from backend.web.openapi.costs import SETTING
 from backend.web.openapi.operation import PREFER, Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schema import (
@@ -33,8 +35,6 @@ from backend.web.openapi.schema import (
 )
 from backend.web.openapi.shapes import FIGURES
 from backend.web.openapi.specs import FIELDS, query_schema, spec_query
-from backend.web.routes.compare import COMPARED_KEYS
-from backend.web.routes.schedule import BLOCK_KEYS
 
 TAG = "schedules"
 FILE = {"Content-Disposition": {"required": True, "schema": TEXT}}
@@ -225,7 +225,7 @@ OPERATIONS: dict[str, Operation] = {
         path={"name": choice(KINDS)},
         refusals=(304,),
     ),
-    "frontier.show_pareto": Operation(
+    "charts.show_pareto": Operation(
         "charts",
         json_answer("The frontier.", _or_error(FRONTIER)),
         (

@@ -245,5 +245,4 @@ def test_a_view_without_a_file_is_refused_with_its_field_or_a_reason(client: Fla
     missing = client.get("/api/standalone?p=3")
     assert missing.status_code == 503
     assert "make setup" in error_of(missing)["message"]
-    monkeypatch.setattr(standalone, "MOST_OPS", 10)
-    assert error_of(client.get("/api/standalone?p=3"))["field"] == "m"
+    assert error_of(client.get("/api/standalone?family=zb-auto&p=8&m=32&effort=10000000"))["field"] == "m"

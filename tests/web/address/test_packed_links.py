@@ -13,7 +13,7 @@ from backend.errors import RequestError
 from backend.web.address.link_state import plans_of
 from backend.web.address.packed import unpack
 
-PUBLISHED = json.loads((Path(__file__).parents[1] / "golden" / "packed.json").read_text())
+PUBLISHED = json.loads((Path(__file__).parents[2] / "golden" / "packed.json").read_text())
 
 
 @pytest.mark.parametrize(("text", "packed"), PUBLISHED)

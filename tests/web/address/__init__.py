@@ -1,0 +1,1 @@
+"""Tests of the addresses of views: queries, packed links."""
