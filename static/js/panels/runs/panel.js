@@ -73,9 +73,7 @@ export function createRunPanel(acts) {
         : h("p", {
             class: "note",
             id: "run-access",
-            text: t(
-              "This page may only look: starting runs and searches needs the link that the server printed.",
-            ),
+            text: t("This page may only look: starting runs and searches needs the link that the server printed."),
           }),
       options.node,
       all,
