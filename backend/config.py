@@ -142,6 +142,7 @@ class Config:
     worker_seconds: float = _setting(30.0, _seconds, "seconds that one computation may take (503)")
     computations: int = _setting(256, _integer(1, 100_000), "computations that may wait; more are refused (503)")
     computations_per_client: int = _setting(32, _integer(1, 100_000), "computations of one client that may wait (429)")
+    searches_at_once: int = _setting(1, _integer(1, 64), "searches at the same time; each keeps a core busy")
     hosts: tuple[str, ...] = _setting(
         (), _names,
         "host names that requests may carry, comma separated; by default the local ones if the server listens only "

@@ -25,7 +25,6 @@ from backend.searches.search_job import SearchJob, SearchState
 
 logger = logging.getLogger(__name__)
 EVERY_S = 0.1  # between two messages of one search
-AT_ONCE = 1  # searches that run at the same time: each keeps a core busy
 MOST_WAITING = 32
 MOST_PER_CLIENT = 16  # that wait: a class may share an address
 RETRY_S = 10  # until it is worth trying again where the queue was full
@@ -37,8 +36,8 @@ Keep = Callable[[Spec, bytes], None]  # (spec, its encoded order)
 class SearchQueue:
     """All searches of one server."""
 
-    def __init__(self, send: Send, keep: Keep) -> None:
-        self._send, self._keep = send, keep
+    def __init__(self, send: Send, keep: Keep, at_once: int = 1) -> None:
+        self._send, self._keep, self._at_once = send, keep, at_once
         self._jobs: dict[str, SearchJob] = {}  # viewer -> its search
         self._sent: dict[str, tuple[str, int, int, float]] = {}  # viewer -> (status, better, position, seconds) sent
         self._results: OrderedDict[Spec, SearchState] = OrderedDict()  # of recent searches
@@ -92,7 +91,7 @@ class SearchQueue:
 
     def _positions(self) -> dict[str, int]:
         """Return the position of each search that waits, by its id."""
-        free = AT_ONCE - self._queue.serving
+        free = self._at_once - self._queue.serving
         return {name: max(0, number - free) for number, name in enumerate(self._queue, start=1)}
 
     def stop(self, viewer: str) -> bool:
@@ -137,12 +136,12 @@ class SearchQueue:
 
     def _begin(self) -> None:
         """Start the greenlets, when the first search starts."""
-        self._pool = ThreadPool(AT_ONCE)
+        self._pool = ThreadPool(self._at_once)
         # A thread may only touch the loop through a watcher of this kind.
         self._bell = gevent.get_hub().loop.async_()
         self._bell.start(self._changed.set)
         gevent.spawn(self._send_changes_forever)
-        for _ in range(AT_ONCE):
+        for _ in range(self._at_once):
             gevent.spawn(self._run_searches, self._pool)
 
     def _put(self, client: str, job: SearchJob) -> None:

@@ -68,8 +68,9 @@ def create_app(config: Config | None = None) -> Flask:
     hosts = ClusterFeed(sockets, lambda: cluster_state.answer(runs.client.engine, runs.client.cluster))
     runs = Manager(config, feed.notify, hosts.notify)
     searches = SearchQueue(
-        lambda viewer, update: socketio.emit("search", with_codes(update), to=viewer), keep_orders(cache)
-    )
+        lambda viewer, update: socketio.emit("search", with_codes(update), to=viewer), keep_orders(cache),
+        config.searches_at_once,
+    )  # fmt: skip
     short_links = ShortLinks(config.database, config.links, config.links_per_hour)
     import_rate = HourlyRate(config.imports_per_hour)
     parts = app.extensions[NAME] = Services(

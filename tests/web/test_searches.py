@@ -135,12 +135,12 @@ def test_three_searches_at_once_are_acknowledged_at_once_with_their_positions(se
 class Searches:
     """A queue whose searches last until they are let go, and the order in which they begin."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, at_once: int = 1) -> None:
         self.begun: list[float] = []
         self.sent: list[tuple[str, dict[str, Any]]] = []
         self.end = threading.Semaphore(0)
         monkeypatch.setattr(SearchJob, "run", lambda job: self._run(job))
-        self.queue = SearchQueue(lambda viewer, update: self.sent.append((viewer, update)), lambda spec, body: None)
+        self.queue = SearchQueue(lambda *each: self.sent.append(each), lambda spec, body: None, at_once)
 
     def _run(self, job: SearchJob) -> None:
         """Run in the thread of the pool, in place of a search."""
@@ -155,6 +155,12 @@ class Searches:
         spec = registry.read(HARD)
         return self.queue.position(self.queue.start(viewer, spec, seconds, client))
 
+    def finish(self) -> None:
+        """Let all end."""
+        for _ in range(100):
+            self.end.release()
+        until(lambda: len(self.queue._queue) == self.queue._queue.serving == 0, sleep=gevent.sleep)
+
     def begun_after(self, number: int) -> list[float]:
         """Wait until so many have begun; returns their seconds, by which they are known."""
         until(lambda: len(self.begun) >= number, sleep=gevent.sleep)
@@ -165,9 +171,7 @@ class Searches:
 def searches(monkeypatch: pytest.MonkeyPatch) -> Iterator[Searches]:
     made = Searches(monkeypatch)
     yield made
-    for _ in range(100):
-        made.end.release()
-    until(lambda: len(made.queue._queue) == made.queue._queue.serving == 0, sleep=gevent.sleep)
+    made.finish()
 
 
 def test_clients_take_turns_however_many_searches_each_has(searches: Searches) -> None:
@@ -178,6 +182,14 @@ def test_clients_take_turns_however_many_searches_each_has(searches: Searches) -
         searches.end.release()
         searches.begun_after(number)
     assert searches.begun == [10, 20, 11, 12]
+
+
+def test_as_many_searches_run_at_once_as_the_setting_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = Searches(monkeypatch, at_once=2)
+    assert [searches.start(client, 10.0 + k, client) for k, client in enumerate("abc")] == [0, 0, 1]
+    assert sorted(searches.begun_after(2)) == [10, 11]
+    searches.finish()
+    assert searches.begun[2:] == [12]
 
 
 def test_a_search_is_queued_without_waiting_and_too_many_are_refused(searches: Searches) -> None:
