@@ -31,7 +31,7 @@ def stored(folder: Path) -> Iterator[Store]:
 
 
 def test_the_present_run_ends_and_is_kept_while_the_server_takes_no_more(start, tmp_path: Path):
-    server = start("--pause", "0.01", BUBBLELINE_STOP_S="30")
+    server = start("--pause", "0.04", BUBBLELINE_STOP_S="30")
     until(lambda: ready(server))
     present, waiting = start_run(server, 100), start_run(server, 2)
     runner = runner_of(server)
