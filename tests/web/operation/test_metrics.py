@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from backend.web.factory import create_app
 from backend.web.metrics import EVERY_S, Metrics
+from tests.conftest import until
 
 
 def figures(client: FlaskClient) -> dict[tuple, float]:
@@ -59,9 +60,13 @@ def test_a_loop_that_is_held_up_shows_in_the_lag():
     times = iter([0.0, EVERY_S, 1.0, 1.0 + EVERY_S + 0.7, *[9.0] * 10])
     metrics = Metrics()
     metrics.watch_loop(lambda: next(times))
-    gevent.sleep(2.5 * EVERY_S)
+
+    def lags() -> dict[tuple[str, str | None], float]:
+        return {(each.name, each.labels.get("le")): each.value for each in next(iter(metrics.lag.collect())).samples}
+
+    until(lambda: lags()["bubbleline_loop_lag_seconds_count", None] == 2, 10, gevent.sleep)
     metrics._watch.kill()
-    samples = {(each.name, each.labels.get("le")): each.value for each in next(iter(metrics.lag.collect())).samples}
+    samples = lags()
     assert samples["bubbleline_loop_lag_seconds_count", None] == 2
     assert samples["bubbleline_loop_lag_seconds_bucket", "0.5"] == 1
     assert samples["bubbleline_loop_lag_seconds_bucket", "1.0"] == 2
